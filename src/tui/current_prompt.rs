@@ -42,7 +42,7 @@ impl State {
 
     /// Creates the prompt of the waiting call, and removes a prompt whose call no longer waits.
     pub(super) fn sync_prompt(&mut self) {
-        if self.trust.pending.is_some() {
+        if self.session.trust.pending.is_some() {
             return self.ask_for_trust();
         }
         let Some(waiting) = self.agent.waiting_call() else {
@@ -78,7 +78,7 @@ impl State {
 
     /// Creates the trust prompt. It comes before the prompts of calls.
     fn ask_for_trust(&mut self) {
-        let Some((brought, why)) = self.trust.pending.clone() else { return };
+        let Some((brought, why)) = self.session.trust.pending.clone() else { return };
         let is_it =
             |prompt: &Prompt| matches!(&prompt.kind, PromptKind::Trust(card) if Arc::ptr_eq(card.files(), &brought));
         if self.prompt.as_ref().is_some_and(is_it) {

@@ -186,7 +186,7 @@ impl Screen {
             .map(|title| crate::chat::result_origin::mark_dry_run(title, agent.is_dry_run()).into_owned());
         let said = !self.state.agent.session.entries().is_empty();
         Ok(Exit {
-            session: self.state.session.clone(),
+            session: self.state.session.id.clone(),
             title: title.filter(|_| said),
             ended_by: self.ended_by,
             lost: self.describe_loss(),
@@ -271,7 +271,7 @@ impl Screen {
             let done = match effect {
                 Effect::Agent(effects) => {
                     if let Some(trouble) = (self.link.run)(effects) {
-                        if self.state.saving.unsaved().is_none() {
+                        if self.state.session.saving.unsaved().is_none() {
                             self.send_notice(trouble);
                         }
                         self.save_session();

@@ -5,6 +5,7 @@ use super::draft_saving::DraftSaving;
 use super::effect::Effect;
 use super::host::{Connection, HostRequest, LocalServer};
 use super::keys::Keymap;
+use super::open_session::OpenSession;
 use super::overlay::Overlay;
 use super::parts::completion::{Candidate, Completion};
 use super::parts::composer::Composer;
@@ -15,9 +16,7 @@ use super::parts::reply_timing::{ReplyTiming, Wait};
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::Transcript;
 use super::parts::transcript::layout_context::LayoutContext;
-use super::project_trust::ProjectTrust;
 use super::prompt::Prompt;
-use super::session_saving::Saving;
 use super::theme::{Theme, Themes};
 use crate::agent;
 use crate::chat::{CallId, SessionId, UnsentText};
@@ -60,10 +59,8 @@ pub struct Settings {
 pub struct State {
     /// The agent. The view reads it; only its own update changes it.
     pub agent: agent::State,
-    /// Id of the session shown.
-    pub session: SessionId,
-    /// Model and provider in use.
-    pub connection: Connection,
+    /// The session shown and its surroundings.
+    pub session: OpenSession,
     /// All themes.
     pub themes: Themes,
     /// The current theme.
@@ -84,12 +81,8 @@ pub struct State {
     pub open_queue: Option<QueueList>,
     /// Saved state of the unsent text.
     pub draft_saving: DraftSaving,
-    /// Trust in the project.
-    pub trust: ProjectTrust,
     /// Recent key presses.
     pub recent_keys: Presses,
-    /// Save state of the session.
-    pub saving: Saving,
     /// A key for the prompt that is held back to see whether more follow, as in a paste; and since when.
     pub held_key: Option<(KeyEvent, Duration)>,
     /// Open overlays; the last one is in front.
@@ -100,8 +93,6 @@ pub struct State {
     pub warnings: Vec<Warning>,
     /// Scroll position and selection of the transcript.
     pub transcript: Transcript,
-    /// Formatted times of the session's entries that were requested so far.
-    pub entry_times: Vec<String>,
     /// Model servers found on this machine.
     pub local_servers: Vec<LocalServer>,
     /// True if the project's files were requested for the word at the cursor.
@@ -158,8 +149,7 @@ impl State {
         composer.set_history(history);
         let mut state = Self {
             agent,
-            session,
-            connection,
+            session: OpenSession::new(session, connection),
             themes,
             theme,
             keys,
@@ -170,15 +160,12 @@ impl State {
             parked_questions: Vec::new(),
             open_queue: None,
             draft_saving: DraftSaving::default(),
-            trust: ProjectTrust::default(),
             recent_keys: Presses::default(),
-            saving: Saving::default(),
             held_key: None,
             overlays: Vec::new(),
             toasts: Toasts::default(),
             warnings: Vec::new(),
             transcript: Transcript::default(),
-            entry_times: Vec::new(),
             local_servers: Vec::new(),
             has_requested_files: false,
             size: (80, 24),
@@ -195,8 +182,11 @@ impl State {
         state.warnings = notices.into_iter().map(|words| Warning { text: words, session: None }).collect();
         state.restore_unsent(unsent);
         state.sync_prompt();
-        let first =
-            if state.connection.is_tour { vec![Effect::Request(HostRequest::FindLocalServers)] } else { Vec::new() };
+        let first = if state.session.connection.is_tour {
+            vec![Effect::Request(HostRequest::FindLocalServers)]
+        } else {
+            Vec::new()
+        };
         (state, first)
     }
 
@@ -212,14 +202,14 @@ impl State {
     /// Records a warning.
     fn record_warning(&mut self, words: &str) {
         self.warnings.retain(|warned| warned.text != words);
-        self.warnings.push(Warning { text: words.to_owned(), session: Some(self.session.clone()) });
+        self.warnings.push(Warning { text: words.to_owned(), session: Some(self.session.id.clone()) });
         let more = self.warnings.len().saturating_sub(MAX_WARNINGS);
         self.warnings.drain(..more);
     }
 
     /// Returns the warnings of startup and of this session, oldest first. Those of other sessions do not apply here.
     pub fn current_warnings(&self) -> impl Iterator<Item = &str> {
-        let here = |warned: &&Warning| warned.session.as_ref().is_none_or(|session| *session == self.session);
+        let here = |warned: &&Warning| warned.session.as_ref().is_none_or(|session| *session == self.session.id);
         self.warnings.iter().filter(here).map(|warned| warned.text.as_str())
     }
 

@@ -57,7 +57,7 @@ impl State {
         }
         self.draft_saving.saved_at = Some(self.now);
         self.draft_saving.saved = unsent.clone();
-        Some(Effect::Request(HostRequest::SaveUnsent(self.session.clone(), Box::new(unsent))))
+        Some(Effect::Request(HostRequest::SaveUnsent(self.session.id.clone(), Box::new(unsent))))
     }
 
     /// Returns the time of the next save; `None` without a change.
@@ -86,7 +86,7 @@ impl State {
             draft.clear();
         }
         // A message from the command line waits until the trust prompt is answered.
-        let says = &self.trust.first_message;
+        let says = &self.session.trust.first_message;
         if !says.trim().is_empty() {
             let between = if draft.is_empty() { "" } else { "\n\n" };
             draft.insert(0, DraftPart::Typed(format!("{says}{between}").into()));
@@ -124,11 +124,12 @@ impl State {
     fn is_saved_text_stale(&self) -> bool {
         let UnsentText { draft, queue, questions, approval, entries: _ } = &self.draft_saving.saved;
         // A message from the command line waits until the trust prompt is answered.
-        let waits_for_trust = self.trust.pending.is_some() && !self.trust.first_message.trim().is_empty();
+        let waits_for_trust =
+            self.session.trust.pending.is_some() && !self.session.trust.first_message.trim().is_empty();
         let is_question = |prompt: &Prompt| matches!(prompt.kind, PromptKind::Question(_));
         *queue != self.agent.queued_messages
             || draft.is_empty() && waits_for_trust
-            || !draft.is_empty() && self.composer.is_empty() && self.trust.first_message.is_empty()
+            || !draft.is_empty() && self.composer.is_empty() && self.session.trust.first_message.is_empty()
             || !questions.is_empty()
                 && self.parked_questions.is_empty()
                 && !self.prompt.as_ref().is_some_and(is_question)

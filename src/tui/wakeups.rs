@@ -29,7 +29,7 @@ impl State {
             .chain(card)
             .chain(self.held_key_deadline())
             .chain(self.next_unsent_save())
-            .chain(self.saving.next_attempt())
+            .chain(self.session.saving.next_attempt())
             .chain(self.toasts.next_expiry())
             .min()
     }

@@ -23,10 +23,10 @@ impl Screen {
 
     /// Describes the entries that are lost if the session still cannot be saved on leaving.
     pub(super) fn describe_loss(&mut self) -> Option<String> {
-        self.state.saving.unsaved()?;
+        self.state.session.saving.unsaved()?;
         let unsaved = self.link.file.save();
-        self.state.saving.record_result(unsaved, Duration::ZERO);
-        let reason = &self.state.saving.unsaved()?.reason;
-        Some(format!("{reason}. Lost: {}", self.state.saving.describe_loss(self.state.agent.session.entries())))
+        self.state.session.saving.record_result(unsaved, Duration::ZERO);
+        let reason = &self.state.session.saving.unsaved()?.reason;
+        Some(format!("{reason}. Lost: {}", self.state.session.saving.describe_loss(self.state.agent.session.entries())))
     }
 }

@@ -34,7 +34,7 @@ fn the_automatic_theme_can_be_chosen_again() {
 fn the_header_names_the_answering_model_if_none_was_configured() {
     let mut screen = Screen::new();
     screen.state.agent.model = String::new();
-    screen.state.connection.model = String::new();
+    screen.state.session.connection.model = String::new();
     screen.send_text("hello");
     screen.receive_chunk(Chunk::ModelChosen { model: "talker-7b".into(), instead: None });
     screen.receive_reply("Hello.");
@@ -109,7 +109,10 @@ fn a_picked_model_is_used_and_stored_on_request() {
     };
     let (asked, screen) = took("free", "enter");
     assert_eq!(asked, [HostRequest::UseModel("free-one".into())]);
-    assert_eq!((screen.state.connection.price, screen.state.connection.context_window), (Some((0.0, 0.0, 0.0)), None));
+    assert_eq!(
+        (screen.state.session.connection.price, screen.state.session.connection.context_window),
+        (Some((0.0, 0.0, 0.0)), None)
+    );
     assert_eq!(took("free", "ctrl-s").0, [HostRequest::UseModel("free-one".into()), keep("", "free-one")]);
     let profile = HostRequest::UseProfile { profile: "groq".into(), model: "g1".into() };
     assert_eq!(took("groq", "enter").0, std::slice::from_ref(&profile));
@@ -142,7 +145,7 @@ fn the_store_key_does_nothing_in_lists_without_it() {
 fn a_provider_is_switched_when_the_session_records_it() {
     use crate::tui::host::{Connection, PendingConnection};
     let mut screen = Screen::new();
-    let session = screen.state.session.clone();
+    let session = screen.state.session.id.clone();
     let reached = |session: &crate::chat::SessionId| {
         let connection = Connection { model: "b1".into(), profile: "two".into(), ..Connection::default() };
         Event::Host(HostReply::Connected(Box::new(PendingConnection {
@@ -187,7 +190,7 @@ fn a_list_of_thousands_of_models_is_filtered() {
 fn cached_input_is_charged_at_its_own_price() {
     let mut screen = Screen::new();
     let usage = Usage { input: 1_000_000, cached: 600_000, output: 100_000 };
-    screen.state.connection.price = Some((3.0, 0.3, 15.0));
+    screen.state.session.connection.price = Some((3.0, 0.3, 15.0));
     screen.send_text("hello");
     screen.receive_chunk(Chunk::Usage(usage));
     screen.receive_reply("Hello.");

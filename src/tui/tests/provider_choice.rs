@@ -5,7 +5,7 @@ use crate::tui::host::{HostReply, HostRequest, LocalServer};
 
 fn tour_screen(servers: &[(&str, &[&str])]) -> Screen {
     let mut screen = Screen::new();
-    screen.state.connection.is_tour = true;
+    screen.state.session.connection.is_tour = true;
     let server = |(name, models): &(&str, &[&str])| LocalServer {
         name: (*name).into(),
         address: "http://127.0.0.1:11434/v1".into(),
@@ -148,8 +148,8 @@ fn r57_the_key_prompt_names_the_provider_that_receives_it() {
     ];
     for (profile, source, expected) in cases {
         let mut screen = Screen::new();
-        screen.state.connection.profile = profile.into();
-        screen.state.connection.source = source.into();
+        screen.state.session.connection.profile = profile.into();
+        screen.state.session.connection.source = source.into();
         screen.press_key("alt-c");
         screen.press_key("enter");
         let shows = screen.screen_text();

@@ -198,7 +198,7 @@ pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     }
     let quit = state.keys.first_chord(Scope::Anywhere, Action::StopOrQuit);
     let kept = match (is_leaving, has_question_prompt(state)) {
-        (true, _) => format!(" and lose {}", state.saving.describe_loss(state.agent.session.entries())),
+        (true, _) => format!(" and lose {}", state.session.saving.describe_loss(state.agent.session.entries())),
         (false, true) => "; the question keeps waiting".to_owned(),
         (false, false) => String::new(),
     };

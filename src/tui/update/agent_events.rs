@@ -20,7 +20,7 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) -> Vec<Effect>
         && state.agent.current_turn() == Some(*turn)
     {
         // No model was named in the settings: the head shows the one that answered.
-        state.connection.model.clone_from(model);
+        state.session.connection.model.clone_from(model);
     }
     if let agent::Event::ReplyChunk { turn, chunk, .. } = &event
         && state.agent.current_turn() == Some(*turn)

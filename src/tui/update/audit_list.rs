@@ -18,25 +18,25 @@ const MAX_COLUMNS: usize = 100;
 pub fn open_audit_list(state: &mut State) -> Vec<Effect> {
     let records = collect_records(state.agent.session.entries());
     let calls: Vec<CallId> = records.iter().map(|record| record.call.id.clone()).collect();
-    let rows = audit_rows(&records, &state.entry_times);
+    let rows = audit_rows(&records, &state.session.entry_times);
     let mut picker = Picker::new("Calls and decisions", "No tool calls yet", rows);
     picker.select(calls.len().saturating_sub(1));
     state.overlays.push(Overlay::Audit(picker, calls));
-    vec![Effect::Request(HostRequest::ReadEntryTimes(state.session.clone()))]
+    vec![Effect::Request(HostRequest::ReadEntryTimes(state.session.id.clone()))]
 }
 
 /// Stores the times of a session's entries and refreshes the list.
 pub fn set_entry_times(state: &mut State, session: &SessionId, times: Vec<String>) {
-    if *session != state.session {
+    if *session != state.session.id {
         return;
     }
-    state.entry_times = times;
+    state.session.entry_times = times;
     let records = collect_records(state.agent.session.entries());
     for overlay in &mut state.overlays {
         if let Overlay::Audit(picker, calls) = overlay {
             // A call made after the list was opened appears when it is opened again.
             let known = records.get(..calls.len().min(records.len())).unwrap_or_default();
-            picker.set_rows(audit_rows(known, &state.entry_times));
+            picker.set_rows(audit_rows(known, &state.session.entry_times));
         }
     }
 }
@@ -54,7 +54,7 @@ pub fn open_audit_row(state: &mut State, picker: Picker, calls: Vec<CallId>, row
 /// Opens the page of a call above any open list.
 pub fn open_audit_page(state: &mut State, call: &CallId) {
     let width = usize::from(state.size.0.saturating_sub(10)).clamp(1, MAX_COLUMNS);
-    let when = |at: usize| state.entry_times.get(at).cloned().unwrap_or_default();
+    let when = |at: usize| state.session.entry_times.get(at).cloned().unwrap_or_default();
     let records = collect_records(state.agent.session.entries());
     let Some(at) = records.iter().position(|record| record.call.id == *call) else { return };
     let name = clean::clean_line(&records[at].call.name);

@@ -58,7 +58,7 @@ pub fn copy_text(state: &mut State, text: &str) -> Vec<Effect> {
             "Not copied: the text has {}, the limit of the terminal clipboard is {}. `aye sessions show {}` prints all of it.",
             format_size(text.len()),
             format_size(MAX_CLIPBOARD),
-            state.session
+            state.session.id
         );
         state.show_notice(&words, Kind::Warning);
         return Vec::new();

@@ -22,14 +22,17 @@ const NO_GRANTS: &str = "No grants or rules: each approval was for one call";
 /// Opens the list at once; its times follow when the host has loaded them.
 pub fn open_grants(state: &mut State) -> Vec<Effect> {
     show_grants(state, 0);
-    vec![Effect::Request(HostRequest::ReloadRules), Effect::Request(HostRequest::ReadEntryTimes(state.session.clone()))]
+    vec![
+        Effect::Request(HostRequest::ReloadRules),
+        Effect::Request(HostRequest::ReadEntryTimes(state.session.id.clone())),
+    ]
 }
 
 fn show_grants(state: &mut State, row: usize) {
     let kept = list_lasting_approvals(&state.agent);
     let judged = judged_calls(state.agent.session.entries());
     let calls = judged.iter().map(|record| record.call.id.clone()).collect();
-    let rows = ledger_rows(&kept, &judged, &state.entry_times);
+    let rows = ledger_rows(&kept, &judged, &state.session.entry_times);
     let title = "Grants and judged calls · enter to revoke";
     let mut picker = Picker::new(title, NO_GRANTS, rows);
     picker.select(row);
@@ -70,7 +73,7 @@ pub fn refresh_times(state: &mut State) {
             // A call made after the list was opened appears when it is opened again.
             let known: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
-            picker.set_rows(ledger_rows(kept, &known, &state.entry_times));
+            picker.set_rows(ledger_rows(kept, &known, &state.session.entry_times));
         }
     }
 }
@@ -138,7 +141,8 @@ pub fn pick_grant(state: &mut State, GrantList(kept, calls): GrantList, row: usi
         super::audit_list::open_audit_page(state, call);
     }
     if let Some(kept) = kept.into_iter().nth(row) {
-        let told = vec![kept.describe(), describe_origin(&kept), describe_covered_calls(&kept, &state.entry_times)];
+        let told =
+            vec![kept.describe(), describe_origin(&kept), describe_covered_calls(&kept, &state.session.entry_times)];
         let card = Confirmation::new("Revoke it?", ("revoke", "keep"), told);
         state.overlays.push(Overlay::Confirmation(card, ConfirmedAction::RevokeGrant(Box::new(kept))));
     }

@@ -27,15 +27,15 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         HostReply::Opened(opened) => {
             let mode = state.agent.policy.mode;
             state.agent = opened.agent;
-            if opened.copied_from.as_ref() == Some(&state.session) {
+            if opened.copied_from.as_ref() == Some(&state.session.id) {
                 // A fork keeps the mode of the session it was copied from.
                 state.agent.policy.mode = mode;
             }
-            if state.session != opened.session {
+            if state.session.id != opened.session {
                 state.toasts.remove_session_toasts(state.now);
             }
-            state.session = opened.session;
-            state.connection = opened.connection;
+            state.session.id = opened.session;
+            state.session.connection = opened.connection;
             state.settings.location = opened.location;
             if state.settings.folder != opened.folder {
                 state.settings.folder = opened.folder;
@@ -45,22 +45,22 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
                 state.has_requested_files = false;
             }
             state.transcript = Transcript::default();
-            state.entry_times.clear();
+            state.session.entry_times.clear();
             state.overlays.clear();
             state.prompt = None;
             state.parked_questions.clear();
-            state.saving = Saving::default();
+            state.session.saving = Saving::default();
             state.restore_unsent(opened.unsent);
             state.held_key = None;
             state.recent_keys.record_other_press(state.now);
             state.activity_start = state.now;
             state.pace = ReplyTiming::default();
-            (state.trust.pending, state.trust.unused_files) = (None, Vec::new());
+            (state.session.trust.pending, state.session.trust.unused_files) = (None, Vec::new());
             cache.clear();
             let offered = opened.approvals.map(crate::agent::Event::ApplyRequested);
             let mut effects =
                 offered.map(|offered| agent_events::handle_agent_event(state, offered)).unwrap_or_default();
-            let says = std::mem::take(&mut state.trust.first_message);
+            let says = std::mem::take(&mut state.session.trust.first_message);
             effects.extend(trust_decision::check_project_files(state, says));
             return effects;
         }

@@ -51,7 +51,7 @@ pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, meant: RejectedKe
         RejectedKey::TooSoon => {
             format!("Too soon: {} went to your draft · {tab} to answer", Chord::from(key))
         }
-        RejectedKey::Enter if state.trust.pending.is_some() => {
+        RejectedKey::Enter if state.session.trust.pending.is_some() => {
             let key_of = |action| state.keys.first_chord(Scope::Trust, action);
             format!("Enter does not answer · {} approve, {} deny", key_of(Action::Trust), key_of(Action::Refuse))
         }

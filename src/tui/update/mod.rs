@@ -47,7 +47,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
     let mut effects = match event {
         Event::Tick(now) => {
             advance_clock(state, now);
-            state.saving.take_due(now).then_some(Effect::Save).into_iter().collect()
+            state.session.saving.take_due(now).then_some(Effect::Save).into_iter().collect()
         }
         Event::Key(key) => key_dispatch::handle_key_event(state, cache, key),
         Event::Pasted(text) => {

@@ -12,7 +12,7 @@ use crate::tui::state::State;
 /// Opens the list with the model in use; more rows follow once they are known. The tour has no models, so the provider
 /// list opens instead.
 pub fn open_model_list(state: &mut State) -> Vec<Effect> {
-    if state.connection.is_tour {
+    if state.session.connection.is_tour {
         return provider_list::open_provider_list(state);
     }
     let keep = state.keys.first_chord(Scope::List, Action::Keep);
@@ -69,7 +69,7 @@ pub fn pick_model(state: &mut State, row: ModelRow, keep: bool) -> Vec<Effect> {
 
 /// Switches to a model that was typed by name.
 pub fn use_named(state: &mut State, name: &str) -> Vec<Effect> {
-    if state.connection.is_tour {
+    if state.session.connection.is_tour {
         state.show_notice("The tour uses no model. Press alt-c to choose a provider", Kind::Warning);
         return Vec::new();
     }
@@ -79,9 +79,9 @@ pub fn use_named(state: &mut State, name: &str) -> Vec<Effect> {
 /// Uses another model of the same provider from the next request on, including a running turn.
 fn use_model(state: &mut State, row: ModelRow) -> Vec<Effect> {
     if row.model != state.agent.model {
-        (state.connection.context_window, state.connection.price) = (row.context_window, row.price);
+        (state.session.connection.context_window, state.session.connection.price) = (row.context_window, row.price);
     }
-    state.connection.model.clone_from(&row.model);
+    state.session.connection.model.clone_from(&row.model);
     let event = crate::agent::Event::ModelSwitched { model: row.model.clone(), profile: None };
     let mut effects = agent_events::handle_agent_event(state, event);
     effects.extend(report_context_window(state));
@@ -92,7 +92,7 @@ fn use_model(state: &mut State, row: ModelRow) -> Vec<Effect> {
 /// Switches to another provider in the same step in which the session records it, or not at all.
 pub fn apply_provider_switch(state: &mut State, reached: PendingConnection) -> Vec<Effect> {
     let PendingConnection { session, number, connection } = reached;
-    if session != state.session {
+    if session != state.session.id {
         return Vec::new();
     }
     if !state.agent.is_idle() {
@@ -101,7 +101,7 @@ pub fn apply_provider_switch(state: &mut State, reached: PendingConnection) -> V
     }
     let profile = Some(connection.profile.clone()).filter(|profile| !profile.is_empty());
     let event = crate::agent::Event::ModelSwitched { model: connection.model.clone(), profile };
-    state.connection = connection;
+    state.session.connection = connection;
     let mut effects = agent_events::handle_agent_event(state, event);
     effects.extend(report_context_window(state));
     effects.push(Effect::Request(HostRequest::SwitchConnection(number)));
@@ -110,13 +110,13 @@ pub fn apply_provider_switch(state: &mut State, reached: PendingConnection) -> V
 
 /// Passes the context window known from the list or the settings to the agent.
 fn report_context_window(state: &mut State) -> Vec<Effect> {
-    let window = state.connection.context_window;
+    let window = state.session.connection.context_window;
     agent_events::handle_agent_event(state, crate::agent::Event::ContextWindowChanged(window))
 }
 
 /// Returns the model in use. If none was named, this is the model that answered last.
 fn current_model(state: &State) -> &str {
-    if state.agent.model.is_empty() { &state.connection.model } else { &state.agent.model }
+    if state.agent.model.is_empty() { &state.session.connection.model } else { &state.agent.model }
 }
 
 fn model_row(row: &ModelRow, is_present: bool) -> Row {

@@ -93,7 +93,7 @@ fn list_providers(state: &State) -> Vec<ProviderChoice> {
         }
     }
     choices.push(ProviderChoice::EnterKey);
-    if state.connection.is_tour {
+    if state.session.connection.is_tour {
         choices.push(ProviderChoice::KeepCurrent);
     }
     choices

@@ -40,7 +40,7 @@ pub fn run_rehearsal_command(state: &mut State, words: &str) -> Vec<Effect> {
     }
     let picker = Picker::new("Dry run results", "Loading…", Vec::new());
     state.overlays.push(Overlay::Rehearsal(picker, RehearsalView { pending_action: then, ..RehearsalView::default() }));
-    vec![Effect::Request(HostRequest::LoadRehearsal(state.session.clone()))]
+    vec![Effect::Request(HostRequest::LoadRehearsal(state.session.id.clone()))]
 }
 
 /// Shows the results of the dry run once the host has loaded them.

@@ -12,14 +12,14 @@ use crate::tui::state::State;
 
 /// Asks what to do with the unsaved session. Returns `None` if it is saved or the user is already asked.
 fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
-    let unsaved = state.saving.unsaved()?;
+    let unsaved = state.session.saving.unsaved()?;
     if matches!(state.overlays.last(), Some(Overlay::UnsavedSession(..))) {
         return None;
     }
     let reason = clean_line(&unsaved.reason).into_owned();
-    let loss = state.saving.describe_loss(state.agent.session.entries());
+    let loss = state.session.saving.describe_loss(state.agent.session.entries());
     let settings = &state.settings;
-    let files = alternative_files(&state.session, settings.home.as_deref(), &settings.folder);
+    let files = alternative_files(&state.session.id, settings.home.as_deref(), &settings.folder);
     let mut rows = vec![(Row::new("Wait until it is saved").with_secondary("then quit"), UnsavedChoice::QuitWhenSaved)];
     for file in files {
         rows.push((
@@ -39,7 +39,7 @@ fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
 pub fn pick_exit_choice(state: &mut State, choice: UnsavedChoice) -> Vec<Effect> {
     match choice {
         UnsavedChoice::QuitWhenSaved => {
-            state.saving.quits_when_saved = true;
+            state.session.saving.quits_when_saved = true;
             state.show_notice("Quits as soon as the session is saved", Kind::Info);
             vec![Effect::Save]
         }
@@ -58,14 +58,14 @@ pub fn pick_exit_choice(state: &mut State, choice: UnsavedChoice) -> Vec<Effect>
 
 /// Handles the result of an attempt to save.
 pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) -> Vec<Effect> {
-    if !state.saving.record_result(unsaved, state.now) {
+    if !state.session.saving.record_result(unsaved, state.now) {
         return Vec::new();
     }
     if matches!(state.overlays.last(), Some(Overlay::UnsavedSession(..))) {
         state.overlays.pop();
         state.recent_keys.record_other_press(state.now);
     }
-    if state.saving.quits_when_saved {
+    if state.session.saving.quits_when_saved {
         return quit(state);
     }
     state.show_notice("The session is saved again", Kind::Info);
@@ -100,7 +100,7 @@ pub fn interrupt_turn(state: &mut State) -> Vec<Effect> {
 
 /// Leaves for another session. The draft stays with this one.
 pub fn leave_session_for(state: &mut State, wish: HostRequest) -> Vec<Effect> {
-    if let Some(unsaved) = state.saving.unsaved() {
+    if let Some(unsaved) = state.session.saving.unsaved() {
         let words = format!("Cannot leave this session: it is not saved: {}", unsaved.reason);
         state.show_notice(&words, Kind::Warning);
         return Vec::new();

@@ -28,9 +28,9 @@ pub fn set_sessions(state: &mut State, rows: Vec<SessionRow>) {
     if let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() {
         held.rows = rows;
         picker.set_empty_text("No other session here");
-        show_session_rows(picker, held, &state.session);
+        show_session_rows(picker, held, &state.session.id);
         if picker.filter_text().is_empty() {
-            picker.select(held.rows.iter().position(|row| row.id == state.session).unwrap_or(0));
+            picker.select(held.rows.iter().position(|row| row.id == state.session.id).unwrap_or(0));
         }
     }
 }
@@ -48,7 +48,7 @@ pub fn update_session_search(state: &mut State) -> Vec<Effect> {
     if wanted.is_empty() {
         held.matches.clear();
         picker.set_note("");
-        show_session_rows(picker, held, &state.session);
+        show_session_rows(picker, held, &state.session.id);
     }
     // The results of the previous text stay until new ones arrive, so that rows do not flicker.
     vec![Effect::Request(HostRequest::SearchSessions(held.query.clone()))]
@@ -62,7 +62,7 @@ pub fn set_search_results(state: &mut State, words: &str, lines: Vec<(SessionId,
     }
     held.matches = lines;
     picker.set_note(if whole { "" } else { "Still searching the text of the sessions" });
-    show_session_rows(picker, held, &state.session);
+    show_session_rows(picker, held, &state.session.id);
 }
 
 /// Opens or forks the session in a row.
@@ -73,7 +73,7 @@ pub fn pick_session(state: &mut State, held: SessionSearch, picking: PickedActio
         (Some(session), PickedAction::Fork(becomes)) => {
             session_exit::leave_session_for(state, HostRequest::ForkSession(session.id, becomes))
         }
-        (Some(session), PickedAction::Open) if session.id == state.session => Vec::new(),
+        (Some(session), PickedAction::Open) if session.id == state.session.id => Vec::new(),
         (Some(session), PickedAction::Open) => {
             session_exit::leave_session_for(state, HostRequest::OpenSession(session.id))
         }

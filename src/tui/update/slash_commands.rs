@@ -116,7 +116,7 @@ fn fork_session(state: &mut State, words: &str) -> Vec<Effect> {
         Some(_) | None if state.agent.is_busy() => "Not available now. Wait for the end of the turn or for a question",
         None if state.agent.session.entries().is_empty() => "Nothing to copy yet",
         Some(_) | None => {
-            return session_exit::leave_session_for(state, HostRequest::ForkSession(state.session.clone(), becomes));
+            return session_exit::leave_session_for(state, HostRequest::ForkSession(state.session.id.clone(), becomes));
         }
     };
     state.show_notice(why_not, Kind::Info);

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Checks the project's files at the start of a session. The message `says` is sent once they are settled.
 pub fn check_project_files(state: &mut State, says: String) -> Vec<Effect> {
-    state.trust.first_message = says;
+    state.session.trust.first_message = says;
     vec![Effect::Request(HostRequest::InspectProject { asked: false })]
 }
 
@@ -29,14 +29,14 @@ pub fn handle_project_files(state: &mut State, brought: ProjectFiles, why: Inspe
     if brought.folder != state.settings.folder {
         return Vec::new();
     }
-    state.trust.unused_files = brought.untrusted().map(describe_file).collect();
+    state.session.trust.unused_files = brought.untrusted().map(describe_file).collect();
     let asks = brought.untrusted().next().is_some();
     let opens = match why {
-        InspectionReason::SessionStarted => asks && !state.trust.was_refused(&brought),
+        InspectionReason::SessionStarted => asks && !state.session.trust.was_refused(&brought),
         InspectionReason::UserRequest | InspectionReason::FilesChanged => brought.usable().next().is_some(),
     };
     if opens {
-        state.trust.pending = Some((Arc::new(brought), why));
+        state.session.trust.pending = Some((Arc::new(brought), why));
         return Vec::new();
     }
     for file in &brought.files {
@@ -99,10 +99,10 @@ fn mark_trust_storing(state: &mut State) {
 
 /// Continues without the files in the prompt; `None` if no trust prompt is open.
 pub fn skip_project_files(state: &mut State) -> Option<Vec<Effect>> {
-    let (brought, _) = state.trust.pending.clone()?;
+    let (brought, _) = state.session.trust.pending.clone()?;
     let names: Vec<String> = brought.untrusted().map(|file| file.name.clone()).collect();
     if !names.is_empty() {
-        state.trust.record_refusal(&brought);
+        state.session.trust.record_refusal(&brought);
         state.show_notice(&format!("Not used: {} · /trust to decide again", names.join(", ")), Kind::Info);
     }
     Some(finish_trust_check(state))
@@ -118,15 +118,15 @@ pub fn apply_trust_change(
     if *folder != state.settings.folder {
         return Vec::new();
     }
-    if let Some((brought, _)) = state.trust.pending.clone() {
+    if let Some((brought, _)) = state.session.trust.pending.clone() {
         let all: Vec<String> = brought.usable().map(describe_file).collect();
         let was_trusted = brought.untrusted().next().is_none();
         let what = if was_trusted { "No longer trusted" } else { "Trusted" };
         state.show_notice(&format!("{what}: {}", all.join(", ")), Kind::Info);
-        state.trust.unused_files = if was_trusted { all } else { Vec::new() };
+        state.session.trust.unused_files = if was_trusted { all } else { Vec::new() };
         // Files that are no longer trusted do not open the prompt again at once.
         if was_trusted {
-            state.trust.record_refusal(&brought);
+            state.session.trust.record_refusal(&brought);
         }
     }
     let mut effects = agent_events::handle_agent_event(state, Event::InstructionsChanged(instructions));
@@ -143,11 +143,11 @@ pub fn report_trust_failure(state: &mut State, words: &str) -> Vec<Effect> {
 
 /// Closes the prompt, if any, and sends the message that waited for it.
 fn finish_trust_check(state: &mut State) -> Vec<Effect> {
-    if state.trust.pending.take().is_some() {
+    if state.session.trust.pending.take().is_some() {
         // A key typed ahead must not answer a prompt that becomes visible.
         state.recent_keys.record_other_press(state.now);
     }
-    match std::mem::take(&mut state.trust.first_message) {
+    match std::mem::take(&mut state.session.trust.first_message) {
         says if says.trim().is_empty() => Vec::new(),
         says => user_messages::send_message(state, says),
     }

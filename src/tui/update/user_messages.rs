@@ -11,7 +11,10 @@ use crate::tui::state::State;
 /// Sends a user message.
 pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
     state.composer.remember(&text);
-    if !state.connection.accepts_images && !state.connection.is_tour && !image::find_images(&text).is_empty() {
+    if !state.session.connection.accepts_images
+        && !state.session.connection.is_tour
+        && !image::find_images(&text).is_empty()
+    {
         let words = "Only the picture's name is sent: the profile does not set images = true";
         state.show_notice(words, toast::Kind::Warning);
     }

@@ -32,8 +32,8 @@ pub fn draw_header(state: &State, area: Rect, buffer: &mut Buffer) {
         bar.shrink_last();
     }
     let model = match replying_model(&state.agent) {
-        _ if state.connection.is_tour => "the tour",
-        "" => &state.connection.model,
+        _ if state.session.connection.is_tour => "the tour",
+        "" => &state.session.connection.model,
         model => model,
     };
     bar.push_right(model, theme.text, 2);
@@ -92,7 +92,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
     if state.agent.is_applying() {
         bar.push_left("LIVE RUN", theme.danger, 0);
     }
-    if state.saving.unsaved().is_some() {
+    if state.session.saving.unsaved().is_some() {
         bar.push_left("NOT SAVED", theme.danger, 0);
     } else if state.draft_saving.has_failed() {
         bar.push_left("draft not saved", theme.danger, 0);
@@ -144,7 +144,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
     let usage = session.usage();
     if usage.total() > 0 {
         bar.push_left(format!("{} tok", format_tokens(usage.total())), theme.dim, 8);
-        if let Some((sent, cached, received)) = state.connection.price {
+        if let Some((sent, cached, received)) = state.session.connection.price {
             let fresh = usage.input.saturating_sub(usage.cached) as f64;
             let cost = fresh * sent + usage.cached as f64 * cached + usage.output as f64 * received;
             bar.push_left(format_dollars(cost / 1e6), theme.dim, 6);

@@ -33,7 +33,7 @@ pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
     let width = usize::from(area.width).clamp(1, MAX_LINE);
     let mut sections =
         vec![title_section(state, width), connection_section(state, width), warnings_section(state, width)];
-    if state.connection.is_tour {
+    if state.session.connection.is_tour {
         sections.extend([first_step_section(state, width), providers_section(state, width)]);
     }
     sections.push(keys_section(state, width));
@@ -70,7 +70,7 @@ fn title_section(state: &State, width: usize) -> Section {
 /// Model, provider and permission mode or dry run.
 fn connection_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
-    let connection = &state.connection;
+    let connection = &state.session.connection;
     let mut lines = if connection.is_tour {
         let words = "a built-in script, not a model. It needs no key and no network. Its tools are real and work in \
             a small sample project.";
@@ -129,8 +129,8 @@ fn project_lines(state: &State, width: usize) -> Vec<Line<'static>> {
         let words = format!("Project instructions, trusted and sent with every request: {}.", told.join(", "));
         lines.extend(wrap_words(&[(&words, theme.dim)], width, ""));
     }
-    let left_out = &state.trust.unused_files;
-    if !left_out.is_empty() && state.trust.pending.is_none() {
+    let left_out = &state.session.trust.unused_files;
+    if !left_out.is_empty() && state.session.trust.pending.is_none() {
         let words = format!("Not used, because you do not trust it: {}. Review with /trust.", left_out.join(", "));
         lines.extend(wrap_words(&[(&words, theme.warning)], width, ""));
     }
@@ -192,7 +192,7 @@ fn keys_section(state: &State, width: usize) -> Section {
         hints[0].2 = "Send message; tool calls are only rehearsed";
     }
     let careful = (!state.agent.is_dry_run()).then(|| mode_style(mode, theme));
-    if state.connection.is_tour {
+    if state.session.connection.is_tour {
         hints.remove(0);
     } else {
         hints.insert(3, (Scope::Anywhere, Action::Connect, "Switch provider"));
