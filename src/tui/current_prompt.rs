@@ -28,16 +28,16 @@ impl State {
             // The keyboard is elsewhere, or the prompt is covered.
             return Some(Listening::Unseen);
         }
-        let unsent = !self.composer.is_empty();
+        let unsent = !self.input.composer.is_empty();
         let seen = self.open_queue.as_ref().map_or(prompt.first_drawn(), QueueList::first_drawn);
         let line = self.is_typing_in_prompt();
-        Some(listening::listening(seen, &self.recent_keys, unsent, prompt.has_keyboard, line, self.now))
+        Some(listening::listening(seen, &self.input.recent_keys, unsent, prompt.has_keyboard, line, self.now))
     }
 
     /// Returns whether the confirmation prompt in front accepts answers; `None` if there is none.
     pub fn confirmation_listening(&self) -> Option<Listening> {
         let Some(Overlay::Confirmation(card, _)) = self.overlays.last() else { return None };
-        Some(listening::listening(card.first_drawn(), &self.recent_keys, false, false, false, self.now))
+        Some(listening::listening(card.first_drawn(), &self.input.recent_keys, false, false, false, self.now))
     }
 
     /// Creates the prompt of the waiting call, and removes a prompt whose call no longer waits.
@@ -65,7 +65,7 @@ impl State {
                 let aside = self.parked_questions.iter().position(|card| *card.call() == call.id);
                 let mut card = match aside {
                     Some(at) => self.parked_questions.swap_remove(at),
-                    None => self.draft_saving.restore_question(&call.id, questions),
+                    None => self.input.draft_saving.restore_question(&call.id, questions),
                 };
                 if aside.is_some() {
                     card.restore();
@@ -104,7 +104,7 @@ impl State {
         self.parked_questions.retain(|card| asked.iter().any(|(call, _)| *call == card.call()));
         // Saved answers may belong to a question that is not the next.
         for (call, questions) in asked.into_iter().filter(|(call, _)| Some(*call) != next) {
-            let card = self.draft_saving.restore_question(call, questions);
+            let card = self.input.draft_saving.restore_question(call, questions);
             if !card.to_saved_json().is_empty() && self.parked_questions.iter().all(|aside| aside.call() != call) {
                 self.parked_questions.push(card);
             }

@@ -73,7 +73,7 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
         Focus::Search => vec![Scope::TextField],
         Focus::Transcript => vec![Scope::Transcript],
         Focus::Prompt => prompt_scope(state).into_iter().collect(),
-        Focus::Composer if state.completion.is_open() => vec![Scope::List, Scope::Composer],
+        Focus::Composer if state.input.completion.is_open() => vec![Scope::List, Scope::Composer],
         // A prompt that is not listening yet will be in a moment: key help shows its keys.
         Focus::Composer => prompt_scope(state).into_iter().chain([Scope::Composer]).collect(),
     };

@@ -26,6 +26,7 @@ pub mod text;
 pub mod theme;
 pub mod unsent_text;
 pub mod update;
+pub mod user_input;
 pub mod view;
 mod wakeups;
 

@@ -1,7 +1,6 @@
 //! State of the screen. It contains the agent's state and duplicates none of it.
 
 use super::command::COMMANDS;
-use super::draft_saving::DraftSaving;
 use super::effect::Effect;
 use super::host::{Connection, HostRequest, LocalServer};
 use super::keys::Keymap;
@@ -9,7 +8,6 @@ use super::open_session::OpenSession;
 use super::overlay::Overlay;
 use super::parts::completion::{Candidate, Completion};
 use super::parts::composer::Composer;
-use super::parts::listening::Presses;
 use super::parts::question::QuestionPrompt;
 use super::parts::queue_list::QueueList;
 use super::parts::reply_timing::{ReplyTiming, Wait};
@@ -18,9 +16,9 @@ use super::parts::transcript::Transcript;
 use super::parts::transcript::layout_context::LayoutContext;
 use super::prompt::Prompt;
 use super::theme::{Theme, Themes};
+use super::user_input::UserInput;
 use crate::agent;
 use crate::chat::{CallId, SessionId, UnsentText};
-use crossterm::event::KeyEvent;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -69,22 +67,14 @@ pub struct State {
     pub keys: Keymap,
     /// Settings of the user.
     pub settings: Settings,
-    /// The draft.
-    pub composer: Composer,
-    /// Completion of the word at the cursor.
-    pub completion: Completion,
+    /// Input of the user.
+    pub input: UserInput,
     /// Prompt of the waiting call.
     pub prompt: Option<Prompt>,
     /// Question prompts that were opened before their turn and parked, with the answers chosen so far.
     pub parked_questions: Vec<QuestionPrompt>,
     /// The queue, if it is open over the prompt.
     pub open_queue: Option<QueueList>,
-    /// Saved state of the unsent text.
-    pub draft_saving: DraftSaving,
-    /// Recent key presses.
-    pub recent_keys: Presses,
-    /// A key for the prompt that is held back to see whether more follow, as in a paste; and since when.
-    pub held_key: Option<(KeyEvent, Duration)>,
     /// Open overlays; the last one is in front.
     pub overlays: Vec<Overlay>,
     /// Notifications that disappear by themselves.
@@ -95,8 +85,6 @@ pub struct State {
     pub transcript: Transcript,
     /// Model servers found on this machine.
     pub local_servers: Vec<LocalServer>,
-    /// True if the project's files were requested for the word at the cursor.
-    pub has_requested_files: bool,
     /// Size in columns and rows.
     pub size: (u16, u16),
     /// Time since the start.
@@ -109,10 +97,6 @@ pub struct State {
     pub pace: ReplyTiming,
     /// True if the terminal has the focus, as far as it reports that.
     pub has_focus: bool,
-    /// Time of the last Esc on an open prompt.
-    pub last_stop: Option<Duration>,
-    /// Time of the last Ctrl-C.
-    pub last_quit: Option<Duration>,
     /// Title of the terminal window.
     pub(super) window_title: String,
     /// True if the passing of time changed the screen.
@@ -154,28 +138,21 @@ impl State {
             theme,
             keys,
             settings,
-            composer,
-            completion: complete,
+            input: UserInput::new(composer, complete),
             prompt: None,
             parked_questions: Vec::new(),
             open_queue: None,
-            draft_saving: DraftSaving::default(),
-            recent_keys: Presses::default(),
-            held_key: None,
             overlays: Vec::new(),
             toasts: Toasts::default(),
             warnings: Vec::new(),
             transcript: Transcript::default(),
             local_servers: Vec::new(),
-            has_requested_files: false,
             size: (80, 24),
             now: Duration::ZERO,
             activity_start: Duration::ZERO,
             sub_agent_starts: Vec::new(),
             pace: ReplyTiming::default(),
             has_focus: true,
-            last_stop: None,
-            last_quit: None,
             window_title: String::new(),
             has_moved: false,
         };

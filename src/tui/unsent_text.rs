@@ -22,8 +22,11 @@ impl State {
     pub(super) fn restore_unsent(&mut self, kept: UnsentText) {
         let mut unsent = kept.clone();
         // The ability to write files does not depend on the session.
-        self.draft_saving =
-            DraftSaving { saved: kept, last_error: self.draft_saving.last_error.take(), ..DraftSaving::default() };
+        self.input.draft_saving = DraftSaving {
+            saved: kept,
+            last_error: self.input.draft_saving.last_error.take(),
+            ..DraftSaving::default()
+        };
         unsent.remove_sent(self.agent.session.entries());
         if !unsent.approval.is_empty() {
             let written = std::mem::take(&mut unsent.approval);
@@ -31,7 +34,7 @@ impl State {
             let words = "The call waiting for approval was not run. Text typed in its prompt is now in the composer.";
             self.show_notice(words, Kind::Info);
         }
-        self.composer.restore(&unsent.draft);
+        self.input.composer.restore(&unsent.draft);
         self.agent.restore_queue(unsent.queue);
     }
 
@@ -40,7 +43,7 @@ impl State {
     pub(super) fn save_unsent_if_due(&mut self, is_touched: bool) -> Option<Effect> {
         let is_stale = self.is_saved_text_stale();
         if is_touched && self.may_hold_unsent() || is_stale {
-            self.draft_saving.changed_at.get_or_insert(self.now);
+            self.input.draft_saving.changed_at.get_or_insert(self.now);
         }
         match self.next_unsent_save() {
             Some(due) if is_stale || due <= self.now => self.save_unsent_now(),
@@ -51,12 +54,12 @@ impl State {
     /// Saves changes now.
     pub(super) fn save_unsent_now(&mut self) -> Option<Effect> {
         let unsent = self.collect_unsent();
-        self.draft_saving.changed_at = None;
-        if unsent.is_same(&self.draft_saving.saved) {
+        self.input.draft_saving.changed_at = None;
+        if unsent.is_same(&self.input.draft_saving.saved) {
             return None;
         }
-        self.draft_saving.saved_at = Some(self.now);
-        self.draft_saving.saved = unsent.clone();
+        self.input.draft_saving.saved_at = Some(self.now);
+        self.input.draft_saving.saved = unsent.clone();
         Some(Effect::Request(HostRequest::SaveUnsent(self.session.id.clone(), Box::new(unsent))))
     }
 
@@ -66,22 +69,22 @@ impl State {
             Some(Prompt { kind: PromptKind::Question(_), .. }) => SAVE_INTERVAL_IN_QUESTION,
             Some(_) | None => SAVE_INTERVAL,
         };
-        let behind = self.draft_saving.changed_at?;
-        Some(self.draft_saving.saved_at.map_or(Duration::ZERO, |handed| handed + pause).max(behind + DEBOUNCE))
+        let behind = self.input.draft_saving.changed_at?;
+        Some(self.input.draft_saving.saved_at.map_or(Duration::ZERO, |handed| handed + pause).max(behind + DEBOUNCE))
     }
 
     /// Handles the result of a write. Of several errors in a row the user sees only the first.
     pub(super) fn handle_unsent_saved(&mut self, trouble: Option<String>) {
-        if let (Some(why), None) = (&trouble, &self.draft_saving.last_error) {
+        if let (Some(why), None) = (&trouble, &self.input.draft_saving.last_error) {
             let words = format!("Cannot save unsent text: {why}. It is kept in memory and saving is retried.");
             self.show_notice(&words, Kind::Warning);
         }
-        self.draft_saving.last_error = trouble;
+        self.input.draft_saving.last_error = trouble;
     }
 
     /// Collects all unsent text.
     fn collect_unsent(&self) -> UnsentText {
-        let mut draft = self.composer.to_pieces();
+        let mut draft = self.input.composer.to_pieces();
         if draft.iter().all(|piece| piece.text().trim().is_empty()) {
             draft.clear();
         }
@@ -117,19 +120,19 @@ impl State {
 
     /// Returns whether a key can have changed unsent text. Scrolling through a transcript sets no timer.
     fn may_hold_unsent(&self) -> bool {
-        !self.composer.is_empty() || self.prompt.is_some()
+        !self.input.composer.is_empty() || self.prompt.is_some()
     }
 
     /// Returns whether saved text was sent or answered since, or a message was queued: that is saved at once.
     fn is_saved_text_stale(&self) -> bool {
-        let UnsentText { draft, queue, questions, approval, entries: _ } = &self.draft_saving.saved;
+        let UnsentText { draft, queue, questions, approval, entries: _ } = &self.input.draft_saving.saved;
         // A message from the command line waits until the trust prompt is answered.
         let waits_for_trust =
             self.session.trust.pending.is_some() && !self.session.trust.first_message.trim().is_empty();
         let is_question = |prompt: &Prompt| matches!(prompt.kind, PromptKind::Question(_));
         *queue != self.agent.queued_messages
             || draft.is_empty() && waits_for_trust
-            || !draft.is_empty() && self.composer.is_empty() && self.session.trust.first_message.is_empty()
+            || !draft.is_empty() && self.input.composer.is_empty() && self.session.trust.first_message.is_empty()
             || !questions.is_empty()
                 && self.parked_questions.is_empty()
                 && !self.prompt.as_ref().is_some_and(is_question)

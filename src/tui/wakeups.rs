@@ -36,6 +36,6 @@ impl State {
 
     /// Returns when the key held back is handled as a key press.
     pub fn held_key_deadline(&self) -> Option<Duration> {
-        self.held_key.map(|(_, at)| at + HOLD_TIME)
+        self.input.held_key.map(|(_, at)| at + HOLD_TIME)
     }
 }

@@ -35,7 +35,7 @@ fn r03_typing_on_never_answers_and_loses_no_character() {
     screen.receive_call("a", "bash_exec", command_intent("cargo test"));
     screen.type_text("yes 1 yyyyyyyyyyyyyyy");
     assert_eq!(screen.count_decisions(), 0);
-    assert_eq!(screen.state.composer.text(), "y y yes 1 yyyyyyyyyyyyyyy");
+    assert_eq!(screen.state.input.composer.text(), "y y yes 1 yyyyyyyyyyyyyyy");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn tab_moves_the_focus_from_a_draft_to_the_prompt() {
     screen.press_key("tab");
     screen.advance_ms(600);
     screen.press_key("y");
-    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (1, "half ay"));
+    assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (1, "half ay"));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn r05_a_paste_answers_nothing() {
     screen.advance_ms(2000);
     screen.handle_event(Event::Pasted("y\n".into()));
     assert_eq!(screen.count_decisions(), 0);
-    assert!(screen.state.composer.text().starts_with('y'));
+    assert!(screen.state.input.composer.text().starts_with('y'));
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn an_error_that_was_read_disappears_with_the_next_key() {
     assert!(!screen.state.toasts.is_empty(), "it waits for a key");
     screen.press_key("b");
     assert!(screen.state.toasts.is_empty());
-    assert_eq!(screen.state.composer.text(), "ab", "the keys are written as well");
+    assert_eq!(screen.state.input.composer.text(), "ab", "the keys are written as well");
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn an_unknown_command_stays_in_the_composer_and_a_blank_sends_it() {
     let mut screen = Screen::new();
     screen.send_text("/nosuch thing");
     assert!(screen.state.agent.is_idle(), "nothing was sent");
-    assert_eq!(screen.state.composer.text(), "/nosuch thing");
+    assert_eq!(screen.state.input.composer.text(), "/nosuch thing");
     assert!(screen.screen_text().contains("Unknown command /nosuch"), "{}", screen.screen_text());
     screen.press_key("ctrl-u");
     screen.send_text("/titel x");
@@ -31,7 +31,7 @@ fn an_unknown_command_stays_in_the_composer_and_a_blank_sends_it() {
     screen.press_key("ctrl-u");
     screen.send_text(" /nosuch thing");
     assert!(!screen.state.agent.is_idle(), "it was sent");
-    assert!(screen.state.composer.is_empty());
+    assert!(screen.state.input.composer.is_empty());
     screen.receive_reply("I see.");
     screen.send_text("/usr/bin/env is a path");
     assert!(!screen.state.agent.is_idle(), "a path is no command");
@@ -41,24 +41,24 @@ fn an_unknown_command_stays_in_the_composer_and_a_blank_sends_it() {
 fn r03_text_typed_before_the_first_frame_goes_to_the_composer() {
     let mut screen = Screen::new();
     screen.handle_event(Event::TypedEarly("\n".into()));
-    assert!(screen.state.composer.is_empty() && screen.state.toasts.is_empty());
+    assert!(screen.state.input.composer.is_empty() && screen.state.toasts.is_empty());
     screen.handle_event(Event::TypedEarly("\nfix it\nall\x1b[2J of it\n".into()));
-    assert_eq!(screen.state.composer.text(), "fix it\nall of it\n");
+    assert_eq!(screen.state.input.composer.text(), "fix it\nall of it\n");
     assert!(screen.screen_text().contains("enter to send"), "{}", screen.screen_text());
     screen.handle_event(Event::TypedEarly("y\n".into()));
     assert!(screen.state.agent.is_idle() && screen.count_decisions() == 0);
     let mut screen = Screen::new();
     screen.handle_event(Event::TypedEarly("/he".into()));
-    assert!(screen.state.completion.is_open() && screen.state.toasts.is_empty());
+    assert!(screen.state.input.completion.is_open() && screen.state.toasts.is_empty());
     // A key in between splits the text into pieces, one of which may be only a blank.
     let mut screen = Screen::new();
     screen.handle_event(Event::TypedEarly("ab".into()));
     screen.handle_event(Event::Key(crossterm::event::KeyCode::Left.into()));
     screen.handle_event(Event::TypedEarly(" ".into()));
-    assert_eq!(screen.state.composer.text(), "a b");
+    assert_eq!(screen.state.input.composer.text(), "a b");
     assert!(screen.state.toasts.is_empty());
     screen.handle_event(Event::TypedEarly("\n".into()));
-    assert_eq!(screen.state.composer.text(), "a \nb");
+    assert_eq!(screen.state.input.composer.text(), "a \nb");
     assert!(screen.screen_text().contains("enter to send"), "{}", screen.screen_text());
 }
 
@@ -84,7 +84,7 @@ fn messages_queued_in_a_stopped_turn_can_be_sent_or_edited() {
     assert!(!screen.screen_text().contains("not sent"));
     let mut screen = stopped();
     screen.press_key("alt-q");
-    assert_eq!((said(&screen), screen.state.composer.text().as_str()), (0, "and quickly"));
+    assert_eq!((said(&screen), screen.state.input.composer.text().as_str()), (0, "and quickly"));
     screen.press_key("ctrl-u");
     screen.press_key("enter");
     assert!(screen.state.agent.is_idle(), "there is nothing to send");
@@ -167,5 +167,5 @@ fn enter_in_the_history_search_takes_the_match_without_completing() {
     screen.press_key("ctrl-r");
     screen.type_text("look");
     screen.press_key("enter");
-    assert_eq!(screen.state.composer.text(), "look at @src/main.rs");
+    assert_eq!(screen.state.input.composer.text(), "look at @src/main.rs");
 }

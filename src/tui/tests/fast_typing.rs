@@ -31,17 +31,17 @@ fn press_burst(screen: &mut Screen, chords: &[&str]) {
 fn a_character_is_written_at_once_while_no_prompt_is_open() {
     let mut screen = Screen::new();
     screen.handle_event(Event::Key(key("a")));
-    assert_eq!(screen.state.composer.text(), "a");
+    assert_eq!(screen.state.input.composer.text(), "a");
 }
 
 #[test]
 fn r05_a_paste_received_as_single_keys_answers_nothing() {
     let mut screen = screen_with_approval();
     press_burst(&mut screen, &["y", "e", "s"]);
-    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (0, "yes"));
+    assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (0, "yes"));
     let mut screen = screen_with_approval();
     press_burst(&mut screen, &["n", "o"]);
-    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (0, "no"));
+    assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (0, "no"));
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn r05_keys_in_a_burst_answer_nothing() {
     let mut screen = screen_with_approval();
     screen.handle_event(Event::TooFast);
     screen.press_key("y");
-    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (0, "y"));
+    assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (0, "y"));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn r05_a_paste_after_its_first_character_is_written_completely() {
     screen.handle_event(Event::Pasted("es, and more".into()));
     screen.advance_ms(100);
     screen.handle_event(Event::InputIdle);
-    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (0, "yes, and more"));
+    assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (0, "yes, and more"));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn r03_keys_typed_in_an_overlay_do_not_answer_the_prompt_below() {
         screen.advance_ms(100);
         screen.press_key("y");
         assert_eq!(screen.count_decisions(), 0, "{opens}");
-        assert_eq!(screen.state.composer.text(), "y", "{opens}");
+        assert_eq!(screen.state.input.composer.text(), "y", "{opens}");
     }
 }
 
@@ -182,7 +182,11 @@ fn enter_after_a_burst_ends_a_text_field_or_is_explained() {
         assert!(shows.contains("press it again"), "{opens:?}: {shows}");
         screen.advance_ms(250);
         screen.press_key("enter");
-        assert!(!screen.state.is_typing_in_prompt() && screen.state.composer.is_empty(), "{}", screen.screen_text());
+        assert!(
+            !screen.state.is_typing_in_prompt() && screen.state.input.composer.is_empty(),
+            "{}",
+            screen.screen_text()
+        );
     }
 }
 
@@ -325,7 +329,7 @@ fn opening_a_session_loads_its_folder_and_history() {
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(opened_session(None)))));
     assert_eq!(screen.state.settings.folder, std::path::Path::new("/other"));
     screen.press_key("up");
-    assert_eq!(screen.state.composer.text(), "said there");
+    assert_eq!(screen.state.input.composer.text(), "said there");
 }
 
 #[test]

@@ -26,14 +26,14 @@ fn a_key_pressed_too_soon_is_reported_as_written_to_the_draft() {
     let mut screen = screen_with_approval(100);
     screen.press_key("y");
     assert_eq!(bottom_border(&mut screen), "Too soon: y went to your draft · tab to answer");
-    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (0, "y"));
+    assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (0, "y"));
     screen.type_text("es");
     assert_eq!(bottom_border(&mut screen), "keys go to the composer · tab to answer");
     screen.press_key("tab");
     screen.advance_ms(600);
     assert!(bottom_border(&mut screen).starts_with("y approve · "));
     screen.press_key("y");
-    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (1, "yes"));
+    assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (1, "yes"));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_question_says_what_there_is_to_pick_and_that_nothing_was_answered() {
     assert_eq!(bottom_border(&mut screen), "No answers yet · esc for later, x to decline");
     screen.press_key("8");
     assert_eq!(bottom_border(&mut screen), "No question 8 · 1-2 to pick");
-    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (0, ""));
+    assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (0, ""));
 }
 
 #[test]

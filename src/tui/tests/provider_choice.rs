@@ -112,7 +112,7 @@ fn r57_an_entered_api_key_is_never_shown() {
     assert!(shows.contains("❯ •••••••••") && !shows.contains("sk-") && !shows.contains("ret "), "{shows}");
     screen.press_key("enter");
     assert_eq!(provider_wishes(&screen), [&HostRequest::SaveKey("sk-secret".into())]);
-    assert!(screen.state.composer.is_empty(), "nothing of it is in the composer");
+    assert!(screen.state.input.composer.is_empty(), "nothing of it is in the composer");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn r03_digits_typed_ahead_are_written_and_pick_nothing() {
     screen.receive_call("q", "ask_question", question_intent());
     screen.type_text("3 1122x n");
     assert_eq!((screen.count_decisions(), saved_drafts(&screen).len()), (0, 0));
-    assert_eq!(screen.state.composer.text(), "1 2 3 1122x n");
+    assert_eq!(screen.state.input.composer.text(), "1 2 3 1122x n");
     screen.advance_ms(2000);
     screen.press_key("2");
     screen.press_key("enter");
@@ -123,13 +123,13 @@ fn r05_a_paste_picks_nothing_and_is_inserted_as_text() {
     screen.handle_event(Event::Pasted("2\n".into()));
     screen.advance_ms(2000);
     assert_eq!((screen.count_decisions(), saved_drafts(&screen).len()), (0, 0));
-    assert!(screen.state.composer.text().starts_with('2'));
+    assert!(screen.state.input.composer.text().starts_with('2'));
     let mut screen = screen_with_question();
     screen.advance_ms(2000);
     screen.press_key("4");
     screen.handle_event(Event::Pasted("1\nx\n".into()));
     let shows = screen.screen_text();
-    assert!(shows.contains("in my own words 1") && screen.state.composer.is_empty(), "{shows}");
+    assert!(shows.contains("in my own words 1") && screen.state.input.composer.is_empty(), "{shows}");
     assert_eq!(screen.count_decisions(), 0);
 }
 
@@ -141,7 +141,11 @@ fn line_break_keys_do_nothing_in_a_note() {
     screen.press_key("a");
     screen.press_key("alt-enter");
     screen.press_key("b");
-    assert!(screen.screen_text().contains("note ab") && screen.state.composer.is_empty(), "{}", screen.screen_text());
+    assert!(
+        screen.screen_text().contains("note ab") && screen.state.input.composer.is_empty(),
+        "{}",
+        screen.screen_text()
+    );
 }
 
 #[test]
@@ -154,7 +158,7 @@ fn r05_a_paste_without_bracketed_paste_picks_nothing() {
     screen.handle_event(Event::TooFast);
     screen.advance_ms(2000);
     assert_eq!((screen.count_decisions(), saved_drafts(&screen).len()), (0, 0));
-    assert!(screen.state.composer.text().contains('2'));
+    assert!(screen.state.input.composer.text().contains('2'));
 }
 
 #[test]

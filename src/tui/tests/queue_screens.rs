@@ -172,7 +172,7 @@ fn r03_text_typed_while_the_list_opens_is_written() {
     screen.type_text("o, wait");
     screen.advance_ms(2000);
     screen.press_key("n");
-    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (0, "no, waitn"));
+    assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (0, "no, waitn"));
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn a_restored_draft_keeps_its_pastes_folded() {
     screen.type_text(" and \u{10_0003}");
     screen.advance_ms(1000);
     let again = reopen_session(&screen);
-    assert_eq!(again.state.composer.text(), format!("see {paste} and \u{10_0003}"));
+    assert_eq!(again.state.input.composer.text(), format!("see {paste} and \u{10_0003}"));
     let mut again = again;
     assert!(again.screen_text().contains("see [pasted 120 lines] and [pasted 1 character]"), "{}", again.screen_text());
     again.advance_ms(2000);
@@ -85,7 +85,7 @@ fn a_stored_draft_cannot_control_the_terminal_or_fake_a_paste() {
     let opened =
         Opened { unsent: UnsentText { draft, ..UnsentText::default() }, ..super::fast_typing::opened_session(None) };
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(opened))));
-    assert_eq!(screen.state.composer.text(), "ab\u{10_0000}cd\ne");
+    assert_eq!(screen.state.input.composer.text(), "ab\u{10_0000}cd\ne");
     assert!(screen.screen_text().contains("ab[pasted 1 character][pasted 2 lines]"), "{}", screen.screen_text());
 }
 
@@ -128,7 +128,7 @@ fn the_message_of_a_denial_is_saved_and_restored_as_a_draft() {
     screen.advance_ms(1000);
     assert_eq!(last_draft(&screen).approval, "use cargo instead");
     let mut again = reopen_session(&screen);
-    assert_eq!(again.state.composer.text(), "use cargo instead");
+    assert_eq!(again.state.input.composer.text(), "use cargo instead");
     assert!(again.screen_text().contains("was not run"), "{}", again.screen_text());
     again.advance_ms(1000);
     // Once sent or cancelled, it is no longer saved.
@@ -151,7 +151,7 @@ fn edited_arguments_are_saved_once_changed() {
     screen.type_text("!");
     screen.advance_ms(1000);
     let again = reopen_session(&screen);
-    let text = again.state.composer.text();
+    let text = again.state.input.composer.text();
     assert!(text.starts_with("Call bash_exec with these arguments instead: {") && text.contains('!'), "{text}");
 }
 

@@ -84,10 +84,10 @@ fn r03_typing_ahead_trusts_nothing_and_loses_no_character() {
     screen.type_text("lo yyy n");
     screen.advance_ms(2_000);
     screen.press_key("y");
-    assert_eq!((count_trusted(&screen), screen.state.composer.text().as_str()), (0, "hello yyy ny"));
+    assert_eq!((count_trusted(&screen), screen.state.input.composer.text().as_str()), (0, "hello yyy ny"));
     // The draft stays until the prompt is answered.
     screen.press_key("enter");
-    assert_eq!(screen.state.composer.text(), "hello yyy ny");
+    assert_eq!(screen.state.input.composer.text(), "hello yyy ny");
     assert!(screen.state.agent.is_idle());
     screen.press_key("tab");
     screen.advance_ms(600);
@@ -107,13 +107,13 @@ fn r05_a_paste_trusts_nothing() {
     screen.advance_ms(2_000);
     screen.handle_event(Event::Pasted("y\n".into()));
     screen.advance_ms(2_000);
-    assert_eq!((count_trusted(&screen), screen.state.composer.text().as_str()), (0, "y\n"));
+    assert_eq!((count_trusted(&screen), screen.state.input.composer.text().as_str()), (0, "y\n"));
     let mut screen = screen_with_trust_prompt();
     screen.advance_ms(2_000);
     screen.handle_event(Event::Key(key("y")));
     screen.handle_event(Event::Key(key("e")));
     screen.advance_ms(2_000);
-    assert_eq!((count_trusted(&screen), screen.state.composer.text().as_str()), (0, "ye"));
+    assert_eq!((count_trusted(&screen), screen.state.input.composer.text().as_str()), (0, "ye"));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn esc_continues_without_the_files_and_keeps_the_draft() {
     screen.type_text("half");
     screen.press_key("esc");
     assert!(screen.state.prompt.is_none());
-    assert_eq!(screen.state.composer.text(), "half");
+    assert_eq!(screen.state.input.composer.text(), "half");
     screen.press_key("enter");
     assert!(!screen.state.agent.is_idle(), "the message was sent");
 }

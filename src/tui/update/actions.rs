@@ -62,7 +62,7 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) ->
         Action::RetryNow => agent_events::retry_request(state),
         Action::Stop => stop_turn(state),
         Action::StopOrQuit => stop_or_quit(state),
-        Action::OpenEditor => vec![Effect::EditText(state.composer.text())],
+        Action::OpenEditor => vec![Effect::EditText(state.input.composer.text())],
         Action::ChangeMode => mode_list::toggle_mode(state),
         Action::TakeBack => user_messages::take_back_queue(state),
         _ => Vec::new(),
@@ -158,9 +158,9 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
     }
     // Pressing Esc once too often must not discard the question that it parked.
     let open = state.prompt.is_some();
-    let again = state.last_stop.take().is_some_and(|at| state.now.saturating_sub(at) < DOUBLE_PRESS);
+    let again = state.input.last_stop.take().is_some_and(|at| state.now.saturating_sub(at) < DOUBLE_PRESS);
     if open && !again {
-        state.last_stop = Some(state.now);
+        state.input.last_stop = Some(state.now);
         let words = if state.open_prompt().is_some() { STOP_HINT } else { STOP_UNANSWERED_HINT };
         state.show_notice(words, Kind::Info);
         return Vec::new();
@@ -181,10 +181,10 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
 
 /// Handles Ctrl-C: stops what runs or closes what is open. A double press quits.
 pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
-    if state.last_quit.is_some_and(|at| state.now.saturating_sub(at) < DOUBLE_PRESS) {
+    if state.input.last_quit.is_some_and(|at| state.now.saturating_sub(at) < DOUBLE_PRESS) {
         return session_exit::quit(state);
     }
-    state.last_quit = Some(state.now);
+    state.input.last_quit = Some(state.now);
     let mut effects = Vec::new();
     let is_leaving = matches!(state.overlays.last(), Some(Overlay::UnsavedSession(..)));
     if is_leaving {

@@ -22,20 +22,20 @@ use crossterm::event::KeyEvent;
 
 /// Handles a key for the composer. A key it does not use has its global meaning.
 pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
-    let completed = match state.composer.is_searching() {
+    let completed = match state.input.composer.is_searching() {
         // While searching the history, keys belong to the search, even if a word could be completed.
         true => CompletionKey::Passed,
-        false => state.completion.key(&key, &state.keys),
+        false => state.input.completion.key(&key, &state.keys),
     };
     match completed {
         CompletionKey::Used => return Vec::new(),
         CompletionKey::Replace(range, text) => {
-            state.composer.replace(range, &text);
+            state.input.composer.replace(range, &text);
             return update_completion(state);
         }
         CompletionKey::Passed => {}
     }
-    let effects = match state.composer.handle_key(&key, &state.keys) {
+    let effects = match state.input.composer.handle_key(&key, &state.keys) {
         KeyResult::Handled => {
             state.transcript.clear_selection();
             Vec::new()
@@ -48,7 +48,7 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
             }
             Some(Action::Send) if user_messages::has_unsent_queue(state) => {
                 state.transcript.follow_end();
-                state.recent_keys.send_key.note_sent(state.now);
+                state.input.recent_keys.send_key.note_sent(state.now);
                 agent_events::handle_agent_event(state, Event::UserMessage(String::new()))
             }
             Some(_) | None => actions::handle_global_key(state, cache, key),
@@ -68,8 +68,8 @@ pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) -> V
     if state.open_prompt().is_some() && prompt_keys::paste_into_prompt(state, text) {
         return Vec::new();
     }
-    state.recent_keys.record_other_press(state.now);
-    state.composer.paste(text);
+    state.input.recent_keys.record_other_press(state.now);
+    state.input.composer.paste(text);
     state.transcript.clear_selection();
     update_completion(state)
 }
@@ -77,12 +77,12 @@ pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) -> V
 /// Inserts text typed before the first picture was drawn. An Enter in it sends nothing, because the user could not see
 /// what it would send and to which model. A leading Enter is dropped.
 pub fn insert_early_input(state: &mut State, text: &str) -> Vec<Effect> {
-    let text = if state.composer.is_empty() { text.trim_start_matches('\n') } else { text };
+    let text = if state.input.composer.is_empty() { text.trim_start_matches('\n') } else { text };
     if text.is_empty() {
         return Vec::new();
     }
-    state.recent_keys.record_other_press(state.now);
-    state.composer.insert(&remove_hidden(&escape_sequences::strip_controls(text)));
+    state.input.recent_keys.record_other_press(state.now);
+    state.input.composer.insert(&remove_hidden(&escape_sequences::strip_controls(text)));
     if text.contains('\n') {
         let enter = state.keys.first_chord(Scope::Composer, Action::Send);
         let words = format!("Typed before the screen was ready, not sent yet · {enter} to send");
@@ -93,26 +93,26 @@ pub fn insert_early_input(state: &mut State, text: &str) -> Vec<Effect> {
 
 /// Updates the completion for the text at the cursor. Files are requested when the first is needed.
 fn update_completion(state: &mut State) -> Vec<Effect> {
-    let (text, cursor) = state.composer.folded_text();
-    match state.completion.update_word(&text, cursor) {
-        Some(Kind::File) if !state.has_requested_files => {
-            state.has_requested_files = true;
+    let (text, cursor) = state.input.composer.folded_text();
+    match state.input.completion.update_word(&text, cursor) {
+        Some(Kind::File) if !state.input.has_requested_files => {
+            state.input.has_requested_files = true;
             vec![Effect::Request(HostRequest::ListFiles)]
         }
         Some(Kind::File | Kind::Command) => Vec::new(),
         None => {
             // Files come and go, so they are requested again for the next word.
-            state.has_requested_files = false;
+            state.input.has_requested_files = false;
             Vec::new()
         }
     }
 }
 
 fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
-    let text = state.composer.text();
+    let text = state.input.composer.text();
     if let Some((command, words)) = parse(text.trim()) {
         let words = words.to_owned();
-        state.composer.take_text();
+        state.input.composer.take_text();
         return slash_commands::run_command(state, cache, command, &words);
     }
     if let Some(name) = find_unknown_name(&text) {
@@ -128,7 +128,7 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
         state.show_notice(&words, toast::Kind::Info);
         return Vec::new();
     }
-    state.composer.take_text();
-    state.recent_keys.send_key.note_sent(state.now);
+    state.input.composer.take_text();
+    state.input.recent_keys.send_key.note_sent(state.now);
     user_messages::send_message(state, text)
 }

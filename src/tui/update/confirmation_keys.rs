@@ -23,15 +23,15 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect>
     match reply {
         KeyResult::Scrolled => return Vec::new(),
         KeyResult::Explained => {
-            state.recent_keys.record_other_press(now);
+            state.input.recent_keys.record_other_press(now);
             return Vec::new();
         }
         KeyResult::Confirmed | KeyResult::Cancelled => {}
     }
     let asked = state.overlays.pop();
     // The same key must not answer a prompt that becomes visible.
-    state.recent_keys.record_other_press(now);
-    state.recent_keys.record_answer(chord, now);
+    state.input.recent_keys.record_other_press(now);
+    state.input.recent_keys.record_answer(chord, now);
     match asked {
         Some(Overlay::Confirmation(_, ConfirmedAction::DiscardRehearsal(of))) if reply == KeyResult::Confirmed => {
             vec![Effect::Request(HostRequest::DiscardRehearsal(of))]

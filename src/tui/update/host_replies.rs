@@ -39,10 +39,10 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             state.settings.location = opened.location;
             if state.settings.folder != opened.folder {
                 state.settings.folder = opened.folder;
-                state.composer.set_history(opened.history);
+                state.input.composer.set_history(opened.history);
                 // The files of the previous folder are not valid in this one.
-                state.completion.set_files(Vec::new(), ListState::Complete);
-                state.has_requested_files = false;
+                state.input.completion.set_files(Vec::new(), ListState::Complete);
+                state.input.has_requested_files = false;
             }
             state.transcript = Transcript::default();
             state.session.entry_times.clear();
@@ -51,8 +51,8 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             state.parked_questions.clear();
             state.session.saving = Saving::default();
             state.restore_unsent(opened.unsent);
-            state.held_key = None;
-            state.recent_keys.record_other_press(state.now);
+            state.input.held_key = None;
+            state.input.recent_keys.record_other_press(state.now);
             state.activity_start = state.now;
             state.pace = ReplyTiming::default();
             (state.session.trust.pending, state.session.trust.unused_files) = (None, Vec::new());
@@ -88,7 +88,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         HostReply::TrustFailed(words) => return trust_decision::report_trust_failure(state, &words),
         HostReply::Files { names, gathered } => {
             let files = names.iter().map(|file| Candidate::new(file, "")).collect();
-            state.completion.set_files(files, gathered);
+            state.input.completion.set_files(files, gathered);
         }
         HostReply::LinkStatuses(found) => cache.store_lookups(found),
         HostReply::LocalServers(servers) => provider_list::set_local_servers(state, servers),

@@ -13,7 +13,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 /// Handles a press, repeat or release of a key.
 pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
-        state.recent_keys.send_key.note_release(Chord::from(&key));
+        state.input.recent_keys.send_key.note_release(Chord::from(&key));
         return Vec::new();
     }
     state.toasts.dismiss_read_errors(state.now);
@@ -22,17 +22,17 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
     }
     // The key that stops and quits works in every state.
     if state.keys.lookup(Scope::Anywhere, &key) == Some(Action::StopOrQuit) {
-        state.held_key = None;
+        state.input.held_key = None;
         return stop_or_quit(state);
     }
     let writes = is_text_key(&key);
-    let mut effects = match state.held_key.take() {
+    let mut effects = match state.input.held_key.take() {
         // These are the first characters of a paste, so none of them was an answer.
         Some((held, _)) if writes => write_held_key(state, cache, held),
         Some((held, _)) => dispatch_key(state, cache, held),
         None => Vec::new(),
     };
-    if state.recent_keys.goes_on(Chord::from(&key), state.now) {
+    if state.input.recent_keys.goes_on(Chord::from(&key), state.now) {
         key_explanations::explain_held_key(state, &key);
         return effects;
     }
@@ -40,7 +40,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
     let answers = current_focus(state) == Focus::Prompt && state.prompt_listening() == Some(Listening::Ready);
     let may_answer = answers && !in_a_line && state.open_queue.is_none();
     let seen = state.open_prompt().filter(|_| may_answer).and_then(|prompt| prompt.first_drawn());
-    match state.recent_keys.send_key.classify_press(Chord::from(&key), seen, state.now) {
+    match state.input.recent_keys.send_key.classify_press(Chord::from(&key), seen, state.now) {
         Press::Deliberate => {}
         press @ (Press::Arms | Press::Held) => {
             key_explanations::explain_possibly_held_key(state, &key, press);
@@ -48,7 +48,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         }
     }
     if writes && !in_a_line && (answers || state.confirmation_listening() == Some(Listening::Ready)) {
-        state.held_key = Some((key, state.now));
+        state.input.held_key = Some((key, state.now));
         return effects;
     }
     effects.extend(dispatch_key(state, cache, key));
@@ -58,8 +58,8 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
 /// Handles input that arrives at the speed of a paste: the key that was held back was its first character and is
 /// written.
 pub fn handle_fast_input(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
-    state.recent_keys.record_fast_input(state.now);
-    match state.held_key.take() {
+    state.input.recent_keys.record_fast_input(state.now);
+    match state.input.held_key.take() {
         Some((key, _)) => write_held_key(state, cache, key),
         None => Vec::new(),
     }
@@ -70,7 +70,7 @@ fn write_held_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> 
     if state.overlays.is_empty() {
         return handle_key_beyond_prompt(state, cache, key);
     }
-    state.recent_keys.record_fast_input(state.now);
+    state.input.recent_keys.record_fast_input(state.now);
     Vec::new()
 }
 
@@ -79,7 +79,7 @@ pub fn release_held_key(state: &mut State, cache: &mut LayoutCache) -> Vec<Effec
     if state.held_key_deadline().is_none_or(|until| state.now < until) {
         return Vec::new();
     }
-    state.held_key.take().map_or_else(Vec::new, |(key, _)| dispatch_key(state, cache, key))
+    state.input.held_key.take().map_or_else(Vec::new, |(key, _)| dispatch_key(state, cache, key))
 }
 
 /// True if the key could be a character of pasted text.
@@ -92,7 +92,7 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
     let focus = current_focus(state);
     if !matches!(focus, Focus::Prompt | Focus::Composer) && state.confirmation_listening().is_none() {
         // A key typed there must not answer a prompt that gets the focus next.
-        state.recent_keys.record_other_press(state.now);
+        state.input.recent_keys.record_other_press(state.now);
     }
     match focus {
         Focus::Overlay => overlay_input::handle_overlay_key(state, cache, key),
@@ -125,12 +125,12 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
 fn handle_key_beyond_prompt(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let switches = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchKeyboard);
     if switches
-        && !state.completion.is_open()
+        && !state.input.completion.is_open()
         && let Some(prompt) = state.prompt.as_mut().filter(|prompt| !prompt.is_parked())
     {
         prompt.has_keyboard = !prompt.has_keyboard;
         return Vec::new();
     }
-    state.recent_keys.record_other_press(state.now);
+    state.input.recent_keys.record_other_press(state.now);
     composer_input::handle_composer_key(state, cache, key)
 }

@@ -21,7 +21,7 @@ pub enum RejectedKey {
 
 /// Returns the meaning that a key passed on by the prompt would have had to it.
 pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
-    let Some(prompt) = state.open_prompt().filter(|_| state.composer.is_empty()) else {
+    let Some(prompt) = state.open_prompt().filter(|_| state.input.composer.is_empty()) else {
         return RejectedKey::Nothing;
     };
     let listening = state.prompt_listening();
@@ -47,7 +47,7 @@ pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, meant: RejectedKe
     let key_of = |action| state.keys.first_chord(Scope::Approval, action);
     let words = match meant {
         RejectedKey::Nothing => return,
-        RejectedKey::TooSoon if state.composer.is_empty() => "Too soon, not counted · press it again".to_owned(),
+        RejectedKey::TooSoon if state.input.composer.is_empty() => "Too soon, not counted · press it again".to_owned(),
         RejectedKey::TooSoon => {
             format!("Too soon: {} went to your draft · {tab} to answer", Chord::from(key))
         }

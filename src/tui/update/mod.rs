@@ -52,7 +52,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         Event::Key(key) => key_dispatch::handle_key_event(state, cache, key),
         Event::Pasted(text) => {
             let begun =
-                if state.held_key.is_some() { key_dispatch::handle_fast_input(state, cache) } else { Vec::new() };
+                if state.input.held_key.is_some() { key_dispatch::handle_fast_input(state, cache) } else { Vec::new() };
             begun.into_iter().chain(composer_input::handle_paste(state, cache, &text)).collect()
         }
         Event::TypedEarly(text) => composer_input::insert_early_input(state, &text),
@@ -62,7 +62,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         Event::Focused(front) => {
             state.has_focus = front;
             if front {
-                state.recent_keys.record_other_press(state.now);
+                state.input.recent_keys.record_other_press(state.now);
             }
             Vec::new()
         }
@@ -76,7 +76,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
             if let Some(text) = text
                 && !prompt_keys::apply_editor_text_to_prompt(state, &text)
             {
-                state.composer.set(&text);
+                state.input.composer.set(&text);
             }
             Vec::new()
         }

@@ -76,7 +76,7 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
                 {
                     // The call is decided once the rule is written.
                     let call = call.id.clone();
-                    state.recent_keys.record_answer(chord, now);
+                    state.input.recent_keys.record_answer(chord, now);
                     return Some(vec![Effect::Request(HostRequest::SaveRule { call, grant, by })]);
                 }
                 approval::KeyResult::Decided { decision, by } => {
@@ -94,12 +94,12 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
                 question::KeyResult::Handled => {
                     // A repeat of the key that answered one question must not answer the next.
                     if card.page() != page && !turns {
-                        state.recent_keys.record_answer(chord, now);
+                        state.input.recent_keys.record_answer(chord, now);
                     }
                     return Some(Vec::new());
                 }
                 question::KeyResult::Selected => {
-                    state.recent_keys.record_answer(chord, now);
+                    state.input.recent_keys.record_answer(chord, now);
                     return Some(Vec::new());
                 }
                 question::KeyResult::Parked => return Some(return_parked_question(state)),
@@ -117,7 +117,7 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
         | (PromptKind::Question(_), WaitingCall::Approval { .. })
         | (PromptKind::Trust(_), _) => return None,
     };
-    state.recent_keys.record_answer(chord, now);
+    state.input.recent_keys.record_answer(chord, now);
     Some(agent_events::handle_agent_event(state, event))
 }
 

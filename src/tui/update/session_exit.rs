@@ -63,7 +63,7 @@ pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) -> Vec<Ef
     }
     if matches!(state.overlays.last(), Some(Overlay::UnsavedSession(..))) {
         state.overlays.pop();
-        state.recent_keys.record_other_press(state.now);
+        state.input.recent_keys.record_other_press(state.now);
     }
     if state.session.saving.quits_when_saved {
         return quit(state);

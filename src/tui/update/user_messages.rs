@@ -10,7 +10,7 @@ use crate::tui::state::State;
 
 /// Sends a user message.
 pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
-    state.composer.remember(&text);
+    state.input.composer.remember(&text);
     if !state.session.connection.accepts_images
         && !state.session.connection.is_tour
         && !image::find_images(&text).is_empty()
@@ -35,10 +35,10 @@ pub fn take_back_queue(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     }
     let mut text = state.agent.queued_messages.join("\n\n");
-    if !state.composer.is_empty() {
+    if !state.input.composer.is_empty() {
         text.push_str("\n\n");
-        text.push_str(&state.composer.text());
+        text.push_str(&state.input.composer.text());
     }
-    state.composer.set(&text);
+    state.input.composer.set(&text);
     agent_events::handle_agent_event(state, Event::QueueWithdrawn)
 }

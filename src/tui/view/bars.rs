@@ -94,7 +94,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
     }
     if state.session.saving.unsaved().is_some() {
         bar.push_left("NOT SAVED", theme.danger, 0);
-    } else if state.draft_saving.has_failed() {
+    } else if state.input.draft_saving.has_failed() {
         bar.push_left("draft not saved", theme.danger, 0);
     }
     if let Some(words) = describe_activity(state) {
@@ -156,7 +156,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
         bar.push_left(figures.speed_text().unwrap_or_default(), theme.dim, 9);
         bar.push_left(took.map(|took| format!("took {}", format_duration(took))).unwrap_or_default(), theme.dim, 11);
     }
-    let help = match state.composer.is_empty() && state.prompt.is_none() {
+    let help = match state.input.composer.is_empty() && state.prompt.is_none() {
         true => state.keys.first_chord(Scope::Composer, Action::HelpWhenEmpty),
         false => state.keys.first_chord(Scope::Anywhere, Action::Help),
     };

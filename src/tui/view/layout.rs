@@ -51,7 +51,7 @@ pub fn compute_areas(state: &State) -> Areas {
     };
     // The composer keeps its first row longest: without it nothing can be typed.
     let open = state.open_prompt();
-    let writes = open.is_none() || !state.composer.is_empty();
+    let writes = open.is_none() || !state.input.composer.is_empty();
     let least = u16::from(writes);
     // A dry run must be visible before anything else.
     let foot = take(u16::from(height >= 3 || height == 2 && state.agent.is_dry_run()), least);
@@ -62,8 +62,8 @@ pub fn compute_areas(state: &State) -> Areas {
     let composer = match writes {
         false => 0,
         // Next to a prompt the composer only shows the draft.
-        true if open.is_some() => take(state.composer.preferred_height(width - side, 3).min(3), 1),
-        true => take(state.composer.preferred_height(width - side, (height / 3).max(1)), 0),
+        true if open.is_some() => take(state.input.composer.preferred_height(width - side, 3).min(3), 1),
+        true => take(state.input.composer.preferred_height(width - side, (height / 3).max(1)), 0),
     };
     // Keep some rows of the transcript above the prompt, if there is space for both.
     let card = take(state.prompt_height(width), if height >= 20 { 4 } else { 0 });

@@ -89,7 +89,7 @@ fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Bu
     let card = if areas.prompt.is_empty() { None } else { state.draw_prompt(areas.prompt, buffer) };
     let mut cursor = card.filter(|_| focus == Focus::Prompt).and_then(|seen| seen.cursor());
     if !areas.composer.is_empty() {
-        let at = state.composer.draw(areas.composer, buffer, theme, focus == Focus::Composer);
+        let at = state.input.composer.draw(areas.composer, buffer, theme, focus == Focus::Composer);
         if focus == Focus::Composer {
             cursor = at;
             let above = match areas.prompt.is_empty() {
@@ -99,7 +99,7 @@ fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Bu
             let bottom = areas.composer.y - above;
             let top = areas.transcript.y.min(bottom);
             let above = Rect { y: top, height: bottom - top, ..areas.composer };
-            state.completion.draw(above, buffer, theme);
+            state.input.completion.draw(above, buffer, theme);
         }
     }
     DrawnScreen { cursor, prompt: card, links: Vec::new() }

@@ -1,0 +1,44 @@
+//! Input of the user: the draft, its completion and recent keys.
+
+use super::draft_saving::DraftSaving;
+use super::parts::completion::Completion;
+use super::parts::composer::Composer;
+use super::parts::listening::Presses;
+use crossterm::event::KeyEvent;
+use std::time::Duration;
+
+/// Input of the user.
+pub struct UserInput {
+    /// The draft.
+    pub composer: Composer,
+    /// Completion of the word at the cursor.
+    pub completion: Completion,
+    /// True if the project's files were requested for the word at the cursor.
+    pub has_requested_files: bool,
+    /// Saved state of the unsent text.
+    pub draft_saving: DraftSaving,
+    /// Recent key presses.
+    pub recent_keys: Presses,
+    /// A key for the prompt that is held back to see whether more follow, as in a paste; and since when.
+    pub held_key: Option<(KeyEvent, Duration)>,
+    /// Time of the last Esc on an open prompt.
+    pub last_stop: Option<Duration>,
+    /// Time of the last Ctrl-C.
+    pub last_quit: Option<Duration>,
+}
+
+impl UserInput {
+    /// Creates the input before the first key.
+    pub fn new(composer: Composer, completion: Completion) -> Self {
+        Self {
+            composer,
+            completion,
+            has_requested_files: false,
+            draft_saving: DraftSaving::default(),
+            recent_keys: Presses::default(),
+            held_key: None,
+            last_stop: None,
+            last_quit: None,
+        }
+    }
+}
