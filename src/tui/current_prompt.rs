@@ -18,7 +18,7 @@ use std::sync::Arc;
 impl State {
     /// Returns the open prompt, if any.
     pub fn open_prompt(&self) -> Option<&Prompt> {
-        self.prompt.as_ref().filter(|prompt| !prompt.is_parked())
+        self.prompts.current.as_ref().filter(|prompt| !prompt.is_parked())
     }
 
     /// Returns whether the open prompt accepts a key as an answer now; it does not while the keyboard is elsewhere.
@@ -29,7 +29,7 @@ impl State {
             return Some(Listening::Unseen);
         }
         let unsent = !self.input.composer.is_empty();
-        let seen = self.open_queue.as_ref().map_or(prompt.first_drawn(), QueueList::first_drawn);
+        let seen = self.prompts.open_queue.as_ref().map_or(prompt.first_drawn(), QueueList::first_drawn);
         let line = self.is_typing_in_prompt();
         Some(listening::listening(seen, &self.input.recent_keys, unsent, prompt.has_keyboard, line, self.now))
     }
@@ -46,25 +46,25 @@ impl State {
             return self.ask_for_trust();
         }
         let Some(waiting) = self.agent.waiting_call() else {
-            self.open_queue = None;
+            self.prompts.open_queue = None;
             self.park_prompt(None);
             return;
         };
         let (WaitingCall::Approval { call, .. } | WaitingCall::Answer { call, .. }) = waiting;
-        if self.prompt.as_ref().is_some_and(|prompt| prompt.call() == Some(&call.id)) {
+        if self.prompts.current.as_ref().is_some_and(|prompt| prompt.call() == Some(&call.id)) {
             return;
         }
         // Another call waits: its prompt has to be seen first.
-        self.open_queue = None;
+        self.prompts.open_queue = None;
         let next = call.id.clone();
         self.park_prompt(Some(&next));
         let Some(waiting) = self.agent.waiting_call() else { return };
         let card = match waiting {
             WaitingCall::Approval { call, .. } => PromptKind::Approval(Approval::new(call.id.clone())),
             WaitingCall::Answer { call, questions, .. } => {
-                let aside = self.parked_questions.iter().position(|card| *card.call() == call.id);
+                let aside = self.prompts.parked_questions.iter().position(|card| *card.call() == call.id);
                 let mut card = match aside {
-                    Some(at) => self.parked_questions.swap_remove(at),
+                    Some(at) => self.prompts.parked_questions.swap_remove(at),
                     None => self.input.draft_saving.restore_question(&call.id, questions),
                 };
                 if aside.is_some() {
@@ -73,7 +73,7 @@ impl State {
                 PromptKind::Question(card)
             }
         };
-        self.prompt = Some(Prompt { has_keyboard: false, key_message: String::new(), kind: card });
+        self.prompts.current = Some(Prompt { has_keyboard: false, key_message: String::new(), kind: card });
     }
 
     /// Creates the trust prompt. It comes before the prompts of calls.
@@ -81,39 +81,41 @@ impl State {
         let Some((brought, why)) = self.session.trust.pending.clone() else { return };
         let is_it =
             |prompt: &Prompt| matches!(&prompt.kind, PromptKind::Trust(card) if Arc::ptr_eq(card.files(), &brought));
-        if self.prompt.as_ref().is_some_and(is_it) {
+        if self.prompts.current.as_ref().is_some_and(is_it) {
             return;
         }
-        self.open_queue = None;
+        self.prompts.open_queue = None;
         self.park_prompt(None);
         let card = PromptKind::Trust(TrustPrompt::new(brought, why));
-        self.prompt = Some(Prompt { has_keyboard: false, key_message: String::new(), kind: card });
+        self.prompts.current = Some(Prompt { has_keyboard: false, key_message: String::new(), kind: card });
     }
 
     /// Removes the prompt before the `next` one is shown. A question prompt that still waits is kept with its answers.
     fn park_prompt(&mut self, next: Option<&CallId>) {
-        let before = self.prompt.take();
+        let before = self.prompts.current.take();
         let asked = self.agent.waiting_calls().filter_map(|waiting| match waiting {
             WaitingCall::Answer { call, questions, .. } => Some((&call.id, questions)),
             WaitingCall::Approval { .. } => None,
         });
         let asked: Vec<(&CallId, &Questions)> = asked.collect();
         if let Some(Prompt { kind: PromptKind::Question(card), .. }) = before {
-            self.parked_questions.push(card);
+            self.prompts.parked_questions.push(card);
         }
-        self.parked_questions.retain(|card| asked.iter().any(|(call, _)| *call == card.call()));
+        self.prompts.parked_questions.retain(|card| asked.iter().any(|(call, _)| *call == card.call()));
         // Saved answers may belong to a question that is not the next.
         for (call, questions) in asked.into_iter().filter(|(call, _)| Some(*call) != next) {
             let card = self.input.draft_saving.restore_question(call, questions);
-            if !card.to_saved_json().is_empty() && self.parked_questions.iter().all(|aside| aside.call() != call) {
-                self.parked_questions.push(card);
+            if !card.to_saved_json().is_empty()
+                && self.prompts.parked_questions.iter().all(|aside| aside.call() != call)
+            {
+                self.prompts.parked_questions.push(card);
             }
         }
     }
 
     /// Returns the rows the open prompt needs; 0 if none is open.
     pub fn prompt_height(&self, width: u16) -> u16 {
-        if let Some(list) = &self.open_queue {
+        if let Some(list) = &self.prompts.open_queue {
             return list.preferred_height(queue_list::queue_rows(&self.agent).len());
         }
         match (self.open_prompt().map(|prompt| &prompt.kind), self.agent.waiting_call()) {
@@ -142,7 +144,7 @@ impl State {
             return Some(DrawnPrompt::Trust(card.draw(self.trust_facts(), &sight, area, buffer)));
         }
         let waiting = self.agent.waiting_call()?;
-        if let Some(list) = &self.open_queue {
+        if let Some(list) = &self.prompts.open_queue {
             let rows = queue_list::queue_rows(&self.agent);
             return Some(DrawnPrompt::Queue(list.draw(&rows, &sight, area, buffer)));
         }
@@ -176,7 +178,7 @@ impl State {
 
     /// Returns whether text is being typed in the open prompt or in the queue over it.
     pub fn is_typing_in_prompt(&self) -> bool {
-        match &self.open_queue {
+        match &self.prompts.open_queue {
             Some(list) => list.is_writing(),
             None => self.open_prompt().is_some_and(Prompt::is_writing),
         }

@@ -38,7 +38,7 @@ pub fn current_focus(state: &State) -> Focus {
 
 /// Returns the scope of the open prompt's keys.
 fn prompt_scope(state: &State) -> Option<Scope> {
-    if state.open_queue.is_some() {
+    if state.prompts.open_queue.is_some() {
         return Some(Scope::Queue);
     }
     state.open_prompt().map(|prompt| match prompt.kind {

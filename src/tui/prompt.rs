@@ -2,11 +2,22 @@
 
 use super::parts::approval::{self, Approval};
 use super::parts::question::{self, QuestionPrompt};
-use super::parts::queue_list;
+use super::parts::queue_list::{self, QueueList};
 use super::parts::trust_prompt::{self, TrustPrompt};
 use crate::chat::CallId;
 use ratatui::layout::Position;
 use std::time::Duration;
+
+/// The prompt on the screen, and those that wait.
+#[derive(Debug, Clone, Default)]
+pub struct Prompts {
+    /// Prompt of the waiting call.
+    pub current: Option<Prompt>,
+    /// Question prompts that were opened before their turn and parked, with the answers chosen so far.
+    pub parked_questions: Vec<QuestionPrompt>,
+    /// The queue, if it is open over the prompt.
+    pub open_queue: Option<QueueList>,
+}
 
 /// A prompt and its local state.
 #[derive(Debug, Clone)]

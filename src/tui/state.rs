@@ -8,13 +8,11 @@ use super::open_session::OpenSession;
 use super::overlay::Overlay;
 use super::parts::completion::{Candidate, Completion};
 use super::parts::composer::Composer;
-use super::parts::question::QuestionPrompt;
-use super::parts::queue_list::QueueList;
 use super::parts::reply_timing::{ReplyTiming, Wait};
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::Transcript;
 use super::parts::transcript::layout_context::LayoutContext;
-use super::prompt::Prompt;
+use super::prompt::Prompts;
 use super::theme::{Theme, Themes};
 use super::user_input::UserInput;
 use crate::agent;
@@ -69,12 +67,8 @@ pub struct State {
     pub settings: Settings,
     /// Input of the user.
     pub input: UserInput,
-    /// Prompt of the waiting call.
-    pub prompt: Option<Prompt>,
-    /// Question prompts that were opened before their turn and parked, with the answers chosen so far.
-    pub parked_questions: Vec<QuestionPrompt>,
-    /// The queue, if it is open over the prompt.
-    pub open_queue: Option<QueueList>,
+    /// Prompts of waiting calls.
+    pub prompts: Prompts,
     /// Open overlays; the last one is in front.
     pub overlays: Vec<Overlay>,
     /// Notifications that disappear by themselves.
@@ -139,9 +133,7 @@ impl State {
             keys,
             settings,
             input: UserInput::new(composer, complete),
-            prompt: None,
-            parked_questions: Vec::new(),
-            open_queue: None,
+            prompts: Prompts::default(),
             overlays: Vec::new(),
             toasts: Toasts::default(),
             warnings: Vec::new(),

@@ -65,7 +65,7 @@ impl State {
 
     /// Returns the time of the next save; `None` without a change.
     pub(super) fn next_unsent_save(&self) -> Option<Duration> {
-        let pause = match &self.prompt {
+        let pause = match &self.prompts.current {
             Some(Prompt { kind: PromptKind::Question(_), .. }) => SAVE_INTERVAL_IN_QUESTION,
             Some(_) | None => SAVE_INTERVAL,
         };
@@ -94,11 +94,11 @@ impl State {
             let between = if draft.is_empty() { "" } else { "\n\n" };
             draft.insert(0, DraftPart::Typed(format!("{says}{between}").into()));
         }
-        let front = self.prompt.as_ref().and_then(|prompt| match &prompt.kind {
+        let front = self.prompts.current.as_ref().and_then(|prompt| match &prompt.kind {
             PromptKind::Question(card) => Some(card),
             PromptKind::Approval(_) | PromptKind::Trust(_) => None,
         });
-        let questions = front.into_iter().chain(&self.parked_questions).map(QuestionPrompt::to_saved_json);
+        let questions = front.into_iter().chain(&self.prompts.parked_questions).map(QuestionPrompt::to_saved_json);
         UnsentText {
             draft,
             queue: self.agent.queued_messages.clone(),
@@ -110,17 +110,17 @@ impl State {
 
     /// Returns the denial message or the arguments being typed in the approval prompt or in the queue over it.
     fn text_typed_in_approval(&self) -> Option<String> {
-        if let Some(list) = &self.open_queue {
+        if let Some(list) = &self.prompts.open_queue {
             return list.written_denial().map(str::to_owned);
         }
-        let PromptKind::Approval(card) = &self.prompt.as_ref()?.kind else { return None };
+        let PromptKind::Approval(card) = &self.prompts.current.as_ref()?.kind else { return None };
         let waiting = self.agent.waiting_calls().find_map(|waiting| waiting.approval_call(card.call()))?;
         card.written_reply(&waiting.name)
     }
 
     /// Returns whether a key can have changed unsent text. Scrolling through a transcript sets no timer.
     fn may_hold_unsent(&self) -> bool {
-        !self.input.composer.is_empty() || self.prompt.is_some()
+        !self.input.composer.is_empty() || self.prompts.current.is_some()
     }
 
     /// Returns whether saved text was sent or answered since, or a message was queued: that is saved at once.
@@ -134,8 +134,8 @@ impl State {
             || draft.is_empty() && waits_for_trust
             || !draft.is_empty() && self.input.composer.is_empty() && self.session.trust.first_message.is_empty()
             || !questions.is_empty()
-                && self.parked_questions.is_empty()
-                && !self.prompt.as_ref().is_some_and(is_question)
+                && self.prompts.parked_questions.is_empty()
+                && !self.prompts.current.as_ref().is_some_and(is_question)
             || !approval.is_empty() && !self.is_typing_in_prompt()
     }
 }

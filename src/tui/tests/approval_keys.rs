@@ -117,7 +117,7 @@ fn esc_stops_a_turn_once_or_twice_if_a_prompt_is_open() {
     screen.advance_ms(200);
     screen.press_key("esc");
     assert!(screen.state.agent.is_idle());
-    assert!(screen.state.prompt.is_none());
+    assert!(screen.state.prompts.current.is_none());
     assert!(!screen.screen_text().contains("esc again"), "the outdated hint is removed");
 }
 

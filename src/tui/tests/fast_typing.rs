@@ -95,7 +95,7 @@ fn r07_a_covered_prompt_counts_as_unseen() {
     screen.press_key("f1");
     screen.receive_call("a", "bash_exec", command_intent(&"long\n".repeat(10)));
     screen.advance_ms(2000);
-    assert_eq!(screen.state.prompt.as_ref().and_then(|prompt| prompt.first_drawn()), None);
+    assert_eq!(screen.state.prompts.current.as_ref().and_then(|prompt| prompt.first_drawn()), None);
     screen.press_key("esc");
     screen.advance_ms(300);
     screen.press_key("y");
@@ -115,7 +115,7 @@ fn r04_a_held_key_answers_one_question_of_several() {
         }
         assert_eq!(screen.count_decisions(), 0, "{held}");
         let Some(crate::tui::prompt::PromptKind::Question(card)) =
-            screen.state.prompt.as_ref().map(|prompt| &prompt.kind)
+            screen.state.prompts.current.as_ref().map(|prompt| &prompt.kind)
         else {
             panic!("the card waits")
         };

@@ -188,7 +188,7 @@ fn r16_repeated_esc_parks_a_question_without_losing_it() {
     screen.press_key("esc");
     screen.advance_ms(100);
     screen.press_key("esc");
-    assert!(!screen.state.agent.is_idle() && screen.state.prompt.is_some());
+    assert!(!screen.state.agent.is_idle() && screen.state.prompts.current.is_some());
     assert!(screen.screen_text().contains("without an answer"), "{}", screen.screen_text());
     screen.advance_ms(1100);
     screen.press_key("ctrl-q");
@@ -204,7 +204,7 @@ fn quitting_with_ctrl_c_keeps_the_question() {
     screen.advance_ms(600);
     screen.press_key("2");
     screen.press_key("ctrl-c");
-    assert!(screen.state.prompt.is_some());
+    assert!(screen.state.prompts.current.is_some());
     assert!(screen.screen_text().contains("the question keeps waiting"), "{}", screen.screen_text());
     screen.press_key("ctrl-c");
     assert!(screen.effects.contains(&Effect::Quit));
@@ -258,7 +258,7 @@ fn a_saved_question_prompt_is_restored_with_its_session() {
     screen.advance_ms(1000);
     let card = saved_drafts(&screen).last().expect("it was kept").clone();
     let again = reopen_session(&screen, &card);
-    assert!(again.state.prompt.as_ref().is_some_and(crate::tui::prompt::Prompt::is_parked));
+    assert!(again.state.prompts.current.as_ref().is_some_and(crate::tui::prompt::Prompt::is_parked));
 }
 
 #[test]

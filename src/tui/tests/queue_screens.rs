@@ -67,7 +67,10 @@ fn r18_one_of_three_calls_is_opened_and_approved_first() {
     screen.press_key("down");
     take_planned_calls(&mut screen);
     screen.press_key("enter");
-    assert_eq!((take_planned_calls(&mut screen), screen.state.prompt.is_none()), (vec!["c2".to_owned()], true));
+    assert_eq!(
+        (take_planned_calls(&mut screen), screen.state.prompts.current.is_none()),
+        (vec!["c2".to_owned()], true)
+    );
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 0, "its prompt is not open yet");
     screen.press_key("backspace");
@@ -142,7 +145,10 @@ fn r15_ticked_calls_are_denied_and_the_others_keep_waiting() {
     screen.advance_ms(600);
     screen.press_key("n");
     assert_eq!(denied(&screen)[2], "c0 n", "the selected row");
-    assert!(screen.state.open_queue.is_none() && screen.state.prompt.is_none(), "the next call is being planned");
+    assert!(
+        screen.state.prompts.open_queue.is_none() && screen.state.prompts.current.is_none(),
+        "the next call is being planned"
+    );
 }
 
 #[test]
@@ -257,7 +263,7 @@ fn clock_question() -> Intent {
 fn open_question(screen: &mut Screen) {
     screen.press_key("down");
     screen.press_key("enter");
-    if screen.state.prompt.is_none() {
+    if screen.state.prompts.current.is_none() {
         screen.finish_planning("q", clock_question());
     }
     screen.advance_ms(600);

@@ -43,7 +43,7 @@ fn r08_a_rule_written_late_does_not_approve_another_call_with_the_same_id() {
     // Another session is opened in the meantime, in which a call with the same id waits.
     let mut other = screen_with_approval();
     std::mem::swap(&mut screen.state.agent, &mut other.state.agent);
-    screen.state.prompt = None;
+    screen.state.prompts.current = None;
     screen.advance_ms(600);
     assert!(screen.screen_text().contains("run a command?"));
     screen.handle_event(written);

@@ -131,7 +131,7 @@ fn r68_a_refusal_lasts_until_exit_and_trust_command_asks_again() {
             changed_files("Use tabs.", TrustState::Unknown),
             InspectionReason::SessionStarted,
         );
-        assert!(screen.state.prompt.is_none(), "it was asked once");
+        assert!(screen.state.prompts.current.is_none(), "it was asked once");
         screen.advance_ms(2_000);
         screen.send_text("/trust");
         assert!(screen.effects.contains(&Effect::Request(HostRequest::InspectProject { asked: true })));
@@ -140,7 +140,7 @@ fn r68_a_refusal_lasts_until_exit_and_trust_command_asks_again() {
             changed_files("Use tabs.", TrustState::Unknown),
             InspectionReason::UserRequest,
         );
-        assert!(screen.state.prompt.is_some());
+        assert!(screen.state.prompts.current.is_some());
         screen.press_key("esc");
         // Files other than the refused ones open the prompt again.
         let other = project_files(vec![
@@ -152,7 +152,7 @@ fn r68_a_refusal_lasts_until_exit_and_trust_command_asks_again() {
             ProjectFiles { folder: "/project".into(), ..other },
             InspectionReason::SessionStarted,
         );
-        assert!(screen.state.prompt.is_some());
+        assert!(screen.state.prompts.current.is_some());
         assert_eq!(count_trusted(&screen), 0);
     }
 }
@@ -162,7 +162,7 @@ fn esc_continues_without_the_files_and_keeps_the_draft() {
     let mut screen = screen_with_trust_prompt();
     screen.type_text("half");
     screen.press_key("esc");
-    assert!(screen.state.prompt.is_none());
+    assert!(screen.state.prompts.current.is_none());
     assert_eq!(screen.state.input.composer.text(), "half");
     screen.press_key("enter");
     assert!(!screen.state.agent.is_idle(), "the message was sent");
@@ -225,7 +225,7 @@ fn r68_the_first_message_waits_for_the_trust_decision() {
         project_files(vec![instructions_file("x", TrustState::Unknown)]),
         InspectionReason::SessionStarted,
     );
-    assert!(!said(&screen) && screen.state.prompt.is_none());
+    assert!(!said(&screen) && screen.state.prompts.current.is_none());
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn r68_files_changed_while_the_prompt_is_open_are_asked_about_again() {
     screen.handle_event(Event::Host(HostReply::TrustFailed("The trust could not be kept: no room.".into())));
     screen.draw_frame();
     assert!(
-        unwrapped_text(&mut screen).contains("could not be kept") && screen.state.prompt.is_none(),
+        unwrapped_text(&mut screen).contains("could not be kept") && screen.state.prompts.current.is_none(),
         "{}",
         unwrapped_text(&mut screen)
     );
@@ -329,7 +329,7 @@ fn opening_a_session_checks_its_folder_and_drops_the_previous_check() {
     screen.effects.clear();
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(opened("/elsewhere")))));
     screen.draw_frame();
-    assert!(screen.state.prompt.is_none(), "{}", unwrapped_text(&mut screen));
+    assert!(screen.state.prompts.current.is_none(), "{}", unwrapped_text(&mut screen));
     assert!(screen.effects.contains(&Effect::Request(HostRequest::InspectProject { asked: false })));
     receive_trust(&mut screen, "of the folder before");
     assert!(screen.state.agent.instructions.is_empty());
@@ -353,7 +353,7 @@ fn nothing_to_trust_opens_no_prompt_and_unusable_files_are_reported() {
         unwrapped_text(&mut screen)
     );
     receive_project_files(&mut screen, changed_files("x", TrustState::Trusted), InspectionReason::SessionStarted);
-    assert!(screen.state.prompt.is_none());
+    assert!(screen.state.prompts.current.is_none());
     receive_project_files(&mut screen, changed_files("x", TrustState::Trusted), InspectionReason::UserRequest);
     screen.advance_ms(600);
     screen.press_key("n");

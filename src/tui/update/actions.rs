@@ -157,7 +157,7 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
         return effects;
     }
     // Pressing Esc once too often must not discard the question that it parked.
-    let open = state.prompt.is_some();
+    let open = state.prompts.current.is_some();
     let again = state.input.last_stop.take().is_some_and(|at| state.now.saturating_sub(at) < DOUBLE_PRESS);
     if open && !again {
         state.input.last_stop = Some(state.now);
@@ -208,5 +208,5 @@ pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
 
 /// True if a question prompt is open or parked.
 fn has_question_prompt(state: &State) -> bool {
-    matches!(state.prompt.as_ref().map(|prompt| &prompt.kind), Some(PromptKind::Question(_)))
+    matches!(state.prompts.current.as_ref().map(|prompt| &prompt.kind), Some(PromptKind::Question(_)))
 }

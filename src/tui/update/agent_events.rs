@@ -73,10 +73,10 @@ fn time_sub_agents(state: &mut State) {
 
 /// Derives the open prompt and the window title from the agent's state after any update.
 pub fn sync_prompt_and_title(state: &mut State) -> Vec<Effect> {
-    let waited = state.prompt.as_ref().map(|prompt| prompt.call().cloned());
+    let waited = state.prompts.current.as_ref().map(|prompt| prompt.call().cloned());
     state.sync_prompt();
     let mut effects = Vec::new();
-    let mark = match &state.prompt {
+    let mark = match &state.prompts.current {
         Some(_) => "? ",
         None if !state.agent.is_idle() => "… ",
         None => "",
@@ -87,7 +87,7 @@ pub fn sync_prompt_and_title(state: &mut State) -> Vec<Effect> {
         state.window_title.clone_from(&title);
         effects.push(Effect::SetTitle(title));
     }
-    if let Some(prompt) = &state.prompt
+    if let Some(prompt) = &state.prompts.current
         && Some(prompt.call()) != waited.as_ref().map(Option::as_ref)
         && !state.has_focus
         && state.settings.has_bell

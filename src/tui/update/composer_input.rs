@@ -122,7 +122,7 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
         state.show_notice(&words, toast::Kind::Info);
         return Vec::new();
     }
-    if state.prompt.is_some() {
+    if state.prompts.current.is_some() {
         let key = state.keys.first_chord(Scope::Composer, Action::SwitchKeyboard);
         let words = format!("Not sent: answer the prompt first. {key} moves to the prompt");
         state.show_notice(&words, toast::Kind::Info);

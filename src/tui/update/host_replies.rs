@@ -47,8 +47,8 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             state.transcript = Transcript::default();
             state.session.entry_times.clear();
             state.overlays.clear();
-            state.prompt = None;
-            state.parked_questions.clear();
+            state.prompts.current = None;
+            state.prompts.parked_questions.clear();
             state.session.saving = Saving::default();
             state.restore_unsent(opened.unsent);
             state.input.held_key = None;

@@ -17,7 +17,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         return Vec::new();
     }
     state.toasts.dismiss_read_errors(state.now);
-    if let Some(prompt) = &mut state.prompt {
+    if let Some(prompt) = &mut state.prompts.current {
         prompt.key_message.clear();
     }
     // The key that stops and quits works in every state.
@@ -38,7 +38,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
     }
     let in_a_line = state.is_typing_in_prompt();
     let answers = current_focus(state) == Focus::Prompt && state.prompt_listening() == Some(Listening::Ready);
-    let may_answer = answers && !in_a_line && state.open_queue.is_none();
+    let may_answer = answers && !in_a_line && state.prompts.open_queue.is_none();
     let seen = state.open_prompt().filter(|_| may_answer).and_then(|prompt| prompt.first_drawn());
     match state.input.recent_keys.send_key.classify_press(Chord::from(&key), seen, state.now) {
         Press::Deliberate => {}
@@ -126,7 +126,7 @@ fn handle_key_beyond_prompt(state: &mut State, cache: &mut LayoutCache, key: Key
     let switches = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchKeyboard);
     if switches
         && !state.input.completion.is_open()
-        && let Some(prompt) = state.prompt.as_mut().filter(|prompt| !prompt.is_parked())
+        && let Some(prompt) = state.prompts.current.as_mut().filter(|prompt| !prompt.is_parked())
     {
         prompt.has_keyboard = !prompt.has_keyboard;
         return Vec::new();

@@ -25,7 +25,7 @@ pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
         return RejectedKey::Nothing;
     };
     let listening = state.prompt_listening();
-    let scope = match (&state.open_queue, &prompt.kind) {
+    let scope = match (&state.prompts.open_queue, &prompt.kind) {
         (Some(_), _) => Scope::Queue,
         (None, PromptKind::Approval(_)) => Scope::Approval,
         (None, PromptKind::Question(_)) => Scope::Question,
@@ -88,7 +88,7 @@ pub fn explain_possibly_held_key(state: &mut State, key: &KeyEvent, press: Press
 
 /// Shows a message in the open prompt until the next key.
 pub fn set_prompt_message(state: &mut State, words: String) -> Vec<Effect> {
-    if let Some(prompt) = &mut state.prompt {
+    if let Some(prompt) = &mut state.prompts.current {
         prompt.key_message = words;
     }
     Vec::new()

@@ -121,12 +121,12 @@ pub fn record_frame(state: &mut State, now: Duration, seen: Option<DrawnPrompt>)
     if let Some(Overlay::Confirmation(card, _)) = state.overlays.last_mut() {
         return card.record_frame(now);
     }
-    if let (Some(list), Some(DrawnPrompt::Queue(seen))) = (&mut state.open_queue, seen) {
+    if let (Some(list), Some(DrawnPrompt::Queue(seen))) = (&mut state.prompts.open_queue, seen) {
         let before = list.first_drawn();
         list.record_frame(now, seen);
         return before != list.first_drawn();
     }
-    match (&mut state.prompt, seen) {
+    match (&mut state.prompts.current, seen) {
         (Some(prompt), Some(seen)) => prompt.record_frame(now, seen),
         (None, _) | (_, None) => false,
     }

@@ -58,7 +58,7 @@ pub fn confirm_mode(state: &mut State, mode: Mode) -> Vec<Effect> {
 
 /// Switches the mode, unless a prompt is open.
 pub fn set_mode(state: &mut State, mode: Mode) -> Vec<Effect> {
-    if state.prompt.is_some() {
+    if state.prompts.current.is_some() {
         state.show_notice("Cannot change the mode while a prompt is open", Kind::Info);
         return Vec::new();
     }

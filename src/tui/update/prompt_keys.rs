@@ -20,10 +20,10 @@ use std::time::Duration;
 /// Passes a key to the open prompt; `None` if the prompt does not use it.
 pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
     let listening = state.prompt_listening()?;
-    if state.open_queue.is_some() {
+    if state.prompts.open_queue.is_some() {
         return queue_keys::handle_queue_key(state, &key, listening);
     }
-    if matches!(state.prompt.as_ref()?.kind, PromptKind::Trust(_)) {
+    if matches!(state.prompts.current.as_ref()?.kind, PromptKind::Trust(_)) {
         return trust_decision::handle_trust_key(state, &key, listening);
     }
     let now = state.now;
@@ -31,7 +31,7 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
     let turns =
         matches!(state.keys.lookup(Scope::Question, &key), Some(Action::NextQuestion | Action::PreviousQuestion));
     let waiting = state.agent.waiting_call()?;
-    let event = match (&mut state.prompt.as_mut()?.kind, waiting) {
+    let event = match (&mut state.prompts.current.as_mut()?.kind, waiting) {
         (PromptKind::Approval(card), WaitingCall::Approval { call, plan, .. }) => {
             match card.handle_key(&key, &state.keys, plan, listening, now) {
                 approval::KeyResult::PassedOn => return None,
@@ -133,12 +133,12 @@ pub fn handle_rule_stored(
     // under the same id, which the user has not approved.
     let is_it =
         |card: &PromptKind| matches!(card, PromptKind::Approval(card) if *card.call() == call && card.is_saving_rule());
-    let waits = state.prompt.as_ref().is_some_and(|prompt| is_it(&prompt.kind))
+    let waits = state.prompts.current.as_ref().is_some_and(|prompt| is_it(&prompt.kind))
         && matches!(state.agent.waiting_call(), Some(WaitingCall::Approval { call: waiting, .. }) if waiting.id == call);
     if let Some(why) = failed {
         let end = if waits { "; the call was not run" } else { "" };
         state.show_notice(&format!("Cannot store the rule: {why}{end}"), Kind::Warning);
-        let card = state.prompt.as_mut().map(|prompt| &mut prompt.kind);
+        let card = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind);
         if let Some(PromptKind::Approval(card)) = card.filter(|_| waits) {
             card.reopen_scope(state.now);
         }
@@ -156,10 +156,10 @@ pub fn handle_rule_stored(
 
 /// Passes pasted text to a line of the open prompt. Returns whether it was used. It is never an answer.
 pub fn paste_into_prompt(state: &mut State, text: &str) -> bool {
-    if let Some(list) = &mut state.open_queue {
+    if let Some(list) = &mut state.prompts.open_queue {
         return list.insert_paste(text);
     }
-    match state.prompt.as_mut().map(|prompt| &mut prompt.kind) {
+    match state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
         Some(PromptKind::Approval(card)) => card.insert_paste(text),
         Some(PromptKind::Question(card)) => card.insert_paste(text),
         Some(PromptKind::Trust(_)) | None => false,
@@ -168,7 +168,7 @@ pub fn paste_into_prompt(state: &mut State, text: &str) -> bool {
 
 /// Passes text from the external editor to a field of the open prompt. Returns whether it was used.
 pub fn apply_editor_text_to_prompt(state: &mut State, text: &str) -> bool {
-    match state.prompt.as_mut().map(|prompt| &mut prompt.kind) {
+    match state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
         Some(PromptKind::Approval(card)) => card.apply_editor_text(text),
         Some(PromptKind::Question(_) | PromptKind::Trust(_)) | None => false,
     }
@@ -177,7 +177,7 @@ pub fn apply_editor_text_to_prompt(state: &mut State, text: &str) -> bool {
 /// Scrolls the question or trust prompt under the mouse. Returns whether there was one.
 pub fn scroll_prompt(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
     let over = layout::compute_areas(state).prompt.contains(Position::new(event.column, event.row));
-    match state.prompt.as_mut().map(|prompt| &mut prompt.kind) {
+    match state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
         Some(PromptKind::Question(card)) if over && state.overlays.is_empty() => card.scroll_content(lines),
         Some(PromptKind::Trust(card)) if over && state.overlays.is_empty() => card.scroll_content(lines),
         Some(PromptKind::Question(_) | PromptKind::Approval(_) | PromptKind::Trust(_)) | None => {
@@ -189,7 +189,7 @@ pub fn scroll_prompt(state: &mut State, event: &MouseEvent, lines: isize) -> boo
 
 /// Parks the open question. Returns `None` if no question is open.
 pub fn park_question(state: &mut State) -> Option<Vec<Effect>> {
-    match state.prompt.as_mut().map(|prompt| &mut prompt.kind) {
+    match state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
         Some(PromptKind::Question(card)) if !card.is_parked() => card.park(),
         Some(PromptKind::Question(_) | PromptKind::Approval(_) | PromptKind::Trust(_)) | None => return None,
     }
@@ -208,7 +208,7 @@ fn return_parked_question(state: &mut State) -> Vec<Effect> {
 
 /// Reopens a parked question.
 pub fn reopen_question(state: &mut State) {
-    if let Some(PromptKind::Question(card)) = state.prompt.as_mut().map(|prompt| &mut prompt.kind)
+    if let Some(PromptKind::Question(card)) = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind)
         && card.is_parked()
     {
         card.restore();
@@ -217,7 +217,7 @@ pub fn reopen_question(state: &mut State) {
 
 /// Declines a parked question.
 pub fn decline_parked_question(state: &mut State) -> Vec<Effect> {
-    match &state.prompt {
+    match &state.prompts.current {
         Some(prompt) if prompt.is_parked() => {
             let Some(call) = prompt.call().cloned() else { return Vec::new() };
             let after = prompt.first_drawn().map_or(Duration::ZERO, |seen| state.now.saturating_sub(seen));

@@ -16,7 +16,7 @@ pub fn open_queue(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     state.input.recent_keys.record_answer(Chord::from(key), state.now);
     let mut effects = agent_events::handle_agent_event(state, Event::EarlyPromptRequested(None));
     if matches!(state.agent.waiting_call(), Some(WaitingCall::Approval { .. })) {
-        state.open_queue = Some(QueueList::default());
+        state.prompts.open_queue = Some(QueueList::default());
         effects.extend(agent_events::handle_agent_event(state, Event::QueueOpened));
     }
     effects
@@ -25,7 +25,7 @@ pub fn open_queue(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
 /// Passes a key to the list; `None` if the list does not use it.
 pub fn handle_queue_key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Vec<Effect>> {
     let rows = queue_list::queue_rows(&state.agent);
-    let list = state.open_queue.as_mut()?;
+    let list = state.prompts.open_queue.as_mut()?;
     let seen = list.first_drawn();
     match list.key(key, &state.keys, &rows, listening) {
         KeyResult::PassedOn => return None,
@@ -60,5 +60,5 @@ pub fn handle_queue_key(state: &mut State, key: &KeyEvent, listening: Listening)
 
 /// Returns to the prompt, which must be seen again before it accepts answers.
 fn close_queue(state: &mut State) {
-    (state.open_queue, state.prompt) = (None, None);
+    (state.prompts.open_queue, state.prompts.current) = (None, None);
 }

@@ -61,7 +61,7 @@ pub fn handle_project_files(state: &mut State, brought: ProjectFiles, why: Inspe
 
 /// Passes a key to the trust prompt; `None` if it does not use it.
 pub fn handle_trust_key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Vec<Effect>> {
-    let Some(PromptKind::Trust(card)) = state.prompt.as_mut().map(|prompt| &mut prompt.kind) else {
+    let Some(PromptKind::Trust(card)) = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) else {
         return None;
     };
     let reply = card.key(key, &state.keys, listening);
@@ -92,7 +92,7 @@ pub fn handle_trust_key(state: &mut State, key: &KeyEvent, listening: Listening)
 }
 
 fn mark_trust_storing(state: &mut State) {
-    if let Some(PromptKind::Trust(card)) = state.prompt.as_mut().map(|prompt| &mut prompt.kind) {
+    if let Some(PromptKind::Trust(card)) = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
         card.mark_storing();
     }
 }

@@ -26,7 +26,7 @@ pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
 
 /// True if a turn ended and messages typed during it still wait in the queue.
 pub fn has_unsent_queue(state: &State) -> bool {
-    state.agent.is_idle() && !state.agent.queued_messages.is_empty() && state.prompt.is_none()
+    state.agent.is_idle() && !state.agent.queued_messages.is_empty() && state.prompts.current.is_none()
 }
 
 /// Moves queued messages back into the composer.

@@ -150,13 +150,13 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
             bar.push_left(format_dollars(cost / 1e6), theme.dim, 6);
         }
     }
-    if let Some(figures) = state.pace.figures().filter(|_| wait.is_none() && state.prompt.is_none()) {
+    if let Some(figures) = state.pace.figures().filter(|_| wait.is_none() && state.prompts.current.is_none()) {
         let took = figures.total.filter(|_| state.agent.is_idle());
         bar.push_left(figures.first_chunk_text(), theme.dim, 10);
         bar.push_left(figures.speed_text().unwrap_or_default(), theme.dim, 9);
         bar.push_left(took.map(|took| format!("took {}", format_duration(took))).unwrap_or_default(), theme.dim, 11);
     }
-    let help = match state.input.composer.is_empty() && state.prompt.is_none() {
+    let help = match state.input.composer.is_empty() && state.prompts.current.is_none() {
         true => state.keys.first_chord(Scope::Composer, Action::HelpWhenEmpty),
         false => state.keys.first_chord(Scope::Anywhere, Action::Help),
     };
@@ -168,7 +168,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
 fn describe_activity(state: &State) -> Option<String> {
     let elapsed = format_elapsed(state.now.saturating_sub(state.activity_start));
     let spin = spinner_frame(state.now);
-    let waits = state.prompt.as_ref().map(|prompt| match state.agent.waiting_position() {
+    let waits = state.prompts.current.as_ref().map(|prompt| match state.agent.waiting_position() {
         (at, of) if of > 1 && prompt.call().is_some() => format!("waiting for you · {at} of {of}"),
         _ => "waiting for you".to_owned(),
     });
@@ -220,7 +220,7 @@ pub fn draw_chips(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
         bar.push_left(format!("search: {}▏{nothing}", search.query), theme.accent, 0);
         bar.push_right("↑↓ next match · esc back", theme.dim, 3);
     }
-    if let Some(PromptKind::Question(card)) = state.prompt.as_ref().map(|prompt| &prompt.kind)
+    if let Some(PromptKind::Question(card)) = state.prompts.current.as_ref().map(|prompt| &prompt.kind)
         && card.is_parked()
     {
         bar.push_left(card.chip_text(&state.keys), theme.prompt, 0);

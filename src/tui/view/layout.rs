@@ -131,6 +131,6 @@ pub fn transcript_height(state: &State) -> usize {
 
 fn has_chip(state: &State) -> bool {
     state.transcript.search.is_some()
-        || state.prompt.as_ref().is_some_and(Prompt::is_parked)
+        || state.prompts.current.as_ref().is_some_and(Prompt::is_parked)
         || !state.transcript.is_following()
 }
