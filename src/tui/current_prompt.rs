@@ -24,7 +24,10 @@ impl State {
     /// Returns whether the open prompt accepts a key as an answer now; it does not while the keyboard is elsewhere.
     pub fn prompt_listening(&self) -> Option<Listening> {
         let prompt = self.open_prompt()?;
-        if !self.overlays.is_empty() || self.transcript.search.is_some() || self.transcript.selected().is_some() {
+        if !self.viewport.overlays.is_empty()
+            || self.viewport.transcript.search.is_some()
+            || self.viewport.transcript.selected().is_some()
+        {
             // The keyboard is elsewhere, or the prompt is covered.
             return Some(Listening::Unseen);
         }
@@ -36,7 +39,7 @@ impl State {
 
     /// Returns whether the confirmation prompt in front accepts answers; `None` if there is none.
     pub fn confirmation_listening(&self) -> Option<Listening> {
-        let Some(Overlay::Confirmation(card, _)) = self.overlays.last() else { return None };
+        let Some(Overlay::Confirmation(card, _)) = self.viewport.overlays.last() else { return None };
         Some(listening::listening(card.first_drawn(), &self.input.recent_keys, false, false, false, self.now))
     }
 

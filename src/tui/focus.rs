@@ -23,11 +23,11 @@ pub enum Focus {
 
 /// Returns the part that has the keyboard now.
 pub fn current_focus(state: &State) -> Focus {
-    if !state.overlays.is_empty() {
+    if !state.viewport.overlays.is_empty() {
         Focus::Overlay
-    } else if state.transcript.search.is_some() {
+    } else if state.viewport.transcript.search.is_some() {
         Focus::Search
-    } else if state.transcript.selected().is_some() {
+    } else if state.viewport.transcript.selected().is_some() {
         Focus::Transcript
     } else if state.prompt_listening() == Some(Listening::Ready) || state.is_typing_in_prompt() {
         Focus::Prompt
@@ -52,7 +52,7 @@ fn prompt_scope(state: &State) -> Option<Scope> {
 /// Returns the scopes whose keys work now, the innermost first.
 pub fn active_scopes(state: &State) -> Vec<Scope> {
     let mut scopes = match current_focus(state) {
-        Focus::Overlay => match state.overlays.last() {
+        Focus::Overlay => match state.viewport.overlays.last() {
             Some(
                 Overlay::Sessions(..)
                 | Overlay::Themes(..)

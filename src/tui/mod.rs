@@ -28,6 +28,7 @@ pub mod unsent_text;
 pub mod update;
 pub mod user_input;
 pub mod view;
+pub mod viewport;
 mod wakeups;
 
 pub use event::Event;

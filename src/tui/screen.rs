@@ -355,7 +355,7 @@ impl Screen {
     }
 
     fn draw_frame(&mut self) {
-        let (width, height) = self.state.size;
+        let (width, height) = self.state.viewport.size;
         let mut buffer = self.canvas.empty_buffer(width, height);
         let shown = view::draw_screen(&self.state, &mut self.cache, &mut buffer);
         self.urgency = Urgency::NotNeeded;

@@ -5,16 +5,15 @@ use super::effect::Effect;
 use super::host::{Connection, HostRequest, LocalServer};
 use super::keys::Keymap;
 use super::open_session::OpenSession;
-use super::overlay::Overlay;
 use super::parts::completion::{Candidate, Completion};
 use super::parts::composer::Composer;
 use super::parts::reply_timing::{ReplyTiming, Wait};
 use super::parts::toast::{Kind, Toasts};
-use super::parts::transcript::Transcript;
 use super::parts::transcript::layout_context::LayoutContext;
 use super::prompt::Prompts;
 use super::theme::{Theme, Themes};
 use super::user_input::UserInput;
+use super::viewport::Viewport;
 use crate::agent;
 use crate::chat::{CallId, SessionId, UnsentText};
 use std::path::PathBuf;
@@ -69,18 +68,14 @@ pub struct State {
     pub input: UserInput,
     /// Prompts of waiting calls.
     pub prompts: Prompts,
-    /// Open overlays; the last one is in front.
-    pub overlays: Vec<Overlay>,
     /// Notifications that disappear by themselves.
     pub toasts: Toasts,
     /// All warnings, oldest first and without duplicates, for the welcome screen and `/notices`.
     pub warnings: Vec<Warning>,
-    /// Scroll position and selection of the transcript.
-    pub transcript: Transcript,
     /// Model servers found on this machine.
     pub local_servers: Vec<LocalServer>,
-    /// Size in columns and rows.
-    pub size: (u16, u16),
+    /// Terminal window and what it shows.
+    pub viewport: Viewport,
     /// Time since the start.
     pub now: Duration,
     /// Start of the current activity.
@@ -89,10 +84,6 @@ pub struct State {
     pub sub_agent_starts: Vec<(CallId, Duration)>,
     /// Speed of the reply.
     pub pace: ReplyTiming,
-    /// True if the terminal has the focus, as far as it reports that.
-    pub has_focus: bool,
-    /// Title of the terminal window.
-    pub(super) window_title: String,
     /// True if the passing of time changed the screen.
     pub(super) has_moved: bool,
 }
@@ -134,18 +125,14 @@ impl State {
             settings,
             input: UserInput::new(composer, complete),
             prompts: Prompts::default(),
-            overlays: Vec::new(),
             toasts: Toasts::default(),
             warnings: Vec::new(),
-            transcript: Transcript::default(),
             local_servers: Vec::new(),
-            size: (80, 24),
+            viewport: Viewport::default(),
             now: Duration::ZERO,
             activity_start: Duration::ZERO,
             sub_agent_starts: Vec::new(),
             pace: ReplyTiming::default(),
-            has_focus: true,
-            window_title: String::new(),
             has_moved: false,
         };
         state.warnings = notices.into_iter().map(|words| Warning { text: words, session: None }).collect();
@@ -184,8 +171,8 @@ impl State {
 
     /// Returns the inputs of the transcript's layout.
     pub fn layout_context(&self) -> LayoutContext<'_> {
-        let side = if self.size.0 > 2 { 2 } else { 0 };
-        let width = usize::from(self.size.0.saturating_sub(side)).max(1);
+        let side = if self.viewport.size.0 > 2 { 2 } else { 0 };
+        let width = usize::from(self.viewport.size.0.saturating_sub(side)).max(1);
         LayoutContext {
             agent: &self.agent,
             theme: &self.theme,

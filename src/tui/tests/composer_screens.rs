@@ -119,7 +119,7 @@ fn toasts_do_not_cover_the_reply() {
         assert_eq!(whole.count(), begun, "{shows}");
         assert!(shows.contains("079 x"), "the end of the reply is seen: {shows}");
         // The same above an open page.
-        screen.state.overlays.push(Overlay::Reader(Reader {
+        screen.state.viewport.overlays.push(Overlay::Reader(Reader {
             title: "a page".into(),
             text: lines.join("\n").into(),
             body: ReaderBody::Plain,

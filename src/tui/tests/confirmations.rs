@@ -41,7 +41,7 @@ fn a_capital_discards_rehearsed_changes_and_n_and_esc_keep_them() {
         assert!(!shows.contains("type to filter") && !shows.contains("❯ the session"), "{shows}");
         screen.advance_ms(2000);
         screen.press_key(chord);
-        assert_eq!((has_dropped(&screen), screen.state.overlays.len()), (gone, 0), "{chord}");
+        assert_eq!((has_dropped(&screen), screen.state.viewport.overlays.len()), (gone, 0), "{chord}");
     }
 }
 
@@ -76,7 +76,7 @@ fn enter_does_not_answer_and_is_explained() {
     screen.press_key("enter");
     let shows = screen.screen_text();
     assert!(shows.contains("Enter does not answer · Y discard, n keep"), "{shows}");
-    assert!(!has_dropped(&screen) && screen.state.overlays.len() == 1);
+    assert!(!has_dropped(&screen) && screen.state.viewport.overlays.len() == 1);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn r12_the_ordinary_approval_key_discards_nothing_and_is_explained() {
     screen.press_key("y");
     let shows = screen.screen_text();
     assert!(shows.contains("Y discard: this cannot be undone"), "{shows}");
-    assert!(!has_dropped(&screen) && screen.state.overlays.len() == 1);
+    assert!(!has_dropped(&screen) && screen.state.viewport.overlays.len() == 1);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn r34_confirming_needs_the_end_to_be_seen() {
     let told = vec!["one ".repeat(60)];
     let card = crate::tui::parts::confirmation::Confirmation::new("really?", ("do it", "leave it"), told);
     let done = crate::tui::overlay::ConfirmedAction::DiscardRehearsal(SessionId("01J".into()));
-    screen.state.overlays.push(crate::tui::overlay::Overlay::Confirmation(card, done));
+    screen.state.viewport.overlays.push(crate::tui::overlay::Overlay::Confirmation(card, done));
     screen.draw_frame();
     screen.advance_ms(2000);
     screen.press_key("y");
@@ -140,7 +140,7 @@ fn a_missing_grant_is_a_note_and_not_a_row() {
     assert!(shows.contains("1 of 1") && shows.contains("No grants or rules"), "{shows}");
     screen.press_key("enter");
     assert!(
-        screen.state.overlays.len() == 2 && screen.screen_text().contains("1 of 1 · bash_exec"),
+        screen.state.viewport.overlays.len() == 2 && screen.screen_text().contains("1 of 1 · bash_exec"),
         "{}",
         screen.screen_text()
     );

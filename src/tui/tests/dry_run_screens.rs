@@ -134,10 +134,10 @@ fn r30_the_footer_shows_dry_run_at_every_size_under_every_overlay() {
             screen.state.theme = theme.clone();
             screen.send_text("go");
             screen.receive_reply("Done: src/lib.rs:1 and https://example.com/");
-            let before = screen.state.overlays.len();
+            let before = screen.state.viewport.overlays.len();
             screen.send_text(&format!("/{}", row.names[0]));
             check(&mut screen, row.names[0]);
-            if screen.state.overlays.len() > before {
+            if screen.state.viewport.overlays.len() > before {
                 screen.press_key("down");
                 check(&mut screen, row.names[0]);
             }

@@ -84,7 +84,7 @@ fn stream_reply(screen: &mut Screen, piece: &str, count: usize) {
 
 /// Draws the next frame and returns its size in bytes.
 fn frame_bytes(screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas) -> usize {
-    let (width, height) = screen.state.size;
+    let (width, height) = screen.state.viewport.size;
     let mut buffer = canvas.empty_buffer(width, height);
     let shown = view::draw_screen(&screen.state, &mut screen.cache, &mut buffer);
     canvas.encode_frame(buffer, &shown.links, shown.cursor).len()

@@ -176,7 +176,7 @@ impl Screen {
 
     /// Draws a frame as the event loop does.
     pub fn draw_frame(&mut self) -> Buffer {
-        let (width, height) = self.state.size;
+        let (width, height) = self.state.viewport.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
         let shown = view::draw_screen(&self.state, &mut self.cache, &mut buffer);
         let now = self.state.now;

@@ -52,7 +52,7 @@ fn apply_random_event(screen: &mut Screen, (what, number, text): (u8, u16, Strin
         // The scroll bar is grabbed, dragged and released.
         23 => {
             use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
-            let (columns, rows) = screen.state.size;
+            let (columns, rows) = screen.state.viewport.size;
             let (column, row) = (columns - 1, number % rows.max(1));
             let kind = match number % 3 {
                 0 => MouseEventKind::Down(MouseButton::Left),

@@ -68,10 +68,10 @@ fn dragging_the_bar_scrolls_through_everything_in_order() {
     assert_eq!(*seen.last().unwrap(), 0);
     assert!(seen[0] > 420 && seen.iter().any(|at| (200..300).contains(at)), "{seen:?}");
     send_mouse(&mut screen, DRAG, 79, 23);
-    assert!(screen.state.transcript.is_following() && screen.screen_text().contains("answer 499"));
+    assert!(screen.state.viewport.transcript.is_following() && screen.screen_text().contains("answer 499"));
     send_mouse(&mut screen, UP, 79, 23);
     send_mouse(&mut screen, DRAG, 79, 2);
-    assert!(screen.state.transcript.is_following(), "a bar that was released does not move");
+    assert!(screen.state.viewport.transcript.is_following(), "a bar that was released does not move");
 }
 
 #[test]

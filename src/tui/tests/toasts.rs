@@ -26,8 +26,9 @@ fn a_toast_covers_neither_the_footer_nor_the_draft() {
         screen.resize_screen(width, height);
         screen.type_text("unsent words that go to the end of the composer");
         let before = rows_from_bottom(&mut screen);
-        let below =
-            usize::from(height - screen.state.size.1.min(view::layout::compute_areas(&screen.state).separator.y));
+        let below = usize::from(
+            height - screen.state.viewport.size.1.min(view::layout::compute_areas(&screen.state).separator.y),
+        );
         show_toasts(&mut screen, Kind::Info);
         let after = rows_from_bottom(&mut screen);
         assert_eq!(after[..below], before[..below], "{width}x{height}");

@@ -72,7 +72,7 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) ->
 /// Runs an action that moves within the transcript.
 pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action: Action) -> Vec<Effect> {
     let height = layout::transcript_height(state);
-    let mut seen = std::mem::take(&mut state.transcript);
+    let mut seen = std::mem::take(&mut state.viewport.transcript);
     let ground = state.layout_context();
     let page = height.saturating_sub(2).max(1) as isize;
     match action {
@@ -92,7 +92,7 @@ pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action:
         Action::Close => seen.clear_selection(),
         _ => {}
     }
-    state.transcript = seen;
+    state.viewport.transcript = seen;
     Vec::new()
 }
 
@@ -100,7 +100,7 @@ pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action:
 pub fn open_selected_entry(state: &mut State) -> Vec<Effect> {
     let entries = state.agent.session.entries();
     let mut terminal = false;
-    let whole = match state.transcript.selected().and_then(|at| entries.get(at)) {
+    let whole = match state.viewport.transcript.selected().and_then(|at| entries.get(at)) {
         Some(Entry::Settled { call, outcome, staged, .. }) => {
             let call = state.agent.session.call(call);
             terminal = call.is_some_and(CallState::is_command);
@@ -186,10 +186,10 @@ pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     }
     state.input.last_quit = Some(state.now);
     let mut effects = Vec::new();
-    let is_leaving = matches!(state.overlays.last(), Some(Overlay::UnsavedSession(..)));
+    let is_leaving = matches!(state.viewport.overlays.last(), Some(Overlay::UnsavedSession(..)));
     if is_leaving {
         // The list stays open, so that the second press does not ask again.
-    } else if !state.overlays.is_empty() {
+    } else if !state.viewport.overlays.is_empty() {
         effects.extend(overlay_stack::close_overlay(state));
     } else if has_question_prompt(state) {
         // A question has no timeout: it keeps waiting.

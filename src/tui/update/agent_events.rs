@@ -48,7 +48,7 @@ pub fn retry_request(state: &mut State) -> Vec<Effect> {
     if !state.agent.is_idle() {
         return handle_agent_event(state, agent::Event::RetryNow);
     }
-    state.transcript.follow_end();
+    state.viewport.transcript.follow_end();
     handle_agent_event(state, agent::Event::TurnRetried)
 }
 
@@ -83,13 +83,13 @@ pub fn sync_prompt_and_title(state: &mut State) -> Vec<Effect> {
     };
     let name = state.agent.session.title().unwrap_or("aye");
     let title = format!("{mark}{}", result_origin::mark_dry_run(name, state.agent.is_dry_run()));
-    if title != state.window_title {
-        state.window_title.clone_from(&title);
+    if title != state.viewport.window_title {
+        state.viewport.window_title.clone_from(&title);
         effects.push(Effect::SetTitle(title));
     }
     if let Some(prompt) = &state.prompts.current
         && Some(prompt.call()) != waited.as_ref().map(Option::as_ref)
-        && !state.has_focus
+        && !state.viewport.has_focus
         && state.settings.has_bell
     {
         let words = match prompt.kind {

@@ -21,7 +21,7 @@ pub fn open_audit_list(state: &mut State) -> Vec<Effect> {
     let rows = audit_rows(&records, &state.session.entry_times);
     let mut picker = Picker::new("Calls and decisions", "No tool calls yet", rows);
     picker.select(calls.len().saturating_sub(1));
-    state.overlays.push(Overlay::Audit(picker, calls));
+    state.viewport.overlays.push(Overlay::Audit(picker, calls));
     vec![Effect::Request(HostRequest::ReadEntryTimes(state.session.id.clone()))]
 }
 
@@ -32,7 +32,7 @@ pub fn set_entry_times(state: &mut State, session: &SessionId, times: Vec<String
     }
     state.session.entry_times = times;
     let records = collect_records(state.agent.session.entries());
-    for overlay in &mut state.overlays {
+    for overlay in &mut state.viewport.overlays {
         if let Overlay::Audit(picker, calls) = overlay {
             // A call made after the list was opened appears when it is opened again.
             let known = records.get(..calls.len().min(records.len())).unwrap_or_default();
@@ -44,7 +44,7 @@ pub fn set_entry_times(state: &mut State, session: &SessionId, times: Vec<String
 /// Opens the page of a call, with the list below it.
 pub fn open_audit_row(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) -> Vec<Effect> {
     let call = calls.get(row).cloned();
-    state.overlays.push(Overlay::Audit(picker, calls));
+    state.viewport.overlays.push(Overlay::Audit(picker, calls));
     if let Some(call) = call {
         open_audit_page(state, &call);
     }
@@ -53,7 +53,7 @@ pub fn open_audit_row(state: &mut State, picker: Picker, calls: Vec<CallId>, row
 
 /// Opens the page of a call above any open list.
 pub fn open_audit_page(state: &mut State, call: &CallId) {
-    let width = usize::from(state.size.0.saturating_sub(10)).clamp(1, MAX_COLUMNS);
+    let width = usize::from(state.viewport.size.0.saturating_sub(10)).clamp(1, MAX_COLUMNS);
     let when = |at: usize| state.session.entry_times.get(at).cloned().unwrap_or_default();
     let records = collect_records(state.agent.session.entries());
     let Some(at) = records.iter().position(|record| record.call.id == *call) else { return };

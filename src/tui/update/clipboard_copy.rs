@@ -14,7 +14,7 @@ use crate::tui::state::State;
 pub fn offer_copy(state: &mut State) -> Vec<Effect> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let entries = state.agent.session.entries();
-    let selected = state.transcript.selected().and_then(|at| entries.get(at));
+    let selected = state.viewport.transcript.selected().and_then(|at| entries.get(at));
     if let Some(Entry::Settled { outcome, .. }) = selected {
         rows.push(("Output of the selected call".into(), outcome.text().to_owned()));
     }
@@ -44,7 +44,7 @@ pub fn offer_copy(state: &mut State) -> Vec<Effect> {
         _ => {
             let items = rows.iter().map(|(name, _)| Row::new(name)).collect();
             let texts = rows.into_iter().map(|(_, text)| text).collect();
-            state.overlays.push(Overlay::CopyTexts(Picker::new("Copy", "", items), texts));
+            state.viewport.overlays.push(Overlay::CopyTexts(Picker::new("Copy", "", items), texts));
             Vec::new()
         }
     }

@@ -37,7 +37,7 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
     }
     let effects = match state.input.composer.handle_key(&key, &state.keys) {
         KeyResult::Handled => {
-            state.transcript.clear_selection();
+            state.viewport.transcript.clear_selection();
             Vec::new()
         }
         KeyResult::Send => send_draft(state, cache),
@@ -47,7 +47,7 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
                 actions::run_action(state, cache, action)
             }
             Some(Action::Send) if user_messages::has_unsent_queue(state) => {
-                state.transcript.follow_end();
+                state.viewport.transcript.follow_end();
                 state.input.recent_keys.send_key.note_sent(state.now);
                 agent_events::handle_agent_event(state, Event::UserMessage(String::new()))
             }
@@ -59,10 +59,10 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
 
 /// Handles pasted text, which is never an answer.
 pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
-    if !state.overlays.is_empty() {
+    if !state.viewport.overlays.is_empty() {
         return overlay_input::paste_into_overlay(state, cache, text);
     }
-    if state.transcript.search.is_some() {
+    if state.viewport.transcript.search.is_some() {
         return search_input::paste_search_text(state, cache, text);
     }
     if state.open_prompt().is_some() && prompt_keys::paste_into_prompt(state, text) {
@@ -70,7 +70,7 @@ pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) -> V
     }
     state.input.recent_keys.record_other_press(state.now);
     state.input.composer.paste(text);
-    state.transcript.clear_selection();
+    state.viewport.transcript.clear_selection();
     update_completion(state)
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     let (now, chord) = (state.now, Chord::from(key));
     let listens = state.confirmation_listening();
-    let Some((Overlay::Confirmation(card, _), listens)) = state.overlays.last_mut().zip(listens) else {
+    let Some((Overlay::Confirmation(card, _), listens)) = state.viewport.overlays.last_mut().zip(listens) else {
         return Vec::new();
     };
     let after = card.first_drawn().map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
@@ -28,7 +28,7 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect>
         }
         KeyResult::Confirmed | KeyResult::Cancelled => {}
     }
-    let asked = state.overlays.pop();
+    let asked = state.viewport.overlays.pop();
     // The same key must not answer a prompt that becomes visible.
     state.input.recent_keys.record_other_press(now);
     state.input.recent_keys.record_answer(chord, now);

@@ -37,7 +37,7 @@ fn show_grants(state: &mut State, row: usize) {
     let mut picker = Picker::new(title, NO_GRANTS, rows);
     picker.select(row);
     update_empty_note(&mut picker, &kept);
-    state.overlays.push(Overlay::Grants(picker, GrantList(kept, calls)));
+    state.viewport.overlays.push(Overlay::Grants(picker, GrantList(kept, calls)));
 }
 
 /// Shows the note above the calls if there is no grant.
@@ -56,7 +56,7 @@ fn judged_calls(entries: &[Entry]) -> Vec<Record<'_>> {
 /// Refreshes the list after the rules may have changed.
 pub fn refresh_grants(state: &mut State) {
     let now = list_lasting_approvals(&state.agent);
-    for overlay in &mut state.overlays {
+    for overlay in &mut state.viewport.overlays {
         if let Overlay::Grants(picker, GrantList(kept, _)) = overlay {
             update_empty_note(picker, &now);
             kept.clone_from(&now);
@@ -68,7 +68,7 @@ pub fn refresh_grants(state: &mut State) {
 /// Refreshes the list once the times of the session's entries are known.
 pub fn refresh_times(state: &mut State) {
     let judged = judged_calls(state.agent.session.entries());
-    for overlay in &mut state.overlays {
+    for overlay in &mut state.viewport.overlays {
         if let Overlay::Grants(picker, GrantList(kept, calls)) = overlay {
             // A call made after the list was opened appears when it is opened again.
             let known: Vec<Record<'_>> =
@@ -144,7 +144,7 @@ pub fn pick_grant(state: &mut State, GrantList(kept, calls): GrantList, row: usi
         let told =
             vec![kept.describe(), describe_origin(&kept), describe_covered_calls(&kept, &state.session.entry_times)];
         let card = Confirmation::new("Revoke it?", ("revoke", "keep"), told);
-        state.overlays.push(Overlay::Confirmation(card, ConfirmedAction::RevokeGrant(Box::new(kept))));
+        state.viewport.overlays.push(Overlay::Confirmation(card, ConfirmedAction::RevokeGrant(Box::new(kept))));
     }
     Vec::new()
 }

@@ -12,7 +12,7 @@ use crate::tui::state::State;
 /// Opens the list of the keys that work now.
 pub fn open_help(state: &mut State) -> Vec<Effect> {
     let help = Help::new(focus::active_scopes(state));
-    state.overlays.push(Overlay::Help(help));
+    state.viewport.overlays.push(Overlay::Help(help));
     Vec::new()
 }
 
@@ -28,6 +28,6 @@ pub fn open_palette(state: &mut State) -> Vec<Effect> {
         Row::new(row.names[0]).with_secondary(row.help).with_detail(&keys)
     };
     let items = COMMANDS.iter().map(item).collect();
-    state.overlays.push(Overlay::Commands(Picker::new("Commands", "", items)));
+    state.viewport.overlays.push(Overlay::Commands(Picker::new("Commands", "", items)));
     Vec::new()
 }

@@ -44,9 +44,9 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
                 state.input.completion.set_files(Vec::new(), ListState::Complete);
                 state.input.has_requested_files = false;
             }
-            state.transcript = Transcript::default();
+            state.viewport.transcript = Transcript::default();
             state.session.entry_times.clear();
-            state.overlays.clear();
+            state.viewport.overlays.clear();
             state.prompts.current = None;
             state.prompts.parked_questions.clear();
             state.session.saving = Saving::default();

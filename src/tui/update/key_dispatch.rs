@@ -67,7 +67,7 @@ pub fn handle_fast_input(state: &mut State, cache: &mut LayoutCache) -> Vec<Effe
 
 /// Writes a key that was held back and turned out to be part of a paste, if something can be written to.
 fn write_held_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
-    if state.overlays.is_empty() {
+    if state.viewport.overlays.is_empty() {
         return handle_key_beyond_prompt(state, cache, key);
     }
     state.input.recent_keys.record_fast_input(state.now);
@@ -103,7 +103,7 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
             None => match Chord::from(&key).typed_character() {
                 // Typed characters go to the composer.
                 Some(_) => {
-                    state.transcript.clear_selection();
+                    state.viewport.transcript.clear_selection();
                     composer_input::handle_composer_key(state, cache, key)
                 }
                 None => handle_global_key(state, cache, key),

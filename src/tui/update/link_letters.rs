@@ -23,14 +23,14 @@ pub fn show_link_letters(state: &mut State, cache: &mut LayoutCache) -> Vec<Effe
     if list.is_empty() {
         state.show_notice("No links on the screen", Kind::Info);
     } else {
-        state.overlays.push(Overlay::Links(Links { list, toast_rows: toasts, confirming: None }));
+        state.viewport.overlays.push(Overlay::Links(Links { list, toast_rows: toasts, confirming: None }));
     }
     Vec::new()
 }
 
 /// Handles a key while letters are shown or a web address is to be confirmed.
 pub fn handle_link_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
-    let Some(Overlay::Links(links)) = state.overlays.pop() else { return Vec::new() };
+    let Some(Overlay::Links(links)) = state.viewport.overlays.pop() else { return Vec::new() };
     if let Some(address) = links.confirming {
         return match key.code {
             KeyCode::Enter if key.kind == KeyEventKind::Press => vec![Effect::OpenWeb(address)],
@@ -55,7 +55,7 @@ pub fn open_link(state: &mut State, target: &LinkTarget) -> Vec<Effect> {
         LinkTarget::Web(address) => {
             let toasts = state.toasts.height(layout::compute_areas(state).transcript.width);
             let links = Links { list: Vec::new(), toast_rows: toasts, confirming: Some(address.clone()) };
-            state.overlays.push(Overlay::Links(links));
+            state.viewport.overlays.push(Overlay::Links(links));
             Vec::new()
         }
         LinkTarget::Workspace(address) => {

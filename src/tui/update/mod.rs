@@ -60,14 +60,14 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         Event::InputIdle => key_dispatch::release_held_key(state, cache),
         Event::Mouse(event) => mouse::handle_mouse(state, cache, event),
         Event::Focused(front) => {
-            state.has_focus = front;
+            state.viewport.has_focus = front;
             if front {
                 state.input.recent_keys.record_other_press(state.now);
             }
             Vec::new()
         }
         Event::Resized(width, height) => {
-            state.size = (width, height);
+            state.viewport.size = (width, height);
             Vec::new()
         }
         Event::Agent(event) => agent_events::handle_agent_event(state, event),
@@ -118,7 +118,7 @@ fn is_input(event: &Event) -> bool {
 /// Returns whether the next picture differs because of that.
 pub fn record_frame(state: &mut State, now: Duration, seen: Option<DrawnPrompt>) -> bool {
     state.now = now;
-    if let Some(Overlay::Confirmation(card, _)) = state.overlays.last_mut() {
+    if let Some(Overlay::Confirmation(card, _)) = state.viewport.overlays.last_mut() {
         return card.record_frame(now);
     }
     if let (Some(list), Some(DrawnPrompt::Queue(seen))) = (&mut state.prompts.open_queue, seen) {

@@ -40,7 +40,7 @@ fn open_mode_list(state: &mut State) -> Vec<Effect> {
     let modes = Mode::ALL.into_iter().map(|mode| (mode, !mode.is_wide() || mode == now)).collect();
     let mut picker = Picker::new("Mode", "", items);
     picker.select(Mode::ALL.into_iter().position(|mode| mode == now).unwrap_or(0));
-    state.overlays.push(Overlay::Modes(picker, modes));
+    state.viewport.overlays.push(Overlay::Modes(picker, modes));
     Vec::new()
 }
 
@@ -52,7 +52,7 @@ pub fn confirm_mode(state: &mut State, mode: Mode) -> Vec<Effect> {
         Row::new(&format!("Switch to {} mode", mode.as_str())).with_secondary(mode.description()),
     ];
     let picker = Picker::new(&format!("Switch to {} mode?", mode.as_str()), "", items);
-    state.overlays.push(Overlay::Modes(picker, vec![(now, true), (mode, true)]));
+    state.viewport.overlays.push(Overlay::Modes(picker, vec![(now, true), (mode, true)]));
     Vec::new()
 }
 

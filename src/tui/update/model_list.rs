@@ -17,7 +17,7 @@ pub fn open_model_list(state: &mut State) -> Vec<Effect> {
     }
     let keep = state.keys.first_chord(Scope::List, Action::Keep);
     let picker = Picker::new("Models", "", Vec::new()).with_typed_choice("use").with_store_key(keep);
-    state.overlays.push(Overlay::Models(picker, Vec::new()));
+    state.viewport.overlays.push(Overlay::Models(picker, Vec::new()));
     show_models(state, Models { listed: ModelList::Loading, others: Vec::new() });
     vec![Effect::Request(HostRequest::ListModels)]
 }
@@ -25,7 +25,7 @@ pub fn open_model_list(state: &mut State) -> Vec<Effect> {
 /// Shows the models that are known by now.
 pub fn show_models(state: &mut State, models: Models) {
     let present = current_model(state).to_owned();
-    let Some(Overlay::Models(picker, kept)) = state.overlays.last_mut() else { return };
+    let Some(Overlay::Models(picker, kept)) = state.viewport.overlays.last_mut() else { return };
     let (mut rows, note) = match models.listed {
         ModelList::Loading => (Vec::new(), "Loading the provider's models…".to_owned()),
         ModelList::Models(rows) if rows.is_empty() => {

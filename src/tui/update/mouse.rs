@@ -26,7 +26,7 @@ pub fn handle_mouse(state: &mut State, cache: &mut LayoutCache, event: MouseEven
             return handle_click(state, cache, event.column, event.row);
         }
         MouseEventKind::Drag(MouseButton::Left) => drag_scrollbar(state, cache, event.row),
-        MouseEventKind::Up(_) => state.transcript.dragged_row = None,
+        MouseEventKind::Up(_) => state.viewport.transcript.dragged_row = None,
         MouseEventKind::Down(_)
         | MouseEventKind::Drag(_)
         | MouseEventKind::Moved
@@ -37,20 +37,20 @@ pub fn handle_mouse(state: &mut State, cache: &mut LayoutCache, event: MouseEven
 }
 
 fn scroll_transcript(state: &mut State, cache: &mut LayoutCache, by: isize) -> Vec<Effect> {
-    if !state.overlays.is_empty() {
+    if !state.viewport.overlays.is_empty() {
         return super::overlay_input::scroll_overlay(state, cache, by);
     }
     let height = layout::transcript_height(state);
-    let mut transcript = std::mem::take(&mut state.transcript);
+    let mut transcript = std::mem::take(&mut state.viewport.transcript);
     transcript.scroll_by(&state.layout_context(), cache, height, by);
-    state.transcript = transcript;
+    state.viewport.transcript = transcript;
     Vec::new()
 }
 
 fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u16) -> Vec<Effect> {
     let areas = layout::compute_areas(state);
     let (area, clicked) = (areas.transcript, Position::new(column, row));
-    if !state.overlays.is_empty() {
+    if !state.viewport.overlays.is_empty() {
         return Vec::new();
     }
     if areas.scroll_bar().contains(clicked) {
@@ -61,7 +61,7 @@ fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u1
         return Vec::new();
     }
     let height = usize::from(area.height);
-    let mut transcript = std::mem::take(&mut state.transcript);
+    let mut transcript = std::mem::take(&mut state.viewport.transcript);
     let ground = state.layout_context();
     let seen = transcript.visible_lines(&ground, cache, height);
     let hit = seen.get(usize::from(row - area.y));
@@ -77,18 +77,18 @@ fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u1
     {
         transcript.toggle_entry(&ground, seen.position.item);
     }
-    state.transcript = transcript;
+    state.viewport.transcript = transcript;
     target.map_or_else(Vec::new, |target| link_letters::open_link(state, &target))
 }
 
 /// Grabs the scroll bar. A click outside its thumb moves the thumb to the mouse.
 fn grab_scrollbar(state: &mut State, cache: &mut LayoutCache, row: u16) {
     let area = layout::compute_areas(state).transcript;
-    let bar = state.transcript.scrollbar(&state.layout_context(), cache, usize::from(area.height));
+    let bar = state.viewport.transcript.scrollbar(&state.layout_context(), cache, usize::from(area.height));
     let Some(bar) = bar else { return };
     let at = row.saturating_sub(area.y);
     let on_thumb = at.checked_sub(bar.top).filter(|held| *held < bar.length);
-    state.transcript.dragged_row = Some(on_thumb.unwrap_or(bar.length / 2));
+    state.viewport.transcript.dragged_row = Some(on_thumb.unwrap_or(bar.length / 2));
     if on_thumb.is_none() {
         drag_scrollbar(state, cache, row);
     }
@@ -97,11 +97,11 @@ fn grab_scrollbar(state: &mut State, cache: &mut LayoutCache, row: u16) {
 /// Moves the thumb with the mouse, within the bar.
 fn drag_scrollbar(state: &mut State, cache: &mut LayoutCache, row: u16) {
     let area = layout::compute_areas(state).transcript;
-    let Some(held) = state.transcript.dragged_row else { return };
-    let mut transcript = std::mem::take(&mut state.transcript);
+    let Some(held) = state.viewport.transcript.dragged_row else { return };
+    let mut transcript = std::mem::take(&mut state.viewport.transcript);
     let ground = state.layout_context();
     if let Some(bar) = transcript.scrollbar(&ground, cache, usize::from(area.height)) {
         transcript.drag_scrollbar(&ground, cache, bar, row.saturating_sub(area.y).saturating_sub(held));
     }
-    state.transcript = transcript;
+    state.viewport.transcript = transcript;
 }

@@ -18,9 +18,9 @@ use crossterm::event::KeyEvent;
 
 /// Handles a key while something is open over the screen.
 pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
-    let page = usize::from(state.size.1.saturating_sub(4)).max(1);
+    let page = usize::from(state.viewport.size.1.saturating_sub(4)).max(1);
     let keys = &state.keys;
-    let Some(front) = state.overlays.last_mut() else { return Vec::new() };
+    let Some(front) = state.viewport.overlays.last_mut() else { return Vec::new() };
     let pick = match front {
         Overlay::Help(page) => {
             return match page.key(&key, keys) {
@@ -59,7 +59,7 @@ pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEv
 
 /// Handles pasted text: it goes into the filter of a list or the line of an API key, otherwise it is ignored.
 pub fn paste_into_overlay(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
-    let pick = match state.overlays.last_mut() {
+    let pick = match state.viewport.overlays.last_mut() {
         Some(
             Overlay::Sessions(picker, ..)
             | Overlay::Themes(picker, _)
@@ -86,7 +86,7 @@ pub fn paste_into_overlay(state: &mut State, cache: &mut LayoutCache, text: &str
 
 /// Scrolls whatever is in front.
 pub fn scroll_overlay(state: &mut State, cache: &mut LayoutCache, by: isize) -> Vec<Effect> {
-    let pick = match state.overlays.last_mut() {
+    let pick = match state.viewport.overlays.last_mut() {
         Some(Overlay::Reader(reader)) => {
             reader.top = reader.top.saturating_add_signed(by);
             return Vec::new();
@@ -126,7 +126,7 @@ fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Ef
         Pick::Handled => Vec::new(),
         Pick::Close => close_overlay(state),
         Pick::Moved(row) => {
-            if let Some(Overlay::Themes(..)) = state.overlays.last()
+            if let Some(Overlay::Themes(..)) = state.viewport.overlays.last()
                 && let Some((_, theme)) = theme_list::theme_at_row(state, row)
             {
                 state.theme = theme;
@@ -134,17 +134,17 @@ fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Ef
             Vec::new()
         }
         Pick::Picked(row) => {
-            let Some(front) = state.overlays.pop() else { return Vec::new() };
+            let Some(front) = state.viewport.overlays.pop() else { return Vec::new() };
             state.input.recent_keys.record_other_press(state.now);
             pick_overlay_row(state, cache, front, row, false)
         }
         Pick::PickedAndStored(row) => {
-            let Some(front) = state.overlays.pop() else { return Vec::new() };
+            let Some(front) = state.viewport.overlays.pop() else { return Vec::new() };
             state.input.recent_keys.record_other_press(state.now);
             pick_overlay_row(state, cache, front, row, true)
         }
         Pick::Typed(keep) => {
-            let Some(Overlay::Models(picker, _)) = state.overlays.pop() else { return Vec::new() };
+            let Some(Overlay::Models(picker, _)) = state.viewport.overlays.pop() else { return Vec::new() };
             state.input.recent_keys.record_other_press(state.now);
             let model = picker.filter_text().to_owned();
             model_list::pick_model(state, ModelRow { model, ..ModelRow::default() }, keep)

@@ -22,12 +22,12 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
     let text = format!("{}{more}", &text[..end]).into();
     let body = if terminal { ReaderBody::Terminal } else { ReaderBody::Plain };
     let reader = Reader { title: title.to_owned(), text, body, top: 0, layout: RefCell::default() };
-    state.overlays.push(Overlay::Reader(reader));
+    state.viewport.overlays.push(Overlay::Reader(reader));
 }
 
 /// Closes whatever is in front. A theme that was only previewed is reverted.
 pub fn close_overlay(state: &mut State) -> Vec<Effect> {
-    let closed = state.overlays.pop();
+    let closed = state.viewport.overlays.pop();
     // A key typed ahead must not answer a prompt that becomes visible.
     state.input.recent_keys.record_other_press(state.now);
     match closed {

@@ -178,8 +178,8 @@ pub fn apply_editor_text_to_prompt(state: &mut State, text: &str) -> bool {
 pub fn scroll_prompt(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
     let over = layout::compute_areas(state).prompt.contains(Position::new(event.column, event.row));
     match state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
-        Some(PromptKind::Question(card)) if over && state.overlays.is_empty() => card.scroll_content(lines),
-        Some(PromptKind::Trust(card)) if over && state.overlays.is_empty() => card.scroll_content(lines),
+        Some(PromptKind::Question(card)) if over && state.viewport.overlays.is_empty() => card.scroll_content(lines),
+        Some(PromptKind::Trust(card)) if over && state.viewport.overlays.is_empty() => card.scroll_content(lines),
         Some(PromptKind::Question(_) | PromptKind::Approval(_) | PromptKind::Trust(_)) | None => {
             return false;
         }

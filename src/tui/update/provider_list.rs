@@ -16,7 +16,7 @@ pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
     let choices = list_providers(state);
     let keep = state.keys.first_chord(Scope::List, Action::Keep);
     let picker = Picker::new("Providers", "", provider_rows(&choices)).with_store_key(keep);
-    state.overlays.push(Overlay::Connect(picker, choices));
+    state.viewport.overlays.push(Overlay::Connect(picker, choices));
     vec![Effect::Request(HostRequest::FindLocalServers)]
 }
 
@@ -24,7 +24,7 @@ pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
 pub fn set_local_servers(state: &mut State, servers: Vec<LocalServer>) {
     state.local_servers = servers;
     let now = list_providers(state);
-    if let Some(Overlay::Connect(picker, choices)) = state.overlays.last_mut() {
+    if let Some(Overlay::Connect(picker, choices)) = state.viewport.overlays.last_mut() {
         picker.set_rows(provider_rows(&now));
         *choices = now;
     }
@@ -35,7 +35,7 @@ pub fn pick_provider(state: &mut State, choice: ProviderChoice, keep: bool) -> V
     match choice {
         ProviderChoice::KeepCurrent => Vec::new(),
         ProviderChoice::EnterKey => {
-            state.overlays.push(Overlay::ApiKey(TextField::default()));
+            state.viewport.overlays.push(Overlay::ApiKey(TextField::default()));
             Vec::new()
         }
         ProviderChoice::Server(server) => {
@@ -58,7 +58,7 @@ pub fn handle_api_key_input(state: &mut State, did: KeyResult, kind: KeyEventKin
     match did {
         KeyResult::Cancelled => overlay_stack::close_overlay(state),
         KeyResult::Accepted if kind == KeyEventKind::Press => {
-            let entered = match state.overlays.last() {
+            let entered = match state.viewport.overlays.last() {
                 Some(Overlay::ApiKey(line)) => line.text().trim().to_owned(),
                 Some(_) | None => String::new(),
             };

@@ -39,15 +39,18 @@ pub fn run_rehearsal_command(state: &mut State, words: &str) -> Vec<Effect> {
         return Vec::new();
     }
     let picker = Picker::new("Dry run results", "Loading…", Vec::new());
-    state.overlays.push(Overlay::Rehearsal(picker, RehearsalView { pending_action: then, ..RehearsalView::default() }));
+    state
+        .viewport
+        .overlays
+        .push(Overlay::Rehearsal(picker, RehearsalView { pending_action: then, ..RehearsalView::default() }));
     vec![Effect::Request(HostRequest::LoadRehearsal(state.session.id.clone()))]
 }
 
 /// Shows the results of the dry run once the host has loaded them.
 pub fn show_rehearsal(state: &mut State, rehearsed: Result<Rehearsal, String>) -> Vec<Effect> {
-    let Some(Overlay::Rehearsal(_, theatre)) = state.overlays.last() else { return Vec::new() };
+    let Some(Overlay::Rehearsal(_, theatre)) = state.viewport.overlays.last() else { return Vec::new() };
     let then = theatre.pending_action.clone();
-    state.overlays.pop();
+    state.viewport.overlays.pop();
     let Rehearsal { session: of, staging } = match rehearsed {
         Ok(rehearsed) => rehearsed,
         Err(why) => {
@@ -122,14 +125,14 @@ fn open_rehearsal_list(state: &mut State, mut theatre: RehearsalView) {
     if staging.changes.iter().chain(outside).any(|altered| altered.has_conflict) {
         picker.set_note("CONFLICT: the real file has changed since; it is not overwritten");
     }
-    state.overlays.push(Overlay::Rehearsal(picker, theatre));
+    state.viewport.overlays.push(Overlay::Rehearsal(picker, theatre));
 }
 
 /// Runs the action of a row.
 pub fn pick_rehearsal_row(state: &mut State, picker: Picker, theatre: RehearsalView, row: usize) -> Vec<Effect> {
     let Some(does) = theatre.actions.get(row).cloned() else { return Vec::new() };
     if let RowAction::Read(_) = does {
-        state.overlays.push(Overlay::Rehearsal(picker, theatre.clone()));
+        state.viewport.overlays.push(Overlay::Rehearsal(picker, theatre.clone()));
     }
     run_row_action(state, theatre, does)
 }
@@ -152,7 +155,7 @@ fn run_row_action(state: &mut State, theatre: RehearsalView, does: RowAction) ->
             };
             let body = ReaderBody::Rehearsal(theatre.staging, chosen);
             let reader = Reader { title, text: "".into(), body, top: 0, layout: RefCell::default() };
-            state.overlays.push(Overlay::Reader(reader));
+            state.viewport.overlays.push(Overlay::Reader(reader));
             Vec::new()
         }
         RowAction::Apply(wanted) => offer_changes(state, theatre.session, &theatre.staging, wanted),
@@ -162,7 +165,10 @@ fn run_row_action(state: &mut State, theatre: RehearsalView, does: RowAction) ->
                 "The changes cannot be recovered. The session and its entries stay.".to_owned(),
             ];
             let card = Confirmation::new("Discard the rehearsed changes?", ("discard", "keep"), facts).destructive();
-            state.overlays.push(Overlay::Confirmation(card, ConfirmedAction::DiscardRehearsal(theatre.session)));
+            state
+                .viewport
+                .overlays
+                .push(Overlay::Confirmation(card, ConfirmedAction::DiscardRehearsal(theatre.session)));
             Vec::new()
         }
     }

@@ -10,18 +10,18 @@ use crate::tui::view::layout;
 use crossterm::event::{KeyCode, KeyEvent};
 
 pub fn open_transcript_search(state: &mut State) {
-    state.transcript.search.get_or_insert_with(Search::default);
+    state.viewport.transcript.search.get_or_insert_with(Search::default);
 }
 
 /// Handles text that was pasted or typed very fast while searching.
 pub fn paste_search_text(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
     let height = layout::transcript_height(state);
-    let mut transcript = std::mem::take(&mut state.transcript);
+    let mut transcript = std::mem::take(&mut state.viewport.transcript);
     if let Some(search) = &mut transcript.search {
         search.query.push_str(&clean::clean_line(text.lines().next().unwrap_or_default()));
     }
     transcript.find_match(&state.layout_context(), cache, height, true, true);
-    state.transcript = transcript;
+    state.viewport.transcript = transcript;
     Vec::new()
 }
 
@@ -29,7 +29,7 @@ pub fn paste_search_text(state: &mut State, cache: &mut LayoutCache, text: &str)
 /// next, Esc closes the search. The match stays on the screen.
 pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let height = layout::transcript_height(state);
-    let mut transcript = std::mem::take(&mut state.transcript);
+    let mut transcript = std::mem::take(&mut state.viewport.transcript);
     let ground = state.layout_context();
     let action = state.keys.lookup(Scope::TextField, &key);
     let anywhere = state.keys.lookup(Scope::Anywhere, &key);
@@ -52,6 +52,6 @@ pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEve
             transcript.find_match(&ground, cache, height, true, true);
         }
     }
-    state.transcript = transcript;
+    state.viewport.transcript = transcript;
     Vec::new()
 }

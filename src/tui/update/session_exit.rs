@@ -13,7 +13,7 @@ use crate::tui::state::State;
 /// Asks what to do with the unsaved session. Returns `None` if it is saved or the user is already asked.
 fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
     let unsaved = state.session.saving.unsaved()?;
-    if matches!(state.overlays.last(), Some(Overlay::UnsavedSession(..))) {
+    if matches!(state.viewport.overlays.last(), Some(Overlay::UnsavedSession(..))) {
         return None;
     }
     let reason = clean_line(&unsaved.reason).into_owned();
@@ -31,7 +31,7 @@ fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
     let (rows, choices): (Vec<Row>, Vec<UnsavedChoice>) = rows.into_iter().unzip();
     let mut picker = Picker::new("This session is not saved", "", rows);
     picker.set_note(&reason);
-    state.overlays.push(Overlay::UnsavedSession(picker, choices));
+    state.viewport.overlays.push(Overlay::UnsavedSession(picker, choices));
     Some(Vec::new())
 }
 
@@ -61,8 +61,8 @@ pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) -> Vec<Ef
     if !state.session.saving.record_result(unsaved, state.now) {
         return Vec::new();
     }
-    if matches!(state.overlays.last(), Some(Overlay::UnsavedSession(..))) {
-        state.overlays.pop();
+    if matches!(state.viewport.overlays.last(), Some(Overlay::UnsavedSession(..))) {
+        state.viewport.overlays.pop();
         state.input.recent_keys.record_other_press(state.now);
     }
     if state.session.saving.quits_when_saved {

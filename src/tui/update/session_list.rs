@@ -19,13 +19,13 @@ pub fn open_session_list(state: &mut State, picking: PickedAction) -> Vec<Effect
         PickedAction::Fork(_) => "Continue in a copy of",
     };
     let picker = Picker::new(title, "Loading sessions…", Vec::new()).with_filter_hint("Filter by title or text");
-    state.overlays.push(Overlay::Sessions(picker, SessionSearch::default(), picking));
+    state.viewport.overlays.push(Overlay::Sessions(picker, SessionSearch::default(), picking));
     vec![Effect::Request(HostRequest::ListSessions)]
 }
 
 /// Shows the sessions that the host loaded.
 pub fn set_sessions(state: &mut State, rows: Vec<SessionRow>) {
-    if let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() {
+    if let Some(Overlay::Sessions(picker, held, _)) = state.viewport.overlays.last_mut() {
         held.rows = rows;
         picker.set_empty_text("No other session here");
         show_session_rows(picker, held, &state.session.id);
@@ -37,7 +37,7 @@ pub fn set_sessions(state: &mut State, rows: Vec<SessionRow>) {
 
 /// Starts a search if a key or paste changed the search text.
 pub fn update_session_search(state: &mut State) -> Vec<Effect> {
-    let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() else { return Vec::new() };
+    let Some(Overlay::Sessions(picker, held, _)) = state.viewport.overlays.last_mut() else { return Vec::new() };
     let typed = picker.filter_text();
     let enough = typed.chars().count() >= MIN_SEARCH_CHARS || !typed.is_ascii();
     let wanted = if enough { typed } else { "" };
@@ -56,7 +56,7 @@ pub fn update_session_search(state: &mut State) -> Vec<Effect> {
 
 /// Shows search results. Results for another text than the current one are late and dropped.
 pub fn set_search_results(state: &mut State, words: &str, lines: Vec<(SessionId, String)>, whole: bool) {
-    let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() else { return };
+    let Some(Overlay::Sessions(picker, held, _)) = state.viewport.overlays.last_mut() else { return };
     if held.query != words {
         return;
     }

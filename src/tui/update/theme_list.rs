@@ -38,7 +38,7 @@ pub fn open_themes(state: &mut State) -> Vec<Effect> {
     };
     let mut picker = Picker::new("Themes", "", items);
     picker.select(at.map_or(0, |at| at + 1));
-    state.overlays.push(Overlay::Themes(picker, before));
+    state.viewport.overlays.push(Overlay::Themes(picker, before));
     Vec::new()
 }
 

@@ -18,7 +18,7 @@ pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
         let words = "Only the picture's name is sent: the profile does not set images = true";
         state.show_notice(words, toast::Kind::Warning);
     }
-    state.transcript.follow_end();
+    state.viewport.transcript.follow_end();
     let mut effects = agent_events::handle_agent_event(state, Event::UserMessage(text.clone()));
     effects.push(Effect::Request(HostRequest::AddToHistory(text)));
     effects

@@ -215,7 +215,7 @@ fn format_elapsed(time: Duration) -> String {
 pub fn draw_chips(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &mut Buffer) {
     let theme = &state.theme;
     let mut bar = StatusBar::with_separator("  ", theme.dim);
-    if let Some(search) = &state.transcript.search {
+    if let Some(search) = &state.viewport.transcript.search {
         let nothing = if search.has_no_match && !search.query.is_empty() { " · not found" } else { "" };
         bar.push_left(format!("search: {}▏{nothing}", search.query), theme.accent, 0);
         bar.push_right("↑↓ next match · esc back", theme.dim, 3);
@@ -227,8 +227,8 @@ pub fn draw_chips(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
         let by = state.agent.session.sub_agent_name(card.call()).map(origin_line);
         bar.push_left(by.unwrap_or_default(), theme.prompt, 5);
     }
-    if !state.transcript.is_following() {
-        let words = match state.transcript.count_new_lines(&state.layout_context(), cache) {
+    if !state.viewport.transcript.is_following() {
+        let words = match state.viewport.transcript.count_new_lines(&state.layout_context(), cache) {
             0 => "more below ↓".to_owned(),
             1 => "1 new line ↓".to_owned(),
             lines => format!("{lines} new lines ↓"),

@@ -39,7 +39,7 @@ impl Areas {
 
 /// Computes the layout.
 pub fn compute_areas(state: &State) -> Areas {
-    let (width, height) = state.size;
+    let (width, height) = state.viewport.size;
     let all = Rect::new(0, 0, width, height);
     // Transcript and composer share a blank column at the left.
     let side = u16::from(width > 2);
@@ -98,7 +98,7 @@ pub fn compute_areas(state: &State) -> Areas {
 
 /// Returns the rows for toasts. While links have letters the layout is frozen, so that each letter stays on its link.
 fn toast_rows(state: &State, width: u16) -> u16 {
-    match state.overlays.last() {
+    match state.viewport.overlays.last() {
         Some(Overlay::Links(links)) => links.toast_rows,
         Some(_) | None => state.toasts.height(width),
     }
@@ -108,11 +108,11 @@ fn toast_rows(state: &State, width: u16) -> u16 {
 /// above them, so on a low screen there are fewer.
 pub fn toast_area(state: &State) -> Rect {
     let areas = compute_areas(state);
-    if matches!(state.overlays.last(), None | Some(Overlay::Links(_))) {
+    if matches!(state.viewport.overlays.last(), None | Some(Overlay::Links(_))) {
         return areas.toasts;
     }
     let bottom = match state.open_prompt() {
-        Some(_) => state.size.1 - areas.footer.height,
+        Some(_) => state.viewport.size.1 - areas.footer.height,
         None => areas.toasts.bottom(),
     };
     // On a very low screen the overlay needs every row.
@@ -130,7 +130,7 @@ pub fn transcript_height(state: &State) -> usize {
 }
 
 fn has_chip(state: &State) -> bool {
-    state.transcript.search.is_some()
+    state.viewport.transcript.search.is_some()
         || state.prompts.current.as_ref().is_some_and(Prompt::is_parked)
-        || !state.transcript.is_following()
+        || !state.viewport.transcript.is_following()
 }

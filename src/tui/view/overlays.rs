@@ -28,7 +28,7 @@ pub fn draw_overlay(state: &State, buffer: &mut Buffer) -> Option<DrawnOverlay> 
     let all = buffer.area;
     let area = overlay_area(state, all);
     dim_background(state, buffer);
-    let cursor = match state.overlays.last()? {
+    let cursor = match state.viewport.overlays.last()? {
         Overlay::Help(help) => {
             help.draw(&state.keys, area, buffer, theme);
             None
@@ -68,7 +68,7 @@ pub fn draw_overlay(state: &State, buffer: &mut Buffer) -> Option<DrawnOverlay> 
 
 /// Dims the screen behind the overlay. Theme previews and links keep their colours.
 fn dim_background(state: &State, buffer: &mut Buffer) {
-    match state.overlays.last() {
+    match state.viewport.overlays.last() {
         None | Some(Overlay::Themes(..) | Overlay::Links(_)) => {}
         Some(
             Overlay::Help(_)

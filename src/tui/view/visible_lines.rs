@@ -28,17 +28,17 @@ pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
         return Vec::new();
     }
     let ground = state.layout_context();
-    let seen = state.transcript.visible_lines(&ground, cache, usize::from(area.height));
+    let seen = state.viewport.transcript.visible_lines(&ground, cache, usize::from(area.height));
     // A transcript shorter than the screen is drawn at the bottom, next to the composer.
     for (row, seen) in visible_rows(area, &seen) {
         let Some((page, line)) = seen.layout.find_line(seen.position.line) else { continue };
         let line = &page.lines[line];
         buffer.set_style(row, line.style);
         buffer.set_line(row.x, row.y, line, row.width);
-        if state.transcript.selected() == Some(seen.position.item) && is_first_line(seen) {
+        if state.viewport.transcript.selected() == Some(seen.position.item) && is_first_line(seen) {
             buffer.set_style(row, state.theme.selected);
         }
-        if let Some(search) = state.transcript.search.as_ref().filter(|search| !search.query.is_empty()) {
+        if let Some(search) = state.viewport.transcript.search.as_ref().filter(|search| !search.query.is_empty()) {
             let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
             highlight_matches(&text, &search.query, row, buffer, state.theme.found);
         }
@@ -57,14 +57,14 @@ pub fn visual_order(state: &State, line: &Line<'_>) -> Option<VisualOrder> {
 /// Draws the scroll bar; not while the end is followed and grows, as it would only flicker. It is drawn with a
 /// background colour instead of a character, so that it is not copied with the text.
 pub fn draw_scroll_bar(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &mut Buffer) {
-    let comes = state.agent.is_busy() && state.transcript.is_following();
-    if area.is_empty() || (comes && state.transcript.dragged_row.is_none()) {
+    let comes = state.agent.is_busy() && state.viewport.transcript.is_following();
+    if area.is_empty() || (comes && state.viewport.transcript.dragged_row.is_none()) {
         return;
     }
     let ground = state.layout_context();
-    let Some(bar) = state.transcript.scrollbar(&ground, cache, usize::from(area.height)) else { return };
+    let Some(bar) = state.viewport.transcript.scrollbar(&ground, cache, usize::from(area.height)) else { return };
     let thumb = Rect { y: area.y + bar.top, height: bar.length, ..area };
-    buffer.set_style(thumb, state.theme.scroll_bar_style(state.transcript.dragged_row.is_some()));
+    buffer.set_style(thumb, state.theme.scroll_bar_style(state.viewport.transcript.dragged_row.is_some()));
 }
 
 /// Returns whether this is the first non-blank line of its item: the one that expands and collapses it.
@@ -80,7 +80,7 @@ fn is_first_line(seen: &VisibleLine) -> bool {
 /// Returns the visible links, each once, with their first cell.
 pub fn visible_targets(state: &State, cache: &mut LayoutCache, area: Rect) -> Vec<((u16, u16), Arc<LinkTarget>)> {
     let ground = state.layout_context();
-    let seen = state.transcript.visible_lines(&ground, cache, usize::from(area.height));
+    let seen = state.viewport.transcript.visible_lines(&ground, cache, usize::from(area.height));
     let mut links: Vec<((u16, u16), Arc<LinkTarget>)> = Vec::new();
     for placed in place_links(state, area, &seen) {
         if !links.iter().any(|(_, target)| Arc::ptr_eq(target, &placed.target)) {
