@@ -11,6 +11,7 @@ pub mod focus;
 pub mod host;
 pub mod input;
 pub mod keys;
+pub mod notices;
 pub mod open_session;
 pub mod overlay;
 pub mod parts;

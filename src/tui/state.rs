@@ -4,11 +4,12 @@ use super::command::COMMANDS;
 use super::effect::Effect;
 use super::host::{Connection, HostRequest, LocalServer};
 use super::keys::Keymap;
+use super::notices::{Notices, Warning};
 use super::open_session::OpenSession;
 use super::parts::completion::{Candidate, Completion};
 use super::parts::composer::Composer;
 use super::parts::reply_timing::{ReplyTiming, Wait};
-use super::parts::toast::{Kind, Toasts};
+use super::parts::toast::Kind;
 use super::parts::transcript::layout_context::LayoutContext;
 use super::prompt::Prompts;
 use super::theme::{Theme, Themes};
@@ -68,10 +69,8 @@ pub struct State {
     pub input: UserInput,
     /// Prompts of waiting calls.
     pub prompts: Prompts,
-    /// Notifications that disappear by themselves.
-    pub toasts: Toasts,
-    /// All warnings, oldest first and without duplicates, for the welcome screen and `/notices`.
-    pub warnings: Vec<Warning>,
+    /// Notifications and warnings.
+    pub notices: Notices,
     /// Model servers found on this machine.
     pub local_servers: Vec<LocalServer>,
     /// Terminal window and what it shows.
@@ -88,17 +87,6 @@ pub struct State {
     pub(super) has_moved: bool,
 }
 
-/// A warning.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
-    /// Text of the warning.
-    pub text: String,
-    /// Session it belongs to; `None` for warnings at startup.
-    pub session: Option<SessionId>,
-}
-
-/// Number of warnings kept.
-const MAX_WARNINGS: usize = 200;
 impl State {
     /// Creates the screen before the first event, and the effects to run at once.
     #[expect(clippy::too_many_arguments, reason = "called once, with all parts of the initial screen")]
@@ -125,8 +113,7 @@ impl State {
             settings,
             input: UserInput::new(composer, complete),
             prompts: Prompts::default(),
-            toasts: Toasts::default(),
-            warnings: Vec::new(),
+            notices: Notices::default(),
             local_servers: Vec::new(),
             viewport: Viewport::default(),
             now: Duration::ZERO,
@@ -135,7 +122,7 @@ impl State {
             pace: ReplyTiming::default(),
             has_moved: false,
         };
-        state.warnings = notices.into_iter().map(|words| Warning { text: words, session: None }).collect();
+        state.notices.warnings = notices.into_iter().map(|words| Warning { text: words, session: None }).collect();
         state.restore_unsent(unsent);
         state.sync_prompt();
         let first = if state.session.connection.is_tour {
@@ -148,25 +135,17 @@ impl State {
 
     /// Shows a notification.
     pub fn show_notice(&mut self, words: &str, kind: Kind) {
-        self.toasts.push(kind, words, self.now);
+        self.notices.toasts.push(kind, words, self.now);
         match kind {
             Kind::Info | Kind::Setting => {}
-            Kind::Warning | Kind::Error => self.record_warning(words),
+            Kind::Warning | Kind::Error => self.notices.record_warning(words, &self.session.id),
         }
-    }
-
-    /// Records a warning.
-    fn record_warning(&mut self, words: &str) {
-        self.warnings.retain(|warned| warned.text != words);
-        self.warnings.push(Warning { text: words.to_owned(), session: Some(self.session.id.clone()) });
-        let more = self.warnings.len().saturating_sub(MAX_WARNINGS);
-        self.warnings.drain(..more);
     }
 
     /// Returns the warnings of startup and of this session, oldest first. Those of other sessions do not apply here.
     pub fn current_warnings(&self) -> impl Iterator<Item = &str> {
         let here = |warned: &&Warning| warned.session.as_ref().is_none_or(|session| *session == self.session.id);
-        self.warnings.iter().filter(here).map(|warned| warned.text.as_str())
+        self.notices.warnings.iter().filter(here).map(|warned| warned.text.as_str())
     }
 
     /// Returns the inputs of the transcript's layout.

@@ -30,7 +30,7 @@ impl State {
             .chain(self.held_key_deadline())
             .chain(self.next_unsent_save())
             .chain(self.session.saving.next_attempt())
-            .chain(self.toasts.next_expiry())
+            .chain(self.notices.toasts.next_expiry())
             .min()
     }
 

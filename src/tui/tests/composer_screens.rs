@@ -10,11 +10,11 @@ fn an_error_that_was_read_disappears_with_the_next_key() {
     screen.state.show_notice("The disk is full.", Kind::Error);
     screen.advance_ms(500);
     screen.press_key("a");
-    assert!(!screen.state.toasts.is_empty(), "half a second is too short to have read it");
+    assert!(!screen.state.notices.toasts.is_empty(), "half a second is too short to have read it");
     screen.advance_ms(60_000);
-    assert!(!screen.state.toasts.is_empty(), "it waits for a key");
+    assert!(!screen.state.notices.toasts.is_empty(), "it waits for a key");
     screen.press_key("b");
-    assert!(screen.state.toasts.is_empty());
+    assert!(screen.state.notices.toasts.is_empty());
     assert_eq!(screen.state.input.composer.text(), "ab", "the keys are written as well");
 }
 
@@ -41,7 +41,7 @@ fn an_unknown_command_stays_in_the_composer_and_a_blank_sends_it() {
 fn r03_text_typed_before_the_first_frame_goes_to_the_composer() {
     let mut screen = Screen::new();
     screen.handle_event(Event::TypedEarly("\n".into()));
-    assert!(screen.state.input.composer.is_empty() && screen.state.toasts.is_empty());
+    assert!(screen.state.input.composer.is_empty() && screen.state.notices.toasts.is_empty());
     screen.handle_event(Event::TypedEarly("\nfix it\nall\x1b[2J of it\n".into()));
     assert_eq!(screen.state.input.composer.text(), "fix it\nall of it\n");
     assert!(screen.screen_text().contains("enter to send"), "{}", screen.screen_text());
@@ -49,14 +49,14 @@ fn r03_text_typed_before_the_first_frame_goes_to_the_composer() {
     assert!(screen.state.agent.is_idle() && screen.count_decisions() == 0);
     let mut screen = Screen::new();
     screen.handle_event(Event::TypedEarly("/he".into()));
-    assert!(screen.state.input.completion.is_open() && screen.state.toasts.is_empty());
+    assert!(screen.state.input.completion.is_open() && screen.state.notices.toasts.is_empty());
     // A key in between splits the text into pieces, one of which may be only a blank.
     let mut screen = Screen::new();
     screen.handle_event(Event::TypedEarly("ab".into()));
     screen.handle_event(Event::Key(crossterm::event::KeyCode::Left.into()));
     screen.handle_event(Event::TypedEarly(" ".into()));
     assert_eq!(screen.state.input.composer.text(), "a b");
-    assert!(screen.state.toasts.is_empty());
+    assert!(screen.state.notices.toasts.is_empty());
     screen.handle_event(Event::TypedEarly("\n".into()));
     assert_eq!(screen.state.input.composer.text(), "a \nb");
     assert!(screen.screen_text().contains("enter to send"), "{}", screen.screen_text());
@@ -149,7 +149,7 @@ fn warnings_can_be_read_again() {
     screen.state.show_notice("config.toml:2: mouse is true or false", Kind::Warning);
     screen.state.show_notice("copied", Kind::Info);
     screen.advance_ms(60_000);
-    assert!(screen.state.toasts.is_empty());
+    assert!(screen.state.notices.toasts.is_empty());
     assert!(screen.screen_text().contains("! config.toml:2: mouse is true or false"), "{}", screen.screen_text());
     screen.send_text("go");
     screen.receive_reply("Done.");

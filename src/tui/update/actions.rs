@@ -167,7 +167,7 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
     }
     // The turn is stopped, so the hint is outdated.
     for words in [STOP_HINT, STOP_UNANSWERED_HINT] {
-        state.toasts.remove_text(words, state.now);
+        state.notices.toasts.remove_text(words, state.now);
     }
     // The countdown ends with the turn, and with it the reason for the retry.
     if let crate::agent::Phase::Replying(draft) = &state.agent.phase

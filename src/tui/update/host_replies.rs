@@ -32,7 +32,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
                 state.agent.policy.mode = mode;
             }
             if state.session.id != opened.session {
-                state.toasts.remove_session_toasts(state.now);
+                state.notices.toasts.remove_session_toasts(state.now);
             }
             state.session.id = opened.session;
             state.session.connection = opened.connection;

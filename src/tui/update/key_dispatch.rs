@@ -16,7 +16,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         state.input.recent_keys.send_key.note_release(Chord::from(&key));
         return Vec::new();
     }
-    state.toasts.dismiss_read_errors(state.now);
+    state.notices.toasts.dismiss_read_errors(state.now);
     if let Some(prompt) = &mut state.prompts.current {
         prompt.key_message.clear();
     }

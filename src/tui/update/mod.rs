@@ -142,8 +142,8 @@ pub fn apply_start_options(
     let first_screen = says.is_empty() && offers.is_none() && state.agent.session.entries().is_empty();
     if !first_screen {
         // The first screen shows warnings itself.
-        for warned in state.warnings.clone() {
-            state.toasts.push(Kind::Warning, &warned.text, state.now);
+        for warned in state.notices.warnings.clone() {
+            state.notices.toasts.push(Kind::Warning, &warned.text, state.now);
         }
     }
     let mut effects = picks.map(|picking| session_list::open_session_list(state, picking)).unwrap_or_default();
@@ -158,5 +158,5 @@ pub fn apply_start_options(
 fn advance_clock(state: &mut State, now: Duration) {
     let due = state.next_change().is_some_and(|at| at <= now);
     state.now = now;
-    state.has_moved |= due | state.toasts.remove_expired(now);
+    state.has_moved |= due | state.notices.toasts.remove_expired(now);
 }

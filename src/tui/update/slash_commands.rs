@@ -55,12 +55,12 @@ pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command,
             state.show_notice(words, Kind::Info);
             Vec::new()
         }
-        Command::Notices if state.warnings.is_empty() => {
+        Command::Notices if state.notices.warnings.is_empty() => {
             state.show_notice("No warnings so far", Kind::Info);
             Vec::new()
         }
         Command::Notices => {
-            let words: Vec<&str> = state.warnings.iter().map(|warned| warned.text.as_str()).collect();
+            let words: Vec<&str> = state.notices.warnings.iter().map(|warned| warned.text.as_str()).collect();
             let text = words.join("\n\n");
             overlay_stack::open_reader(state, "Warnings so far", &text, false);
             Vec::new()

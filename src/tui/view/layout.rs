@@ -100,7 +100,7 @@ pub fn compute_areas(state: &State) -> Areas {
 fn toast_rows(state: &State, width: u16) -> u16 {
     match state.viewport.overlays.last() {
         Some(Overlay::Links(links)) => links.toast_rows,
-        Some(_) | None => state.toasts.height(width),
+        Some(_) | None => state.notices.toasts.height(width),
     }
 }
 
@@ -117,7 +117,7 @@ pub fn toast_area(state: &State) -> Rect {
     };
     // On a very low screen the overlay needs every row.
     let most = if bottom < TOAST_SHARE { 0 } else { bottom / TOAST_SHARE };
-    let rows = state.toasts.height(areas.toasts.width).min(most);
+    let rows = state.notices.toasts.height(areas.toasts.width).min(most);
     Rect { y: bottom - rows, height: rows, ..areas.toasts }
 }
 

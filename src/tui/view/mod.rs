@@ -62,7 +62,7 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
     let mut shown = draw_prompt_and_composer(state, areas, buffer);
     let toasts = layout::toast_area(state);
     let over = overlays::draw_overlay(state, buffer);
-    state.toasts.draw(toasts, buffer, &state.theme);
+    state.notices.toasts.draw(toasts, buffer, &state.theme);
     if let Some(over) = over {
         shown.cursor = over.cursor;
         // A covered prompt has not been seen.
