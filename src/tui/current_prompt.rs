@@ -34,13 +34,13 @@ impl State {
         let unsent = !self.input.composer.is_empty();
         let seen = self.prompts.open_queue.as_ref().map_or(prompt.first_drawn(), QueueList::first_drawn);
         let line = self.is_typing_in_prompt();
-        Some(listening::listening(seen, &self.input.recent_keys, unsent, prompt.has_keyboard, line, self.now))
+        Some(listening::listening(seen, &self.input.recent_keys, unsent, prompt.has_keyboard, line, self.timing.now))
     }
 
     /// Returns whether the confirmation prompt in front accepts answers; `None` if there is none.
     pub fn confirmation_listening(&self) -> Option<Listening> {
         let Some(Overlay::Confirmation(card, _)) = self.viewport.overlays.last() else { return None };
-        Some(listening::listening(card.first_drawn(), &self.input.recent_keys, false, false, false, self.now))
+        Some(listening::listening(card.first_drawn(), &self.input.recent_keys, false, false, false, self.timing.now))
     }
 
     /// Creates the prompt of the waiting call, and removes a prompt whose call no longer waits.

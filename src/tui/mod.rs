@@ -25,6 +25,7 @@ pub mod terminal;
 pub(crate) mod tests;
 pub mod text;
 pub mod theme;
+pub mod timing;
 pub mod unsent_text;
 pub mod update;
 pub mod user_input;

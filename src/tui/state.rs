@@ -8,17 +8,17 @@ use super::notices::{Notices, Warning};
 use super::open_session::OpenSession;
 use super::parts::completion::{Candidate, Completion};
 use super::parts::composer::Composer;
-use super::parts::reply_timing::{ReplyTiming, Wait};
+use super::parts::reply_timing::Wait;
 use super::parts::toast::Kind;
 use super::parts::transcript::layout_context::LayoutContext;
 use super::prompt::Prompts;
 use super::theme::{Theme, Themes};
+use super::timing::Timing;
 use super::user_input::UserInput;
 use super::viewport::Viewport;
 use crate::agent;
-use crate::chat::{CallId, SessionId, UnsentText};
+use crate::chat::{SessionId, UnsentText};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Settings of the user and facts about the project and the terminal.
 #[derive(Debug, Clone, Default)]
@@ -75,16 +75,8 @@ pub struct State {
     pub local_servers: Vec<LocalServer>,
     /// Terminal window and what it shows.
     pub viewport: Viewport,
-    /// Time since the start.
-    pub now: Duration,
-    /// Start of the current activity.
-    pub activity_start: Duration,
-    /// Start of each running sub-agent.
-    pub sub_agent_starts: Vec<(CallId, Duration)>,
-    /// Speed of the reply.
-    pub pace: ReplyTiming,
-    /// True if the passing of time changed the screen.
-    pub(super) has_moved: bool,
+    /// Clocks of the screen.
+    pub timing: Timing,
 }
 
 impl State {
@@ -116,11 +108,7 @@ impl State {
             notices: Notices::default(),
             local_servers: Vec::new(),
             viewport: Viewport::default(),
-            now: Duration::ZERO,
-            activity_start: Duration::ZERO,
-            sub_agent_starts: Vec::new(),
-            pace: ReplyTiming::default(),
-            has_moved: false,
+            timing: Timing::default(),
         };
         state.notices.warnings = notices.into_iter().map(|words| Warning { text: words, session: None }).collect();
         state.restore_unsent(unsent);
@@ -135,7 +123,7 @@ impl State {
 
     /// Shows a notification.
     pub fn show_notice(&mut self, words: &str, kind: Kind) {
-        self.notices.toasts.push(kind, words, self.now);
+        self.notices.toasts.push(kind, words, self.timing.now);
         match kind {
             Kind::Info | Kind::Setting => {}
             Kind::Warning | Kind::Error => self.notices.record_warning(words, &self.session.id),
@@ -156,22 +144,22 @@ impl State {
             agent: &self.agent,
             theme: &self.theme,
             width,
-            now: self.now,
-            activity_start: self.activity_start,
-            sub_agent_starts: &self.sub_agent_starts,
-            pace: &self.pace,
+            now: self.timing.now,
+            activity_start: self.timing.activity_start,
+            sub_agent_starts: &self.timing.sub_agent_starts,
+            pace: &self.timing.pace,
             keys: &self.keys,
         }
     }
 
     /// Returns whether a request can be sent again now: one that waits for a retry, or the last one if it failed.
     pub fn can_retry(&self) -> bool {
-        let waits = self.pace.current_wait(&self.agent, self.now);
+        let waits = self.timing.pace.current_wait(&self.agent, self.timing.now);
         matches!(waits, Some(Wait::Countdown { .. })) || self.agent.can_retry_turn() || self.agent.has_sub_agent_retry()
     }
 
     /// Returns and resets whether the passing of time changed the screen.
     pub(super) fn take_moved(&mut self) -> bool {
-        std::mem::take(&mut self.has_moved)
+        std::mem::take(&mut self.timing.has_moved)
     }
 }

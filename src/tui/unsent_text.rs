@@ -43,10 +43,10 @@ impl State {
     pub(super) fn save_unsent_if_due(&mut self, is_touched: bool) -> Option<Effect> {
         let is_stale = self.is_saved_text_stale();
         if is_touched && self.may_hold_unsent() || is_stale {
-            self.input.draft_saving.changed_at.get_or_insert(self.now);
+            self.input.draft_saving.changed_at.get_or_insert(self.timing.now);
         }
         match self.next_unsent_save() {
-            Some(due) if is_stale || due <= self.now => self.save_unsent_now(),
+            Some(due) if is_stale || due <= self.timing.now => self.save_unsent_now(),
             Some(_) | None => None,
         }
     }
@@ -58,7 +58,7 @@ impl State {
         if unsent.is_same(&self.input.draft_saving.saved) {
             return None;
         }
-        self.input.draft_saving.saved_at = Some(self.now);
+        self.input.draft_saving.saved_at = Some(self.timing.now);
         self.input.draft_saving.saved = unsent.clone();
         Some(Effect::Request(HostRequest::SaveUnsent(self.session.id.clone(), Box::new(unsent))))
     }

@@ -13,11 +13,11 @@ impl State {
     /// Returns when the screen changes by itself next; `None` while nothing moves.
     pub fn next_change(&self) -> Option<Duration> {
         let spin = self.agent.is_busy().then(|| {
-            if let Some(second) = self.pace.next_tick(&self.agent, self.now) {
+            if let Some(second) = self.timing.pace.next_tick(&self.agent, self.timing.now) {
                 return second;
             }
-            let since = self.now.saturating_sub(self.activity_start).as_millis();
-            self.activity_start
+            let since = self.timing.now.saturating_sub(self.timing.activity_start).as_millis();
+            self.timing.activity_start
                 + SPINNER_INTERVAL * u32::try_from(since / SPINNER_INTERVAL.as_millis() + 1).unwrap_or(u32::MAX)
         });
         let until = |listening| match listening {

@@ -19,7 +19,7 @@ fn three_questions() -> Intent {
 /// Presses keys so fast that none is handled before the next arrives.
 fn press_burst(screen: &mut Screen, chords: &[&str]) {
     for chord in chords {
-        screen.handle_event(Event::Tick(screen.state.now + Duration::from_millis(3)));
+        screen.handle_event(Event::Tick(screen.state.timing.now + Duration::from_millis(3)));
         screen.handle_event(Event::Key(key(chord)));
         screen.handle_event(Event::InputIdle);
     }
@@ -68,7 +68,7 @@ fn a_single_key_answers_after_an_unnoticeable_delay() {
     screen.handle_event(Event::Key(key("y")));
     assert_eq!(screen.count_decisions(), 0);
     let due = screen.state.next_change().expect("the delay has an end");
-    assert!(due <= screen.state.now + Duration::from_millis(15));
+    assert!(due <= screen.state.timing.now + Duration::from_millis(15));
     screen.handle_event(Event::Tick(due));
     screen.handle_event(Event::InputIdle);
     assert_eq!(screen.count_decisions(), 1);

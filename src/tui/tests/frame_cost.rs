@@ -68,7 +68,7 @@ fn no_frame_is_requested_while_nothing_moves() {
     assert_eq!(screen.state.next_change(), None);
     screen.send_text("go");
     let next = screen.state.next_change().expect("the spinner turns");
-    assert!(next > screen.state.now && next <= screen.state.now + Duration::from_millis(250));
+    assert!(next > screen.state.timing.now && next <= screen.state.timing.now + Duration::from_millis(250));
 }
 
 /// Streams a reply in chunks and draws a frame after each.

@@ -99,7 +99,7 @@ impl Screen {
 
     /// Advances the clock and draws a frame.
     pub fn advance_ms(&mut self, ms: u64) {
-        let now = self.state.now + Duration::from_millis(ms);
+        let now = self.state.timing.now + Duration::from_millis(ms);
         self.handle_event(Event::Tick(now));
         self.draw_frame();
     }
@@ -179,7 +179,7 @@ impl Screen {
         let (width, height) = self.state.viewport.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
         let shown = view::draw_screen(&self.state, &mut self.cache, &mut buffer);
-        let now = self.state.now;
+        let now = self.state.timing.now;
         update::record_frame(&mut self.state, now, shown.prompt);
         buffer
     }

@@ -76,13 +76,13 @@ fn r49_a_countdown_wakes_the_screen_once_a_second() {
     screen.advance_ms(137);
     receive_retry(&mut screen, 2, 40);
     screen.advance_ms(6000);
-    let (mut wakes, end) = (0, screen.state.now + Duration::from_secs(20));
+    let (mut wakes, end) = (0, screen.state.timing.now + Duration::from_secs(20));
     while let Some(at) = screen.state.next_change().filter(|at| *at < end) {
-        assert!(at > screen.state.now, "the loop would never end");
+        assert!(at > screen.state.timing.now, "the loop would never end");
         screen.handle_event(Event::Tick(at));
-        let before = screen.state.now;
+        let before = screen.state.timing.now;
         screen.draw_frame();
-        assert_eq!(before, screen.state.now);
+        assert_eq!(before, screen.state.timing.now);
         wakes += 1;
     }
     assert!((19..=21).contains(&wakes), "{wakes} times in twenty seconds");

@@ -158,16 +158,16 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
     }
     // Pressing Esc once too often must not discard the question that it parked.
     let open = state.prompts.current.is_some();
-    let again = state.input.last_stop.take().is_some_and(|at| state.now.saturating_sub(at) < DOUBLE_PRESS);
+    let again = state.input.last_stop.take().is_some_and(|at| state.timing.now.saturating_sub(at) < DOUBLE_PRESS);
     if open && !again {
-        state.input.last_stop = Some(state.now);
+        state.input.last_stop = Some(state.timing.now);
         let words = if state.open_prompt().is_some() { STOP_HINT } else { STOP_UNANSWERED_HINT };
         state.show_notice(words, Kind::Info);
         return Vec::new();
     }
     // The turn is stopped, so the hint is outdated.
     for words in [STOP_HINT, STOP_UNANSWERED_HINT] {
-        state.notices.toasts.remove_text(words, state.now);
+        state.notices.toasts.remove_text(words, state.timing.now);
     }
     // The countdown ends with the turn, and with it the reason for the retry.
     if let crate::agent::Phase::Replying(draft) = &state.agent.phase
@@ -181,10 +181,10 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
 
 /// Handles Ctrl-C: stops what runs or closes what is open. A double press quits.
 pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
-    if state.input.last_quit.is_some_and(|at| state.now.saturating_sub(at) < DOUBLE_PRESS) {
+    if state.input.last_quit.is_some_and(|at| state.timing.now.saturating_sub(at) < DOUBLE_PRESS) {
         return session_exit::quit(state);
     }
-    state.input.last_quit = Some(state.now);
+    state.input.last_quit = Some(state.timing.now);
     let mut effects = Vec::new();
     let is_leaving = matches!(state.viewport.overlays.last(), Some(Overlay::UnsavedSession(..)));
     if is_leaving {

@@ -25,16 +25,16 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) -> Vec<Effect>
     if let agent::Event::ReplyChunk { turn, chunk, .. } = &event
         && state.agent.current_turn() == Some(*turn)
     {
-        state.pace.record_chunk(chunk, state.now);
+        state.timing.pace.record_chunk(chunk, state.timing.now);
     }
     let replied = matches!(state.agent.phase, agent::Phase::Replying(_));
     let effects = agent::update(&mut state.agent, event);
     if replied && !matches!(state.agent.phase, agent::Phase::Replying(_)) {
-        state.pace.finish_reply(state.now);
+        state.timing.pace.finish_reply(state.timing.now);
     }
-    state.pace.start_request(&effects, state.now);
+    state.timing.pace.start_request(&effects, state.timing.now);
     if activity_marker(state) != before {
-        state.activity_start = state.now;
+        state.timing.activity_start = state.timing.now;
     }
     time_sub_agents(state);
     if effects.is_empty() { Vec::new() } else { vec![Effect::Agent(effects)] }
@@ -63,10 +63,10 @@ fn activity_marker(state: &State) -> (Option<crate::chat::TurnId>, usize, usize)
 fn time_sub_agents(state: &mut State) {
     let at_work = |pending: &agent::PendingCall| pending.sub_agent().is_some_and(agent::SubAgent::has_started);
     let begun: Vec<_> = state.agent.pending().iter().filter(|pending| at_work(pending)).collect();
-    state.sub_agent_starts.retain(|(id, _)| begun.iter().any(|pending| pending.call.id == *id));
+    state.timing.sub_agent_starts.retain(|(id, _)| begun.iter().any(|pending| pending.call.id == *id));
     for pending in begun {
-        if !state.sub_agent_starts.iter().any(|(id, _)| *id == pending.call.id) {
-            state.sub_agent_starts.push((pending.call.id.clone(), state.now));
+        if !state.timing.sub_agent_starts.iter().any(|(id, _)| *id == pending.call.id) {
+            state.timing.sub_agent_starts.push((pending.call.id.clone(), state.timing.now));
         }
     }
 }

@@ -48,7 +48,7 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
             }
             Some(Action::Send) if user_messages::has_unsent_queue(state) => {
                 state.viewport.transcript.follow_end();
-                state.input.recent_keys.send_key.note_sent(state.now);
+                state.input.recent_keys.send_key.note_sent(state.timing.now);
                 agent_events::handle_agent_event(state, Event::UserMessage(String::new()))
             }
             Some(_) | None => actions::handle_global_key(state, cache, key),
@@ -68,7 +68,7 @@ pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) -> V
     if state.open_prompt().is_some() && prompt_keys::paste_into_prompt(state, text) {
         return Vec::new();
     }
-    state.input.recent_keys.record_other_press(state.now);
+    state.input.recent_keys.record_other_press(state.timing.now);
     state.input.composer.paste(text);
     state.viewport.transcript.clear_selection();
     update_completion(state)
@@ -81,7 +81,7 @@ pub fn insert_early_input(state: &mut State, text: &str) -> Vec<Effect> {
     if text.is_empty() {
         return Vec::new();
     }
-    state.input.recent_keys.record_other_press(state.now);
+    state.input.recent_keys.record_other_press(state.timing.now);
     state.input.composer.insert(&remove_hidden(&escape_sequences::strip_controls(text)));
     if text.contains('\n') {
         let enter = state.keys.first_chord(Scope::Composer, Action::Send);
@@ -129,6 +129,6 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
         return Vec::new();
     }
     state.input.composer.take_text();
-    state.input.recent_keys.send_key.note_sent(state.now);
+    state.input.recent_keys.send_key.note_sent(state.timing.now);
     user_messages::send_message(state, text)
 }

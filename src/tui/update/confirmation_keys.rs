@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Handles a key for the confirmation prompt in front.
 pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
-    let (now, chord) = (state.now, Chord::from(key));
+    let (now, chord) = (state.timing.now, Chord::from(key));
     let listens = state.confirmation_listening();
     let Some((Overlay::Confirmation(card, _), listens)) = state.viewport.overlays.last_mut().zip(listens) else {
         return Vec::new();

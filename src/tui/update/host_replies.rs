@@ -32,7 +32,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
                 state.agent.policy.mode = mode;
             }
             if state.session.id != opened.session {
-                state.notices.toasts.remove_session_toasts(state.now);
+                state.notices.toasts.remove_session_toasts(state.timing.now);
             }
             state.session.id = opened.session;
             state.session.connection = opened.connection;
@@ -52,9 +52,9 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             state.session.saving = Saving::default();
             state.restore_unsent(opened.unsent);
             state.input.held_key = None;
-            state.input.recent_keys.record_other_press(state.now);
-            state.activity_start = state.now;
-            state.pace = ReplyTiming::default();
+            state.input.recent_keys.record_other_press(state.timing.now);
+            state.timing.activity_start = state.timing.now;
+            state.timing.pace = ReplyTiming::default();
             (state.session.trust.pending, state.session.trust.unused_files) = (None, Vec::new());
             cache.clear();
             let offered = opened.approvals.map(crate::agent::Event::ApplyRequested);

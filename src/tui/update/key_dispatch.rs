@@ -16,7 +16,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         state.input.recent_keys.send_key.note_release(Chord::from(&key));
         return Vec::new();
     }
-    state.notices.toasts.dismiss_read_errors(state.now);
+    state.notices.toasts.dismiss_read_errors(state.timing.now);
     if let Some(prompt) = &mut state.prompts.current {
         prompt.key_message.clear();
     }
@@ -32,7 +32,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         Some((held, _)) => dispatch_key(state, cache, held),
         None => Vec::new(),
     };
-    if state.input.recent_keys.goes_on(Chord::from(&key), state.now) {
+    if state.input.recent_keys.goes_on(Chord::from(&key), state.timing.now) {
         key_explanations::explain_held_key(state, &key);
         return effects;
     }
@@ -40,7 +40,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
     let answers = current_focus(state) == Focus::Prompt && state.prompt_listening() == Some(Listening::Ready);
     let may_answer = answers && !in_a_line && state.prompts.open_queue.is_none();
     let seen = state.open_prompt().filter(|_| may_answer).and_then(|prompt| prompt.first_drawn());
-    match state.input.recent_keys.send_key.classify_press(Chord::from(&key), seen, state.now) {
+    match state.input.recent_keys.send_key.classify_press(Chord::from(&key), seen, state.timing.now) {
         Press::Deliberate => {}
         press @ (Press::Arms | Press::Held) => {
             key_explanations::explain_possibly_held_key(state, &key, press);
@@ -48,7 +48,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         }
     }
     if writes && !in_a_line && (answers || state.confirmation_listening() == Some(Listening::Ready)) {
-        state.input.held_key = Some((key, state.now));
+        state.input.held_key = Some((key, state.timing.now));
         return effects;
     }
     effects.extend(dispatch_key(state, cache, key));
@@ -58,7 +58,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
 /// Handles input that arrives at the speed of a paste: the key that was held back was its first character and is
 /// written.
 pub fn handle_fast_input(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
-    state.input.recent_keys.record_fast_input(state.now);
+    state.input.recent_keys.record_fast_input(state.timing.now);
     match state.input.held_key.take() {
         Some((key, _)) => write_held_key(state, cache, key),
         None => Vec::new(),
@@ -70,13 +70,13 @@ fn write_held_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> 
     if state.viewport.overlays.is_empty() {
         return handle_key_beyond_prompt(state, cache, key);
     }
-    state.input.recent_keys.record_fast_input(state.now);
+    state.input.recent_keys.record_fast_input(state.timing.now);
     Vec::new()
 }
 
 /// Routes the key that was held back once its time is over and no other key is pending.
 pub fn release_held_key(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
-    if state.held_key_deadline().is_none_or(|until| state.now < until) {
+    if state.held_key_deadline().is_none_or(|until| state.timing.now < until) {
         return Vec::new();
     }
     state.input.held_key.take().map_or_else(Vec::new, |(key, _)| dispatch_key(state, cache, key))
@@ -92,7 +92,7 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
     let focus = current_focus(state);
     if !matches!(focus, Focus::Prompt | Focus::Composer) && state.confirmation_listening().is_none() {
         // A key typed there must not answer a prompt that gets the focus next.
-        state.input.recent_keys.record_other_press(state.now);
+        state.input.recent_keys.record_other_press(state.timing.now);
     }
     match focus {
         Focus::Overlay => overlay_input::handle_overlay_key(state, cache, key),
@@ -131,6 +131,6 @@ fn handle_key_beyond_prompt(state: &mut State, cache: &mut LayoutCache, key: Key
         prompt.has_keyboard = !prompt.has_keyboard;
         return Vec::new();
     }
-    state.input.recent_keys.record_other_press(state.now);
+    state.input.recent_keys.record_other_press(state.timing.now);
     composer_input::handle_composer_key(state, cache, key)
 }

@@ -62,7 +62,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         Event::Focused(front) => {
             state.viewport.has_focus = front;
             if front {
-                state.input.recent_keys.record_other_press(state.now);
+                state.input.recent_keys.record_other_press(state.timing.now);
             }
             Vec::new()
         }
@@ -117,7 +117,7 @@ fn is_input(event: &Event) -> bool {
 ///
 /// Returns whether the next picture differs because of that.
 pub fn record_frame(state: &mut State, now: Duration, seen: Option<DrawnPrompt>) -> bool {
-    state.now = now;
+    state.timing.now = now;
     if let Some(Overlay::Confirmation(card, _)) = state.viewport.overlays.last_mut() {
         return card.record_frame(now);
     }
@@ -143,7 +143,7 @@ pub fn apply_start_options(
     if !first_screen {
         // The first screen shows warnings itself.
         for warned in state.notices.warnings.clone() {
-            state.notices.toasts.push(Kind::Warning, &warned.text, state.now);
+            state.notices.toasts.push(Kind::Warning, &warned.text, state.timing.now);
         }
     }
     let mut effects = picks.map(|picking| session_list::open_session_list(state, picking)).unwrap_or_default();
@@ -157,6 +157,6 @@ pub fn apply_start_options(
 
 fn advance_clock(state: &mut State, now: Duration) {
     let due = state.next_change().is_some_and(|at| at <= now);
-    state.now = now;
-    state.has_moved |= due | state.notices.toasts.remove_expired(now);
+    state.timing.now = now;
+    state.timing.has_moved |= due | state.notices.toasts.remove_expired(now);
 }

@@ -22,7 +22,7 @@ pub fn handle_mouse(state: &mut State, cache: &mut LayoutCache, event: MouseEven
         MouseEventKind::ScrollDown => return scroll_transcript(state, cache, WHEEL_LINES),
         MouseEventKind::Down(MouseButton::Left) => {
             // The click may only have brought the window to the front.
-            state.input.recent_keys.record_other_press(state.now);
+            state.input.recent_keys.record_other_press(state.timing.now);
             return handle_click(state, cache, event.column, event.row);
         }
         MouseEventKind::Drag(MouseButton::Left) => drag_scrollbar(state, cache, event.row),

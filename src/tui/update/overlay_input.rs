@@ -135,17 +135,17 @@ fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Ef
         }
         Pick::Picked(row) => {
             let Some(front) = state.viewport.overlays.pop() else { return Vec::new() };
-            state.input.recent_keys.record_other_press(state.now);
+            state.input.recent_keys.record_other_press(state.timing.now);
             pick_overlay_row(state, cache, front, row, false)
         }
         Pick::PickedAndStored(row) => {
             let Some(front) = state.viewport.overlays.pop() else { return Vec::new() };
-            state.input.recent_keys.record_other_press(state.now);
+            state.input.recent_keys.record_other_press(state.timing.now);
             pick_overlay_row(state, cache, front, row, true)
         }
         Pick::Typed(keep) => {
             let Some(Overlay::Models(picker, _)) = state.viewport.overlays.pop() else { return Vec::new() };
-            state.input.recent_keys.record_other_press(state.now);
+            state.input.recent_keys.record_other_press(state.timing.now);
             let model = picker.filter_text().to_owned();
             model_list::pick_model(state, ModelRow { model, ..ModelRow::default() }, keep)
         }

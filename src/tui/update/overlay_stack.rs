@@ -29,7 +29,7 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
 pub fn close_overlay(state: &mut State) -> Vec<Effect> {
     let closed = state.viewport.overlays.pop();
     // A key typed ahead must not answer a prompt that becomes visible.
-    state.input.recent_keys.record_other_press(state.now);
+    state.input.recent_keys.record_other_press(state.timing.now);
     match closed {
         Some(Overlay::Themes(_, before)) => state.theme = *before,
         Some(Overlay::Sessions(_, held, _)) if !held.query.is_empty() => {

@@ -26,7 +26,7 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
     if matches!(state.prompts.current.as_ref()?.kind, PromptKind::Trust(_)) {
         return trust_decision::handle_trust_key(state, &key, listening);
     }
-    let now = state.now;
+    let now = state.timing.now;
     let chord = Chord::from(&key);
     let turns =
         matches!(state.keys.lookup(Scope::Question, &key), Some(Action::NextQuestion | Action::PreviousQuestion));
@@ -140,7 +140,7 @@ pub fn handle_rule_stored(
         state.show_notice(&format!("Cannot store the rule: {why}{end}"), Kind::Warning);
         let card = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind);
         if let Some(PromptKind::Approval(card)) = card.filter(|_| waits) {
-            card.reopen_scope(state.now);
+            card.reopen_scope(state.timing.now);
         }
         return Vec::new();
     }
@@ -220,7 +220,7 @@ pub fn decline_parked_question(state: &mut State) -> Vec<Effect> {
     match &state.prompts.current {
         Some(prompt) if prompt.is_parked() => {
             let Some(call) = prompt.call().cloned() else { return Vec::new() };
-            let after = prompt.first_drawn().map_or(Duration::ZERO, |seen| state.now.saturating_sub(seen));
+            let after = prompt.first_drawn().map_or(Duration::ZERO, |seen| state.timing.now.saturating_sub(seen));
             let by = Decider::from_key(state.keys.first_chord(Scope::Anywhere, Action::DeclineQuestion), after);
             agent_events::handle_agent_event(
                 state,

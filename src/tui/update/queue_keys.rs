@@ -13,7 +13,7 @@ use crossterm::event::KeyEvent;
 /// Opens the list in place of an approval prompt. A call that was opened before its turn returns to its place.
 pub fn open_queue(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     // A repeat of the key must not close the list that it opened.
-    state.input.recent_keys.record_answer(Chord::from(key), state.now);
+    state.input.recent_keys.record_answer(Chord::from(key), state.timing.now);
     let mut effects = agent_events::handle_agent_event(state, Event::EarlyPromptRequested(None));
     if matches!(state.agent.waiting_call(), Some(WaitingCall::Approval { .. })) {
         state.prompts.open_queue = Some(QueueList::default());
@@ -33,16 +33,16 @@ pub fn handle_queue_key(state: &mut State, key: &KeyEvent, listening: Listening)
         KeyResult::Explained(words) => drop(key_explanations::set_prompt_message(state, words.to_owned())),
         KeyResult::Close => {
             close_queue(state);
-            state.input.recent_keys.record_answer(Chord::from(key), state.now);
+            state.input.recent_keys.record_answer(Chord::from(key), state.timing.now);
         }
         KeyResult::OpenPrompt(call) => {
             close_queue(state);
-            state.input.recent_keys.record_answer(Chord::from(key), state.now);
+            state.input.recent_keys.record_answer(Chord::from(key), state.timing.now);
             return Some(agent_events::handle_agent_event(state, Event::EarlyPromptRequested(Some(call))));
         }
         KeyResult::Deny(calls, words) => {
-            state.input.recent_keys.record_answer(Chord::from(key), state.now);
-            let after = seen.map_or(0, |seen| state.now.saturating_sub(seen).as_millis());
+            state.input.recent_keys.record_answer(Chord::from(key), state.timing.now);
+            let after = seen.map_or(0, |seen| state.timing.now.saturating_sub(seen).as_millis());
             let after_ms = u64::try_from(after).unwrap_or(u64::MAX);
             // The last call is denied first, so that no call is planned again in vain.
             let refuse = |call: CallId| {

@@ -58,12 +58,12 @@ pub fn pick_exit_choice(state: &mut State, choice: UnsavedChoice) -> Vec<Effect>
 
 /// Handles the result of an attempt to save.
 pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) -> Vec<Effect> {
-    if !state.session.saving.record_result(unsaved, state.now) {
+    if !state.session.saving.record_result(unsaved, state.timing.now) {
         return Vec::new();
     }
     if matches!(state.viewport.overlays.last(), Some(Overlay::UnsavedSession(..))) {
         state.viewport.overlays.pop();
-        state.input.recent_keys.record_other_press(state.now);
+        state.input.recent_keys.record_other_press(state.timing.now);
     }
     if state.session.saving.quits_when_saved {
         return quit(state);

@@ -74,7 +74,7 @@ pub fn handle_trust_key(state: &mut State, key: &KeyEvent, listening: Listening)
         }
         KeyResult::Trust | KeyResult::Refuse | KeyResult::Close => {}
     }
-    state.input.recent_keys.record_answer(Chord::from(key), state.now);
+    state.input.recent_keys.record_answer(Chord::from(key), state.timing.now);
     let folder = brought.folder.clone();
     Some(match (reply, stands) {
         (KeyResult::Trust, _) => {
@@ -145,7 +145,7 @@ pub fn report_trust_failure(state: &mut State, words: &str) -> Vec<Effect> {
 fn finish_trust_check(state: &mut State) -> Vec<Effect> {
     if state.session.trust.pending.take().is_some() {
         // A key typed ahead must not answer a prompt that becomes visible.
-        state.input.recent_keys.record_other_press(state.now);
+        state.input.recent_keys.record_other_press(state.timing.now);
     }
     match std::mem::take(&mut state.session.trust.first_message) {
         says if says.trim().is_empty() => Vec::new(),

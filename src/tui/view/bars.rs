@@ -100,7 +100,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
     if let Some(words) = describe_activity(state) {
         bar.push_left(words, theme.accent, 2);
     }
-    let wait = state.pace.current_wait(&state.agent, state.now);
+    let wait = state.timing.pace.current_wait(&state.agent, state.timing.now);
     let now = state.keys.first_chord(Scope::FailedRequest, Action::RetryNow);
     if matches!(wait, Some(Wait::Countdown { .. })) && !now.is_empty() {
         bar.push_left(now + " now", theme.dim, 3);
@@ -150,7 +150,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
             bar.push_left(format_dollars(cost / 1e6), theme.dim, 6);
         }
     }
-    if let Some(figures) = state.pace.figures().filter(|_| wait.is_none() && state.prompts.current.is_none()) {
+    if let Some(figures) = state.timing.pace.figures().filter(|_| wait.is_none() && state.prompts.current.is_none()) {
         let took = figures.total.filter(|_| state.agent.is_idle());
         bar.push_left(figures.first_chunk_text(), theme.dim, 10);
         bar.push_left(figures.speed_text().unwrap_or_default(), theme.dim, 9);
@@ -166,15 +166,15 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
 
 /// Describes the current activity and its duration, or the pending prompt.
 fn describe_activity(state: &State) -> Option<String> {
-    let elapsed = format_elapsed(state.now.saturating_sub(state.activity_start));
-    let spin = spinner_frame(state.now);
+    let elapsed = format_elapsed(state.timing.now.saturating_sub(state.timing.activity_start));
+    let spin = spinner_frame(state.timing.now);
     let waits = state.prompts.current.as_ref().map(|prompt| match state.agent.waiting_position() {
         (at, of) if of > 1 && prompt.call().is_some() => format!("waiting for you · {at} of {of}"),
         _ => "waiting for you".to_owned(),
     });
     let runs = || match &state.agent.phase {
         Phase::Idle => None,
-        Phase::Replying(draft) => Some(match state.pace.current_wait(&state.agent, state.now) {
+        Phase::Replying(draft) => Some(match state.timing.pace.current_wait(&state.agent, state.timing.now) {
             Some(Wait::Countdown { why, left }) => {
                 format!("try {} of {} in {}", why.attempt, why.max_attempts, format_seconds(left))
             }
