@@ -8,7 +8,10 @@ use crate::chat::{ForkMode, SessionId, UnsentText};
 use crate::runtime::{Runtime, Unsaved};
 use crate::store::draft::Owner;
 use crate::store::{self, DraftWriter, History, Listed};
-use crate::tui::host::{AgentLink, Host, HostReply, HostRequest, InspectionReason, Opened, SessionFile, SessionRow};
+use crate::tui::host::{
+    AgentLink, Host, HostReply, HostRequest, InspectionReason, ModelRequest, Opened, RehearsalRequest, RuleRequest,
+    SessionFile, SessionRequest, SessionRow, TrustRequest,
+};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -228,7 +231,7 @@ impl Drop for ScreenHost {
 impl Host for ScreenHost {
     fn start_request(&mut self, wish: HostRequest) {
         match wish {
-            HostRequest::ListSessions => {
+            HostRequest::Session(SessionRequest::List) => {
                 let (sessions, folder) = (self.wiring.stored_sessions(), self.wiring.folder.clone());
                 let replies = self.replies.clone();
                 self.run_in_background(move || {
@@ -242,7 +245,7 @@ impl Host for ScreenHost {
                     })
                 });
             }
-            HostRequest::SearchSessions(words) => {
+            HostRequest::Session(SessionRequest::Search(words)) => {
                 let (sessions, folder) = (self.wiring.stored_sessions(), self.wiring.folder.clone());
                 let (wanted, number, replies) =
                     (self.latest_search.clone(), self.latest_search.start_request(), self.replies.clone());
@@ -252,10 +255,10 @@ impl Host for ScreenHost {
                     });
                 }
             }
-            HostRequest::OpenSession(id) if id == self.session => {
+            HostRequest::Session(SessionRequest::Open(id)) if id == self.session => {
                 self.send(HostReply::Notice("This session is already open.".to_owned()));
             }
-            HostRequest::OpenSession(id) => {
+            HostRequest::Session(SessionRequest::Open(id)) => {
                 let mut session = self.wiring.continue_session(&id, &self.model, &self.connecting);
                 if let Ok(session) = &mut session
                     && session.state.is_dry_run()
@@ -265,7 +268,7 @@ impl Host for ScreenHost {
                 }
                 self.open_session(session);
             }
-            HostRequest::ForkSession(id, becomes) => {
+            HostRequest::Session(SessionRequest::Fork(id, becomes)) => {
                 // The copy starts with the current draft. If it cannot be written, the footer shows it.
                 let _ = self.drafts.write();
                 // A copy uses the model of its session, whatever was given at the start.
@@ -273,17 +276,17 @@ impl Host for ScreenHost {
                 let session = wiring.fork_session(&id, becomes, &self.model, &self.connecting);
                 self.open_session(session);
             }
-            HostRequest::LoadRehearsal(id) => {
+            HostRequest::Rehearsal(RehearsalRequest::Load(id)) => {
                 let wiring = self.wiring.clone();
                 self.run_in_background(move || Some(HostReply::Rehearsal(rehearsal::screen_rehearsal(&wiring, &id))));
             }
-            HostRequest::ApplyRehearsal(id, offered) => {
+            HostRequest::Rehearsal(RehearsalRequest::Apply(id, offered)) => {
                 let _ = self.drafts.write();
                 let wiring = SessionBuilder { model_flag: None, ..self.wiring.clone() };
                 let session = wiring.fork_session(&id, ForkMode::Live, &self.model, &self.connecting);
                 self.open_session_with(session, Some(offered));
             }
-            HostRequest::DiscardRehearsal(id) => {
+            HostRequest::Rehearsal(RehearsalRequest::Discard(id)) => {
                 let (places, own) = (self.wiring.places.clone(), self.session.clone());
                 self.run_in_background(move || {
                     Some(match rehearsal::discard(&places, &id, Some(&own)) {
@@ -292,16 +295,18 @@ impl Host for ScreenHost {
                     })
                 });
             }
-            HostRequest::NewSession => {
+            HostRequest::Session(SessionRequest::New) => {
                 let session = self.wiring.start_session(&self.model, self.connecting.dry_run);
                 self.open_session(session);
             }
-            HostRequest::ListModels => self.list_models(),
-            HostRequest::UseModel(name) => self.switch_model(name),
-            HostRequest::UseProfile { profile, model } => self.switch_profile(&profile, &model),
-            HostRequest::SwitchConnection(number) => self.confirm_switch(number),
-            HostRequest::SaveModel { profile, address, model } => self.save_model(profile, &address, model),
-            HostRequest::ReadEntryTimes(id) => {
+            HostRequest::Model(ModelRequest::List) => self.list_models(),
+            HostRequest::Model(ModelRequest::Use(name)) => self.switch_model(name),
+            HostRequest::Model(ModelRequest::UseProfile { profile, model }) => self.switch_profile(&profile, &model),
+            HostRequest::Model(ModelRequest::SwitchConnection(number)) => self.confirm_switch(number),
+            HostRequest::Model(ModelRequest::Save { profile, address, model }) => {
+                self.save_model(profile, &address, model)
+            }
+            HostRequest::Session(SessionRequest::ReadEntryTimes(id)) => {
                 let sessions = self.wiring.stored_sessions();
                 self.run_in_background(move || {
                     // A session that is not on disk has no times.
@@ -334,7 +339,7 @@ impl Host for ScreenHost {
                     kept.err().map(|error| HostReply::Notice(format!("Cannot save the theme: {error}.")))
                 });
             }
-            HostRequest::SaveUnsent(session, unsent) => {
+            HostRequest::Session(SessionRequest::SaveUnsent(session, unsent)) => {
                 self.drafts.save(self.draft_owner(&session), *unsent);
                 self.write_drafts();
             }
@@ -351,20 +356,20 @@ impl Host for ScreenHost {
                     kept.err().map(|error| HostReply::Notice(format!("Cannot add this to the history: {error}.")))
                 });
             }
-            HostRequest::SaveRule { call, grant, by } => self.save_rule(call, grant, by),
-            HostRequest::RevokeRule { rule, by } => self.remove_rule(*rule, by),
-            HostRequest::ReloadRules => self.reload_rules(),
-            HostRequest::ListRules => self.send_rules(),
-            HostRequest::InspectProject { asked } => self.load_project_files(if asked {
+            HostRequest::Rule(RuleRequest::Save { call, grant, by }) => self.save_rule(call, grant, by),
+            HostRequest::Rule(RuleRequest::Revoke { rule, by }) => self.remove_rule(*rule, by),
+            HostRequest::Rule(RuleRequest::Reload) => self.reload_rules(),
+            HostRequest::Rule(RuleRequest::List) => self.send_rules(),
+            HostRequest::Trust(TrustRequest::Inspect { asked }) => self.load_project_files(if asked {
                 InspectionReason::UserRequest
             } else {
                 InspectionReason::SessionStarted
             }),
-            HostRequest::Trust { folder, seen } => self.trust_files(folder, seen),
-            HostRequest::RevokeTrust(folder) => self.remove_trust(folder),
-            HostRequest::FindLocalServers => self.find_local_servers(),
-            HostRequest::UseLocalServer(server) => self.switch_to_local(&server),
-            HostRequest::SaveKey(key) => self.save_key(&key),
+            HostRequest::Trust(TrustRequest::Trust { folder, seen }) => self.trust_files(folder, seen),
+            HostRequest::Trust(TrustRequest::Revoke(folder)) => self.remove_trust(folder),
+            HostRequest::Model(ModelRequest::FindLocalServers) => self.find_local_servers(),
+            HostRequest::Model(ModelRequest::UseLocalServer(server)) => self.switch_to_local(&server),
+            HostRequest::Model(ModelRequest::SaveKey(key)) => self.save_key(&key),
         }
     }
 }

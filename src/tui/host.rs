@@ -1,9 +1,12 @@
 //! Requests from the screen to the rest of the program (sessions, models, files, settings), and the replies.
 
-use crate::agent;
-use crate::chat::{
-    CallId, Decider, Digest, DryRunSummary, ForkMode, Grant, Instructions, SessionId, UnsentText, image,
+pub use super::host_data::{
+    Connection, InspectionReason, LinkStatus, ListState, LocalServer, ModelList, ModelRow, Models, PendingConnection,
+    Rehearsal, SessionRow,
 };
+
+use crate::agent;
+use crate::chat::{CallId, Decider, Digest, ForkMode, Grant, Instructions, SessionId, UnsentText};
 use crate::config::ProjectFiles;
 use crate::policy::Rule;
 use crate::runtime::Unsaved;
@@ -22,34 +25,54 @@ pub trait Host: Send {
 /// Request of the screen to the rest of the program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HostRequest {
-    /// List the sessions of this project, newest first. Reply: `Sessions`.
-    ListSessions,
-    /// Search the messages of this project's sessions. Reply: `Found`, repeated while the search runs. Replaces the
-    /// search before it; empty text ends it.
-    SearchSessions(String),
-    /// Continue another session. Reply: `Opened`.
-    OpenSession(SessionId),
-    /// Continue in a copy of this session, which is not changed. Reply: `Opened`.
-    ForkSession(SessionId, ForkMode),
-    /// Start a new session. Reply: `Opened`.
-    NewSession,
-    /// List the available models. Reply: `Models`, repeated as more become known.
-    ListModels,
-    /// Use this model from the next request on. The session entry is written separately.
-    UseModel(String),
-    /// Read when each entry of this session was written. Reply: `Times`.
-    ReadEntryTimes(SessionId),
+    /// About sessions.
+    Session(SessionRequest),
+    /// About models and providers.
+    Model(ModelRequest),
+    /// About rules.
+    Rule(RuleRequest),
+    /// About the rehearsal of a dry run.
+    Rehearsal(RehearsalRequest),
+    /// About trust in the project.
+    Trust(TrustRequest),
     /// List the files of the project as relative paths. Reply: `Files`, repeated while the scan runs.
     ListFiles,
     /// Check whether the targets of these links exist. Reply: `LinkStatuses`.
     CheckLinks(Vec<LinkTarget>),
     /// Save the theme the user chose.
     SaveTheme(String),
+    /// Add a message of the user to the history of the composer.
+    AddToHistory(String),
+}
+
+/// A request about sessions.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SessionRequest {
+    /// List the sessions of this project, newest first. Reply: `Sessions`.
+    List,
+    /// Search the messages of this project's sessions. Reply: `SearchResults`, repeated while the search runs. Replaces the
+    /// search before it; empty text ends it.
+    Search(String),
+    /// Continue another session. Reply: `Opened`.
+    Open(SessionId),
+    /// Continue in a copy of this session, which is not changed. Reply: `Opened`.
+    Fork(SessionId, ForkMode),
+    /// Start a new session. Reply: `Opened`.
+    New,
+    /// Read when each entry of this session was written. Reply: `EntryTimes`.
+    ReadEntryTimes(SessionId),
     /// Save the unsent text of this session in place of the text saved before. Reply: `UnsentSaved` when saving
     /// starts to fail or works again.
     SaveUnsent(SessionId, Box<UnsentText>),
-    /// Add a message of the user to the history of the composer.
-    AddToHistory(String),
+}
+
+/// A request about models and providers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelRequest {
+    /// List the available models. Reply: `Models`, repeated as more become known.
+    List,
+    /// Use this model from the next request on. The session entry is written separately.
+    Use(String),
     /// Find model servers on this machine. Reply: `LocalServers`.
     FindLocalServers,
     /// Use this model server from now on. Reply: `Connected`, or a new session if this one is empty.
@@ -65,8 +88,22 @@ pub enum HostRequest {
     SaveKey(String),
     /// Use the connection with this number from the next request on. The session entry is written separately.
     SwitchConnection(u64),
+    /// Save the model to start with.
+    Save {
+        /// Name of the profile; empty for the current one.
+        profile: String,
+        /// Address of a server on this machine that has no profile; otherwise empty.
+        address: String,
+        /// Model to use; empty for the profile's own.
+        model: String,
+    },
+}
+
+/// A request about rules.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RuleRequest {
     /// Write the rule for this grant to the user's rules file. Reply: `RuleSaved`.
-    SaveRule {
+    Save {
         /// The call whose prompt the grant was given in. It is decided when the reply arrives.
         call: CallId,
         /// The grant to save.
@@ -75,24 +112,34 @@ pub enum HostRequest {
         by: Decider,
     },
     /// Delete this rule from its file. Reply: `RuleRevoked`.
-    RevokeRule {
+    Revoke {
         /// The rule.
         rule: Box<Rule>,
         /// Origin of the request, and how it was made.
         by: Decider,
     },
     /// Read the rules again. Reply: `AgentEvent`.
-    ReloadRules,
+    Reload,
     /// List all rules in effect. Reply: `Rules`.
-    ListRules,
+    List,
+}
+
+/// A request about the rehearsal of a dry run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RehearsalRequest {
     /// Load the rehearsal of this session, or of the dry run it is a copy of. Reply: `Rehearsal`.
-    LoadRehearsal(SessionId),
+    Load(SessionId),
     /// Continue live in a copy of this dry run, with an approval prompt for each rehearsed step. Reply: `Opened`.
-    ApplyRehearsal(SessionId, agent::ApplyRequest),
+    Apply(SessionId, agent::ApplyRequest),
     /// Discard the rehearsal of this session.
-    DiscardRehearsal(SessionId),
+    Discard(SessionId),
+}
+
+/// A request about trust in the project.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TrustRequest {
     /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, always and soon.
-    InspectProject {
+    Inspect {
         /// True if the user asked to see them.
         asked: bool,
     },
@@ -105,16 +152,7 @@ pub enum HostRequest {
         seen: Vec<(String, Digest)>,
     },
     /// Revoke all trust in the project in this folder. Reply: `TrustChanged`.
-    RevokeTrust(PathBuf),
-    /// Save the model to start with.
-    SaveModel {
-        /// Name of the profile; empty for the current one.
-        profile: String,
-        /// Address of a server on this machine that has no profile; otherwise empty.
-        address: String,
-        /// Model to use; empty for the profile's own.
-        model: String,
-    },
+    Revoke(PathBuf),
 }
 
 /// Result of a `HostRequest`.
@@ -201,121 +239,6 @@ pub enum HostReply {
     SettingSaved(String),
 }
 
-/// Result of a dry run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rehearsal {
-    /// Session of the dry run.
-    pub session: SessionId,
-    /// Changed files and rehearsed calls.
-    pub staging: DryRunSummary,
-}
-
-/// Reason of an inspection of the project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InspectionReason {
-    /// A session started in it.
-    SessionStarted,
-    /// The user asked for it.
-    UserRequest,
-    /// The files changed after the user trusted them.
-    FilesChanged,
-}
-
-/// Completeness of a list of files.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ListState {
-    /// The scan is running and the list will be sent again.
-    Scanning,
-    /// The list is complete.
-    #[default]
-    Complete,
-    /// The list is truncated.
-    Truncated,
-}
-
-/// Status of a link target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinkStatus {
-    /// It does not exist.
-    Missing,
-    /// It exists.
-    Exists,
-    /// It is a picture.
-    Picture(image::ImageSize),
-}
-
-/// A provider that is ready to be used.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PendingConnection {
-    /// Session it was requested for; ignored in other sessions.
-    pub session: SessionId,
-    /// Number for `SwitchConnection`.
-    pub number: u64,
-    /// Description of the connection.
-    pub connection: Connection,
-}
-
-/// Available models.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Models {
-    /// Models of the current provider.
-    pub listed: ModelList,
-    /// Models of other profiles and servers.
-    pub others: Vec<ModelRow>,
-}
-
-/// Models of the current provider.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ModelList {
-    /// The provider has not answered yet.
-    Loading,
-    /// The models, in the provider's order.
-    Models(Vec<ModelRow>),
-    /// The provider does not list them; the reason as one sentence.
-    Failed(String),
-}
-
-/// One available model.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ModelRow {
-    /// Name of its profile; empty for the current provider.
-    pub profile: String,
-    /// Name of the model; empty for the provider's first.
-    pub model: String,
-    /// Context window in tokens, if known.
-    pub context_window: Option<u64>,
-    /// Price in dollars per million tokens: input, cached input, output. `None` if unknown.
-    pub price: Option<(f64, f64, f64)>,
-}
-
-/// One row of the session list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionRow {
-    /// Id of the session.
-    pub id: SessionId,
-    /// Title of the session.
-    pub title: String,
-    /// Formatted time of last use: `yesterday 14:02`.
-    pub last_used: String,
-    /// True for a dry run.
-    pub is_dry_run: bool,
-    /// True if it is a copy of another session.
-    pub is_copy: bool,
-    /// True if a question in it waits for the user.
-    pub has_open_question: bool,
-}
-
-/// A model server found on this machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LocalServer {
-    /// Name of the program: `Ollama`.
-    pub name: String,
-    /// Address, ending in `/v1`.
-    pub address: String,
-    /// Models it offers.
-    pub models: Vec<String>,
-}
-
 /// A session opened or created by the host.
 pub struct Opened {
     /// Id of the session.
@@ -357,23 +280,4 @@ pub struct AgentLink {
     pub run: Box<dyn FnMut(Vec<agent::Effect>) -> Option<String> + Send>,
     /// Events for the agent.
     pub events: mpsc::Receiver<agent::Event>,
-}
-
-/// Model and provider in use, and why they were chosen.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Connection {
-    /// Model, as the provider names it.
-    pub model: String,
-    /// Profile in the settings; empty if an address was given for this run only.
-    pub profile: String,
-    /// Provider and origin of the choice: `at api.openai.com (key from OPENAI_API_KEY)`.
-    pub source: String,
-    /// True for the built-in scripted model.
-    pub is_tour: bool,
-    /// True if the model accepts pictures.
-    pub accepts_images: bool,
-    /// Context window of the model in tokens, if known.
-    pub context_window: Option<u64>,
-    /// Price in dollars per million tokens: input, cached input, output. `None` if unknown.
-    pub price: Option<(f64, f64, f64)>,
 }

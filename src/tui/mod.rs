@@ -9,6 +9,7 @@ pub mod event;
 mod external;
 pub mod focus;
 pub mod host;
+mod host_data;
 pub mod input;
 pub mod keys;
 pub mod notices;

@@ -2,7 +2,7 @@
 
 use super::command::COMMANDS;
 use super::effect::Effect;
-use super::host::{Connection, HostRequest, LocalServer};
+use super::host::{Connection, HostRequest, LocalServer, ModelRequest};
 use super::keys::Keymap;
 use super::notices::{Notices, Warning};
 use super::open_session::OpenSession;
@@ -114,7 +114,7 @@ impl State {
         state.restore_unsent(unsent);
         state.sync_prompt();
         let first = if state.session.connection.is_tour {
-            vec![Effect::Request(HostRequest::FindLocalServers)]
+            vec![Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))]
         } else {
             Vec::new()
         };

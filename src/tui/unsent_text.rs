@@ -2,7 +2,7 @@
 
 use super::draft_saving::DraftSaving;
 use super::effect::Effect;
-use super::host::HostRequest;
+use super::host::{HostRequest, SessionRequest};
 use super::parts::question::QuestionPrompt;
 use super::parts::toast::Kind;
 use super::prompt::{Prompt, PromptKind};
@@ -60,7 +60,10 @@ impl State {
         }
         self.input.draft_saving.saved_at = Some(self.timing.now);
         self.input.draft_saving.saved = unsent.clone();
-        Some(Effect::Request(HostRequest::SaveUnsent(self.session.id.clone(), Box::new(unsent))))
+        Some(Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(
+            self.session.id.clone(),
+            Box::new(unsent),
+        ))))
     }
 
     /// Returns the time of the next save; `None` without a change.

@@ -1,6 +1,7 @@
 //! Typing, sending, and toasts next to the composer.
 
 use super::*;
+use crate::tui::host::SessionRequest;
 use crate::tui::overlay::{Overlay, Reader, ReaderBody};
 use crate::tui::parts::toast::Kind;
 
@@ -92,7 +93,7 @@ fn messages_queued_in_a_stopped_turn_can_be_sent_or_edited() {
     screen.type_text("more");
     let effects = update::prepare_exit(&mut screen.state);
     let kept = effects.iter().find_map(|effect| match effect {
-        Effect::Request(crate::tui::host::HostRequest::SaveUnsent(_, unsent)) => {
+        Effect::Request(crate::tui::host::HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) => {
             Some((unsent.queue.join("|"), unsent.text()))
         }
         _ => None,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::chat::dry_run_summary::{OutsideChange, OutsideChanges};
 use crate::chat::{ChangeKind, DryRunChange};
-use crate::tui::host::{HostReply, HostRequest, Rehearsal};
+use crate::tui::host::{HostReply, HostRequest, Rehearsal, RehearsalRequest};
 
 /// The prompt that asks whether the rehearsed changes are discarded.
 fn screen_with_confirmation() -> Screen {
@@ -29,7 +29,10 @@ fn screen_with_confirmation() -> Screen {
 }
 
 fn has_dropped(screen: &Screen) -> bool {
-    screen.effects.iter().any(|effect| matches!(effect, Effect::Request(HostRequest::DiscardRehearsal(_))))
+    screen
+        .effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Discard(_)))))
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tui::command::COMMANDS;
+use crate::tui::host::SessionRequest;
 use crate::tui::keys::Keymap;
 
 fn finish_rehearsed_call(screen: &mut Screen, id: &str, line: &str, staged: Option<ResultOrigin>, text: &str) {
@@ -193,7 +194,7 @@ fn r30_fork_parses_its_options_and_reports_invalid_ones() {
         screen.receive_reply("Done.");
         screen.send_text(words);
         let asked = screen.effects.iter().find_map(|effect| match effect {
-            Effect::Request(crate::tui::host::HostRequest::ForkSession(_, becomes)) => Some(*becomes),
+            Effect::Request(crate::tui::host::HostRequest::Session(SessionRequest::Fork(_, becomes))) => Some(*becomes),
             _ => None,
         });
         assert_eq!(asked, becomes, "{words}");

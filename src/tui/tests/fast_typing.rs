@@ -1,6 +1,7 @@
 //! Fast typing: keys that arrive in bursts, are held, or were meant for another part of the screen.
 
 use super::*;
+use crate::tui::host::SessionRequest;
 
 fn screen_with_approval() -> Screen {
     let mut screen = Screen::new();
@@ -226,11 +227,15 @@ fn a_draft_stays_with_its_session() {
     screen.handle_event(Event::Host(HostReply::Sessions(vec![row])));
     screen.effects.clear();
     screen.press_key("enter");
-    let Some(Effect::Request(HostRequest::SaveUnsent(of, unsent))) = screen.effects.first() else {
+    let Some(Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(of, unsent)))) = screen.effects.first()
+    else {
         panic!("the draft is saved first: {:?}", screen.effects)
     };
     assert_eq!((of.0.as_str(), unsent.text().as_str()), ("01J", "half a thought"));
-    assert_eq!(screen.effects[1..], [Effect::Request(HostRequest::OpenSession(SessionId("02".into())))]);
+    assert_eq!(
+        screen.effects[1..],
+        [Effect::Request(HostRequest::Session(SessionRequest::Open(SessionId("02".into()))))]
+    );
 }
 
 /// A session to open, as a copy of `from` if given.
@@ -262,7 +267,7 @@ fn a_session_is_forked_only_between_turns() {
         screen
             .effects
             .iter()
-            .any(|effect| matches!(effect, Effect::Request(HostRequest::ForkSession(id, ForkMode::Unchanged)) if id.0 == "01J"))
+            .any(|effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::Fork(id, ForkMode::Unchanged))) if id.0 == "01J"))
     };
     let mut screen = Screen::new();
     assert!(!forks(&mut screen) && screen.screen_text().contains("Nothing to copy yet"), "{}", screen.screen_text());
@@ -287,7 +292,7 @@ fn a_session_picked_from_the_list_is_forked() {
         None,
         Some(PickedAction::Fork(ForkMode::Unchanged)),
     );
-    assert!(effects.contains(&Effect::Request(HostRequest::ListSessions)), "{effects:?}");
+    assert!(effects.contains(&Effect::Request(HostRequest::Session(SessionRequest::List))), "{effects:?}");
     let row = SessionRow {
         id: SessionId("02".into()),
         title: "other".into(),
@@ -301,9 +306,10 @@ fn a_session_picked_from_the_list_is_forked() {
     assert!(shown.contains("Continue in a copy of") && shown.contains("copy, dry run"), "{shown}");
     screen.press_key("enter");
     assert!(
-        screen
-            .effects
-            .contains(&Effect::Request(HostRequest::ForkSession(SessionId("02".into()), ForkMode::Unchanged))),
+        screen.effects.contains(&Effect::Request(HostRequest::Session(SessionRequest::Fork(
+            SessionId("02".into()),
+            ForkMode::Unchanged
+        )))),
         "{:?}",
         screen.effects
     );

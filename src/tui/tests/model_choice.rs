@@ -1,7 +1,7 @@
 //! Choosing a model: the list and the effects of a choice.
 
 use super::*;
-use crate::tui::host::{HostReply, HostRequest, ModelList, ModelRow, Models};
+use crate::tui::host::{HostReply, HostRequest, ModelList, ModelRequest, ModelRow, Models};
 
 fn model_row(profile: &str, model: &str) -> ModelRow {
     ModelRow { profile: profile.into(), model: model.into(), ..ModelRow::default() }
@@ -47,7 +47,7 @@ fn the_header_names_the_answering_model_if_none_was_configured() {
 fn open_model_list(rows: Vec<ModelRow>, others: Vec<ModelRow>) -> Screen {
     let mut screen = Screen::new();
     screen.press_key("alt-m");
-    assert_eq!(requested_wishes(&screen), [&HostRequest::ListModels]);
+    assert_eq!(requested_wishes(&screen), [&HostRequest::Model(ModelRequest::List)]);
     screen.effects.clear();
     screen.handle_event(Event::Host(HostReply::Models(Models { listed: ModelList::Models(rows), others })));
     screen.draw_frame();
@@ -102,33 +102,37 @@ fn a_picked_model_is_used_and_stored_on_request() {
         let asked = requested_wishes(&screen).into_iter().cloned().collect::<Vec<_>>();
         (asked, screen)
     };
-    let keep = |profile: &str, model: &str| HostRequest::SaveModel {
-        profile: profile.into(),
-        address: String::new(),
-        model: model.into(),
+    let keep = |profile: &str, model: &str| {
+        HostRequest::Model(ModelRequest::Save { profile: profile.into(), address: String::new(), model: model.into() })
     };
     let (asked, screen) = took("free", "enter");
-    assert_eq!(asked, [HostRequest::UseModel("free-one".into())]);
+    assert_eq!(asked, [HostRequest::Model(ModelRequest::Use("free-one".into()))]);
     assert_eq!(
         (screen.state.session.connection.price, screen.state.session.connection.context_window),
         (Some((0.0, 0.0, 0.0)), None)
     );
-    assert_eq!(took("free", "ctrl-s").0, [HostRequest::UseModel("free-one".into()), keep("", "free-one")]);
-    let profile = HostRequest::UseProfile { profile: "groq".into(), model: "g1".into() };
+    assert_eq!(
+        took("free", "ctrl-s").0,
+        [HostRequest::Model(ModelRequest::Use("free-one".into())), keep("", "free-one")]
+    );
+    let profile = HostRequest::Model(ModelRequest::UseProfile { profile: "groq".into(), model: "g1".into() });
     assert_eq!(took("groq", "enter").0, std::slice::from_ref(&profile));
     assert_eq!(took("groq", "ctrl-s").0, [profile, keep("groq", "g1")]);
-    assert_eq!(took("no such", "enter").0, [HostRequest::UseModel("no such".into())]);
-    assert_eq!(took("no such", "ctrl-s").0, [HostRequest::UseModel("no such".into()), keep("", "no such")]);
+    assert_eq!(took("no such", "enter").0, [HostRequest::Model(ModelRequest::Use("no such".into()))]);
+    assert_eq!(
+        took("no such", "ctrl-s").0,
+        [HostRequest::Model(ModelRequest::Use("no such".into())), keep("", "no such")]
+    );
     let hostile = took("hostile", "enter").0;
     assert_eq!(
         hostile,
-        [HostRequest::UseModel("hostile\u{1b}[31m\u{202e}name".into())],
+        [HostRequest::Model(ModelRequest::Use("hostile\u{1b}[31m\u{202e}name".into()))],
         "exactly as the provider sent it"
     );
     assert_eq!(took("free", "esc").0, []);
     // A typed name that is a row is not offered a second time.
     let (asked, _) = took("free-one", "enter");
-    assert_eq!(asked, [HostRequest::UseModel("free-one".into())]);
+    assert_eq!(asked, [HostRequest::Model(ModelRequest::Use("free-one".into()))]);
 }
 
 #[test]
@@ -157,7 +161,7 @@ fn a_provider_is_switched_when_the_session_records_it() {
     screen.send_text("hello");
     screen.handle_event(reached(&session));
     assert!(screen.screen_text().contains("Stop it first"), "a turn runs: {}", screen.screen_text());
-    assert!(!requested_wishes(&screen).contains(&&HostRequest::SwitchConnection(7)));
+    assert!(!requested_wishes(&screen).contains(&&HostRequest::Model(ModelRequest::SwitchConnection(7))));
     screen.receive_reply("Hello.");
     screen.effects.clear();
     screen.handle_event(reached(&crate::chat::SessionId("another".into())));
@@ -166,7 +170,10 @@ fn a_provider_is_switched_when_the_session_records_it() {
     let entry = Entry::Switched { model: "b1".into(), profile: Some("two".into()) };
     assert_eq!(
         screen.effects[..2],
-        [Effect::Agent(vec![agent::Effect::AppendEntry(entry)]), Effect::Request(HostRequest::SwitchConnection(7))]
+        [
+            Effect::Agent(vec![agent::Effect::AppendEntry(entry)]),
+            Effect::Request(HostRequest::Model(ModelRequest::SwitchConnection(7)))
+        ]
     );
     screen.draw_frame();
     assert!(screen.screen_text().contains("switched to b1 (profile two)"), "{}", screen.screen_text());
@@ -180,7 +187,7 @@ fn a_list_of_thousands_of_models_is_filtered() {
     screen.type_text("mk69 prev");
     screen.press_key("enter");
     assert!(
-        matches!(requested_wishes(&screen)[..], [HostRequest::UseModel(name)] if name.starts_with("maker-69/")),
+        matches!(requested_wishes(&screen)[..], [HostRequest::Model(ModelRequest::Use(name))] if name.starts_with("maker-69/")),
         "{:?}",
         requested_wishes(&screen)
     );

@@ -1,7 +1,7 @@
 //! Choosing a provider, from the first screen on.
 
 use super::*;
-use crate::tui::host::{HostReply, HostRequest, LocalServer};
+use crate::tui::host::{HostReply, HostRequest, LocalServer, ModelRequest};
 
 fn tour_screen(servers: &[(&str, &[&str])]) -> Screen {
     let mut screen = Screen::new();
@@ -18,7 +18,10 @@ fn tour_screen(servers: &[(&str, &[&str])]) -> Screen {
 
 fn provider_wishes(screen: &Screen) -> Vec<&HostRequest> {
     let wish = |effect| match effect {
-        &Effect::Request(ref wish @ (HostRequest::UseLocalServer(_) | HostRequest::SaveKey(_))) => Some(wish),
+        &Effect::Request(
+            ref wish @ (HostRequest::Model(ModelRequest::UseLocalServer(_))
+            | HostRequest::Model(ModelRequest::SaveKey(_))),
+        ) => Some(wish),
         _ => None,
     };
     screen.effects.iter().filter_map(wish).collect()
@@ -88,14 +91,14 @@ fn a_local_server_is_picked_from_the_list() {
         address: "http://127.0.0.1:11434/v1".into(),
         models: vec!["llama3".into()],
     };
-    assert_eq!(provider_wishes(&screen), [&HostRequest::UseLocalServer(picked)]);
+    assert_eq!(provider_wishes(&screen), [&HostRequest::Model(ModelRequest::UseLocalServer(picked))]);
 }
 
 #[test]
 fn opening_the_list_finds_servers_started_later() {
     let mut screen = tour_screen(&[]);
     screen.press_key("alt-c");
-    assert!(screen.effects.contains(&Effect::Request(HostRequest::FindLocalServers)));
+    assert!(screen.effects.contains(&Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))));
     let found = LocalServer { name: "vLLM".into(), address: "http://127.0.0.1:8000/v1".into(), models: vec![] };
     screen.handle_event(Event::Host(HostReply::LocalServers(vec![found])));
     assert!(screen.screen_text().contains("vLLM, on this machine"), "{}", screen.screen_text());
@@ -111,7 +114,7 @@ fn r57_an_entered_api_key_is_never_shown() {
     let shows = screen.screen_text();
     assert!(shows.contains("❯ •••••••••") && !shows.contains("sk-") && !shows.contains("ret "), "{shows}");
     screen.press_key("enter");
-    assert_eq!(provider_wishes(&screen), [&HostRequest::SaveKey("sk-secret".into())]);
+    assert_eq!(provider_wishes(&screen), [&HostRequest::Model(ModelRequest::SaveKey("sk-secret".into()))]);
     assert!(screen.state.input.composer.is_empty(), "nothing of it is in the composer");
 }
 

@@ -1,7 +1,7 @@
 //! Keys, pastes and clicks for the question prompt.
 
 use super::*;
-use crate::tui::host::{AgentLink, HostReply, HostRequest, Opened};
+use crate::tui::host::{AgentLink, HostReply, HostRequest, Opened, SessionRequest};
 
 fn screen_with_question() -> Screen {
     let mut screen = Screen::new();
@@ -24,7 +24,7 @@ fn saved_drafts(screen: &Screen) -> Vec<String> {
 /// Returns the drafts of answers saved after `before`. Other drafts may be saved in between.
 fn saved_drafts_after(screen: &Screen, before: &str) -> Vec<String> {
     let kept = |effect: &Effect| match effect {
-        Effect::Request(HostRequest::SaveUnsent(session, unsent)) => {
+        Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(session, unsent))) => {
             assert_eq!(session.0, "01J");
             Some(unsent.questions.concat())
         }

@@ -1,12 +1,14 @@
 //! Drafts are saved while they are typed and restored when the session is opened.
 
 use super::*;
-use crate::tui::host::{HostReply, HostRequest, Opened};
+use crate::tui::host::{HostReply, HostRequest, Opened, SessionRequest};
 
 /// Returns the drafts that the screen has saved, oldest first.
 fn saved_drafts(screen: &Screen) -> Vec<UnsentText> {
     let kept = |effect: &Effect| match effect {
-        Effect::Request(HostRequest::SaveUnsent(session, unsent)) if session.0 == "01J" => Some((**unsent).clone()),
+        Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(session, unsent))) if session.0 == "01J" => {
+            Some((**unsent).clone())
+        }
         _ => None,
     };
     screen.effects.iter().filter_map(kept).collect()
@@ -116,7 +118,10 @@ fn a_sent_message_is_not_restored_as_a_draft() {
     let before = last_draft(&screen);
     screen.receive_reply("first");
     // The program was killed before the empty queue was saved.
-    screen.effects.push(Effect::Request(HostRequest::SaveUnsent(SessionId("01J".into()), Box::new(before))));
+    screen.effects.push(Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(
+        SessionId("01J".into()),
+        Box::new(before),
+    ))));
     assert!(reopen_session(&screen).state.agent.queued_messages.is_empty());
 }
 

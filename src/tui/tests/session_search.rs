@@ -1,7 +1,7 @@
 //! The list of sessions and the search in their text.
 
 use super::*;
-use crate::tui::host::{HostReply, HostRequest, SessionRow};
+use crate::tui::host::{HostReply, HostRequest, SessionRequest, SessionRow};
 
 fn session_row(id: &str, title: &str) -> SessionRow {
     SessionRow {
@@ -34,7 +34,7 @@ fn receive_results(screen: &mut Screen, words: &str, lines: &[(&str, &str)], who
 
 fn requested_searches(screen: &mut Screen) -> Vec<String> {
     let words = |effect: Effect| match effect {
-        Effect::Request(HostRequest::SearchSessions(words)) => Some(words),
+        Effect::Request(HostRequest::Session(SessionRequest::Search(words))) => Some(words),
         _ => None,
     };
     std::mem::take(&mut screen.effects).into_iter().filter_map(words).collect()
@@ -62,7 +62,7 @@ fn sessions_are_found_by_their_text() {
     screen.press_key("down");
     screen.press_key("enter");
     assert!(
-        screen.effects.contains(&Effect::Request(HostRequest::OpenSession(SessionId("04".into())))),
+        screen.effects.contains(&Effect::Request(HostRequest::Session(SessionRequest::Open(SessionId("04".into()))))),
         "{:?}",
         screen.effects
     );
@@ -111,7 +111,7 @@ fn the_cursor_stays_on_its_session_as_results_arrive() {
     receive_results(&mut screen, "needle", &[("02", "you: a needle"), ("03", "you: a needle")], true);
     screen.press_key("enter");
     assert!(
-        screen.effects.contains(&Effect::Request(HostRequest::OpenSession(SessionId("03".into())))),
+        screen.effects.contains(&Effect::Request(HostRequest::Session(SessionRequest::Open(SessionId("03".into()))))),
         "{:?}",
         screen.effects
     );

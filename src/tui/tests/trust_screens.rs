@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::ProjectFiles;
 use crate::config::trust::TrustState;
-use crate::tui::host::{HostReply, HostRequest, InspectionReason, Opened};
+use crate::tui::host::{HostReply, HostRequest, InspectionReason, Opened, SessionRequest, TrustRequest};
 use crate::tui::parts::trust_prompt::tests::{instructions_file, project_files, rules_file};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,7 +36,11 @@ fn unwrapped_text(screen: &mut Screen) -> String {
 
 /// Counts how often the files were trusted.
 fn count_trusted(screen: &Screen) -> usize {
-    screen.effects.iter().filter(|effect| matches!(effect, Effect::Request(HostRequest::Trust { .. }))).count()
+    screen
+        .effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::Request(HostRequest::Trust(TrustRequest::Trust { .. }))))
+        .count()
 }
 
 fn receive_trust(screen: &mut Screen, text: &str) {
@@ -50,7 +54,10 @@ fn receive_trust(screen: &mut Screen, text: &str) {
 fn r68_a_session_checks_the_project_and_accepts_deliberate_approval() {
     let mut screen = Screen::new();
     let effects = update::apply_start_options(&mut screen.state, String::new(), None, None);
-    assert!(effects.contains(&Effect::Request(HostRequest::InspectProject { asked: false })), "{effects:?}");
+    assert!(
+        effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { asked: false }))),
+        "{effects:?}"
+    );
     receive_project_files(
         &mut screen,
         changed_files("Use tabs.", TrustState::Unknown),
@@ -60,7 +67,7 @@ fn r68_a_session_checks_the_project_and_accepts_deliberate_approval() {
     screen.advance_ms(600);
     screen.press_key("y");
     let signature = vec![("AGENTS.md".to_owned(), Digest::of_bytes(b"AGENTS.md"))];
-    let wish = HostRequest::Trust { folder: PathBuf::from("/project"), seen: signature };
+    let wish = HostRequest::Trust(TrustRequest::Trust { folder: PathBuf::from("/project"), seen: signature });
     assert!(screen.effects.contains(&Effect::Request(wish)), "{:?}", screen.effects);
     assert!(unwrapped_text(&mut screen).contains("Saving…"), "{}", unwrapped_text(&mut screen));
     screen.advance_ms(600);
@@ -134,7 +141,7 @@ fn r68_a_refusal_lasts_until_exit_and_trust_command_asks_again() {
         assert!(screen.state.prompts.current.is_none(), "it was asked once");
         screen.advance_ms(2_000);
         screen.send_text("/trust");
-        assert!(screen.effects.contains(&Effect::Request(HostRequest::InspectProject { asked: true })));
+        assert!(screen.effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { asked: true }))));
         receive_project_files(
             &mut screen,
             changed_files("Use tabs.", TrustState::Unknown),
@@ -215,7 +222,7 @@ fn r68_the_first_message_waits_for_the_trust_decision() {
     );
     screen.type_text("and more");
     let effects = update::prepare_exit(&mut screen.state);
-    let is_kept = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::SaveUnsent(_, unsent)) if unsent.text() == "fix it\n\nand more");
+    let is_kept = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) if unsent.text() == "fix it\n\nand more");
     assert!(effects.iter().any(is_kept), "{effects:?}");
     // Files of another folder do not settle this one.
     let mut screen = Screen::new();
@@ -330,7 +337,7 @@ fn opening_a_session_checks_its_folder_and_drops_the_previous_check() {
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(opened("/elsewhere")))));
     screen.draw_frame();
     assert!(screen.state.prompts.current.is_none(), "{}", unwrapped_text(&mut screen));
-    assert!(screen.effects.contains(&Effect::Request(HostRequest::InspectProject { asked: false })));
+    assert!(screen.effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { asked: false }))));
     receive_trust(&mut screen, "of the folder before");
     assert!(screen.state.agent.instructions.is_empty());
 }
@@ -357,5 +364,5 @@ fn nothing_to_trust_opens_no_prompt_and_unusable_files_are_reported() {
     receive_project_files(&mut screen, changed_files("x", TrustState::Trusted), InspectionReason::UserRequest);
     screen.advance_ms(600);
     screen.press_key("n");
-    assert!(screen.effects.contains(&Effect::Request(HostRequest::RevokeTrust("/project".into()))));
+    assert!(screen.effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Revoke("/project".into())))));
 }

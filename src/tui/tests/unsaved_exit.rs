@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::runtime::Unsaved;
-use crate::tui::host::HostRequest;
+use crate::tui::host::{HostRequest, SessionRequest};
 use std::path::{Path, PathBuf};
 
 fn unsaved_event(entries: usize) -> Event {
@@ -117,7 +117,7 @@ fn r53_an_unsaved_session_is_not_replaced_by_another() {
     screen.send_text("/new");
     let shown = screen.screen_text();
     assert!(shown.contains("Cannot leave this session: it is not saved"), "{shown}");
-    let opens = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::NewSession));
+    let opens = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::New)));
     assert!(!screen.effects.iter().any(opens));
 }
 

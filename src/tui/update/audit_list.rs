@@ -5,7 +5,7 @@ use crate::chat::audit::{Record, collect_records};
 use crate::chat::{CallId, SessionId};
 use crate::text::{clean, width};
 use crate::tui::effect::Effect;
-use crate::tui::host::HostRequest;
+use crate::tui::host::{HostRequest, SessionRequest};
 use crate::tui::overlay::Overlay;
 use crate::tui::parts::audit_page;
 use crate::tui::parts::picker::{Picker, Row};
@@ -22,7 +22,7 @@ pub fn open_audit_list(state: &mut State) -> Vec<Effect> {
     let mut picker = Picker::new("Calls and decisions", "No tool calls yet", rows);
     picker.select(calls.len().saturating_sub(1));
     state.viewport.overlays.push(Overlay::Audit(picker, calls));
-    vec![Effect::Request(HostRequest::ReadEntryTimes(state.session.id.clone()))]
+    vec![Effect::Request(HostRequest::Session(SessionRequest::ReadEntryTimes(state.session.id.clone())))]
 }
 
 /// Stores the times of a session's entries and refreshes the list.

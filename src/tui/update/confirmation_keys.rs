@@ -3,7 +3,7 @@
 use super::grant_list;
 use crate::chat::Decider;
 use crate::tui::effect::Effect;
-use crate::tui::host::HostRequest;
+use crate::tui::host::{HostRequest, RehearsalRequest};
 use crate::tui::keys::Chord;
 use crate::tui::overlay::{ConfirmedAction, Overlay};
 use crate::tui::parts::confirmation::KeyResult;
@@ -34,7 +34,7 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect>
     state.input.recent_keys.record_answer(chord, now);
     match asked {
         Some(Overlay::Confirmation(_, ConfirmedAction::DiscardRehearsal(of))) if reply == KeyResult::Confirmed => {
-            vec![Effect::Request(HostRequest::DiscardRehearsal(of))]
+            vec![Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Discard(of)))]
         }
         Some(Overlay::Confirmation(_, ConfirmedAction::RevokeGrant(kept))) if reply == KeyResult::Confirmed => {
             grant_list::revoke_grant(state, *kept, Decider::from_key(chord.to_string(), after))

@@ -7,7 +7,7 @@ use crate::chat::{Decider, Entry};
 use crate::text::clean::clean_line;
 use crate::text::width;
 use crate::tui::effect::Effect;
-use crate::tui::host::HostRequest;
+use crate::tui::host::{HostRequest, RuleRequest, SessionRequest};
 use crate::tui::overlay::{ConfirmedAction, GrantList, Overlay};
 use crate::tui::parts::confirmation::Confirmation;
 use crate::tui::parts::picker::{Picker, Row};
@@ -23,8 +23,8 @@ const NO_GRANTS: &str = "No grants or rules: each approval was for one call";
 pub fn open_grants(state: &mut State) -> Vec<Effect> {
     show_grants(state, 0);
     vec![
-        Effect::Request(HostRequest::ReloadRules),
-        Effect::Request(HostRequest::ReadEntryTimes(state.session.id.clone())),
+        Effect::Request(HostRequest::Rule(RuleRequest::Reload)),
+        Effect::Request(HostRequest::Session(SessionRequest::ReadEntryTimes(state.session.id.clone()))),
     ]
 }
 
@@ -157,7 +157,7 @@ pub fn revoke_grant(state: &mut State, kept: LastingApproval, by: Decider) -> Ve
             state.show_notice(&format!("Revoked: {what}"), Kind::Info);
             agent_events::handle_agent_event(state, Event::GrantRevoked { given_on: Some(standing.call), what, by })
         }
-        ApprovalSource::Rule(rule) => vec![Effect::Request(HostRequest::RevokeRule { rule, by })],
+        ApprovalSource::Rule(rule) => vec![Effect::Request(HostRequest::Rule(RuleRequest::Revoke { rule, by }))],
     }
 }
 

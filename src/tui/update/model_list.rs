@@ -2,7 +2,7 @@
 
 use super::{agent_events, provider_list};
 use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, ModelList, ModelRow, Models, PendingConnection};
+use crate::tui::host::{HostRequest, ModelList, ModelRequest, ModelRow, Models, PendingConnection};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::Overlay;
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
@@ -19,7 +19,7 @@ pub fn open_model_list(state: &mut State) -> Vec<Effect> {
     let picker = Picker::new("Models", "", Vec::new()).with_typed_choice("use").with_store_key(keep);
     state.viewport.overlays.push(Overlay::Models(picker, Vec::new()));
     show_models(state, Models { listed: ModelList::Loading, others: Vec::new() });
-    vec![Effect::Request(HostRequest::ListModels)]
+    vec![Effect::Request(HostRequest::Model(ModelRequest::List))]
 }
 
 /// Shows the models that are known by now.
@@ -51,16 +51,19 @@ pub fn show_models(state: &mut State, models: Models) {
 /// Applies the model in a row.
 pub fn pick_model(state: &mut State, row: ModelRow, keep: bool) -> Vec<Effect> {
     let kept = keep.then(|| {
-        Effect::Request(HostRequest::SaveModel {
+        Effect::Request(HostRequest::Model(ModelRequest::Save {
             profile: row.profile.clone(),
             address: String::new(),
             model: row.model.clone(),
-        })
+        }))
     });
     let mut effects = if row.profile.is_empty() {
         use_model(state, row)
     } else {
-        provider_list::switch_provider(state, HostRequest::UseProfile { profile: row.profile, model: row.model })
+        provider_list::switch_provider(
+            state,
+            HostRequest::Model(ModelRequest::UseProfile { profile: row.profile, model: row.model }),
+        )
     };
     // If nothing was switched, nothing is stored either.
     effects.extend(kept.filter(|_| !effects.is_empty()));
@@ -85,7 +88,7 @@ fn use_model(state: &mut State, row: ModelRow) -> Vec<Effect> {
     let event = crate::agent::Event::ModelSwitched { model: row.model.clone(), profile: None };
     let mut effects = agent_events::handle_agent_event(state, event);
     effects.extend(report_context_window(state));
-    effects.push(Effect::Request(HostRequest::UseModel(row.model)));
+    effects.push(Effect::Request(HostRequest::Model(ModelRequest::Use(row.model))));
     effects
 }
 
@@ -104,7 +107,7 @@ pub fn apply_provider_switch(state: &mut State, reached: PendingConnection) -> V
     state.session.connection = connection;
     let mut effects = agent_events::handle_agent_event(state, event);
     effects.extend(report_context_window(state));
-    effects.push(Effect::Request(HostRequest::SwitchConnection(number)));
+    effects.push(Effect::Request(HostRequest::Model(ModelRequest::SwitchConnection(number))));
     effects
 }
 

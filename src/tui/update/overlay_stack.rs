@@ -1,7 +1,7 @@
 //! Opens texts in the pager and closes the overlay in front.
 
 use crate::tui::effect::Effect;
-use crate::tui::host::HostRequest;
+use crate::tui::host::{HostRequest, SessionRequest};
 use crate::tui::overlay::{Overlay, Reader, ReaderBody};
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::state::State;
@@ -33,7 +33,7 @@ pub fn close_overlay(state: &mut State) -> Vec<Effect> {
     match closed {
         Some(Overlay::Themes(_, before)) => state.theme = *before,
         Some(Overlay::Sessions(_, held, _)) if !held.query.is_empty() => {
-            return vec![Effect::Request(HostRequest::SearchSessions(String::new()))];
+            return vec![Effect::Request(HostRequest::Session(SessionRequest::Search(String::new())))];
         }
         _ => {}
     }

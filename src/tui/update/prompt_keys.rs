@@ -4,7 +4,7 @@ use super::{agent_events, key_explanations, queue_keys, trust_decision};
 use crate::agent::{Event, WaitingCall, explain_no_grant, grant_options};
 use crate::chat::{CallId, Decider, Decision, Grant, GrantSpan};
 use crate::tui::effect::Effect;
-use crate::tui::host::HostRequest;
+use crate::tui::host::{HostRequest, RuleRequest};
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::question::QuestionPrompt;
 use crate::tui::parts::scope_choice::ScopeChoice;
@@ -77,7 +77,7 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
                     // The call is decided once the rule is written.
                     let call = call.id.clone();
                     state.input.recent_keys.record_answer(chord, now);
-                    return Some(vec![Effect::Request(HostRequest::SaveRule { call, grant, by })]);
+                    return Some(vec![Effect::Request(HostRequest::Rule(RuleRequest::Save { call, grant, by }))]);
                 }
                 approval::KeyResult::Decided { decision, by } => {
                     Event::CallDecided { call: call.id.clone(), decision, by }

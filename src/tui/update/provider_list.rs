@@ -2,7 +2,7 @@
 
 use super::overlay_stack;
 use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, LocalServer};
+use crate::tui::host::{HostRequest, LocalServer, ModelRequest};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Overlay, ProviderChoice};
 use crate::tui::parts::picker::{Picker, Row};
@@ -17,7 +17,7 @@ pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
     let keep = state.keys.first_chord(Scope::List, Action::Keep);
     let picker = Picker::new("Providers", "", provider_rows(&choices)).with_store_key(keep);
     state.viewport.overlays.push(Overlay::Connect(picker, choices));
-    vec![Effect::Request(HostRequest::FindLocalServers)]
+    vec![Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))]
 }
 
 /// Shows the local servers that were found.
@@ -39,12 +39,12 @@ pub fn pick_provider(state: &mut State, choice: ProviderChoice, keep: bool) -> V
             Vec::new()
         }
         ProviderChoice::Server(server) => {
-            let kept = HostRequest::SaveModel {
+            let kept = HostRequest::Model(ModelRequest::Save {
                 profile: String::new(),
                 address: server.address.clone(),
                 model: server.models.first().cloned().unwrap_or_default(),
-            };
-            let mut effects = switch_provider(state, HostRequest::UseLocalServer(server));
+            });
+            let mut effects = switch_provider(state, HostRequest::Model(ModelRequest::UseLocalServer(server)));
             if keep && !effects.is_empty() {
                 effects.push(Effect::Request(kept));
             }
@@ -64,7 +64,7 @@ pub fn handle_api_key_input(state: &mut State, did: KeyResult, kind: KeyEventKin
             };
             let mut effects = overlay_stack::close_overlay(state);
             if !entered.is_empty() {
-                effects.extend(switch_provider(state, HostRequest::SaveKey(entered)));
+                effects.extend(switch_provider(state, HostRequest::Model(ModelRequest::SaveKey(entered))));
             }
             effects
         }

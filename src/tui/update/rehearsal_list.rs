@@ -5,7 +5,7 @@ use crate::agent::{ApplyRequest, Event};
 use crate::chat::dry_run_summary::build_tree;
 use crate::chat::{ApplyOptions, DryRunSummary, SessionId};
 use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, Rehearsal};
+use crate::tui::host::{HostRequest, Rehearsal, RehearsalRequest};
 use crate::tui::overlay::{ConfirmedAction, Overlay, Reader, ReaderBody, RehearsalPart, RehearsalView, RowAction};
 use crate::tui::parts::confirmation::Confirmation;
 use crate::tui::parts::picker::{Picker, Row};
@@ -43,7 +43,7 @@ pub fn run_rehearsal_command(state: &mut State, words: &str) -> Vec<Effect> {
         .viewport
         .overlays
         .push(Overlay::Rehearsal(picker, RehearsalView { pending_action: then, ..RehearsalView::default() }));
-    vec![Effect::Request(HostRequest::LoadRehearsal(state.session.id.clone()))]
+    vec![Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Load(state.session.id.clone())))]
 }
 
 /// Shows the results of the dry run once the host has loaded them.
@@ -182,7 +182,7 @@ fn offer_changes(state: &mut State, of: SessionId, staging: &DryRunSummary, want
         return Vec::new();
     }
     match state.agent.is_dry_run() {
-        true => session_exit::leave_session_for(state, HostRequest::ApplyRehearsal(of, offered)),
+        true => session_exit::leave_session_for(state, HostRequest::Rehearsal(RehearsalRequest::Apply(of, offered))),
         false => agent_events::handle_agent_event(state, Event::ApplyRequested(offered)),
     }
 }

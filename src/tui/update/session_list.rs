@@ -3,7 +3,7 @@
 use super::session_exit;
 use crate::chat::SessionId;
 use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, SessionRow};
+use crate::tui::host::{HostRequest, SessionRequest, SessionRow};
 use crate::tui::overlay::{Overlay, PickedAction, SessionSearch};
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::state::State;
@@ -20,7 +20,7 @@ pub fn open_session_list(state: &mut State, picking: PickedAction) -> Vec<Effect
     };
     let picker = Picker::new(title, "Loading sessions…", Vec::new()).with_filter_hint("Filter by title or text");
     state.viewport.overlays.push(Overlay::Sessions(picker, SessionSearch::default(), picking));
-    vec![Effect::Request(HostRequest::ListSessions)]
+    vec![Effect::Request(HostRequest::Session(SessionRequest::List))]
 }
 
 /// Shows the sessions that the host loaded.
@@ -51,7 +51,7 @@ pub fn update_session_search(state: &mut State) -> Vec<Effect> {
         show_session_rows(picker, held, &state.session.id);
     }
     // The results of the previous text stay until new ones arrive, so that rows do not flicker.
-    vec![Effect::Request(HostRequest::SearchSessions(held.query.clone()))]
+    vec![Effect::Request(HostRequest::Session(SessionRequest::Search(held.query.clone())))]
 }
 
 /// Shows search results. Results for another text than the current one are late and dropped.
@@ -67,15 +67,15 @@ pub fn set_search_results(state: &mut State, words: &str, lines: Vec<(SessionId,
 
 /// Opens or forks the session in a row.
 pub fn pick_session(state: &mut State, held: SessionSearch, picking: PickedAction, row: usize) -> Vec<Effect> {
-    let none = Effect::Request(HostRequest::SearchSessions(String::new()));
+    let none = Effect::Request(HostRequest::Session(SessionRequest::Search(String::new())));
     let mut effects: Vec<Effect> = (!held.query.is_empty()).then_some(none).into_iter().collect();
     effects.extend(match (held.rows.into_iter().nth(row), picking) {
         (Some(session), PickedAction::Fork(becomes)) => {
-            session_exit::leave_session_for(state, HostRequest::ForkSession(session.id, becomes))
+            session_exit::leave_session_for(state, HostRequest::Session(SessionRequest::Fork(session.id, becomes)))
         }
         (Some(session), PickedAction::Open) if session.id == state.session.id => Vec::new(),
         (Some(session), PickedAction::Open) => {
-            session_exit::leave_session_for(state, HostRequest::OpenSession(session.id))
+            session_exit::leave_session_for(state, HostRequest::Session(SessionRequest::Open(session.id)))
         }
         (None, _) => Vec::new(),
     });

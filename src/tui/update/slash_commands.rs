@@ -8,7 +8,7 @@ use crate::agent::WaitingCall;
 use crate::chat::ForkMode;
 use crate::tui::command::Command;
 use crate::tui::effect::Effect;
-use crate::tui::host::HostRequest;
+use crate::tui::host::{HostRequest, RuleRequest, SessionRequest, TrustRequest};
 use crate::tui::keys::Action;
 use crate::tui::overlay::PickedAction;
 use crate::tui::parts::toast::Kind;
@@ -19,7 +19,7 @@ use crate::tui::state::State;
 pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command, words: &str) -> Vec<Effect> {
     match command {
         Command::Help => help_lists::open_help(state),
-        Command::New => session_exit::leave_session_for(state, HostRequest::NewSession),
+        Command::New => session_exit::leave_session_for(state, HostRequest::Session(SessionRequest::New)),
         Command::Fork => fork_session(state, words),
         Command::Resume => session_list::open_session_list(state, PickedAction::Open),
         Command::Theme => theme_list::open_themes(state),
@@ -33,8 +33,8 @@ pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command,
         }
         Command::Audit => audit_list::open_audit_list(state),
         Command::Grants => grant_list::open_grants(state),
-        Command::Rules => vec![Effect::Request(HostRequest::ListRules)],
-        Command::Trust => vec![Effect::Request(HostRequest::InspectProject { asked: true })],
+        Command::Rules => vec![Effect::Request(HostRequest::Rule(RuleRequest::List))],
+        Command::Trust => vec![Effect::Request(HostRequest::Trust(TrustRequest::Inspect { asked: true }))],
         Command::Mode => mode_list::run_mode_command(state, words),
         Command::Title if words.is_empty() => {
             state.show_notice("No title given. Example: /title the flaky test", Kind::Info);
@@ -116,7 +116,10 @@ fn fork_session(state: &mut State, words: &str) -> Vec<Effect> {
         Some(_) | None if state.agent.is_busy() => "Not available now. Wait for the end of the turn or for a question",
         None if state.agent.session.entries().is_empty() => "Nothing to copy yet",
         Some(_) | None => {
-            return session_exit::leave_session_for(state, HostRequest::ForkSession(state.session.id.clone(), becomes));
+            return session_exit::leave_session_for(
+                state,
+                HostRequest::Session(SessionRequest::Fork(state.session.id.clone(), becomes)),
+            );
         }
     };
     state.show_notice(why_not, Kind::Info);

@@ -6,7 +6,7 @@ use crate::chat::Instructions;
 use crate::config::project_files::{ProjectFileKind, ProjectFiles};
 use crate::config::rules::PROJECT_RULES_FILE;
 use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, InspectionReason};
+use crate::tui::host::{HostRequest, InspectionReason, TrustRequest};
 use crate::tui::keys::Chord;
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::toast::Kind;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Checks the project's files at the start of a session. The message `says` is sent once they are settled.
 pub fn check_project_files(state: &mut State, says: String) -> Vec<Effect> {
     state.session.trust.first_message = says;
-    vec![Effect::Request(HostRequest::InspectProject { asked: false })]
+    vec![Effect::Request(HostRequest::Trust(TrustRequest::Inspect { asked: false }))]
 }
 
 /// Opens the trust prompt for the files that were found, if needed.
@@ -79,11 +79,11 @@ pub fn handle_trust_key(state: &mut State, key: &KeyEvent, listening: Listening)
     Some(match (reply, stands) {
         (KeyResult::Trust, _) => {
             mark_trust_storing(state);
-            vec![Effect::Request(HostRequest::Trust { folder, seen: brought.signature() })]
+            vec![Effect::Request(HostRequest::Trust(TrustRequest::Trust { folder, seen: brought.signature() }))]
         }
         (KeyResult::Refuse, true) => {
             mark_trust_storing(state);
-            vec![Effect::Request(HostRequest::RevokeTrust(folder))]
+            vec![Effect::Request(HostRequest::Trust(TrustRequest::Revoke(folder)))]
         }
         (KeyResult::Close, true) => finish_trust_check(state),
         (KeyResult::Refuse | KeyResult::Close, false) => skip_project_files(state).unwrap_or_default(),

@@ -1,0 +1,137 @@
+//! Data that requests to the host and its replies carry.
+
+use crate::chat::{DryRunSummary, SessionId, image};
+
+/// Result of a dry run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rehearsal {
+    /// Session of the dry run.
+    pub session: SessionId,
+    /// Changed files and rehearsed calls.
+    pub staging: DryRunSummary,
+}
+
+/// Reason of an inspection of the project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InspectionReason {
+    /// A session started in it.
+    SessionStarted,
+    /// The user asked for it.
+    UserRequest,
+    /// The files changed after the user trusted them.
+    FilesChanged,
+}
+
+/// Completeness of a list of files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ListState {
+    /// The scan is running and the list will be sent again.
+    Scanning,
+    /// The list is complete.
+    #[default]
+    Complete,
+    /// The list is truncated.
+    Truncated,
+}
+
+/// Status of a link target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkStatus {
+    /// It does not exist.
+    Missing,
+    /// It exists.
+    Exists,
+    /// It is a picture.
+    Picture(image::ImageSize),
+}
+
+/// A provider that is ready to be used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingConnection {
+    /// Session it was requested for; ignored in other sessions.
+    pub session: SessionId,
+    /// Number for `SwitchConnection`.
+    pub number: u64,
+    /// Description of the connection.
+    pub connection: Connection,
+}
+
+/// Available models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Models {
+    /// Models of the current provider.
+    pub listed: ModelList,
+    /// Models of other profiles and servers.
+    pub others: Vec<ModelRow>,
+}
+
+/// Models of the current provider.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelList {
+    /// The provider has not answered yet.
+    Loading,
+    /// The models, in the provider's order.
+    Models(Vec<ModelRow>),
+    /// The provider does not list them; the reason as one sentence.
+    Failed(String),
+}
+
+/// One available model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModelRow {
+    /// Name of its profile; empty for the current provider.
+    pub profile: String,
+    /// Name of the model; empty for the provider's first.
+    pub model: String,
+    /// Context window in tokens, if known.
+    pub context_window: Option<u64>,
+    /// Price in dollars per million tokens: input, cached input, output. `None` if unknown.
+    pub price: Option<(f64, f64, f64)>,
+}
+
+/// One row of the session list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Id of the session.
+    pub id: SessionId,
+    /// Title of the session.
+    pub title: String,
+    /// Formatted time of last use: `yesterday 14:02`.
+    pub last_used: String,
+    /// True for a dry run.
+    pub is_dry_run: bool,
+    /// True if it is a copy of another session.
+    pub is_copy: bool,
+    /// True if a question in it waits for the user.
+    pub has_open_question: bool,
+}
+
+/// A model server found on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalServer {
+    /// Name of the program: `Ollama`.
+    pub name: String,
+    /// Address, ending in `/v1`.
+    pub address: String,
+    /// Models it offers.
+    pub models: Vec<String>,
+}
+
+/// Model and provider in use, and why they were chosen.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Connection {
+    /// Model, as the provider names it.
+    pub model: String,
+    /// Profile in the settings; empty if an address was given for this run only.
+    pub profile: String,
+    /// Provider and origin of the choice: `at api.openai.com (key from OPENAI_API_KEY)`.
+    pub source: String,
+    /// True for the built-in scripted model.
+    pub is_tour: bool,
+    /// True if the model accepts pictures.
+    pub accepts_images: bool,
+    /// Context window of the model in tokens, if known.
+    pub context_window: Option<u64>,
+    /// Price in dollars per million tokens: input, cached input, output. `None` if unknown.
+    pub price: Option<(f64, f64, f64)>,
+}
