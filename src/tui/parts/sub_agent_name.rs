@@ -1,6 +1,6 @@
 //! Names of sub-agents in prompts and lists.
 
-use crate::tui::text::clean;
+use crate::text::clean;
 
 /// Returns the line that names the asking sub-agent in a prompt. The name is cleaned and quoted.
 pub fn origin_line(name: &str) -> String {

@@ -10,7 +10,7 @@ use super::sub_agent_layout;
 use crate::chat::session::CallState;
 use crate::chat::{Answer, AnswerOrigin, AnswerStatus, AnswerValue, CallId, Entry, Outcome, Preview, Questions};
 use crate::text::hidden_chars::mark_hidden;
-use crate::text::{clean, reveal, width};
+use crate::text::clean;
 use crate::tui::text::output::StyledOutput;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece, diff, links, output};

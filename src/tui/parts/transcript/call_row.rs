@@ -8,7 +8,7 @@ use crate::chat::session::CallState;
 use crate::chat::tool::parse_failure_status;
 use crate::chat::{CallId, Decider, Decision, Diff, Entry, Outcome, Preview, ResultOrigin};
 use crate::tui::parts::quantities::format_duration;
-use crate::tui::text::{clean, reveal, width};
+use crate::text::{clean, reveal, width};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;

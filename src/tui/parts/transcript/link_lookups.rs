@@ -3,7 +3,7 @@
 use super::layout_context::LayoutContext;
 use super::picture_caption;
 use crate::chat::image::ImageSize;
-use crate::chat::link::LinkTarget;
+use crate::text::link::LinkTarget;
 use crate::tui::host::LinkStatus;
 use crate::tui::text::{Page, markdown};
 use std::cell::{Cell, RefCell};

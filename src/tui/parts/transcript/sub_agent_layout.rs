@@ -8,11 +8,10 @@ use super::sub_agent_figures::format_figures;
 use crate::agent::{CallStage, PendingCall, Phase, StreamingReply, SubAgent};
 use crate::chat::session::CallState;
 use crate::chat::{Decision, Ending, Entry, Outcome, Preview};
-use crate::text::{clean, width};
+use crate::text::width;
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::parts::spinner::spinner_frame;
 use crate::tui::text::Page;
-use crate::tui::text::{Page, width};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
