@@ -90,7 +90,7 @@ fn request_settings(connection: &Connection, home: &Path) -> Settings {
         Ok(serde_json::Value::Object(parameters)) => parameters,
         Ok(_) | Err(_) => serde_json::Map::new(),
     };
-    extra.extend(profile.leave_out.iter().map(|name| (name.clone(), serde_json::Value::Null)));
+    extra.extend(profile.omit_parameters.iter().map(|name| (name.clone(), serde_json::Value::Null)));
     let proxy = match profile.proxy.as_deref() {
         None => Proxy::System,
         Some("none") => Proxy::Direct,
@@ -113,12 +113,12 @@ fn request_settings(connection: &Connection, home: &Path) -> Settings {
         key_header: profile.key_header.clone(),
         query: profile.query.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
         max_tokens: profile.max_tokens,
-        max_tokens_name: profile.max_tokens_name.clone(),
+        max_tokens_name: profile.max_tokens_parameter.clone(),
         tools: profile.tools,
         images: profile.images,
         parallel_calls: profile.parallel_calls,
         reasoning_effort: profile.reasoning_effort.clone(),
-        send_reasoning_back: profile.reasoning_back,
+        send_reasoning_back: profile.send_reasoning,
         ..Settings::new(&connection.base_url)
     }
 }
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn all_profile_settings_reach_the_requests() {
         let connection = connection(
-            "[profiles.p]\nbase_url = \"https://h/v1\"\napi = \"responses\"\nkey_header = \"api-key\"\nmodel = \"m\"\nheaders = { X = \"x\" }\nquery = { v = \"1\" }\nparameters = { a = { b = 1 } }\nleave_out = [\"stream_options\"]\nmax_tokens = 5\nmax_tokens_name = \"most\"\ntools = false\nimages = true\nparallel_calls = false\nreasoning_effort = \"none\"\nreasoning_back = true\nidle_seconds = 6\nconnect_seconds = 7\nca_file = \"~/a.pem\"\nproxy = \"http://p:1\"\n",
+            "[profiles.p]\nbase_url = \"https://h/v1\"\napi = \"responses\"\nkey_header = \"api-key\"\nmodel = \"m\"\nheaders = { X = \"x\" }\nquery = { v = \"1\" }\nparameters = { a = { b = 1 } }\nomit_parameters = [\"stream_options\"]\nmax_tokens = 5\nmax_tokens_parameter = \"most\"\ntools = false\nimages = true\nparallel_calls = false\nreasoning_effort = \"none\"\nsend_reasoning = true\nidle_seconds = 6\nconnect_seconds = 7\nca_file = \"~/a.pem\"\nproxy = \"http://p:1\"\n",
         );
         let made = request_settings(&connection, Path::new("/home/me"));
         assert_eq!(

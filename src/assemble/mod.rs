@@ -199,7 +199,7 @@ fn prepare_start(cli: Cli) -> Result<Start> {
     };
     let environment = |name: &str| std::env::var(name).ok();
     let settings = config::Settings::load(&places.settings(), &environment, &flags);
-    notices.extend(settings.problems.iter().map(ToString::to_string));
+    notices.extend(settings.problems.iter().chain(&settings.notices).map(ToString::to_string));
     let credentials = Credentials::load(&places.credentials()).unwrap_or_else(|error| {
         notices.push(format!("Cannot read the saved keys: {error}."));
         Credentials::default()

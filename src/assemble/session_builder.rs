@@ -356,7 +356,7 @@ impl SessionBuilder {
     /// Returns the overlay sandbox for a dry run's commands, or why there is none.
     fn rehearsed_commands(&self, play: &Arc<Rehearsal>, folder: &Path) -> CommandRehearsal {
         if self.dry_run.overlay_sandbox == config::dry_run::OverlaySandbox::Off {
-            return CommandRehearsal::Simulated("dry_run.stage is \"off\" in the settings".into());
+            return CommandRehearsal::Simulated("dry_run.overlay_sandbox is \"off\" in the settings".into());
         }
         let beside = play.overlay_folder().parent().unwrap_or(folder);
         match test_overlay_sandbox(&own_program(), folder, beside) {

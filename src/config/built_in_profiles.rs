@@ -51,7 +51,7 @@ pub(super) fn built_in_profiles() -> BTreeMap<String, Profile> {
         ..Profile::default()
     };
     let named = |model: &str, profile: Profile| Profile { model: Some(model.to_owned()), ..profile };
-    let limited_by = |name: &str, profile: Profile| Profile { max_tokens_name: Some(name.to_owned()), ..profile };
+    let limited_by = |name: &str, profile: Profile| Profile { max_tokens_parameter: Some(name.to_owned()), ..profile };
     let seeing = |profile: Profile| Profile { images: true, ..profile };
     let keyed = |key: &str, profile: Profile| Profile { key_env: Some(key.to_owned()), ..profile };
     [
@@ -91,7 +91,7 @@ pub(super) fn built_in_profiles() -> BTreeMap<String, Profile> {
             "mistral",
             Profile {
                 // It rejects unknown parameters and reports token usage without being asked.
-                leave_out: vec!["stream_options".to_owned()],
+                omit_parameters: vec!["stream_options".to_owned()],
                 ..limited_by("max_tokens", service("https://api.mistral.ai/v1", "MISTRAL_API_KEY"))
             },
         ),
@@ -100,7 +100,7 @@ pub(super) fn built_in_profiles() -> BTreeMap<String, Profile> {
             "deepseek",
             Profile {
                 // It rejects calls without the reasoning that led to them.
-                reasoning_back: true,
+                send_reasoning: true,
                 ..service("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY")
             },
         ),
@@ -112,7 +112,7 @@ pub(super) fn built_in_profiles() -> BTreeMap<String, Profile> {
             "moonshot",
             Profile {
                 // Its reasoning models lose track over several calls without it.
-                reasoning_back: true,
+                send_reasoning: true,
                 ..service("https://api.moonshot.ai/v1", "MOONSHOT_API_KEY")
             },
         ),

@@ -11,7 +11,6 @@ pub struct DryRun {
     /// Handling of calls that would ask the user in a live session.
     pub ask: AskHandling,
     /// Use of the overlay sandbox for commands.
-    #[serde(rename = "stage")]
     pub overlay_sandbox: OverlaySandbox,
     /// Paths outside the project that commands may read, and sensitive files that they may open: absolute or from `~`.
     /// A directory opens everything in it except files that may hold secrets.

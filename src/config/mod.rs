@@ -25,6 +25,7 @@ pub mod problem;
 pub mod project;
 pub mod project_files;
 mod project_text;
+pub mod renamed_settings;
 mod repeated_profiles;
 pub mod rules;
 pub mod schema;
@@ -67,7 +68,6 @@ pub struct Config {
     /// Hooks by name; they run in this order.
     pub hooks: BTreeMap<String, Hook>,
     /// Model reviewer of calls that would run without asking.
-    #[serde(rename = "second_reader")]
     pub model_reviewer: ModelReviewer,
     /// Limits for project instructions.
     pub project: Project,

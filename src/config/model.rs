@@ -54,13 +54,13 @@ pub struct Profile {
     pub parameters: toml::Table,
     /// Parameters set by aye that the provider rejects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub leave_out: Vec<String>,
+    pub omit_parameters: Vec<String>,
     /// Maximum tokens of a reply, reasoning included. `None`: decided by the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
     /// Name of the request parameter for `max_tokens`. `None`: the usual one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_tokens_name: Option<String>,
+    pub max_tokens_parameter: Option<String>,
     /// Offer tools to the model.
     pub tools: bool,
     /// Send images to the model.
@@ -72,7 +72,7 @@ pub struct Profile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<String>,
     /// Send the model's reasoning back with its calls.
-    pub reasoning_back: bool,
+    pub send_reasoning: bool,
     /// Seconds without data after which a reply is aborted.
     pub idle_seconds: u64,
     /// Seconds after which a connection attempt is aborted.
@@ -120,14 +120,14 @@ impl Default for Profile {
             headers: BTreeMap::new(),
             query: BTreeMap::new(),
             parameters: toml::Table::new(),
-            leave_out: Vec::new(),
+            omit_parameters: Vec::new(),
             max_tokens: None,
-            max_tokens_name: None,
+            max_tokens_parameter: None,
             tools: true,
             images: false,
             parallel_calls: None,
             reasoning_effort: None,
-            reasoning_back: false,
+            send_reasoning: false,
             idle_seconds: 90,
             connect_seconds: 10,
             ca_file: None,

@@ -1,4 +1,4 @@
-//! `[second_reader]`: the model reviewer of calls that would run without asking.
+//! `[model_reviewer]`: the model reviewer of calls that would run without asking.
 
 use serde::{Deserialize, Serialize};
 

@@ -21,14 +21,14 @@ pub const SETTINGS: &[(&str, &str, ValueKind)] = &[
     ("profiles.*", "headers", ValueKind::Headers),
     ("profiles.*", "query", ValueKind::Query),
     ("profiles.*", "parameters", ValueKind::Parameters),
-    ("profiles.*", "leave_out", ValueKind::Names),
+    ("profiles.*", "omit_parameters", ValueKind::Names),
     ("profiles.*", "max_tokens", ValueKind::Integer(1..=10_000_000)),
-    ("profiles.*", "max_tokens_name", ValueKind::Name),
+    ("profiles.*", "max_tokens_parameter", ValueKind::Name),
     ("profiles.*", "tools", ValueKind::Switch),
     ("profiles.*", "images", ValueKind::Switch),
     ("profiles.*", "parallel_calls", ValueKind::Switch),
     ("profiles.*", "reasoning_effort", ValueKind::Text),
-    ("profiles.*", "reasoning_back", ValueKind::Switch),
+    ("profiles.*", "send_reasoning", ValueKind::Switch),
     ("profiles.*", "idle_seconds", ValueKind::Integer(1..=3600)),
     ("profiles.*", "connect_seconds", ValueKind::Integer(1..=600)),
     ("profiles.*", "ca_file", ValueKind::File),
@@ -42,13 +42,13 @@ pub const SETTINGS: &[(&str, &str, ValueKind)] = &[
     ("hooks.*", "tools", ValueKind::Names),
     ("hooks.*", "seconds", ValueKind::Integer(1..=60)),
     ("hooks.*", "dry_run", ValueKind::Switch),
-    ("second_reader", "profile", ValueKind::Name),
-    ("second_reader", "model", ValueKind::Name),
-    ("second_reader", "seconds", ValueKind::Integer(1..=120)),
+    ("model_reviewer", "profile", ValueKind::Name),
+    ("model_reviewer", "model", ValueKind::Name),
+    ("model_reviewer", "seconds", ValueKind::Integer(1..=120)),
     ("project", "instructions_kib", ValueKind::Integer(0..=1024)),
     ("dry_run", "tell_model", ValueKind::Choice(&["never", "once", "each_result"])),
     ("dry_run", "ask", ValueKind::Choice(&["report", "as live"])),
-    ("dry_run", "stage", ValueKind::Choice(&["auto", "off"])),
+    ("dry_run", "overlay_sandbox", ValueKind::Choice(&["auto", "off"])),
     ("dry_run", "read", ValueKind::Paths),
     ("dry_run", "outside", ValueKind::Choice(&["refuse", "overlay"])),
     ("dry_run", "simulator", ValueKind::Name),
@@ -74,7 +74,7 @@ pub const SETTINGS: &[(&str, &str, ValueKind)] = &[
 
 /// Section names.
 pub const SECTIONS: &[&str] =
-    &["model", "profiles", "approval", "hooks", "second_reader", "project", "dry_run", "shell", "screen", "keys"];
+    &["model", "profiles", "approval", "hooks", "model_reviewer", "project", "dry_run", "shell", "screen", "keys"];
 
 /// Sections that contain subsections with user-chosen names.
 pub const NAMED_SECTIONS: &[&str] = &["profiles", "hooks"];

@@ -34,6 +34,8 @@ pub struct Settings {
     pub config: Config,
     /// Invalid settings, which were ignored, in file order.
     pub problems: Vec<Problem>,
+    /// Old names of settings. Their values apply.
+    pub notices: Vec<Problem>,
     origins: BTreeMap<String, Origin>,
 }
 
@@ -64,17 +66,18 @@ impl Settings {
         flags: &Overrides,
     ) -> Self {
         let mut table = Table::try_from(Config::default()).expect("the defaults are TOML");
-        let (mut origins, mut problems) = (BTreeMap::new(), Vec::new());
+        let (mut origins, mut problems, mut notices) = (BTreeMap::new(), Vec::new(), Vec::new());
         for layer in layers {
             merge_tables(&mut table, layer.table);
             origins.extend(layer.origins);
             problems.extend(layer.problems);
+            notices.extend(layer.notices);
         }
         let config = deserialize_config(Value::Table(table)).unwrap_or_else(|words| {
             problems.push(Problem { origin: Origin::Default, message: words });
             Config::default()
         });
-        let mut settings = Self { config, problems, origins };
+        let mut settings = Self { config, problems, notices, origins };
         settings.apply_environment(environment);
         settings.apply_flags(flags);
         settings.check_consistency();

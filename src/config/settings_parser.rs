@@ -3,7 +3,7 @@
 use super::base_address::UNUSABLE_ADDRESS;
 use super::problem::find_nearest;
 use super::schema::{self, ANY_NAME, NAMED_SECTIONS, SECTIONS, ValueKind};
-use super::{Origin, Problem, command_words, repeated_profiles};
+use super::{Origin, Problem, command_words, renamed_settings, repeated_profiles};
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 use toml_edit::{Document, Item};
@@ -19,6 +19,8 @@ pub struct Layer {
     pub origins: BTreeMap<String, Origin>,
     /// Errors in file order.
     pub problems: Vec<Problem>,
+    /// Old names of settings, in file order. Their values apply.
+    pub notices: Vec<Problem>,
 }
 
 /// Reads the text of a settings file; `file` is its name as displayed. Never fails: a text that is not TOML gives one
@@ -27,7 +29,8 @@ pub fn parse_settings(text: &str, file: &str) -> Layer {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (whole, twice) = remove_repeated_profiles(text);
     let text = whole.as_str();
-    let mut reading = SettingsParser { text, file, document: None, layer: Layer::default() };
+    let mut reading =
+        SettingsParser { text, file, document: None, written_names: BTreeMap::new(), layer: Layer::default() };
     for (name, first, line) in twice {
         let at = Origin::File { file: file.to_owned(), line };
         let words = format!(
@@ -48,6 +51,7 @@ pub fn parse_settings(text: &str, file: &str) -> Layer {
         Origin::Default | Origin::Environment(_) | Origin::Flag(_) | Origin::Entered | Origin::Command(_) => 0,
     };
     reading.layer.problems.sort_by_key(line);
+    reading.layer.notices.sort_by_key(line);
     reading.layer
 }
 
@@ -72,6 +76,8 @@ struct SettingsParser<'a> {
     text: &'a str,
     file: &'a str,
     document: Option<Document<&'a str>>,
+    /// Old names in the file, by the path with the new name.
+    written_names: BTreeMap<String, String>,
     layer: Layer,
 }
 
@@ -87,7 +93,8 @@ impl SettingsParser<'_> {
         self.layer.problems.push(Problem { origin: self.origin_at(byte), message: words });
     }
 
-    fn parse_sections(&mut self, table: Table) {
+    fn parse_sections(&mut self, mut table: Table) {
+        self.replace_old_names(&[], "", &mut table);
         for (section, value) in table {
             if !SECTIONS.contains(&section.as_str()) {
                 self.report_problem(
@@ -136,7 +143,34 @@ impl SettingsParser<'_> {
         table
     }
 
-    fn parse_section(&mut self, above: &[&str], section: &str, table: Table) {
+    /// Replaces the old names in a section and adds a notice for each. If both names are given, the new one counts.
+    fn replace_old_names(&mut self, above: &[&str], section: &str, table: &mut Table) {
+        let names: Vec<String> = table.keys().cloned().collect();
+        for old in names {
+            let Some(new) = renamed_settings::find_new_name(section, &old) else { continue };
+            let path: Vec<&str> = above.iter().copied().chain([old.as_str()]).collect();
+            let location = self.locate_setting(&path);
+            let Some(value) = table.remove(&old) else { continue };
+            let has_both = table.keys().any(|name| renamed_settings::is_same_name(section, name, new));
+            let effect = match has_both {
+                true => "both are given and only the new name counts",
+                false => "the old name works in this release",
+            };
+            let message = match section {
+                "" => format!("`[{old}]` is now `[{new}]`; {effect}"),
+                _ => format!("`{}` is now `{new}`; {effect}", path.join(".")),
+            };
+            if !has_both {
+                let path: Vec<&str> = above.iter().copied().chain([new]).collect();
+                self.written_names.insert(path.join("."), old);
+                table.insert(new.to_owned(), value);
+            }
+            self.layer.notices.push(Problem { origin: location, message });
+        }
+    }
+
+    fn parse_section(&mut self, above: &[&str], section: &str, mut table: Table) {
+        self.replace_old_names(above, section, &mut table);
         for (name, value) in table {
             let path: Vec<&str> = above.iter().copied().chain([name.as_str()]).collect();
             let takes = schema::settings_in_section(section).find(|(known, _)| *known == name || *known == ANY_NAME);
@@ -149,7 +183,7 @@ impl SettingsParser<'_> {
             match takes {
                 Some((_, takes)) => match takes.find_error(&value) {
                     None => self.store_setting(&path, value, takes),
-                    Some(_) if matches!(path[..], ["second_reader", "profile"] | ["dry_run", "simulator"]) => {
+                    Some(_) if matches!(path[..], ["model_reviewer", "profile"] | ["dry_run", "simulator"]) => {
                         // A reviewer or simulator is wanted but unknown, which is not the same as none.
                         self.section_table(above).insert(name.clone(), Value::String(String::new()));
                         let (setting, found) = (path.join("."), describe_found(takes, &value));
@@ -197,9 +231,10 @@ impl SettingsParser<'_> {
     fn locate_setting(&self, path: &[&str]) -> Origin {
         let mut item = self.document.as_ref().map(Document::as_item);
         let mut byte = 0;
-        for name in path {
+        for (depth, name) in path.iter().enumerate() {
             let table = item.and_then(Item::as_table_like);
-            let Some((key, below)) = table.and_then(|table| table.get_key_value(name)) else { break };
+            let written = self.written_names.get(&path[..=depth].join(".")).map_or(*name, String::as_str);
+            let Some((key, below)) = table.and_then(|table| table.get_key_value(written)) else { break };
             byte = key.span().map_or(byte, |span| span.start);
             item = Some(below);
         }

@@ -243,6 +243,10 @@ fn reports_wrong_settings_and_uses_the_rest() {
     };
     check("", &[]);
     check(
+        "leave_out = [\"user\"]",
+        &["config.toml:6: `profiles.p.leave_out` is now `omit_parameters`; the old name works in this release"],
+    );
+    says(
         "[profiles.p]\nbase_url = \"https://second.example/v1\"\n[screen]\nmosue = true",
         &[
             "config.toml:6: profile p is already defined on line 3.",
@@ -257,9 +261,9 @@ fn reports_wrong_settings_and_uses_the_rest() {
         "key_command = \"give secret | head -1\"",
         &["profiles.p.key_command needs a shell, which is not used by default"],
     );
-    check("reasonning_back = true", &["did you mean profiles.p.reasoning_back?"]);
+    check("send_reasonning = true", &["did you mean profiles.p.send_reasoning?"]);
     check("api_key = \"sk-secret\"", &["keys are not stored in this file"]);
-    check("max_tokens_name = \"null\"", &["profiles.p.max_tokens_name has no value; remove the line"]);
+    check("max_tokens_parameter = \"null\"", &["profiles.p.max_tokens_parameter has no value; remove the line"]);
     check("[profiles.other]\nbase_url = \"not an address\"", &["profiles.other.base_url has an invalid value"]);
     assert!(service.received().iter().all(|request| request.header("x-good").is_none()), "some headers were sent");
     let (_, err, exit) = with_profile(Setup::new(&["-p", "hi", "--profile", "azure"]), &service, "").print("");
@@ -270,7 +274,7 @@ fn reports_wrong_settings_and_uses_the_rest() {
 #[test]
 fn sends_configured_parameters_and_omits_configured_fields() {
     let (_runtime, service) = start_service(vec![says("Fine.")]);
-    let lines = "parameters = { temperature = 0.5, nested = { a = [1, true] } }\nleave_out = [\"stream_options\"]\nheaders = { X-One = \"1\" }";
+    let lines = "parameters = { temperature = 0.5, nested = { a = [1, true] } }\nomit_parameters = [\"stream_options\"]\nheaders = { X-One = \"1\" }";
     let (_, err, exit) = with_profile(Setup::new(&["-p", "hi"]), &service, lines).print("");
     assert_eq!((err.as_str(), exit), ("", 0));
     let request = &service.received()[0];

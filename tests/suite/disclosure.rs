@@ -307,7 +307,7 @@ fn r30_a_dry_run_with_an_overlay_of_the_home_discloses_no_kind_of_secret() {
 
 #[test]
 fn r30_a_dry_run_without_an_overlay_sandbox_discloses_no_kind_of_secret() {
-    check(&[], "[dry_run]\nstage = \"off\"\n");
+    check(&[], "[dry_run]\noverlay_sandbox = \"off\"\n");
 }
 
 /// No user is there to answer prompts, so nothing that asks is read.

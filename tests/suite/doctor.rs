@@ -138,12 +138,24 @@ fn describes_the_terminal() {
 }
 
 #[test]
+fn old_names_of_settings_are_notes() {
+    let setup = Setup::new(&["doctor", "--json"]);
+    set(&setup, "[second_reader]\nseconds = 7\n");
+    let (out, _, code) = setup.print("");
+    let found: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |text: &str| found.iter().find(|line| line["words"].as_str().unwrap().contains(text)).unwrap();
+    assert_eq!(of("`[second_reader]` is now `[model_reviewer]`")["state"], "note", "{out}");
+    assert!(of("model_reviewer.seconds = 7")["words"].as_str().unwrap().ends_with("config.toml:2"), "{out}");
+    assert!(code == 0 || found.iter().any(|line| line["state"] == "wrong"), "{out}");
+}
+
+#[test]
 fn lists_rules_hooks_and_reviewers_and_which_are_disabled() {
     let setup = Setup::new(&["doctor", "--json"]);
     write_settings(
         &setup,
         "[hooks.right]\ncommand = [\"sh\", \"-c\", \"hook-secret-4711\"]\ntools = [\"bash_exec\"]\n[hooks.gone]\ncommand = [\"/no/such/hook\"]\n\
-         [second_reader]\nprofile = \"none-such\"\n",
+         [model_reviewer]\nprofile = \"none-such\"\n",
     );
     let home = setup.place.path().join("home/aye/config");
     let rule =

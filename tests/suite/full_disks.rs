@@ -68,7 +68,7 @@ fn r24_reports_a_rehearsed_write_that_does_not_fit() {
     ]));
     let arguments = ["--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b"];
     let setup = Setup::new(&arguments).has("a.txt", "real\n").size(100, 30);
-    write_settings(&setup, "[dry_run]\nstage = \"off\"\n");
+    write_settings(&setup, "[dry_run]\noverlay_sandbox = \"off\"\n");
     mount_small_disk(&setup.place.path().join("home/aye/data/rehearsal"), "size=512k");
     let before = read_mounts();
     let mut program = setup.start();
@@ -190,7 +190,7 @@ fn open_apply_screen_on_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::
     let place = setup.place.clone();
     mount_small_disk(&place.path().join("project"), "size=600k");
     let setup = setup.has("a.txt", "one\n");
-    write_settings(&setup, "[dry_run]\nstage = \"off\"\n");
+    write_settings(&setup, "[dry_run]\noverlay_sandbox = \"off\"\n");
     let (out, err, code) = setup.print("");
     assert_eq!(code, 0, "{out}{err}");
     std::fs::write(place.path().join("project/ballast"), vec![0; 500_000]).unwrap();

@@ -27,7 +27,7 @@ struct Trial {
 fn with_reviewer(setup: Setup, settings: &str) -> Setup {
     let config = setup.place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
-    std::fs::write(config.join("config.toml"), format!("{HOOK}[second_reader]\n{settings}\n")).unwrap();
+    std::fs::write(config.join("config.toml"), format!("{HOOK}[model_reviewer]\n{settings}\n")).unwrap();
     setup
 }
 

@@ -361,7 +361,7 @@ async fn overlay_with_unusual_files_can_be_removed() {
 async fn r30_overlay_sandbox_runs_commands_unless_the_settings_disable_it() {
     let is_available = is_there();
     let overlay = "[dry_run]\noutside = \"overlay\"\n";
-    for (text, runs_it) in [(overlay, is_available), ("[dry_run]\nstage = \"off\"\n", false)] {
+    for (text, runs_it) in [(overlay, is_available), ("[dry_run]\noverlay_sandbox = \"off\"\n", false)] {
         let service = Service::start([
             runs("cat a.txt; echo changed > a.txt; cat a.txt; echo x > ~/x"),
             runs("cat a.txt"),

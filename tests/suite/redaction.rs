@@ -62,7 +62,7 @@ fn r57_simulator_receives_no_secret_and_its_answer_is_escaped() {
         write_settings(
             &setup,
             &format!(
-                "[model]\ntitles = false\n[dry_run]\nstage = \"off\"\nsimulator = \"other\"\nsimulator_model = \"sim-7b\"\n[profiles.other]\nbase_url = \"{url}\"\nkey_env = \"OTHER_KEY\""
+                "[model]\ntitles = false\n[dry_run]\noverlay_sandbox = \"off\"\nsimulator = \"other\"\nsimulator_model = \"sim-7b\"\n[profiles.other]\nbase_url = \"{url}\"\nkey_env = \"OTHER_KEY\""
             ),
         );
         let (out, err, code) = setup.print("");

@@ -24,7 +24,7 @@ pub fn rehearse(calls: &[(&str, Value)], files: &[(&str, &str)]) -> (tokio::runt
     // The outcome of a command must not depend on whether the system has an overlay sandbox.
     let config = place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
-    std::fs::write(config.join("config.toml"), "[dry_run]\nstage = \"off\"\n").unwrap();
+    std::fs::write(config.join("config.toml"), "[dry_run]\noverlay_sandbox = \"off\"\n").unwrap();
     let (out, err, code) = setup.print("");
     assert_eq!(code, 0, "{out}{err}");
     (runtime, service, place)

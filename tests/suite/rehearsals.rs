@@ -161,7 +161,7 @@ fn rehearse_calls(place: &Arc<Folder>, more: &[&str]) -> (String, String, i32) {
     // Without the overlay sandbox the result of the command is the same on every system.
     let config = place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
-    std::fs::write(config.join("config.toml"), "[dry_run]\nstage = \"off\"\n").unwrap();
+    std::fs::write(config.join("config.toml"), "[dry_run]\noverlay_sandbox = \"off\"\n").unwrap();
     let project = place.path().join("project");
     std::fs::create_dir_all(project.join("src")).unwrap();
     std::fs::write(project.join("src/a.txt"), "one\ntwo\n").unwrap();

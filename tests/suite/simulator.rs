@@ -29,7 +29,7 @@ impl DryRun {
         write_settings(
             &setup,
             &format!(
-                "[model]\ntitles = false\n[dry_run]\nstage = \"off\"\n{more}\n[profiles.other]\nbase_url = \"{url}\"\nkey_env = \"OTHER_KEY\""
+                "[model]\ntitles = false\n[dry_run]\noverlay_sandbox = \"off\"\n{more}\n[profiles.other]\nbase_url = \"{url}\"\nkey_env = \"OTHER_KEY\""
             ),
         );
         Self { runtime, simulator, place: setup.place }

@@ -137,8 +137,8 @@ pub(super) fn check_overlay(stage: OverlaySandbox, named: Option<&Path>, places:
     let Ok(folder) = resolve_folder(named) else { return Vec::new() };
     let told = "commands of a dry run do not run; their results are simulated, see simulator";
     if stage == OverlaySandbox::Off {
-        let words = format!("none: dry_run.stage is \"off\" in the settings; {told}");
-        return vec![Finding::note(area, words, "remove dry_run.stage from the settings to enable it")];
+        let words = format!("none: dry_run.overlay_sandbox is \"off\" in the settings; {told}");
+        return vec![Finding::note(area, words, "remove dry_run.overlay_sandbox from the settings to enable it")];
     }
     let layer = places.rehearsal(&SessionId("trial".to_owned()));
     vec![match test_overlay_sandbox(&own_program(), &folder, layer.parent().unwrap_or(&layer)) {

@@ -115,7 +115,7 @@ pub(super) fn check_reviewers(
             Ok(words) => Finding::ok(area, format!("{words}, time limit {} s", set.seconds)),
             Err(why) => {
                 let words = format!("the model reviewer is not available, so every call asks: {why:#}");
-                Finding::problem(area, words, "correct or remove [second_reader] in the settings")
+                Finding::problem(area, words, "correct or remove [model_reviewer] in the settings")
             }
         },
     });

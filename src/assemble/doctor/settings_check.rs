@@ -18,6 +18,9 @@ pub(super) fn check_settings(settings: &Settings, places: &Places) -> Vec<Findin
     for problem in &settings.problems {
         found.push(Finding::problem(area, problem.to_string(), "correct that line; all valid settings apply"));
     }
+    for notice in &settings.notices {
+        found.push(Finding::note(area, notice.to_string(), "use the new name"));
+    }
     let (_, keys) = Keymap::with_overrides(&settings.config.keys);
     found.extend(keys.into_iter().map(|words| Finding::problem(area, words, "correct it under [keys]")));
     let themes = Themes::with_folder(&places.themes());

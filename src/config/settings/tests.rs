@@ -141,7 +141,7 @@ fn a_section_for_a_built_in_profile_overrides_only_its_keys() {
     let expected =
         crate::config::Profile { base_url: "https://gateway.example/v1".into(), idle_seconds: 5, ..theirs.clone() };
     assert_eq!(*mine, expected);
-    assert!(mine.reasoning_back && mine.key_env.as_deref() == Some("DEEPSEEK_API_KEY"));
+    assert!(mine.send_reasoning && mine.key_env.as_deref() == Some("DEEPSEEK_API_KEY"));
 }
 
 #[test]

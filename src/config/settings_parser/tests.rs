@@ -4,6 +4,57 @@ use super::*;
 
 const FILE: &str = "~/.config/aye/config.toml";
 
+/// Reads a text without errors and checks its notices.
+#[track_caller]
+fn check_notices(text: &str, said: &[&str]) -> Layer {
+    let layer = parse_settings(text, FILE);
+    assert_eq!(layer.problems, []);
+    let notices: Vec<String> = layer.notices.iter().map(ToString::to_string).collect();
+    let said: Vec<String> = said.iter().map(|words| format!("{FILE}:{words}")).collect();
+    assert_eq!(notices, said);
+    layer
+}
+
+#[test]
+fn old_names_of_settings_work_with_a_notice() {
+    let new = "[model_reviewer]\nprofile = \"a\"\nseconds = 5\n[profiles.\"a.b\"]\nomit_parameters = [\"user\"]\n\
+        max_tokens_parameter = \"most\"\nsend_reasoning = true\n[dry_run]\noverlay_sandbox = \"off\"\n";
+    let expected = check_notices(new, &[]);
+    let old = "[second_reader]\nprofile = \"a\"\nseconds = 5\n[profiles.\"a.b\"]\nleave_out = [\"user\"]\n\
+        max_tokens_name = \"most\"\nreasoning_back = true\n[dry_run]\nstage = \"off\"\n";
+    let layer = check_notices(
+        old,
+        &[
+            "1: `[second_reader]` is now `[model_reviewer]`; the old name works in this release",
+            "5: `profiles.a.b.leave_out` is now `omit_parameters`; the old name works in this release",
+            "6: `profiles.a.b.max_tokens_name` is now `max_tokens_parameter`; the old name works in this release",
+            "7: `profiles.a.b.reasoning_back` is now `send_reasoning`; the old name works in this release",
+            "9: `dry_run.stage` is now `overlay_sandbox`; the old name works in this release",
+        ],
+    );
+    assert_eq!((layer.table, layer.origins), (expected.table, expected.origins));
+}
+
+#[test]
+fn the_new_name_counts_if_both_are_given() {
+    let layer = check_notices(
+        "second_reader.profile = \"a\"\nmodel_reviewer.seconds = 5\ndry_run = { overlay_sandbox = \"off\", stage = \"auto\" }\n",
+        &[
+            "1: `[second_reader]` is now `[model_reviewer]`; both are given and only the new name counts",
+            "3: `dry_run.stage` is now `overlay_sandbox`; both are given and only the new name counts",
+        ],
+    );
+    assert_eq!(layer.table["model_reviewer"], Value::Table("seconds = 5".parse().unwrap()));
+    assert_eq!(layer.table["dry_run"]["overlay_sandbox"].as_str(), Some("off"));
+}
+
+#[test]
+fn an_invalid_value_under_an_old_name_is_reported_at_its_line() {
+    let layer =
+        check("[second_reader]\nseconds = 0\n", &["2: model_reviewer.seconds is 0; expected an integer from 1 to 120"]);
+    assert_eq!(layer.notices.len(), 1);
+}
+
 /// Reads a text and checks its errors.
 #[track_caller]
 fn check_settings(text: &str, said: &[&str]) -> Layer {
@@ -82,8 +133,8 @@ fn errors_in_a_profile_name_the_cause() {
             "ca_file is \"company.pem\"; expected an absolute file path such as \"~/certificates/company.pem\"",
         ),
         (
-            "leave_out = \"stream_options\"",
-            "leave_out is \"stream_options\"; expected a list of names, such as [\"stream_options\"]",
+            "omit_parameters = \"stream_options\"",
+            "omit_parameters is \"stream_options\"; expected a list of names, such as [\"stream_options\"]",
         ),
         ("headers = { \"X Y\" = \"1\" }", "headers has the header \"X Y\", which is not a valid header name"),
         ("headers = { Host = \"h\" }", "headers has the header Host, which HTTP sets itself"),
@@ -189,7 +240,7 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
     check_settings(
         "mouse = true",
         &[
-            "1: mouse is not a section; available: model, profiles, approval, hooks, second_reader, project, dry_run, shell, screen, keys",
+            "1: mouse is not a section; available: model, profiles, approval, hooks, model_reviewer, project, dry_run, shell, screen, keys",
         ],
     );
     check_settings("screen = 3", &["1: screen is 3; expected a section [screen]"]);
