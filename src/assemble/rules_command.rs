@@ -112,10 +112,10 @@ fn rule_json(rule: &Rule, state: &str) -> String {
     escape_json(&object.to_string())
 }
 
-/// Lists problems; exit code 2 if there are any.
+/// Lists problems and old names of keys; exit code 2 if there are problems.
 fn check_rules(loaded: &LoadedRules, as_json: bool) -> Result<ExitCode> {
     let notices = loaded.notices();
-    let lines: Vec<String> = match (as_json, notices.is_empty()) {
+    let mut lines: Vec<String> = match (as_json, notices.is_empty()) {
         (true, _) => notices.iter().map(|notice| escape_json(&json!({ "problem": notice }).to_string())).collect(),
         (false, true) => vec![match loaded.rules.list.len() {
             0 => "no rules, no problems".to_owned(),
@@ -124,6 +124,10 @@ fn check_rules(loaded: &LoadedRules, as_json: bool) -> Result<ExitCode> {
         }],
         (false, false) => notices.iter().map(|notice| clean_text(&clean_line(notice)).into_owned()).collect(),
     };
+    lines.extend(loaded.old_names.iter().map(|notice| match as_json {
+        true => escape_json(&json!({ "notice": notice.to_string() }).to_string()),
+        false => format!("note: {}", clean_text(&clean_line(&notice.to_string()))),
+    }));
     print_lines(&lines)?;
     Ok(ExitCode::from(if loaded.problems.is_empty() { 0 } else { 2 }))
 }

@@ -159,7 +159,7 @@ fn lists_rules_hooks_and_reviewers_and_which_are_disabled() {
     );
     let home = setup.place.path().join("home/aye/config");
     let rule =
-        |says: &str, words: &str, more: &str| format!("[[rule]]\nsays = \"{says}\"\nwords = \"{words}\"\n{more}\n");
+        |says: &str, words: &str, more: &str| format!("[[rule]]\nverdict = \"{says}\"\nprefix = \"{words}\"\n{more}\n");
     let mine = rule("allow", "cargo test", "")
         + &rule("deny", "git push", "")
         + &rule("allow", "make lint", "matches = \"make\"")

@@ -163,7 +163,7 @@ async fn r20_only_the_user_changes_the_mode() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r14_no_mode_allows_writing_the_users_rules_inside_the_project() {
-    let rule = "[[rule]]\nsays = \"allow\"\ntool = \"write_file\"\npath = \"**\"\n";
+    let rule = "[[rule]]\nverdict = \"allow\"\ntool = \"write_file\"\npath = \"**\"\n";
     let write = |path: &str, text: &str| {
         let arguments = json!({ "path": path, "content": text }).to_string();
         let call = json!({ "index": 0, "id": path, "type": "function",

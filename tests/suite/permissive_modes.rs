@@ -204,7 +204,7 @@ fn r13_full_mode_asks_before_reading_sensitive_files() {
 
 #[test]
 fn r13_rule_for_exactly_one_sensitive_file_allows_reading_it() {
-    let rule = "[[rule]]\nsays = \"allow\"\ntool = \"read_file\"\npath = \"";
+    let rule = "[[rule]]\nverdict = \"allow\"\ntool = \"read_file\"\npath = \"";
     for (path, expected) in [(".env", "allow"), (".env*", "ask"), ("**", "ask"), ("docs/.env", "ask")] {
         let place = project(&[(".env", "KEY=hunter2\n")]);
         let config = place.path().join("home/aye/config");
@@ -227,7 +227,7 @@ fn project_with_rules(paths: &[&str]) -> Arc<Folder> {
     let config = place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     let rules: Vec<String> =
-        paths.iter().map(|path| format!("[[rule]]\nsays = \"allow\"\npath = \"{path}\"\n")).collect();
+        paths.iter().map(|path| format!("[[rule]]\nverdict = \"allow\"\npath = \"{path}\"\n")).collect();
     std::fs::write(config.join("rules.toml"), rules.concat()).unwrap();
     let project = place.path().join("project");
     symlink(".env", project.join("link")).unwrap();

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::Duration;
 
 const INSTRUCTIONS: &str = "Use tabs, says the project.\n";
-const RULES: &str = "[[rule]]\nsays = \"allow\"\nwords = \"touch\"\n";
+const RULES: &str = "[[rule]]\nverdict = \"allow\"\nprefix = \"touch\"\n";
 
 /// The system prompt of each request.
 fn system_prompts(person: &User) -> Vec<String> {

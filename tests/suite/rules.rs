@@ -30,7 +30,7 @@ fn verdicts_in(person: &User) -> Vec<(String, String)> {
 fn open_grant_choice(program: &mut Program) {
     program.press_until("a", "Allow without asking");
     program.press_until(RIGHT, "every plain command that begins with touch ›");
-    program.press_until(DOWN, "says = \"allow\"");
+    program.press_until(DOWN, "verdict = \"allow\"");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
     open_grant_choice(&mut program);
     let shown = program.until("would have covered no other call");
     for part in
-        ["words = [\"touch\"]", "tool = \"bash_exec\"", "stored in your rules.toml for 90 days", "never: a chain"]
+        ["prefix = [\"touch\"]", "tool = \"bash_exec\"", "stored in your rules.toml for 90 days", "never: a chain"]
     {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -59,7 +59,7 @@ fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
     assert!(program.file("one").is_some());
     let text = rules_text(&person);
     assert!(
-        text.contains("words = [\"touch\"]") && text.contains("expires = ") && text.contains("key = \"enter\""),
+        text.contains("prefix = [\"touch\"]") && text.contains("expires = ") && text.contains("key = \"enter\""),
         "{text}"
     );
     drop(program);
@@ -141,7 +141,7 @@ fn r24_unwritable_rule_keeps_the_prompt_and_the_old_file_and_states_why() {
 
 #[test]
 fn r14_project_rules_apply_once_trusted_and_until_they_change() {
-    let own = "[[rule]]\nsays = \"allow\"\nwords = \"touch\"\n";
+    let own = "[[rule]]\nverdict = \"allow\"\nprefix = \"touch\"\n";
     let person = User::new(vec![
         runs("touch one"),
         says("One."),
@@ -160,7 +160,7 @@ fn r14_project_rules_apply_once_trusted_and_until_they_change() {
     // Only a user at a terminal can trust them.
     let (shown, why, code) = person.run_headless(&["rules", "trust"]);
     assert!(
-        shown.contains("words = \"touch\"") && why.contains("Cannot ask for trust: not a terminal"),
+        shown.contains("prefix = \"touch\"") && why.contains("Cannot ask for trust: not a terminal"),
         "{shown}{why}"
     );
     assert_eq!(code, 2);
@@ -185,7 +185,7 @@ fn r14_project_rules_apply_once_trusted_and_until_they_change() {
 #[test]
 fn r12_broken_rule_asks_for_everything_and_reports_its_line() {
     let person =
-        User::new(vec![runs("ls"), says("Done.")]).with_rules("[[rule]]\nsays = \"dney\"\nwords = \"git push\"\n");
+        User::new(vec![runs("ls"), says("Done.")]).with_rules("[[rule]]\nverdict = \"dney\"\nprefix = \"git push\"\n");
     let mut program = person.start(&["--mode", "auto"]);
     program.until("rules.toml:2");
     say(&mut program, "go");
@@ -199,7 +199,7 @@ fn r12_broken_rule_asks_for_everything_and_reports_its_line() {
 fn r12_deny_rule_follows_a_link_that_changes_while_the_program_runs() {
     let reads = |path: &str| calls_after(Duration::ZERO, &[("read_file", serde_json::json!({ "path": path }))]);
     let person = User::new(vec![reads("releases/3/a.txt"), reads("releases/4/a.txt"), says("As you like.")])
-        .with_rules("[[rule]]\nsays = \"deny\"\npath = \"current/**\"\n");
+        .with_rules("[[rule]]\nverdict = \"deny\"\npath = \"current/**\"\n");
     for release in ["3", "4"] {
         let folder = person.project().join("releases").join(release);
         std::fs::create_dir_all(&folder).unwrap();
@@ -230,7 +230,7 @@ fn r12_search_skips_denied_and_asking_paths_live_and_in_a_dry_run() {
             search(serde_json::json!({ "pattern": "hunter", "path": "keys" })),
             says("As you like."),
         ])
-        .with_rules("[[rule]]\nsays = \"deny\"\npath = \"keys/**\"\n[[rule]]\nsays = \"ask\"\npath = \"**/*.cert\"\n");
+        .with_rules("[[rule]]\nverdict = \"deny\"\npath = \"keys/**\"\n[[rule]]\nverdict = \"ask\"\npath = \"**/*.cert\"\n");
         person.has("keys/a", "hunter2");
         person.has("deep/er/b.cert", "hunter3");
         person.has("plain", "hunter4");
@@ -259,7 +259,7 @@ fn r12_search_skips_denied_and_asking_paths_live_and_in_a_dry_run() {
 #[test]
 fn r12_headless_denied_command_is_refused_with_its_rule() {
     let person = User::new(vec![runs("true && git -C . push"), says("As you like.")])
-        .with_rules("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n");
+        .with_rules("[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\n");
     let address = ["--base-url", &person.service.base_url, "--model", "scripted-7b", "-p", "go"];
     let (output, _, code) = person.run_headless(&address);
     assert_eq!((output.trim(), code), ("As you like.", 0));
@@ -268,8 +268,23 @@ fn r12_headless_denied_command_is_refused_with_its_rule() {
 }
 
 #[test]
+fn old_names_of_keys_are_notes_of_rules_check() {
+    let user = User::new(Vec::new()).with_rules("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n");
+    let (output, _, code) = user.run_headless(&["rules", "check"]);
+    assert_eq!(code, 0, "{output}");
+    for part in ["1 rule, no problems", "rules.toml:2: `says` is now `verdict`; the old name works in this release"] {
+        assert!(output.contains(part), "{part}: {output}");
+    }
+    let (output, _, code) = user.run_headless(&["rules", "check", "--json"]);
+    assert_eq!((output.lines().count(), code), (2, 0), "{output}");
+    assert!(output.lines().all(|line| line.starts_with("{\"notice\":")), "{output}");
+    let (output, _, _) = user.run_headless(&["rules", "explain", "--json", "git push -f"]);
+    assert!(output.contains("deny git push …"), "{output}");
+}
+
+#[test]
 fn explain_prints_every_step_to_a_verdict() {
-    let person = User::new(Vec::new()).with_rules("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\n");
+    let person = User::new(Vec::new()).with_rules("[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\n");
     let (output, _, code) = person.run_headless(&["rules", "explain", "cargo test x"]);
     assert_eq!(code, 0);
     for part in ["parsed command", "[cargo] [test] [x]", "ask: reads run", "matches: allow cargo test …", "\nallow\n"]
@@ -318,7 +333,7 @@ fn r12_very_long_commands_ask_in_every_mode_and_deny_rules_reach_their_end() {
     let sixty = format!("{}echo end", "true; ".repeat(60));
     let long = format!("echo {}the_end", "x ".repeat(pick_count(49_000, 6_000)));
     let hidden = format!("{}git push", "true; ".repeat(pick_count(16_000, 2_000)));
-    let deny = "[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n";
+    let deny = "[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\n";
     let answers = vec![runs(&sixty), says("One."), runs(&long), says("Two."), runs(&hidden), says("Three.")];
     let person = User::new(answers).with_rules(deny);
     let mut program = person.start(&["--mode", "full"]);

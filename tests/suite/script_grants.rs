@@ -54,7 +54,7 @@ fn r11_rule_for_a_script_ends_when_the_script_changes() {
 fn r11_rule_without_script_digests_is_off_and_explain_prints_them() {
     let person = User::new(turns(1)).with("run.sh", "echo >> ran\n");
     let file = person.rules();
-    let rule = "[[rule]]\nsays = \"allow\"\ntool = \"bash_exec\"\ncommand = \"bash run.sh\"\n";
+    let rule = "[[rule]]\nverdict = \"allow\"\ntool = \"bash_exec\"\ncommand = \"bash run.sh\"\n";
     std::fs::write(&file, rule).unwrap();
     let (output, _, code) = Setup::again(&person.place, &["rules", "check"]).print("");
     assert!(code == 2 && output.contains("the command runs run.sh, but the rule does not list its digest"), "{output}");

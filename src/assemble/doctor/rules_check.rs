@@ -39,6 +39,7 @@ pub(super) fn check_rules(named: Option<&Path>, places: &Places) -> Vec<Finding>
         let all = if broken { "correct that line; until then every call asks" } else { "correct that line" };
         Finding::problem(area, problem.to_string(), all)
     }));
+    found.extend(loaded.old_names.iter().map(|notice| Finding::note(area, notice.to_string(), "use the new name")));
     found.extend(loaded.expired.iter().map(|rule| {
         let words = format!("expired: {}", rule.describe_with_location());
         Finding::note(area, words, "remove it from the file, or set a later date for expires")

@@ -49,7 +49,7 @@ impl Home {
     }
 }
 
-const ALLOW: &str = "[[rule]]\nsays = \"allow\"\nwords = \"make\"\n";
+const ALLOW: &str = "[[rule]]\nverdict = \"allow\"\nprefix = \"make\"\n";
 
 #[test]
 fn r68_project_files_are_unused_until_their_current_version_is_trusted() {
@@ -244,7 +244,7 @@ fn instruction_files_share_one_size_limit() {
 #[test]
 fn r68_a_disabled_rule_is_listed_in_file_order() {
     let home = Home::new();
-    let (right, wrong) = (ALLOW.replace("make", "cargo test"), "[[rule]]\nsays = \"allow\"\nwords = \"python3\"\n");
+    let (right, wrong) = (ALLOW.replace("make", "cargo test"), "[[rule]]\nverdict = \"allow\"\nprefix = \"python3\"\n");
     for (text, at, line) in
         [(format!("{right}{wrong}"), 1, 6), (format!("{wrong}{right}"), 0, 3), (format!("{right}{wrong}{right}"), 1, 6)]
     {

@@ -44,6 +44,8 @@ pub struct LoadedRules {
     pub expired: Vec<Rule>,
     /// Errors in file order.
     pub problems: Vec<Problem>,
+    /// Old names of keys in the files. The rules apply.
+    pub old_names: Vec<Problem>,
     /// State of the project's own rules.
     pub project_rules: ProjectRules,
 }
@@ -132,6 +134,7 @@ impl RulesSource {
 
     fn add_rules(&self, loaded: &mut LoadedRules, list: &mut Vec<Rule>, sheet: ParsedRules, today: &str) {
         loaded.problems.extend(sheet.problems);
+        loaded.old_names.extend(sheet.old_names);
         if let Some(why) = sheet.broken {
             loaded.rules.read_error.get_or_insert(why);
         }

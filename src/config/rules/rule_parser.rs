@@ -20,11 +20,13 @@ pub(super) struct RuleError {
 
 /// Keys of a rule.
 pub(super) const RULE_KEYS: &[&str] = &[
-    "says", "tool", "command", "words", "path", "host", "project", "scripts", "matches", "not", "created", "expires",
-    "key",
+    "verdict", "tool", "command", "prefix", "path", "host", "project", "scripts", "matches", "not_matches", "created",
+    "expires", "key",
 ];
+/// Old and new name of each renamed key. The old names work in this release.
+pub(super) const RENAMED_KEYS: &[(&str, &str)] = &[("says", "verdict"), ("words", "prefix"), ("not", "not_matches")];
 /// Keys for the subject of a rule.
-const SUBJECT_KEYS: &[&str] = &["command", "words", "path", "host"];
+const SUBJECT_KEYS: &[&str] = &["command", "prefix", "path", "host"];
 /// Maximum characters of an invalid value that are shown.
 const MAX_SHOWN_CHARS: usize = 60;
 
@@ -39,20 +41,21 @@ struct RuleParser<'a> {
 /// Parses a rule. Returns the rule if it is valid, and its errors.
 pub(super) fn parse_rule(table: &dyn TableLike, tools: &[String], holds: &RuleScope) -> (Option<Rule>, Vec<RuleError>) {
     let mut reading = RuleParser { table, errors: Vec::new(), fails_closed: true };
-    let says = match reading.read_string("says").as_deref() {
+    reading.check_renamed_keys();
+    let says = match reading.read_string("verdict").as_deref() {
         Some("allow") => Some(RuleEffect::Allow),
         Some("ask") => Some(RuleEffect::Ask),
         Some("deny") => Some(RuleEffect::Deny),
         Some(other) => {
             reading.report_error(
-                "says",
-                format!("says is {:?}; expected \"allow\", \"ask\" or \"deny\"", truncate_for_display(other)),
+                "verdict",
+                format!("verdict is {:?}; expected \"allow\", \"ask\" or \"deny\"", truncate_for_display(other)),
             );
             None
         }
-        None if table.contains_key("says") => None,
+        None if reading.get_item("verdict").is_some() => None,
         None => {
-            reading.report_error("", "the rule has no action: set says to \"allow\", \"ask\" or \"deny\"");
+            reading.report_error("", "the rule has no verdict: set verdict to \"allow\", \"ask\" or \"deny\"");
             None
         }
     };
@@ -99,16 +102,45 @@ impl Rule {
     }
 }
 
-impl RuleParser<'_> {
+/// Returns the old keys of a rule, their new names and their byte offsets.
+pub(super) fn find_old_keys(
+    table: &dyn TableLike,
+) -> impl Iterator<Item = (&'static str, &'static str, Option<usize>)> {
+    RENAMED_KEYS.iter().filter_map(|(old, new)| {
+        let (key, _) = table.get_key_value(old)?;
+        Some((*old, *new, key.span().map(|span| span.start)))
+    })
+}
+
+/// Returns the key as it is written in the rule: its old name if the rule has only that.
+fn find_written_key<'k>(table: &dyn TableLike, key: &'k str) -> &'k str {
+    let old = RENAMED_KEYS.iter().find(|(_, new)| *new == key).map(|(old, _)| *old);
+    old.filter(|old| table.contains_key(old) && !table.contains_key(key)).unwrap_or(key)
+}
+
+impl<'a> RuleParser<'a> {
+    /// Returns the value of a key, which may be written with its old name.
+    fn get_item(&self, key: &str) -> Option<&'a Item> {
+        self.table.get(find_written_key(self.table, key))
+    }
+
+    /// Reports keys that are given with both their old and their new name.
+    fn check_renamed_keys(&mut self) {
+        for (old, new, _) in find_old_keys(self.table).filter(|(_, new, _)| self.table.contains_key(new)) {
+            self.report_error(old, format!("the rule has {new} and its old name {old}; only one of them is allowed"));
+        }
+    }
+
     fn report_error(&mut self, key: &str, words: impl Into<String>) {
-        let byte = self.table.get_key_value(key).and_then(|(key, _)| key.span()).map(|span| span.start);
+        let byte = self.table.get_key_value(find_written_key(self.table, key)).and_then(|(key, _)| key.span()).map(|span| span.start);
         self.errors.push(RuleError { offset: byte, message: words.into(), fails_closed: self.fails_closed });
     }
 
     /// Checks that every key is known: a misspelt key might have narrowed or widened the rule.
     fn check_keys(&mut self) {
         let names: Vec<String> = self.table.iter().map(|(name, _)| name.to_owned()).collect();
-        for name in names.iter().filter(|name| !RULE_KEYS.contains(&name.as_str())) {
+        let is_known = |name: &str| RULE_KEYS.contains(&name) || RENAMED_KEYS.iter().any(|(old, _)| *old == name);
+        for name in names.iter().filter(|name| !is_known(name)) {
             let near = find_nearest(name, RULE_KEYS.iter().copied()).map(|near| format!("; did you mean {near}?"));
             let known = near.unwrap_or_else(|| format!("; available: {}", RULE_KEYS.join(", ")));
             self.report_error(name, format!("{} is not a key of a rule{known}", truncate_for_display(name)));
@@ -116,7 +148,7 @@ impl RuleParser<'_> {
     }
 
     fn read_string(&mut self, key: &str) -> Option<String> {
-        let value = self.table.get(key)?;
+        let value = self.get_item(key)?;
         match value.as_str() {
             Some(text) if !text.trim().is_empty() => Some(text.to_owned()),
             Some(_) => {
@@ -132,7 +164,7 @@ impl RuleParser<'_> {
 
     /// Reads a list of strings. A single string is a list of one.
     fn read_strings(&mut self, key: &str) -> Option<Vec<String>> {
-        let value = self.table.get(key)?;
+        let value = self.get_item(key)?;
         let texts = match value {
             Item::Value(Value::Array(array)) => {
                 array.iter().map(|value| value.as_str().map(str::to_owned)).collect::<Option<Vec<String>>>()
@@ -147,7 +179,7 @@ impl RuleParser<'_> {
 
     /// Reads a date such as `2026-11-22`.
     fn read_date(&mut self, key: &str) -> String {
-        let Some(item) = self.table.get(key) else { return String::new() };
+        let Some(item) = self.get_item(key) else { return String::new() };
         let day = match item {
             Item::Value(Value::Datetime(date)) => {
                 date.value().date.filter(|_| date.value().time.is_none()).map(|date| date.to_string())
@@ -161,7 +193,7 @@ impl RuleParser<'_> {
     }
 
     fn read_subject(&mut self, says: Option<RuleEffect>, has_tool: bool) -> Option<RuleTarget> {
-        let given: Vec<&str> = SUBJECT_KEYS.iter().copied().filter(|key| self.table.contains_key(key)).collect();
+        let given: Vec<&str> = SUBJECT_KEYS.iter().copied().filter(|key| self.get_item(key).is_some()).collect();
         let allows = says == Some(RuleEffect::Allow);
         match given.as_slice() {
             [] if has_tool => Some(RuleTarget::EveryCall),
@@ -170,7 +202,7 @@ impl RuleParser<'_> {
                 None
             }
             ["command"] => self.read_string("command").map(RuleTarget::Command),
-            ["words"] => self.read_words(allows),
+            ["prefix"] => self.read_prefix(allows),
             ["path"] => self.read_path(allows),
             ["host"] => self.read_host(allows),
             [_, second, ..] => {
@@ -182,20 +214,20 @@ impl RuleParser<'_> {
         }
     }
 
-    fn read_words(&mut self, allows: bool) -> Option<RuleTarget> {
-        let words = match self.table.get("words").and_then(Item::as_str) {
+    fn read_prefix(&mut self, allows: bool) -> Option<RuleTarget> {
+        let words = match self.get_item("prefix").and_then(Item::as_str) {
             Some(text) => text.split_whitespace().map(str::to_owned).collect(),
-            None => self.read_strings("words")?,
+            None => self.read_strings("prefix")?,
         };
         let is_odd = |word: &String| word.is_empty() || word.contains(|c: char| "|&;<>()$`\"'\\*?\n".contains(c));
         if words.is_empty() || words.iter().any(is_odd) {
-            let says = "words must be plain words such as \"cargo test\"; use command for a line with shell syntax";
-            self.report_error("words", says);
+            let says = "prefix must be plain words such as \"cargo test\"; use command for a line with shell syntax";
+            self.report_error("prefix", says);
             return None;
         }
         if let Some(why) = explain_too_wide(&words).filter(|_| allows) {
             self.report_error(
-                "words",
+                "prefix",
                 format!("{:?} is too broad to allow: {why}", truncate_for_display(&words.join(" "))),
             );
             return None;
@@ -253,7 +285,7 @@ impl RuleParser<'_> {
 
     /// Checks the examples in the rule.
     fn check_examples(&mut self, rule: &Rule) {
-        for (key, expected) in [("matches", true), ("not", false)] {
+        for (key, expected) in [("matches", true), ("not_matches", false)] {
             for example in self.read_strings(key).unwrap_or_default() {
                 if matches_example(rule, &example) != expected {
                     let what = if expected { "does not match" } else { "matches" };

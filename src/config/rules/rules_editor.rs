@@ -129,7 +129,7 @@ pub fn format_rule(rule: &Rule) -> String {
 
 fn build_rule_table(rule: &Rule) -> io::Result<Table> {
     let mut table = Table::new();
-    table.insert("says", value(rule.effect.as_str()));
+    table.insert("verdict", value(rule.effect.as_str()));
     if let Some(tool) = &rule.tool {
         table.insert("tool", value(tool));
     }
@@ -138,7 +138,7 @@ fn build_rule_table(rule: &Rule) -> io::Result<Table> {
         RuleTarget::Command(command) => drop(table.insert("command", value(command))),
         RuleTarget::Prefix(words) => {
             let words: Array = words.iter().map(String::as_str).collect();
-            table.insert("words", value(words));
+            table.insert("prefix", value(words));
         }
         RuleTarget::Path(path) => drop(table.insert("path", value(path))),
         RuleTarget::Host(host) => drop(table.insert("host", value(host))),

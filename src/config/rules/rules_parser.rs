@@ -11,6 +11,8 @@ pub struct ParsedRules {
     /// Rules in file order, expired ones included.
     pub rules: Vec<Rule>,
     pub problems: Vec<Problem>,
+    /// Old names of keys, each at its first line. The rules apply.
+    pub old_names: Vec<Problem>,
     /// First problem that may have disabled an asking or denying rule, if any. Every call asks because of it.
     pub broken: Option<String>,
 }
@@ -59,6 +61,8 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], holds: &RuleScope) 
         counted = byte;
         lines
     };
+    // Old and new name of each renamed key in the file, with its first line and the number of rules that have it.
+    let mut old_keys: Vec<(&str, &str, usize, usize)> = Vec::new();
     for (name, item) in document.as_table() {
         if name != "rule" {
             let at = document.as_table().get_key_value(name).and_then(|(key, _)| key.span());
@@ -77,6 +81,12 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], holds: &RuleScope) 
         for (at, table) in tables {
             let (read, wrong) = rule_parser::parse_rule(table, tools, holds);
             let mut own = line_of(at);
+            for (old, new, byte) in rule_parser::find_old_keys(table) {
+                match old_keys.iter_mut().find(|(known, ..)| *known == old) {
+                    Some((.., count)) => *count += 1,
+                    None => old_keys.push((old, new, line_of(byte), 1)),
+                }
+            }
             for wrong in wrong {
                 let line = wrong.offset.map_or(own, |byte| line_of(Some(byte)));
                 sheet.report_error(file, line, &wrong.message, wrong.fails_closed);
@@ -87,6 +97,14 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], holds: &RuleScope) 
                 sheet.rules.push(rule);
             }
         }
+    }
+    for (old, new, line, count) in old_keys {
+        let others = match count {
+            1 => String::new(),
+            count => format!(" ({count} rules)"),
+        };
+        let message = format!("`{old}` is now `{new}`; the old name works in this release{others}");
+        sheet.old_names.push(Problem { origin: Origin::File { file: file.to_owned(), line }, message });
     }
     sheet
 }

@@ -23,7 +23,7 @@ fn r12_a_path_denied_through_a_symlink_is_denied_at_its_current_target() {
     for release in ["releases/3", "releases/4"] {
         fs::create_dir_all(folder.join(release)).unwrap();
     }
-    let rule = |rest: &str| format!("[[rule]]\nsays = \"deny\"\n{rest}\n");
+    let rule = |rest: &str| format!("[[rule]]\nverdict = \"deny\"\n{rest}\n");
     let there = place.path().canonicalize().unwrap().join("link");
     let text = format!(
         "{}{}",
@@ -61,7 +61,7 @@ fn derived_rules_are_not_listed() {
     let place = tempfile::tempdir().unwrap();
     let above = place.path().to_str().unwrap().to_owned();
     let book = book(place.path());
-    fs::write(&book.rules_file, format!("[[rule]]\nsays = \"deny\"\npath = \"{above}/**\"\n")).unwrap();
+    fs::write(&book.rules_file, format!("[[rule]]\nverdict = \"deny\"\npath = \"{above}/**\"\n")).unwrap();
     let loaded = book.load(TODAY);
     assert_eq!(loaded.rules.list.len(), 1);
     assert!(!loaded.rules.aliases.is_empty());

@@ -51,8 +51,8 @@ fn speaks(rule: &Rule, command: &str) -> bool {
 fn rules_are_parsed_with_lines_and_dates() {
     let place = Place::new();
     let loaded = place.says(
-        "\u{feff}# mine\n\n[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = [\"git push -f\"]\nnot = \"git log\"\n\n\
-         [[rule]]\nsays = \"allow\"\ntool = \"bash_exec\"\nwords = [\"cargo\", \"test\"]\ncreated = 2026-11-22\nexpires = \"2027-02-20\"\nkey = \"a\"\n",
+        "\u{feff}# mine\n\n[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\nmatches = [\"git push -f\"]\nnot_matches = \"git log\"\n\n\
+         [[rule]]\nverdict = \"allow\"\ntool = \"bash_exec\"\nprefix = [\"cargo\", \"test\"]\ncreated = 2026-11-22\nexpires = \"2027-02-20\"\nkey = \"a\"\n",
     );
     assert_eq!((loaded.problems.len(), loaded.rules.read_error), (0, None));
     let [deny, allow] = loaded.rules.list.as_slice() else { panic!("two rules") };
@@ -71,47 +71,47 @@ fn rules_are_parsed_with_lines_and_dates() {
 fn r12_errors_have_lines_and_invalid_asks_and_denies_make_everything_ask() {
     for (text, line, part, asks) in [
         ("[[rule]\n", 1, "this is not TOML", true),
-        ("[[rule]]\nsays = \"deny\"\nsays = \"ask\"\nwords = \"x\"", 3, "this is not TOML", true),
+        ("[[rule]]\nverdict = \"deny\"\nverdict = \"ask\"\nprefix = \"x\"", 3, "this is not TOML", true),
         ("x = 1", 1, "every rule begins with [[rule]]", true),
-        ("\n[rule]\nsays = \"deny\"", 2, "every rule begins with [[rule]]", true),
-        ("[[rule]]\nsays = \"dney\"\nwords = \"x\"", 2, "expected \"allow\", \"ask\" or \"deny\"", true),
-        ("[[rule]]\nwords = \"x y\"", 1, "the rule has no action", true),
-        ("[[rule]]\nsays = 3\nwords = \"x\"", 2, "must be a quoted string", true),
-        ("[[rule]]\nsays = \"deny\"", 1, "the rule has no subject", true),
-        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\npath = \"y\"", 4, "has words and path", true),
-        ("[[rule]]\nsays = \"deny\"\nwrods = \"x\"", 3, "did you mean words?", true),
-        ("[[rule]]\nsays = \"deny\"\ntool = \"bash\"", 3, "tool \"bash\" does not exist", true),
-        ("[[rule]]\nsays = \"deny\"\nwords = \"x | y\"", 3, "plain words", true),
-        ("[[rule]]\nsays = \"deny\"\nwords = [1]", 3, "a quoted string or a list", true),
-        ("[[rule]]\nsays = \"deny\"\npath = \"~/x\"", 3, "write the full path", true),
-        ("[[rule]]\nsays = \"deny\"\npath = \"../x\"", 3, "must not contain ..", true),
-        ("[[rule]]\nsays = \"deny\"\nhost = \"https://x\"", 3, "expected a name", true),
+        ("\n[rule]\nverdict = \"deny\"", 2, "every rule begins with [[rule]]", true),
+        ("[[rule]]\nverdict = \"dney\"\nprefix = \"x\"", 2, "expected \"allow\", \"ask\" or \"deny\"", true),
+        ("[[rule]]\nprefix = \"x y\"", 1, "the rule has no verdict", true),
+        ("[[rule]]\nverdict = 3\nprefix = \"x\"", 2, "must be a quoted string", true),
+        ("[[rule]]\nverdict = \"deny\"", 1, "the rule has no subject", true),
+        ("[[rule]]\nverdict = \"deny\"\nprefix = \"x\"\npath = \"y\"", 4, "has prefix and path", true),
+        ("[[rule]]\nverdict = \"deny\"\nprefxi = \"x\"", 3, "did you mean prefix?", true),
+        ("[[rule]]\nverdict = \"deny\"\ntool = \"bash\"", 3, "tool \"bash\" does not exist", true),
+        ("[[rule]]\nverdict = \"deny\"\nprefix = \"x | y\"", 3, "plain words", true),
+        ("[[rule]]\nverdict = \"deny\"\nprefix = [1]", 3, "a quoted string or a list", true),
+        ("[[rule]]\nverdict = \"deny\"\npath = \"~/x\"", 3, "write the full path", true),
+        ("[[rule]]\nverdict = \"deny\"\npath = \"../x\"", 3, "must not contain ..", true),
+        ("[[rule]]\nverdict = \"deny\"\nhost = \"https://x\"", 3, "expected a name", true),
         (
-            "[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = \"git log\"",
+            "[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\nmatches = \"git log\"",
             4,
             "does not match \"git log\", its example under matches",
             true,
         ),
-        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\nexpires = \"soon\"", 4, "must be a date", true),
-        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\nproject = \"app\"", 4, "absolute directory path", true),
-        ("[[rule]]\nsays = \"allow\"\nwords = \"bash -c\"", 3, "too broad", false),
-        ("[[rule]]\nsays = \"allow\"\nwords = \"git\"", 3, "too broad", false),
-        ("[[rule]]\nsays = \"allow\"\nwords = \"git -c\"", 3, "too broad", false),
-        ("[[rule]]\nsays = \"allow\"\npath = \"/etc/**\"", 3, "full path", false),
-        ("[[rule]]\nsays = \"allow\"\nhost = \"x.example\"", 3, "cannot be allowed", false),
+        ("[[rule]]\nverdict = \"deny\"\nprefix = \"x\"\nexpires = \"soon\"", 4, "must be a date", true),
+        ("[[rule]]\nverdict = \"deny\"\nprefix = \"x\"\nproject = \"app\"", 4, "absolute directory path", true),
+        ("[[rule]]\nverdict = \"allow\"\nprefix = \"bash -c\"", 3, "too broad", false),
+        ("[[rule]]\nverdict = \"allow\"\nprefix = \"git\"", 3, "too broad", false),
+        ("[[rule]]\nverdict = \"allow\"\nprefix = \"git -c\"", 3, "too broad", false),
+        ("[[rule]]\nverdict = \"allow\"\npath = \"/etc/**\"", 3, "full path", false),
+        ("[[rule]]\nverdict = \"allow\"\nhost = \"x.example\"", 3, "cannot be allowed", false),
         (
-            "[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nnot = [\"cargo test x\"]",
+            "[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\nnot_matches = [\"cargo test x\"]",
             4,
             "matches \"cargo test x\", its example under not",
             false,
         ),
         (
-            "[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nmatches = [\"cargo test; ls\"]",
+            "[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\nmatches = [\"cargo test; ls\"]",
             4,
             "its example under matches",
             false,
         ),
-        ("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nfoo = 1", 4, "not a key of a rule", false),
+        ("[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\nfoo = 1", 4, "not a key of a rule", false),
     ] {
         let place = Place::new();
         let loaded = place.says(&format!("{text}\n"));
@@ -124,7 +124,7 @@ fn r12_errors_have_lines_and_invalid_asks_and_denies_make_everything_ask() {
 
 #[test]
 fn a_deny_rule_with_a_failing_example_still_denies() {
-    let loaded = Place::new().says("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = \"git log\"\n");
+    let loaded = Place::new().says("[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\nmatches = \"git log\"\n");
     assert!(loaded.rules.read_error.is_some());
     assert!(speaks(&loaded.rules.list[0], "git push"));
 }
@@ -134,7 +134,7 @@ fn a_rule_applies_until_it_expires_and_only_in_its_project() {
     let place = Place::new();
     let project = place.book().folder.display().to_string();
     let text = |expires: &str, project: &str| {
-        format!("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nexpires = {expires}\nproject = \"{project}\"\n")
+        format!("[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\nexpires = {expires}\nproject = \"{project}\"\n")
     };
     for (expires, project, held, expired) in [
         ("2026-11-22", project.as_str(), 1, 0),
@@ -151,7 +151,7 @@ fn a_rule_applies_until_it_expires_and_only_in_its_project() {
 fn r12_an_unreadable_file_allows_nothing_and_makes_every_call_ask() {
     let hostile: [(&str, Vec<u8>); 5] = [
         ("ten megabytes", vec![b'#'; 10 << 20]),
-        ("a NUL", b"[[rule]]\nsays = \"allow\"\nwords = \"cargo test\0\"\n".to_vec()),
+        ("a NUL", b"[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\0\"\n".to_vec()),
         ("no UTF-8", b"# \xff\n".to_vec()),
         ("ten thousand brackets", vec![b'['; 10_000]),
         ("a deep table", format!("a{}=1", ".a".repeat(20_000)).into_bytes()),
@@ -176,7 +176,7 @@ fn r12_an_unreadable_file_allows_nothing_and_makes_every_call_ask() {
 fn ten_thousand_rules_are_parsed() {
     let place = Place::new();
     let text: String =
-        (0..10_000).map(|number| format!("[[rule]]\nsays = \"allow\"\nwords = \"make target{number}\"\n")).collect();
+        (0..10_000).map(|number| format!("[[rule]]\nverdict = \"allow\"\nprefix = \"make target{number}\"\n")).collect();
     let loaded = place.says(&text);
     assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (10_000, 0));
     assert_eq!(loaded.rules.list[9_999].location.line, 29_998);
@@ -185,7 +185,7 @@ fn ten_thousand_rules_are_parsed() {
 #[test]
 fn r14_untrusted_project_rules_allow_nothing() {
     let place = Place::new();
-    let (book, allow) = (place.book(), "[[rule]]\nsays = \"allow\"\nwords = \"make install\"\n");
+    let (book, allow) = (place.book(), "[[rule]]\nverdict = \"allow\"\nprefix = \"make install\"\n");
     let loaded = place.own(allow);
     assert!(
         loaded.rules.list.is_empty() && matches!(loaded.project_rules, ProjectRules::Untrusted { changed: false, .. })
@@ -246,7 +246,7 @@ fn words(text: &str) -> RuleTarget {
 fn saved_rules_are_read_back_and_comments_are_kept() {
     let place = Place::new();
     let book = place.book();
-    let mine = "# all of mine\n\n# never this\n[[rule]]\nsays = \"deny\" # really\nwords = \"git push\"\n# the end\n";
+    let mine = "# all of mine\n\n# never this\n[[rule]]\nverdict = \"deny\" # really\nprefix = \"git push\"\n# the end\n";
     place.says(mine);
     let rules = [
         kept(RuleEffect::Allow, words("cargo test")),
@@ -308,7 +308,7 @@ fn r24_a_full_disk_keeps_the_rules_and_returns_an_error() {
         return;
     }
     let file = place.path().join("rules.toml");
-    let mine = "# mine\n[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n";
+    let mine = "# mine\n[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\n";
     fs::write(&file, mine).unwrap();
     let rule = kept(RuleEffect::Allow, words("cargo test"));
     let tools = ["bash_exec".to_owned()];
@@ -346,10 +346,51 @@ fn concurrent_additions_are_all_kept() {
 }
 
 #[test]
+fn old_names_of_keys_work_with_one_notice_each() {
+    let new = "[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\nnot_matches = \"git log\"\n\n\
+        [[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\n";
+    let old = new.replace("verdict", "says").replace("prefix", "words").replace("not_matches", "not");
+    let (expected, loaded) = (Place::new().says(new), Place::new().says(&old));
+    assert_eq!((expected.old_names.len(), loaded.notices().len()), (0, 0));
+    let without_file = |rules: &Rules| -> Vec<Rule> {
+        let location = |line| RuleLocation { line, ..RuleLocation::default() };
+        rules.list.iter().map(|rule| Rule { location: location(rule.location.line), ..rule.clone() }).collect()
+    };
+    assert_eq!(without_file(&loaded.rules), without_file(&expected.rules));
+    let notices: Vec<String> =
+        loaded.old_names.iter().map(|notice| notice.to_string().split_once(".toml:").unwrap().1.to_owned()).collect();
+    assert_eq!(
+        notices,
+        [
+            "2: `says` is now `verdict`; the old name works in this release (2 rules)",
+            "3: `words` is now `prefix`; the old name works in this release (2 rules)",
+            "4: `not` is now `not_matches`; the old name works in this release",
+        ]
+    );
+    // An error in a rule with old names has the right line.
+    let loaded = Place::new().says("[[rule]]\nsays = \"deny\"\nwords = \"a | b\"\n");
+    assert!(loaded.problems[0].to_string().contains("toml:3: prefix must be plain words"), "{:?}", loaded.problems);
+}
+
+#[test]
+fn a_key_given_with_both_names_fails_closed() {
+    for rule in [
+        "verdict = \"allow\"\nsays = \"deny\"\nprefix = \"cargo test\"",
+        "verdict = \"deny\"\nwords = \"git\"\nprefix = \"git push\"",
+    ] {
+        let loaded = Place::new().says(&format!("[[rule]]\n{rule}\n"));
+        assert_eq!(loaded.rules.list, [], "{rule}");
+        let why = loaded.rules.read_error.unwrap();
+        assert!(why.contains("toml:3: the rule has ") && why.contains(" and its old name "), "{why}");
+    }
+}
+
+#[test]
 fn the_example_file_is_valid_and_shows_every_key() {
     let text = include_str!("../../../rules.example.toml");
     let loaded = Place::new().says(text);
     assert_eq!((loaded.notices(), loaded.rules.read_error), (Vec::new(), None));
+    assert_eq!(loaded.old_names, []);
     assert_eq!(text.matches("[[rule]]").count(), 5);
     for key in rule_parser::RULE_KEYS {
         assert!(text.lines().any(|line| line.starts_with(&format!("{key} = "))), "{key}");

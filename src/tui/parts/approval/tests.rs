@@ -211,7 +211,7 @@ fn r11_always_shows_its_scope_and_needs_a_second_confirmation() {
     assert_eq!(decision_of(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)), None);
     let shown = screen_text(&draw(&mut card, &plan, (60, 24), Listening::Ready, 0));
     for part in [
-        "says = \"allow\"",
+        "verdict = \"allow\"",
         "command = \"ls\"",
         "project = \"/home/ada/src/app\"",
         "1 call of this session: cargo check",
