@@ -172,7 +172,7 @@ impl State {
 
     /// Returns the hint of a prompt while the keyboard is in the draft.
     fn draft_hint(&self) -> String {
-        let tab = self.keys.first_chord(Scope::Composer, Action::SwitchKeyboard);
+        let tab = self.keys.first_chord(Scope::Composer, Action::SwitchFocus);
         match tab.as_str() {
             "" => "keys go to the composer".to_owned(),
             tab => format!("keys go to the composer · {tab} to answer"),

@@ -25,8 +25,9 @@ palette = [\"ctrl-p\", \"f2\"]
 approve_always = []                # an empty list removes the key
 ```
 
-An action that occurs in several tables changes in all of them. In a question prompt digits pick an option. A prompt ignores
-keys for half a second after it appears and after the last key typed elsewhere.
+An action that occurs in several tables changes in all of them. A renamed action keeps its old name for one release; a notice
+shows the new one. In a question prompt digits pick an option. A prompt ignores keys for half a second after it appears and
+after the last key typed elsewhere.
 
 <!-- written by `AYE_BLESS=1 cargo test --test suite manual` -->
 ";
@@ -35,7 +36,8 @@ const SETTINGS: &str = "# Settings
 
 The settings are in `config.toml` in the settings folder (see [Sessions](sessions.md#where-files-are-stored)). No file is
 needed. A wrong setting is reported with its line, and the rest applies. Flags win over environment variables, and those
-over the file. Files of a project set nothing but rules, and those only once you trust them.
+over the file. Files of a project set nothing but rules, and those only once you trust them. A renamed setting keeps its
+old name for one release; a notice at the start and in `aye doctor` shows the new one.
 [config.example.toml](../config.example.toml) holds the same keys as a file to copy from.
 
 <!-- written by `AYE_BLESS=1 cargo test --test suite manual` -->

@@ -49,6 +49,22 @@ fn the_new_name_counts_if_both_are_given() {
 }
 
 #[test]
+fn old_names_of_key_actions_work_with_a_notice() {
+    let layer = check_notices(
+        "[keys]\nrefuse-because = \"f2\"\ntick = [\"f3\", \"f4\"]\ndeny = \"f5\"\nrefuse = \"f6\"\nopen-queue = \"f7\"\nlist_waiting = \"f8\"\n",
+        &[
+            "2: `keys.refuse-because` is now `deny_with_message`; the old name works in this release",
+            "3: `keys.tick` is now `select`; the old name works in this release",
+            "5: `keys.refuse` is now `deny`; both are given and only the new name counts",
+            "7: `keys.list_waiting` is now `open_queue`; both are given and only the new name counts",
+        ],
+    );
+    let keys = "deny = [\"f5\"]\ndeny_with_message = [\"f2\"]\nopen-queue = [\"f7\"]\nselect = [\"f3\", \"f4\"]";
+    assert_eq!(layer.table["keys"], Value::Table(keys.parse().unwrap()));
+    assert_eq!(layer.origins["keys.deny_with_message"].to_string(), format!("{FILE}:2"));
+}
+
+#[test]
 fn an_invalid_value_under_an_old_name_is_reported_at_its_line() {
     let layer =
         check("[second_reader]\nseconds = 0\n", &["2: model_reviewer.seconds is 0; expected an integer from 1 to 120"]);

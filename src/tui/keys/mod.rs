@@ -97,7 +97,7 @@ impl Keymap {
     /// Explains why a chord cannot be bound to this action; `None` if it can.
     fn explain_forbidden(&self, action: Action, chord: Chord) -> Option<&'static str> {
         let approves =
-            matches!(action, Action::ApproveOnce | Action::ApproveDestroying | Action::ApproveAlways | Action::Trust);
+            matches!(action, Action::ApproveOnce | Action::ApproveDestructive | Action::ApproveAlways | Action::Trust);
         if approves && ["enter", "esc", "ctrl-c", "space"].contains(&chord.to_string().as_str()) {
             return Some("cannot be used to approve");
         }

@@ -1,6 +1,7 @@
 //! Chords, default keys, and keys from the settings.
 
 use super::*;
+use crate::config::renamed_settings::RENAMED_SETTINGS;
 use crossterm::event::{KeyCode, KeyModifiers};
 
 fn press(text: &str) -> KeyEvent {
@@ -53,7 +54,7 @@ fn no_default_key_shadows_typed_text() {
 fn keys_depend_on_their_scope() {
     let keys = Keymap::default();
     assert_eq!(keys.lookup(Scope::Approval, &press("y")), Some(Action::ApproveOnce));
-    assert_eq!(keys.lookup(Scope::Approval, &press("Y")), Some(Action::ApproveDestroying));
+    assert_eq!(keys.lookup(Scope::Approval, &press("Y")), Some(Action::ApproveDestructive));
     assert_eq!(keys.lookup(Scope::Composer, &press("y")), None);
     assert_eq!(keys.lookup(Scope::Composer, &press("ctrl-a")), Some(Action::LineStart));
     assert_eq!(keys.lookup(Scope::Approval, &press("enter")), None);
@@ -67,8 +68,18 @@ fn settings_change_keys_and_invalid_ones_cause_warnings() {
     check_warning("aprove_once", &["j"], "did you mean approve_once?");
     check_warning("send", &["hyper-x"], "“hyper-x” is not a key");
     check_warning("send", &["s"], "is a character that is typed as text there");
-    let kept = "y is bound to both refuse_because and approve_once (Approval prompt); keeping refuse_because";
-    check_warning("refuse_because", &["y"], kept);
+    let kept = "y is bound to both deny_with_message and approve_once (Approval prompt); keeping deny_with_message";
+    check_warning("deny_with_message", &["y"], kept);
+}
+
+#[test]
+fn renamed_actions_have_their_new_names() {
+    let renamed = RENAMED_SETTINGS.iter().filter(|(section, ..)| *section == "keys");
+    let names: Vec<&str> = Action::ALL.iter().map(|action| action.name()).collect();
+    assert_eq!(renamed.clone().count(), 19);
+    for (_, old, new) in renamed {
+        assert!(names.contains(new) && !names.contains(old), "{old}");
+    }
 }
 
 #[track_caller]
@@ -79,7 +90,7 @@ fn check_warning(name: &str, chords: &[&str], expected: &str) {
 
 #[test]
 fn r02_no_setting_makes_enter_approve() {
-    for name in ["approve_once", "approve_destroying", "approve_always", "trust"] {
+    for name in ["approve_once", "approve_destructive", "approve_always", "trust"] {
         let (keys, warnings) = with(name, &["enter"]);
         assert_eq!(keys.lookup(Scope::Approval, &press("enter")), None);
         assert!(warnings[0].contains("cannot be used to approve"), "{warnings:?}");

@@ -252,7 +252,7 @@ impl Approval {
             Preview::Batch(batch) if matches!(self.view, ApprovalView::Plan) => Some(batch),
             Preview::Batch(_) | Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => None,
         };
-        if matches!(action, Action::Tick | Action::TickAll) {
+        if matches!(action, Action::Select | Action::SelectAll) {
             // Without a batch these keys type a character in the composer.
             if batch.is_none() || !listening.is_listening() {
                 return KeyResult::PassedOn;
@@ -289,21 +289,21 @@ impl Approval {
             (Action::ApproveOnce, ApprovalView::Plan) if armed && !destroys => {
                 self.build_decision(self.build_approval(plan), key, now)
             }
-            (Action::ApproveDestroying, ApprovalView::Plan) if armed && destroys => {
+            (Action::ApproveDestructive, ApprovalView::Plan) if armed && destroys => {
                 self.build_decision(self.build_approval(plan), key, now)
             }
             (Action::ApproveAlways, ApprovalView::Plan) if armed && plan.grant.is_some() && !destroys => {
                 KeyResult::OpenScope
             }
-            (Action::Refuse, ApprovalView::Plan | ApprovalView::Details) => {
+            (Action::Deny, ApprovalView::Plan | ApprovalView::Details) => {
                 self.build_decision(Decision::Deny(String::new()), key, now)
             }
-            (Action::ListWaiting, ApprovalView::Plan | ApprovalView::Details) => KeyResult::OpenQueue,
+            (Action::OpenQueue, ApprovalView::Plan | ApprovalView::Details) => KeyResult::OpenQueue,
             (Action::EditCall, ApprovalView::Plan | ApprovalView::Details) => KeyResult::OpenForm,
-            (Action::RefuseBecause, _) => self.show_view(ApprovalView::DenyMessage(TextField::default())),
+            (Action::DenyWithMessage, _) => self.show_view(ApprovalView::DenyMessage(TextField::default())),
             (Action::Details, ApprovalView::Details) => self.show_view(ApprovalView::Plan),
             (Action::Details, _) => self.show_view(ApprovalView::Details),
-            (Action::SwitchKeyboard | Action::Close, _) => KeyResult::PassedOn,
+            (Action::SwitchFocus | Action::Close, _) => KeyResult::PassedOn,
             _ => self.explain_ignored_key(action, keys, plan),
         }
     }
@@ -358,10 +358,10 @@ impl Approval {
             _ => {}
         }
         // A repeat belongs to an earlier press of a held key.
-        if page != KeyEventKind::Press && matches!(action, Action::Accept | Action::Refuse) {
+        if page != KeyEventKind::Press && matches!(action, Action::Accept | Action::Deny) {
             return KeyResult::Handled;
         }
-        if action == Action::Refuse {
+        if action == Action::Deny {
             return match listening.is_listening() {
                 true => self.build_decision(Decision::Deny(String::new()), key, now),
                 false => KeyResult::PassedOn,

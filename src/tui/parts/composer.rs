@@ -152,7 +152,7 @@ impl Composer {
             Action::DeleteOrQuit | Action::HelpWhenEmpty if self.is_empty() => return KeyResult::PassedOn,
             Action::HelpWhenEmpty => return self.insert_typed(key),
             Action::SearchHistory => self.search = Some(Search::default()),
-            Action::BreakLine => self.draft.insert("\n"),
+            Action::InsertLineBreak => self.draft.insert("\n"),
             Action::Left => self.draft.move_left(),
             Action::Right => self.draft.move_right(),
             Action::WordLeft => self.draft.move_word_left(),

@@ -78,7 +78,7 @@ impl Confirmation {
     fn confirm_key(&self, keys: &Keymap) -> String {
         keys.first_chord(
             Scope::Approval,
-            if self.is_destructive { Action::ApproveDestroying } else { Action::ApproveOnce },
+            if self.is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce },
         )
     }
 
@@ -108,7 +108,7 @@ impl Confirmation {
         let (top, page) = (self.top.get(), self.last_frame.get().visible_rows.saturating_sub(1).max(1));
         let top = match keys.lookup(Scope::Approval, key) {
             Some(Action::Close) => return KeyResult::Cancelled,
-            Some(way @ (Action::ApproveOnce | Action::ApproveDestroying | Action::Refuse)) => {
+            Some(way @ (Action::ApproveOnce | Action::ApproveDestructive | Action::Deny)) => {
                 return self.handle_answer(way, key, keys, listening);
             }
             Some(Action::Up) => top.saturating_sub(1),
@@ -119,7 +119,7 @@ impl Confirmation {
             Some(Action::Bottom) => usize::MAX / 2,
             Some(_) | None => {
                 let which = if key.code == KeyCode::Enter { "Enter" } else { "That key" };
-                let (yes, no) = (self.confirm_key(keys), keys.first_chord(Scope::Approval, Action::Refuse));
+                let (yes, no) = (self.confirm_key(keys), keys.first_chord(Scope::Approval, Action::Deny));
                 self.message = format!("{which} does not answer · {yes} {}, {no} {}", self.answers.0, self.answers.1);
                 return KeyResult::Explained;
             }
@@ -137,10 +137,10 @@ impl Confirmation {
         if key.kind != KeyEventKind::Press {
             return KeyResult::Explained;
         }
-        if way == Action::Refuse {
+        if way == Action::Deny {
             return KeyResult::Cancelled;
         }
-        if self.is_destructive && way != Action::ApproveDestroying {
+        if self.is_destructive && way != Action::ApproveDestructive {
             self.message = format!("{} {}: this cannot be undone", self.confirm_key(keys), self.answers.0);
             return KeyResult::Explained;
         }
@@ -162,7 +162,7 @@ impl Confirmation {
         let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
         let place = Rect { x, y, width, height };
         let hint = |action| sight.keys.first_chord(Scope::Approval, action);
-        let (yes, no, back) = (self.confirm_key(sight.keys), hint(Action::Refuse), hint(Action::Close));
+        let (yes, no, back) = (self.confirm_key(sight.keys), hint(Action::Deny), hint(Action::Close));
         let hints = [
             format!("{yes} {} · {no} {} · {back} close", self.answers.0, self.answers.1),
             format!("{yes} {} · {no} {}", self.answers.0, self.answers.1),

@@ -206,7 +206,7 @@ impl Picker {
         let last = self.position_count().saturating_sub(1);
         match keys.lookup(Scope::List, key) {
             Some(Action::Accept) => self.pick_selected(false),
-            Some(Action::Keep) if self.store_key.is_some() => self.pick_selected(true),
+            Some(Action::AcceptAndSave) if self.store_key.is_some() => self.pick_selected(true),
             Some(Action::Close) => Pick::Close,
             Some(Action::Up) => self.move_cursor(self.cursor.checked_sub(1).unwrap_or(last)),
             Some(Action::Down) => self.move_cursor(if self.cursor >= last { 0 } else { self.cursor + 1 }),

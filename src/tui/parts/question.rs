@@ -226,21 +226,21 @@ impl QuestionPrompt {
             Action::PageDown => self.focus_row((cursor + self.visible_rows).min(last)),
             Action::Top => self.focus_row(0),
             Action::Bottom => self.focus_row(last),
-            Action::ReadUp => self.scroll = self.scroll.saturating_sub(1),
-            Action::ReadDown => self.scroll = self.scroll.saturating_add(1),
+            Action::ScrollTextUp => self.scroll = self.scroll.saturating_sub(1),
+            Action::ScrollTextDown => self.scroll = self.scroll.saturating_add(1),
             Action::NextQuestion => self.show_page((self.page + 1) % self.page_count()),
             Action::PreviousQuestion => self.show_page((self.page + self.page_count() - 1) % self.page_count()),
-            Action::Accept | Action::Tick | Action::Decline | Action::Park | Action::Note if !pressed => {}
+            Action::Accept | Action::Select | Action::Decline | Action::AnswerLater | Action::Note if !pressed => {}
             Action::Accept if self.page == self.pages.len() && self.pages.iter().all(AnswerDraft::is_empty) => {
                 let (later, no) = (
-                    keys.first_chord(Scope::Question, Action::Park),
+                    keys.first_chord(Scope::Question, Action::AnswerLater),
                     keys.first_chord(Scope::Question, Action::Decline),
                 );
                 return KeyResult::Explained(format!("No answers yet · {later} for later, {no} to decline"));
             }
             Action::Accept if self.page == self.pages.len() => return self.build_answer(asked),
             Action::Accept => return self.select_option(asked, false),
-            Action::Tick if self.page < self.pages.len() && asked.list[self.page].is_multiple => {
+            Action::Select if self.page < self.pages.len() && asked.list[self.page].is_multiple => {
                 return self.select_option(asked, true);
             }
             Action::Note if self.page < self.pages.len() => {
@@ -249,7 +249,7 @@ impl QuestionPrompt {
                 self.open_line = Some((LineKind::Note, TextField::new(left.map_or("", String::as_str))));
             }
             Action::Decline => return KeyResult::Answered(Self::declined_answer()),
-            Action::Park => {
+            Action::AnswerLater => {
                 self.is_parked = true;
                 return KeyResult::Parked;
             }

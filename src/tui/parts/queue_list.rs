@@ -236,7 +236,7 @@ impl QueueList {
             keys.lookup(Scope::Approval, key),
             Some(
                 Action::ApproveOnce
-                    | Action::ApproveDestroying
+                    | Action::ApproveDestructive
                     | Action::ApproveAlways
                     | Action::EditCall
                     | Action::Details
@@ -245,13 +245,13 @@ impl QueueList {
         let Some(row) = rows.get(at) else { return KeyResult::PassedOn };
         match action {
             _ if key.kind != KeyEventKind::Press => KeyResult::Handled,
-            Some(Action::Tick) if row.can_deny => {
+            Some(Action::Select) if row.can_deny => {
                 if !self.ticked.remove(&row.call) {
                     self.ticked.insert(row.call.clone());
                 }
                 self.move_to((at + 1).min(last))
             }
-            Some(Action::TickAll) => {
+            Some(Action::SelectAll) => {
                 // Approved calls are not included, because the user has already decided them. They can be ticked one by
                 // one.
                 let all = rows.iter().filter(|row| row.can_deny && !row.is_approved);
@@ -260,8 +260,8 @@ impl QueueList {
                 KeyResult::Handled
             }
             Some(Action::Accept) if row.can_open => KeyResult::OpenPrompt(row.call.clone()),
-            Some(Action::Tick | Action::Accept) => KeyResult::Explained(row.explain_unavailable()),
-            Some(way @ (Action::Refuse | Action::RefuseBecause)) => {
+            Some(Action::Select | Action::Accept) => KeyResult::Explained(row.explain_unavailable()),
+            Some(way @ (Action::Deny | Action::DenyWithMessage)) => {
                 let ticked = rows.iter().filter(|row| row.can_deny && self.ticked.contains(&row.call));
                 let mut refused: Vec<CallId> = ticked.map(|row| row.call.clone()).collect();
                 if refused.is_empty() {
@@ -270,7 +270,7 @@ impl QueueList {
                     }
                     refused.push(row.call.clone());
                 }
-                if way == Action::RefuseBecause {
+                if way == Action::DenyWithMessage {
                     self.denial_message = Some((refused, TextField::default()));
                     return KeyResult::Handled;
                 }

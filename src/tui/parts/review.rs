@@ -164,8 +164,8 @@ impl Review {
         let heads = self.heading_rows();
         let last = heads.len().saturating_sub(1);
         match action {
-            Action::Tick => self.toggle(batch),
-            Action::TickAll => self.toggle_all(batch),
+            Action::Select => self.toggle(batch),
+            Action::SelectAll => self.toggle_all(batch),
             Action::Down => match heads.get(self.cursor + 1) {
                 Some(row) if *row < top + page => self.cursor += 1,
                 Some(_) | None => return Some(top + 1),
@@ -244,8 +244,8 @@ impl Review {
     pub fn hints(&self, batch: &Batch, keys: &Keymap) -> [Option<Hint>; 2] {
         let key = |action| keys.first_chord(Scope::Approval, action);
         let many = tick_targets(batch).nth(1).is_some();
-        let space = if many { key(Action::Tick) } else { String::new() };
-        let all = if many { key(Action::TickAll) } else { String::new() };
+        let space = if many { key(Action::Select) } else { String::new() };
+        let all = if many { key(Action::SelectAll) } else { String::new() };
         [key_hint(2, &space, &["tick", "tick"]), key_hint(7, &all, &["all or none", "all"])]
     }
 }

@@ -100,10 +100,10 @@ impl ScopeChoice {
         let back = keys.first_chord(Keys::GrantScope, Action::Close);
         match action {
             Action::Close => KeyResult::Close,
-            Action::Narrower if self.selected == 0 => KeyResult::Explained("This is the narrowest scope".to_owned()),
-            Action::Wider if self.selected + 1 >= self.widths.len() => KeyResult::Explained(self.explain_widest()),
-            Action::Narrower => self.select_scope(self.selected - 1, self.span),
-            Action::Wider => self.select_scope(self.selected + 1, self.span),
+            Action::NarrowScope if self.selected == 0 => KeyResult::Explained("This is the narrowest scope".to_owned()),
+            Action::WidenScope if self.selected + 1 >= self.widths.len() => KeyResult::Explained(self.explain_widest()),
+            Action::NarrowScope => self.select_scope(self.selected - 1, self.span),
+            Action::WidenScope => self.select_scope(self.selected + 1, self.span),
             Action::Up | Action::Down => {
                 let spans = self.spans();
                 if spans.len() == 1 {
@@ -202,7 +202,7 @@ impl ScopeChoice {
             key_hint(3, wide, &["change scope", "scope"]),
             key_hint(4, "↑↓", &["where"]),
             key_hint(1, &key(Action::Close), &["back"]),
-            key_hint(2, &key(Action::Refuse), &["deny"]),
+            key_hint(2, &key(Action::Deny), &["deny"]),
         ];
         match self.end_seen || ends {
             true => {

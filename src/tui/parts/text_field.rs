@@ -117,12 +117,12 @@ impl TextField {
             Action::DeleteWordForward => return self.delete_range(self.cursor, self.next_word()),
             Action::DeleteToStart => return self.delete_range(self.line_start(), self.cursor),
             Action::DeleteToEnd => return self.delete_range(self.cursor, self.line_end()),
-            Action::BreakLine if self.is_multiline => {
+            Action::InsertLineBreak if self.is_multiline => {
                 self.insert("\n");
                 return KeyResult::Changed;
             }
             // In a one-line field the key is not passed on: it would break a line of another field.
-            Action::BreakLine => {}
+            Action::InsertLineBreak => {}
             _ => return KeyResult::PassedOn,
         }
         KeyResult::Handled

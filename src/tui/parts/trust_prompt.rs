@@ -125,7 +125,7 @@ impl TrustPrompt {
             // A key that repeats while it is held was pressed for something else.
             _ if key.kind != KeyEventKind::Press || self.is_storing => return KeyResult::Handled,
             Action::Trust => return self.handle_trust_action(keys),
-            Action::Refuse => return KeyResult::Refuse,
+            Action::Deny => return KeyResult::Refuse,
             _ => return KeyResult::PassedOn,
         };
         KeyResult::Handled
@@ -134,7 +134,7 @@ impl TrustPrompt {
     fn handle_trust_action(&self, keys: &Keymap) -> KeyResult {
         let key = |action| keys.first_chord(Scope::Trust, action);
         if self.is_trusted() {
-            let (no, back) = (key(Action::Refuse), key(Action::Close));
+            let (no, back) = (key(Action::Deny), key(Action::Close));
             KeyResult::Explained(format!("Already trusted · {no} to revoke, {back} to close"))
         } else if self.end_seen {
             KeyResult::Trust

@@ -36,8 +36,8 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) ->
         | Action::ScrollDown
         | Action::ScrollTop
         | Action::ScrollBottom
-        | Action::PreviousSaid
-        | Action::NextSaid
+        | Action::PreviousMessage
+        | Action::NextMessage
         | Action::SelectPrevious
         | Action::SelectNext => run_transcript_action(state, cache, action),
         Action::SearchTranscript => {
@@ -51,7 +51,7 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) ->
         Action::Themes => theme_list::open_themes(state),
         Action::Models => model_list::open_model_list(state),
         Action::Connect => provider_list::open_provider_list(state),
-        Action::BringQuestion => {
+        Action::OpenQuestion => {
             prompt_keys::reopen_question(state);
             Vec::new()
         }
@@ -64,7 +64,7 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) ->
         Action::StopOrQuit => stop_or_quit(state),
         Action::OpenEditor => vec![Effect::EditText(state.input.composer.text())],
         Action::ChangeMode => mode_list::toggle_mode(state),
-        Action::TakeBack => user_messages::take_back_queue(state),
+        Action::EditQueued => user_messages::take_back_queue(state),
         _ => Vec::new(),
     }
 }
@@ -80,8 +80,8 @@ pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action:
         Action::ScrollDown => seen.scroll_by(&ground, cache, height, page),
         Action::ScrollTop => seen.scroll_to_top(&ground, cache, height),
         Action::ScrollBottom => seen.follow_end(),
-        Action::PreviousSaid => seen.jump_to_message(&ground, cache, height, true),
-        Action::NextSaid => seen.jump_to_message(&ground, cache, height, false),
+        Action::PreviousMessage => seen.jump_to_message(&ground, cache, height, true),
+        Action::NextMessage => seen.jump_to_message(&ground, cache, height, false),
         Action::SelectPrevious => seen.select_entry(&ground, cache, height, true),
         Action::SelectNext => seen.select_entry(&ground, cache, height, false),
         Action::Toggle => {

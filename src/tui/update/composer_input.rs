@@ -41,7 +41,7 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
         KeyResult::Send => send_draft(state, cache),
         KeyResult::PassedOn => match state.keys.lookup(Scope::Composer, &key) {
             Some(Action::DeleteOrQuit) => session_exit::quit(state),
-            Some(action @ (Action::HelpWhenEmpty | Action::OpenEditor | Action::ChangeMode | Action::TakeBack)) => {
+            Some(action @ (Action::HelpWhenEmpty | Action::OpenEditor | Action::ChangeMode | Action::EditQueued)) => {
                 actions::run_action(state, cache, action)
             }
             Some(Action::Send) if user_messages::has_unsent_queue(state) => {
@@ -121,7 +121,7 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
         return Vec::new();
     }
     if state.prompts.current.is_some() {
-        let key = state.keys.first_chord(Scope::Composer, Action::SwitchKeyboard);
+        let key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
         let words = format!("Not sent: answer the prompt first. {key} moves to the prompt");
         state.show_notice(&words, toast::Kind::Info);
         return Vec::new();

@@ -98,7 +98,7 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
         Focus::Overlay => overlay_input::handle_overlay_key(state, cache, key),
         Focus::Search => search_input::handle_search_key(state, cache, key),
         Focus::Transcript => match state.keys.lookup(Scope::Transcript, &key) {
-            Some(Action::ReadWhole) => open_selected_entry(state),
+            Some(Action::OpenFull) => open_selected_entry(state),
             Some(action) => run_transcript_action(state, cache, action),
             None => match Chord::from(&key).typed_character() {
                 // Typed characters go to the composer.
@@ -123,7 +123,7 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
 
 /// Handles a key that answers nothing. While a prompt is open, it delays the prompt.
 fn handle_key_beyond_prompt(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
-    let switches = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchKeyboard);
+    let switches = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchFocus);
     if switches
         && !state.input.completion.is_open()
         && let Some(prompt) = state.prompts.current.as_mut().filter(|prompt| !prompt.is_parked())

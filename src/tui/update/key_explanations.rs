@@ -33,7 +33,7 @@ pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
     };
     let digit = scope == Scope::Question && matches!(key.code, KeyCode::Char('1'..='9'));
     match state.keys.lookup(scope, key) {
-        Some(Action::SwitchKeyboard | Action::Close | Action::Park) => RejectedKey::Nothing,
+        Some(Action::SwitchFocus | Action::Close | Action::AnswerLater) => RejectedKey::Nothing,
         Some(_) if matches!(listening, Some(Listening::Until(_))) => RejectedKey::TooSoon,
         None if digit && matches!(listening, Some(Listening::Until(_))) => RejectedKey::TooSoon,
         None if key.code == KeyCode::Enter && matches!(scope, Scope::Approval | Scope::Trust) => RejectedKey::Enter,
@@ -43,7 +43,7 @@ pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
 
 /// Explains why the key did nothing. Called once the key has been routed.
 pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, meant: RejectedKey) {
-    let tab = state.keys.first_chord(Scope::Composer, Action::SwitchKeyboard);
+    let tab = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
     let key_of = |action| state.keys.first_chord(Scope::Approval, action);
     let words = match meant {
         RejectedKey::Nothing => return,
@@ -53,15 +53,15 @@ pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, meant: RejectedKe
         }
         RejectedKey::Enter if state.session.trust.pending.is_some() => {
             let key_of = |action| state.keys.first_chord(Scope::Trust, action);
-            format!("Enter does not answer · {} approve, {} deny", key_of(Action::Trust), key_of(Action::Refuse))
+            format!("Enter does not answer · {} approve, {} deny", key_of(Action::Trust), key_of(Action::Deny))
         }
         RejectedKey::Enter => {
             let destroys = match state.agent.waiting_call() {
                 Some(crate::agent::WaitingCall::Approval { plan, .. }) => plan.destroys.is_some(),
                 Some(crate::agent::WaitingCall::Answer { .. }) | None => false,
             };
-            let yes = if destroys { Action::ApproveDestroying } else { Action::ApproveOnce };
-            format!("Enter does not answer · {} approve, {} deny", key_of(yes), key_of(Action::Refuse))
+            let yes = if destroys { Action::ApproveDestructive } else { Action::ApproveOnce };
+            format!("Enter does not answer · {} approve, {} deny", key_of(yes), key_of(Action::Deny))
         }
     };
     set_prompt_message(state, words);

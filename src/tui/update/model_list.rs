@@ -15,7 +15,7 @@ pub fn open_model_list(state: &mut State) -> Vec<Effect> {
     if state.session.connection.is_tour {
         return provider_list::open_provider_list(state);
     }
-    let keep = state.keys.first_chord(Scope::List, Action::Keep);
+    let keep = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
     let picker = Picker::new("Models", "", Vec::new()).with_typed_choice("use").with_store_key(keep);
     state.viewport.overlays.push(Overlay::Models(picker, Vec::new()));
     show_models(state, Models { listed: ModelList::Loading, others: Vec::new() });

@@ -201,7 +201,7 @@ fn return_parked_question(state: &mut State) -> Vec<Effect> {
     if !state.agent.is_early_prompt() {
         return Vec::new();
     }
-    let list = state.keys.first_chord(Scope::Approval, Action::ListWaiting);
+    let list = state.keys.first_chord(Scope::Approval, Action::OpenQueue);
     state.show_notice(&format!("The question keeps waiting with your choices · {list} lists it"), Kind::Info);
     agent_events::handle_agent_event(state, Event::EarlyPromptRequested(None))
 }

@@ -14,7 +14,7 @@ use crossterm::event::KeyEventKind;
 /// Opens the list and looks for local servers again: one may have been started since.
 pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
     let choices = list_providers(state);
-    let keep = state.keys.first_chord(Scope::List, Action::Keep);
+    let keep = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
     let picker = Picker::new("Providers", "", provider_rows(&choices)).with_store_key(keep);
     state.viewport.overlays.push(Overlay::Connect(picker, choices));
     vec![Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))]

@@ -126,7 +126,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
         let words = [
             (key(Action::Toggle), "open", 1),
             (to, "move", 4),
-            (key(Action::ReadWhole), "open in full", 5),
+            (key(Action::OpenFull), "open in full", 5),
             (key(Action::Close), "back", 2),
         ];
         for (key, words, goes) in words.iter().filter(|(key, ..)| !key.is_empty()) {

@@ -160,7 +160,7 @@ impl Approval {
     fn build_hints(&self, card: &ApprovalContent<'_>, keys: &Keymap, ends: bool) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Approval, action);
         let (yes, always) = match (self.is_destructive(card.plan), &card.plan.grant) {
-            (true, _) => (Action::ApproveDestroying, false),
+            (true, _) => (Action::ApproveDestructive, false),
             (false, always) => (Action::ApproveOnce, always.is_some()),
         };
         let review = match &card.plan.preview {
@@ -168,7 +168,7 @@ impl Approval {
             Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => None,
         };
         let yes = key(yes);
-        let (no, because, details) = (key(Action::Refuse), key(Action::RefuseBecause), key(Action::Details));
+        let (no, because, details) = (key(Action::Deny), key(Action::DenyWithMessage), key(Action::Details));
         let back = key(Action::Close);
         match &self.view {
             ApprovalView::DenyMessage(_) => {
@@ -189,7 +189,7 @@ impl Approval {
                 vec![format!("{details} back to prompt · {no} deny"), format!("{details} back")]
             }
             ApprovalView::Plan => {
-                let l = if card.position.1 > 1 { key(Action::ListWaiting) } else { String::new() };
+                let l = if card.position.1 > 1 { key(Action::OpenQueue) } else { String::new() };
                 let always = if always { key(Action::ApproveAlways) } else { String::new() };
                 let rest = [
                     key_hint(1, &no, &["deny"]),

@@ -10,20 +10,20 @@ impl Approval {
     pub(super) fn explain_ignored_key(&self, action: Action, keys: &Keymap, plan: &Plan) -> KeyResult {
         let key = |action| keys.first_chord(Scope::Approval, action);
         let destroys = self.is_destructive(plan);
-        let yes = key(if destroys { Action::ApproveDestroying } else { Action::ApproveOnce });
-        let says = matches!(action, Action::ApproveOnce | Action::ApproveDestroying | Action::ApproveAlways);
+        let yes = key(if destroys { Action::ApproveDestructive } else { Action::ApproveOnce });
+        let says = matches!(action, Action::ApproveOnce | Action::ApproveDestructive | Action::ApproveAlways);
         KeyResult::Explained(match (&self.view, action) {
             (ApprovalView::Plan, _) if says && !self.has_reached_end => {
                 format!("Read to the end first · {} to jump there", key(Action::Bottom))
             }
             (ApprovalView::Plan, _) if says && self.is_selection_empty(plan) => {
-                let (tick, no) = (key(Action::Tick), key(Action::Refuse));
+                let (tick, no) = (key(Action::Select), key(Action::Deny));
                 format!("Nothing is ticked · {tick} to tick, {no} to deny all")
             }
             (ApprovalView::Plan, Action::ApproveOnce) if destroys => {
                 format!("Destructive: {} is not enough · {yes} to approve", key(action))
             }
-            (ApprovalView::Plan, Action::ApproveDestroying) => {
+            (ApprovalView::Plan, Action::ApproveDestructive) => {
                 format!("{} is for destructive calls only · {yes} to approve", key(action))
             }
             (ApprovalView::Plan, Action::ApproveAlways) if destroys => {

@@ -337,7 +337,7 @@ fn r11_the_scope_explains_its_limit_and_never_offers_a_whole_tool_or_host() {
         let keys = Keymap::default();
         let widths = vec![GrantOption { grant, can_be_rule: true, earlier_calls: Vec::new() }];
         let mut choosing = ScopeChoice::open(widths, Path::new("/p"), &keys, ms(0)).unwrap();
-        let said = choosing.handle_action(Action::Wider, &keys, true, ms(5000));
+        let said = choosing.handle_action(Action::WidenScope, &keys, true, ms(5000));
         let scope_choice::KeyResult::Explained(words) = said else { panic!("{said:?}") };
         assert!(words.contains(part), "{words}");
     }

@@ -16,7 +16,7 @@ impl QuestionPrompt {
         let count = self.pages.len();
         let words = if count == 1 { "1 question waiting".to_owned() } else { format!("{count} questions waiting") };
         let key = |action| keys.first_chord(Scope::Anywhere, action);
-        format!("{words} · {} · {} decline", key(Action::BringQuestion), key(Action::DeclineQuestion))
+        format!("{words} · {} · {} decline", key(Action::OpenQuestion), key(Action::DeclineQuestion))
     }
 
     /// Explains that a digit has no option or question.
@@ -70,7 +70,7 @@ impl QuestionPrompt {
             let (enter, back) = (line(Action::Accept), line(Action::Close));
             let mut hints = Vec::new();
             if *what == LineKind::TextAnswer {
-                let wraps = keys.chords_of(Scope::TextField, Action::BreakLine);
+                let wraps = keys.chords_of(Scope::TextField, Action::InsertLineBreak);
                 // Every terminal reports Alt chords as distinct keys.
                 let wraps = wraps.iter().find(|chord| chord.starts_with("alt")).or(wraps.first());
                 hints.extend(wraps.map(|wraps| format!("{enter} {take} · {wraps} new line · {back} back, keep text")));
@@ -79,9 +79,9 @@ impl QuestionPrompt {
             hints.extend([format!("{enter} {take} · {back} back, keep text"), format!("{enter} {take} · {back} back")]);
             return hints;
         }
-        let (enter, later) = (key(Action::Accept), key_hint(3, &key(Action::Park), &["later"]));
+        let (enter, later) = (key(Action::Accept), key_hint(3, &key(Action::AnswerLater), &["later"]));
         let no = key_hint(5, &key(Action::Decline), &["decline"]);
-        let read = more.and_then(|words| key_hint(1, &key(Action::ReadDown), &[words]));
+        let read = more.and_then(|words| key_hint(1, &key(Action::ScrollTextDown), &[words]));
         let next = |words: &[&str]| match self.pages.len() {
             0 | 1 => None,
             _ => key_hint(4, &key(Action::NextQuestion), words),

@@ -181,7 +181,7 @@ impl QuestionPrompt {
         let read = self.scroll.min(all);
         let (of_text, of_row) = (read.min(text_over), read.saturating_sub(text_over).min(row_over));
         draw_scrolled_lines(&text, of_text, head, buffer, theme);
-        let down = sight.keys.first_chord(Scope::Question, Action::ReadDown);
+        let down = sight.keys.first_chord(Scope::Question, Action::ScrollTextDown);
         if of_text < text_over && text_rows > 1 && !down.is_empty() {
             // The count of remaining lines takes a row.
             let row = Rect { y: head.bottom() - 1, height: 1, ..head };

@@ -206,10 +206,10 @@ impl QueueList {
         key_hints::hint_rows([
             key_hint(7, "↑↓", &["move"]),
             key_hint(0, &key(Action::Accept), &["open prompt", "open"]),
-            key_hint(4, &key(Action::Tick), &["tick"]),
-            key_hint(5, &key(Action::TickAll), &["all"]),
-            key_hint(1, &key(Action::Refuse), &[&no, if ticked == 0 { "deny" } else { &no }]),
-            key_hint(3, &key(Action::RefuseBecause), &["deny with message…", "message"]),
+            key_hint(4, &key(Action::Select), &["tick"]),
+            key_hint(5, &key(Action::SelectAll), &["all"]),
+            key_hint(1, &key(Action::Deny), &[&no, if ticked == 0 { "deny" } else { &no }]),
+            key_hint(3, &key(Action::DenyWithMessage), &["deny with message…", "message"]),
             key_hint(2, &key(Action::Close), &["back"]),
         ])
     }

@@ -331,7 +331,7 @@ fn lay_out_queue(ground: &LayoutContext<'_>, outside: &LinkLookups) -> Page {
             (true, enter) if enter.is_empty() => "not sent".to_owned(),
             (true, enter) => format!("not sent · {enter} send"),
         };
-        let back = hint(Action::TakeBack);
+        let back = hint(Action::EditQueued);
         if !back.is_empty() {
             words.push_str(&format!(" · {back} take back"));
         }

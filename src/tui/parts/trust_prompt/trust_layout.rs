@@ -93,7 +93,7 @@ impl TrustPrompt {
     /// Returns the key hints, from the longest to the shortest.
     fn hints(&self, keys: &Keymap, ends: bool) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Trust, action);
-        let (yes, no) = (key(Action::Trust), key(Action::Refuse));
+        let (yes, no) = (key(Action::Trust), key(Action::Deny));
         let (end, back) = (key(Action::Bottom), key(Action::Close));
         if self.is_storing {
             return vec!["Saving…".to_owned()];
