@@ -271,8 +271,8 @@ fn print_json(looked: &LoadedRehearsal, kind: &str, out: &mut dyn Write) -> Resu
         looked.tally;
     let mut object = json!({
         "kind": kind, "session": looked.id.0, "dry_run": true, "title": looked.title,
-        "folder": looked.folder.to_string_lossy(), "rehearsed": rehearsed, "ran": ran, "outside": outside,
-        "refused": refused, "withheld": withheld, "would_have_asked": would_ask,
+        "folder": looked.folder.to_string_lossy(), "rehearsed": rehearsed, "ran": ran,
+        "live_effects": outside, "outside": outside, "denied": refused, "refused": refused, "withheld": withheld, "would_have_asked": would_ask,
         "apply": format!("aye rehearsal apply {}", looked.id),
     });
     if let (Some(object), Value::Object(rest)) = (object.as_object_mut(), looked.staging.to_json()) {

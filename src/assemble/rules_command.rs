@@ -105,9 +105,18 @@ fn describe_scope(holds: &RuleScope) -> &'static str {
 }
 
 fn rule_json(rule: &Rule, state: &str) -> String {
+    let (description, scope) = (rule.describe(), describe_scope(&rule.scope));
+    let status = match state {
+        "holds" => "active",
+        "not trusted" => "untrusted",
+        state => state,
+    };
     let object = json!({
-        "says": rule.effect.as_str(), "what": rule.describe(), "tool": rule.tool, "holds": describe_scope(&rule.scope), "state": state,
-        "file": rule.location.file, "line": rule.location.line, "created": rule.created, "expires": rule.expires, "key": rule.saved_with_key,
+        "verdict": rule.effect.as_str(), "description": description, "tool": rule.tool, "scope": scope, "status": status,
+        "file": rule.location.file, "line": rule.location.line, "created": rule.created, "expires": rule.expires,
+        "key": rule.saved_with_key,
+        // The names of version 0.1, kept for one release.
+        "says": rule.effect.as_str(), "what": description, "holds": scope, "state": state,
     });
     escape_json(&object.to_string())
 }
@@ -196,7 +205,9 @@ fn explain_command(
     if as_json {
         let step = |step: &ExplainedCheck| json!({ "step": step.name, "found": step.results });
         let mut lines: Vec<Value> = steps.iter().map(step).collect();
-        lines.push(json!({ "verdict": verdict.as_str(), "why": verdict.reason() }));
+        lines.push(
+            json!({ "policy_verdict": verdict_name(&verdict), "verdict": verdict.as_str(), "why": verdict.reason() }),
+        );
         return Ok(lines.iter().map(|line| escape_json(&line.to_string())).collect());
     }
     let mut lines = Vec::new();
@@ -204,15 +215,16 @@ fn explain_command(
         lines.push(step.name.to_owned());
         lines.extend(step.results.iter().map(|found| format!("   {}", clean_text(&clean_line(found)))));
     }
-    let word = match &verdict {
-        Verdict::Allow(_) => "allow",
-        Verdict::Ask(_) => "ask",
-        Verdict::Rehearse(_) => "rehearse",
-        Verdict::Withhold(_) => "withhold",
-        Verdict::Deny(_) => "refuse",
-    };
-    lines.push(word.to_owned());
+    lines.push(verdict_name(&verdict).to_owned());
     lines.push(format!("   {}", clean_text(&clean_line(verdict.reason()))));
     lines.extend(loaded.notices().iter().map(|notice| format!("warning: {}", clean_text(&clean_line(notice)))));
     Ok(lines)
+}
+
+/// Returns the name of a verdict; the log has `refuse` for `deny`.
+fn verdict_name(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Deny(_) => "deny",
+        verdict => verdict.as_str(),
+    }
 }

@@ -131,6 +131,16 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
+    /// Returns the name in the output for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Modified => "modified",
+            Self::Deleted => "deleted",
+        }
+    }
+
+    /// Returns the name in version 0.1, which is also the one in the log.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Created => "made",

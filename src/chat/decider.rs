@@ -29,11 +29,11 @@ impl Decider {
     }
 
     /// Returns its name in JSON.
-    pub fn as_str(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
-            Self::User { .. } => "person",
+            Self::User { .. } => "user",
             Self::File => "file",
-            Self::Headless => "nobody",
+            Self::Headless => "headless",
         }
     }
 }

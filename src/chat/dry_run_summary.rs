@@ -104,7 +104,8 @@ impl DryRunChange {
 
     fn to_json(&self) -> Value {
         let mut object = json!({
-            "path": self.path.to_string_lossy(), "did": self.kind.as_str(), "folder": self.is_folder,
+            "path": self.path.to_string_lossy(), "change": self.kind.name(), "did": self.kind.as_str(),
+            "folder": self.is_folder,
             "diff": self.diff, "notes": self.notes, "conflict": self.has_conflict,
             "group": self.group.as_str(),
         });
@@ -177,19 +178,25 @@ impl DryRunSummary {
         parts.join(", ")
     }
 
-    /// Returns the summary as JSON. Fields may be added and are never renamed. `groups` (each with `group`, `paths`,
-    /// `left_out`), `changes` (each with `path`, `did`, `folder`, `diff`, `notes`, `conflict`, `group`),
-    /// `outside_project` (`changes`, each with `is_applied` instead of `group`, and the number of `temporary` files),
-    /// `calls` (each with `run_again`, `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`,
-    /// `hooks_not_run`, `result`, `changed`, `done`).
+    /// Returns the summary as JSON. A renamed field is also given under its old name for one release. `groups` (each
+    /// with `group`, `paths`, `is_excluded`), `changes` (each with `path`, `change`, `folder`, `diff`, `notes`,
+    /// `conflict`, `group`), `outside_project` (`changes`, each with `is_applied` instead of `group`, and the number of
+    /// `temporary` files), `calls` (each with `run_again`, `tool`, `arguments`, `summary`, `command`, `origin`,
+    /// `simulation`, `would_ask`, `hooks_not_run`, `result`, `changed`, `is_run_live`).
+    ///
+    /// Old names: `left_out`, `did`, `staged`, `simulated`, `done`.
     pub fn to_json(&self) -> Value {
         let step = |step: &RehearsedCall| {
             json!({
                 "tool": step.tool, "arguments": step.arguments, "summary": step.summary,
                 "command": step.command.as_ref().map(|line| &line.command),
                 "run_again": step.must_run_again(),
-                "staged": step.origin.as_ref().map(ResultOrigin::as_str), "simulated": step.origin.as_ref().map(ResultOrigin::to_json),
-                "would_ask": step.would_ask, "hooks_not_run": step.hooks_not_run, "result": step.result, "changed": step.changed_paths, "done": step.is_run_live,
+                "origin": step.origin.as_ref().map(ResultOrigin::name),
+                "simulation": step.origin.as_ref().map(ResultOrigin::to_json),
+                "staged": step.origin.as_ref().map(ResultOrigin::as_str),
+                "simulated": step.origin.as_ref().map(ResultOrigin::to_old_json),
+                "would_ask": step.would_ask, "hooks_not_run": step.hooks_not_run, "result": step.result,
+                "changed": step.changed_paths, "is_run_live": step.is_run_live, "done": step.is_run_live,
             })
         };
         json!({

@@ -85,7 +85,15 @@ impl ResultOrigin {
         Self::Simulated(Box::new(SimulatedResult::from_source(how)))
     }
 
-    /// Returns the name used in JSON.
+    /// Returns the name used in the output for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ran(_) => "ran",
+            Self::Simulated(simulated) => simulated.source.name(),
+        }
+    }
+
+    /// Returns the name used in the log.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Ran(_) => "ran",
@@ -101,12 +109,22 @@ impl ResultOrigin {
         }
     }
 
-    /// Returns the details as JSON: `by`, `instead`, `again`, `usage`; null if the call ran.
+    /// Returns the details as JSON: `model`, `failure`, `is_reused`, `usage`; null if the call ran.
     pub fn to_json(&self) -> Value {
         let Self::Simulated(simulated) = self else { return Value::Null };
-        let SimulatedResult { model: by, failure: instead, is_reused: again, usage, .. } = &**simulated;
-        let said = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-        json!({ "by": said(by), "instead": said(instead), "again": again, "usage": usage })
+        let SimulatedResult { model, failure, is_reused, usage, .. } = &**simulated;
+        let filled = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        json!({ "model": filled(model), "failure": filled(failure), "is_reused": is_reused, "usage": usage })
+    }
+
+    /// Returns the details with the field names of version 0.1: `by`, `instead`, `again`, `usage`.
+    pub fn to_old_json(&self) -> Value {
+        match self.to_json() {
+            Value::Null => Value::Null,
+            new => json!({
+                "by": new["model"], "instead": new["failure"], "again": new["is_reused"], "usage": new["usage"],
+            }),
+        }
     }
 
     /// Returns the symbol for the gutter.

@@ -51,6 +51,17 @@ pub struct SimulatedResult {
 }
 
 impl SimulationSource {
+    /// Returns the name of the source in the output for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fixture => "fixture",
+            Self::Sample => "sample",
+            Self::NotRun => "not_run",
+            Self::Model => "model",
+            Self::Withheld => "withheld",
+        }
+    }
+
     /// Returns the name of the source, as used in the log.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -129,8 +129,9 @@ impl Answers {
     }
 
     fn add_object(&mut self, fields: &Map<String, Value>) -> Result<(), String> {
-        if let Some(Value::Array(waits)) = fields.get("waits") {
-            return waits.iter().try_for_each(|item| self.add_waiting_call(item));
+        let lists = ["waiting", "waits"].map(|name| fields.get(name).and_then(Value::as_array));
+        if lists.iter().any(Option::is_some) {
+            return self.add_waiting_calls(lists);
         }
         if fields.get("questions").is_some_and(Value::is_array) {
             return self.add_waiting_call(&Value::Object(fields.clone()));
@@ -142,6 +143,29 @@ impl Answers {
             Some(Value::Object(map)) => self.add_map(map),
             Some(_) | None => self.add_map(fields),
         }
+        Ok(())
+    }
+
+    /// Adds the answers to the waiting calls. The output has the same calls under a new and an old name; an answer may be
+    /// filled in under either of them.
+    fn add_waiting_calls(&mut self, lists: [Option<&Vec<Value>>; 2]) -> Result<(), String> {
+        let [new, old] = lists.map(|list| -> Result<Self, String> {
+            let mut answers = Self::default();
+            list.into_iter().flatten().try_for_each(|item| answers.add_waiting_call(item))?;
+            Ok(answers)
+        });
+        let (mut answers, old) = (new?, old?);
+        let count = answers.list.len();
+        for one in old.list {
+            match answers.list[..count].iter_mut().find(|other| other.keyword == one.keyword && other.call == one.call)
+            {
+                Some(other) if other.value.is_null() => *other = one,
+                Some(other) if one.value.is_null() || one.value == other.value => {}
+                Some(_) | None => answers.list.push(one),
+            }
+        }
+        self.list.append(&mut answers.list);
+        self.declined.extend(answers.declined.into_iter().chain(old.declined));
         Ok(())
     }
 
@@ -203,8 +227,10 @@ fn parse_json(text: &str) -> Result<Value, String> {
     // The complete output of -p: text of the model, and the waiting questions as the last line.
     for line in text.lines().rev() {
         match unique_keys::parse_unique(line) {
-            Ok((value, None)) if value["kind"] == "waits" => return Ok(value),
-            Err(error) if error.is_data() && line.contains("\"waits\"") => return Err(doubtful(&error)),
+            Ok((value, None)) if value["kind"] == "waits" || value["state"] == "waiting" => return Ok(value),
+            Err(error) if error.is_data() && ["\"waiting\"", "\"waits\""].iter().any(|name| line.contains(name)) => {
+                return Err(doubtful(&error));
+            }
             Ok(_) | Err(_) => {}
         }
     }

@@ -28,7 +28,9 @@ impl HeadlessResponder {
                 WaitingCall::Approval { call, plan, reason, by } => {
                     self.denied.push(json!({
                         "kind": "denied", "why": "no interactive user was available to approve this call", "call": call.id.0, "tool": call.name, "title": plan.title,
-                        "what": plan.summary, "access": plan.access, "reason": reason, "sub_agent": by,
+                        "summary": plan.summary, "access": plan.access, "reason": reason, "sub_agent": by,
+                        // The name of version 0.1, kept for one release.
+                        "what": plan.summary,
                     }));
                     // No rule covers a destructive call, or one for which no grant is offered.
                     self.may_use_rule |= plan.grant.is_some() && plan.destroys.is_none();
@@ -88,10 +90,14 @@ impl HeadlessResponder {
             }));
         }
         let (asks, denies) = (!waits.is_empty(), !self.denied.is_empty());
-        let kind = if asks { "waits" } else { "denied" };
-        let mut told = json!({ "kind": kind, "session": session.0, "resume": format!("aye --resume {session}") });
+        let (state, kind) = if asks { ("waiting", "waits") } else { ("denied", "denied") };
+        let mut told = json!({
+            "kind": kind, "state": state, "session": session.0, "resume": format!("aye --resume {session}"),
+        });
         if asks {
-            told["waits"] = waits.into();
+            // The name of version 0.1, kept for one release.
+            told["waits"] = waits.clone().into();
+            told["waiting"] = waits.into();
             told["answer_with"] = format!("aye -p --resume {session} --answers FILE").into();
         }
         if denies {

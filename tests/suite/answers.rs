@@ -82,7 +82,8 @@ async fn printed_questions_can_be_filled_in_and_given_back() {
     let (setup, text) = resume_with(&printed);
     let (_, err, code) = run_headless(&service, setup, &text).await;
     assert!(code == 2 && err.contains("no answer to \"clock\", \"os\""), "{code} {err}");
-    printed["waits"][0]["questions"][0]["answer"] = json!("my own");
+    assert_eq!((&printed["state"], &printed["waiting"]), (&json!("waiting"), &printed["waits"]));
+    printed["waiting"][0]["questions"][0]["answer"] = json!("my own");
     printed["waits"][0]["questions"][1]["answer"] = json!({ "skipped": true });
     let (setup, text) = resume_with(&printed);
     let (out, err, code) = run_headless(&service, setup, &text).await;
@@ -200,6 +201,7 @@ async fn r19_denies_a_command_between_questions_and_reports_both() {
         (&json!("denied"), &json!("touch made"))
     );
     assert_eq!((&waiting["kind"], &waiting["waits"]), (&json!("denied"), &Value::Null), "both questions were answered");
+    assert_eq!((&waiting["state"], &waiting["denied"][0]["summary"]), (&json!("denied"), &json!("touch made")));
     assert!(out.starts_with("Good.\n") && !place.path().join("project/made").exists(), "{out}");
     let result = service.received()[1].body["messages"].to_string();
     assert!(result.contains(r#"\"option_index\":1"#) && result.contains(r#"\"option_index\":2"#), "{result}");

@@ -246,7 +246,7 @@ fn reports_wrong_settings_and_uses_the_rest() {
         "leave_out = [\"user\"]",
         &["config.toml:6: `profiles.p.leave_out` is now `omit_parameters`; the old name works in this release"],
     );
-    says(
+    check(
         "[profiles.p]\nbase_url = \"https://second.example/v1\"\n[screen]\nmosue = true",
         &[
             "config.toml:6: profile p is already defined on line 3.",

@@ -140,13 +140,21 @@ fn describes_the_terminal() {
 #[test]
 fn old_names_of_settings_are_notes() {
     let setup = Setup::new(&["doctor", "--json"]);
-    set(&setup, "[second_reader]\nseconds = 7\n");
+    write_settings(&setup, "[second_reader]\nseconds = 7\n");
     let (out, _, code) = setup.print("");
     let found: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |text: &str| found.iter().find(|line| line["words"].as_str().unwrap().contains(text)).unwrap();
     assert_eq!(of("`[second_reader]` is now `[model_reviewer]`")["state"], "note", "{out}");
     assert!(of("model_reviewer.seconds = 7")["words"].as_str().unwrap().ends_with("config.toml:2"), "{out}");
-    assert!(code == 0 || found.iter().any(|line| line["state"] == "wrong"), "{out}");
+    let has_problem = found.iter().any(|line| line["severity"] == "problem");
+    assert_eq!(code == 1, has_problem, "{out}");
+    for line in &found {
+        let old = if line["severity"] == "problem" { "wrong" } else { line["severity"].as_str().unwrap() };
+        assert_eq!(
+            (&line["message"], &line["advice"], old),
+            (&line["words"], &line["do"], line["state"].as_str().unwrap())
+        );
+    }
 }
 
 #[test]

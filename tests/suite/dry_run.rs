@@ -280,7 +280,12 @@ fn r30_withheld_calls_are_printed_saved_and_counted_after_a_resume() {
     assert_eq!(code, 0, "{out}{err}");
     let plan: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     assert_eq!((&plan["withheld"], &plan["would_have_asked"]), (&json!(2), &json!(2)), "{plan}");
-    assert_eq!(plan["calls"][0]["staged"], "withheld");
+    for (new, old) in [("denied", "refused"), ("live_effects", "outside")] {
+        assert!(plan[new].is_u64() && plan[new] == plan[old], "{new}: {plan}");
+    }
+    let call = &plan["calls"][0];
+    assert_eq!((&call["origin"], &call["staged"]), (&json!("withheld"), &json!("withheld")));
+    assert_eq!((&call["is_run_live"], &call["simulation"]["is_reused"]), (&call["done"], &call["simulated"]["again"]));
     assert_eq!(plan["calls"][0]["would_ask"], "read of .env (may hold secrets)");
     assert!(out.contains(r#""staged":"withheld""#), "{out}");
     let (shown, _, _) = Setup::again(&place, &["sessions", "show", &id]).print("");

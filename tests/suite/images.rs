@@ -65,7 +65,8 @@ fn responses_api_receives_images() {
     assert_eq!(setup.print("").0, "I see.\n");
     let content = &service.received()[0].body["input"][0]["content"];
     assert_eq!(content[0], json!({"type": "input_text", "text": "@shot.png"}));
-    assert_eq!(content[1],
+    assert_eq!(
+        content[1],
         json!({"type": "input_image", "image_url": "data:image/png;base64,iVBORyByZXN0", "detail": "auto"})
     );
 }

@@ -163,7 +163,13 @@ fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
     }
     let (json, _, _) = Setup::again(&scene.place, &["rehearsal", "--json"]).print("");
     let json: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["groups"][1], json!({ "group": "ignored", "paths": 300, "left_out": true }));
+    assert_eq!(json["groups"][1], json!({ "group": "ignored", "paths": 300, "is_excluded": true, "left_out": true }));
+    let changes: Vec<&Value> = json["changes"].as_array().unwrap().iter().collect();
+    assert!(!changes.is_empty());
+    for change in changes {
+        let pairs = [("created", "made"), ("modified", "changed"), ("deleted", "deleted")];
+        assert!(pairs.contains(&(change["change"].as_str().unwrap(), change["did"].as_str().unwrap())), "{change}");
+    }
     let mut program = scene.open_apply_screen(&[], (80, 24));
     let screen = program.until_asked("apply source changes?");
     assert!(screen.contains("3 of 3 ticked · 1 of 2") && screen.contains("src/a.rs"), "{screen}");

@@ -191,7 +191,7 @@ fn r12_broken_rule_asks_for_everything_and_reports_its_line() {
     say(&mut program, "go");
     program.until_asked("rules not fully readable");
     let (output, _, code) = person.run_headless(&["rules", "check"]);
-    assert!(output.contains("rules.toml:2: says is \"dney\"; expected \"allow\", \"ask\" or \"deny\""), "{output}");
+    assert!(output.contains("rules.toml:2: verdict is \"dney\"; expected \"allow\", \"ask\" or \"deny\""), "{output}");
     assert_eq!(code, 2);
 }
 
@@ -230,7 +230,9 @@ fn r12_search_skips_denied_and_asking_paths_live_and_in_a_dry_run() {
             search(serde_json::json!({ "pattern": "hunter", "path": "keys" })),
             says("As you like."),
         ])
-        .with_rules("[[rule]]\nverdict = \"deny\"\npath = \"keys/**\"\n[[rule]]\nverdict = \"ask\"\npath = \"**/*.cert\"\n");
+        .with_rules(
+            "[[rule]]\nverdict = \"deny\"\npath = \"keys/**\"\n[[rule]]\nverdict = \"ask\"\npath = \"**/*.cert\"\n",
+        );
         person.has("keys/a", "hunter2");
         person.has("deep/er/b.cert", "hunter3");
         person.has("plain", "hunter4");
@@ -279,7 +281,24 @@ fn old_names_of_keys_are_notes_of_rules_check() {
     assert_eq!((output.lines().count(), code), (2, 0), "{output}");
     assert!(output.lines().all(|line| line.starts_with("{\"notice\":")), "{output}");
     let (output, _, _) = user.run_headless(&["rules", "explain", "--json", "git push -f"]);
-    assert!(output.contains("deny git push …"), "{output}");
+    let last: serde_json::Value = serde_json::from_str(output.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["policy_verdict"], &last["verdict"]), (&"deny".into(), &"refuse".into()), "{output}");
+}
+
+#[test]
+fn json_of_a_rule_has_new_and_old_field_names() {
+    let rules = "[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\n[[rule]]\nverdict = \"ask\"\nprefix = \"make\"\nexpires = 2001-02-03\n";
+    let (output, _, _) = User::new(Vec::new()).with_rules(rules).run_headless(&["rules", "list", "--json"]);
+    let rules: Vec<serde_json::Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for rule in &rules {
+        for (new, old) in [("verdict", "says"), ("description", "what"), ("scope", "holds")] {
+            assert!(rule[new].is_string() && rule[new] == rule[old], "{new}: {rule}");
+        }
+    }
+    let states: Vec<_> = rules.iter().map(|rule| (&rule["verdict"], &rule["status"], &rule["state"])).collect();
+    let [deny, ask, active, holds, expired] =
+        ["deny", "ask", "active", "holds", "expired"].map(serde_json::Value::from);
+    assert_eq!(states, [(&deny, &active, &holds), (&ask, &expired, &expired)]);
 }
 
 #[test]

@@ -35,8 +35,13 @@ impl Severity {
         match self {
             Self::Ok => "ok",
             Self::Note => "note",
-            Self::Problem => "wrong",
+            Self::Problem => "problem",
         }
+    }
+
+    /// Returns the name in version 0.1.
+    fn old_name(self) -> &'static str {
+        if self == Self::Problem { "wrong" } else { self.name() }
     }
 }
 
@@ -126,7 +131,12 @@ fn print_json(found: &[Finding], redacted: &Redaction) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for Finding { area, state, text: words, advice } in found {
         let advice = advice.as_ref().map(|advice| redacted.redact_line(advice));
-        let object = json!({ "area": area, "state": state.name(), "words": redacted.redact_line(words), "do": advice });
+        let message = redacted.redact_line(words);
+        let object = json!({
+            "area": area, "severity": state.name(), "message": message, "advice": advice,
+            // The names of version 0.1, kept for one release.
+            "state": state.old_name(), "words": message, "do": advice,
+        });
         writeln!(out, "{}", print::escape_json(&object.to_string()))?;
     }
     out.flush()

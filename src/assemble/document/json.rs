@@ -34,14 +34,14 @@ pub(in crate::assemble) fn format_json(id: &SessionId, read: &StoredSession) -> 
         about["from"] = json!(header.from);
     }
     redacted += Redactor::default().redact_json(&mut about, None);
-    about["left_out"] = read.notices.iter().map(|notice| json!(notice.to_string())).collect();
+    about["notices"] = read.notices.iter().map(|notice| json!(notice.to_string())).collect();
     about["entries"] = Value::Array(entries);
     about["redacted"] = json!(redacted);
-    // The name of this field before 0.2, kept for one release.
-    about["masked"] = json!(redacted);
-    if let Some(told) = redaction_notice(redacted) {
-        about["careful"] = json!(told);
+    if let Some(notice) = redaction_notice(redacted) {
+        (about["redaction_notice"], about["careful"]) = (json!(notice), json!(notice));
     }
+    // The names of version 0.1, kept for one release.
+    (about["left_out"], about["masked"]) = (about["notices"].clone(), json!(redacted));
     let text = serde_json::to_string_pretty(&about).unwrap_or_default();
     let lines: Vec<String> = text.lines().map(escape_json).collect();
     (lines.join("\n") + "\n", redacted)

@@ -113,8 +113,10 @@ pub(super) fn session_json(session: &Listed, is_open: bool) -> Value {
     json!({
         "session": session.id.0, "title": session.title, "folder": session.folder.to_string_lossy(),
         "time": session.time, "modified": modified, "model": session.model, "dry_run": session.dry_run,
-        "from": session.from, "bytes": session.bytes, "waits": session.waits, "open": is_open,
-        "broken": session.broken,
+        "copied_from": session.from, "bytes": session.bytes, "is_waiting": session.waits, "is_open": is_open,
+        "error": session.broken,
+        // The names of version 0.1, kept for one release.
+        "from": session.from, "waits": session.waits, "open": is_open, "broken": session.broken,
     })
 }
 

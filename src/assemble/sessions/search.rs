@@ -4,7 +4,7 @@ use super::list::{line_width, session_json, title_or_reason};
 use super::{SessionsCommand, UsageError, print_notice};
 use crate::assemble::run_facts;
 use crate::print::escape_json;
-use crate::store::search::{Hit, Scope, SearchWords, SessionHits};
+use crate::store::search::{Hit, HitSource, Scope, SearchWords, SessionHits};
 use crate::text::clean::clean_line;
 use crate::text::width;
 use anyhow::Result;
@@ -62,11 +62,16 @@ fn hit_text(found: &SessionHits, columns: Option<usize>, more: bool) -> Vec<Stri
 }
 
 fn hit_json(found: &SessionHits) -> String {
-    let hit = |hit: &Hit| json!({ "who": hit.source.label(), "line": hit.line, "at": hit.at });
+    let source = |hit: &Hit| if hit.source == HitSource::Person { "user" } else { hit.source.label() };
+    let hit = |hit: &Hit| json!({ "source": source(hit), "line": hit.line, "at": hit.at });
+    // The names of version 0.1, kept for one release.
+    let old_hit = |hit: &Hit| json!({ "who": hit.source.label(), "line": hit.line, "at": hit.at });
     let mut object = session_json(&found.listed, false);
     if let Some(object) = object.as_object_mut() {
+        object.remove("is_open");
         object.remove("open");
-        object.insert("found".to_owned(), found.hits.iter().map(hit).collect());
+        object.insert("hits".to_owned(), found.hits.iter().map(hit).collect());
+        object.insert("found".to_owned(), found.hits.iter().map(old_hit).collect());
         object.insert("more".to_owned(), json!(found.more));
     }
     escape_json(&object.to_string())

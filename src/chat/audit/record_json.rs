@@ -7,21 +7,23 @@ use crate::chat::{
 use serde_json::{Value, json};
 
 impl Record<'_> {
-    /// Returns all that is known about the call as one object; unknown values are null. Fields may be added and are
-    /// never renamed. `time` returns when an entry was written, in milliseconds since 1970.
+    /// Returns all that is known about the call as one object; unknown values are null. A renamed field is also given
+    /// under its old name for one release. `time` returns when an entry was written, in milliseconds since 1970.
     ///
     /// Fields: `call`, `tool`, `arguments` (the text sent by the model), `asked_at`; `summary`, `access`, `destroys`,
-    /// `verdict`, `why`, `files`, `environment` (of the last plan); `consulted` (the reviews before it); `decision`,
-    /// `who`, `key`, `after_ms`, `words`, `grant`, `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`,
-    /// `staged` (origin of a rehearsed result), `simulated` (details of it); `sha256`, `holds`, `wrong`; `steps`;
-    /// `sub_agent` (name of the sub-agent that made the call).
+    /// `policy_verdict`, `why`, `files`, `environment` (of the last plan); `reviews` (those before it); `decision`,
+    /// `decided_by`, `key`, `after_ms`, `message`, `grant`, `decided_at`; `edits`; `outcome`, `result`, `took_ms`,
+    /// `ended_at`, `origin` (of a rehearsed result), `simulation` (details of it); `sha256`, `is_intact`, `mismatch`;
+    /// `steps`; `sub_agent` (name of the sub-agent that made the call).
+    ///
+    /// Old names: `verdict` (with `refuse` for `deny`), `consulted`, `who`, `words`, `staged`, `simulated`, `holds`,
+    /// `wrong`; in a step `step`, `verdict` and `who`.
     pub fn to_json(&self, time: &dyn Fn(usize) -> Option<u64>) -> Value {
         let mut object = json!({
             "call": self.call.id.0, "tool": self.call.name, "arguments": self.call.arguments,
             "asked_at": time(self.reply_index),
         });
-        let holds = self.verify();
-        let (holds, wrong) = match holds {
+        let (is_intact, mismatch) = match self.verify() {
             Integrity::Intact => (Some(true), None),
             Integrity::Broken(why) => (Some(false), Some(why)),
             Integrity::Unknown => (None, None),
@@ -32,11 +34,13 @@ impl Record<'_> {
         });
         let parts = [
             plan_json(self.last_plan()),
-            json!({ "consulted": self.reviews().into_iter().map(review_json).collect::<Vec<Value>>() }),
+            json!({ "reviews": self.reviews().into_iter().map(review_json).collect::<Vec<Value>>() }),
+            json!({ "consulted": self.reviews().into_iter().map(old_review_json).collect::<Vec<Value>>() }),
             decision_json(self, time),
             json!({ "edits": edits.collect::<Vec<Value>>() }),
             outcome_json(self, time),
-            json!({ "sha256": self.sha256(), "holds": holds, "wrong": wrong }),
+            json!({ "sha256": self.sha256(), "is_intact": is_intact, "mismatch": mismatch }),
+            json!({ "holds": is_intact, "wrong": mismatch }),
             json!({ "steps": self.steps.iter().map(|(at, entry)| step_json(entry, time(*at))).collect::<Vec<Value>>() }),
             json!({ "sub_agent": self.sub_agent }),
         ];
@@ -53,13 +57,13 @@ fn plan_json(planned: Option<&Entry>) -> Value {
     let Some(Entry::Planned { summary, access, destroys, preconditions: basis, verdict, reason: why, .. }) = planned
     else {
         return json!({
-            "summary": null, "access": null, "destroys": null, "verdict": null, "why": null, "files": [],
-            "environment": [],
+            "summary": null, "access": null, "destroys": null, "policy_verdict": null, "verdict": null, "why": null,
+            "files": [], "environment": [],
         });
     };
     json!({
-        "summary": summary, "access": access, "destroys": destroys, "verdict": verdict,
-        "why": Some(why).filter(|why| !why.is_empty()), "files": basis.files,
+        "summary": summary, "access": access, "destroys": destroys, "policy_verdict": verdict_name(verdict),
+        "verdict": verdict, "why": Some(why).filter(|why| !why.is_empty()), "files": basis.files,
         "environment": basis.environment,
     })
 }
@@ -68,14 +72,16 @@ fn decision_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Va
     let at = record.steps.iter().rev().find(|(_, entry)| record.last_decision() == Some(*entry)).map(|(at, _)| *at);
     let (key, after) = key_press(record.decider());
     let mut decision = json!({
-        "decision": null, "who": record.decider_name(), "key": key, "after_ms": after, "words": null, "grant": null,
-        "decided_at": at.and_then(time),
+        "decision": null, "decided_by": record.decider_name(), "who": record.decider_name().map(old_decider_name),
+        "key": key, "after_ms": after, "message": null, "words": null, "grant": null, "decided_at": at.and_then(time),
     });
     match record.last_decision() {
         Some(Entry::Decided { decision: made, .. }) => {
             decision["decision"] = decision_name(made).into();
             match made {
-                Decision::Deny(words) if !words.is_empty() => decision["words"] = words.as_str().into(),
+                Decision::Deny(message) if !message.is_empty() => {
+                    (decision["message"], decision["words"]) = (message.as_str().into(), message.as_str().into());
+                }
                 Decision::Always(grant) => decision["grant"] = json!(grant),
                 Decision::Selected(rejected) => decision["rejected"] = json!(rejected),
                 Decision::Once | Decision::Edited(_) | Decision::Deny(_) => {}
@@ -92,11 +98,13 @@ fn outcome_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Val
     match settled {
         Some((at, Entry::Settled { outcome, took_ms, staged, .. })) => json!({
             "outcome": outcome_name(outcome), "result": outcome.text(), "took_ms": took_ms, "ended_at": time(*at),
-            "staged": staged.as_ref().map(ResultOrigin::as_str), "simulated": staged.as_ref().map(ResultOrigin::to_json),
+            "origin": staged.as_ref().map(ResultOrigin::name), "simulation": staged.as_ref().map(ResultOrigin::to_json),
+            "staged": staged.as_ref().map(ResultOrigin::as_str), "simulated": staged.as_ref().map(ResultOrigin::to_old_json),
         }),
-        _ => {
-            json!({ "outcome": "open", "result": null, "took_ms": null, "ended_at": null, "staged": null, "simulated": null })
-        }
+        _ => json!({
+            "outcome": "open", "result": null, "took_ms": null, "ended_at": null, "origin": null, "simulation": null,
+            "staged": null, "simulated": null,
+        }),
     }
 }
 
@@ -116,14 +124,29 @@ fn review_json(entry: &Entry) -> Value {
     else {
         return Value::Null;
     };
-    let (who, name) = match by {
+    let (reviewer, name) = match by {
         Reviewer::Hook(name) => ("hook", Some(name)),
-        Reviewer::Model => ("second_reader", None),
+        Reviewer::Model => ("model", None),
     };
     json!({
-        "who": who, "name": name, "before": before, "verdict": advice.as_str(),
-        "why": Some(why).filter(|why| !why.is_empty()), "failed": failed, "took_ms": took_ms, "usage": usage,
+        "reviewer": reviewer, "name": name, "earlier_verdict": verdict_name(before), "verdict": advice.as_str(),
+        "why": Some(why).filter(|why| !why.is_empty()), "is_failed": failed, "took_ms": took_ms, "usage": usage,
         "sha256": recorded_digest(sha256),
+    })
+}
+
+/// Returns the JSON of a review with the field names of version 0.1.
+fn old_review_json(entry: &Entry) -> Value {
+    let Entry::Reviewed { reviewer, earlier_verdict, .. } = entry else { return Value::Null };
+    let review = review_json(entry);
+    let who = match reviewer {
+        Reviewer::Hook(_) => "hook",
+        Reviewer::Model => "second_reader",
+    };
+    json!({
+        "who": who, "name": review["name"], "before": earlier_verdict, "verdict": review["verdict"],
+        "why": review["why"], "failed": review["is_failed"], "took_ms": review["took_ms"], "usage": review["usage"],
+        "sha256": review["sha256"],
     })
 }
 
@@ -131,43 +154,51 @@ fn review_json(entry: &Entry) -> Value {
 fn step_json(entry: &Entry, at: Option<u64>) -> Value {
     match entry {
         Entry::Planned { verdict, reason: why, sha256, .. } => json!({
-            "at": at, "step": "judged", "verdict": verdict, "why": why, "sha256": recorded_digest(sha256),
+            "at": at, "kind": "verdict", "step": "judged", "policy_verdict": verdict_name(verdict), "verdict": verdict,
+            "why": why, "sha256": recorded_digest(sha256),
         }),
         Entry::Reviewed { .. } => {
-            let mut said = review_json(entry);
-            (said["at"], said["step"]) = (at.into(), "consulted".into());
-            said
+            let mut step = review_json(entry);
+            if let (Some(step), Value::Object(old)) = (step.as_object_mut(), old_review_json(entry)) {
+                step.extend(old);
+            }
+            (step["at"], step["kind"], step["step"]) = (at.into(), "review".into(), "consulted".into());
+            step
         }
         Entry::Asked { questions, sha256, .. } => json!({
-            "at": at, "step": "asked", "questions": questions.list.len(), "sha256": recorded_digest(sha256),
+            "at": at, "kind": "question", "step": "asked", "questions": questions.list.len(), "sha256": recorded_digest(sha256),
         }),
         Entry::Decided { decision, by, sha256, .. } => {
             let (key, after) = key_press(Some(by));
             json!({
-                "at": at, "step": "decided", "decision": decision_name(decision), "who": by.as_str(), "key": key,
-                "after_ms": after, "sha256": recorded_digest(sha256),
+                "at": at, "kind": "decision", "step": "decided", "decision": decision_name(decision),
+                "decided_by": by.name(), "who": old_decider_name(by.name()), "key": key, "after_ms": after,
+                "sha256": recorded_digest(sha256),
             })
         }
         Entry::Answered { answer, by, sha256, .. } => {
             let (key, after) = key_press(by.as_ref());
             json!({
-                "at": at, "step": "answered", "decision": answer_name(answer), "who": by.as_ref().map(Decider::as_str), "key": key,
-                "after_ms": after, "sha256": recorded_digest(sha256),
+                "at": at, "kind": "answer", "step": "answered", "decision": answer_name(answer),
+                "decided_by": by.as_ref().map(Decider::name),
+                "who": by.as_ref().map(|by| old_decider_name(by.name())), "key": key, "after_ms": after,
+                "sha256": recorded_digest(sha256),
             })
         }
         Entry::Settled { outcome, took_ms, sha256, .. } => json!({
-            "at": at, "step": "ended", "outcome": outcome_name(outcome), "took_ms": took_ms, "sha256": recorded_digest(sha256),
+            "at": at, "kind": "outcome", "step": "ended", "outcome": outcome_name(outcome), "took_ms": took_ms,
+            "sha256": recorded_digest(sha256),
         }),
         _ => Value::Null,
     }
 }
 
 impl Record<'_> {
-    /// Returns who decided: `person`, `file`, `nobody`, `hook` if a hook allowed or denied the call, or `policy` if
-    /// nobody was asked.
+    /// Returns who decided: `user`, `file` of answers, `headless`, `hook` if a hook allowed or denied the call, or
+    /// `policy` if no decision was needed.
     pub fn decider_name(&self) -> Option<&'static str> {
         match (self.last_decision(), self.decider(), self.last_plan()) {
-            (Some(_), by, _) => by.map(Decider::as_str),
+            (Some(_), by, _) => by.map(Decider::name),
             (None, _, Some(Entry::Planned { verdict, .. })) if self.is_decided_by_hook(verdict) => Some("hook"),
             (None, _, Some(Entry::Planned { verdict, .. })) if verdict != "ask" => Some("policy"),
             (None, _, _) => None,
@@ -186,6 +217,20 @@ impl Record<'_> {
             _ => false,
         })
     }
+}
+
+/// Returns the name of a decider in version 0.1, which is also the one in the log.
+fn old_decider_name(name: &'static str) -> &'static str {
+    match name {
+        "user" => "person",
+        "headless" => "nobody",
+        name => name,
+    }
+}
+
+/// Returns the name of a verdict, given the name in the log.
+fn verdict_name(stored: &str) -> &str {
+    if stored == "refuse" { "deny" } else { stored }
 }
 
 /// Returns the digest, if one was recorded.

@@ -167,10 +167,11 @@ fn r18_each_call_of_a_reply_has_a_record_and_other_entries_are_ignored() {
 
 /// Fields that other programs may rely on.
 #[rustfmt::skip]
-const FIELDS: [&str; 31] = [
-    "call", "tool", "arguments", "asked_at", "summary", "access", "destroys", "verdict", "why", "files",
-    "environment", "consulted", "decision", "who", "key", "after_ms", "words", "grant", "decided_at", "edits", "outcome",
-    "result", "took_ms", "ended_at", "staged", "simulated", "sha256", "holds", "wrong", "steps", "sub_agent",
+const FIELDS: [&str; 39] = [
+    "call", "tool", "arguments", "asked_at", "summary", "access", "destroys", "policy_verdict", "verdict", "why",
+    "files", "environment", "reviews", "consulted", "decision", "decided_by", "who", "key", "after_ms", "message",
+    "words", "grant", "decided_at", "edits", "outcome", "result", "took_ms", "ended_at", "origin", "simulation",
+    "staged", "simulated", "sha256", "is_intact", "mismatch", "holds", "wrong", "steps", "sub_agent",
 ];
 
 #[test]
@@ -179,7 +180,7 @@ fn r15_the_json_of_a_record_has_the_decider_the_key_and_the_time() {
     let time = |at: usize| Some(1000 + at as u64);
     let told = collect_records(&entries)[0].to_json(&time);
     let fields: Vec<&str> = told.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(fields, FIELDS, "fields may be added, never renamed");
+    assert_eq!(fields, FIELDS, "a renamed field keeps its old name for one release");
     for (field, value) in [
         ("arguments", json!("{\"x\":1}")),
         ("asked_at", json!(1000)),
@@ -187,6 +188,7 @@ fn r15_the_json_of_a_record_has_the_decider_the_key_and_the_time() {
         ("verdict", json!("ask")),
         ("why", json!("it changes the project")),
         ("decision", json!("once")),
+        ("decided_by", json!("user")),
         ("who", json!("person")),
         ("key", json!("y")),
         ("after_ms", json!(2300)),
@@ -197,6 +199,7 @@ fn r15_the_json_of_a_record_has_the_decider_the_key_and_the_time() {
         ("took_ms", json!(12)),
         ("ended_at", json!(1005)),
         ("sha256", json!(digest(r#"{"x":2}"#, "two"))),
+        ("is_intact", json!(true)),
         ("holds", json!(true)),
         ("wrong", Value::Null),
     ] {

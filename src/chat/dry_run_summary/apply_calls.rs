@@ -160,7 +160,10 @@ impl DryRunSummary {
 
     /// Returns the groups as JSON.
     pub(super) fn groups_json(&self) -> Value {
-        let group = |(group, paths): (Group, usize)| json!({ "group": group.as_str(), "paths": paths, "left_out": group == Group::Ignored });
+        let group = |(group, paths): (Group, usize)| {
+            let is_excluded = group == Group::Ignored;
+            json!({ "group": group.as_str(), "paths": paths, "is_excluded": is_excluded, "left_out": is_excluded })
+        };
         self.groups().into_iter().map(group).collect()
     }
 }

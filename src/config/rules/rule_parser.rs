@@ -20,8 +20,19 @@ pub(super) struct RuleError {
 
 /// Keys of a rule.
 pub(super) const RULE_KEYS: &[&str] = &[
-    "verdict", "tool", "command", "prefix", "path", "host", "project", "scripts", "matches", "not_matches", "created",
-    "expires", "key",
+    "verdict",
+    "tool",
+    "command",
+    "prefix",
+    "path",
+    "host",
+    "project",
+    "scripts",
+    "matches",
+    "not_matches",
+    "created",
+    "expires",
+    "key",
 ];
 /// Old and new name of each renamed key. The old names work in this release.
 pub(super) const RENAMED_KEYS: &[(&str, &str)] = &[("says", "verdict"), ("words", "prefix"), ("not", "not_matches")];
@@ -132,7 +143,11 @@ impl<'a> RuleParser<'a> {
     }
 
     fn report_error(&mut self, key: &str, words: impl Into<String>) {
-        let byte = self.table.get_key_value(find_written_key(self.table, key)).and_then(|(key, _)| key.span()).map(|span| span.start);
+        let byte = self
+            .table
+            .get_key_value(find_written_key(self.table, key))
+            .and_then(|(key, _)| key.span())
+            .map(|span| span.start);
         self.errors.push(RuleError { offset: byte, message: words.into(), fails_closed: self.fails_closed });
     }
 

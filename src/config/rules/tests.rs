@@ -134,7 +134,9 @@ fn a_rule_applies_until_it_expires_and_only_in_its_project() {
     let place = Place::new();
     let project = place.book().folder.display().to_string();
     let text = |expires: &str, project: &str| {
-        format!("[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\nexpires = {expires}\nproject = \"{project}\"\n")
+        format!(
+            "[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\nexpires = {expires}\nproject = \"{project}\"\n"
+        )
     };
     for (expires, project, held, expired) in [
         ("2026-11-22", project.as_str(), 1, 0),
@@ -175,8 +177,9 @@ fn r12_an_unreadable_file_allows_nothing_and_makes_every_call_ask() {
 #[test]
 fn ten_thousand_rules_are_parsed() {
     let place = Place::new();
-    let text: String =
-        (0..10_000).map(|number| format!("[[rule]]\nverdict = \"allow\"\nprefix = \"make target{number}\"\n")).collect();
+    let text: String = (0..10_000)
+        .map(|number| format!("[[rule]]\nverdict = \"allow\"\nprefix = \"make target{number}\"\n"))
+        .collect();
     let loaded = place.says(&text);
     assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (10_000, 0));
     assert_eq!(loaded.rules.list[9_999].location.line, 29_998);
@@ -246,7 +249,8 @@ fn words(text: &str) -> RuleTarget {
 fn saved_rules_are_read_back_and_comments_are_kept() {
     let place = Place::new();
     let book = place.book();
-    let mine = "# all of mine\n\n# never this\n[[rule]]\nverdict = \"deny\" # really\nprefix = \"git push\"\n# the end\n";
+    let mine =
+        "# all of mine\n\n# never this\n[[rule]]\nverdict = \"deny\" # really\nprefix = \"git push\"\n# the end\n";
     place.says(mine);
     let rules = [
         kept(RuleEffect::Allow, words("cargo test")),

@@ -66,8 +66,10 @@ fn old_names_of_key_actions_work_with_a_notice() {
 
 #[test]
 fn an_invalid_value_under_an_old_name_is_reported_at_its_line() {
-    let layer =
-        check("[second_reader]\nseconds = 0\n", &["2: model_reviewer.seconds is 0; expected an integer from 1 to 120"]);
+    let layer = check_settings(
+        "[second_reader]\nseconds = 0\n",
+        &["2: model_reviewer.seconds is 0; expected an integer from 1 to 120"],
+    );
     assert_eq!(layer.notices.len(), 1);
 }
 

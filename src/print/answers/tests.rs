@@ -71,6 +71,29 @@ fn an_answer_is_an_option_or_free_text() {
 }
 
 #[test]
+fn answers_may_be_filled_in_under_the_new_or_the_old_name() {
+    let asked = Questions { list: vec![question("clock", &[]), question("os", &[])], dropped: Dropped::default() };
+    let calls = |clock: Value, os: Value| {
+        let questions = json!([{ "keyword": "clock", "answer": clock }, { "keyword": "os", "answer": os }]);
+        json!([{ "kind": "question", "call": "c1", "questions": questions }])
+    };
+    let (none, a, b) = (|| Value::Null, || json!("a"), || json!("b"));
+    for (waiting, waits) in [
+        (calls(a(), b()), calls(none(), none())),
+        (calls(none(), none()), calls(a(), b())),
+        (calls(a(), none()), calls(none(), b())),
+        (calls(a(), b()), calls(a(), b())),
+    ] {
+        let answer = hold(&json!({ "kind": "waits", "waiting": waiting, "waits": waits }), &asked).unwrap();
+        assert_eq!(answer.answers.len(), 2, "{waiting} {waits}");
+    }
+    let file = json!({ "waiting": calls(a(), b()), "waits": calls(b(), b()) });
+    assert_eq!(hold(&file, &asked).unwrap_err(), "it answers \"clock\" twice");
+    let line = format!("Text of the model.\n{}\n", json!({ "state": "waiting", "waiting": calls(a(), b()) }));
+    assert!(Answers::parse(&line).is_ok());
+}
+
+#[test]
 fn a_wrong_answer_is_reported_with_what_was_expected() {
     refused("clock", json!(3), "\"3\" is none of the options");
     refused("clock", json!(-1), "none of the options");

@@ -4,8 +4,8 @@ use super::{
     actions, agent_events, overlay_input, prompt_keys, search_input, session_exit, slash_commands, user_messages,
 };
 use crate::agent::Event;
-use crate::text::escape_sequences;
 use crate::config::problem::find_nearest;
+use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
 use crate::tui::command::{COMMANDS, find_unknown_name, parse};
 use crate::tui::effect::Effect;

@@ -1,8 +1,8 @@
 //! Layout of unformatted text, and the part of a long text that is shown in place.
 
+use crate::text::{clean, width};
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece};
-use crate::text::{clean, width};
 use ratatui::style::Style;
 
 /// Returns the start of a text, at most `most` bytes, ending at a line end if there is one.
