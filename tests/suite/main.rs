@@ -57,10 +57,11 @@ mod model_reviewer;
 mod model_switch;
 mod modes;
 #[cfg(target_os = "linux")]
+mod old_sessions;
+#[cfg(target_os = "linux")]
 mod option_trials;
 mod output_floods;
 mod outside_project;
-#[cfg(target_os = "linux")]
 mod overlay_changed_paths;
 #[cfg(target_os = "linux")]
 mod overlay_commands;
