@@ -1,6 +1,6 @@
-//! Token estimates of messages, calls and tool descriptions.
+//! Token estimates of messages, entries, calls and tool descriptions.
 
-use super::{Message, ToolCall, ToolSpec};
+use super::{Entry, Message, ToolCall, ToolSpec};
 use crate::text::tokens::estimate_text;
 
 /// Tokens of a message beyond its text: its role and delimiters.
@@ -30,4 +30,27 @@ pub fn estimate_tools(tools: &[ToolSpec]) -> u64 {
             + estimate_text(&tool.parameters.to_string())
     };
     tools.iter().map(spec).sum()
+}
+
+/// Estimates the tokens that an entry adds to every later request.
+pub fn estimate_entry(entry: &Entry) -> u64 {
+    match entry {
+        Entry::UserMessage { text } => MESSAGE_OVERHEAD + estimate_text(text),
+        Entry::Replied { text, calls, .. } if text.is_empty() && calls.is_empty() => 0,
+        Entry::Replied { text, calls, .. } => MESSAGE_OVERHEAD + estimate_text(text) + estimate_calls(calls),
+        Entry::Settled { outcome, .. } => MESSAGE_OVERHEAD + estimate_text(outcome.text()),
+        Entry::Planned { .. }
+        | Entry::Asked { .. }
+        | Entry::Decided { .. }
+        | Entry::Answered { .. }
+        | Entry::Ended { .. }
+        | Entry::Titled { .. }
+        | Entry::Revoked { .. }
+        | Entry::Compacted { .. }
+        | Entry::Reviewed { .. }
+        | Entry::FellBack { .. }
+        | Entry::SubAgent { .. }
+        | Entry::Switched { .. }
+        | Entry::DryRunChanged { .. } => 0,
+    }
 }

@@ -74,7 +74,7 @@ impl Session {
         let entry = self.make_readable(entry);
         let index = self.entries.len();
         let talk = self.token_estimate();
-        self.cumulative_tokens.push(self.tokens_before(index) + entry_tokens(&entry));
+        self.cumulative_tokens.push(self.tokens_before(index) + message_tokens::estimate_entry(&entry));
         match &entry {
             Entry::UserMessage { text } => {
                 if self.title.is_none() {
@@ -90,7 +90,7 @@ impl Session {
                         let reply = tokens::estimate_text(text) + message_tokens::estimate_calls(calls);
                         let plain = usage.output <= 2 * reply + 64;
                         let then = usage.input + if plain { usage.output } else { reply };
-                        let talk_then = talk + entry_tokens(&entry);
+                        let talk_then = talk + message_tokens::estimate_entry(&entry);
                         self.token_count = Some(TokenCount {
                             input: usage.input,
                             input_estimate: talk,
@@ -340,31 +340,6 @@ impl Session {
     /// Returns the number of rehearsed calls.
     pub fn rehearsed_count(&self) -> usize {
         self.rehearsed_count
-    }
-}
-
-/// Returns the estimated tokens that an entry adds to every later request.
-fn entry_tokens(entry: &Entry) -> u64 {
-    match entry {
-        Entry::UserMessage { text } => message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text),
-        Entry::Replied { text, calls, .. } if text.is_empty() && calls.is_empty() => 0,
-        Entry::Replied { text, calls, .. } => {
-            message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text) + message_tokens::estimate_calls(calls)
-        }
-        Entry::Settled { outcome, .. } => message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(outcome.text()),
-        Entry::Planned { .. }
-        | Entry::Asked { .. }
-        | Entry::Decided { .. }
-        | Entry::Answered { .. }
-        | Entry::Ended { .. }
-        | Entry::Titled { .. }
-        | Entry::Revoked { .. }
-        | Entry::Compacted { .. }
-        | Entry::Reviewed { .. }
-        | Entry::FellBack { .. }
-        | Entry::SubAgent { .. }
-        | Entry::Switched { .. }
-        | Entry::DryRunChanged { .. } => 0,
     }
 }
 
