@@ -82,20 +82,22 @@ impl Rehearsal {
     pub fn new(real: Arc<Disk>, layer: PathBuf) -> Self {
         // The user's data folder may well contain links in its path.
         let layer = path::resolve_links(&layer, &path::link_target).unwrap_or(layer);
-        let upper = layer.join(UPPER);
-        let (origins, changed, is_unnoted, is_held_back, whole) = Default::default();
-        let project = Self {
-            disk: real,
-            overlay_folder: layer,
-            upper,
-            origins,
-            changed_paths: changed,
-            has_unrecorded: is_unnoted,
-            is_merge_blocked: is_held_back,
-            whole_writes: whole,
-            outside: None,
-        };
+        let project = Self::with_overlay(real, layer);
         Self { outside: Some(Box::new(project.new_outside())), ..project }
+    }
+
+    fn with_overlay(disk: Arc<Disk>, overlay_folder: PathBuf) -> Self {
+        Self {
+            disk,
+            upper: overlay_folder.join(UPPER),
+            overlay_folder,
+            origins: Mutex::default(),
+            changed_paths: Mutex::default(),
+            has_unrecorded: AtomicBool::default(),
+            is_merge_blocked: AtomicBool::default(),
+            whole_writes: Mutex::default(),
+            outside: None,
+        }
     }
 
     /// Returns the folder of this rehearsal, which holds `upper` and all other files of the overlay.

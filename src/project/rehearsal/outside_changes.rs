@@ -75,21 +75,7 @@ fn as_system_location(at: &Location) -> Location {
 impl Rehearsal {
     /// Creates the overlay over everything outside this project.
     pub(super) fn new_outside(&self) -> Self {
-        let layer = self.overlay_folder.join(OUTSIDE_FOLDER);
-        let upper = layer.join(super::UPPER);
-        let real = Arc::new(self.disk.for_system());
-        let (origins, changed, is_unnoted, is_held_back, whole) = Default::default();
-        Self {
-            disk: real,
-            overlay_folder: layer,
-            upper,
-            origins,
-            changed_paths: changed,
-            has_unrecorded: is_unnoted,
-            is_merge_blocked: is_held_back,
-            whole_writes: whole,
-            outside: None,
-        }
+        Self::with_overlay(Arc::new(self.disk.for_system()), self.overlay_folder.join(OUTSIDE_FOLDER))
     }
 
     /// Returns the overlay over everything outside the project. Paths in it are relative to `/`.
