@@ -1,5 +1,5 @@
 //! Simulated results for calls that a dry run cannot run: a fixture of the tool, an answer of the configured model, or
-//! a sample of the tool's result schema. The same call on the same overlay gets the same result.
+//! a sample. The same call on the same overlay gets the same result.
 
 use super::side_request::{self, SideModel};
 use super::{EffectContext, journal_events};
@@ -10,7 +10,7 @@ use crate::chat::{
 use crate::project::output::CommandProgress;
 use crate::text::redaction::{REDACTED, Redactor, redact};
 use crate::text::{escape_sequences, truncation, unique_keys};
-use crate::tools::{Error, Progress, SimulatedResults, Tool, arguments, describe_skipped_call, schema};
+use crate::tools::{Error, Progress, ResultKind, Tool, arguments, describe_skipped_call};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -46,10 +46,9 @@ pub(super) async fn simulate_result(
     if let Some(kept) = simulator.ledger().get(&key) {
         return Ok((kept.text.clone(), SimulatedResult { is_reused: true, usage: None, ..kept.origin.clone() }));
     }
-    let results = tool.simulated_results(plan);
-    let seed = Digest::of_call(&call.name, &arguments, &Digest::default());
+    let kind = tool.result_kind(plan);
     let mut how = SimulatedResult { key, ..SimulatedResult::default() };
-    let mut result = results.pick_example(&seed);
+    let mut result = kind.fixture();
     if result.is_some() {
         how.source = SimulationSource::Fixture;
     } else if let Some(model) = &simulator.model {
@@ -57,7 +56,7 @@ pub(super) async fn simulate_result(
             "asking {} for a simulated result…",
             to_one_line(model.display_name())
         )));
-        match ask_model(means, model, &tool.tool_spec(), &arguments, &results, &mut how.usage).await {
+        match ask_model(means, model, &tool.tool_spec(), &arguments, kind, &mut how.usage).await {
             Ok(imagined) => {
                 (how.source, how.model) = (SimulationSource::Model, to_one_line(model.display_name()));
                 result = Some(imagined);
@@ -66,7 +65,7 @@ pub(super) async fn simulate_result(
         }
         journal_events::note_simulation(means, how.source == SimulationSource::Model);
     }
-    let result = result.or_else(|| results.generate_sample(&seed)).map(|result| tool.format_result(plan, &result));
+    let result = result.or_else(|| kind.sample());
     if result.is_none() {
         how.source = SimulationSource::NotRun;
     }
@@ -92,17 +91,15 @@ async fn ask_model(
     model: &SideModel,
     spec: &ToolSpec,
     arguments: &Value,
-    results: &SimulatedResults,
+    kind: ResultKind,
     usage: &mut Option<Usage>,
-) -> Result<Value, String> {
-    let form = results.schema_or_string();
+) -> Result<String, String> {
     let before = earlier_calls(means, means.simulator.ledger().results());
-    let request = build_request(model, spec, arguments, &form, before);
+    let request = build_request(model, spec, arguments, &kind.json_schema(), before);
     let answer = side_request::request_answer(model, request, MAX_ANSWER_BYTES, usage).await?;
     let mut value = parse_answer(&answer)?;
     clean_strings(&mut value);
-    schema::check_value(&form, &value).map_err(|why| format!("its answer does not match the result schema: {why}"))?;
-    Ok(value)
+    kind.format_answer(value).map_err(|why| format!("its answer does not match the result schema: {why}"))
 }
 
 /// Parses an answer that is one JSON value, optionally in a code fence.

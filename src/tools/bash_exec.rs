@@ -1,9 +1,10 @@
 //! Tool that runs a shell command in the project directory.
 
 use super::arguments::{PositiveInt, parse_arguments};
+use super::result_kind::append_status;
 use super::{
-    Error, LiveContext, RehearsalContext, RehearsalOutcome, SimulatedResults, Tool, ToolSettings, command_access,
-    losses, overlay_command, read_only_commands, run_blocking, sandbox_hints, scripts, silent_commands, summary_line,
+    Error, LiveContext, RehearsalContext, RehearsalOutcome, ResultKind, Tool, ToolSettings, command_access, losses,
+    overlay_command, read_only_commands, run_blocking, sandbox_hints, scripts, silent_commands, summary_line,
 };
 use crate::chat::{Access, CommandLine, Grant, GrantScope, Intent, Plan, Preview, Reach, ToolSpec, Work};
 use crate::project::overlay_sandbox::CommandRehearsal;
@@ -144,7 +145,7 @@ impl Tool for BashExec {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
         // Without network access the command would only fail, so it is simulated.
-        let is_simulated = stage.has_simulator || !self.simulated_results(plan).examples.is_empty();
+        let is_simulated = stage.has_simulator || self.result_kind(plan).fixture().is_some();
         if line.network.is_some() && is_simulated && !may_read_secrets(plan) {
             return Ok(RehearsalOutcome::Simulate(
                 "The command needs network access, which this dry run does not have.".to_owned(),
@@ -192,36 +193,16 @@ impl Tool for BashExec {
         })
     }
 
-    fn simulated_results(&self, plan: &Plan) -> SimulatedResults {
-        let Work::Command(line) = &plan.work else { return SimulatedResults::default() };
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "output": { "type": "string", "default": "", "description": "stdout and stderr combined" },
-                "exit": { "type": "integer", "minimum": 0, "maximum": 255, "default": 0 },
-            },
-            "required": ["output", "exit"],
-            "additionalProperties": false,
-        });
-        let well = json!({ "output": "", "exit": 0 });
-        let examples = if silent_commands::is_silent(&line.command) { vec![well] } else { Vec::new() };
-        SimulatedResults { schema: Some(schema), examples }
-    }
-
-    fn format_result(&self, _plan: &Plan, result: &Value) -> String {
-        let output = result["output"].as_str().unwrap_or_default();
-        append_status(output, &format!("exit {}", result["exit"].as_f64().unwrap_or_default()))
+    fn result_kind(&self, plan: &Plan) -> ResultKind {
+        match &plan.work {
+            Work::Command(line) => ResultKind::Command { is_silent: silent_commands::is_silent(&line.command) },
+            _ => ResultKind::Text,
+        }
     }
 }
 
 fn may_read_secrets(plan: &Plan) -> bool {
     matches!(&plan.access, Access::Run(run) if run.may_disclose)
-}
-
-/// Returns the output followed by a line with the exit status.
-fn append_status(output: &str, ended: &str) -> String {
-    let line_end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
-    format!("{output}{line_end}{ended}")
 }
 
 /// Returns a hint if the command probably failed because of a limit of the overlay sandbox.

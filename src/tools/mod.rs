@@ -19,13 +19,11 @@ mod planned_path;
 mod progress;
 pub mod read_file;
 pub mod read_only_commands;
-mod sample;
+mod result_kind;
 mod sandbox_hints;
-pub mod schema;
 mod scripts;
 pub mod search_text;
 mod silent_commands;
-pub mod simulated_results;
 pub mod sub_agent;
 mod summary_line;
 #[cfg(test)]
@@ -34,8 +32,8 @@ mod tool_settings;
 pub mod toolbox;
 pub mod write_file;
 
+pub use result_kind::ResultKind;
 pub use scripts::command_preconditions;
-pub use simulated_results::SimulatedResults;
 pub use toolbox::{ToolSettings, Toolbox};
 
 use crate::chat::{Access, Intent, Plan, ToolSpec, Work};
@@ -74,15 +72,10 @@ pub trait Tool: Send + Sync {
         let _ = (plan, stage);
         Ok(RehearsalOutcome::Simulate(String::new()))
     }
-    /// Returns what is known about the results of the call, to simulate one.
-    fn simulated_results(&self, plan: &Plan) -> SimulatedResults {
+    /// Returns what the call returns, to simulate it.
+    fn result_kind(&self, plan: &Plan) -> ResultKind {
         let _ = plan;
-        SimulatedResults::default()
-    }
-    /// Formats a simulated result like a live outcome.
-    fn format_result(&self, plan: &Plan, result: &Value) -> String {
-        let _ = plan;
-        simulated_results::format_result(result)
+        ResultKind::default()
     }
 }
 

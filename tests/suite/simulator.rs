@@ -176,7 +176,7 @@ fn r30_failing_simulator_is_replaced_by_a_sample_with_a_notice() {
     ];
     if pick_count(1, 0) > 0 {
         cases.extend([
-            (says(r#"{"output":"ok"}"#), "it lacks 'exit'"),
+            (says(r#"{"output":"ok"}"#), "missing field"),
             (says(r#"{"output":"ok","exit":0}"#.repeat(2).as_str()), "text after the JSON"),
             (
                 Answer::stream().says(r#"{"output":"ok","exit":0}"#).finish("content_filter").done(),

@@ -30,7 +30,7 @@ impl Log for Nowhere {
 
 /// A tool that sends mail.
 struct Mail {
-    results: SimulatedResults,
+    kind: ResultKind,
 }
 
 #[async_trait]
@@ -52,8 +52,8 @@ impl Tool for Mail {
         unreachable!("a dry run never acts")
     }
 
-    fn simulated_results(&self, _: &Plan) -> SimulatedResults {
-        self.results.clone()
+    fn result_kind(&self, _: &Plan) -> ResultKind {
+        self.kind
     }
 }
 
@@ -70,9 +70,11 @@ fn plan() -> Plan {
     }
 }
 
-fn form() -> SimulatedResults {
-    let schema = json!({ "type": "object", "required": ["id"], "properties": { "id": { "type": "integer" }, "note": { "type": "string" } }, "additionalProperties": false });
-    SimulatedResults { schema: Some(schema), examples: Vec::new() }
+const COMMAND: ResultKind = ResultKind::Command { is_silent: false };
+
+/// A reply with a result of a command.
+fn answers(output: &str) -> Reply {
+    says(&json!({ "output": output, "exit": 0 }).to_string())
 }
 
 /// A dry run with this tool and this simulator.
@@ -83,7 +85,7 @@ struct Play {
 }
 
 impl Play {
-    fn new(results: SimulatedResults, replies: Vec<Reply>) -> Self {
+    fn new(kind: ResultKind, replies: Vec<Reply>) -> Self {
         let model = Scripted::new(replies);
         let other = SideModel {
             llm: Ok(Arc::new(model.clone())),
@@ -91,11 +93,11 @@ impl Play {
             profile: "other".into(),
             limit: Duration::from_secs(30),
         };
-        Self::with(results, Some(other), model)
+        Self::with(kind, Some(other), model)
     }
 
-    fn with(results: SimulatedResults, other: Option<SideModel>, model: Scripted) -> Self {
-        let tool: Arc<dyn Tool> = Arc::new(Mail { results });
+    fn with(kind: ResultKind, other: Option<SideModel>, model: Scripted) -> Self {
+        let tool: Arc<dyn Tool> = Arc::new(Mail { kind });
         let tools = Arc::new(Toolbox::from_tools(vec![tool.clone()]));
         let talk = Arc::new(Scripted::new([]));
         let (mut runtime, _) =
@@ -119,55 +121,52 @@ const UNDONE: &str = "Dry run: this call was not run: to ada (mail). It is so.";
 
 #[tokio::test]
 async fn r30_a_fixture_is_preferred_to_the_model_and_the_model_to_a_sample() {
-    let mut results = form();
-    results.examples = vec![json!({ "id": 7 })];
-    let play = Play::new(results, vec![says(r#"{"id":8}"#)]);
+    let play = Play::new(ResultKind::Command { is_silent: true }, vec![answers("8")]);
     let (text, how) = play.call("{}").await;
-    assert_eq!(text, format!("{UNDONE} Simulated result:\n{{\"id\":7}}"));
+    assert_eq!(text, format!("{UNDONE} Simulated result:\nexit 0"));
     assert_eq!((how.source, play.asked()), (SimulationSource::Fixture, 0));
 
     let play = Play::new(
-        form(),
-        vec![says("```json\n{\"id\":8,\"note\":\"a\\u001b[31mb\\u0007\\u202ec\\udb40\\udc41\"}\n```").costs(9, 4)],
+        COMMAND,
+        vec![says("```json\n{\"output\":\"a\\u001b[31mb\\u0007\\u202ec\\udb40\\udc41\",\"exit\":3}\n```").costs(9, 4)],
     );
     let (text, how) = play.call("{}").await;
-    assert_eq!(text, format!("{UNDONE} Simulated result:\n{{\"id\":8,\"note\":\"ab<U+0007><U+202E>c<U+E0041>\"}}"));
+    assert_eq!(text, format!("{UNDONE} Simulated result:\nab<U+0007><U+202E>c<U+E0041>\nexit 3"));
     assert_eq!(
         (how.source, how.model.as_str(), how.usage.map(|it| it.total())),
         (SimulationSource::Model, "sim-7b", Some(13))
     );
 
-    let play = Play::with(form(), None, Scripted::new([]));
+    let play = Play::with(COMMAND, None, Scripted::new([]));
     let (text, how) = play.call("{}").await;
-    let value: Value = serde_json::from_str(text.rsplit('\n').next().unwrap()).unwrap();
-    assert_eq!(schema::check_value(&form().schema_or_string(), &value), Ok(()));
+    assert_eq!(text, format!("{UNDONE} Simulated result:\nexit 0"));
     assert_eq!((how.source, how.model.as_str(), how.failure.as_str()), (SimulationSource::Sample, "", ""));
-    assert_eq!(Play::with(form(), None, Scripted::new([])).call(" { } ").await.0, text, "the same in every run");
+    assert_eq!(Play::with(COMMAND, None, Scripted::new([])).call(" { } ").await.0, text, "the same in every run");
 
-    // Without a schema the model's answer is plain text; without a model there is no result.
-    let (text, how) = Play::new(SimulatedResults::default(), vec![says("\"sent\"")]).call("{}").await;
+    // If the result is a text, the model's answer is plain text; without a model there is no result.
+    let (text, how) = Play::new(ResultKind::Text, vec![says("\"sent\"")]).call("{}").await;
     assert_eq!((text, how.source), (format!("{UNDONE} Simulated result:\nsent"), SimulationSource::Model));
-    let (text, how) = Play::with(SimulatedResults::default(), None, Scripted::new([])).call("{}").await;
+    let (text, how) = Play::with(ResultKind::Text, None, Scripted::new([])).call("{}").await;
     assert_eq!((text.as_str(), how.source), (UNDONE, SimulationSource::NotRun));
 }
 
 #[tokio::test]
 async fn r30_if_the_model_fails_the_result_is_a_sample_with_the_reason() {
-    let sample = Play::with(form(), None, Scripted::new([])).call("{}").await.0;
+    let sample = Play::with(COMMAND, None, Scripted::new([])).call("{}").await.0;
     for (reply, part) in [
         (says("It would have been sent!"), "its answer is not JSON"),
         (says(""), "its answer is empty"),
         (says("[]"), "it is not of the type object"),
-        (says(r#"{"id":"x"}"#), "'id' is not of the type integer"),
-        (says(r#"{"id":1,"id":2}"#), "given twice"),
-        (says(r#"{"id":1} {"id":2}"#), "text after the JSON"),
-        (says(r#"{"id":1,"more":2}"#), "'more', which is not expected"),
-        (says(&format!("{{\"id\":1,\"note\":\"{}\"}}", "x".repeat(1 << 20))), "its answer is longer than 16 KB"),
+        (says(r#"{"output":"","exit":"x"}"#), "expected f64"),
+        (says(r#"{"output":"","exit":1,"exit":2}"#), "given twice"),
+        (says(r#"{"output":"","exit":1} {}"#), "text after the JSON"),
+        (says(r#"{"output":"","exit":1,"more":2}"#), "unknown field"),
+        (answers(&"x".repeat(1 << 20)), "its answer is longer than 16 KB"),
         (says(&"[".repeat(9_000)), "nested more than"),
         (calls("mail", json!({})), "it called a tool, and has none"),
-        (says(r#"{"id":1}"#).without_end(), "its answer was cut off"),
+        (answers("1").without_end(), "its answer was cut off"),
     ] {
-        let play = Play::new(form(), vec![reply]);
+        let play = Play::new(COMMAND, vec![reply]);
         let (text, how) = play.call("{}").await;
         assert_eq!((text, how.source), (sample.clone(), SimulationSource::Sample), "{part}");
         assert!(how.failure.contains(part), "{part}: {}", how.failure);
@@ -175,21 +174,21 @@ async fn r30_if_the_model_fails_the_result_is_a_sample_with_the_reason() {
     }
     let llm = Err("the profile x has no key".to_owned());
     let other = SideModel { llm, model: String::new(), profile: "x".into(), limit: Duration::from_secs(1) };
-    let (text, how) = Play::with(form(), Some(other), Scripted::new([])).call("{}").await;
+    let (text, how) = Play::with(COMMAND, Some(other), Scripted::new([])).call("{}").await;
     assert_eq!((text, how.failure.as_str()), (sample, "the profile x has no key"));
 }
 
 #[tokio::test]
 async fn r30_the_same_call_is_simulated_once_and_later_calls_are_shown_its_result() {
     let secret = "{\"pin\":\"1234\",\"nested\":[{\"API_KEY\":\"abc\",\"max_tokens\":5}],\"note\":\"sk-proj4bcdEFGH1jklMN0pqrST\"}";
-    let play = Play::new(form(), vec![says(r#"{"id":8}"#), says(r#"{"id":9}"#)]);
+    let play = Play::new(COMMAND, vec![answers("8"), answers("9")]);
     let (first, how) = play.call(secret).await;
     assert!(!how.is_reused);
     let blanks = secret.replace(':', " : ");
     let (again, how) = play.call(&blanks).await;
     assert_eq!((&again, how.is_reused, how.usage, play.asked()), (&first, true, None, 1));
     let other = play.call("{\"to\":2}").await.0;
-    assert!(other.contains("{\"id\":9}"), "{other}");
+    assert!(other.contains("9\nexit 0"), "{other}");
     let asked = play.model.requests();
     let asked = asked.lock().unwrap();
     let words = |at: usize| match asked[at].messages.as_slice() {
@@ -202,14 +201,14 @@ async fn r30_the_same_call_is_simulated_once_and_later_calls_are_shown_its_resul
     }
     assert!(first.contains("\"max_tokens\":5") && first.contains(REDACTED), "{first}");
     assert!(!first.contains("<<<BEFORE") && second.contains("<<<BEFORE"), "{second}");
-    assert!(second.contains("{\"id\":8}") && second.contains("{\"to\":2}"), "{second}");
+    assert!(second.contains("8\nexit 0") && second.contains("{\"to\":2}"), "{second}");
     let mark = second.lines().next().unwrap().strip_prefix("The mark is ").unwrap();
     assert_eq!(second.matches(mark).count(), 1 + 2 * 4, "{second}");
 }
 
 #[tokio::test]
 async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
-    let play = Play::new(form(), vec![says(r#"{"id":8}"#)]);
+    let play = Play::new(COMMAND, vec![answers("8")]);
     let (text, how) = play.call("{\"to\":1}").await;
     let call = ToolCall { id: "x".into(), name: "mail".into(), arguments: "{\"to\":1}".into() };
     let entries = [
@@ -222,7 +221,7 @@ async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
             staged: Some(ResultOrigin::Simulated(Box::new(how))),
         },
     ];
-    let mut resumed = Play::new(form(), vec![says(r#"{"id":99}"#)]);
+    let mut resumed = Play::new(COMMAND, vec![answers("99")]);
     let model = resumed.runtime.means.simulator.model.clone();
     resumed.runtime.set_simulator(SimulatorSettings {
         model,
@@ -232,13 +231,13 @@ async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
     let (again, how) = resumed.call("{ \"to\": 1 }").await;
     assert_eq!((again, how.is_reused, resumed.asked()), (text, true, 0));
     let untold = resumed.call("{\"to\":2}").await.0;
-    assert_eq!(untold, "{\"id\":99}", "the model is not told about the dry run");
+    assert_eq!(untold, "99\nexit 0", "the model is not told about the dry run");
     drop(resumed);
 }
 
 #[tokio::test]
 async fn identical_concurrent_calls_are_simulated_once() {
-    let play = Play::new(form(), vec![says(r#"{"id":8}"#), says(r#"{"id":9}"#)]);
+    let play = Play::new(COMMAND, vec![answers("8"), answers("9")]);
     let all = futures::future::join_all((0..8).map(|_| play.call("{}"))).await;
     assert_eq!(play.asked(), 1);
     assert!(all.iter().all(|(text, _)| *text == all[0].0), "{all:?}");
@@ -246,7 +245,7 @@ async fn identical_concurrent_calls_are_simulated_once() {
 }
 
 #[tokio::test]
-async fn a_tool_without_a_result_schema_does_not_run_in_a_dry_run() {
+async fn a_tool_that_returns_a_text_does_not_run_in_a_dry_run() {
     let stage = RehearsalContext {
         project: Arc::new(MemoryProject::with_files(&[])),
         commands: crate::project::overlay_sandbox::CommandRehearsal::Simulated("x".into()),
@@ -256,16 +255,16 @@ async fn a_tool_without_a_result_schema_does_not_run_in_a_dry_run() {
         excluded: crate::policy::ExcludedPaths::default(),
         progress: Arc::new(|_| {}),
     };
-    let done = Mail { results: SimulatedResults::default() }.rehearse(&plan(), &stage).await.unwrap();
+    let done = Mail { kind: ResultKind::Text }.rehearse(&plan(), &stage).await.unwrap();
     assert_eq!(done, RehearsalOutcome::Simulate(String::new()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_model_that_exceeds_its_time_limit_is_abandoned() {
-    let model = Scripted::new([says(r#"{"id":8}"#)]).paced(1);
+    let model = Scripted::new([answers("8")]).paced(1);
     let llm: Arc<dyn crate::llm::Llm> = Arc::new(model.clone());
     let limit = Duration::from_secs(3);
     let other = SideModel { llm: Ok(llm), model: String::new(), profile: "other".into(), limit };
-    let (_, how) = Play::with(form(), Some(other), model).call("{}").await;
+    let (_, how) = Play::with(COMMAND, Some(other), model).call("{}").await;
     assert_eq!((how.source, how.failure.as_str()), (SimulationSource::Sample, "it did not answer within 3 s"));
 }

@@ -1,0 +1,122 @@
+//! Results of calls that a dry run simulates.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What a call returns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ResultKind {
+    /// A text.
+    #[default]
+    Text,
+    /// Output and exit status of a command.
+    Command {
+        /// True if the command prints nothing on success, so that its result is known without running it.
+        is_silent: bool,
+    },
+}
+
+/// Result of a command as a model writes it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CommandResult {
+    output: String,
+    /// A model may write `0.0`.
+    exit: f64,
+}
+
+impl ResultKind {
+    /// Returns the JSON schema of a result, for the model that writes one.
+    pub fn json_schema(self) -> Value {
+        match self {
+            Self::Text => json!({ "type": "string" }),
+            Self::Command { .. } => json!({
+                "type": "object",
+                "properties": {
+                    "output": { "type": "string", "default": "", "description": "stdout and stderr combined" },
+                    "exit": { "type": "integer", "minimum": 0, "maximum": 255, "default": 0 },
+                },
+                "required": ["output", "exit"],
+                "additionalProperties": false,
+            }),
+        }
+    }
+
+    /// Returns the result if it is known without running the call, formatted like a live outcome.
+    pub fn fixture(self) -> Option<String> {
+        if self == (Self::Command { is_silent: true }) { self.sample() } else { None }
+    }
+
+    /// Returns a plausible result, formatted like a live outcome; `None` for a text.
+    pub fn sample(self) -> Option<String> {
+        match self {
+            Self::Text => None,
+            Self::Command { .. } => Some(append_status("", "exit 0")),
+        }
+    }
+
+    /// Formats a result that a model wrote like a live outcome. The error is one line with what does not match the
+    /// schema.
+    pub fn format_answer(self, answer: Value) -> Result<String, String> {
+        match (self, answer) {
+            (Self::Text, Value::String(text)) => Ok(text),
+            (Self::Text, _) => Err("it is not of the type string".to_owned()),
+            (Self::Command { .. }, answer @ Value::Object(_)) => {
+                let result: CommandResult = serde_json::from_value(answer).map_err(|error| error.to_string())?;
+                if !(0.0..=255.0).contains(&result.exit) || result.exit.fract() != 0.0 {
+                    return Err(format!("`exit` is {}, not an integer from 0 to 255", result.exit));
+                }
+                Ok(append_status(&result.output, &format!("exit {}", result.exit)))
+            }
+            (Self::Command { .. }, _) => Err("it is not of the type object".to_owned()),
+        }
+    }
+}
+
+/// Returns the output of a command followed by a line with its exit status.
+pub fn append_status(output: &str, ended: &str) -> String {
+    let line_end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+    format!("{output}{line_end}{ended}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMAND: ResultKind = ResultKind::Command { is_silent: false };
+
+    #[test]
+    fn r30_only_the_result_of_a_silent_command_is_known() {
+        assert_eq!(ResultKind::Command { is_silent: true }.fixture().as_deref(), Some("exit 0"));
+        assert_eq!((COMMAND.fixture(), COMMAND.sample().as_deref()), (None, Some("exit 0")));
+        assert_eq!((ResultKind::Text.fixture(), ResultKind::Text.sample()), (None, None));
+    }
+
+    #[test]
+    fn r30_an_answer_is_formatted_like_a_live_outcome() {
+        let formatted = |kind: ResultKind, answer| kind.format_answer(answer).unwrap();
+        assert_eq!(formatted(COMMAND, json!({ "exit": 0, "output": "" })), "exit 0");
+        assert_eq!(formatted(COMMAND, json!({ "output": "a\nb", "exit": 2.0 })), "a\nb\nexit 2");
+        assert_eq!(formatted(COMMAND, json!({ "output": "a\n", "exit": 255 })), "a\nexit 255");
+        assert_eq!(formatted(ResultKind::Text, json!("as\nit is")), "as\nit is");
+    }
+
+    #[test]
+    fn r30_an_answer_of_another_form_is_an_error() {
+        for (answer, part) in [
+            (json!("exit 0"), "type object"),
+            (json!(["", 0]), "type object"),
+            (json!({ "output": "" }), "missing field `exit`"),
+            (json!({ "output": null, "exit": 0 }), "expected a string"),
+            (json!({ "output": "", "exit": "0" }), "expected f64"),
+            (json!({ "output": "", "exit": 1.5 }), "not an integer"),
+            (json!({ "output": "", "exit": -1 }), "from 0 to 255"),
+            (json!({ "output": "", "exit": 256 }), "from 0 to 255"),
+            (json!({ "output": "", "exit": 0, "more": 1 }), "unknown field `more`"),
+        ] {
+            let why = COMMAND.format_answer(answer.clone()).expect_err(&answer.to_string());
+            assert!(why.contains(part), "{answer}: {why}");
+        }
+        assert!(ResultKind::Text.format_answer(json!({})).is_err());
+    }
+}
