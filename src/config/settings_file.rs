@@ -1,10 +1,10 @@
 //! Settings files that are replaced atomically and readable only by their owner.
 
+use crate::store::private_files;
 use std::fs::{self, File, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
-use tempfile::NamedTempFile;
 
 /// Read and write for the owner only.
 const OWNER_ONLY: u32 = 0o600;
@@ -61,31 +61,13 @@ pub fn restrict_permissions(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Prefix and number of random characters of temporary file names. They match the temporary files of sessions, so that
-/// a later start removes a file left behind by a killed process. Such a file may contain a key.
-const TEMPORARY_NAME: (&str, usize) = (".half-", 8);
-
 /// Replaces the file atomically. If the path is a symlink, as in dotfile repositories, its target is replaced and the
 /// link is kept.
 pub fn replace_file(path: &Path, text: &str) -> io::Result<()> {
-    replace_file_with(path, |file| file.write_all(text.as_bytes()))
-}
-
-/// Replaces the file with what `write` writes. If that fails, the old file stays unchanged and nothing else remains.
-fn replace_file_with(path: &Path, write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>) -> io::Result<()> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let mut file = tempfile::Builder::new()
-        .prefix(TEMPORARY_NAME.0)
-        .rand_bytes(TEMPORARY_NAME.1)
-        .permissions(Permissions::from_mode(OWNER_ONLY))
-        .tempfile_in(folder)?;
-    write(&mut file)?;
-    file.as_file().set_permissions(Permissions::from_mode(OWNER_ONLY))?;
-    file.as_file().sync_all()?;
-    file.persist(real)?;
-    Ok(())
+    private_files::replace(&real, text.as_bytes())
 }
 
 #[cfg(test)]
@@ -102,20 +84,6 @@ mod tests {
         assert!(link.symlink_metadata().unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&real).unwrap(), "new");
         assert_eq!(fs::metadata(&real).unwrap().mode() & 0o777, 0o600);
-    }
-
-    #[test]
-    fn r24_a_full_disk_leaves_only_the_unchanged_old_file() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("rules.toml");
-        replace_file(&path, "old").unwrap();
-        let error = replace_file_with(&path, |file| {
-            file.write_all(b"ne")?;
-            Err(io::ErrorKind::StorageFull.into())
-        });
-        assert_eq!(error.unwrap_err().kind(), io::ErrorKind::StorageFull);
-        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no temporary file remains");
     }
 
     #[test]

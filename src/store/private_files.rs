@@ -80,13 +80,13 @@ pub fn remove_others_access(file: &File) -> io::Result<()> {
 
 /// Replaces a file atomically; it is on disk when this returns.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_atomically(path, bytes, true).map(drop)
+    write_atomically(path, |file| file.write_all(bytes), true).map(drop)
 }
 
 /// Like [`replace`], without waiting for the disk: it survives a crash of the program, but maybe not a power failure.
 /// The returned file is locked for this process while open.
 pub fn replace_soon(path: &Path, bytes: &[u8]) -> io::Result<File> {
-    write_atomically(path, bytes, false)
+    write_atomically(path, |file| file.write_all(bytes), false)
 }
 
 /// Creates a new file atomically; it is on disk when this returns.
@@ -135,9 +135,9 @@ pub fn remove_abandoned(folder: &Path) {
     }
 }
 
-fn write_atomically(path: &Path, bytes: &[u8], waits: bool) -> io::Result<File> {
+fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>, waits: bool) -> io::Result<File> {
     let mut file = temporary_file(path)?;
-    file.write_all(bytes)?;
+    write(file.as_file_mut())?;
     remove_others_access(file.as_file())?;
     if waits {
         file.as_file().sync_all()?;
@@ -210,6 +210,20 @@ mod tests {
         });
         assert!(failed.is_err());
         assert_eq!(broken, Some(1 + fs::read_dir(home.path()).unwrap().count()), "the temporary file is removed");
+    }
+
+    #[test]
+    fn r24_a_full_disk_leaves_only_the_unchanged_old_file() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("rules.toml");
+        replace(&path, b"old").unwrap();
+        let failed = |file: &mut File| {
+            file.write_all(b"ne")?;
+            Err(io::ErrorKind::StorageFull.into())
+        };
+        assert_eq!(write_atomically(&path, failed, true).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no temporary file remains");
     }
 
     #[test]

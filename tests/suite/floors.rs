@@ -15,7 +15,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("project", &["text", "chat"]),
     ("llm", &["text", "chat"]),
     ("store", &["text", "chat"]),
-    ("config", &["text", "chat", "policy"]),
+    ("config", &["text", "chat", "policy", "store"]),
     ("tools", &["text", "chat", "policy", "project"]),
     ("runtime", &["text", "chat", "policy", "agent", "project", "llm", "store", "tools"]),
     ("print", &["text", "chat", "agent", "runtime"]),
