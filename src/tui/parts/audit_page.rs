@@ -70,7 +70,8 @@ fn brief_decision(decision: &Decision) -> &'static str {
     }
 }
 
-fn brief_verdict(verdict: &str) -> &str {
+/// Returns a verdict as the user reads it.
+pub fn brief_verdict(verdict: &str) -> &str {
     match verdict {
         "allow" => "allowed",
         "ask" => "asked you",

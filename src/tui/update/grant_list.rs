@@ -9,6 +9,7 @@ use crate::text::width;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, RuleRequest, SessionRequest};
 use crate::tui::overlay::{ConfirmedAction, GrantList, Overlay};
+use crate::tui::parts::audit_page;
 use crate::tui::parts::confirmation::Confirmation;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
@@ -83,14 +84,7 @@ fn ledger_rows(kept: &[LastingApproval], judged: &[Record<'_>], times: &[String]
         let Some(Entry::Planned { verdict, reason: why, .. }) = record.last_plan() else {
             return Row::new("");
         };
-        let said = match verdict.as_str() {
-            "allow" => "allowed",
-            "ask" => "asked you",
-            "rehearse" => "rehearsed",
-            "withhold" => "withheld",
-            "refuse" => "denied",
-            other => other,
-        };
+        let said = audit_page::brief_verdict(verdict);
         let words = if why.is_empty() { said.to_owned() } else { format!("{said}: {why}") };
         let when = times.get(record.reply_index).map_or("", String::as_str);
         let summary = if record.summary().is_empty() { record.call.name.as_str() } else { record.summary() };
