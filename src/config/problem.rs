@@ -24,24 +24,12 @@ pub fn find_nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>)
     (edit_distance(written, best) <= best.len().max(4) / 3 + 1).then_some(best)
 }
 
-/// Returns the number of characters to insert, delete, replace or swap to turn one text into the other.
+/// Returns the number of characters to insert, delete, replace or swap to turn one text into the other, ignoring the
+/// case of the first.
 pub fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().take(64).collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let above = &rows[i - 1];
-            let mut best = (above[j] + 1).min(row[j - 1] + 1);
-            best = best.min(above[j - 1] + usize::from(a[i - 1] != b[j - 1]));
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
+    // Only the start of a long text is compared.
+    let a: String = a.to_lowercase().chars().take(64).collect();
+    strsim::osa_distance(&a, b)
 }
 
 #[cfg(test)]

@@ -34,23 +34,10 @@ pub fn find_editor(set: Option<&str>, variable: &dyn Fn(&str) -> Option<OsString
     split_command(&text.unwrap_or_else(|| "vi".to_owned()))
 }
 
-/// Splits a command into words. Quotes are respected; nothing else is expanded.
+/// Splits a command into words as a POSIX shell does, without expanding anything. One with an unclosed quote is split
+/// at blanks.
 fn split_command(text: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in text.chars() {
-        match quote {
-            Some(end) if c == end => quote = None,
-            Some(_) => word.get_or_insert_default().push(c),
-            None if c == '"' || c == '\'' => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            None if c.is_whitespace() => words.extend(word.take()),
-            None => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
+    shlex::split(text).unwrap_or_else(|| text.split_whitespace().map(str::to_owned).collect())
 }
 
 /// Returns the command that opens a file at a line in this editor.
@@ -178,6 +165,8 @@ mod tests {
         assert_editor_command("hx", "hx|/p/my file.rs:7");
         assert_editor_command("code --wait", "code|--wait|--goto|/p/my file.rs:7");
         assert_editor_command("'my editor'", "my editor|/p/my file.rs");
+        assert_editor_command(r"my\ editor -c 'set nu'", "my editor|-c|set nu|/p/my file.rs");
+        assert_editor_command("vim 'x", "vim|'x|+7|/p/my file.rs");
     }
 
     #[test]
