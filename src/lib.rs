@@ -16,7 +16,8 @@
 //! # Floors
 //!
 //! ```text
-//!   8   main · cli · assemble             wires the program together
+//!   8   main · commands                   one file per command
+//!       cli · assemble                    command line; wiring of model, project, session and frontend
 //!   7   tui (screen) · print (headless)   frontends
 //!   6   runtime                           executes effects
 //!   5   tools                             one file per tool
@@ -31,7 +32,7 @@
 //! Also pure are state, focus, update, view, parts, text, keys and theme of `tui`, except for loading themes. A table
 //! in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order: [`chat`],
 //! [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`store`], [`config`]; [`mod@print`], [`tui`];
-//! and last [`assemble`], the only floor that names every adapter. [`text`] has helpers for all of them.
+//! [`assemble`], which wires them together, and last [`commands`]. [`text`] has helpers for all of them.
 //!
 //! # Invariants
 //!
@@ -86,6 +87,7 @@ pub mod agent;
 pub mod assemble;
 pub mod chat;
 pub mod cli;
+pub mod commands;
 pub mod config;
 pub mod llm;
 pub mod policy;

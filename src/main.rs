@@ -1,7 +1,8 @@
 //! Entry point: runs the program, prints its error, returns the exit code.
 
-use aye::assemble::{self, UsageError};
+use aye::assemble::UsageError;
 use aye::cli::Cli;
+use aye::commands;
 use aye::text::clean::clean_text;
 use clap::Parser;
 use std::io::Write;
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return print_error(&error.into()),
     };
-    let ended = runtime.block_on(assemble::run(cli));
+    let ended = runtime.block_on(commands::run(cli));
     // A tool that reads a file which never answers must not keep the program from exiting.
     runtime.shutdown_background();
     ended.unwrap_or_else(|error| print_error(&error))

@@ -12,23 +12,23 @@ use std::time::Duration;
 
 /// A connected model.
 #[derive(Clone)]
-pub(super) struct ConnectedModel {
-    pub(super) llm: Arc<dyn Llm>,
+pub(crate) struct ConnectedModel {
+    pub(crate) llm: Arc<dyn Llm>,
     /// Its provider, for the list of models; `None` for the tour.
-    pub(super) provider: Option<AuthProvider>,
+    pub(crate) provider: Option<AuthProvider>,
     /// Name at the provider; empty if the provider's first model is used.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Its profile; `None` if the address was given only for this run.
-    pub(super) profile: Option<String>,
+    pub(crate) profile: Option<String>,
     /// Details shown on the screen.
-    pub(super) shown: host::Connection,
+    pub(crate) shown: host::Connection,
     /// Notices to show before anything is sent, one sentence each.
-    pub(super) warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl ConnectedModel {
     /// Returns the scripted model, at a readable pace if a user watches.
-    pub(super) fn tour(watched: bool) -> Self {
+    pub(crate) fn tour(watched: bool) -> Self {
         let shown = host::Connection {
             model: "the tour".to_owned(),
             source: "a script, no model".to_owned(),
@@ -47,7 +47,7 @@ impl ConnectedModel {
     }
 
     /// Returns the configured model, with longer waits if a user watches. Nothing is connected yet.
-    pub(super) fn configured(connection: &Connection, watched: bool) -> Self {
+    pub(crate) fn configured(connection: &Connection, watched: bool) -> Self {
         let profile = &connection.settings;
         let name = connection.model.clone().unwrap_or_default();
         let price = match (profile.price_input, profile.price_output) {
@@ -135,7 +135,7 @@ fn connection_warnings(connection: &Connection) -> Vec<String> {
 }
 
 /// Returns the home folder, where key commands run.
-pub(super) fn home_folder() -> PathBuf {
+pub(crate) fn home_folder() -> PathBuf {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_dir());
     home.unwrap_or_else(|| PathBuf::from("/"))
 }

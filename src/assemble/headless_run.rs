@@ -1,6 +1,7 @@
 //! The run without a screen (`-p`).
 
-use super::{Start, UsageError, answers, rehearsal};
+use super::rehearsal::dry_run_report;
+use super::{Start, UsageError, answers};
 use crate::chat::image;
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles, ProjectSource};
 use crate::config::rules::PROJECT_RULES_FILE;
@@ -76,7 +77,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let dry_run = run.state.is_dry_run();
     let mut ran = print::run_headless(run).await;
     if dry_run && ran.is_ok() {
-        let told = rehearsal::print_summary(&start.wiring, &session.id, start.cli.json, &mut out);
+        let told = dry_run_report::print_summary(&start.wiring, &session.id, start.cli.json, &mut out);
         if let Err(error) = told {
             match error.downcast::<std::io::Error>() {
                 Ok(error) => ran = Err(error),

@@ -1,31 +1,24 @@
-//! Assembles the program: the only folder that names every adapter.
+//! Assembles the program: connects the model, the project, the tools, the session and the frontend of a run.
 
 mod answers;
-mod audit;
-mod connected_model;
+pub(crate) mod connected_model;
 mod connector;
-mod doctor;
-mod document;
-mod export_file;
 mod file_names;
 mod headless_run;
 mod key_command;
 mod link_probe;
 mod model_switch;
-mod models;
-mod rehearsal;
+pub(crate) mod newest_session;
+pub(crate) mod rehearsal;
 mod reviewers;
 mod rule_changes;
-mod rule_loading;
-mod rules_command;
-mod run_facts;
-mod sandbox_setup;
+pub(crate) mod rule_loading;
+pub(crate) mod run_facts;
+pub(crate) mod sandbox_setup;
 mod screen;
 mod screen_host;
-mod session_builder;
+pub(crate) mod session_builder;
 mod session_search;
-mod sessions;
-mod trust_command;
 mod trust_prompt;
 
 use crate::agent::ApplyRequest;
@@ -39,9 +32,9 @@ use crate::tools::{self, Toolbox};
 use anyhow::{Context, Result};
 use connected_model::ConnectedModel;
 use connector::Connector;
+use newest_session::{explain_doubt, find_continued};
 use reviewers::Reviewers;
 use session_builder::{Session, SessionBuilder};
-use sessions::{explain_doubt, find_continued};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -53,82 +46,29 @@ use std::sync::Arc;
 pub struct UsageError(pub String);
 
 impl UsageError {
-    fn from_error(error: impl std::fmt::Display) -> Self {
+    pub(crate) fn from_error(error: impl std::fmt::Display) -> Self {
         Self(error.to_string())
     }
 }
 
 /// Everything this run was started with.
-struct Start {
-    cli: Cli,
+pub(crate) struct Start {
+    pub(crate) cli: Cli,
     wiring: SessionBuilder,
-    model: ConnectedModel,
+    pub(crate) model: ConnectedModel,
     connecting: Connector,
     /// Folder of real sessions; the tour has its own.
     real_folder: PathBuf,
     /// Notices for the user, one sentence each.
-    notices: Vec<String>,
+    pub(crate) notices: Vec<String>,
 }
 
-/// Runs the program.
+/// Talks to the model: on the screen, or printing one reply.
 ///
 /// # Errors
 /// A `UsageError` if the caller is at fault; any other error is of the system.
-pub async fn run(cli: Cli) -> Result<ExitCode> {
+pub(crate) async fn run_chat(cli: Cli) -> Result<ExitCode> {
     let print = cli.print;
-    if cli.is_models() {
-        return models::run(prepare_start(cli)?).await;
-    }
-    if let Some(named) = cli.audit_arguments() {
-        let resumed = cli.resume.as_deref().filter(|id| !id.is_empty());
-        return audit::run(&cli, named.or(resumed));
-    }
-    if let Some(words) = cli.rules_arguments() {
-        return rules_command::run(&cli, &words);
-    }
-    if let Some(words) = cli.rehearsal_arguments() {
-        rehearsal::check_arguments(&cli, &words)?;
-        if cli.apply_arguments().is_none() {
-            return rehearsal::run(&cli, &words);
-        }
-    }
-    if cli.apply_arguments().is_none() {
-        let flags = [("--hunks", cli.hunks), ("--ignored", cli.ignored), ("--commands", cli.commands)];
-        if let Some((flag, _)) = flags.into_iter().find(|(_, is)| *is) {
-            return Err(UsageError(format!("{flag} can only be used with aye rehearsal apply")).into());
-        }
-    }
-    if let Some(words) = cli.trust_arguments() {
-        return trust_command::run(&cli, &words);
-    }
-    if let Some(words) = cli.sessions_arguments() {
-        return sessions::run(&cli, &words);
-    }
-    if cli.apply_arguments().is_none()
-        && !cli.is_doctor()
-        && let Some(why) = cli.explain_mistyped()
-    {
-        return Err(UsageError(why).into());
-    }
-    if let Some((flag, with)) = cli.sessions.set_options().next() {
-        return Err(
-            UsageError(format!("{flag} can only be used with: aye sessions {}", with.join(", aye sessions "))).into()
-        );
-    }
-    if cli.is_doctor() {
-        return doctor::run(&cli).await;
-    }
-    if cli.bundle.is_some() {
-        return Err(UsageError("--bundle can only be used with aye doctor".to_owned()).into());
-    }
-    if cli.json && !print {
-        return Err(UsageError(
-            "--json can only be used with -p, or with: aye models, aye audit, aye doctor, aye rules, aye trust list, aye rehearsal, \
-             aye sessions list, aye sessions search"
-                .to_owned(),
-        )
-        .into());
-    }
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !print && !is_terminal {
         return Err(UsageError(
@@ -184,7 +124,7 @@ fn known_secrets(connecting: &Connector) -> Vec<String> {
     secrets
 }
 
-fn prepare_start(cli: Cli) -> Result<Start> {
+pub(crate) fn prepare_start(cli: Cli) -> Result<Start> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let mut notices = Vec::new();
     if let Err(error) = places.prepare() {
@@ -306,13 +246,13 @@ impl Start {
     }
 }
 
-fn parse_mode(word: &str) -> Result<Mode, UsageError> {
+pub(crate) fn parse_mode(word: &str) -> Result<Mode, UsageError> {
     let found = Mode::ALL.into_iter().find(|mode| mode.as_str() == word);
     found.ok_or_else(|| UsageError(format!("--mode is {word:?}; expected \"plan\", \"ask\", \"auto\" or \"full\"")))
 }
 
 /// Returns the working folder with its links resolved.
-fn resolve_folder(named: Option<&Path>) -> Result<PathBuf> {
+pub(crate) fn resolve_folder(named: Option<&Path>) -> Result<PathBuf> {
     let folder = match named {
         Some(folder) => folder.to_owned(),
         None => std::env::current_dir().map_err(|_| UsageError("the current folder no longer exists".to_owned()))?,
@@ -340,7 +280,7 @@ fn tour_folder(places: &Places) -> Result<PathBuf> {
 }
 
 /// Returns the program that commands are started through: this one, even if its file was replaced meanwhile.
-fn own_program() -> PathBuf {
+pub(crate) fn own_program() -> PathBuf {
     let running = Path::new("/proc/self/exe");
     if running.exists() { running.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "aye".into()) }
 }

@@ -1,110 +1,36 @@
-//! `aye rehearsal`: shows, applies or discards the changes of a dry run; also the summary that a headless dry run ends
-//! with.
+//! Reads the rehearsal of a dry run, for the screen, for `aye rehearsal` and for the end of a headless dry run; applies
+//! and discards it.
 
-mod patch;
+pub(crate) mod dry_run_report;
 
 use super::session_builder::SessionBuilder;
-use super::{UsageError, resolve_folder, run_facts, sandbox_setup};
+use super::{UsageError, sandbox_setup};
 use crate::agent::ApplyRequest;
-use crate::chat::dry_run_summary::OutsideChanges;
-use crate::chat::result_origin::mark_dry_run;
 use crate::chat::{ApplyOptions, DryRunCounts, DryRunSummary, Session, SessionId};
-use crate::cli::Cli;
-use crate::print;
 use crate::project::change_summary;
 use crate::project::rehearsal::Rehearsal;
 use crate::store::{Places, Removal, Sessions};
 use crate::text::clean::{clean_line, clean_text};
 use crate::tui::host;
-use crate::tui::parts::rehearsal_lines::{change_lines, outside_change_lines, step_lines, tree_lines};
-use crate::tui::theme::Theme;
 use crate::tui::update::rehearsal_list::APPLY_MESSAGE;
 use anyhow::Result;
-use ratatui::text::Line;
-use serde_json::{Value, json};
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Maximum line width, for narrow terminals and pipes.
-const MAX_COLUMNS: u16 = 80;
-
 /// A dry run that was read.
-struct LoadedRehearsal {
-    id: SessionId,
-    title: String,
-    folder: std::path::PathBuf,
-    rehearsal: Rehearsal,
-    staging: DryRunSummary,
-    tally: DryRunCounts,
-    notices: Vec<String>,
-}
-
-/// Rejects invalid arguments.
-pub(super) fn check_arguments(cli: &Cli, words: &[&str]) -> Result<(), UsageError> {
-    let verb = words.first().copied().unwrap_or_default();
-    let most = if verb == "diff" { 3 } else { 2 };
-    if words.len() > most {
-        let takes = if verb == "diff" { "[ID] [PATH]" } else { "[ID]" };
-        return Err(UsageError(format!(
-            "aye rehearsal {verb} takes {takes}; to send this to the model, quote it: aye \"rehearsal {}\"",
-            words.join(" ")
-        )));
-    }
-    if let Some((flag, with)) = cli.sessions.set_options().find(|(flag, _)| *flag != "--yes") {
-        return Err(UsageError(format!("{flag} can only be used with: aye sessions {}", with.join(", aye sessions "))));
-    }
-    for (flag, is, of) in [
-        ("--hunks", cli.hunks, "apply"),
-        ("--ignored", cli.ignored, "apply"),
-        ("--commands", cli.commands, "apply"),
-        ("--yes", cli.sessions.yes, "drop"),
-    ] {
-        if is && verb != of {
-            return Err(UsageError(format!("{flag} can only be used with aye rehearsal {of}")));
-        }
-    }
-    if cli.json && !["show", "diff"].contains(&verb) {
-        return Err(UsageError("--json can only be used with aye rehearsal show and aye rehearsal diff".to_owned()));
-    }
-    Ok(())
-}
-
-/// Runs the command, except for apply, which needs the screen.
-pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
-    let places = Places::find(std::env::var_os("AYE_HOME"))?;
-    let here = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
-    let id = find_dry_run(&Sessions::new(places.sessions()), &here, words.get(1).copied())?;
-    let done = match words.first().copied() {
-        Some("drop") => discard_after_asking(&places, &id, cli.sessions.yes),
-        verb => {
-            let mut looked = load_rehearsal(&places, &here, &id)?;
-            mark_applied(&Sessions::new(places.sessions()), &mut looked);
-            for notice in &looked.notices {
-                writeln!(io::stderr(), "aye: {}", clean_text(notice))?;
-            }
-            let mut out = io::stdout().lock();
-            match (verb, cli.json) {
-                (Some("diff"), false) => patch::print_patch(&looked.rehearsal, words.get(2).copied(), &mut out),
-                (_, true) => print_json(&looked, "rehearsal", &mut out),
-                (_, false) => print_text(&looked, &mut out),
-            }
-        }
-    };
-    match done {
-        // The reader of the pipe has closed it.
-        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
-        done => done.map(|()| ExitCode::SUCCESS),
-    }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+pub(crate) struct LoadedRehearsal {
+    pub id: SessionId,
+    pub title: String,
+    pub folder: std::path::PathBuf,
+    pub rehearsal: Rehearsal,
+    pub staging: DryRunSummary,
+    pub tally: DryRunCounts,
+    pub notices: Vec<String>,
 }
 
 /// Returns the named dry run, or the newest of this folder.
-pub(super) fn find_dry_run(sessions: &Sessions, here: &Path, named: Option<&str>) -> Result<SessionId> {
+pub(crate) fn find_dry_run(sessions: &Sessions, here: &Path, named: Option<&str>) -> Result<SessionId> {
     if let Some(name) = named {
         return Ok(sessions.find_id(name).map_err(UsageError::from_error)?);
     }
@@ -114,7 +40,7 @@ pub(super) fn find_dry_run(sessions: &Sessions, here: &Path, named: Option<&str>
 }
 
 /// Reads a dry run.
-fn load_rehearsal(places: &Places, here: &Path, id: &SessionId) -> Result<LoadedRehearsal> {
+pub(crate) fn load_rehearsal(places: &Places, here: &Path, id: &SessionId) -> Result<LoadedRehearsal> {
     let read = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
     let (folder, dry_run) = match &read.header {
         // A header cannot hold every folder name, so this folder's own name is used.
@@ -150,7 +76,7 @@ fn load_rehearsal(places: &Places, here: &Path, id: &SessionId) -> Result<Loaded
 }
 
 /// Marks the steps that were already run live in copies of the dry run.
-fn mark_applied(sessions: &Sessions, looked: &mut LoadedRehearsal) {
+pub(crate) fn mark_applied(sessions: &Sessions, looked: &mut LoadedRehearsal) {
     // Steps of an unreadable copy are offered again, with a prompt that shows what is applied.
     for listed in sessions.of_project(&looked.folder).unwrap_or_default() {
         if listed.from.as_ref() == Some(&looked.id)
@@ -163,7 +89,7 @@ fn mark_applied(sessions: &Sessions, looked: &mut LoadedRehearsal) {
 }
 
 /// Returns the rehearsal of this session, or of the dry run that it is a copy of.
-pub(super) fn screen_rehearsal(wiring: &SessionBuilder, id: &SessionId) -> Result<host::Rehearsal, String> {
+pub(crate) fn screen_rehearsal(wiring: &SessionBuilder, id: &SessionId) -> Result<host::Rehearsal, String> {
     let header = |id: &SessionId| wiring.stored_sessions().read(id).ok().and_then(|read| read.header);
     let of = match header(id) {
         None => return Err("nothing was rehearsed yet".to_owned()),
@@ -185,7 +111,7 @@ pub(super) fn screen_rehearsal(wiring: &SessionBuilder, id: &SessionId) -> Resul
 }
 
 /// Returns the calls that apply a dry run, for the approval prompts.
-pub(super) fn apply_offers(
+pub(crate) fn apply_offers(
     wiring: &SessionBuilder,
     here: &Path,
     named: Option<&str>,
@@ -207,7 +133,7 @@ pub(super) fn apply_offers(
 ///
 /// # Errors
 /// Fails if another process has the session open, or if one of its commands still runs.
-pub(super) fn discard(places: &Places, id: &SessionId, own: Option<&SessionId>) -> Result<()> {
+pub(crate) fn discard(places: &Places, id: &SessionId, own: Option<&SessionId>) -> Result<()> {
     let layer = places.rehearsal(id);
     let _held = match own {
         Some(own) if own == id => None,
@@ -219,130 +145,3 @@ pub(super) fn discard(places: &Places, id: &SessionId, own: Option<&SessionId>) 
     })
 }
 
-/// Discards the rehearsal, after asking if it is not empty.
-fn discard_after_asking(places: &Places, id: &SessionId, yes: bool) -> Result<()> {
-    let read = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
-    if read.header.is_some_and(|header| !header.dry_run) {
-        return Err(UsageError(format!("session {id} is live: it has no rehearsal")).into());
-    }
-    let layer = places.rehearsal(id);
-    let mut out = io::stdout().lock();
-    if !layer.exists() {
-        writeln!(out, "Session {id} has no rehearsal.")?;
-        return Ok(());
-    }
-    // Reports a locked session before asking.
-    std::mem::drop(Removal::lock_all(places, std::slice::from_ref(id)).map_err(UsageError::from_error)?);
-    if !yes {
-        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-            return Err(UsageError(format!(
-                "Cannot ask before discarding the rehearsal of session {id}: not a terminal. Confirm with --yes"
-            ))
-            .into());
-        }
-        write!(out, "To discard the rehearsal of session {id}, type yes: ")?;
-        out.flush()?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        if answer.trim() != "yes" {
-            writeln!(out, "Nothing was discarded.")?;
-            return Ok(());
-        }
-    }
-    discard(places, id, None)?;
-    writeln!(out, "Discarded the rehearsal of session {id}. The session is kept.")?;
-    Ok(())
-}
-
-/// Prints the summary that a headless dry run ends with.
-pub(super) fn print_summary(wiring: &SessionBuilder, id: &SessionId, in_json: bool, out: &mut dyn Write) -> Result<()> {
-    let looked = load_rehearsal(&wiring.places, &wiring.folder, id)?;
-    match in_json {
-        true => print_json(&looked, "plan", out),
-        false => {
-            writeln!(out)?;
-            print_text(&looked, out)
-        }
-    }
-}
-
-fn print_json(looked: &LoadedRehearsal, kind: &str, out: &mut dyn Write) -> Result<()> {
-    let DryRunCounts { rehearsed, withheld, would_ask, ran, live_effects: outside, denied: refused, calls: _ } =
-        looked.tally;
-    let mut object = json!({
-        "kind": kind, "session": looked.id.0, "dry_run": true, "title": looked.title,
-        "folder": looked.folder.to_string_lossy(), "rehearsed": rehearsed, "ran": ran,
-        "live_effects": outside, "outside": outside, "denied": refused, "refused": refused, "withheld": withheld, "would_have_asked": would_ask,
-        "apply": format!("aye rehearsal apply {}", looked.id),
-    });
-    if let (Some(object), Value::Object(rest)) = (object.as_object_mut(), looked.staging.to_json()) {
-        object.extend(rest);
-    }
-    writeln!(out, "{}", print::escape_json(&object.to_string()))?;
-    out.flush()?;
-    Ok(())
-}
-
-/// Prints the tree, every change in full, and every call with the first lines of its result.
-fn print_text(looked: &LoadedRehearsal, out: &mut dyn Write) -> Result<()> {
-    let columns = crossterm::terminal::size().map_or(MAX_COLUMNS, |(columns, _)| columns);
-    let terminal = io::stdout().is_terminal();
-    let width = usize::from(if terminal { columns.clamp(20, MAX_COLUMNS) } else { MAX_COLUMNS });
-    let theme = Theme::without_colours();
-    let staging = &looked.staging;
-    writeln!(out, "{}", mark_dry_run(&clean_line(&looked.title), true))?;
-    writeln!(out, "{} · {}", looked.id, clean_line(&run_facts::shorten_home(&looked.folder)))?;
-    writeln!(out, "{}", looked.tally.describe_counts())?;
-    if looked.tally.would_ask > 0 {
-        writeln!(out, "would have asked: {}", looked.tally.would_ask)?;
-    }
-    if staging.is_empty() {
-        writeln!(out, "Nothing to apply.")?;
-        return Ok(());
-    }
-    writeln!(out, "{}", staging.describe_counts())?;
-    if !staging.changes.is_empty() {
-        writeln!(out)?;
-        print_lines(&tree_lines(staging, width.saturating_sub(2), &theme), "  ", out)?;
-    }
-    for altered in &staging.changes {
-        writeln!(out)?;
-        print_lines(&change_lines(altered, width, &theme), "", out)?;
-    }
-    print_outside(&staging.outside, width, &theme, out)?;
-    for played in &staging.calls {
-        writeln!(out)?;
-        print_lines(&step_lines(played, false, width, &theme), "", out)?;
-    }
-    let lines = staging.describe_prompts();
-    let prompts = staging.apply_calls(ApplyOptions::default()).len();
-    if !lines.is_empty() {
-        let prompts = if prompts == 1 { "1 prompt".to_owned() } else { format!("{prompts} prompts") };
-        writeln!(out, "\nTo apply, {prompts}: aye rehearsal apply {}", looked.id)?;
-        for line in lines {
-            writeln!(out, "  {}", clean_line(&line))?;
-        }
-    }
-    out.flush()?;
-    Ok(())
-}
-
-/// Prints every change outside the project in full, and the number of temporary files.
-fn print_outside(outside: &OutsideChanges, width: usize, theme: &Theme, out: &mut dyn Write) -> io::Result<()> {
-    for one in &outside.changes {
-        writeln!(out)?;
-        print_lines(&outside_change_lines(one, width, theme), "", out)?;
-    }
-    if let Some(words) = outside.describe_temporary() {
-        writeln!(out, "\noutside the project\n{}", clean_line(&words))?;
-    }
-    Ok(())
-}
-
-fn print_lines(lines: &[Line<'_>], indent: &str, out: &mut dyn Write) -> io::Result<()> {
-    for line in lines {
-        let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
-        writeln!(out, "{indent}{}", text.trim_end())?;
-    }
-    Ok(())
-}

@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Days until a rule saved from a prompt expires.
-pub(super) const RULE_DAYS: i64 = 90;
+pub(crate) const RULE_DAYS: i64 = 90;
 
 /// Returns the tools for checking rules and trust. They have no sandbox, because no call runs.
-pub(super) fn checking_tools(config: &Config) -> Toolbox {
+pub(crate) fn checking_tools(config: &Config) -> Toolbox {
     Toolbox::with_builtin_tools(toolbox::ToolSettings {
         default_timeout: config.shell.timeout,
         max_timeout: config.shell.max_timeout,
@@ -26,7 +26,7 @@ pub(super) fn checking_tools(config: &Config) -> Toolbox {
 }
 
 /// Returns the files with the rules for work in this folder.
-pub(super) fn rule_book(places: &Places, folder: &Path, tools: &Toolbox) -> RulesSource {
+pub(crate) fn rule_book(places: &Places, folder: &Path, tools: &Toolbox) -> RulesSource {
     RulesSource {
         rules_file: places.rules(),
         trust_file: places.trusted(),
@@ -37,24 +37,24 @@ pub(super) fn rule_book(places: &Places, folder: &Path, tools: &Toolbox) -> Rule
 }
 
 /// Returns where the project's own files are read; at most `most` bytes of its instructions are sent.
-pub(super) fn project_files(places: &Places, folder: &Path, tools: &Toolbox, most: usize) -> ProjectSource {
+pub(crate) fn project_files(places: &Places, folder: &Path, tools: &Toolbox, most: usize) -> ProjectSource {
     let RulesSource { trust_file: trusted, folder, tools, .. } = rule_book(places, folder, tools);
     ProjectSource { folder, trust_file: trusted, tools, max_instruction_bytes: most }
 }
 
 /// Returns the local date as `2026-11-22`.
-pub(super) fn today_date() -> String {
+pub(crate) fn today_date() -> String {
     jiff::Zoned::now().date().to_string()
 }
 
 /// Returns the last day of a rule that is saved today.
-pub(super) fn expiry_date() -> String {
+pub(crate) fn expiry_date() -> String {
     let today = jiff::Zoned::now().date();
     today.checked_add(jiff::ToSpan::days(RULE_DAYS)).unwrap_or(today).to_string()
 }
 
 /// Detects changes of the rule files before every call.
-pub(super) struct RuleWatcher {
+pub(crate) struct RuleWatcher {
     book: RulesSource,
     last: Mutex<Option<(FileState, LoadedRules)>>,
 }
@@ -67,12 +67,12 @@ struct FileState {
 }
 
 impl RuleWatcher {
-    pub(super) fn new(book: RulesSource) -> Self {
+    pub(crate) fn new(book: RulesSource) -> Self {
         Self { book, last: Mutex::new(None) }
     }
 
     /// Returns the rules and new notices if anything changed since the last call.
-    pub(super) fn reload_if_changed(&self) -> Option<(Arc<Rules>, Vec<String>)> {
+    pub(crate) fn reload_if_changed(&self) -> Option<(Arc<Rules>, Vec<String>)> {
         let stamp = self.file_state();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         // A deny rule for a link applies to its current target.

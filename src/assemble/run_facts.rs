@@ -4,7 +4,7 @@ use crate::project::branch::current_branch;
 use std::path::Path;
 
 /// Returns lines for the system prompt.
-pub(super) fn system_prompt_facts(folder: &Path) -> Vec<String> {
+pub(crate) fn system_prompt_facts(folder: &Path) -> Vec<String> {
     let mut facts = vec![
         format!("Project: {}", folder.display()),
         format!("System: {}", std::env::consts::OS),
@@ -15,7 +15,7 @@ pub(super) fn system_prompt_facts(folder: &Path) -> Vec<String> {
 }
 
 /// Returns the folder with `~`, and the branch if there is one.
-pub(super) fn folder_and_branch(folder: &Path) -> String {
+pub(crate) fn folder_and_branch(folder: &Path) -> String {
     let shown = shorten_home(folder);
     match current_branch(folder) {
         Some(branch) => format!("{shown} ⎇ {branch}"),
@@ -24,7 +24,7 @@ pub(super) fn folder_and_branch(folder: &Path) -> String {
 }
 
 /// Shortens a path with `~` for the home folder.
-pub(super) fn shorten_home(path: &Path) -> String {
+pub(crate) fn shorten_home(path: &Path) -> String {
     let home = std::env::var_os("HOME");
     match home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
@@ -34,7 +34,7 @@ pub(super) fn shorten_home(path: &Path) -> String {
 }
 
 /// Formats the time of an entry in local time: `14:02:11`, or `3 Nov 14:02` on another day.
-pub(super) fn format_entry_time(at: u64) -> String {
+pub(crate) fn format_entry_time(at: u64) -> String {
     let then = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
     let Some(then) = then.filter(|_| at > 0) else { return String::new() };
     let now = jiff::Zoned::now();
@@ -48,7 +48,7 @@ pub(super) fn format_entry_time(at: u64) -> String {
 }
 
 /// Formats a time in local time: `14:02`, `yesterday 14:02`, `3 Nov`, `3 Nov 2025`.
-pub(super) fn format_time(then: std::time::SystemTime) -> String {
+pub(crate) fn format_time(then: std::time::SystemTime) -> String {
     let now = jiff::Zoned::now();
     let Ok(then) = jiff::Timestamp::try_from(then) else { return String::new() };
     let then = then.to_zoned(now.time_zone().clone());

@@ -16,21 +16,21 @@ use std::path::{Path, PathBuf};
 const SHARED: &str = "/dev/shm";
 
 /// The sandbox, and the folders that it protects.
-pub(super) struct SandboxSetup {
+pub(crate) struct SandboxSetup {
     /// Sandbox of every command that does not request the network.
-    pub(super) sandbox: CommandSandbox,
+    pub(crate) sandbox: CommandSandbox,
     /// Folders that no command may write.
-    pub(super) write_protected: Vec<PathBuf>,
+    pub(crate) write_protected: Vec<PathBuf>,
     /// Files that no command may read.
-    pub(super) read_protected: Vec<PathBuf>,
+    pub(crate) read_protected: Vec<PathBuf>,
     /// Notices for the user, one sentence each.
-    pub(super) notices: Vec<String>,
+    pub(crate) notices: Vec<String>,
     /// Notice if there is no sandbox: which commands then still run without approval.
-    pub(super) no_sandbox_notice: Option<String>,
+    pub(crate) no_sandbox_notice: Option<String>,
 }
 
 /// Determines the sandbox.
-pub(super) fn setup_sandbox(shell: &Shell, places: &Places) -> SandboxSetup {
+pub(crate) fn setup_sandbox(shell: &Shell, places: &Places) -> SandboxSetup {
     let keep = own_paths(places);
     let hide = vec![resolve_links(&places.credentials())];
     let absent = |why: &str| CommandSandbox::Unavailable(why.into());
@@ -70,7 +70,7 @@ pub(super) fn setup_sandbox(shell: &Shell, places: &Places) -> SandboxSetup {
 
 /// Returns aye's own folders, and the targets of its settings files if they are links: the project may be a repository
 /// of such files.
-pub(super) fn own_paths(places: &Places) -> Vec<PathBuf> {
+pub(crate) fn own_paths(places: &Places) -> Vec<PathBuf> {
     let mut own: Vec<PathBuf> = places.own_folders().into_iter().map(resolve_links).collect();
     for file in [places.settings(), places.rules(), places.trusted(), places.credentials()] {
         let file = resolve_links(&file);
@@ -82,7 +82,7 @@ pub(super) fn own_paths(places: &Places) -> Vec<PathBuf> {
 }
 
 /// Returns what commands of a dry run can read and write outside the project.
-pub(super) fn rehearsal_access(settings: &DryRun) -> DisclosedPaths {
+pub(crate) fn rehearsal_access(settings: &DryRun) -> DisclosedPaths {
     DisclosedPaths {
         read: settings.read.iter().map(|path| expand_home(path)).collect(),
         is_writable: settings.outside == OutsideWrites::Overlay,
@@ -90,7 +90,7 @@ pub(super) fn rehearsal_access(settings: &DryRun) -> DisclosedPaths {
 }
 
 /// Opens the working folder, with aye's own files protected.
-pub(super) fn open_project(places: &Places, folder: &Path) -> io::Result<Disk> {
+pub(crate) fn open_project(places: &Places, folder: &Path) -> io::Result<Disk> {
     let credentials = vec![resolve_links(&places.credentials())];
     Ok(Disk::new(folder)?.with_own_files(OwnFiles::new(own_paths(places), credentials)))
 }

@@ -34,7 +34,7 @@ const STILL_DRY_RUN_NOTICE: &str = "This session is a dry run and stays one: not
 
 /// Parts shared by every session of this run.
 #[derive(Clone)]
-pub(super) struct SessionBuilder {
+pub(crate) struct SessionBuilder {
     pub(super) places: Places,
     /// Folder of new sessions; absolute.
     pub(super) folder: PathBuf,
@@ -379,7 +379,7 @@ pub(super) fn ask_window(runtime: &mut Runtime, lasts: bool, model: &ConnectedMo
 }
 
 /// Opens a project as a session sees it: with its overlay, if it is a dry run.
-pub(super) fn project_with_overlay(places: &Places, folder: &Path, id: &SessionId) -> io::Result<Box<dyn Reader>> {
+pub(crate) fn project_with_overlay(places: &Places, folder: &Path, id: &SessionId) -> io::Result<Box<dyn Reader>> {
     let disk = sandbox_setup::open_project(places, folder)?;
     let layer = places.rehearsal(id);
     match layer.is_dir() {

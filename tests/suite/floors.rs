@@ -20,8 +20,12 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("runtime", &["text", "chat", "policy", "agent", "project", "llm", "store", "tools"]),
     ("print", &["text", "chat", "agent", "runtime"]),
     ("tui", &["text", "chat", "policy", "agent", "runtime", "config"]),
-    ("cli", &["*"]),
-    ("assemble", &["*"]),
+    ("cli", &["chat", "config"]),
+    (
+        "assemble",
+        &["chat", "policy", "agent", "project", "llm", "store", "config", "tools", "runtime", "print", "tui", "cli"],
+    ),
+    ("commands", &["*"]),
 ];
 
 /// Below the line: no I/O, no clock, no async.

@@ -9,7 +9,7 @@ use crate::text::redaction::Redactor;
 use serde_json::{Value, json};
 
 /// Returns one JSON object, and the number of secrets redacted.
-pub(in crate::assemble) fn format_json(id: &SessionId, read: &StoredSession) -> (String, usize) {
+pub(in crate::commands) fn format_json(id: &SessionId, read: &StoredSession) -> (String, usize) {
     let session = Session::replay(read.entries.iter().cloned());
     let mut redacted = 0;
     let mut entries = Vec::new();

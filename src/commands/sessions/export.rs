@@ -1,9 +1,9 @@
 //! `aye sessions export`: writes a session as markdown, HTML or JSON.
 
+use super::document::{self, Document, html, json, markdown};
 use super::{SessionsCommand, print_notice};
-use crate::assemble::document::{self, Document, html, json, markdown};
-use crate::assemble::export_file;
 use crate::cli::sessions::ExportFormat;
+use crate::commands::export_file;
 use anyhow::Result;
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 use std::fmt::Write as _;
 
 /// Formats the whole document.
-pub(in crate::assemble) fn format_markdown(document: &Document) -> String {
+pub(in crate::commands) fn format_markdown(document: &Document) -> String {
     let mut out = format!("# {}\n\n", escape_inline(&document.title));
     for (label, value) in &document.facts {
         let _ = writeln!(out, "- {label}: {}", code_span(value));

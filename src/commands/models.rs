@@ -1,6 +1,6 @@
 //! `aye models`: lists the provider's models, one per line.
 
-use super::{Start, UsageError};
+use crate::assemble::{Start, UsageError};
 use crate::llm::models::Model;
 use crate::text::clean::{clean_line, clean_text};
 use crate::tui::parts::status_bar::format_tokens;

@@ -1,13 +1,13 @@
 //! `aye sessions`: lists, shows, searches, renames, removes, copies and exports sessions. No model is needed.
 
+mod document;
 mod export;
 mod list;
-mod newest_session;
 mod remove;
 mod search;
 
-use super::document::{Document, text_page};
-use super::{UsageError, resolve_folder};
+use crate::assemble::newest_session::find_latest;
+use crate::assemble::{UsageError, resolve_folder};
 use crate::chat::SessionId;
 use crate::cli::Cli;
 use crate::cli::commands::subcommand_names;
@@ -17,7 +17,7 @@ use crate::text::clean::{clean_line, clean_text};
 use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
 use anyhow::Result;
-pub(super) use newest_session::{explain_doubt, find_continued, find_latest};
+use document::{Document, text_page};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;

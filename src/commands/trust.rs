@@ -1,7 +1,7 @@
 //! `aye trust`: shows the project's own files in full, and trusts them if a user at a terminal confirms.
 
-use super::rules_command::print_lines;
-use super::{UsageError, resolve_folder, rule_loading};
+use super::rules::print_lines;
+use crate::assemble::{UsageError, resolve_folder, rule_loading};
 use crate::cli::Cli;
 use crate::config::project_files::{ProjectFile, ProjectFiles, ProjectSource, read_project_text};
 use crate::config::trust::{self, TrustState, TrustedProject};

@@ -1,6 +1,7 @@
 //! Converts a session's entries to the parts of a document, in order.
 
-use super::{Body, CallEnd, CallPart, Cleaner, Message, Part, QuestionPart, run_facts};
+use super::{Body, CallEnd, CallPart, Cleaner, Message, Part, QuestionPart};
+use crate::assemble::run_facts;
 use crate::chat::audit::{Integrity, Record, collect_records};
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::session::CallState;

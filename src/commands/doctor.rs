@@ -13,6 +13,7 @@ mod settings_check;
 mod simulator_check;
 mod terminal_check;
 
+use crate::assemble::parse_mode;
 use crate::cli::Cli;
 use crate::config::{self, Credentials, Overrides, Settings};
 use crate::store::Places;
@@ -44,7 +45,7 @@ pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
 }
 
 async fn run_checks(cli: &Cli) -> Result<Report> {
-    let mode = cli.mode.as_deref().map(super::parse_mode).transpose()?;
+    let mode = cli.mode.as_deref().map(parse_mode).transpose()?;
     let mut found = vec![machine::check_versions()];
     let places = match Places::find(std::env::var_os("AYE_HOME")) {
         Ok(places) => places,

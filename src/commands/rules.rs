@@ -1,8 +1,9 @@
 //! `aye rules`: lists and checks the rules of this folder, and explains the verdict of a command. No model is needed.
 
-use super::session_builder::project_with_overlay;
-use super::sessions::find_continued;
-use super::{UsageError, resolve_folder, rule_loading, sandbox_setup, trust_command};
+use super::trust;
+use crate::assemble::newest_session::find_continued;
+use crate::assemble::session_builder::project_with_overlay;
+use crate::assemble::{UsageError, parse_mode, resolve_folder, rule_loading, sandbox_setup};
 use crate::chat::{Intent, Session, SessionGrant, SessionId, ToolCall};
 use crate::cli::Cli;
 use crate::config::rules::{LoadedRules, ProjectRules, RulesSource};
@@ -23,7 +24,7 @@ use std::process::ExitCode;
 pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let folder = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
-    let flags = Overrides { mode: cli.mode.as_deref().map(super::parse_mode).transpose()?, ..Overrides::default() };
+    let flags = Overrides { mode: cli.mode.as_deref().map(parse_mode).transpose()?, ..Overrides::default() };
     let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
     let tools = rule_loading::checking_tools(&settings.config);
     let book = rule_loading::rule_book(&places, &folder, &tools);
@@ -39,7 +40,7 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let lines = match words {
         [] | ["list"] => list_rules(&loaded, cli.json),
         ["check"] => return check_rules(&loaded, cli.json),
-        ["trust" | "untrust"] => return trust_command::run(cli, words),
+        ["trust" | "untrust"] => return trust::run(cli, words),
         ["explain", command] => {
             let around = ExplainContext { places: &places, tools: &tools, policy: &policy, session: session.as_ref() };
             explain_command(&around, &loaded, &book, command, cli.json)?

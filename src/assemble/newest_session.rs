@@ -1,16 +1,18 @@
 //! Finds the newest session of a folder, and whether it is certain.
 
-use super::print_notice;
-use crate::assemble::UsageError;
+use super::UsageError;
 use crate::store::{Latest, Sessions, explain_unreadable};
+use crate::tui::text::clean::clean_text;
 use anyhow::Result;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Finds the newest readable session, and reports newer unreadable ones on standard error.
 pub fn find_latest(sessions: &Sessions, folder: &Path) -> Result<crate::chat::SessionId> {
     let Latest { id, unreadable } = sessions.find_latest(folder).map_err(UsageError::from_error)?;
     if !unreadable.is_empty() {
-        print_notice(&format!("{}. Using {id}, the newest readable session", explain_unreadable(&unreadable)))?;
+        let words = format!("{}. Using {id}, the newest readable session", explain_unreadable(&unreadable));
+        writeln!(io::stderr(), "aye: {}", clean_text(&words))?;
     }
     Ok(id)
 }

@@ -9,7 +9,7 @@ mod part_collector;
 mod tests;
 pub(super) mod text_page;
 
-use super::run_facts;
+use crate::assemble::run_facts;
 use crate::chat::DryRunCounts;
 use crate::chat::entry::dry_run_entries;
 use crate::chat::result_origin::mark_dry_run;

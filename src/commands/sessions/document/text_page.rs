@@ -5,7 +5,7 @@ use crate::tui::text::wrap;
 use ratatui::style::Style;
 
 /// Formats the document in lines of at most this width.
-pub(in crate::assemble) fn format_lines(document: &Document, columns: usize) -> Vec<String> {
+pub(in crate::commands) fn format_lines(document: &Document, columns: usize) -> Vec<String> {
     let mut page = Page { lines: Vec::new(), columns };
     page.push_wrapped(0, &document.title);
     for (label, value) in &document.facts {

@@ -1,7 +1,7 @@
 //! `aye audit`: lists every call of a session, who approved it, and its outcome.
 
-use super::sessions::find_latest;
-use super::{UsageError, resolve_folder, run_facts};
+use crate::assemble::newest_session::find_latest;
+use crate::assemble::{UsageError, resolve_folder, run_facts};
 use crate::chat::audit::{Integrity, Record, collect_records};
 use crate::chat::{Session, SessionId};
 

@@ -10,7 +10,7 @@ const STYLE: &str = include_str!("style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// Formats the whole page.
-pub(in crate::assemble) fn format_html(document: &Document) -> String {
+pub(in crate::commands) fn format_html(document: &Document) -> String {
     let title = escape(&document.title);
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
