@@ -3,31 +3,42 @@
 pub mod commands;
 pub mod help;
 mod mistyped_command;
+mod parser;
 pub mod sessions;
 
-use crate::chat::{ApplyOptions, ForkMode};
-use clap::{ArgAction, Parser};
+pub use commands::Command;
+pub use parser::{ParseError, Request, parse_arguments};
+
+use crate::chat::ForkMode;
+use clap::{ArgAction, Args, Parser};
 use std::path::PathBuf;
 
 /// A terminal copilot that asks before tool calls run
 ///
 /// Without any configuration the tour starts: a scripted model that plays a short session with real tools, to try every
 /// prompt and key.
-#[derive(Debug, Clone, Default, Parser)]
+#[derive(Debug, Parser)]
 #[command(
     name = "aye",
     version,
     max_term_width = 100,
+    disable_help_subcommand = true,
     override_usage = "aye [OPTIONS] [PROMPT]...\n       aye [OPTIONS] COMMAND",
-    after_help = "Run 'aye COMMAND --help' for the options of a command.\n\n\
-        Examples:\n  \
-          aye                              Open the screen in this folder\n  \
-          aye explain src/main.rs          Open the screen and send a message\n  \
-          aye -p 'any bugs?' < main.rs     Print one reply and exit\n  \
-          aye --continue                   Continue the last session of this folder\n  \
-          aye -- doctor who                Send words that begin with a command name"
+    subcommand_value_name = "COMMAND",
+    after_help = help::overview_footer()
 )]
 pub struct Cli {
+    /// Options of the chat.
+    #[command(flatten)]
+    pub chat: ChatOptions,
+    /// The command, if any.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Options of the chat, on the screen or with `-p`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ChatOptions {
     /// Message to send at once. With -p, a pipe on standard input is appended to it
     #[arg(value_name = "PROMPT")]
     pub prompt_words: Vec<String>,
@@ -87,31 +98,9 @@ pub struct Cli {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// With rehearsal apply: one prompt for each hunk of each file
-    #[arg(long, hide = true)]
-    pub hunks: bool,
-
-    /// With rehearsal apply: include files ignored by git
-    #[arg(long, hide = true)]
-    pub ignored: bool,
-
-    /// With rehearsal apply: run the commands of the overlay sandbox again
-    #[arg(long, hide = true)]
-    pub commands: bool,
-
-    /// Model to use
-    #[arg(short, long, value_name = "NAME")]
-    pub model: Option<String>,
-
-    /// Provider address, such as http://127.0.0.1:8080/v1
-    ///
-    /// It is sent the key of the profile in use, without --profile that in OPENAI_API_KEY.
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
-
-    /// Profile of the settings to use
-    #[arg(long, value_name = "NAME")]
-    pub profile: Option<String>,
+    /// Model and provider.
+    #[command(flatten)]
+    pub connection: ConnectionOptions,
 
     /// Approval mode: plan, ask, auto or full
     ///
@@ -132,101 +121,42 @@ pub struct Cli {
     #[arg(long)]
     pub debug_content: bool,
 
-    /// With doctor: write a bug report to this file, without keys and message content. Without FILE, to a new file in
-    /// this folder
-    #[arg(long, hide = true, value_name = "FILE", num_args = 0..=1, default_missing_value = ".", conflicts_with = "json")]
-    pub bundle: Option<PathBuf>,
-
     /// Start the tour, whatever is configured
     #[arg(long, action = ArgAction::SetTrue)]
     pub tour: bool,
-
-    /// Options of `aye sessions`.
-    #[command(flatten)]
-    pub sessions: sessions::SessionsOptions,
 }
 
-impl Cli {
-    /// Returns the words that may name a command; none if all of them are for the model.
-    fn command_words(&self) -> &[String] {
-        let is_prompt = self.print || (self.prompt_words.is_empty() && !self.literal_prompt.is_empty());
-        if is_prompt { &[] } else { &self.prompt_words }
-    }
+/// Model and provider.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ConnectionOptions {
+    /// Model to use
+    #[arg(short, long, value_name = "NAME")]
+    pub model: Option<String>,
 
-    /// Returns everything that was typed, including the words after `--`.
-    fn all_words(&self) -> Vec<&str> {
-        self.command_words().iter().chain(&self.literal_prompt).map(String::as_str).collect()
-    }
+    /// Provider address, such as http://127.0.0.1:8080/v1
+    ///
+    /// It is sent the key of the profile in use, without --profile that in OPENAI_API_KEY.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
 
-    /// Returns whether the command is `aye models`.
-    pub fn is_models(&self) -> bool {
-        self.command_words() == ["models"]
-    }
+    /// Profile of the settings to use
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+}
 
-    /// Parses `aye audit [ID]`.
-    pub fn audit_arguments(&self) -> Option<Option<&str>> {
-        match self.command_words() {
-            [audit] if audit == "audit" => Some(None),
-            [audit, id] if audit == "audit" => Some(Some(id)),
-            _ => None,
-        }
-    }
+/// Folder of a command.
+#[derive(Debug, Clone, Default, Args)]
+pub struct FolderOptions {
+    /// Use this folder instead of the current one
+    #[arg(short = 'C', long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
 
-    /// Returns the words after a command that has subcommands; `None` if the next word is not one of them.
-    fn subcommand_words(&self, command: &str) -> Option<Vec<&str>> {
-        let first = self.command_words().first()?;
-        let words = self.all_words().split_off(1);
-        let known = words.first().is_none_or(|word| commands::subcommand_names(command).any(|verb| verb == *word));
-        (first == command && known).then_some(words)
-    }
+    /// Use the folder of the tour
+    #[arg(long)]
+    pub tour: bool,
+}
 
-    /// Returns the words after `aye rules`.
-    pub fn rules_arguments(&self) -> Option<Vec<&str>> {
-        self.subcommand_words("rules")
-    }
-
-    /// Returns the words after `aye rehearsal`, the subcommand first; it defaults to `show`.
-    pub fn rehearsal_arguments(&self) -> Option<Vec<&str>> {
-        let words = self.subcommand_words("rehearsal")?;
-        Some(if words.is_empty() { vec!["show"] } else { words })
-    }
-
-    /// Parses `aye rehearsal apply [ID]`.
-    pub fn apply_arguments(&self) -> Option<Option<&str>> {
-        match self.rehearsal_arguments()?.as_slice() {
-            ["apply", rest @ ..] => Some(rest.first().copied()),
-            _ => None,
-        }
-    }
-
-    /// Returns the options of `rehearsal apply`.
-    pub fn apply_options(&self) -> ApplyOptions {
-        ApplyOptions { hunks: self.hunks, ignored: self.ignored, commands: self.commands }
-    }
-
-    /// Returns all words if the command is `aye trust`, `aye trust list` or `aye untrust`.
-    pub fn trust_arguments(&self) -> Option<Vec<&str>> {
-        let words: Vec<&str> = self.command_words().iter().map(String::as_str).collect();
-        let asks = matches!(words.as_slice(), ["trust"] | ["trust", "list"] | ["untrust"]);
-        asks.then_some(words)
-    }
-
-    /// Returns the words after `aye sessions`.
-    pub fn sessions_arguments(&self) -> Option<Vec<&str>> {
-        self.subcommand_words("sessions")
-    }
-
-    /// Returns whether the command is `aye doctor`.
-    pub fn is_doctor(&self) -> bool {
-        self.command_words() == ["doctor"]
-    }
-
-    /// Explains that these words look like a mistyped command and how to send them to the model; `None` if they are a
-    /// prompt. Call it only if they are no command.
-    pub fn explain_mistyped(&self) -> Option<String> {
-        mistyped_command::explain_mistyped(self.command_words())
-    }
-
+impl ChatOptions {
     /// Returns whether a fork changes between live and dry run.
     pub fn fork_mode(&self) -> ForkMode {
         match (self.live, self.dry_run) {

@@ -90,6 +90,7 @@ pub mod cli;
 pub mod commands;
 pub mod config;
 pub mod llm;
+pub mod manual;
 pub mod policy;
 pub mod print;
 pub mod project;

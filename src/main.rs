@@ -1,10 +1,9 @@
 //! Entry point: runs the program, prints its error, returns the exit code.
 
 use aye::assemble::UsageError;
-use aye::cli::Cli;
-use aye::commands;
+use aye::cli::{self, ParseError, Request};
+use aye::commands::{self, help};
 use aye::text::clean::clean_text;
-use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -24,27 +23,26 @@ fn main() -> ExitCode {
     // Keys are in this process: no allowed command and no core file may read its memory.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelp => {
-            let _ = aye::cli::help::requested_help(std::env::args_os()).print();
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
+    let request = match cli::parse_arguments(std::env::args_os().skip(1)) {
+        Ok(request) => request,
+        Err(ParseError::Clap(error)) => {
             let code = if error.use_stderr() { 2 } else { 0 };
             let _ = error.print();
             return ExitCode::from(code);
         }
+        Err(ParseError::Usage(why)) => return print_error(&UsageError(why).into()),
     };
-    if let Some(help) = cli.help() {
-        let _ = help.print();
-        return ExitCode::SUCCESS;
-    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return print_error(&error.into()),
     };
-    let ended = runtime.block_on(commands::run(cli));
+    let ended = runtime.block_on(async {
+        match request {
+            Request::Chat(options) => commands::run_chat(*options).await,
+            Request::Command(command) => commands::run(command).await,
+            Request::Help(page) => help::show_page(page),
+        }
+    });
     // A tool that reads a file which never answers must not keep the program from exiting.
     runtime.shutdown_background();
     ended.unwrap_or_else(|error| print_error(&error))

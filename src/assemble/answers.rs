@@ -4,7 +4,7 @@ use super::UsageError;
 use super::session_builder::Session;
 use crate::agent::{self, Event, WaitingCall};
 use crate::chat::Decider;
-use crate::cli::Cli;
+use crate::cli::ChatOptions;
 use crate::print::{Answers, EXPECTED_FORMATS};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::fs::{File, OpenOptions};
@@ -16,12 +16,12 @@ use std::path::Path;
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Rejects `--answers` if no question could be answered by it.
-pub(super) fn check_flags(cli: &Cli) -> Result<(), UsageError> {
-    let Some(file) = &cli.answers else { return Ok(()) };
-    if cli.print {
+pub(super) fn check_flags(options: &ChatOptions) -> Result<(), UsageError> {
+    let Some(file) = &options.answers else { return Ok(()) };
+    if options.print {
         return Ok(());
     }
-    let resumes = cli.continue_last || cli.resume.as_ref().is_some_and(|name| !name.is_empty());
+    let resumes = options.continue_last || options.resume.as_ref().is_some_and(|name| !name.is_empty());
     if !resumes {
         return Err(UsageError(
             "--answers needs -p, or a session with a waiting question: --resume ID or --continue".to_owned(),

@@ -21,21 +21,21 @@ const MAX_PIPE_BYTES: u64 = 10 * 1024 * 1024;
 
 /// Prints one reply.
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
-    if start.model.shown.is_tour && !start.cli.tour {
+    if start.model.shown.is_tour && !start.options.tour {
         return Err(UsageError(
             "no model is configured: set OPENAI_API_KEY, or use --base-url or --profile (--tour runs the scripted demo)".to_owned(),
         )
         .into());
     }
-    if start.cli.resume.as_deref() == Some("") {
+    if start.options.resume.as_deref() == Some("") {
         return Err(UsageError("--resume needs a session ID here".to_owned()).into());
     }
     let prompt = read_prompt(&start)?;
-    let answers = match &start.cli.answers {
+    let answers = match &start.options.answers {
         Some(file) => answers::read_answers(file)?,
         None => Answers::default(),
     };
-    let resumes = start.cli.continue_last || start.cli.resume.is_some();
+    let resumes = start.options.continue_last || start.options.resume.is_some();
     if prompt.trim().is_empty() && !resumes {
         return Err(UsageError("no prompt: give one as an argument, or pipe it in".to_owned()).into());
     }
@@ -68,8 +68,8 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         session: session.id.clone(),
         prompt,
         answers,
-        format: if start.cli.json { OutputFormat::Json } else { OutputFormat::Text },
-        clean: if start.cli.raw { as_it_is } else { print::to_printable },
+        format: if start.options.json { OutputFormat::Json } else { OutputFormat::Text },
+        clean: if start.options.raw { as_it_is } else { print::to_printable },
         clean_errors: tidy,
         out: &mut out,
         err: &mut err,
@@ -77,7 +77,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let dry_run = run.state.is_dry_run();
     let mut ran = print::run_headless(run).await;
     if dry_run && ran.is_ok() {
-        let told = dry_run_report::print_summary(&start.wiring, &session.id, start.cli.json, &mut out);
+        let told = dry_run_report::print_summary(&start.wiring, &session.id, start.options.json, &mut out);
         if let Err(error) = told {
             match error.downcast::<std::io::Error>() {
                 Ok(error) => ran = Err(error),
@@ -138,8 +138,8 @@ fn untrusted_notices(place: &ProjectSource) -> Vec<String> {
 
 /// Returns the prompt arguments, followed by the text from a pipe.
 fn read_prompt(start: &Start) -> Result<String> {
-    let mut prompt = start.cli.prompt();
-    let answers = start.cli.answers.as_deref() == Some(Path::new("-"));
+    let mut prompt = start.options.prompt();
+    let answers = start.options.answers.as_deref() == Some(Path::new("-"));
     if answers || std::io::stdin().is_terminal() {
         return Ok(prompt);
     }

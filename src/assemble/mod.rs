@@ -23,7 +23,8 @@ mod trust_prompt;
 
 use crate::agent::ApplyRequest;
 use crate::chat::ForkMode;
-use crate::cli::Cli;
+use crate::cli::commands::ApplyRehearsal;
+use crate::cli::{ChatOptions, ConnectionOptions, FolderOptions};
 use crate::config::{self, Credentials, Overrides};
 use crate::policy::Mode;
 use crate::project::shell::Shell;
@@ -53,7 +54,9 @@ impl UsageError {
 
 /// Everything this run was started with.
 pub(crate) struct Start {
-    pub(crate) cli: Cli,
+    options: ChatOptions,
+    /// The rehearsal to apply at once, if any.
+    apply: Option<ApplyRehearsal>,
     wiring: SessionBuilder,
     pub(crate) model: ConnectedModel,
     connecting: Connector,
@@ -67,8 +70,29 @@ pub(crate) struct Start {
 ///
 /// # Errors
 /// A `UsageError` if the caller is at fault; any other error is of the system.
-pub(crate) async fn run_chat(cli: Cli) -> Result<ExitCode> {
-    let print = cli.print;
+pub(crate) async fn run_chat(options: ChatOptions) -> Result<ExitCode> {
+    run_frontend(options, None).await
+}
+
+/// Opens the screen with the approval prompts that apply a rehearsal.
+///
+/// # Errors
+/// A `UsageError` if the caller is at fault; any other error is of the system.
+pub(crate) async fn run_apply(apply: ApplyRehearsal) -> Result<ExitCode> {
+    let options = ChatOptions {
+        connection: apply.connection.clone(),
+        mode: apply.mode.clone(),
+        theme: apply.theme.clone(),
+        folder: apply.place.folder.clone(),
+        tour: apply.place.tour,
+        debug_content: apply.debug_content,
+        ..ChatOptions::default()
+    };
+    run_frontend(options, Some(apply)).await
+}
+
+async fn run_frontend(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Result<ExitCode> {
+    let print = options.print;
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !print && !is_terminal {
         return Err(UsageError(
@@ -85,14 +109,15 @@ pub(crate) async fn run_chat(cli: Cli) -> Result<ExitCode> {
         )
         .into());
     }
-    answers::check_flags(&cli)?;
-    if cli.fork && !cli.continue_last && cli.resume.is_none() {
+    answers::check_flags(&options)?;
+    if options.fork && !options.continue_last && options.resume.is_none() {
         return Err(UsageError(
             "--fork needs a session to copy: --resume with an ID or to pick from a list, or --continue".to_owned(),
         )
         .into());
     }
-    let start = prepare_start(cli)?;
+    let mut start = prepare_start(options)?;
+    start.apply = apply;
     let journal = start.wiring.journal.clone();
     let how = if print { "printing" } else { "with a screen" };
     journal.note(format_args!("aye {} begins, {how}, process {}", env!("CARGO_PKG_VERSION"), std::process::id()));
@@ -124,19 +149,13 @@ fn known_secrets(connecting: &Connector) -> Vec<String> {
     secrets
 }
 
-pub(crate) fn prepare_start(cli: Cli) -> Result<Start> {
+pub(crate) fn prepare_start(options: ChatOptions) -> Result<Start> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let mut notices = Vec::new();
     if let Err(error) = places.prepare() {
         notices.push(format!("Cannot save anything between runs: {error}."));
     }
-    let flags = Overrides {
-        profile: cli.profile.clone(),
-        base_url: cli.base_url.clone(),
-        model: cli.model.clone(),
-        mode: cli.mode.as_deref().map(parse_mode).transpose()?,
-        theme: cli.theme.clone(),
-    };
+    let flags = parse_overrides(&options.connection, options.mode.as_deref(), options.theme.as_deref())?;
     let environment = |name: &str| std::env::var(name).ok();
     let settings = config::Settings::load(&places.settings(), &environment, &flags);
     notices.extend(settings.problems.iter().chain(&settings.notices).map(ToString::to_string));
@@ -144,15 +163,17 @@ pub(crate) fn prepare_start(cli: Cli) -> Result<Start> {
         notices.push(format!("Cannot read the saved keys: {error}."));
         Credentials::default()
     });
-    let connecting = Connector { settings, credentials, flags, dry_run: cli.dry_run, is_interactive: !cli.print };
-    let model = if cli.tour {
-        ConnectedModel::tour(!cli.print)
+    let connecting =
+        Connector { settings, credentials, flags, dry_run: options.dry_run, is_interactive: !options.print };
+    let model = if options.tour {
+        ConnectedModel::tour(!options.print)
     } else {
         let connection = connecting.configured_connection()?;
-        connection.map_or_else(|| ConnectedModel::tour(!cli.print), |connection| connecting.connect_model(&connection))
+        connection
+            .map_or_else(|| ConnectedModel::tour(!options.print), |connection| connecting.connect_model(&connection))
     };
     notices.extend(model.warnings.clone());
-    let real_folder = resolve_folder(cli.folder.as_deref())?;
+    let real_folder = resolve_folder(options.folder.as_deref())?;
     let folder = if model.shown.is_tour { tour_folder(&places)? } else { real_folder.clone() };
     let shell = &connecting.settings.config.shell;
     let confined = sandbox_setup::setup_sandbox(shell, &places);
@@ -168,7 +189,7 @@ pub(crate) fn prepare_start(cli: Cli) -> Result<Start> {
     let keys: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();
     let (advisers, told) = Reviewers::from_settings(&connecting, &keys);
     notices.extend(told);
-    let journal = Journal::new(places.journal(), cli.debug_content, known_secrets(&connecting));
+    let journal = Journal::new(places.journal(), options.debug_content, known_secrets(&connecting));
     let wiring = SessionBuilder {
         journal,
         places,
@@ -183,54 +204,55 @@ pub(crate) fn prepare_start(cli: Cli) -> Result<Start> {
         mode: connecting.settings.config.approval.mode,
         dry_run: connecting.settings.config.dry_run.clone(),
         simulator: if model.shown.is_tour { None } else { reviewers::connect_simulator(&connecting) },
-        model_flag: cli.model.clone(),
-        titles: connecting.settings.config.model.titles && !cli.print,
+        model_flag: options.connection.model.clone(),
+        titles: connecting.settings.config.model.titles && !options.print,
         max_instruction_bytes: connecting.settings.config.project.instructions_kib << 10,
-        is_interactive: !cli.print,
+        is_interactive: !options.print,
     };
-    Ok(Start { cli, wiring, model, connecting, real_folder, notices })
+    Ok(Start { options, apply: None, wiring, model, connecting, real_folder, notices })
 }
 
 impl Start {
     /// Returns the calls to approve at once, if any.
     fn initial_offers(&self) -> Result<Option<ApplyRequest>> {
-        let Some(named) = self.cli.apply_arguments() else { return Ok(None) };
-        rehearsal::apply_offers(&self.wiring, self.default_folder(), named, self.cli.apply_options()).map(Some)
+        let Some(apply) = &self.apply else { return Ok(None) };
+        let wanted = apply.apply_options();
+        rehearsal::apply_offers(&self.wiring, self.default_folder(), apply.id.as_deref(), wanted).map(Some)
     }
 
     /// Returns the folder to use if nothing names another.
     fn default_folder(&self) -> &Path {
-        if self.cli.tour { &self.wiring.folder } else { &self.real_folder }
+        if self.options.tour { &self.wiring.folder } else { &self.real_folder }
     }
 
     /// Explains why it is uncertain which session `--continue` means. `None` if it is certain, or not requested.
     fn explain_doubt(&self) -> Option<String> {
         let latest = || self.wiring.stored_sessions().find_latest(&self.wiring.folder).ok();
-        self.cli.continue_last.then(latest).flatten().and_then(|latest| explain_doubt(&latest))
+        self.options.continue_last.then(latest).flatten().and_then(|latest| explain_doubt(&latest))
     }
 
     /// Opens the session that the command line asks for.
     fn open_session(&self) -> Result<Session> {
         let sessions = self.wiring.stored_sessions();
-        if let Some(named) = self.cli.apply_arguments() {
-            let id = rehearsal::find_dry_run(&sessions, self.default_folder(), named)?;
+        if let Some(apply) = &self.apply {
+            let id = rehearsal::find_dry_run(&sessions, self.default_folder(), apply.id.as_deref())?;
             return self.wiring.fork_session(&id, ForkMode::Live, &self.model, &self.connecting);
         }
-        let id = if self.cli.continue_last {
+        let id = if self.options.continue_last {
             Some(find_continued(&sessions, &self.wiring.folder)?)
         } else {
-            let named = self.cli.resume.as_deref().filter(|name| !name.is_empty());
+            let named = self.options.resume.as_deref().filter(|name| !name.is_empty());
             named.map(|name| sessions.find_id(name)).transpose().map_err(UsageError::from_error)?
         };
         match id {
-            None => self.wiring.start_session(&self.model, self.cli.dry_run),
+            None => self.wiring.start_session(&self.model, self.options.dry_run),
             Some(id) => {
                 let (model, connecting) = (&self.model, &self.connecting);
-                let mut session = match self.cli.fork {
-                    true => self.wiring.fork_session(&id, self.cli.fork_mode(), model, connecting)?,
+                let mut session = match self.options.fork {
+                    true => self.wiring.fork_session(&id, self.options.fork_mode(), model, connecting)?,
                     false => self.wiring.continue_session(&id, model, connecting)?,
                 };
-                match (session.state.is_dry_run(), self.cli.dry_run) {
+                match (session.state.is_dry_run(), self.options.dry_run) {
                     (false, true) => Err(UsageError(format!(
                         "session {id} is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume {id} --fork --dry-run, or start a new session"
                     ))
@@ -249,6 +271,22 @@ impl Start {
 pub(crate) fn parse_mode(word: &str) -> Result<Mode, UsageError> {
     let found = Mode::ALL.into_iter().find(|mode| mode.as_str() == word);
     found.ok_or_else(|| UsageError(format!("--mode is {word:?}; expected \"plan\", \"ask\", \"auto\" or \"full\"")))
+}
+
+/// Returns the settings given on the command line.
+pub(crate) fn parse_overrides(
+    connection: &ConnectionOptions,
+    mode: Option<&str>,
+    theme: Option<&str>,
+) -> Result<Overrides, UsageError> {
+    let ConnectionOptions { model, base_url, profile } = connection.clone();
+    let mode = mode.map(parse_mode).transpose()?;
+    Ok(Overrides { profile, base_url, model, mode, theme: theme.map(str::to_owned) })
+}
+
+/// Returns the folder of a command: the named one, the tour's, or the current one.
+pub(crate) fn command_folder(place: &FolderOptions, places: &Places) -> Result<PathBuf> {
+    if place.tour { Ok(places.tour()) } else { resolve_folder(place.folder.as_deref()) }
 }
 
 /// Returns the working folder with its links resolved.

@@ -2,7 +2,7 @@
 
 use super::UsageError;
 use crate::store::{Latest, Sessions, explain_unreadable};
-use crate::tui::text::clean::clean_text;
+use crate::text::clean::clean_text;
 use anyhow::Result;
 use std::io::{self, Write};
 use std::path::Path;

@@ -10,7 +10,7 @@ use crate::chat::{ApplyOptions, DryRunCounts, DryRunSummary, Session, SessionId}
 use crate::project::change_summary;
 use crate::project::rehearsal::Rehearsal;
 use crate::store::{Places, Removal, Sessions};
-use crate::text::clean::{clean_line, clean_text};
+
 use crate::tui::host;
 use crate::tui::update::rehearsal_list::APPLY_MESSAGE;
 use anyhow::Result;
@@ -144,4 +144,3 @@ pub(crate) fn discard(places: &Places, id: &SessionId, own: Option<&SessionId>) 
         _ => anyhow::anyhow!("{}: {error}", layer.display()),
     })
 }
-

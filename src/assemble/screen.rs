@@ -37,9 +37,9 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         .then(|| std::thread::spawn(move || startup::query_colours(COLOR_TIMEOUT, term.as_deref())));
     let offers = start.initial_offers();
     // The user then picks a session from the list.
-    let doubt = start.explain_doubt().filter(|_| start.cli.answers.is_none());
+    let doubt = start.explain_doubt().filter(|_| start.options.answers.is_none());
     let opened = || match doubt {
-        Some(_) => start.wiring.start_session(&start.model, start.cli.dry_run),
+        Some(_) => start.wiring.start_session(&start.model, start.options.dry_run),
         None => open_session(&start),
     };
     let session = offers.and_then(|offers| Ok((opened()?, offers)));
@@ -47,10 +47,10 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let light = early.is_light;
     let (mut session, offers) = session?;
     let copied = session.keep_copy();
-    let picking = if start.cli.fork { PickedAction::Fork(start.cli.fork_mode()) } else { PickedAction::Open };
-    let lists = doubt.is_some() || start.cli.resume.as_ref().is_some_and(String::is_empty);
+    let picking = if start.options.fork { PickedAction::Fork(start.options.fork_mode()) } else { PickedAction::Open };
+    let lists = doubt.is_some() || start.options.resume.as_ref().is_some_and(String::is_empty);
     let picks = lists.then_some(picking);
-    let Start { cli, mut wiring, model: _, connecting, real_folder, mut notices } = start;
+    let Start { options, apply: _, mut wiring, model: _, connecting, real_folder, mut notices } = start;
     let model = session.model;
     notices.extend(doubt.map(|doubt| format!("No session was continued: {doubt}")));
     notices.extend(session.notices);
@@ -104,7 +104,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         settings,
         early,
         notices,
-        first_message: if offers.is_some() { String::new() } else { cli.prompt() },
+        first_message: if offers.is_some() { String::new() } else { options.prompt() },
         approvals: offers,
         session_picker: picks,
         is_panic_caught: crate::tools::panic_guard::is_panic_caught,
@@ -170,7 +170,7 @@ fn auto_theme_name(screen: &Screen, light: Option<bool>) -> &str {
 
 /// Opens the session that the command line asks for, and applies an answers file.
 fn open_session(start: &Start) -> Result<super::Session> {
-    let answers = start.cli.answers.as_deref().map(answers::read_answers).transpose()?;
+    let answers = start.options.answers.as_deref().map(answers::read_answers).transpose()?;
     let mut session = start.open_session()?;
     if let Some(mut answers) = answers {
         answers::apply_answers(&mut answers, &mut session)?;

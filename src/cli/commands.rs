@@ -1,98 +1,270 @@
-//! Table of the commands, used for parsing and for help.
+//! The commands and their options.
 
-/// A command or subcommand.
-#[derive(Debug)]
-pub struct Command {
-    /// Words typed after the program's name: the command and, if any, its subcommand.
-    pub name: &'static [&'static str],
-    /// Arguments, in the notation of the help.
-    pub arguments: &'static str,
-    /// One-line description.
-    pub about: &'static str,
-    /// Options of this command by long name, each with its description.
-    pub options: &'static [(&'static str, &'static str)],
+use super::sessions::Sessions;
+use super::{ConnectionOptions, FolderOptions};
+use crate::chat::ApplyOptions;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// A command of the program.
+#[derive(Debug, Clone, Subcommand)]
+#[command(disable_help_subcommand = true)]
+pub enum Command {
+    /// List, search and manage sessions [default: list]
+    Sessions(Sessions),
+    /// Show, apply or discard the changes of a dry run [default: show]
+    Rehearsal(Rehearsal),
+    /// List, check and explain the rules that allow, ask and deny [default: list]
+    Rules(Rules),
+    /// List the calls of a session with their approvals and outcomes [default: the last one]
+    Audit(Audit),
+    /// Review the instructions and rules of the project in this folder, and trust them
+    Trust(Trust),
+    /// Revoke trust in the project in this folder
+    Untrust(FolderOptions),
+    /// List the provider's models
+    Models(Models),
+    /// Check settings, keys, model, terminal and sandbox, and suggest fixes
+    Doctor(Doctor),
+    /// Show the help of a command, or a page of the manual
+    #[command(after_help = "Examples:\n  \
+        aye help                         List commands and topics\n  \
+        aye help sessions export         Show the options of a command\n  \
+        aye help sandbox                 Read a page of the manual, in $PAGER if it is long")]
+    Help(Help),
 }
 
-const FOLDER: (&str, &str) = ("folder", "Use this folder instead of the current one");
-const YES: (&str, &str) = ("yes", "Do not ask for confirmation");
-const GRANTS_OF_LAST: (&str, &str) = ("continue", "Include the grants of the last session of this folder");
-const GRANTS_OF_SESSION: (&str, &str) = ("resume", "Include the grants of this session");
-const PROFILE: (&str, &str) = ("profile", "Use the provider of this profile");
-const ADDRESS: (&str, &str) = ("base-url", "Use the provider at this address, with the key of the profile in use");
-const MODE: (&str, &str) = ("mode", "Judge as in this mode");
-const DRY_RUN: (&str, &str) = ("dry-run", "Judge as in a dry run");
-
-const fn json_option(what: &'static str) -> (&'static str, &'static str) {
-    ("json", what)
+/// `aye help`.
+#[derive(Debug, Clone, Args)]
+pub struct Help {
+    /// Command or topic [default: list both]
+    #[arg(value_name = "TOPIC")]
+    pub words: Vec<String>,
 }
 
-const fn command(
-    name: &'static [&'static str],
-    takes: &'static str,
-    about: &'static str,
-    options: &'static [(&'static str, &'static str)],
-) -> Command {
-    Command { name, arguments: takes, about, options }
+/// `aye rehearsal`.
+#[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "COMMAND", disable_help_subcommand = true)]
+pub struct Rehearsal {
+    /// What to do; `show` if none.
+    #[command(subcommand)]
+    pub command: Option<RehearsalCommand>,
+    /// Options of `show`.
+    #[command(flatten)]
+    pub show: ReportOptions,
 }
 
-/// All commands, each followed by its subcommands.
-#[rustfmt::skip]
-pub const COMMANDS: &[Command] = &[
-    command(&["sessions"], "", "List, search and manage sessions [default: list]", &[]),
-    command(&["sessions", "list"], "", "List the sessions of this folder",
-        &[("all", "List the sessions of all folders"), json_option("Print one JSON object per session"), FOLDER]),
-    command(&["sessions", "show"], "[ID]", "Print a session as plain text [default: the last of this folder]", &[FOLDER]),
-    command(&["sessions", "search"], "WORDS...", "Search the messages of all sessions",
-        &[("here", "Search only the sessions of this folder"), json_option("Print one JSON object per match"), FOLDER]),
-    command(&["sessions", "rename"], "ID NAME...", "Rename a session", &[]),
-    command(&["sessions", "rm"], "ID...", "Delete sessions and all their files", &[YES]),
-    command(&["sessions", "fork"], "ID", "Copy a session; the original is unchanged", &[]),
-    command(&["sessions", "export"], "[ID]", "Export a session as Markdown, HTML or JSON, with secrets of known forms redacted", &[
-        ("format", "Output format: markdown, html or json [default: markdown]"),
-        ("output", "Write to this file, which must not exist"),
-        ("force", "With --output: overwrite an existing file"), FOLDER,
-    ]),
-    command(&["rehearsal"], "", "Show, apply or discard the changes of a dry run [default: show]", &[]),
-    command(&["rehearsal", "show"], "[ID]", "Show the changes and commands of a dry run [default: the last of this folder]", &[json_option("Print one JSON object"), FOLDER]),
-    command(&["rehearsal", "diff"], "[ID] [PATH]", "Print the changes of a dry run, or of one path, as a patch",
-        &[json_option("Print one JSON object"), FOLDER]),
-    command(&["rehearsal", "apply"], "[ID]", "Apply the changes of a dry run, with an approval prompt for each group",
-        &[("hunks", "Ask for each hunk of each file instead of each group"),
-        ("ignored", "Include files ignored by git"),
-        ("commands", "Run the commands of the overlay sandbox again"), FOLDER]),
-    command(&["rehearsal", "drop"], "[ID]", "Discard the changes of a dry run and keep the session", &[YES, FOLDER]),
-    command(&["rules"], "", "List, check and explain the rules that allow, ask and deny [default: list]", &[]),
-    command(&["rules", "list"], "", "List the rules in effect here and the expired ones",
-        &[json_option("Print one JSON object per rule"), FOLDER]),
-    command(&["rules", "check"], "", "Report errors in the rules. The exit code is 2 if there are any",
-        &[json_option("Print one JSON object per problem"), FOLDER]),
-    command(&["rules", "explain"], "'COMMAND'", "Explain step by step how a command is judged",
-        &[json_option("Print one JSON object per step"), GRANTS_OF_LAST, GRANTS_OF_SESSION, MODE, DRY_RUN, FOLDER]),
-    command(&["rules", "trust"], "", "Same as aye trust", &[FOLDER]),
-    command(&["rules", "untrust"], "", "Same as aye untrust", &[FOLDER]),
-    command(&["audit"], "[ID]", "List the calls of a session with their approvals and outcomes [default: the last one]", &[json_option("Print one JSON object per call"), FOLDER]),
-    command(&["trust"], "", "Review the instructions and rules of the project in this folder, and trust them", &[FOLDER]),
-    command(&["trust", "list"], "", "List the trusted files of all projects", &[json_option("Print one JSON object per file")]),
-    command(&["untrust"], "", "Revoke trust in the project in this folder", &[FOLDER]),
-    command(&["models"], "", "List the provider's models", &[json_option("Print one JSON object per model"), PROFILE, ADDRESS]),
-    command(&["doctor"], "", "Check settings, keys, model, terminal and sandbox, and suggest fixes",
-        &[json_option("Print one JSON object per finding"),
-        ("bundle", "Write a bug report to this file, without keys and message content. Without FILE, to a new file in this \
-        folder"), PROFILE, ADDRESS, FOLDER]),
-];
-
-/// Returns the names of the commands.
-pub fn command_names() -> impl Iterator<Item = &'static str> {
-    COMMANDS.iter().filter_map(|command| match command.name {
-        [name] => Some(*name),
-        _ => None,
-    })
+/// Subcommand of `aye rehearsal`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum RehearsalCommand {
+    /// Show the changes and commands of a dry run [default: the last of this folder]
+    Show {
+        /// Session ID or its beginning
+        id: Option<String>,
+        /// Output and folder.
+        #[command(flatten)]
+        options: ReportOptions,
+    },
+    /// Print the changes of a dry run, or of one path, as a patch
+    #[command(after_help = "Examples:\n  \
+        aye rehearsal diff | git apply\n  \
+        aye rehearsal diff 01J src/")]
+    Diff {
+        /// Session ID or its beginning [default: the last dry run of this folder]
+        id: Option<String>,
+        /// File or folder of the project
+        path: Option<String>,
+        /// Output and folder.
+        #[command(flatten)]
+        options: ReportOptions,
+    },
+    /// Apply the changes of a dry run, with an approval prompt for each group
+    Apply(Box<ApplyRehearsal>),
+    /// Discard the changes of a dry run and keep the session
+    Drop {
+        /// Session ID or its beginning [default: the last dry run of this folder]
+        id: Option<String>,
+        /// Do not ask for confirmation
+        #[arg(long)]
+        yes: bool,
+        /// Folder.
+        #[command(flatten)]
+        place: FolderOptions,
+    },
 }
 
-/// Returns the subcommands of a command.
-pub fn subcommand_names(of: &str) -> impl Iterator<Item = &'static str> {
-    COMMANDS.iter().filter_map(move |command| match command.name {
-        [name, verb] if *name == of => Some(*verb),
-        _ => None,
-    })
+/// Output and folder of a report.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ReportOptions {
+    /// Print JSON objects, one per line
+    #[arg(long)]
+    pub json: bool,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
+
+/// `aye rehearsal apply`.
+#[derive(Debug, Clone, Args)]
+pub struct ApplyRehearsal {
+    /// Session ID or its beginning [default: the last dry run of this folder]
+    pub id: Option<String>,
+    /// Ask for each hunk of each file instead of each group
+    #[arg(long)]
+    pub hunks: bool,
+    /// Include files ignored by git
+    #[arg(long)]
+    pub ignored: bool,
+    /// Run the commands of the overlay sandbox again
+    #[arg(long)]
+    pub commands: bool,
+    /// Model and provider.
+    #[command(flatten)]
+    pub connection: ConnectionOptions,
+    /// Approval mode: plan, ask, auto or full
+    #[arg(long)]
+    pub mode: Option<String>,
+    /// Theme to use
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub theme: Option<String>,
+    /// Write message content to the journal too, with secrets redacted
+    #[arg(long, hide = true)]
+    pub debug_content: bool,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
+
+impl ApplyRehearsal {
+    /// Returns what to apply.
+    pub fn apply_options(&self) -> ApplyOptions {
+        ApplyOptions { hunks: self.hunks, ignored: self.ignored, commands: self.commands }
+    }
+}
+
+/// `aye rules`.
+#[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "COMMAND", disable_help_subcommand = true)]
+pub struct Rules {
+    /// What to do; `list` if none.
+    #[command(subcommand)]
+    pub command: Option<RulesCommand>,
+    /// Options of `list`.
+    #[command(flatten)]
+    pub list: ReportOptions,
+}
+
+/// Subcommand of `aye rules`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum RulesCommand {
+    /// List the rules in effect here and the expired ones
+    List(ReportOptions),
+    /// Report errors in the rules. The exit code is 2 if there are any
+    Check(ReportOptions),
+    /// Explain step by step how a command is judged
+    #[command(after_help = "Examples:\n  \
+        aye rules explain 'cargo test'\n  \
+        aye rules explain --mode auto 'rm -r target'")]
+    Explain(ExplainCommand),
+    /// Same as aye trust
+    Trust(FolderOptions),
+    /// Same as aye untrust
+    Untrust(FolderOptions),
+}
+
+/// `aye rules explain`.
+#[derive(Debug, Clone, Args)]
+pub struct ExplainCommand {
+    /// The command, in quotes
+    pub command: String,
+    /// Include the grants of the last session of this folder
+    #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
+    pub continue_last: bool,
+    /// Include the grants of this session
+    #[arg(short, long, value_name = "ID")]
+    pub resume: Option<String>,
+    /// Judge as in this mode
+    #[arg(long)]
+    pub mode: Option<String>,
+    /// Judge as in a dry run
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Output and folder.
+    #[command(flatten)]
+    pub report: ReportOptions,
+}
+
+/// `aye audit`.
+#[derive(Debug, Clone, Args)]
+pub struct Audit {
+    /// Session ID or its beginning
+    pub id: Option<String>,
+    /// Same as ID
+    #[arg(short, long, value_name = "ID", conflicts_with_all = ["id", "continue_last"])]
+    pub resume: Option<String>,
+    /// The last session of this folder, which is the default
+    #[arg(short = 'c', long = "continue", conflicts_with = "id")]
+    pub continue_last: bool,
+    /// Output and folder.
+    #[command(flatten)]
+    pub report: ReportOptions,
+}
+
+/// `aye trust`.
+#[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "COMMAND", disable_help_subcommand = true)]
+pub struct Trust {
+    /// What to do; shows the files and asks if none.
+    #[command(subcommand)]
+    pub command: Option<TrustCommand>,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
+
+/// Subcommand of `aye trust`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum TrustCommand {
+    /// List the trusted files of all projects
+    List(ReportOptions),
+}
+
+/// `aye models`.
+#[derive(Debug, Clone, Args)]
+pub struct Models {
+    /// Print one JSON object per model
+    #[arg(long)]
+    pub json: bool,
+    /// Model and provider.
+    #[command(flatten)]
+    pub connection: ConnectionOptions,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
+
+/// `aye doctor`.
+#[derive(Debug, Clone, Args)]
+pub struct Doctor {
+    /// Print one JSON object per finding
+    #[arg(long)]
+    pub json: bool,
+    /// Write a bug report to this file, without keys and message content. Without FILE, to a new file in this folder
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = ".", conflicts_with = "json")]
+    pub bundle: Option<PathBuf>,
+    /// With --bundle: outline this session [default: the last of this folder]
+    #[arg(short, long, value_name = "ID")]
+    pub resume: Option<String>,
+    /// Model and provider.
+    #[command(flatten)]
+    pub connection: ConnectionOptions,
+    /// Check with this approval mode
+    #[arg(long)]
+    pub mode: Option<String>,
+    /// Check with this theme
+    #[arg(long, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
 }

@@ -1,162 +1,115 @@
-//! Help pages of the program and of each command.
+//! Help of the program and of each command, and the topics of the manual.
 
 use super::Cli;
-use super::commands::{COMMANDS, Command};
-use clap::{Arg, ArgAction, CommandFactory, Parser};
-use std::ffi::OsString;
+use super::mistyped_command::find_closest;
+use crate::manual::{self, Topic};
+use clap::CommandFactory;
 use std::io;
 
 /// A page of help.
-pub struct Help {
-    page: clap::Command,
-    long: bool,
+#[derive(Debug)]
+pub enum HelpPage {
+    /// Usage of the program or a command, with all descriptions in full if the flag is set.
+    Usage(Box<clap::Command>, bool),
+    /// A page of the manual.
+    Topic(&'static Topic),
 }
 
-impl Help {
-    /// Writes the page to standard output.
+impl HelpPage {
+    /// Prints a usage page in clap's layout; nothing for a topic.
     ///
     /// # Errors
     /// If standard output cannot be written.
-    pub fn print(mut self) -> io::Result<()> {
-        if self.long { self.page.print_long_help() } else { self.page.print_help() }
-    }
-}
-
-/// Returns the page requested by `--help` or `-h` among these arguments, of which the first is the program's name: that
-/// of the command they name, or of the program.
-pub fn requested_help(arguments: impl Iterator<Item = OsString>) -> Help {
-    let (mut before, mut long, mut literal) = (Vec::new(), false, false);
-    for argument in arguments {
-        literal |= argument == "--";
-        match argument.to_str() {
-            Some("--help") if !literal => long = true,
-            Some("-h") if !literal => {}
-            _ => before.push(argument),
-        }
-    }
-    let words = Cli::try_parse_from(before).map(|cli| cli.command_words().to_vec()).unwrap_or_default();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    command_help(&words).unwrap_or(Help { page: build_tree(), long })
-}
-
-impl Cli {
-    /// Parses `aye help` and `aye help COMMAND`; `None` if the words are a prompt.
-    pub fn help(&self) -> Option<Help> {
-        match self.all_words().as_slice() {
-            ["help"] if !self.command_words().is_empty() => Some(Help { page: build_tree(), long: true }),
-            ["help", of @ ..] if !self.command_words().is_empty() && is_command(of) => self::command_help(of),
-            _ => None,
+    pub fn print_usage(self) -> io::Result<()> {
+        match self {
+            Self::Usage(mut page, true) => page.print_long_help(),
+            Self::Usage(mut page, false) => page.print_help(),
+            Self::Topic(_) => Ok(()),
         }
     }
 }
 
-fn is_command(words: &[&str]) -> bool {
-    COMMANDS.iter().any(|command| command.name == words)
+/// Returns the text below the options of the program.
+pub(super) fn overview_footer() -> String {
+    let topics: Vec<&str> = manual::topic_names().collect();
+    format!(
+        "Run 'aye COMMAND --help' for the options of a command.\n\n\
+        Examples:\n  \
+          aye                              Open the screen in this folder\n  \
+          aye explain src/main.rs          Open the screen and send a message\n  \
+          aye -p 'any bugs?' < main.rs     Print one reply and exit\n  \
+          aye --continue                   Continue the last session of this folder\n  \
+          aye -- doctor who                Send words that begin with a command name\n\n\
+        Topics, for aye help TOPIC:\n  {}",
+        topics.chunks(6).map(|row| row.join(", ")).collect::<Vec<_>>().join(",\n  ")
+    )
 }
 
-/// Returns the page of the command that these words begin with.
-fn command_help(words: &[&str]) -> Option<Help> {
-    let length = (1..=words.len().min(2)).rev().find(|length| is_command(&words[..*length]))?;
-    let mut page = build_tree();
-    for name in &words[..length] {
-        page = page.find_subcommand(name)?.clone();
-    }
-    Some(Help { page, long: false })
-}
-
-/// Builds the program with all its commands, only to print help from it.
-fn build_tree() -> clap::Command {
-    let cli = Cli::command();
-    let mut tree = cli.clone().disable_help_subcommand(true).subcommand_value_name("COMMAND");
-    for top in COMMANDS.iter().filter(|command| command.name.len() == 1) {
-        let mut one = command_page(&cli, top);
-        for below in COMMANDS.iter().filter(|below| below.name.len() == 2 && below.name[0] == top.name[0]) {
-            one = one.subcommand(command_page(&cli, below));
-        }
-        tree = tree.subcommand(one);
-    }
+/// Builds the program with all its commands.
+pub(super) fn command_tree() -> clap::Command {
+    let mut tree = Cli::command();
     tree.build();
     tree
 }
 
-fn command_page(cli: &clap::Command, command: &Command) -> clap::Command {
-    let name = command.name.last().copied().unwrap_or_default();
-    let verbs = COMMANDS.iter().any(|other| other.name.len() > command.name.len() && other.name[0] == name);
-    let behind = if verbs { "[COMMAND]" } else { command.arguments };
-    let usage = format!("aye {} {behind} [OPTIONS]", command.name.join(" ")).replace("  ", " ");
-    let page = clap::Command::new(name)
-        .about(command.about)
-        .override_usage(usage)
-        .max_term_width(100)
-        .disable_help_subcommand(true);
-    command.options.iter().fold(page, |page, (long, help)| match command_option(cli, long, help) {
-        Some(option) => page.arg(option),
-        None => page,
-    })
+/// Returns the page of the longest command that these words begin with; that of the program if there is none.
+pub(super) fn command_help(words: &[&str], long: bool) -> HelpPage {
+    let mut page = command_tree();
+    for word in words {
+        match page.find_subcommand(word).cloned() {
+            Some(next) => page = next,
+            None => break,
+        }
+    }
+    HelpPage::Usage(Box::new(page), long)
 }
 
-/// Copies an option of the program, with the description it has for one command.
-fn command_option(cli: &clap::Command, long: &'static str, help: &'static str) -> Option<Arg> {
-    let of = cli.get_arguments().find(|argument| argument.get_long() == Some(long))?;
-    let mut option = Arg::new(long).long(long).help(help);
-    if let Some(letter) = of.get_short() {
-        option = option.short(letter);
+/// Returns the page that `aye help` shows for these words: of the program if there are none, of the manual, or of a
+/// command. `None` if there is no such page.
+pub fn find_page(words: &[&str]) -> Option<HelpPage> {
+    // The page of the manual says more than `aye sessions --help`.
+    if let [name] = words
+        && let Some(topic) = manual::TOPICS.iter().find(|topic| topic.name == *name)
+    {
+        return Some(HelpPage::Topic(topic));
     }
-    let named = of.get_value_names().and_then(|names| names.first());
-    Some(match named.filter(|_| of.get_action().takes_values()) {
-        Some(name) => match of.get_num_args() {
-            Some(count) => option.value_name(name.clone()).num_args(count),
-            None => option.value_name(name.clone()),
-        },
-        None => option.action(ArgAction::SetTrue),
-    })
+    let tree = command_tree();
+    let mut page = Some(&tree);
+    for word in words {
+        page = page.and_then(|page| page.find_subcommand(word));
+    }
+    match (page, words) {
+        (Some(page), _) => Some(HelpPage::Usage(Box::new(page.clone()), true)),
+        (None, [name]) => manual::find_topic(name).map(HelpPage::Topic),
+        (None, _) => None,
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn told(arguments: &[&str]) -> String {
-        let arguments = ["aye"].iter().chain(arguments).map(OsString::from);
-        requested_help(arguments).page.render_help().to_string()
-    }
-
-    #[test]
-    fn lists_every_command_and_gives_each_a_page_with_only_its_options() {
-        let all = told(&["--help"]);
-        assert!(all.contains("Commands:") && all.contains("--print"), "{all}");
-        assert!(!all.contains("--hunks") && !all.contains("--all"), "options of a command are only on its page: {all}");
-        for command in COMMANDS {
-            let mut words = command.name.to_vec();
-            words.push("--help");
-            let page = told(&words);
-            assert!(page.contains(&format!("Usage: aye {}", command.name.join(" "))), "{page}");
-            assert!(!page.contains("--theme"), "{page}");
-            if let [name] = command.name {
-                assert!(all.contains(&format!("\n  {name} ")), "{name}: {all}");
+/// Explains that these words after `aye help` look like a mistyped command or topic; `None` if they are a prompt.
+pub(super) fn explain_unknown_page(words: &[&str]) -> Option<String> {
+    let (first, rest) = words.split_first()?;
+    let tree = command_tree();
+    let commands: Vec<&str> = tree.get_subcommands().map(clap::Command::get_name).collect();
+    let meant = match tree.find_subcommand(first) {
+        Some(command) => {
+            let verb = find_closest(rest.first()?, command.get_subcommands().map(clap::Command::get_name))?;
+            format!("{first} {verb}")
+        }
+        None if rest.is_empty() => {
+            let mut names: Vec<&str> = commands.clone();
+            for name in manual::all_names() {
+                names.push(name);
             }
-            for (long, help) in command.options {
-                let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
-                assert!(flat.contains(&format!("--{long} ")) && flat.contains(help), "{long}: {page}");
-            }
+            let starts = || names.iter().copied().find(|name| first.len() >= 4 && name.starts_with(first));
+            find_closest(first, names.iter().copied()).or_else(starts)?.to_owned()
         }
-    }
-
-    #[test]
-    fn help_flag_works_anywhere_after_or_before_a_command() {
-        for arguments in [
-            &["sessions", "list", "--help"][..],
-            &["--help", "sessions", "list"],
-            &["-C", "/tmp", "sessions", "-h", "list"],
-            &["sessions", "list", "more", "-h"],
-        ] {
-            assert!(told(arguments).contains("Usage: aye sessions list"), "{arguments:?}");
-        }
-        for arguments in [&["what", "is", "this", "-h"][..], &["-p", "doctor", "-h"], &["-h", "--", "doctor"]] {
-            assert!(told(arguments).contains("Commands:\n  sessions"), "{arguments:?}");
-        }
-        let list = told(&["sessions", "list", "-h"]);
-        assert!(list.contains("--folder <FOLDER>") && !list.contains("<ALL>"), "only --folder takes a value: {list}");
-        assert!(told(&["sessions", "bogus", "-h"]).contains("Usage: aye sessions [COMMAND]"));
-    }
+        None => return None,
+    };
+    let words = words.join(" ");
+    Some(format!(
+        "no help page: {words}; did you mean: aye help {meant}. Topics: {}. Commands: {}. To send this to the model, put \
+         it after --: aye -- help {words}",
+        manual::topic_names().collect::<Vec<_>>().join(", "),
+        commands.join(", "),
+    ))
 }

@@ -1,37 +1,66 @@
 //! Detection of mistyped commands, which must not be sent to a model by accident. A prompt that happens to begin with a
 //! command's name is not one.
 
-use super::commands::{command_names, subcommand_names};
+use super::help::explain_unknown_page;
 use crate::config::problem::edit_distance;
+use clap::Command;
 
 /// Most words a mistyped command has before its arguments; longer input is taken for a sentence.
 const MAX_COMMAND_WORDS: usize = 3;
 
+/// Arguments of the subcommands that have any.
+const EXPECTED: &[(&str, &str)] = &[
+    ("sessions list", "no arguments; --all lists the sessions of every folder"),
+    ("sessions show", "one session ID or its beginning, or none for the newest of this folder"),
+    ("sessions search", "words to search for: aye sessions search retry test"),
+    ("sessions rename", "a session ID and a new title: aye sessions rename ID the flaky test"),
+    ("sessions rm", "one or more session IDs or their beginnings"),
+    ("sessions fork", "one session ID or its beginning"),
+    ("sessions export", "one session ID or its beginning, or none for the newest of this folder"),
+    ("rehearsal show", "[ID]"),
+    ("rehearsal diff", "[ID] [PATH]"),
+    ("rehearsal apply", "[ID]"),
+    ("rehearsal drop", "[ID]"),
+    ("rules explain", "one command, in quotes: aye rules explain 'cargo test'"),
+];
+
 /// Explains why the words look like a mistyped command and how to send them to the model; `None` if they are a prompt.
-pub(super) fn explain_mistyped(words: &[String]) -> Option<String> {
+/// Call it only if they are no command of the tree.
+pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<String> {
     let (first, rest) = words.split_first()?;
     let second = rest.first().map(String::as_str);
-    let meant = match command_names().find(|name| name == first) {
+    let names = || tree.get_subcommands().map(Command::get_name);
+    let verbs =
+        |name: &str| tree.find_subcommand(name).into_iter().flat_map(Command::get_subcommands).map(Command::get_name);
+    let meant = match names().find(|name| name == first) {
+        Some("help") => {
+            let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+            return explain_unknown_page(&rest);
+        }
         Some(name) => {
-            let verb = second.and_then(|word| find_closest(word, subcommand_names(name)));
+            if let Some(verb) = verbs(name).find(|verb| second == Some(verb)) {
+                let path = format!("{name} {verb}");
+                let expected =
+                    EXPECTED.iter().find(|(known, _)| *known == path).map_or("no arguments", |(_, takes)| takes);
+                return Some(format!("aye {path} takes {expected}; to send this to the model, quote it"));
+            }
+            let verb = second.and_then(|word| find_closest(word, verbs(name)));
             match name {
                 // `audit the code` is a request to the model.
                 "audit" if !second.is_some_and(is_session_id) => return None,
                 _ if words.len() > MAX_COMMAND_WORDS && verb.is_none() => return None,
                 _ => {}
             }
-            match (verb, subcommand_names(name).next()) {
+            match (verb, verbs(name).next()) {
                 (Some(verb), _) => suggest_command(name, Some(verb), rest),
-                (None, Some(_)) => {
-                    format!("aye {name} takes one of: {}", subcommand_names(name).collect::<Vec<_>>().join(", "))
-                }
+                (None, Some(_)) => format!("aye {name} takes one of: {}", verbs(name).collect::<Vec<_>>().join(", ")),
                 (None, None) if name == "audit" => "aye audit takes one session, by its id".to_owned(),
                 (None, None) => format!("aye {name} takes no arguments"),
             }
         }
         None => {
-            let name = find_closest(first, command_names())?;
-            let verb = second.and_then(|word| find_closest(word, subcommand_names(name)));
+            let name = find_closest(first, names())?;
+            let verb = second.and_then(|word| find_closest(word, verbs(name)));
             let fits = second.is_none() || verb.is_some() || (name == "audit" && second.is_some_and(is_session_id));
             if !fits {
                 return None;
@@ -54,8 +83,8 @@ fn suggest_command(name: &str, verb: Option<&str>, rest: &[String]) -> String {
 }
 
 /// Returns the closest known name: one edit away, or two for names of seven letters and more.
-fn find_closest(word: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    let far = |name: &&str| edit_distance(word, name);
+pub(super) fn find_closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let far = |name: &&'a str| edit_distance(word, name);
     let best = known.min_by_key(far)?;
     let most = match best.len() {
         0..3 => 0,
@@ -74,9 +103,11 @@ fn is_session_id(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::Cli;
+    use clap::CommandFactory;
 
     fn said(line: &str) -> Option<String> {
-        explain_mistyped(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        explain_mistyped(&Cli::command(), &line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]
@@ -125,6 +156,6 @@ mod tests {
         ] {
             assert_eq!(said(line), None, "{line}");
         }
-        assert_eq!(explain_mistyped(&["sesions list".to_owned()]), None, "quoted words");
+        assert_eq!(explain_mistyped(&Cli::command(), &["sesions list".to_owned()]), None, "quoted words");
     }
 }

@@ -1,59 +1,158 @@
-//! Options of `aye sessions`.
+//! `aye sessions` and its options.
 
-use clap::{Args, ValueEnum};
+use super::FolderOptions;
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Options of `aye sessions`, accepted by clap for every command and checked afterwards.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub struct SessionsOptions {
-    /// With sessions list: list those of all folders
-    #[arg(long, hide = true, conflicts_with = "here")]
-    pub all: bool,
+/// `aye sessions`.
+#[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "COMMAND", disable_help_subcommand = true)]
+pub struct Sessions {
+    /// What to do; `list` if none.
+    #[command(subcommand)]
+    pub command: Option<SessionsCommand>,
+    /// Options of `list`.
+    #[command(flatten)]
+    pub list: ListSessions,
+}
 
-    /// With sessions search: search only this folder
+/// Subcommand of `aye sessions`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum SessionsCommand {
+    /// List the sessions of this folder
+    List(ListSessions),
+    /// Print a session as plain text [default: the last of this folder]
+    Show(OneSession),
+    /// Search the messages of all sessions
+    #[command(after_help = "Examples:\n  \
+        aye sessions search retry test\n  \
+        aye sessions search --here 'two words'")]
+    Search(SearchSessions),
+    /// Rename a session
+    #[command(after_help = "Examples:\n  aye sessions rename 01J the flaky test")]
+    Rename(RenameSession),
+    /// Delete sessions and all their files
+    Rm(RemoveSessions),
+    /// Copy a session; the original is unchanged
+    Fork(ForkSession),
+    /// Export a session as Markdown, HTML or JSON, with secrets of known forms redacted
+    #[command(after_help = "Examples:\n  \
+        aye sessions export > session.md\n  \
+        aye sessions export 01J --format html --output session.html")]
+    Export(ExportSession),
+}
+
+/// `aye sessions list`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ListSessions {
+    /// List the sessions of all folders
+    #[arg(long, conflicts_with = "here")]
+    pub all: bool,
+    /// List only the sessions of this folder, which is the default
     #[arg(long, hide = true)]
     pub here: bool,
+    /// Print one JSON object per session
+    #[arg(long)]
+    pub json: bool,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
 
-    /// With sessions export: output format
-    #[arg(long, hide = true, value_name = "FORMAT", value_enum)]
-    pub format: Option<ExportFormat>,
+/// `aye sessions show`.
+#[derive(Debug, Clone, Args)]
+pub struct OneSession {
+    /// Session ID or its beginning
+    pub id: Option<String>,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
 
-    /// With sessions export: write to this file, which must not exist
-    #[arg(long, hide = true, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+/// `aye sessions search`.
+#[derive(Debug, Clone, Args)]
+pub struct SearchSessions {
+    /// Words that a session must contain
+    #[arg(required = true)]
+    pub words: Vec<String>,
+    /// Search only the sessions of this folder
+    #[arg(long)]
+    pub here: bool,
+    /// Search the sessions of all folders, which is the default
+    #[arg(long, hide = true, conflicts_with = "here")]
+    pub all: bool,
+    /// Print one JSON object per match
+    #[arg(long)]
+    pub json: bool,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
 
-    /// With --output: overwrite an existing file
-    #[arg(long, hide = true, requires = "output")]
-    pub force: bool,
+/// `aye sessions rename`.
+#[derive(Debug, Clone, Args)]
+pub struct RenameSession {
+    /// Session ID or its beginning
+    pub id: String,
+    /// New title
+    #[arg(required = true)]
+    pub name: Vec<String>,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
 
-    /// With sessions rm and rehearsal drop: do not ask for confirmation
-    #[arg(long, hide = true)]
+/// `aye sessions rm`.
+#[derive(Debug, Clone, Args)]
+pub struct RemoveSessions {
+    /// Session IDs or their beginnings
+    #[arg(required = true, value_name = "ID")]
+    pub ids: Vec<String>,
+    /// Do not ask for confirmation
+    #[arg(long)]
     pub yes: bool,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
+
+/// `aye sessions fork`.
+#[derive(Debug, Clone, Args)]
+pub struct ForkSession {
+    /// Session ID or its beginning
+    pub id: String,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
+
+/// `aye sessions export`.
+#[derive(Debug, Clone, Args)]
+pub struct ExportSession {
+    /// Session ID or its beginning [default: the last of this folder]
+    pub id: Option<String>,
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ExportFormat,
+    /// Write to this file, which must not exist
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// With --output: overwrite an existing file
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
 }
 
 /// Output format of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// Markdown text.
+    /// Markdown text
     #[default]
     Markdown,
-    /// One self-contained HTML page.
+    /// One self-contained HTML page
     Html,
-    /// JSON, for other programs.
+    /// JSON, for other programs
     Json,
-}
-
-impl SessionsOptions {
-    /// Returns the options that are set, each with the subcommands it is valid for.
-    pub fn set_options(&self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-        let flags: [(bool, &'static str, &'static [&'static str]); 6] = [
-            (self.all, "--all", &["list", "search"]),
-            (self.here, "--here", &["list", "search"]),
-            (self.format.is_some(), "--format", &["export"]),
-            (self.output.is_some(), "--output", &["export"]),
-            (self.force, "--force", &["export"]),
-            (self.yes, "--yes", &["rm"]),
-        ];
-        flags.into_iter().filter(|(set, ..)| *set).map(|(_, name, with)| (name, with))
-    }
 }

@@ -1,11 +1,10 @@
 //! `aye audit`: lists every call of a session, who approved it, and its outcome.
 
 use crate::assemble::newest_session::find_latest;
-use crate::assemble::{UsageError, resolve_folder, run_facts};
+use crate::assemble::{UsageError, command_folder, run_facts};
 use crate::chat::audit::{Integrity, Record, collect_records};
 use crate::chat::{Session, SessionId};
-
-use crate::cli::Cli;
+use crate::cli::commands::Audit;
 use crate::print;
 use crate::store::{Places, Sessions, StoredSession};
 use crate::text::clean::{clean_line, clean_text};
@@ -22,10 +21,11 @@ use std::process::ExitCode;
 const MAX_COLUMNS: u16 = 80;
 
 /// Prints the named session, or the newest of this folder.
-pub(super) fn run(cli: &Cli, named: Option<&str>) -> Result<ExitCode> {
+pub(super) fn run(arguments: &Audit) -> Result<ExitCode> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let sessions = Sessions::new(places.sessions());
-    let folder = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
+    let folder = command_folder(&arguments.report.place, &places)?;
+    let named = arguments.id.as_deref().or(arguments.resume.as_deref());
     let id = match named {
         Some(name) => sessions.find_id(name).map_err(|error| {
             UsageError(format!("{error}. To send this to the model, quote it: aye \"audit {name}\""))
@@ -37,7 +37,7 @@ pub(super) fn run(cli: &Cli, named: Option<&str>) -> Result<ExitCode> {
     for notice in &read.notices {
         writeln!(err, "aye: {}", clean_text(&notice.to_string()))?;
     }
-    let written = if cli.json { print_json(&id, &read) } else { print_text(&id, &read) };
+    let written = if arguments.report.json { print_json(&id, &read) } else { print_text(&id, &read) };
     match written {
         // The reader of the pipe has closed it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),

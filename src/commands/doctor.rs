@@ -13,9 +13,10 @@ mod settings_check;
 mod simulator_check;
 mod terminal_check;
 
-use crate::assemble::parse_mode;
-use crate::cli::Cli;
-use crate::config::{self, Credentials, Overrides, Settings};
+use crate::assemble::parse_overrides;
+use crate::cli::FolderOptions;
+use crate::cli::commands::Doctor;
+use crate::config::{self, Credentials, Settings};
 use crate::store::Places;
 use anyhow::Result;
 use finding::{Finding, Redaction};
@@ -34,18 +35,19 @@ struct Report {
 }
 
 /// Runs all checks, and prints the findings or writes them to a file.
-pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
-    let Some(named) = &cli.bundle else {
-        let seen = run_checks(cli).await?;
-        return finding::print_findings(cli.json, &seen.found, &seen.redacted);
+pub(super) async fn run(arguments: &Doctor) -> Result<ExitCode> {
+    let Some(named) = &arguments.bundle else {
+        let seen = run_checks(arguments).await?;
+        return finding::print_findings(arguments.json, &seen.found, &seen.redacted);
     };
     let file = bundle::target_file(named)?;
-    let seen = run_checks(cli).await?;
-    bundle::write_bundle(cli, &file, seen).await
+    let seen = run_checks(arguments).await?;
+    bundle::write_bundle(arguments, &file, seen).await
 }
 
-async fn run_checks(cli: &Cli) -> Result<Report> {
-    let mode = cli.mode.as_deref().map(parse_mode).transpose()?;
+async fn run_checks(arguments: &Doctor) -> Result<Report> {
+    let (mode, theme) = (arguments.mode.as_deref(), arguments.theme.as_deref());
+    let flags = parse_overrides(&arguments.connection, mode, theme)?;
     let mut found = vec![machine::check_versions()];
     let places = match Places::find(std::env::var_os("AYE_HOME")) {
         Ok(places) => places,
@@ -55,13 +57,6 @@ async fn run_checks(cli: &Cli) -> Result<Report> {
             return Ok(Report { found, redacted: Redaction::default(), environment: None });
         }
     };
-    let flags = Overrides {
-        profile: cli.profile.clone(),
-        base_url: cli.base_url.clone(),
-        model: cli.model.clone(),
-        mode,
-        theme: cli.theme.clone(),
-    };
     let environment = |name: &str| std::env::var(name).ok();
     let loaded = config::Settings::load(&places.settings(), &environment, &flags);
     let modes_before = folders::read_modes(&places);
@@ -70,10 +65,9 @@ async fn run_checks(cli: &Cli) -> Result<Report> {
     let redacted = Redaction::new(&loaded.config, &credentials);
 
     let shell = loaded.config.shell.clone();
-    let (stage, staged_folder, stage_places) =
-        (loaded.config.dry_run.overlay_sandbox, cli.folder.clone(), places.clone());
+    let FolderOptions { folder, tour } = arguments.place.clone();
+    let (stage, staged_folder, stage_places) = (loaded.config.dry_run.overlay_sandbox, folder.clone(), places.clone());
     let (sandbox_places, session_places) = (places.clone(), places.clone());
-    let folder = cli.folder.clone();
     let (rules_folder, rules_places) = (folder.clone(), places.clone());
     let (terminal, sandbox, stage, sessions, tools, rules, server) = tokio::join!(
         run_check("terminal", terminal_check::check_terminal),
@@ -82,15 +76,15 @@ async fn run_checks(cli: &Cli) -> Result<Report> {
         run_check("sessions", move || folders::check_sessions(&session_places)),
         run_check("project", move || machine::check_project(folder.as_deref())),
         run_check("rules", move || rules_check::check_rules(rules_folder.as_deref(), &rules_places)),
-        provider::check_provider(cli, &loaded, &credentials, &flags),
+        provider::check_provider(tour, &loaded, &credentials, &flags),
     );
     found.extend(terminal);
     found.extend(sandbox);
     found.extend(stage);
-    found.push(simulator_check::check_simulator(cli, &loaded, &credentials, &flags));
+    found.push(simulator_check::check_simulator(tour, &loaded, &credentials, &flags));
     found.extend(settings_check::check_settings(&loaded, &places));
     found.extend(rules);
-    found.extend(rules_check::check_reviewers(cli, &loaded, &credentials, &flags));
+    found.extend(rules_check::check_reviewers(tour, &loaded, &credentials, &flags));
     found.extend(folders::check_keys(&keys, &credentials, &modes_before));
     found.extend(server);
     found.extend(folders::check_folders(&places, &modes_before));

@@ -3,75 +3,53 @@
 mod audit;
 mod doctor;
 mod export_file;
+pub mod help;
 mod models;
 mod rehearsal;
 mod rules;
 mod sessions;
 mod trust;
 
-use crate::assemble::{self, UsageError};
-use crate::cli::Cli;
+use crate::assemble;
+use crate::cli::ChatOptions;
+use crate::cli::commands::{Command, RehearsalCommand, RulesCommand, TrustCommand};
 use anyhow::Result;
 use std::process::ExitCode;
 
-/// Runs the command, or the chat if there is none.
+/// Talks to the model.
 ///
 /// # Errors
 /// A `UsageError` if the caller is at fault; any other error is of the system.
-pub async fn run(cli: Cli) -> Result<ExitCode> {
-    let print = cli.print;
-    if cli.is_models() {
-        return models::run(assemble::prepare_start(cli)?).await;
+pub async fn run_chat(options: ChatOptions) -> Result<ExitCode> {
+    assemble::run_chat(options).await
+}
+
+/// Runs a command.
+///
+/// # Errors
+/// A `UsageError` if the caller is at fault; any other error is of the system.
+pub async fn run(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Sessions(arguments) => sessions::run(&arguments),
+        Command::Rehearsal(arguments) => match arguments.command {
+            Some(RehearsalCommand::Apply(apply)) => assemble::run_apply(*apply).await,
+            Some(command) => rehearsal::run(&command),
+            None => rehearsal::run(&RehearsalCommand::Show { id: None, options: arguments.show }),
+        },
+        Command::Rules(arguments) => match arguments.command {
+            Some(RulesCommand::Trust(place)) => trust::ask_for_trust(&place),
+            Some(RulesCommand::Untrust(place)) => trust::revoke(&place),
+            Some(command) => rules::run(&command),
+            None => rules::run(&RulesCommand::List(arguments.list)),
+        },
+        Command::Audit(arguments) => audit::run(&arguments),
+        Command::Trust(arguments) => match arguments.command {
+            Some(TrustCommand::List(options)) => trust::list(&options),
+            None => trust::ask_for_trust(&arguments.place),
+        },
+        Command::Untrust(place) => trust::revoke(&place),
+        Command::Models(arguments) => models::run(arguments).await,
+        Command::Doctor(arguments) => doctor::run(&arguments).await,
+        Command::Help(arguments) => help::run(&arguments),
     }
-    if let Some(named) = cli.audit_arguments() {
-        let resumed = cli.resume.as_deref().filter(|id| !id.is_empty());
-        return audit::run(&cli, named.or(resumed));
-    }
-    if let Some(words) = cli.rules_arguments() {
-        return rules::run(&cli, &words);
-    }
-    if let Some(words) = cli.rehearsal_arguments() {
-        rehearsal::check_arguments(&cli, &words)?;
-        if cli.apply_arguments().is_none() {
-            return rehearsal::run(&cli, &words);
-        }
-    }
-    if cli.apply_arguments().is_none() {
-        let flags = [("--hunks", cli.hunks), ("--ignored", cli.ignored), ("--commands", cli.commands)];
-        if let Some((flag, _)) = flags.into_iter().find(|(_, is)| *is) {
-            return Err(UsageError(format!("{flag} can only be used with aye rehearsal apply")).into());
-        }
-    }
-    if let Some(words) = cli.trust_arguments() {
-        return trust::run(&cli, &words);
-    }
-    if let Some(words) = cli.sessions_arguments() {
-        return sessions::run(&cli, &words);
-    }
-    if cli.apply_arguments().is_none()
-        && !cli.is_doctor()
-        && let Some(why) = cli.explain_mistyped()
-    {
-        return Err(UsageError(why).into());
-    }
-    if let Some((flag, with)) = cli.sessions.set_options().next() {
-        return Err(
-            UsageError(format!("{flag} can only be used with: aye sessions {}", with.join(", aye sessions "))).into()
-        );
-    }
-    if cli.is_doctor() {
-        return doctor::run(&cli).await;
-    }
-    if cli.bundle.is_some() {
-        return Err(UsageError("--bundle can only be used with aye doctor".to_owned()).into());
-    }
-    if cli.json && !print {
-        return Err(UsageError(
-            "--json can only be used with -p, or with: aye models, aye audit, aye doctor, aye rules, aye trust list, aye rehearsal, \
-             aye sessions list, aye sessions search"
-                .to_owned(),
-        )
-        .into());
-    }
-    assemble::run_chat(cli).await
 }

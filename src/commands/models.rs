@@ -1,6 +1,8 @@
 //! `aye models`: lists the provider's models, one per line.
 
-use crate::assemble::{Start, UsageError};
+use crate::assemble::{Start, UsageError, prepare_start};
+use crate::cli::ChatOptions;
+use crate::cli::commands::Models;
 use crate::llm::models::Model;
 use crate::text::clean::{clean_line, clean_text};
 use crate::tui::parts::status_bar::format_tokens;
@@ -10,8 +12,11 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Lists the models in the provider's order. A pipe gets only the names, or JSON with all details.
-pub(super) async fn run(start: Start) -> Result<ExitCode> {
-    let Some(service) = start.model.provider else {
+pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
+    let Models { json, connection, place } = arguments;
+    let options = ChatOptions { connection, folder: place.folder, tour: place.tour, ..ChatOptions::default() };
+    let Start { model, notices, .. } = prepare_start(options)?;
+    let Some(service) = model.provider else {
         return Err(UsageError(
             "no provider is configured: set the environment variable of its key, or use --profile or --base-url"
                 .to_owned(),
@@ -19,13 +24,13 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         .into());
     };
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
-    for notice in start.notices {
+    for notice in notices {
         writeln!(err, "aye: {}", clean_text(&notice))?;
     }
     let models = service.models().await.map_err(|error| anyhow!("Cannot list the models: {error}"))?;
     let told = out.is_terminal();
     for model in models {
-        let line = match (start.cli.json, told) {
+        let line = match (json, told) {
             (true, _) => model_json(&model),
             (false, true) => model_text(&model),
             (false, false) => model.id,

@@ -3,66 +3,42 @@
 mod patch;
 
 use crate::assemble::rehearsal::dry_run_report::{print_json, print_text};
-use crate::assemble::rehearsal::{discard, find_dry_run, load_rehearsal, mark_applied};
-use crate::assemble::{UsageError, resolve_folder};
+use crate::assemble::rehearsal::{LoadedRehearsal, discard, find_dry_run, load_rehearsal, mark_applied};
+use crate::assemble::{UsageError, command_folder};
 use crate::chat::SessionId;
-use crate::cli::Cli;
+use crate::cli::commands::RehearsalCommand;
 use crate::store::{Places, Removal, Sessions};
-use crate::tui::text::clean::clean_text;
+use crate::text::clean::clean_text;
 use anyhow::Result;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Rejects invalid arguments.
-pub(super) fn check_arguments(cli: &Cli, words: &[&str]) -> Result<(), UsageError> {
-    let verb = words.first().copied().unwrap_or_default();
-    let most = if verb == "diff" { 3 } else { 2 };
-    if words.len() > most {
-        let takes = if verb == "diff" { "[ID] [PATH]" } else { "[ID]" };
-        return Err(UsageError(format!(
-            "aye rehearsal {verb} takes {takes}; to send this to the model, quote it: aye \"rehearsal {}\"",
-            words.join(" ")
-        )));
-    }
-    if let Some((flag, with)) = cli.sessions.set_options().find(|(flag, _)| *flag != "--yes") {
-        return Err(UsageError(format!("{flag} can only be used with: aye sessions {}", with.join(", aye sessions "))));
-    }
-    for (flag, is, of) in [
-        ("--hunks", cli.hunks, "apply"),
-        ("--ignored", cli.ignored, "apply"),
-        ("--commands", cli.commands, "apply"),
-        ("--yes", cli.sessions.yes, "drop"),
-    ] {
-        if is && verb != of {
-            return Err(UsageError(format!("{flag} can only be used with aye rehearsal {of}")));
-        }
-    }
-    if cli.json && !["show", "diff"].contains(&verb) {
-        return Err(UsageError("--json can only be used with aye rehearsal show and aye rehearsal diff".to_owned()));
-    }
-    Ok(())
-}
-
 /// Runs the command, except for apply, which needs the screen.
-pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
+pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
+    let (named, place) = match command {
+        RehearsalCommand::Show { id, options } | RehearsalCommand::Diff { id, options, .. } => (id, &options.place),
+        RehearsalCommand::Drop { id, place, .. } => (id, place),
+        RehearsalCommand::Apply(apply) => (&apply.id, &apply.place),
+    };
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
-    let here = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
-    let id = find_dry_run(&Sessions::new(places.sessions()), &here, words.get(1).copied())?;
-    let done = match words.first().copied() {
-        Some("drop") => discard_after_asking(&places, &id, cli.sessions.yes),
-        verb => {
-            let mut looked = load_rehearsal(&places, &here, &id)?;
-            mark_applied(&Sessions::new(places.sessions()), &mut looked);
-            for notice in &looked.notices {
-                writeln!(io::stderr(), "aye: {}", clean_text(notice))?;
-            }
-            let mut out = io::stdout().lock();
-            match (verb, cli.json) {
-                (Some("diff"), false) => patch::print_patch(&looked.rehearsal, words.get(2).copied(), &mut out),
-                (_, true) => print_json(&looked, "rehearsal", &mut out),
-                (_, false) => print_text(&looked, &mut out),
-            }
+    let here = command_folder(place, &places)?;
+    let id = find_dry_run(&Sessions::new(places.sessions()), &here, named.as_deref())?;
+    let read = || -> Result<LoadedRehearsal> {
+        let mut looked = load_rehearsal(&places, &here, &id)?;
+        mark_applied(&Sessions::new(places.sessions()), &mut looked);
+        for notice in &looked.notices {
+            writeln!(io::stderr(), "aye: {}", clean_text(notice))?;
         }
+        Ok(looked)
+    };
+    let mut out = io::stdout().lock();
+    let done = match command {
+        RehearsalCommand::Drop { yes, .. } => discard_after_asking(&places, &id, *yes),
+        RehearsalCommand::Show { options, .. } | RehearsalCommand::Diff { options, .. } if options.json => {
+            print_json(&read()?, "rehearsal", &mut out)
+        }
+        RehearsalCommand::Diff { path, .. } => patch::print_patch(&read()?.rehearsal, path.as_deref(), &mut out),
+        RehearsalCommand::Show { .. } | RehearsalCommand::Apply(_) => print_text(&read()?, &mut out),
     };
     match done {
         // The reader of the pipe has closed it.

@@ -1,11 +1,11 @@
 //! `aye rules`: lists and checks the rules of this folder, and explains the verdict of a command. No model is needed.
 
-use super::trust;
 use crate::assemble::newest_session::find_continued;
 use crate::assemble::session_builder::project_with_overlay;
-use crate::assemble::{UsageError, parse_mode, resolve_folder, rule_loading, sandbox_setup};
+use crate::assemble::{UsageError, command_folder, parse_mode, rule_loading, sandbox_setup};
 use crate::chat::{Intent, Session, SessionGrant, SessionId, ToolCall};
-use crate::cli::Cli;
+use crate::cli::FolderOptions;
+use crate::cli::commands::{ExplainCommand, RulesCommand};
 use crate::config::rules::{LoadedRules, ProjectRules, RulesSource};
 use crate::config::{self, Overrides};
 use crate::policy::{ExplainedCheck, Policy, Rule, RuleScope, Verdict, explain_verdict};
@@ -21,40 +21,42 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs the subcommand.
-pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
-    let places = Places::find(std::env::var_os("AYE_HOME"))?;
-    let folder = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
-    let flags = Overrides { mode: cli.mode.as_deref().map(parse_mode).transpose()?, ..Overrides::default() };
-    let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
-    let tools = rule_loading::checking_tools(&settings.config);
-    let book = rule_loading::rule_book(&places, &folder, &tools);
-    let loaded = book.load(&rule_loading::today_date());
-    let as_live = settings.config.dry_run.ask == config::dry_run::AskHandling::AsLive;
-    let session = read_session(cli, &places, &folder)?;
-    let dry_run = cli.dry_run || session.as_ref().is_some_and(|session| session.dry_run);
-    let policy = Policy { mode: settings.config.approval.mode, dry_run, asks_as_live: as_live };
-    if session.is_some() && !matches!(words, ["explain", _]) {
-        let words = "--continue and --resume can only be used with: aye rules explain 'COMMAND'";
-        return Err(UsageError(words.to_owned()).into());
+pub(super) fn run(command: &RulesCommand) -> Result<ExitCode> {
+    match command {
+        RulesCommand::List(options) => {
+            let checked = CheckedRules::load(&options.place, None)?;
+            print_lines(&list_rules(&checked.loaded, options.json))
+        }
+        RulesCommand::Check(options) => check_rules(&CheckedRules::load(&options.place, None)?.loaded, options.json),
+        RulesCommand::Explain(arguments) => {
+            let checked = CheckedRules::load(&arguments.report.place, arguments.mode.as_deref())?;
+            print_lines(&explain_command(&checked, arguments)?)
+        }
+        RulesCommand::Trust(place) => super::trust::ask_for_trust(place),
+        RulesCommand::Untrust(place) => super::trust::revoke(place),
     }
-    let lines = match words {
-        [] | ["list"] => list_rules(&loaded, cli.json),
-        ["check"] => return check_rules(&loaded, cli.json),
-        ["trust" | "untrust"] => return trust::run(cli, words),
-        ["explain", command] => {
-            let around = ExplainContext { places: &places, tools: &tools, policy: &policy, session: session.as_ref() };
-            explain_command(&around, &loaded, &book, command, cli.json)?
-        }
-        ["explain", ..] => {
-            let words = "aye rules explain takes one command, in quotes: aye rules explain 'cargo test'";
-            return Err(UsageError(words.to_owned()).into());
-        }
-        [first, ..] => {
-            let words = format!("aye rules {first} takes no arguments. To send this to the model, quote it");
-            return Err(UsageError(words).into());
-        }
-    };
-    print_lines(&lines)
+}
+
+/// The rules of a folder, and what is needed to check and explain them.
+struct CheckedRules {
+    places: Places,
+    settings: config::Settings,
+    tools: Toolbox,
+    book: RulesSource,
+    loaded: LoadedRules,
+}
+
+impl CheckedRules {
+    fn load(place: &FolderOptions, mode: Option<&str>) -> Result<Self> {
+        let places = Places::find(std::env::var_os("AYE_HOME"))?;
+        let folder = command_folder(place, &places)?;
+        let flags = Overrides { mode: mode.map(parse_mode).transpose()?, ..Overrides::default() };
+        let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
+        let tools = rule_loading::checking_tools(&settings.config);
+        let book = rule_loading::rule_book(&places, &folder, &tools);
+        let loaded = book.load(&rule_loading::today_date());
+        Ok(Self { places, settings, tools, book, loaded })
+    }
 }
 
 /// Prints the lines. Stops without an error if the pipe was closed.
@@ -150,13 +152,9 @@ struct SessionGrants {
 }
 
 /// Reads the session that the command line names, if any.
-fn read_session(cli: &Cli, places: &Places, folder: &Path) -> Result<Option<SessionGrants>> {
+fn read_session(arguments: &ExplainCommand, places: &Places, folder: &Path) -> Result<Option<SessionGrants>> {
     let sessions = Sessions::new(places.sessions());
-    let id = match (cli.resume.as_deref(), cli.continue_last) {
-        (Some(""), _) => {
-            let words = "aye rules explain needs a session ID after --resume, or --continue for the newest session";
-            return Err(UsageError(words.to_owned()).into());
-        }
+    let id = match (arguments.resume.as_deref(), arguments.continue_last) {
         (Some(name), _) => sessions.find_id(name).map_err(UsageError::from_error)?,
         (None, true) => find_continued(&sessions, folder)?,
         (None, false) => return Ok(None),
@@ -167,43 +165,36 @@ fn read_session(cli: &Cli, places: &Places, folder: &Path) -> Result<Option<Sess
     Ok(Some(SessionGrants { id, granted, dry_run }))
 }
 
-/// Inputs of an explanation besides the rules.
-struct ExplainContext<'a> {
-    places: &'a Places,
-    tools: &'a Toolbox,
-    policy: &'a Policy,
-    session: Option<&'a SessionGrants>,
-}
-
 /// Explains the verdict of a command, step by step.
-fn explain_command(
-    around: &ExplainContext<'_>,
-    loaded: &LoadedRules,
-    book: &RulesSource,
-    command: &str,
-    as_json: bool,
-) -> Result<Vec<String>> {
-    let project: Box<dyn Reader> = match around.session {
-        Some(session) => project_with_overlay(around.places, &book.folder, &session.id)?,
-        None => Box::new(sandbox_setup::open_project(around.places, &book.folder)?),
+fn explain_command(checked: &CheckedRules, wanted: &ExplainCommand) -> Result<Vec<String>> {
+    let CheckedRules { places, settings, tools, book, loaded } = checked;
+    let session = read_session(wanted, places, &book.folder)?;
+    let policy = Policy {
+        mode: settings.config.approval.mode,
+        dry_run: wanted.dry_run || session.as_ref().is_some_and(|session| session.dry_run),
+        asks_as_live: settings.config.dry_run.ask == config::dry_run::AskHandling::AsLive,
     };
-    let arguments = json!({ "command": command }).to_string();
+    let project: Box<dyn Reader> = match &session {
+        Some(session) => project_with_overlay(places, &book.folder, &session.id)?,
+        None => Box::new(sandbox_setup::open_project(places, &book.folder)?),
+    };
+    let arguments = json!({ "command": wanted.command }).to_string();
     let call = ToolCall { id: "explained".into(), name: "bash_exec".to_owned(), arguments };
-    let plan = match around.tools.plan_call(&call, &*project) {
+    let plan = match tools.plan_call(&call, &*project) {
         Ok(Intent::Act(plan)) => plan,
         Ok(Intent::Ask(_)) => return Err(UsageError("not a command".to_owned()).into()),
         Err(error) => return Err(UsageError::from_error(error).into()),
     };
-    let granted = around.session.map(|session| session.granted.as_slice()).unwrap_or_default();
-    let (mut steps, verdict) = explain_verdict(around.policy, granted, &loaded.rules, &call.name, &plan);
-    if let Some(session) = around.session {
+    let granted = session.as_ref().map(|session| session.granted.as_slice()).unwrap_or_default();
+    let (mut steps, verdict) = explain_verdict(&policy, granted, &loaded.rules, &call.name, &plan);
+    if let Some(session) = &session {
         let found = match session.granted.len() {
             0 => format!("{}, which has no grants", session.id),
             _ => session.id.to_string(),
         };
         steps.insert(0, ExplainedCheck { name: "the session", results: vec![found] });
     }
-    if as_json {
+    if wanted.report.json {
         let step = |step: &ExplainedCheck| json!({ "step": step.name, "found": step.results });
         let mut lines: Vec<Value> = steps.iter().map(step).collect();
         lines.push(

@@ -1,8 +1,9 @@
 //! `aye trust`: shows the project's own files in full, and trusts them if a user at a terminal confirms.
 
 use super::rules::print_lines;
-use crate::assemble::{UsageError, resolve_folder, rule_loading};
-use crate::cli::Cli;
+use crate::assemble::{UsageError, command_folder, rule_loading};
+use crate::cli::FolderOptions;
+use crate::cli::commands::ReportOptions;
 use crate::config::project_files::{ProjectFile, ProjectFiles, ProjectSource, read_project_text};
 use crate::config::trust::{self, TrustState, TrustedProject};
 use crate::config::{self, Overrides};
@@ -16,22 +17,30 @@ use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Runs the subcommand.
-pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
+/// Shows all files of the project, and trusts them if the user confirms.
+pub(super) fn ask_for_trust(place: &FolderOptions) -> Result<ExitCode> {
+    show_and_ask(&project_source(place)?)
+}
+
+/// Lists the files of this project and the trusted files of others.
+pub(super) fn list(options: &ReportOptions) -> Result<ExitCode> {
+    print_lines(&list_trust(&project_source(&options.place)?, options.json))
+}
+
+/// Revokes the trust in the project.
+pub(super) fn revoke(place: &FolderOptions) -> Result<ExitCode> {
+    let place = project_source(place)?;
+    trust::revoke_trust(&place.trust_file, &place.folder, None)
+        .map_err(|error| UsageError(format!("Cannot remove the trust: {error}")))?;
+    print_lines(&["no file of this project is trusted".to_owned()])
+}
+
+fn project_source(place: &FolderOptions) -> Result<ProjectSource> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
-    let folder = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
+    let folder = command_folder(place, &places)?;
     let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
     let tools = rule_loading::checking_tools(&settings.config);
-    let place = rule_loading::project_files(&places, &folder, &tools, settings.config.project.instructions_kib << 10);
-    match words {
-        ["trust", "list"] => print_lines(&list_trust(&place, cli.json)),
-        ["untrust"] => {
-            trust::revoke_trust(&place.trust_file, &place.folder, None)
-                .map_err(|error| UsageError(format!("Cannot remove the trust: {error}")))?;
-            print_lines(&["no file of this project is trusted".to_owned()])
-        }
-        _ => show_and_ask(&place),
-    }
+    Ok(rule_loading::project_files(&places, &folder, &tools, settings.config.project.instructions_kib << 10))
 }
 
 /// Lists this project's files with their state, and the trusted files of other projects.
@@ -84,7 +93,6 @@ fn file_json(brought: &ProjectFiles, file: &ProjectFile) -> String {
     escape_json(&object.to_string())
 }
 
-/// Shows all files, and trusts them if the user confirms.
 fn show_and_ask(place: &ProjectSource) -> Result<ExitCode> {
     let brought = ProjectFiles::load(place);
     if brought.files.is_empty() {

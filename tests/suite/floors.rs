@@ -19,8 +19,9 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("tools", &["text", "chat", "policy", "project"]),
     ("runtime", &["text", "chat", "policy", "agent", "project", "llm", "store", "tools"]),
     ("print", &["text", "chat", "agent", "runtime"]),
-    ("tui", &["text", "chat", "policy", "agent", "runtime", "config"]),
-    ("cli", &["chat", "config"]),
+    ("manual", &[]),
+    ("tui", &["text", "chat", "policy", "agent", "runtime", "config", "manual"]),
+    ("cli", &["chat", "config", "manual"]),
     (
         "assemble",
         &["chat", "policy", "agent", "project", "llm", "store", "config", "tools", "runtime", "print", "tui", "cli"],

@@ -1,7 +1,7 @@
 //! The README, the manual in `docs` and `config.example.toml` agree with the program.
 
 use crate::support::folder::Folder;
-use aye::cli::Cli;
+use aye::cli::{Cli, parse_arguments};
 use aye::config::{Config, Overrides, Settings};
 use aye::print::Exit;
 use aye::store::Places;
@@ -194,9 +194,14 @@ fn every_key_in_the_manual_is_bound() {
 
 #[test]
 fn every_flag_and_command_line_in_the_manual_is_accepted() {
-    let command = Cli::command();
-    let flags: BTreeSet<String> =
-        command.get_arguments().filter_map(|flag| flag.get_long()).map(|name| format!("--{name}")).collect();
+    let program = Cli::command();
+    let flags: BTreeSet<String> = std::iter::once(&program)
+        .chain(program.get_subcommands())
+        .chain(program.get_subcommands().flat_map(|command| command.get_subcommands()))
+        .flat_map(|command| command.get_arguments())
+        .filter_map(|flag| flag.get_long())
+        .map(|name| format!("--{name}"))
+        .collect();
     let prose = prose();
     let lines: Vec<&str> = prose.lines().chain(code(&prose)).collect();
     let mut seen = 0;
@@ -210,7 +215,7 @@ fn every_flag_and_command_line_in_the_manual_is_accepted() {
         let call = call.split('#').next().unwrap_or_default();
         let words: Vec<&str> = call.split_whitespace().collect();
         seen += 1;
-        assert!(Cli::command().try_get_matches_from(["aye"].iter().chain(&words)).is_ok(), "{line}");
+        assert!(parse_arguments(words.iter().map(Into::into)).is_ok(), "{line}");
     }
     assert!(seen > 6, "{seen}");
     for word in code(&prose).iter().filter(|word| word.starts_with("--") && word.len() > 2) {

@@ -11,7 +11,7 @@ use super::finding::{self, Redaction};
 use super::{Report, TIME_LIMIT, settings_check};
 use crate::assemble::{UsageError, resolve_folder};
 use crate::chat::SessionId;
-use crate::cli::Cli;
+use crate::cli::commands::Doctor;
 use crate::commands::export_file;
 use crate::store::journal::journal_tail;
 use crate::store::{Places, Sessions};
@@ -48,7 +48,7 @@ pub(super) fn target_file(named: &Path) -> Result<PathBuf> {
 }
 
 /// Writes the file, and prints what it contains.
-pub(super) async fn write_bundle(cli: &Cli, file: &Path, seen: Report) -> Result<ExitCode> {
+pub(super) async fn write_bundle(arguments: &Doctor, file: &Path, seen: Report) -> Result<ExitCode> {
     let Report { found, redacted, environment: there } = seen;
     let mut sections = vec![
         ("Findings of aye doctor", finding::format_findings(&found, &redacted, finding::MAX_COLUMNS)),
@@ -58,7 +58,7 @@ pub(super) async fn write_bundle(cli: &Cli, file: &Path, seen: Report) -> Result
         sections.push(("Effective settings", settings_check::effective_settings(&settings)));
         let of_journal = places.clone();
         sections.push(("Last notes of the journal", collect_with_limit(move || journal_lines(&of_journal)).await));
-        let (named, at) = (cli.resume.clone(), cli.folder.clone());
+        let (named, at) = (arguments.resume.clone(), arguments.place.folder.clone());
         let last = move || session_lines(&places, named.as_deref(), at.as_deref());
         sections.push(("Outline of the last session", collect_with_limit(last).await));
     }

@@ -2,7 +2,6 @@
 
 use super::finding::Finding;
 use crate::assemble::connected_model::ConnectedModel;
-use crate::cli::Cli;
 use crate::config::{self, Connection, Credentials, Origin, Overrides, Settings};
 use crate::llm::local_servers;
 use crate::text::clean::clean_line;
@@ -14,13 +13,13 @@ const TIME_LIMIT: Duration = Duration::from_millis(2200);
 const MAX_LISTED: usize = 3;
 
 pub(super) async fn check_provider(
-    cli: &Cli,
+    is_tour: bool,
     settings: &Settings,
     credentials: &Credentials,
     flags: &Overrides,
 ) -> Vec<Finding> {
     let environment = |name: &str| std::env::var(name).ok();
-    let connection = match cli.tour {
+    let connection = match is_tour {
         true => Ok(None),
         false => config::resolve_connection(settings, &environment, flags, credentials),
     };

@@ -2,7 +2,6 @@
 
 use super::finding::Finding;
 use crate::assemble::{UsageError, resolve_folder, rule_loading};
-use crate::cli::Cli;
 use crate::config::rules::{LoadedRules, PROJECT_RULES_FILE, ProjectRules, read_rules_text};
 use crate::config::{self, Credentials, Hook, Overrides, Settings};
 use crate::policy::{Rule, RuleEffect, RuleScope};
@@ -97,7 +96,7 @@ fn check_trust_file(file: &Path) -> Option<Finding> {
 
 /// Checks the reviewers of calls.
 pub(super) fn check_reviewers(
-    cli: &Cli,
+    is_tour: bool,
     settings: &Settings,
     credentials: &Credentials,
     flags: &Overrides,
@@ -111,7 +110,7 @@ pub(super) fn check_reviewers(
     let area = "reviewer";
     found.push(match &set.profile {
         None => Finding::ok(area, "off: no model reviews calls"),
-        Some(_) if cli.tour => Finding::ok(area, "not used in the tour"),
+        Some(_) if is_tour => Finding::ok(area, "not used in the tour"),
         Some(profile) => match describe_side_model(settings, credentials, flags, profile, set.model.as_deref()) {
             Ok(words) => Finding::ok(area, format!("{words}, time limit {} s", set.seconds)),
             Err(why) => {

@@ -2,17 +2,21 @@
 
 use super::finding::Finding;
 use super::rules_check;
-use crate::cli::Cli;
 use crate::config::{Credentials, Overrides, Settings};
 
 /// Reports the source of results for tools without an example. No model is asked.
-pub(super) fn check_simulator(cli: &Cli, settings: &Settings, credentials: &Credentials, flags: &Overrides) -> Finding {
+pub(super) fn check_simulator(
+    is_tour: bool,
+    settings: &Settings,
+    credentials: &Credentials,
+    flags: &Overrides,
+) -> Finding {
     let (area, set) = ("simulator", &settings.config.dry_run);
     let Some(profile) = &set.simulator else {
         let words = "off: simulated results are samples generated from the tool's schema";
         return Finding::ok(area, words);
     };
-    if cli.tour {
+    if is_tour {
         return Finding::ok(area, "not used in the tour; simulated results are generated samples");
     }
     match rules_check::describe_side_model(settings, credentials, flags, profile, set.simulator_model.as_deref()) {

@@ -1,22 +1,22 @@
 //! `aye sessions export`: writes a session as markdown, HTML or JSON.
 
 use super::document::{self, Document, html, json, markdown};
-use super::{SessionsCommand, print_notice};
-use crate::cli::sessions::ExportFormat;
+use super::{SessionStore, print_notice};
+use crate::cli::sessions::{ExportFormat, ExportSession};
 use crate::commands::export_file;
 use anyhow::Result;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-impl SessionsCommand<'_> {
-    pub(super) fn export_session(&self, named: Option<&str>) -> Result<ExitCode> {
-        let id = self.find_session(named)?;
-        let file = self.cli.sessions.output.as_deref();
+impl SessionStore {
+    pub(super) fn export_session(&self, options: &ExportSession) -> Result<ExitCode> {
+        let id = self.find_session(options.id.as_deref())?;
+        let file = options.output.as_deref();
         if let Some(file) = file {
-            export_file::check_target(file, self.cli.sessions.force, "use --force to overwrite it")?;
+            export_file::check_target(file, options.force, "use --force to overwrite it")?;
         }
         let read = self.read_session(&id)?;
-        let format = self.cli.sessions.format.unwrap_or_default();
+        let format = options.format;
         let (text, redacted) = match format {
             ExportFormat::Json => json::format_json(&id, &read),
             ExportFormat::Markdown | ExportFormat::Html => {
@@ -32,7 +32,7 @@ impl SessionsCommand<'_> {
                 out.flush()?;
             }
             Some(file) => {
-                export_file::write_file(file, &text, self.cli.sessions.force)?;
+                export_file::write_file(file, &text, options.force)?;
                 print_notice(&format!("wrote session {id} to {}", file.display()))?;
             }
         }

@@ -1,7 +1,8 @@
 //! `aye sessions list`: lists sessions, one per line.
 
-use super::{SessionsCommand, print_notice};
+use super::{SessionStore, print_notice};
 use crate::assemble::run_facts;
+use crate::cli::sessions::ListSessions;
 use crate::print::escape_json;
 use crate::store::Listed;
 use crate::text::clean::clean_line;
@@ -13,10 +14,9 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 
-impl SessionsCommand<'_> {
-    pub(super) fn list_sessions(&self) -> Result<ExitCode> {
-        let listed =
-            if self.cli.sessions.all { self.sessions.list_all() } else { self.sessions.of_project(&self.folder) };
+impl SessionStore {
+    pub(super) fn list_sessions(&self, options: &ListSessions) -> Result<ExitCode> {
+        let listed = if options.all { self.sessions.list_all() } else { self.sessions.of_project(&self.folder) };
         let listed = listed.map_err(super::convert_store_error)?;
         let open: HashSet<_> = self.sessions.open_elsewhere().into_iter().collect();
         let mut out = io::stdout().lock();
@@ -27,16 +27,16 @@ impl SessionsCommand<'_> {
             .unwrap_or(0);
         for session in &listed {
             let is_open = open.contains(&session.id);
-            if self.cli.json {
+            if options.json {
                 writeln!(out, "{}", escape_json(&session_json(session, is_open).to_string()))?;
             } else {
                 let columns = line_width(out.is_terminal());
-                writeln!(out, "{}", format_row(session, is_open, self.cli.sessions.all, wide, columns))?;
+                writeln!(out, "{}", format_row(session, is_open, options.all, wide, columns))?;
             }
         }
         out.flush()?;
         drop(out);
-        if !self.cli.json && !self.cli.sessions.all {
+        if !options.json && !options.all {
             self.mention_others(listed.len())?;
         }
         Ok(ExitCode::SUCCESS)

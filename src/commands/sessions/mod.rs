@@ -7,10 +7,12 @@ mod remove;
 mod search;
 
 use crate::assemble::newest_session::find_latest;
-use crate::assemble::{UsageError, resolve_folder};
+use crate::assemble::{UsageError, command_folder};
 use crate::chat::SessionId;
-use crate::cli::Cli;
-use crate::cli::commands::subcommand_names;
+use crate::cli::sessions::{
+    self as cli, ExportSession, ForkSession, ListSessions, OneSession, RemoveSessions, RenameSession, SearchSessions,
+    SessionsCommand,
+};
 use crate::project::rehearsal;
 use crate::store::{self, Places, Sessions, StoredSession};
 use crate::text::clean::{clean_line, clean_text};
@@ -28,43 +30,37 @@ const MAX_COLUMNS: u16 = 100;
 const MAX_TITLE_CHARS: usize = 200;
 
 /// Inputs shared by all subcommands.
-struct SessionsCommand<'a> {
-    cli: &'a Cli,
+struct SessionStore {
     places: Places,
     sessions: Sessions,
     folder: PathBuf,
 }
 
 /// Runs the subcommand.
-pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
-    let does = words.first().copied().unwrap_or("list");
-    for (flag, with) in cli.sessions.set_options() {
-        if !with.contains(&does) {
-            let with = with.join(", aye sessions ");
-            return Err(UsageError(format!("{flag} can only be used with: aye sessions {with}")).into());
-        }
-    }
-    if cli.json && !matches!(does, "list" | "search") {
-        let instead = if does == "export" || does == "show" { "; for export use --format json" } else { "" };
-        return Err(UsageError(format!(
-            "--json can only be used with: aye sessions list, aye sessions search{instead}"
-        ))
-        .into());
-    }
+pub(super) fn run(arguments: &cli::Sessions) -> Result<ExitCode> {
+    let list = SessionsCommand::List(arguments.list.clone());
+    let command = arguments.command.as_ref().unwrap_or(&list);
+    let place = match command {
+        SessionsCommand::List(ListSessions { place, .. })
+        | SessionsCommand::Show(OneSession { place, .. })
+        | SessionsCommand::Search(SearchSessions { place, .. })
+        | SessionsCommand::Rename(RenameSession { place, .. })
+        | SessionsCommand::Rm(RemoveSessions { place, .. })
+        | SessionsCommand::Fork(ForkSession { place, .. })
+        | SessionsCommand::Export(ExportSession { place, .. }) => place,
+    };
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let sessions = Sessions::new(places.sessions());
-    let folder = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
-    let desk = SessionsCommand { cli, places, sessions, folder };
-    let rest = words.get(1..).unwrap_or_default();
-    let done = match (does, rest) {
-        ("list", []) => desk.list_sessions(),
-        ("show", [] | [_]) => desk.show_session(rest.first().copied()),
-        ("search", [_, ..]) => desk.search_sessions(rest),
-        ("rename", [id, title @ ..]) if !title.is_empty() => desk.rename_session(id, &title.join(" ")),
-        ("rm", [_, ..]) => desk.remove_sessions(rest),
-        ("fork", [id]) => desk.fork_session(id),
-        ("export", [] | [_]) => desk.export_session(rest.first().copied()),
-        _ => Err(UsageError(expected_arguments(does)).into()),
+    let folder = command_folder(place, &places)?;
+    let store = SessionStore { places, sessions, folder };
+    let done = match command {
+        SessionsCommand::List(options) => store.list_sessions(options),
+        SessionsCommand::Show(OneSession { id, .. }) => store.show_session(id.as_deref()),
+        SessionsCommand::Search(options) => store.search_sessions(options),
+        SessionsCommand::Rename(RenameSession { id, name, .. }) => store.rename_session(id, &name.join(" ")),
+        SessionsCommand::Rm(RemoveSessions { ids, yes, .. }) => store.remove_sessions(ids, *yes),
+        SessionsCommand::Fork(ForkSession { id, .. }) => store.fork_session(id),
+        SessionsCommand::Export(options) => store.export_session(options),
     };
     match done {
         // The reader of the pipe has closed it.
@@ -77,27 +73,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Returns the expected arguments.
-fn expected_arguments(does: &str) -> String {
-    let takes = match does {
-        "list" => "no arguments; --all lists the sessions of every folder",
-        "show" => "one session ID or its beginning, or none for the newest of this folder",
-        "search" => "words to search for: aye sessions search retry test",
-        "rename" => "a session ID and a new title: aye sessions rename ID the flaky test",
-        "rm" => "one or more session IDs or their beginnings",
-        "fork" => "one session ID or its beginning",
-        "export" => "one session ID or its beginning, or none for the newest of this folder",
-        _ => {
-            return format!(
-                "aye sessions takes one of: {}",
-                subcommand_names("sessions").collect::<Vec<_>>().join(", ")
-            );
-        }
-    };
-    format!("aye sessions {does} takes {takes}; to send this to the model, quote it")
-}
-
-impl SessionsCommand<'_> {
+impl SessionStore {
     /// Returns the named session, or the newest of this folder.
     fn find_session(&self, named: Option<&str>) -> Result<SessionId> {
         let found = match named {

@@ -1,7 +1,7 @@
 //! `aye sessions rm`: removes sessions after confirmation.
 
 use super::list::title_or_reason;
-use super::{SessionsCommand, UsageError, convert_store_error, print_notice, print_result};
+use super::{SessionStore, UsageError, convert_store_error, print_notice, print_result};
 use crate::assemble::run_facts;
 use crate::chat::SessionId;
 use crate::project::rehearsal;
@@ -11,8 +11,8 @@ use anyhow::Result;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-impl SessionsCommand<'_> {
-    pub(super) fn remove_sessions(&self, named: &[&str]) -> Result<ExitCode> {
+impl SessionStore {
+    pub(super) fn remove_sessions(&self, named: &[String], yes: bool) -> Result<ExitCode> {
         let mut ids: Vec<SessionId> = Vec::new();
         for name in named {
             let id = self.find_session(Some(name))?;
@@ -21,7 +21,7 @@ impl SessionsCommand<'_> {
             }
         }
         let removal = Removal::lock_all(&self.places, &ids).map_err(convert_store_error)?;
-        if !self.cli.sessions.yes && !self.confirm_removal(&ids)? {
+        if !yes && !self.confirm_removal(&ids)? {
             return print_result("Nothing was removed.");
         }
         let wrong = removal.remove(rehearsal::remove_folder);

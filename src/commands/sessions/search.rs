@@ -1,8 +1,9 @@
 //! `aye sessions search`: searches the text of sessions.
 
 use super::list::{line_width, session_json, title_or_reason};
-use super::{SessionsCommand, UsageError, print_notice};
+use super::{SessionStore, UsageError, print_notice};
 use crate::assemble::run_facts;
+use crate::cli::sessions::SearchSessions;
 use crate::print::escape_json;
 use crate::store::search::{Hit, HitSource, Scope, SearchWords, SessionHits};
 use crate::text::clean::clean_line;
@@ -16,18 +17,19 @@ use std::process::ExitCode;
 /// Hits shown per session.
 const MAX_HITS: usize = 3;
 
-impl SessionsCommand<'_> {
-    pub(super) fn search_sessions(&self, typed: &[&str]) -> Result<ExitCode> {
-        let words =
-            SearchWords::new(typed.iter().copied()).ok_or_else(|| UsageError("no words to search for".to_owned()))?;
-        let project = self.cli.sessions.here.then_some(self.folder.as_path());
+impl SessionStore {
+    pub(super) fn search_sessions(&self, options: &SearchSessions) -> Result<ExitCode> {
+        let typed = &options.words;
+        let words = SearchWords::new(typed.iter().map(String::as_str))
+            .ok_or_else(|| UsageError("no words to search for".to_owned()))?;
+        let project = options.here.then_some(self.folder.as_path());
         let scope = Scope { project, max_hits: MAX_HITS, is_wanted: &|| true };
         let mut out = io::stdout().lock();
         let columns = line_width(out.is_terminal());
         let (mut count, mut written) = (0, Ok(()));
         let unread = self.sessions.search(&words, &scope, &mut |found| {
             count += 1;
-            let lines = if self.cli.json { vec![hit_json(&found)] } else { hit_text(&found, columns, count > 1) };
+            let lines = if options.json { vec![hit_json(&found)] } else { hit_text(&found, columns, count > 1) };
             // Printed as it is found, so that the first results appear at once.
             written = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -1,0 +1,219 @@
+//! Decides whether the arguments are a command, a request for help, or a chat.
+//!
+//! The first word is a command only if the whole line parses as that command; otherwise it is the first word of a prompt,
+//! unless it looks mistyped. Options may precede the command and its subcommand.
+
+use super::help::{self, HelpPage};
+use super::mistyped_command::explain_mistyped;
+use super::{ChatOptions, Cli, Command};
+use clap::builder::Resettable;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, value_parser};
+use std::ffi::OsString;
+
+/// What the user asked for.
+#[derive(Debug)]
+pub enum Request {
+    /// A chat with the model.
+    Chat(Box<ChatOptions>),
+    /// A command.
+    Command(Command),
+    /// A page of help.
+    Help(HelpPage),
+}
+
+/// Why the arguments are rejected.
+#[derive(Debug, thiserror::Error)]
+pub enum ParseError {
+    /// An error of the parser; also the version, which is no error.
+    #[error(transparent)]
+    Clap(#[from] clap::Error),
+    /// One sentence that says what was expected.
+    #[error("{0}")]
+    Usage(String),
+}
+
+/// Parses the arguments after the program's name.
+///
+/// # Errors
+/// If they are no command and no chat, or look like a mistyped command.
+pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<Request, ParseError> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(page) = requested_help(&arguments) {
+        return Ok(Request::Help(page));
+    }
+    // Without any word, no command needs to be looked for.
+    if arguments.iter().all(|argument| argument.as_encoded_bytes().starts_with(b"-")) {
+        return parse_chat(&arguments);
+    }
+    let tree = Cli::command();
+    let rejected = match split_command(&tree, &arguments) {
+        Some(line) => match parse_command(line) {
+            Ok(request) => return Ok(request),
+            Err(rejected) => Some(rejected),
+        },
+        None => None,
+    };
+    let Some(words) = read_words(&tree, &arguments) else {
+        return rejected.flatten().map_or_else(|| parse_chat(&arguments), |error| Err(error.into()));
+    };
+    if words.is_prompt {
+        return parse_chat(&arguments);
+    }
+    let line = words.before_escape.iter().map(OsString::from).collect();
+    if let Some(Some(error)) = rejected
+        && parse_command(line).is_ok()
+    {
+        return Err(explain_option(&tree, &words.before_escape, error));
+    }
+    if let Some(why) = explain_mistyped(&tree, &words.before_escape) {
+        return Err(ParseError::Usage(why));
+    }
+    parse_chat(&arguments)
+}
+
+/// Returns the page requested by `--help` or `-h`: that of the command named by the words, or of the program.
+fn requested_help(arguments: &[OsString]) -> Option<HelpPage> {
+    let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+    let (before, _) = arguments.split_at(end);
+    let is_help = |argument: &&OsString| *argument == "--help" || *argument == "-h";
+    before.iter().find(is_help)?;
+    let others: Vec<OsString> = before.iter().filter(|argument| !is_help(argument)).cloned().collect();
+    let words = read_words(&Cli::command(), &others).filter(|words| !words.is_prompt);
+    let words = words.map(|words| words.before_escape).unwrap_or_default();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Some(help::command_help(&words, before.iter().any(|argument| argument == "--help")))
+}
+
+fn parse_chat(arguments: &[OsString]) -> Result<Request, ParseError> {
+    let tree = Cli::command();
+    let command = clap::Command::new("aye")
+        .override_usage("aye [OPTIONS] [PROMPT]...\n       aye [OPTIONS] COMMAND")
+        .version(env!("CARGO_PKG_VERSION"));
+    let command = ChatOptions::augment_args(command);
+    let line = std::iter::once(OsString::from("aye")).chain(arguments.iter().cloned());
+    let chat = command
+        .try_get_matches_from(line)
+        .and_then(|matches| ChatOptions::from_arg_matches(&matches))
+        .map_err(|error| explain_option(&tree, &[], error))?;
+    if chat.json && !chat.print {
+        let commands = commands_with_option(&tree, "json", &[]).join(", ");
+        return Err(ParseError::Usage(format!("--json can only be used with -p, or with: {commands}")));
+    }
+    Ok(Request::Chat(Box::new(chat)))
+}
+
+/// Parses a line that begins with a command. The error is `None` if it is `aye help` with words that name no page.
+fn parse_command(line: Vec<OsString>) -> Result<Request, Option<clap::Error>> {
+    let cli = Cli::try_parse_from(std::iter::once(OsString::from("aye")).chain(line))?;
+    match cli.command {
+        Some(Command::Help(help)) => {
+            let words: Vec<&str> = help.words.iter().map(String::as_str).collect();
+            help::find_page(&words).map(Request::Help).ok_or(None)
+        }
+        Some(command) => Ok(Request::Command(command)),
+        None => Err(None),
+    }
+}
+
+/// Returns the line with the command and its subcommand first and their options after; `None` if the first word is no
+/// command.
+fn split_command(tree: &clap::Command, arguments: &[OsString]) -> Option<Vec<OsString>> {
+    let first = first_word(tree, arguments)?;
+    let command = tree.find_subcommand(&arguments[first])?;
+    let (mut options, mut rest) = (arguments[..first].to_vec(), &arguments[first + 1..]);
+    let mut line = vec![arguments[first].clone()];
+    if let Some(second) = first_word(tree, rest).filter(|at| command.find_subcommand(&rest[*at]).is_some()) {
+        line.push(rest[second].clone());
+        options.extend_from_slice(&rest[..second]);
+        rest = &rest[second + 1..];
+    }
+    line.extend(options);
+    line.extend_from_slice(rest);
+    Some(line)
+}
+
+/// Returns the index of the first argument that is no option and no value of one; `None` if there is none before `--`.
+fn first_word(tree: &clap::Command, arguments: &[OsString]) -> Option<usize> {
+    let words = Arg::new("words").num_args(0..).trailing_var_arg(true).value_parser(value_parser!(OsString));
+    let line = std::iter::once(OsString::from("aye")).chain(arguments.iter().cloned());
+    let matches = with_all_options(tree).arg(words).try_get_matches_from(line).ok()?;
+    let at = arguments.len() - matches.get_raw("words")?.len();
+    (at == 0 || arguments[at - 1] != "--").then_some(at)
+}
+
+/// Words of a line, without its options.
+struct Words {
+    before_escape: Vec<String>,
+    /// Whether all words are for the model.
+    is_prompt: bool,
+}
+
+/// Reads the words of a line that may use the options of any command; `None` if it is not readable.
+fn read_words(tree: &clap::Command, arguments: &[OsString]) -> Option<Words> {
+    let command = with_all_options(tree)
+        .arg(Arg::new("words").num_args(0..).action(ArgAction::Append))
+        .arg(Arg::new("literal").num_args(0..).last(true));
+    let line = std::iter::once(OsString::from("aye")).chain(arguments.iter().cloned());
+    let matches = command.try_get_matches_from(line).ok()?;
+    let before_escape: Vec<String> = matches.get_many("words").into_iter().flatten().cloned().collect();
+    let is_prompt = matches.get_flag("print") || before_escape.is_empty();
+    Some(Words { before_escape, is_prompt })
+}
+
+/// Returns a command with the options of the program and of all its commands, but none of their conditions.
+fn with_all_options(tree: &clap::Command) -> clap::Command {
+    let mut all = clap::Command::new("aye").args_override_self(true).disable_help_flag(true);
+    let mut names: Vec<String> = Vec::new();
+    let mut waiting = vec![tree];
+    while let Some(command) = waiting.pop() {
+        waiting.extend(command.get_subcommands());
+        for option in command.get_arguments() {
+            let Some(long) = option.get_long().filter(|long| !names.iter().any(|name| name == long)) else { continue };
+            names.push(long.to_owned());
+            let copy = option.clone().requires(Resettable::Reset).conflicts_with(Resettable::Reset);
+            let copy = match option.get_action().takes_values() {
+                true => copy.value_parser(value_parser!(OsString)),
+                false => copy,
+            };
+            all = all.arg(copy);
+        }
+    }
+    all
+}
+
+/// Says which commands an option belongs to, if it is unknown here and known elsewhere. Other errors stay as they are.
+fn explain_option(tree: &clap::Command, words: &[String], error: clap::Error) -> ParseError {
+    let option = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) => option.clone(),
+        _ => return error.into(),
+    };
+    let Some(long) = option.strip_prefix("--") else { return error.into() };
+    let commands = commands_with_option(tree, long, words);
+    if commands.is_empty() {
+        return error.into();
+    }
+    ParseError::Usage(format!("{option} can only be used with: {}", commands.join(", ")))
+}
+
+/// Returns the commands with this option: those of the command that the words begin with, if any, otherwise all.
+fn commands_with_option(tree: &clap::Command, long: &str, words: &[String]) -> Vec<String> {
+    let has_option = |command: &clap::Command| command.get_arguments().any(|option| option.get_long() == Some(long));
+    let (mut near, mut all) = (Vec::new(), Vec::new());
+    for command in tree.get_subcommands() {
+        let verbs: Vec<&clap::Command> = command.get_subcommands().filter(|verb| has_option(verb)).collect();
+        let names = match verbs.is_empty() {
+            true if has_option(command) => vec![format!("aye {}", command.get_name())],
+            true => Vec::new(),
+            false => verbs.iter().map(|verb| format!("aye {} {}", command.get_name(), verb.get_name())).collect(),
+        };
+        if words.first().is_some_and(|word| word == command.get_name()) {
+            near.clone_from(&names);
+        }
+        all.extend(names);
+    }
+    if near.is_empty() { all } else { near }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! `aye help`: shows the usage of a command, or a page of the manual.
+
+use crate::assemble::UsageError;
+use crate::cli::commands::Help;
+use crate::cli::help::{HelpPage, find_page};
+use crate::manual::Topic;
+use crate::tui::text::markdown::lay_out_markdown;
+use crate::tui::theme::Theme;
+use anyhow::Result;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+use std::io::{self, IsTerminal, Write};
+use std::process::{Command, ExitCode, Stdio};
+
+/// Maximum line width in a terminal.
+const MAX_COLUMNS: u16 = 100;
+
+/// SGR codes of the modifiers that headings, emphasis and code have.
+const CODES: [(Modifier, u8); 5] = [
+    (Modifier::BOLD, 1),
+    (Modifier::DIM, 2),
+    (Modifier::ITALIC, 3),
+    (Modifier::UNDERLINED, 4),
+    (Modifier::REVERSED, 7),
+];
+
+/// Shows the page that the words name.
+pub(super) fn run(arguments: &Help) -> Result<ExitCode> {
+    let words: Vec<&str> = arguments.words.iter().map(String::as_str).collect();
+    let page = find_page(&words).ok_or_else(|| UsageError(format!("no help page: {}", words.join(" "))))?;
+    show_page(page)
+}
+
+/// Shows a page: usage as it is, a topic rendered in a terminal and in Markdown otherwise.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub fn show_page(page: HelpPage) -> Result<ExitCode> {
+    let shown = match page {
+        HelpPage::Topic(topic) => show_topic(topic),
+        HelpPage::Usage(..) => page.print_usage(),
+    };
+    match shown {
+        // The reader of the pipe has closed it.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        shown => {
+            shown?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn show_topic(topic: &Topic) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if !out.is_terminal() {
+        out.write_all(topic.text.as_bytes())?;
+        return out.flush();
+    }
+    let (columns, rows) = crossterm::terminal::size().unwrap_or((80, 24));
+    let width = usize::from(columns.clamp(20, MAX_COLUMNS));
+    let lines = lay_out_markdown(topic.text, width, &Theme::without_colours(), &|_| false, &|_| None).lines;
+    if lines.len() >= usize::from(rows) && show_in_pager(&lines) {
+        return Ok(());
+    }
+    let is_styled = std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+    for line in &lines {
+        match is_styled {
+            true => writeln!(out, "{}", line.spans.iter().map(format_span).collect::<String>())?,
+            false => writeln!(out, "{}", plain_text(line))?,
+        }
+    }
+    out.flush()
+}
+
+/// Shows the lines in the user's pager until it ends; false if there is none, or it cannot be started.
+fn show_in_pager(lines: &[Line<'_>]) -> bool {
+    let Some(pager) = std::env::var_os("PAGER").filter(|pager| !pager.is_empty()) else { return false };
+    // Ctrl-c is for the pager.
+    let _interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
+    // As in git, the variable is a line for the shell.
+    let started = Command::new("sh").arg("-c").arg(pager).stdin(Stdio::piped()).spawn();
+    let Ok(mut child) = started else { return false };
+    if let Some(mut input) = child.stdin.take() {
+        let text: String = lines.iter().map(|line| plain_text(line) + "\n").collect();
+        // The user may leave the pager before it has read everything.
+        let _ = input.write_all(text.as_bytes());
+    }
+    // The shell ends with these if it cannot run the program.
+    child.wait().is_ok_and(|status| !matches!(status.code(), Some(126 | 127)))
+}
+
+fn plain_text(line: &Line<'_>) -> String {
+    let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+    text.trim_end().to_owned()
+}
+
+fn format_span(span: &Span<'_>) -> String {
+    let codes: Vec<String> = CODES
+        .iter()
+        .filter(|(modifier, _)| span.style.add_modifier.contains(*modifier))
+        .map(|(_, code)| code.to_string())
+        .collect();
+    if codes.is_empty() {
+        span.content.to_string()
+    } else {
+        format!("\x1b[{}m{}\x1b[0m", codes.join(";"), span.content)
+    }
+}

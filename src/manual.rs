@@ -1,0 +1,77 @@
+//! The pages of the manual, `docs/*.md`, built into the program.
+
+/// A page of the manual.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Topic {
+    /// Name for `aye help NAME` and `/help NAME`.
+    pub name: &'static str,
+    /// Other names it is found by.
+    pub aliases: &'static [&'static str],
+    /// Text in Markdown.
+    pub text: &'static str,
+}
+
+const fn topic(name: &'static str, aliases: &'static [&'static str], text: &'static str) -> Topic {
+    Topic { name, aliases, text }
+}
+
+/// All pages, in reading order.
+pub const TOPICS: &[Topic] = &[
+    topic("getting-started", &["start", "tour"], include_str!("../docs/getting-started.md")),
+    topic("providers", &["provider", "profiles", "profile", "connect"], include_str!("../docs/providers.md")),
+    topic("permissions", &["permission", "rules", "modes", "mode", "trust"], include_str!("../docs/permissions.md")),
+    topic("sandbox", &["network"], include_str!("../docs/sandbox.md")),
+    topic("dry-run", &["dry", "dry_run", "rehearsal", "overlay"], include_str!("../docs/dry-run.md")),
+    topic("sessions", &["session", "resume", "export"], include_str!("../docs/sessions.md")),
+    topic("headless", &["print", "scripts", "json", "ci"], include_str!("../docs/headless.md")),
+    topic("tools", &["tool"], include_str!("../docs/tools.md")),
+    topic("sub-agents", &["sub-agent", "subagents"], include_str!("../docs/sub-agents.md")),
+    topic("reviewers", &["reviewer", "hooks", "hook"], include_str!("../docs/reviewers.md")),
+    topic("audit", &[], include_str!("../docs/audit.md")),
+    topic("settings", &["config", "configuration"], include_str!("../docs/settings.md")),
+    topic("keys", &["key", "keymap"], include_str!("../docs/keys.md")),
+    topic("themes", &["theme", "colors"], include_str!("../docs/themes.md")),
+    topic("troubleshooting", &["problems", "doctor"], include_str!("../docs/troubleshooting.md")),
+    topic("security", &["secrets"], include_str!("../docs/security.md")),
+    topic("glossary", &["terms"], include_str!("../docs/glossary.md")),
+    topic("architecture", &["design"], include_str!("../docs/architecture.md")),
+];
+
+/// Finds a page by its name or an alias, whatever the case.
+pub fn find_topic(name: &str) -> Option<&'static Topic> {
+    let is_name = |known: &str| known.eq_ignore_ascii_case(name);
+    TOPICS.iter().find(|topic| is_name(topic.name) || topic.aliases.iter().any(|alias| is_name(alias)))
+}
+
+/// Returns the names of all pages, in reading order.
+pub fn topic_names() -> impl Iterator<Item = &'static str> {
+    TOPICS.iter().map(|topic| topic.name)
+}
+
+/// Returns every name and alias of a page.
+pub fn all_names() -> impl Iterator<Item = &'static str> {
+    TOPICS.iter().flat_map(|topic| std::iter::once(topic.name).chain(topic.aliases.iter().copied()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_page_of_docs_is_a_topic_and_no_name_means_two() {
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+        let files: BTreeSet<String> = std::fs::read_dir(docs)
+            .unwrap()
+            .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".md").map(str::to_owned))
+            .collect();
+        assert_eq!(files, topic_names().map(str::to_owned).collect());
+        let mut names: Vec<&str> = all_names().collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert_eq!(find_topic("Hooks"), find_topic("reviewers"));
+        assert!(TOPICS.iter().all(|topic| topic.text.starts_with("# ")));
+    }
+}
