@@ -1,25 +1,11 @@
 //! Links in laid-out text.
 
-use super::{Page, Piece};
+use super::page::{Link, Page};
+use super::wrap::Piece;
 use crate::text::link::{self, LinkTarget};
 use ratatui::style::Style;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Cells of one line that are a link.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Link {
-    /// Shared by all lines of one link that wraps.
-    pub id: u32,
-    /// Line of the page, from 0.
-    pub line: usize,
-    /// First cell, from 0.
-    pub start: u16,
-    /// One past the last cell.
-    pub end: u16,
-    /// Target of the link.
-    pub target: Arc<LinkTarget>,
-}
 
 /// Returns the links of these lines, each once, at its first visible cell; `ctrl-o` puts a letter on each.
 pub fn visible_links(page: &Page, lines: Range<usize>) -> Vec<&Link> {

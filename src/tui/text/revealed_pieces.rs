@@ -1,6 +1,6 @@
 //! Revealed text, styled: every character of a text to approve is visible.
 
-use super::Piece;
+use super::wrap::Piece;
 use crate::text::reveal::{RevealedPart, reveal_on_one_line, reveal_text};
 use ratatui::style::Style;
 

@@ -1,6 +1,6 @@
 //! Wraps styled text to a width.
 
-use super::{Link, Page};
+use super::page::{Link, Page};
 use crate::text::link::LinkTarget;
 use crate::text::width;
 use ratatui::style::Style;
