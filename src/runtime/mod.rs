@@ -22,7 +22,6 @@ use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Log};
 use crate::tools::Toolbox;
-pub use crate::tools::panic_guard::is_panic_caught;
 use effect_context::Simulator;
 pub use effect_context::{EffectContext, Reviewers, SimulatorSettings};
 use futures::FutureExt;

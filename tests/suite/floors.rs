@@ -1,4 +1,4 @@
-//! Who uses whom; the pure touch nothing; files open with a line and stay short.
+//! Which floor may import which, which files do no I/O, and the form and length of files.
 
 mod circles;
 mod file_graph;
@@ -6,7 +6,7 @@ mod file_graph;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each floor may name of the others. `*` is everything.
+/// The floors that each floor may import. `*` is every floor.
 const FLOORS: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("chat", &["text"]),
@@ -24,12 +24,15 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("cli", &["chat", "config", "manual"]),
     (
         "assemble",
-        &["chat", "policy", "agent", "project", "llm", "store", "config", "tools", "runtime", "print", "tui", "cli"],
+        &[
+            "text", "chat", "policy", "agent", "project", "llm", "store", "config", "tools", "runtime", "print", "tui",
+            "cli",
+        ],
     ),
     ("commands", &["*"]),
 ];
 
-/// Below the line: no I/O, no clock, no async.
+/// Files and folders without I/O, clock and async.
 const PURE: &[&str] = &[
     "text/",
     "chat/",
@@ -45,7 +48,7 @@ const PURE: &[&str] = &[
     "tui/theme/mod.rs",
 ];
 
-/// What the pure never name.
+/// Names that do not occur there.
 const IMPURE: &[&str] = &[
     "std::fs",
     "std::net",
