@@ -1,7 +1,7 @@
 //! The commands and their options.
 
+use super::options::{ConnectionOptions, FolderOptions};
 use super::sessions::Sessions;
-use super::{ConnectionOptions, FolderOptions};
 use crate::chat::ApplyOptions;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! `aye sessions` and its options.
 
-use super::FolderOptions;
+use super::options::FolderOptions;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
