@@ -1,7 +1,7 @@
 //! Reads the answers file of `--answers` and answers waiting questions with it.
 
-use super::UsageError;
-use super::session_builder::Session;
+use super::session::Session;
+use super::usage_error::UsageError;
 use crate::agent::{self, Event, WaitingCall};
 use crate::chat::Decider;
 use crate::cli::ChatOptions;

@@ -73,7 +73,7 @@ impl ConnectedModel {
         let service = match asks {
             Some(words) => AuthProvider::with_key_source(
                 settings,
-                Arc::new(KeyCommand { myself: super::own_program(), words, home }),
+                Arc::new(KeyCommand { myself: super::own_program::own_program(), words, home }),
             ),
             None => AuthProvider::with_settings(settings),
         };

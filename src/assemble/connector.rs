@@ -1,8 +1,8 @@
 //! Connects to another provider while the program runs: a profile, a server found on this machine, or one with a newly
 //! entered key.
 
-use super::UsageError;
 use super::connected_model::ConnectedModel;
+use super::usage_error::UsageError;
 use crate::config::built_in_profiles::OPENAI;
 use crate::config::{self, Connection, Credentials, Key, Origin, Overrides, Settings};
 use crate::llm::Fallback;

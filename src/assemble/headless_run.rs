@@ -1,7 +1,9 @@
 //! The run without a screen (`-p`).
 
+use super::answers;
 use super::rehearsal::dry_run_report;
-use super::{Start, UsageError, answers};
+use super::start::Start;
+use super::usage_error::UsageError;
 use crate::chat::image;
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles, ProjectSource};
 use crate::config::rules::PROJECT_RULES_FILE;

@@ -1,6 +1,6 @@
 //! Finds the newest session of a folder, and whether it is certain.
 
-use super::UsageError;
+use super::usage_error::UsageError;
 use crate::store::{Latest, Sessions, explain_unreadable};
 use crate::text::clean::clean_text;
 use anyhow::Result;

@@ -3,8 +3,9 @@
 
 pub(crate) mod dry_run_report;
 
+use super::sandbox_setup;
 use super::session_builder::SessionBuilder;
-use super::{UsageError, sandbox_setup};
+use super::usage_error::UsageError;
 use crate::agent::ApplyRequest;
 use crate::chat::{ApplyOptions, DryRunCounts, DryRunSummary, Session, SessionId};
 use crate::project::change_summary;

@@ -1,7 +1,7 @@
 //! Sets up the configured reviewers: the hooks and the model reviewer.
 
-use super::Connector;
 use super::connected_model::{ConnectedModel, home_folder};
+use super::connector::Connector;
 use crate::agent;
 use crate::chat::SessionId;
 use crate::config::{self, Config};
@@ -29,7 +29,7 @@ impl Reviewers {
             has_model_reviewer: config.model_reviewer.profile.is_some(),
         };
         let run = |hook: &config::Hook| {
-            Hook::new(super::own_program(), hook.command.clone(), home_folder(), keys, hook.seconds)
+            Hook::new(super::own_program::own_program(), hook.command.clone(), home_folder(), keys, hook.seconds)
         };
         let how = runtime::Reviewers {
             session: String::new(),

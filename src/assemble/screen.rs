@@ -1,7 +1,8 @@
 //! The run with the screen.
 
 use super::screen_host::{ScreenHost, runtime_link};
-use super::{Start, answers, run_facts};
+use super::start::Start;
+use super::{answers, run_facts};
 use crate::config::{Links, Screen};
 use crate::tui::host::HostReply;
 use crate::tui::input::startup;
@@ -169,7 +170,7 @@ fn auto_theme_name(screen: &Screen, light: Option<bool>) -> &str {
 }
 
 /// Opens the session that the command line asks for, and applies an answers file.
-fn open_session(start: &Start) -> Result<super::Session> {
+fn open_session(start: &Start) -> Result<super::session::Session> {
     let answers = start.options.answers.as_deref().map(answers::read_answers).transpose()?;
     let mut session = start.open_session()?;
     if let Some(mut answers) = answers {

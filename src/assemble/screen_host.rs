@@ -1,8 +1,10 @@
 //! Serves the screen's requests: sessions, models, files, and what is kept between runs.
 
 use super::connected_model::ConnectedModel;
-use super::session_builder::{Session, SessionBuilder};
-use super::{Connector, file_names, link_probe, rehearsal, run_facts, sandbox_setup, session_search};
+use super::connector::Connector;
+use super::session::Session;
+use super::session_builder::SessionBuilder;
+use super::{file_names, link_probe, rehearsal, run_facts, sandbox_setup, session_search};
 use crate::agent::{ApplyRequest, Effect};
 use crate::chat::{ForkMode, SessionId, UnsentText};
 use crate::runtime::{Runtime, Unsaved};

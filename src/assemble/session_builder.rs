@@ -1,9 +1,13 @@
 //! Assembles a session: its log, project, tools and runtime.
 
 use super::connected_model::ConnectedModel;
+use super::connector::Connector;
+use super::own_program::own_program;
 use super::reviewers::Reviewers;
-use super::{Connector, UsageError, own_program, rule_loading, run_facts, sandbox_setup};
-use crate::agent::{self, Effect, Event, State, SubAgentConfig};
+use super::session::{NO_HEADER_NOTICE, Session};
+use super::usage_error::UsageError;
+use super::{rule_loading, run_facts, sandbox_setup};
+use crate::agent::{self, Event, State, SubAgentConfig};
 use crate::chat::{self, Decider, Entry, ForkMode, SessionGrant, SessionId, SimulationLedger};
 use crate::config::dry_run::AskHandling;
 use crate::config::project_files::ProjectSource;
@@ -15,8 +19,7 @@ use crate::project::shell::Shell;
 use crate::project::{Reader, Writer};
 use crate::runtime::{Events, Runtime, SideModel, SimulatorSettings};
 use crate::store::session_reader::Problem;
-use crate::store::{self, Fork, Header, Journal, Places, SessionLog, Sessions, new_id};
-use crate::text::clean::clean_line;
+use crate::store::{self, Header, Journal, Places, SessionLog, Sessions, new_id};
 use crate::tools::Toolbox;
 use crate::tools::apply_change::ApplyChange;
 use crate::tools::apply_group::ApplyGroup;
@@ -24,13 +27,6 @@ use anyhow::{Context, Result};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Notice for a session whose header cannot be read.
-const NO_HEADER_NOTICE: &str =
-    "The session's first line is missing or damaged, so it continues as a dry run in this folder.";
-
-/// Notice for a dry run that was continued without `--dry-run`.
-const STILL_DRY_RUN_NOTICE: &str = "This session is a dry run and stays one: nothing real is changed. Continue live in a copy with /fork live or --resume ID --fork --live.";
 
 /// Parts shared by every session of this run.
 #[derive(Clone)]
@@ -68,46 +64,6 @@ enum SessionKind {
     DryRun,
     /// Live, and started as a dry run.
     FormerDryRun,
-}
-
-/// An opened session.
-pub(super) struct Session {
-    pub(super) id: SessionId,
-    pub(super) state: State,
-    pub(super) runtime: Runtime,
-    pub(super) events: Events,
-    /// Effects of opening it that must still run.
-    pub(super) effects: Vec<Effect>,
-    /// Notices about it for the user, one sentence each.
-    pub(super) notices: Vec<String>,
-    /// The folder it works in.
-    pub(super) folder: PathBuf,
-    /// The model it uses.
-    pub(super) model: ConnectedModel,
-    /// Set if it is a new copy: the guard that removes the copy unless it is kept.
-    pub(super) copy: Option<Fork>,
-}
-
-impl Session {
-    /// Adds a notice that the session is a dry run although it was not requested.
-    pub(super) fn warn_still_dry_run(&mut self) {
-        if self.notices.iter().all(|notice| notice != NO_HEADER_NOTICE) {
-            self.notices.push(STILL_DRY_RUN_NOTICE.to_owned());
-        }
-    }
-
-    /// Keeps the new copy, if this is one. Returns the original session and a notice.
-    pub(super) fn keep_copy(&mut self) -> Option<(SessionId, Option<String>)> {
-        let copy = self.copy.take()?;
-        let (from, copy_turned) = (copy.from.clone(), copy.has_changed_mode);
-        copy.keep();
-        let title = self.state.session.title();
-        let what = title.map_or("this session".to_owned(), |title| format!("“{}”", clean_line(title)));
-        let words =
-            format!("this is a copy of {what}, which is unchanged. Return to it with /resume or aye --resume {from}");
-        // A copy that changed between dry run and live has this as an entry in its transcript.
-        Some((from, (!copy_turned).then_some(words)))
-    }
 }
 
 impl SessionBuilder {

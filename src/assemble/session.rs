@@ -1,0 +1,56 @@
+//! An opened session with what drives it.
+
+use super::connected_model::ConnectedModel;
+use crate::agent::{Effect, State};
+use crate::chat::SessionId;
+use crate::runtime::{Events, Runtime};
+use crate::store::Fork;
+use crate::text::clean::clean_line;
+use std::path::PathBuf;
+
+/// Notice for a session whose header cannot be read.
+pub(super) const NO_HEADER_NOTICE: &str =
+    "The session's first line is missing or damaged, so it continues as a dry run in this folder.";
+
+/// Notice for a dry run that was continued without `--dry-run`.
+const STILL_DRY_RUN_NOTICE: &str = "This session is a dry run and stays one: nothing real is changed. Continue live in a copy with /fork live or --resume ID --fork --live.";
+
+/// An opened session.
+pub(super) struct Session {
+    pub(super) id: SessionId,
+    pub(super) state: State,
+    pub(super) runtime: Runtime,
+    pub(super) events: Events,
+    /// Effects of opening it that must still run.
+    pub(super) effects: Vec<Effect>,
+    /// Notices about it for the user, one sentence each.
+    pub(super) notices: Vec<String>,
+    /// The folder it works in.
+    pub(super) folder: PathBuf,
+    /// The model it uses.
+    pub(super) model: ConnectedModel,
+    /// Set if it is a new copy: the guard that removes the copy unless it is kept.
+    pub(super) copy: Option<Fork>,
+}
+
+impl Session {
+    /// Adds a notice that the session is a dry run although it was not requested.
+    pub(super) fn warn_still_dry_run(&mut self) {
+        if self.notices.iter().all(|notice| notice != NO_HEADER_NOTICE) {
+            self.notices.push(STILL_DRY_RUN_NOTICE.to_owned());
+        }
+    }
+
+    /// Keeps the new copy, if this is one. Returns the original session and a notice.
+    pub(super) fn keep_copy(&mut self) -> Option<(SessionId, Option<String>)> {
+        let copy = self.copy.take()?;
+        let (from, copy_turned) = (copy.from.clone(), copy.has_changed_mode);
+        copy.keep();
+        let title = self.state.session.title();
+        let what = title.map_or("this session".to_owned(), |title| format!("“{}”", clean_line(title)));
+        let words =
+            format!("this is a copy of {what}, which is unchanged. Return to it with /resume or aye --resume {from}");
+        // A copy that changed between dry run and live has this as an entry in its transcript.
+        Some((from, (!copy_turned).then_some(words)))
+    }
+}
