@@ -167,7 +167,7 @@ impl Rule {
             RuleTarget::EveryCall => "every call".to_owned(),
             RuleTarget::Command(command) => format!("exactly: {command}"),
             RuleTarget::Prefix(words) => format!("{} …", words.join(" ")),
-            RuleTarget::Path(pattern) => format!("{pattern}"),
+            RuleTarget::Path(pattern) => pattern.to_string(),
             RuleTarget::Host(host) => format!("to {host}"),
         };
         let bound = match self.scripts.is_empty() {

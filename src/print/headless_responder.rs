@@ -76,7 +76,7 @@ impl HeadlessResponder {
 
     /// Returns everything that needed a user as one object: denied calls with ways to allow them, and questions that
     /// can be answered later. `None` if there is neither.
-    pub(super) fn to_json(self, state: &State, session: &SessionId) -> Option<Value> {
+    pub(super) fn into_json(self, state: &State, session: &SessionId) -> Option<Value> {
         let mut waits = Vec::new();
         for waiting in state.waiting_calls() {
             let WaitingCall::Answer { call, questions, by } = waiting else { continue };

@@ -167,7 +167,7 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
     if stand_in.has_mismatch() {
         exit = Exit::Mismatch;
     }
-    let Some(told) = stand_in.to_json(&state, &session).filter(|_| exit != Exit::Stopped) else {
+    let Some(told) = stand_in.into_json(&state, &session).filter(|_| exit != Exit::Stopped) else {
         return Ok(exit);
     };
     printer.print_json(&told)?;

@@ -30,7 +30,7 @@ fn shell(root: &Path, is_writable: bool) -> OverlayShell {
 async fn output_of(shell: &OverlayShell, root: &Path, write: &[&str], command: &str) -> String {
     let write = write.iter().map(|path| root.join(path)).collect();
     let sandbox = CommandSandbox::enforced(SandboxAccess { write, ..SandboxAccess::default() });
-    let line = CommandLine { sandbox: sandbox, ..command_line(command, &root.join("project")) };
+    let line = CommandLine { sandbox, ..command_line(command, &root.join("project")) };
     shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap_or_else(|error| panic!("{command}: {error}")).output
 }
 

@@ -61,7 +61,7 @@ pub enum KeyResult {
     Answered(Answer),
 }
 
-/// Part of the prompt that a frame showed. Pass it to [`QuestionCard::record_frame`] once the frame is on the screen.
+/// Part of the prompt that a frame showed. Pass it to [`QuestionPrompt::record_frame`] once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DrawnFrame {
     /// Position of the terminal's cursor if a line is being edited.
