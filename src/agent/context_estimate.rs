@@ -103,8 +103,12 @@ fn estimate_fixed_tokens(system: &str, tools: &[ToolSpec]) -> u64 {
 /// available context size (4096 tokens)` or `210000 tokens > 200000 maximum`.
 fn parse_token_figures(why: &str) -> Option<(u64, u64)> {
     let mut found = Vec::new();
-    let words: Vec<&str> =
-        why.split(|c: char| c.is_whitespace() || "(),:;".contains(c)).filter(|word| !word.is_empty()).collect();
+    // A comma may separate thousands.
+    let words: Vec<&str> = why
+        .split(|c: char| c.is_whitespace() || "():;".contains(c))
+        .map(|word| word.trim_matches(','))
+        .filter(|word| !word.is_empty())
+        .collect();
     for pair in words.windows(2) {
         let of = pair[1].to_ascii_lowercase();
         if (of.starts_with("token") || of.starts_with("maximum"))
@@ -148,6 +152,7 @@ mod tests {
             Some((5_000, 4_096)),
         );
         check("prompt is too long: 210000 tokens > 200000 maximum", Some((210_000, 200_000)));
+        check("prompt is too long: 210,000 tokens, > 200,000 maximum", Some((210_000, 200_000)));
         for nothing in
             ["", "too long", "8192 tokens", "9 tokens of 3 tokens", "413 payload", "4096 tokens, 4096 tokens"]
         {
