@@ -163,7 +163,7 @@ pub fn without_sequences(sent: &str) -> String {
         out.push_str(&rest[..at]);
         let sequence = &rest[at + 1..];
         let length = match sequence.as_bytes().first() {
-            Some(b'[') => 2 + sequence[1..].find(|c| ('@'..='~').contains(&c)).unwrap_or(sequence.len() - 2),
+            Some(b'[') => sequence[1..].find(|c| ('@'..='~').contains(&c)).map_or(sequence.len(), |end| 2 + end),
             Some(b']') => {
                 let end = sequence.find(['\u{7}', '\u{1b}']).unwrap_or(sequence.len());
                 let payload = &sequence[1..end];
