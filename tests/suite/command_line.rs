@@ -246,7 +246,7 @@ fn each_command_has_a_help_page_and_is_listed() {
     assert_eq!(run(&["help"]), all);
     for arguments in [&["rehearsal", "apply", "--help"][..], &["help", "rehearsal", "apply"]] {
         let page = run(arguments);
-        assert!(page.contains("Usage: aye rehearsal apply [ID]") && page.contains("--hunks"), "{page}");
+        assert!(page.contains("Usage: aye rehearsal apply [OPTIONS] [ID]") && page.contains("--hunks"), "{page}");
         assert!(!page.contains("--theme"), "{page}");
     }
 }

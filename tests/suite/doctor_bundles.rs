@@ -139,7 +139,7 @@ fn bundle_never_replaces_a_file() {
         (&["doctor", "--bundle", "link"], "link exists and is not a regular file"),
         (&["doctor", "--bundle", "no/such/x.txt"], "Cannot write no/such/x.txt: its folder does not exist"),
         (&["doctor", "--bundle", "there.txt/x"], "there.txt/x: Not a directory"),
-        (&["--bundle"], "--bundle can only be used with aye doctor"),
+        (&["--bundle"], "--bundle can only be used with: aye doctor"),
         (&["doctor", "--bundle", "--json"], "cannot be used with"),
     ] {
         let (out, err, code) = Setup::again(&setup.place, arguments).print("");

@@ -212,8 +212,9 @@ fn every_flag_and_command_line_in_the_manual_is_accepted() {
         else {
             continue;
         };
-        let call = call.split('#').next().unwrap_or_default();
-        let words: Vec<&str> = call.split_whitespace().collect();
+        let call = call.split(" #").next().unwrap_or_default();
+        let words =
+            shlex::split(call).unwrap_or_else(|| call.split_whitespace().map(str::to_owned).collect());
         seen += 1;
         assert!(parse_arguments(words.iter().map(Into::into)).is_ok(), "{line}");
     }

@@ -189,7 +189,7 @@ fn bad_arguments_are_refused_with_the_expected_ones() {
     home.check_refused(&["search"], "words to search for");
     home.check_refused(&["search", " "], "no words to search for");
     home.check_refused(&["list", "x"], "takes no arguments");
-    home.check_refused(&["list", "--force", "--output", "x"], "--output can only be used with: aye sessions export");
+    home.check_refused(&["list", "--force", "--output", "x"], "--force can only be used with: aye sessions export");
     home.check_refused(&["show", "--yes"], "--yes can only be used with: aye sessions rm");
     home.check_refused(&["show", "--json"], "--json can only be used with: aye sessions list");
     home.check_refused(&["list", "--all", "--here"], "cannot be used with");
