@@ -1,6 +1,7 @@
 //! Command-line arguments.
 
 pub mod commands;
+mod examples;
 pub mod help;
 mod mistyped_command;
 mod options;

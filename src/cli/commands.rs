@@ -27,10 +27,6 @@ pub enum Command {
     /// Check settings, keys, model, terminal and sandbox, and suggest fixes
     Doctor(Doctor),
     /// Show the help of a command, or a page of the manual
-    #[command(after_help = "Examples:\n  \
-        aye help                         List commands and topics\n  \
-        aye help sessions export         Show the options of a command\n  \
-        aye help sandbox                 Read a page of the manual, in $PAGER if it is long")]
     Help(Help),
 }
 
@@ -66,9 +62,6 @@ pub enum RehearsalCommand {
         options: ReportOptions,
     },
     /// Print the changes of a dry run, or of one path, as a patch
-    #[command(after_help = "Examples:\n  \
-        aye rehearsal diff | git apply\n  \
-        aye rehearsal diff 01J src/")]
     Diff {
         /// Session ID or its beginning [default: the last dry run of this folder]
         id: Option<String>,
@@ -162,9 +155,6 @@ pub enum RulesCommand {
     /// Report errors in the rules. The exit code is 2 if there are any
     Check(ReportOptions),
     /// Explain step by step how a command is judged
-    #[command(after_help = "Examples:\n  \
-        aye rules explain 'cargo test'\n  \
-        aye rules explain --mode auto 'rm -r target'")]
     Explain(ExplainCommand),
     /// Same as aye trust
     Trust(FolderOptions),

@@ -1,6 +1,7 @@
 //! Help of the program and of each command, and the topics of the manual.
 
 use super::Cli;
+use super::examples::add_examples;
 use super::mistyped_command::find_closest;
 use crate::manual::{self, Topic};
 use clap::CommandFactory;
@@ -47,7 +48,7 @@ pub(super) fn overview_footer() -> String {
 
 /// Builds the program with all its commands.
 pub(super) fn command_tree() -> clap::Command {
-    let mut tree = Cli::command();
+    let mut tree = add_examples(Cli::command());
     tree.build();
     tree
 }

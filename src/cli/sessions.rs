@@ -24,21 +24,14 @@ pub enum SessionsCommand {
     /// Print a session as plain text [default: the last of this folder]
     Show(OneSession),
     /// Search the messages of all sessions
-    #[command(after_help = "Examples:\n  \
-        aye sessions search retry test\n  \
-        aye sessions search --here 'two words'")]
     Search(SearchSessions),
     /// Rename a session
-    #[command(after_help = "Examples:\n  aye sessions rename 01J the flaky test")]
     Rename(RenameSession),
     /// Delete sessions and all their files
     Rm(RemoveSessions),
     /// Copy a session; the original is unchanged
     Fork(ForkSession),
     /// Export a session as Markdown, HTML or JSON, with secrets of known forms redacted
-    #[command(after_help = "Examples:\n  \
-        aye sessions export > session.md\n  \
-        aye sessions export 01J --format html --output session.html")]
     Export(ExportSession),
 }
 
