@@ -5,8 +5,8 @@ use super::help::explain_unknown_page;
 use crate::config::problem::edit_distance;
 use clap::Command;
 
-/// Most words a mistyped command has before its arguments; longer input is taken for a sentence.
-const MAX_COMMAND_WORDS: usize = 3;
+/// Most words of a mistyped command without its session ID; longer input is taken for a sentence.
+const MAX_COMMAND_WORDS: usize = 2;
 
 /// Arguments of the subcommands that have any.
 const EXPECTED: &[(&str, &str)] = &[
@@ -48,7 +48,8 @@ pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<Strin
             match name {
                 // `audit the code` is a request to the model.
                 "audit" if !second.is_some_and(is_session_id) => return None,
-                _ if words.len() > MAX_COMMAND_WORDS && verb.is_none() => return None,
+                "audit" => {}
+                _ if verb.is_none() && !is_command_like(words) => return None,
                 _ => {}
             }
             match (verb, verbs(name).next()) {
@@ -94,6 +95,12 @@ pub(super) fn find_closest<'a>(word: &str, known: impl Iterator<Item = &'a str>)
     (edit_distance(word, best) <= most).then_some(best)
 }
 
+/// Returns whether the words are as few as those of a command.
+fn is_command_like(words: &[String]) -> bool {
+    words.len() <= MAX_COMMAND_WORDS
+        || (words.len() == MAX_COMMAND_WORDS + 1 && is_session_id(&words[MAX_COMMAND_WORDS]))
+}
+
 /// Returns whether the word may be a session id: they begin with the time, in digits and capitals.
 fn is_session_id(word: &str) -> bool {
     word.starts_with(|letter: char| letter.is_ascii_digit())
@@ -117,6 +124,7 @@ mod tests {
             ("session", "did you mean: aye sessions. "),
             ("sessions lst", "did you mean: aye sessions list. "),
             ("sessions bogus", "aye sessions takes one of: list, show, search"),
+            ("sessions delete 01J", "aye sessions takes one of: list, show, search"),
             ("sessoins exprot 01J", "did you mean: aye sessions export 01J. "),
             ("doctor please", "aye doctor takes no arguments. "),
             ("rule explain ls?", "did you mean: aye rules explain ls?. "),
@@ -143,6 +151,8 @@ mod tests {
             "audit the code",
             "rules of hooks in this project",
             "models should not know the screen",
+            "models are fun",
+            "rules are rules",
             "session handling is broken",
             "doctor the makefile so that it builds",
             "must I show the list?",
