@@ -15,6 +15,33 @@ const fn topic(name: &'static str, aliases: &'static [&'static str], text: &'sta
     Topic { name, aliases, text }
 }
 
+impl Topic {
+    /// Returns the heading of the page.
+    pub fn title(&self) -> &'static str {
+        self.text.lines().next().unwrap_or(self.name).trim_start_matches("# ")
+    }
+
+    /// Returns the text for a terminal: without comments, and with the name of a page instead of the file it is in.
+    pub fn terminal_text(&self) -> String {
+        let lines: Vec<&str> = self.text.lines().filter(|line| !line.starts_with("<!--")).collect();
+        let text = lines.join("\n");
+        let mut parts = text.split("](");
+        let mut shown = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let page = part.split_once(')').and_then(|(target, after)| {
+                let (name, _) = target.split_once(".md")?;
+                topic_names().any(|topic| topic == name).then_some((name, after))
+            });
+            shown.push_str("](");
+            match page {
+                Some((name, after)) => shown.extend([name, ")", after]),
+                None => shown.push_str(part),
+            }
+        }
+        shown
+    }
+}
+
 /// All pages, in reading order.
 pub const TOPICS: &[Topic] = &[
     topic("getting-started", &["start", "tour"], include_str!("../docs/getting-started.md")),
@@ -73,5 +100,12 @@ mod tests {
         assert_eq!(names.len(), count);
         assert_eq!(find_topic("Hooks"), find_topic("reviewers"));
         assert!(TOPICS.iter().all(|topic| topic.text.starts_with("# ")));
+    }
+
+    #[test]
+    fn links_between_pages_name_the_page() {
+        let page = topic("x", &[], "# X\n<!-- note -->\n[a](sandbox.md#b) [c](../c.toml) [d](https://e/f.md) [g](h");
+        assert_eq!(page.terminal_text(), "# X\n[a](sandbox) [c](../c.toml) [d](https://e/f.md) [g](h");
+        assert!(TOPICS.iter().all(|topic| !topic.terminal_text().contains(".md#")));
     }
 }

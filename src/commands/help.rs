@@ -58,7 +58,7 @@ fn show_topic(topic: &Topic) -> io::Result<()> {
     }
     let (columns, rows) = crossterm::terminal::size().unwrap_or((80, 24));
     let width = usize::from(columns.clamp(20, MAX_COLUMNS));
-    let lines = lay_out_markdown(topic.text, width, &Theme::without_colours(), &|_| false, &|_| None).lines;
+    let lines = lay_out_markdown(&topic.terminal_text(), width, &Theme::without_colours(), &|_| false, &|_| None).lines;
     if lines.len() >= usize::from(rows) && show_in_pager(&lines) {
         return Ok(());
     }

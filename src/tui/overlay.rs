@@ -6,6 +6,7 @@ use super::parts::help_page::Help;
 use super::parts::picker::Picker;
 use super::parts::{rehearsal_lines, text_field};
 use super::session_saving::UnsavedChoice;
+use super::text::markdown::lay_out_markdown;
 use super::text::{output, wrap};
 use super::theme::Theme;
 use crate::agent::LastingApproval;
@@ -133,6 +134,8 @@ pub enum ReaderBody {
     Plain,
     /// Terminal output of a command.
     Terminal,
+    /// Markdown, such as a page of the manual.
+    Markdown,
     /// A part of the rehearsal; the text is empty.
     Rehearsal(Arc<DryRunSummary>, RehearsalPart),
 }
@@ -178,6 +181,7 @@ impl Reader {
             let lines = match &self.body {
                 ReaderBody::Terminal => output::lay_out_output(&self.text, theme.text, theme, width),
                 ReaderBody::Plain => wrap::wrap_plain(&self.text, theme.text, width),
+                ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &|_| false, &|_| None).lines,
                 ReaderBody::Rehearsal(staging, chosen) => chosen.lay_out_part(staging, width, theme),
             };
             *laid = (width, Arc::new(lines));

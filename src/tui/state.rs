@@ -18,6 +18,7 @@ use super::user_input::UserInput;
 use super::viewport::Viewport;
 use crate::agent;
 use crate::chat::{SessionId, UnsentText};
+use crate::manual::TOPICS;
 use std::path::PathBuf;
 
 /// Settings of the user and facts about the project and the terminal.
@@ -94,6 +95,7 @@ impl State {
     ) -> (Self, Vec<Effect>) {
         let mut complete = Completion::default();
         complete.set_commands(COMMANDS.iter().map(|row| Candidate::new(row.names[0], row.help)).collect());
+        complete.set_topics(TOPICS.iter().map(|topic| Candidate::new(topic.name, topic.title())).collect());
         let mut composer = Composer::new("Write a message, / for commands, @ for files");
         composer.set_history(history);
         let mut state = Self {

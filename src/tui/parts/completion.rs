@@ -1,4 +1,4 @@
-//! Completion of `@` files and `/` commands while they are typed.
+//! Completion of `@` files, `/` commands and topics of `/help` while they are typed.
 
 mod completed_word;
 mod completion_layout;
@@ -28,6 +28,7 @@ pub struct Completion {
     /// Progress of the file search.
     file_progress: ListState,
     commands: Vec<Candidate>,
+    topics: Vec<Candidate>,
     /// Word under the cursor.
     word: Option<Word>,
     /// Indices of the matching candidates, best first.
@@ -58,6 +59,11 @@ impl Completion {
         if self.word.as_ref().is_some_and(|word| word.kind == Kind::Command) {
             self.update_matches();
         }
+    }
+
+    /// Sets the pages of the manual, in reading order.
+    pub fn set_topics(&mut self, candidates: Vec<Candidate>) {
+        self.topics = candidates;
     }
 
     /// Sets the files known so far, in the same order. The selection stays on its file.
@@ -108,7 +114,9 @@ impl Completion {
             Some(Action::Accept) => {
                 let name = &self.candidates(word.kind)[self.matches[self.cursor]].name;
                 let sends = keys.lookup(Scope::Composer, key) == Some(Action::Send);
-                if sends && word.is_complete(name) {
+                // `/help ` without a topic is a command of its own, so its list only offers.
+                let is_optional = word.kind == Kind::Topic && word.typed.is_empty() && self.cursor == 0;
+                if sends && (word.is_complete(name) || is_optional) {
                     return CompletionKey::Passed;
                 }
                 return CompletionKey::Replace(word.range.clone(), word.completed_text(name));
@@ -122,6 +130,7 @@ impl Completion {
         match kind {
             Kind::File => &self.files,
             Kind::Command => &self.commands,
+            Kind::Topic => &self.topics,
         }
     }
 
@@ -145,7 +154,7 @@ impl Completion {
     fn filter(&self, word: &Word) -> Filter {
         match word.kind {
             Kind::File => Filter::for_paths(&word.typed),
-            Kind::Command => Filter::new(&word.typed),
+            Kind::Command | Kind::Topic => Filter::new(&word.typed),
         }
     }
 }

@@ -12,6 +12,7 @@ mod frame_cost;
 mod hostile_text;
 mod key_rejections;
 mod large_prompts;
+mod manual_pages;
 mod mode_change;
 mod model_choice;
 mod properties;

@@ -97,7 +97,7 @@ fn update_completion(state: &mut State) -> Vec<Effect> {
             state.input.has_requested_files = true;
             vec![Effect::Request(HostRequest::ListFiles)]
         }
-        Some(Kind::File | Kind::Command) => Vec::new(),
+        Some(Kind::File | Kind::Command | Kind::Topic) => Vec::new(),
         None => {
             // Files come and go, so they are requested again for the next word.
             state.input.has_requested_files = false;

@@ -1,18 +1,37 @@
-//! The list of keys that work now, and the command palette.
+//! The list of keys that work now, the pages of the manual, and the command palette.
 
+use super::overlay_stack;
+use crate::manual;
 use crate::tui::command::{COMMANDS, CommandRow};
 use crate::tui::effect::Effect;
 use crate::tui::focus;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::Overlay;
+use crate::tui::overlay::{Overlay, ReaderBody};
 use crate::tui::parts::help_page::Help;
 use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::toast;
 use crate::tui::state::State;
 
 /// Opens the list of the keys that work now.
 pub fn open_help(state: &mut State) -> Vec<Effect> {
     let help = Help::new(focus::active_scopes(state));
     state.viewport.overlays.push(Overlay::Help(help));
+    Vec::new()
+}
+
+/// Opens the page of the manual with this name; shows the names of all pages if there is none.
+pub fn open_topic(state: &mut State, name: &str) -> Vec<Effect> {
+    match manual::find_topic(name) {
+        Some(topic) => {
+            let title = format!("Manual: {}", topic.name);
+            overlay_stack::push_reader(state, &title, topic.terminal_text().into(), ReaderBody::Markdown);
+        }
+        None => {
+            let names: Vec<&str> = manual::topic_names().collect();
+            let words = format!("No help topic “{name}”. Topics: {}", names.join(", "));
+            state.show_notice(&words, toast::Kind::Info);
+        }
+    }
     Vec::new()
 }
 

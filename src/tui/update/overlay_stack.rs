@@ -6,6 +6,7 @@ use crate::tui::overlay::{Overlay, Reader, ReaderBody};
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::state::State;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Opens a text in the pager. `terminal` is true if the text was written for a terminal.
 pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
@@ -21,6 +22,11 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
     };
     let text = format!("{}{more}", &text[..end]).into();
     let body = if terminal { ReaderBody::Terminal } else { ReaderBody::Plain };
+    push_reader(state, title, text, body);
+}
+
+/// Opens a text of this kind in the pager.
+pub fn push_reader(state: &mut State, title: &str, text: Arc<str>, body: ReaderBody) {
     let reader = Reader { title: title.to_owned(), text, body, top: 0, layout: RefCell::default() };
     state.viewport.overlays.push(Overlay::Reader(reader));
 }

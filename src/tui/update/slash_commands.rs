@@ -18,6 +18,7 @@ use crate::tui::state::State;
 /// Runs a command with the text after its name.
 pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command, words: &str) -> Vec<Effect> {
     match command {
+        Command::Help if !words.is_empty() => help_lists::open_topic(state, words),
         Command::Help => help_lists::open_help(state),
         Command::New => session_exit::leave_session_for(state, HostRequest::Session(SessionRequest::New)),
         Command::Fork => fork_session(state, words),

@@ -9,13 +9,29 @@ pub enum Kind {
     File,
     /// `/` and a command, only at the beginning of the text.
     Command,
+    /// A page of the manual, after `/help `.
+    Topic,
+}
+
+/// Command whose argument is a topic.
+const TOPIC_COMMAND: &str = "/help ";
+
+impl Kind {
+    /// Returns the character before a name of this kind, if any.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::File => "@",
+            Self::Command => "/",
+            Self::Topic => "",
+        }
+    }
 }
 
 /// A word with its sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     pub kind: Kind,
-    /// Text between the sign and the cursor.
+    /// Text before the cursor, without the sign.
     pub typed: String,
     /// Byte range of the whole word with its sign, including any text after the cursor.
     pub range: Range<usize>,
@@ -28,6 +44,9 @@ impl Word {
         let blank = |c: char| c.is_whitespace();
         let start = before.rfind(blank).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let end = cursor + text[cursor..].find(blank).unwrap_or(text.len() - cursor);
+        if before[..start] == *TOPIC_COMMAND {
+            return Some(Self { kind: Kind::Topic, typed: before[start..].to_owned(), range: start..end });
+        }
         // A name may be in brackets or quotes: `(@src/main.rs`.
         let open = before[start..].find(|c| !"([{\"'`".contains(c)).unwrap_or(0);
         let from = start + open;
@@ -41,14 +60,11 @@ impl Word {
 
     /// True if the whole word is this name already.
     pub fn is_complete(&self, name: &str) -> bool {
-        self.typed == name && self.range.len() == name.len() + 1
+        self.typed == name && self.range.len() == name.len() + self.kind.sign().len()
     }
 
     /// Returns the sign, the name, and a blank before the next word.
     pub fn completed_text(&self, name: &str) -> String {
-        match self.kind {
-            Kind::File => format!("@{name} "),
-            Kind::Command => format!("/{name} "),
-        }
+        format!("{}{name} ", self.kind.sign())
     }
 }

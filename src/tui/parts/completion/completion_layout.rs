@@ -22,7 +22,7 @@ impl Completion {
     pub fn height(&self, room: u16) -> u16 {
         let most = match self.word.as_ref().map(|word| word.kind) {
             Some(Kind::File) => (room / 2).max(MIN_FILE_ROWS).min(room),
-            Some(Kind::Command) | None => room,
+            Some(Kind::Command | Kind::Topic) | None => room,
         };
         let rows = if self.is_open() { self.matches.len() } else { 0 };
         let wanted = rows + usize::from(self.status().is_some());
@@ -77,10 +77,7 @@ impl Completion {
         let shown = &self.matches[first..self.matches.len().min(first + usize::from(height))];
         let names =
             shown.iter().map(|at| width::text_width(&candidates[*at].name)).max().unwrap_or(0).min(MAX_NAME_CELLS);
-        let sign = match word.kind {
-            Kind::File => "@",
-            Kind::Command => "/",
-        };
+        let sign = word.kind.sign();
         for (at, (found, row)) in shown.iter().zip(area.rows()).enumerate() {
             let candidate = &candidates[*found];
             let picked = first + at == self.cursor;
@@ -92,7 +89,7 @@ impl Completion {
             let room = usize::from(row.width).saturating_sub(3);
             let name = match word.kind {
                 Kind::File => width::fit_end(&candidate.name, room),
-                Kind::Command => width::fit_start(&candidate.name, room),
+                Kind::Command | Kind::Topic => width::fit_start(&candidate.name, room),
             };
             let dropped = candidate.name.graphemes(true).count().saturating_sub(name.graphemes(true).count());
             let dropped = if word.kind == Kind::File { dropped } else { 0 };

@@ -107,6 +107,32 @@ fn the_selection_wraps_around() {
 }
 
 #[test]
+fn a_topic_of_help_is_completed_and_may_be_left_out() {
+    let with_topics = |text: &str| {
+        let mut complete = sample_completion();
+        complete
+            .set_topics([("sessions", "Sessions"), ("sandbox", "Sandbox")].map(|(a, b)| Candidate::new(a, b)).into());
+        update_word(&mut complete, text);
+        complete
+    };
+    let complete = |text: &str, code| press_key(&mut with_topics(text), code);
+    assert_eq!(complete("/help sand|", KeyCode::Enter), CompletionKey::Replace(6..10, "sandbox ".into()));
+    assert_eq!(complete("/help sandbox|", KeyCode::Enter), CompletionKey::Passed);
+    assert_eq!(complete("/help |", KeyCode::Tab), CompletionKey::Replace(6..6, "sessions ".into()));
+    assert_eq!(complete("/help |", KeyCode::Enter), CompletionKey::Passed, "the list of keys");
+    for text in ["/help sandbox a|", "/theme s|", "x /help s|", "/help\nsand|"] {
+        assert!(!with_topics(text).is_open(), "{text}");
+    }
+    let mut second = with_topics("/help |");
+    press_key(&mut second, KeyCode::Down);
+    assert_eq!(press_key(&mut second, KeyCode::Enter), CompletionKey::Replace(6..6, "sandbox ".into()));
+    assert_snapshot!(screen_text(&with_topics("/help s|"), 30, 2), @"
+    ❯ sessions  Sessions
+      sandbox   Sandbox
+    ");
+}
+
+#[test]
 fn esc_closes_until_the_word_changes() {
     let mut complete = completion_for("/he|");
     assert_eq!(press_key(&mut complete, KeyCode::Esc), CompletionKey::Used);

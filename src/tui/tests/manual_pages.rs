@@ -1,0 +1,35 @@
+//! Pages of the manual in the reader, opened by `/help TOPIC`.
+
+use super::*;
+use crate::tui::overlay::Overlay;
+
+#[test]
+fn help_with_a_topic_opens_its_page() {
+    let mut screen = Screen::new();
+    screen.send_text("/help Network");
+    let page = screen.screen_text();
+    assert!(page.contains("Sandbox") && page.contains("esc back"), "an alias, whatever the case: {page}");
+    assert!(!page.contains("# Sandbox"), "it is rendered: {page}");
+    screen.press_key("esc");
+    screen.send_text("/help");
+    assert!(matches!(screen.state.viewport.overlays.last(), Some(Overlay::Help(_))));
+    screen.press_key("esc");
+    screen.send_text("/help nonsense");
+    let shown = screen.screen_text();
+    assert!(screen.state.viewport.overlays.is_empty());
+    assert!(shown.contains("No help topic “nonsense”. Topics: getting-started, providers"), "{shown}");
+}
+
+#[test]
+fn every_page_fits_every_width() {
+    let mut screen = Screen::new();
+    for topic in crate::manual::TOPICS {
+        screen.send_text(&format!("/help {}", topic.name));
+        let Some(Overlay::Reader(reader)) = screen.state.viewport.overlays.last() else { panic!("{}", topic.name) };
+        for width in [20, 56, 76, 116] {
+            let lines = reader.lay_out_text(width, &screen.state.theme);
+            assert!(lines.iter().all(|line| line.width() <= width), "{} at {width}", topic.name);
+        }
+        screen.press_key("esc");
+    }
+}
