@@ -15,6 +15,7 @@ mod clock_jumps;
 #[cfg(target_os = "linux")]
 mod closed_overlay_files;
 mod command_line;
+mod command_words;
 mod commands;
 mod commit_subjects;
 mod compaction;
