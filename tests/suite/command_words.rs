@@ -66,7 +66,7 @@ fn help_shows_a_long_page_in_the_pager_of_a_terminal() {
     assert!(!paged.contains('\x1b') && !paged.contains("| --- |"), "{paged}");
     for without in ["", "no-such-pager-4711"] {
         let plain = page(without);
-        assert!(plain.contains("\x1b[1mPermissions and rules\x1b[0m") && !plain.contains("paged"), "{plain}");
+        assert!(plain.contains("\x1b[1;4mPermissions and rules\x1b[0m") && !plain.contains("paged"), "{plain}");
     }
 }
 
