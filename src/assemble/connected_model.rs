@@ -1,8 +1,8 @@
 //! The model of this run: the configured one, or the tour.
 
-use super::key_command::KeyCommand;
 use crate::config::{self, Connection, Key};
 use crate::llm::client::{ConnectionOptions, Proxy};
+use crate::llm::key_command::KeyCommand;
 use crate::llm::tour::Tour;
 use crate::llm::{Api, AuthProvider, DefaultModel, Llm, Secret, Settings, timeouts};
 use crate::tui::host;

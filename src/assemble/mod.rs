@@ -6,7 +6,6 @@ mod connector;
 mod file_names;
 mod folders;
 mod headless_run;
-mod key_command;
 mod link_probe;
 mod model_switch;
 pub(crate) mod newest_session;

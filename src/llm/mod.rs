@@ -35,6 +35,7 @@ pub mod events;
 pub mod fallback;
 #[cfg(test)]
 mod fuzz;
+pub mod key_command;
 pub mod local_servers;
 mod loopback;
 pub mod models;

@@ -1,8 +1,7 @@
 //! Runs the program that prints a profile's key when the key is needed. The key is never logged, and kept only by the
 //! caller.
 
-use crate::config::Key;
-use crate::llm::{Error, KeySource, Secret};
+use super::{Error, KeySource, Secret};
 use async_trait::async_trait;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::path::PathBuf;
@@ -23,13 +22,13 @@ const LINGER: Duration = Duration::from_millis(200);
 const MAX_ERROR_CHARS: usize = 200;
 
 /// A program that prints a key.
-pub(super) struct KeyCommand {
+pub struct KeyCommand {
     /// aye itself, which starts the program without the terminal.
-    pub(super) myself: PathBuf,
+    pub myself: PathBuf,
     /// The program and its arguments; never empty.
-    pub(super) words: Vec<String>,
+    pub words: Vec<String>,
     /// Working directory: not a project, whose files must not affect it.
-    pub(super) home: PathBuf,
+    pub home: PathBuf,
 }
 
 #[async_trait]
@@ -43,19 +42,19 @@ impl KeySource for KeyCommand {
         };
         let status = ended.map_err(|error| about(format!("was lost: {error}")))?;
         let printed = running.out.output_text();
-        let key = Key::new(printed.lines().next().unwrap_or_default());
+        let key = printed.lines().next().unwrap_or_default().trim();
         if !status.success() {
             let complaint = first_error_line(&running.err.output_text(), &printed);
             let how = status.code().map_or("was killed by a signal".to_owned(), |code| format!("failed ({code})"));
             return Err(about(if complaint.is_empty() { how } else { format!("{how}: {complaint}") }));
         }
-        if key.expose().is_empty() {
+        if key.is_empty() {
             return Err(about("printed nothing on its first line".to_owned()));
         }
-        if !key.can_be_sent() {
+        if !key.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
             return Err(about("printed a key with characters that cannot be sent".to_owned()));
         }
-        Ok(Secret::new(key.expose()))
+        Ok(Secret::new(key))
     }
 }
 
