@@ -53,22 +53,29 @@ impl Connection {
         self.key.is_some() || self.key_by_command
     }
 
-    /// Describes the connection for the first screen: `gpt-5-mini at api.openai.com, from OPENAI_API_KEY`.
+    /// Describes the connection for the first screen: `gpt-5-mini at api.openai.com (key from OPENAI_API_KEY)`.
     pub fn describe(&self) -> String {
         let model = self.model.as_deref().unwrap_or("the server's default model");
         let place = parse_address(&self.base_url).map(|url| format_host(&url)).unwrap_or_default();
-        let from = match (&self.key_from, &self.base_url_from) {
+        let source = match (&self.key_from, &self.base_url_from) {
             (Origin::Default, Origin::Default) if self.model_from == Origin::Default => {
-                format!("from the profile {}", self.profile)
+                format!(" (profile {})", self.profile)
             }
-            (Origin::Default, Origin::Default) => format!("from {}", self.model_from),
-            (Origin::Default, from) => format!("from {from}"),
-            (from, _) if self.lacks_key => format!("but {from} is not set"),
-            (_, from) if !self.has_key() => format!("from {from}"),
-            (from, _) => format!("from {from}"),
+            (Origin::Default, Origin::Default) => format!(" ({})", describe_setter(&self.model_from)),
+            (Origin::Default, address) => format!(" ({})", describe_setter(address)),
+            (key, _) if self.lacks_key => format!(", but {key} is not set"),
+            (_, address) if !self.has_key() => format!(" ({})", describe_setter(address)),
+            (Origin::Entered, _) => " (with the key you entered)".to_owned(),
+            (key, _) => format!(" (key from {key})"),
         };
-        format!("{model} at {place}, {from}")
+        format!("{model} at {place}{source}")
     }
+}
+
+/// Names where a value is set: `set in config.toml:2`, `set by --base-url`.
+fn describe_setter(origin: &Origin) -> String {
+    let word = if matches!(origin, Origin::File { .. }) { "in" } else { "by" };
+    format!("set {word} {origin}")
 }
 
 /// Resolves the profile in use. Returns `None` if nothing is configured.

@@ -30,7 +30,7 @@ fn settings_and_keys_of_one_run_apply_in_the_next() {
     assert_eq!((settings.config.screen.theme.as_str(), settings.config.screen.mouse), ("dark", false));
     let credentials = Credentials::load(&places.credentials()).unwrap();
     let connection = resolve_connection(&settings, &no_environment, &flags, &credentials).unwrap().unwrap();
-    assert_eq!(connection.describe(), "gpt-5 at api.openai.com, from the key you entered");
+    assert_eq!(connection.describe(), "gpt-5 at api.openai.com (with the key you entered)");
     assert_eq!(connection.origin(), "https://api.openai.com");
     for file in [places.settings(), places.credentials()] {
         assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "{}", file.display());

@@ -71,27 +71,27 @@ fn no_configuration_gives_no_connection() {
 fn the_first_screen_names_the_source_of_the_connection() {
     check_connection(
         &Case { environment: &[KEY], ..NOTHING },
-        "gpt-5-mini at api.openai.com, from OPENAI_API_KEY",
+        "gpt-5-mini at api.openai.com (key from OPENAI_API_KEY)",
         Some("sk-1"),
     );
     check_connection(
         &Case { environment: &[("OPENROUTER_API_KEY", "k")], ..NOTHING },
-        "openai/gpt-5-mini at openrouter.ai, from OPENROUTER_API_KEY",
+        "openai/gpt-5-mini at openrouter.ai (key from OPENROUTER_API_KEY)",
         Some("k"),
     );
     check_connection(
         &Case { entered: &[("https://api.openai.com/v1", "k")], ..NOTHING },
-        "gpt-5-mini at api.openai.com, from the key you entered",
+        "gpt-5-mini at api.openai.com (with the key you entered)",
         Some("k"),
     );
     check_connection(
         &Case { file: "model.profile = \"ollama\"\nprofiles.ollama.model = \"qwen\"", ..NOTHING },
-        "qwen at 127.0.0.1:11434, from f:2",
+        "qwen at 127.0.0.1:11434 (set in f:2)",
         None,
     );
     check_connection(
         &Case { file: "model.profile = \"ollama\"", ..NOTHING },
-        "the server's default model at 127.0.0.1:11434, from the profile ollama",
+        "the server's default model at 127.0.0.1:11434 (profile ollama)",
         None,
     );
     check_connection(
@@ -100,7 +100,7 @@ fn the_first_screen_names_the_source_of_the_connection() {
         None,
     );
     let local = Case { flags: flag("http://localhost:9/v1/"), ..NOTHING };
-    let connection = check_connection(&local, "gpt-5-mini at localhost:9, from --base-url", None);
+    let connection = check_connection(&local, "gpt-5-mini at localhost:9 (set by --base-url)", None);
     assert_eq!((connection.base_url.as_str(), connection.lacks_key), ("http://localhost:9/v1", false));
 }
 
@@ -108,9 +108,9 @@ fn the_first_screen_names_the_source_of_the_connection() {
 fn r47_an_environment_key_is_sent_to_the_address_of_its_profile() {
     // Another address gets the key only if the user gave it for this run or in their own settings.
     let given = Case { environment: &[KEY], flags: flag("https://proxy.example/v1"), ..NOTHING };
-    check_connection(&given, "gpt-5-mini at proxy.example, from OPENAI_API_KEY", Some("sk-1"));
+    check_connection(&given, "gpt-5-mini at proxy.example (key from OPENAI_API_KEY)", Some("sk-1"));
     let given = Case { environment: &[KEY, ("OPENAI_BASE_URL", "https://proxy.example/v1")], ..NOTHING };
-    check_connection(&given, "gpt-5-mini at proxy.example, from OPENAI_API_KEY", Some("sk-1"));
+    check_connection(&given, "gpt-5-mini at proxy.example (key from OPENAI_API_KEY)", Some("sk-1"));
     // The key goes to no other profile.
     for profile in ["ollama", "lmstudio", "llamacpp", "vllm"] {
         let flags = Overrides { profile: Some(profile.into()), ..NOTHING.flags };
@@ -123,7 +123,7 @@ fn r47_an_environment_key_is_sent_to_the_address_of_its_profile() {
         environment: &[("OPENROUTER_API_KEY", "k"), ("OPENAI_BASE_URL", "https://proxy.example/v1")],
         ..NOTHING
     };
-    check_connection(&other, "openai/gpt-5-mini at openrouter.ai, from OPENROUTER_API_KEY", Some("k"));
+    check_connection(&other, "openai/gpt-5-mini at openrouter.ai (key from OPENROUTER_API_KEY)", Some("k"));
 }
 
 #[test]
@@ -268,14 +268,14 @@ fn an_invalid_key_is_reported_without_showing_it() {
 fn a_key_command_counts_as_a_key_and_is_not_run_on_connect() {
     let file = "model.profile = \"openai\"\nprofiles.openai.key_command = \"/none/such --of x\"";
     let connection =
-        check_connection(&Case { file, ..NOTHING }, "gpt-5-mini at api.openai.com, from the command /none/such", None);
+        check_connection(&Case { file, ..NOTHING }, "gpt-5-mini at api.openai.com (key from the command /none/such)", None);
     assert!(connection.has_key() && !connection.lacks_key);
     assert_eq!(connection.settings.key_command.unwrap(), ["/none/such", "--of", "x"]);
     // An environment variable overrides the command, and the command overrides an entered key.
     let set = Case { file, environment: &[KEY], ..NOTHING };
-    check_connection(&set, "gpt-5-mini at api.openai.com, from OPENAI_API_KEY", Some("sk-1"));
+    check_connection(&set, "gpt-5-mini at api.openai.com (key from OPENAI_API_KEY)", Some("sk-1"));
     let entered = Case { file, entered: &[("https://api.openai.com", "k")], ..NOTHING };
-    check_connection(&entered, "gpt-5-mini at api.openai.com, from the command /none/such", None);
+    check_connection(&entered, "gpt-5-mini at api.openai.com (key from the command /none/such)", None);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn the_first_screen_names_the_tour_and_the_other_providers() {
        Connected to the tour: a built-in script, not a model. It needs no key and
        no network. Its tools are real and work in a small sample project.
 
-       ❯ Type say hello and press enter to start.
+       ❯ Type “say hello” and press enter to start.
 
        To connect to a model instead, press alt-c:
        • Ollama is running on this machine · qwen3 and 1 more
@@ -64,7 +64,7 @@ fn the_first_screen_names_the_tour_and_the_other_providers() {
      needs no key and no network. Its tools are real and work
      in a small sample project.
 
-     ❯ Type say hello and press enter to start.
+     ❯ Type “say hello” and press enter to start.
 
      To connect to a model instead, press alt-c:
      • Ollama is running on this machine · qwen3 and 1 more
@@ -144,8 +144,8 @@ fn the_provider_is_not_switched_while_a_turn_runs() {
 #[test]
 fn r57_the_key_prompt_names_the_provider_that_receives_it() {
     let cases = [
-        ("", "tiny-7b at 127.0.0.1:9, from --base-url", "provider: tiny-7b at 127.0.0.1:9"),
-        ("work", "m at example.com, from your settings", "provider: m at example.com"),
+        ("", "tiny-7b at 127.0.0.1:9 (set by --base-url)", "provider: tiny-7b at 127.0.0.1:9"),
+        ("work", "m at example.com (set in config.toml:2)", "provider: m at example.com"),
         // This provider receives no key: the entered one is for the configured provider.
         ("", "qwen3 of Ollama, found on this machine", "unless your settings name another"),
     ];

@@ -104,7 +104,7 @@ fn draw_key_input(state: &State, line: &text_field::TextField, area: Rect, buffe
     let width = area.width.min(72);
     // Local servers found on this machine receive no key: the key is for the configured provider.
     let connection = &state.session.connection;
-    let named = !connection.profile.is_empty() || connection.source.ends_with("from --base-url");
+    let named = !connection.profile.is_empty() || connection.source.ends_with("(set by --base-url)");
     let whose = match connection.is_tour || !named {
         true => "its provider: OpenAI, unless your settings name another".to_owned(),
         // For example the provider that rejected the last key.

@@ -83,7 +83,7 @@ fn connection_section(state: &State, width: usize) -> Section {
         let model = &connection.model;
         // The source may begin with the name of the model.
         let from = connection.source.strip_prefix(model.as_str()).unwrap_or(&connection.source);
-        let dot = if from.is_empty() || from.starts_with([' ', ',']) { "" } else { ", " };
+        let dot = if from.is_empty() || from.starts_with([' ', ',', '(']) { "" } else { ", " };
         let from = if model.is_empty() { format!("{from}.") } else { format!("{dot}{from}.") };
         wrap_words(&[("Connected to ", theme.text), (model, theme.strong), (&from, theme.text)], width, "")
     };
@@ -143,7 +143,7 @@ fn first_step_section(state: &State, width: usize) -> Section {
     let enter = state.keys.first_chord(Scope::Composer, Action::Send);
     let words = [
         ("Type ", theme.text),
-        ("say hello", theme.person),
+        ("“say hello”", theme.person),
         (" and press ", theme.text),
         (&enter, theme.accent),
         (" to start.", theme.text),
