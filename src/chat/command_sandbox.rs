@@ -78,7 +78,7 @@ impl CommandSandbox {
                 let words = format!("no sandbox here: {why}; it may write and reach whatever you may");
                 parts.push((words, true));
                 if asked.is_some() {
-                    parts.push((format!("asks for the network{wanted}"), true));
+                    parts.push((format!("requests network access{wanted}"), true));
                 }
             }
             Self::Enforced(reach) => {
@@ -151,7 +151,7 @@ mod tests {
             (
                 CommandSandbox::Unavailable("x".into()),
                 Some("y"),
-                "no sandbox here: x; it may write and reach whatever you may · asks for the network (“y”)",
+                "no sandbox here: x; it may write and reach whatever you may · requests network access (“y”)",
             ),
             (CommandSandbox::Unspecified, Some("y"), ""),
         ] {

@@ -98,5 +98,5 @@ fn count_calls(records: &[Record<'_>]) -> String {
         1 => "1 call".to_owned(),
         calls => format!("{calls} calls"),
     };
-    if wrong > 0 { format!("{calls}, WARNING: {wrong} not as recorded") } else { calls }
+    if wrong > 0 { format!("{calls}, warning: {wrong} not as recorded") } else { calls }
 }

@@ -134,7 +134,7 @@ fn judge_live(
             };
             format!("read of {} ({why})", escape_path(path))
         }
-        Access::Write(_) => "change in the project".to_owned(),
+        Access::Write(_) => "file change in the project".to_owned(),
         Access::WriteOutside(path) => {
             format!("change of {} (outside the project, or configuration of other programs)", escape_path(path))
         }

@@ -48,7 +48,7 @@ impl Mode {
     pub fn description(self) -> &'static str {
         match self {
             Self::Plan => "reads only, nothing is changed or run",
-            Self::Ask => "reads run, everything else asks",
+            Self::Ask => "reads run without approval, everything else asks",
             Self::Auto => "reads and edits run, the rest asks",
             Self::Full => "everything except irreversible actions",
         }

@@ -330,7 +330,7 @@ fn explains_every_check() {
     insta::assert_snapshot!(told("A=1 cargo test > x && git push"), @r"
     parsed command: [cargo] [test] · variable A=1 · writes x | && [git] [push]
     effects: tool
-    mode: ask: reads run, everything else asks
+    mode: ask: reads run without approval, everything else asks
     rules that deny: matches: deny git push … (rules.toml:3)
     rules that ask: none
     rules that allow: does not match: allow cargo test … (rules.toml:3): 2 commands in the line; the rule covers a single one

@@ -256,7 +256,7 @@ fn prompt_title(told: &DryRunChange) -> String {
         (ChangeKind::Deleted, true) => ("delete", "a folder"),
     };
     let slash = if told.is_folder && name.is_some() { "/" } else { "" };
-    format!("apply: {does} {}{slash}?", name.unwrap_or(what))
+    format!("Apply: {does} {}{slash}?", name.unwrap_or(what))
 }
 
 /// Locates the target of the first change. It counts as sensitive, outside or aye's own if any other change is.

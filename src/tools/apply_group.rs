@@ -73,10 +73,10 @@ impl Tool for ApplyGroup {
             return Err(Error::Failed(why));
         }
         let title = match group {
-            Group::Source => "apply source changes?",
-            Group::Ignored => "apply ignored files?",
-            Group::GitSettings => "apply git settings and hooks?",
-            Group::Repository => "apply the commits?",
+            Group::Source => "Apply source changes?",
+            Group::Ignored => "Apply ignored files?",
+            Group::GitSettings => "Apply git settings and hooks?",
+            Group::Repository => "Apply the commits?",
         };
         Ok(Intent::Act(Box::new(Plan {
             title: title.to_owned(),

@@ -82,7 +82,7 @@ impl Tool for BashExec {
         // A grant covers only the current content of the scripts.
         let bound = preconditions.scripts_to_bind().ok().filter(|_| lasting);
         Ok(Intent::Act(Box::new(Plan {
-            title: "run a command?".to_owned(),
+            title: "Run a command?".to_owned(),
             summary: summary_line::first_line(&line.command, 120),
             access: read_only_commands::final_access(
                 command_access::command_access(line.clone(), files),
@@ -289,7 +289,7 @@ mod tests {
                 may_disclose: false,
                 named_secrets: Vec::new(),
             };
-            assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("make…", "run a command?"));
+            assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("make…", "Run a command?"));
             assert_eq!((&plan.access, &plan.work), (&Access::Run(run), &Work::Command(line)));
             let grant = plan.grant.as_ref().expect("a command can be granted");
             assert!(grant_covers(grant, &Subject::from_plan("bash_exec", &plan)));

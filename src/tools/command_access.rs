@@ -52,7 +52,7 @@ fn access_with_excused(line: CommandLine, files: &dyn Reader, excused: &[PathBuf
         Some(_) | None => {}
     }
     if line.network.is_some() && all.reach < Reach::Outside {
-        (all.reach, all.reason) = (Reach::Outside, "it asks for the network".to_owned());
+        (all.reach, all.reason) = (Reach::Outside, "network access requested".to_owned());
     }
     if all.reach > Reach::Reads {
         let is_secret = |(name, _): &(String, WordPosition)| files.locate(name).is_ok_and(|at| at.is_sensitive);

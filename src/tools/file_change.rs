@@ -113,7 +113,7 @@ pub fn plan_change(
         None
     };
     Ok(Intent::Act(Box::new(Plan {
-        title: if made { "create a file?" } else { "change a file?" }.to_owned(),
+        title: if made { "Create a file?" } else { "Change a file?" }.to_owned(),
         summary: summary_line::first_line(&shown, 120),
         access,
         preview: Preview::Edit(diff),
@@ -135,7 +135,7 @@ pub fn is_undisclosed(files: &dyn Reader, at: &Location) -> bool {
 pub fn plan_no_change(at: &Location, why: &str) -> Intent {
     let shown = planned_path::display_path(at);
     Intent::Act(Box::new(Plan {
-        title: "change a file?".to_owned(),
+        title: "Change a file?".to_owned(),
         summary: summary_line::first_line(&shown, 120),
         access: planned_path::write_access(at),
         preview: Preview::Text(format!("{shown}\n{why}")),

@@ -62,7 +62,7 @@ impl Tool for ListFiles {
         let listing = Listing { place: PlannedPath::record(files, &at)?, depth: depth.map_or(DEPTH, |depth| depth.0) };
         let shown = planned_path::display_path(&at);
         Ok(Intent::Act(Box::new(Plan {
-            title: "list a folder?".to_owned(),
+            title: "List a folder?".to_owned(),
             summary: summary_line::first_line(&shown, 120),
             access: planned_path::read_access(files, &at),
             preview: Preview::Text(shown),

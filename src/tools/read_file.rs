@@ -80,7 +80,7 @@ impl Tool for ReadFile {
             (_, Some(end)) => format!(":{start}-{end}"),
         };
         Ok(Intent::Act(Box::new(Plan {
-            title: "read a file?".to_owned(),
+            title: "Read a file?".to_owned(),
             summary: format!("{}{range}", summary_line::first_line(&shown, 120)),
             access,
             preview: Preview::Text(format!("{shown}{range}")),

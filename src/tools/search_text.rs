@@ -86,7 +86,7 @@ impl Tool for SearchText {
             (Some(glob), false) => format!(" in {}, {glob}", planned_path::display_path(&at)),
         };
         Ok(Intent::Act(Box::new(Plan {
-            title: "search files?".to_owned(),
+            title: "Search files?".to_owned(),
             summary: summary_line::first_line(
                 &format!("{}{wanted}", summary_line::first_line(&looking.pattern, 80)),
                 120,

@@ -63,7 +63,7 @@ impl Tool for SubAgent {
             ));
         }
         Ok(Intent::Act(Box::new(Plan {
-            title: "hand a task to a sub-agent?".to_owned(),
+            title: "Start a sub-agent?".to_owned(),
             summary: name.clone(),
             access: Access::Nothing,
             preview: Preview::Text(task.to_owned()),

@@ -69,7 +69,7 @@ mod tests {
     async fn r24_writes_only_over_the_planned_content() {
         let files = MemoryProject::with_files(&[("a", "1\n2\n")]);
         let new = write("b/c", "x\n", &files).unwrap();
-        assert_eq!((new.title.as_str(), new.summary.as_str()), ("create a file?", "b/c"));
+        assert_eq!((new.title.as_str(), new.summary.as_str()), ("Create a file?", "b/c"));
         assert_eq!(run_call(&WriteFile, &new, &files).await.unwrap(), "b/c: +1 −0");
         assert_eq!(files.text("b/c").as_deref(), Some("x\n"));
         let again = run_call(&WriteFile, &new, &files).await.unwrap_err();

@@ -94,7 +94,7 @@ fn r11_deletion_needs_a_capital_names_every_path_and_offers_no_grant() {
     let command = "rm old.txt check.sh; git checkout -- .";
     let (_runtime, _service, mut program) = start_session(vec![runs(command), says("Good.")], (110, 24), &[]);
     say(&mut program, "go");
-    program.until_asked("careful: this deletes old.txt and check.sh; discards uncommitted changes in .");
+    program.until_asked("warning: this deletes old.txt and check.sh; discards uncommitted changes in .");
     program.keys("y");
     program.until("Destructive: y is not enough · Y to approve");
     program.until_asked(command);

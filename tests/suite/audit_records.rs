@@ -300,7 +300,7 @@ async fn r15_audit_shows_the_last_session_or_the_named_one() {
         "asked you: control character",
         "no interactive user: aye denied",
         "refused",
-        "shown and decided: the same bytes",
+        "unchanged from prompt to decision",
         "<U+202E>\\u001b[2J<U+009B>2J",
     ] {
         assert!(out.contains(text), "{text}: {out}");
@@ -347,6 +347,6 @@ async fn r08_modified_record_is_reported() {
     assert!(text.contains(seconds));
     std::fs::write(&file, text.replace(seconds, "\"seconds\":31")).unwrap();
     let (out, _, _) = run(Setup::again(&place, &["audit"]), &service).await;
-    assert!(out.contains("WARNING: 1 not as recorded"), "{out}");
-    assert!(out.contains("CAREFUL: the recorded plan was modified"), "{out}");
+    assert!(out.contains("warning: 1 not as recorded"), "{out}");
+    assert!(out.contains("warning: the recorded plan was modified"), "{out}");
 }

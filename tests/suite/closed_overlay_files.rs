@@ -263,10 +263,10 @@ fn r30_shows_a_mode_change_of_the_project_folder_and_prompts_for_it() {
     let shown: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&shown["changes"][0]["path"], &shown["changes"][0]["folder"]), (&".".into(), &true.into()));
     let mut program = user.start(&["rehearsal", "apply", "--hunks"]);
-    let screen = program.until_asked("apply: change a folder?");
+    let screen = program.until_asked("Apply: change a folder?");
     assert!(screen.contains("mode 755 → 711"), "{screen}");
     program.keys("y");
-    program.until_asked("apply: create a?");
+    program.until_asked("Apply: create a?");
     assert_eq!(read_mode(&user.project()), 0o711);
     program.keys("y");
     program.until_asked("$ echo x > a");

@@ -107,7 +107,7 @@ impl Activity {
                         program.keys("y");
                         program.wait_ms(100);
                     }
-                    !program.screen().contains("run a command?")
+                    !program.screen().contains("Run a command?")
                 });
             }
         }

@@ -125,7 +125,7 @@ fn output_of_a_command_killed_with_the_program_is_kept() {
     say(&mut program, "go");
     program.until_asked("sleep 100");
     program.keys("y");
-    program.until_gone("run a command?");
+    program.until_gone("Run a command?");
     program.until("two");
     let sessions = place.path().join("home/aye/data/sessions");
     program.until_that("the output is saved", |_| {

@@ -56,7 +56,7 @@ fn r51_a_fork_copies_selected_answers_and_leaves_the_original_unanswered() {
     program.keys("\x11");
     program.until_asked("[x] Linux");
     program.keys("\r");
-    program.until("your answers");
+    program.until("Your answers");
     program.press_until("\r", "Good.");
     let request = service.received()[1].body.to_string();
     assert!(request.contains("a trait") && request.contains("Linux"), "{request}");

@@ -203,7 +203,7 @@ fn open_apply_screen_on_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::
 fn scroll_and_approve(program: &mut Program) {
     program.keys("\x1b[F");
     program.until_gone("more lines");
-    program.until_asked("apply: ");
+    program.until_asked("Apply: ");
     program.keys("y");
 }
 
@@ -218,9 +218,9 @@ fn r24_a_disk_that_fills_up_while_applying_leaves_whole_files_and_continues() {
         write_call("z.txt", 20),
     ]);
     let before = read_mounts();
-    program.until_asked("apply: change a.txt?");
+    program.until_asked("Apply: change a.txt?");
     scroll_and_approve(&mut program);
-    let screen = program.until_asked("apply: create ");
+    let screen = program.until_asked("Apply: create ");
     assert!(screen.contains("a.txt: the disk is full"), "{screen}");
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     // The folders of the file that does not fit must not remain.
@@ -254,7 +254,7 @@ fn r24_a_disk_that_fills_up_while_applying_leaves_whole_files_and_continues() {
     // Once there is room, the change can be applied.
     std::fs::remove_file(program.project().join("ballast")).unwrap();
     say(&mut program, "/rehearsal apply hunks");
-    program.until_asked("apply: change a.txt?");
+    program.until_asked("Apply: change a.txt?");
     scroll_and_approve(&mut program);
     program
         .until_that("the change is applied", |program| program.file("a.txt").is_some_and(|text| text.len() == 300_000));

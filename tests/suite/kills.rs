@@ -67,7 +67,7 @@ fn play_until(program: &mut Program, moment: Instant) {
             program.keys("go on\r");
             is_sent = true;
         }
-        if screen.contains("run a command?") && program.is_asked() {
+        if screen.contains("Run a command?") && program.is_asked() {
             program.keys("y");
         }
         program.wait_ms(8);

@@ -149,9 +149,9 @@ fn r30_changes_outside_are_in_the_plan_the_list_the_patch_and_the_json() {
 fn r30_a_file_outside_has_its_own_prompt_when_applied() {
     let Home { service, place, path, .. } = &home(None);
     let mut program = open_apply_screen(service, place, &[], (100, 30));
-    program.until_asked("apply source changes?");
+    program.until_asked("Apply source changes?");
     program.keys("n");
-    program.until_asked("apply: create note.txt?");
+    program.until_asked("Apply: create note.txt?");
     assert!(program.screen().contains("outside the project"), "{}", program.screen());
     assert!(!path.exists());
     program.press_until("Y", "✓ apply_change");
@@ -170,7 +170,7 @@ fn r30_a_file_outside_that_changed_since_is_a_conflict_and_stays() {
     let (out, _) = run_headless(place, &["rehearsal", "show"]);
     assert!(out.contains("CONFLICT") && out.contains("1 conflict"), "{out}");
     let mut program = open_apply_screen(service, place, &[], (100, 30));
-    program.until_asked("apply source changes?");
+    program.until_asked("Apply source changes?");
     program.keys("y");
     program.until("CONFLICT");
     assert_eq!(std::fs::read_to_string(path).unwrap(), "mine\n");

@@ -45,7 +45,7 @@ fn r68_project_files_are_used_only_after_approval_of_the_trust_prompt() {
     let mut program = person.start(&[]);
     let shown = program.until_asked("Trust the files of this project?");
     for part in
-        ["AGENTS.md · 28 bytes, about", "careful: 1 rule allows calls without approval", "also contains config.toml"]
+        ["AGENTS.md · 28 bytes, about", "warning: 1 rule allows calls without approval", "also contains config.toml"]
     {
         assert!(shown.contains(part), "{part}: {shown}");
     }

@@ -111,7 +111,7 @@ fn r51_half_answered_question_prompt_survives_a_kill_unchanged() {
     program.keys("\x11");
     program.until_asked("note: but not on old ones");
     program.keys("\r");
-    program.until("your answers");
+    program.until("Your answers");
     program.press_until("\r", "Good.");
     let request = service.received()[1].body.to_string();
     assert!(

@@ -63,14 +63,14 @@ fn r30_prompts_for_each_change_and_command_and_records_each_decision() {
         &[("a.txt", "one\n")],
     );
     let mut program = open_apply_screen(&service, &place, &["--hunks"], (100, 30));
-    program.until_asked("apply: change a.txt?");
+    program.until_asked("Apply: change a.txt?");
     // Enter alone never approves.
     program.keys("\r");
     program.wait_ms(200);
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
-    program.until_asked("apply: change a.txt?");
+    program.until_asked("Apply: change a.txt?");
     program.keys("y");
-    program.until_asked("apply: create b.txt?");
+    program.until_asked("Apply: create b.txt?");
     assert_eq!(program.file("a.txt").as_deref(), Some("two\n"));
     program.keys("n");
     program.until_asked("$ touch made");
@@ -118,13 +118,13 @@ fn r03_hasty_keys_apply_nothing_and_deletions_need_a_capital() {
     }
     assert_eq!(program.file("gone.txt").as_deref(), Some("x\n"));
     program.keys(&"\x7f".repeat(40));
-    program.until_asked("apply: delete gone.txt?");
+    program.until_asked("Apply: delete gone.txt?");
     program.keys("y");
     program.wait_ms(300);
     assert_eq!(program.file("gone.txt").as_deref(), Some("x\n"), "a deletion needs a capital");
-    program.until_asked("apply: delete gone.txt?");
+    program.until_asked("Apply: delete gone.txt?");
     program.keys("Y");
-    program.until_asked("apply: change a.txt?");
+    program.until_asked("Apply: change a.txt?");
     assert_eq!(program.file("gone.txt"), None);
     // The same key, held down, does not answer the next prompt.
     program.keys("yyyyyyyy");
@@ -141,7 +141,7 @@ fn r30_shows_files_changed_since_as_conflicts_and_keeps_them() {
     assert!(out.contains("1 conflict") && out.contains("CONFLICT: the real file changed since"), "{out}");
     let mut program = open_apply_screen(&service, &place, &["--hunks"], (80, 24));
     program.until("CONFLICT: a.txt changed since");
-    program.until_asked("apply: change b.txt?");
+    program.until_asked("Apply: change b.txt?");
     // The second file changes while its prompt is open.
     std::fs::write(place.path().join("project/b.txt"), "mine too\n").unwrap();
     program.keys("y");
@@ -218,10 +218,10 @@ fn reports_a_change_that_cannot_be_applied_and_continues() {
 
 #[test]
 fn r32_shows_terminal_sequences_in_names_and_contents_as_text() {
-    let hostile = "a\x1b[2J\x1b[1;1H╭─ apply: create a file? ─╮\u{202e}\ny yes\x07\r\n";
+    let hostile = "a\x1b[2J\x1b[1;1H╭─ Apply: create a file? ─╮\u{202e}\ny yes\x07\r\n";
     let (_runtime, service, place) = rehearse(&[write("a.txt", hostile)], &[]);
     let mut program = open_apply_screen(&service, &place, &["--hunks"], (60, 15));
-    let screen = program.until_asked("apply: create a.txt?");
+    let screen = program.until_asked("Apply: create a.txt?");
     assert!(screen.contains("<ESC>") || screen.contains("<U+001B>"), "{screen}");
     program.keys("n");
     let (out, _, code) = Setup::again(&place, &["rehearsal"]).print("");
@@ -254,7 +254,7 @@ fn r30_rehearsal_command_lists_shows_applies_and_drops() {
     program.until("~ a.txt");
     program.keys("\x1b");
     say(&mut program, "/rehearsal apply");
-    program.until_asked("apply source changes?");
+    program.until_asked("Apply source changes?");
     program.keys("y");
     program.until_that("the file is applied", |program| program.file("a.txt").as_deref() == Some("two\n"));
     let screen = program.screen();
@@ -286,13 +286,13 @@ fn r30_applies_a_commands_changes_once_and_repeating_it_needs_a_capital() {
     say(&mut program, "go");
     program.until("3 calls rehearsed, 3 ran in the overlay sandbox, nothing changed on disk");
     say(&mut program, "/rehearsal apply hunks");
-    let screen = program.until_asked("apply: delete old.txt?");
+    let screen = program.until_asked("Apply: delete old.txt?");
     assert!(screen.contains("LIVE RUN") && !screen.contains("DRY RUN"), "{screen}");
     assert!(screen.contains("deletes the file"), "{screen}");
     program.keys("Y");
-    program.until_asked("apply: create beside?");
+    program.until_asked("Apply: create beside?");
     program.keys("n");
-    program.until_asked("apply: change check.sh?");
+    program.until_asked("Apply: change check.sh?");
     program.keys("y");
     // The file already has this change, so an ordinary approval does not run the command again.
     let screen = program.until_asked("repeats applied changes: check.sh,");

@@ -171,12 +171,12 @@ fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
         assert!(pairs.contains(&(change["change"].as_str().unwrap(), change["did"].as_str().unwrap())), "{change}");
     }
     let mut program = scene.open_apply_screen(&[], (80, 24));
-    let screen = program.until_asked("apply source changes?");
+    let screen = program.until_asked("Apply source changes?");
     assert!(screen.contains("3 of 3 ticked · 1 of 2") && screen.contains("src/a.rs"), "{screen}");
     assert!(screen.contains("Not included: 300 files ignored by git (target/)"), "{screen}");
     program.keys(END);
     program.keys("y");
-    let screen = program.until_asked("apply the commits?");
+    let screen = program.until_asked("Apply the commits?");
     assert!(screen.contains("second, of the dry run") && screen.contains("refs/heads/main: "), "{screen}");
     assert_eq!(git(&project, &["log", "--format=%s"]), "first\n");
     program.keys(END);
@@ -202,7 +202,7 @@ fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
     assert!(!project.join("target").exists());
     // Ignored files are applied if the user asks for them.
     let mut program = scene.open_apply_screen(&["--ignored"], (60, 15));
-    program.until_asked("apply ignored files?");
+    program.until_asked("Apply ignored files?");
     program.keys(END);
     program.until_asked("y apply");
     program.keys("y");
@@ -230,12 +230,12 @@ fn r30_offers_rejected_files_and_hunks_again() {
         &[write_call("a.txt", &after), write_call("b.txt", "two\n"), command_call("rm gone.txt")],
     );
     let mut program = scene.open_apply_screen(&[], (100, 40));
-    let screen = program.until_asked("apply source changes?");
-    assert!(screen.contains("3 of 3 ticked") && screen.contains("careful: this deletes gone.txt"), "{screen}");
+    let screen = program.until_asked("Apply source changes?");
+    assert!(screen.contains("3 of 3 ticked") && screen.contains("warning: this deletes gone.txt"), "{screen}");
     program.keys(END);
     program.until("reason: ");
     program.keys(HOME);
-    program.until_asked("careful: this deletes gone.txt");
+    program.until_asked("warning: this deletes gone.txt");
     program.keys("y");
     program.until("Destructive: y is not enough");
     // The second hunk of a.txt, b.txt, and the deletion.
@@ -266,7 +266,7 @@ fn r30_offers_rejected_files_and_hunks_again() {
     );
     // Rejected changes are offered again.
     let mut program = scene.open_apply_screen(&[], (100, 40));
-    let screen = program.until_asked("apply source changes?");
+    let screen = program.until_asked("Apply source changes?");
     assert!(screen.contains("3 of 3 ticked") && screen.contains("changed 30"), "{screen}");
     program.keys(END);
     program.keys("t");
@@ -295,10 +295,10 @@ fn r30_skips_conflicts_and_a_move_in_conflict_keeps_its_source() {
     std::fs::create_dir(scene.project().join("new")).unwrap();
     scene.write("new/m.txt", "mine too\n");
     let mut program = scene.open_apply_screen(&[], (100, 40));
-    let screen = program.until_asked("apply source changes?");
+    let screen = program.until_asked("Apply source changes?");
     assert!(screen.contains("CONFLICT: a.txt changed since the dry run"), "{screen}");
     assert!(screen.contains("old/m.txt → new/m.txt") && screen.contains("old/k.txt → new/k.txt"), "{screen}");
-    assert!(!screen.contains("careful"), "a move destroys nothing: {screen}");
+    assert!(!screen.contains("warning: this"), "a move destroys nothing: {screen}");
     // One more file changes while the prompt is open.
     scene.write("b.txt", "mine as well\n");
     program.keys("y");
@@ -328,9 +328,9 @@ fn r30_refuses_commits_if_head_moved_but_not_after_git_status() {
     git(&project, &["status"]);
     assert_ne!(std::fs::read(project.join(".git/index")).unwrap(), index);
     let mut program = scene.open_apply_screen(&[], (100, 30));
-    program.until_asked("apply source changes?");
+    program.until_asked("Apply source changes?");
     program.keys("n");
-    let screen = program.until_asked("apply the commits?");
+    let screen = program.until_asked("Apply the commits?");
     assert!(screen.contains("Not applied: 1 source change of the dry run"), "{screen}");
     program.keys("n");
     end_program(&mut program);
@@ -338,7 +338,7 @@ fn r30_refuses_commits_if_head_moved_but_not_after_git_status() {
     git(&project, &["add", "mine"]);
     git(&project, &["commit", "-qm", "mine"]);
     let mut program = scene.open_apply_screen(&[], (100, 30));
-    program.until_asked("apply source changes?");
+    program.until_asked("Apply source changes?");
     program.keys("y");
     let screen = program.until("Cannot apply the commits: HEAD moved from");
     assert!(screen.contains("Run the git commands of the dry run again"), "{screen}");
@@ -360,9 +360,9 @@ fn r30_git_hooks_and_settings_have_a_separate_prompt_that_needs_a_capital() {
     let scene = Scene::new(&[("a.txt", "one\n"), ("make.sh", &script)], &calls);
     let project = scene.project();
     let mut program = scene.open_apply_screen(&[], (100, 40));
-    program.until_asked("apply source changes?");
+    program.until_asked("Apply source changes?");
     program.keys("y");
-    let screen = program.until_asked("apply git settings and hooks?");
+    let screen = program.until_asked("Apply git settings and hooks?");
     assert!(screen.contains("which git runs or reads") && screen.contains("pager = sh -c x"), "{screen}");
     program.keys("y");
     program.until("Destructive: y is not enough");
@@ -382,7 +382,7 @@ fn r51_killed_while_applying_a_group_leaves_whole_files_and_can_continue() {
     let scene = Scene::new(&[("moved", "m\n"), ("x", "x\n")], &[command_call(all)]);
     let project = scene.project();
     let mut program = scene.open_apply_screen(&["--ignored"], (80, 24));
-    program.until_asked("apply source changes?");
+    program.until_asked("Apply source changes?");
     program.keys(END);
     program.until_asked("y apply");
     program.keys("y");

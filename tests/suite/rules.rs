@@ -50,7 +50,7 @@ fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
     open_grant_choice(&mut program);
     let shown = program.until("would have covered no other call");
     for part in
-        ["prefix = [\"touch\"]", "tool = \"bash_exec\"", "stored in your rules.toml for 90 days", "never: a chain"]
+        ["prefix = [\"touch\"]", "tool = \"bash_exec\"", "stored in your rules.toml for 90 days", "never covers: a chain"]
     {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -361,7 +361,7 @@ fn r12_very_long_commands_ask_in_every_mode_and_deny_rules_reach_their_end() {
     program.until_asked("more than 50 commands");
     program.press_until("n", "One.");
     say(&mut program, "again");
-    program.until_asked("run a command?");
+    program.until_asked("Run a command?");
     // Approval needs the end to have been shown.
     program.press_until("y", "Read to the end first");
     program.press_until("\x1b[F", "longer than 10000 characters");

@@ -43,7 +43,7 @@ async fn r57_no_key_reaches_a_command_the_screen_the_session_or_an_error() {
         program.until("ask mode");
         program.types("go");
         program.keys("\r");
-        program.until_asked("run a command?");
+        program.until_asked("Run a command?");
         program.keys("y");
         program.until("(400)");
         program.keys("\u{4}");
@@ -129,7 +129,7 @@ fn r57_key_of_a_profile_is_sent_to_its_provider_only() {
                 wait_for_line(&mut lines, &give);
                 std::fs::write(home.join("seen"), "").unwrap();
             }
-            program.until_asked("run a command?");
+            program.until_asked("Run a command?");
             program.keys("y");
             wait_for_line(&mut lines, "guard --");
             std::fs::write(program.project().join("seen"), "").unwrap();
@@ -249,7 +249,7 @@ fn r57_no_process_that_the_program_starts_can_read_a_key() {
     let mut program = with_keys(&service, &[]).start();
     program.until("ask mode");
     say(&mut program, "go");
-    program.until_asked("run a command?");
+    program.until_asked("Run a command?");
     program.keys("y");
     program.until("42up");
     let seen = list_descendants(program.pid());

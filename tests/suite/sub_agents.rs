@@ -72,7 +72,7 @@ fn r17_calls_of_a_sub_agent_need_approval_and_the_prompt_names_it() {
     );
     say(&mut program, "go");
     let screen = program.until_asked("asked by sub-agent “notes”");
-    assert!(screen.contains("create a file?") && screen.contains("1 + new"), "{screen}");
+    assert!(screen.contains("Create a file?") && screen.contains("1 + new"), "{screen}");
     assert!(screen.contains("? sub_agent    notes · needs approval: a.txt"), "{screen}");
     assert_eq!(program.file("a.txt"), None, "nothing happens before approval");
     program.press_until("d", "arguments {");
@@ -124,7 +124,7 @@ fn r17_question_of_a_sub_agent_names_it_and_is_answered_to_it() {
     );
     say(&mut program, "go");
     let screen = program.until_asked("❯ 1   MIT");
-    assert!(screen.contains("asked by sub-agent “licence” · question"), "{screen}");
+    assert!(screen.contains("asked by sub-agent “licence” · Question"), "{screen}");
     program.press_until("\r", "All is done.");
     assert_eq!(tool_results(&service, "go"), ["They want MIT."]);
     assert!(tool_results(&service, "do licence")[0].contains("MIT"));

@@ -62,7 +62,7 @@ fn r15_log_has_a_reason_for_every_verdict() {
         assert!(found.0 == verdict && found.1.contains(part), "{found:?}");
     };
     is(judged(Policy::default(), read()), "allow", "read inside the project");
-    is(judged(Policy::default(), write()), "ask", "change in the project");
+    is(judged(Policy::default(), write()), "ask", "file change in the project");
     is(judged(Policy { dry_run: true, ..Policy::default() }, write()), "rehearse", "dry run");
     is(judged(Policy { mode: Mode::Plan, ..Policy::default() }, write()), "refuse", "plan mode");
     let mut state = idle();

@@ -236,7 +236,7 @@ fn reasons_name_the_reviewer() {
         verdict(&state).1.to_owned()
     };
     let (asks, fails) = (Does::Says(ReviewVerdict::Ask), Does::Fails);
-    assert_eq!(reason(&[asks], false, false), "change in the project; the hook “h0”: it is so");
+    assert_eq!(reason(&[asks], false, false), "file change in the project; the hook “h0”: it is so");
     assert_eq!(reason(&[asks], true, false), "the hook “h0”: it is so");
     assert_eq!(reason(&[fails], true, false), "the hook “h0” failed: it was lost");
     assert_eq!(reason(&[asks], true, true), "the model reviewer: “it is so”");

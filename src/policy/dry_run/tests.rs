@@ -61,8 +61,8 @@ fn r30_reports_or_asks_the_live_verdict() {
     };
     let (word, why) = says(&report, Access::Write("a".into()));
     assert_eq!(word, "rehearse");
-    assert!(why.ends_with("live, you would have been asked: change in the project"), "{why}");
-    assert_eq!(says(&live, Access::Write("a".into())), ("ask", "change in the project".to_owned()));
+    assert!(why.ends_with("live, you would have been asked: file change in the project"), "{why}");
+    assert_eq!(says(&live, Access::Write("a".into())), ("ask", "file change in the project".to_owned()));
     let (word, why) = says(&full, Access::Write("a".into()));
     assert_eq!(word, "rehearse");
     assert!(why.ends_with("live it would run: full mode"), "{why}");

@@ -40,7 +40,7 @@ async fn applies_exactly_the_previewed_diff() {
     let scene = RehearsedProject::new(&[("a", "one\ntwo\n")]);
     scene.rehearse_write("a", "one\n2\n");
     let plan = scene.plan(json!({ "path": "a" })).unwrap();
-    assert_eq!((plan.title.as_str(), plan.destroys.as_deref(), &plan.grant), ("apply: change a?", None, &None));
+    assert_eq!((plan.title.as_str(), plan.destroys.as_deref(), &plan.grant), ("Apply: change a?", None, &None));
     assert_eq!(plan.access, Access::Write("a".into()));
     let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
     assert_eq!((diff.added, diff.removed), (1, 1));
@@ -98,7 +98,7 @@ async fn deleting_a_folder_deletes_only_its_rehearsed_contents() {
     let plan = scene.plan(json!({ "path": "x" })).unwrap();
     let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
     assert_eq!(diff.note.as_deref(), Some("deletes the file"), "it is not deleted yet");
-    assert_eq!((plan.title.as_str(), plan.destroys.as_deref()), ("apply: delete x?", Some("deletes x")));
+    assert_eq!((plan.title.as_str(), plan.destroys.as_deref()), ("Apply: delete x?", Some("deletes x")));
     scene.act(&plan).await.unwrap();
     let plan = scene.plan(json!({ "path": "old" })).unwrap();
     assert_eq!(plan.destroys.as_deref(), Some("deletes old and the 3 files and folders in it"));
@@ -139,10 +139,10 @@ fn finds_non_unicode_name_if_unambiguous() {
 fn r32_title_names_only_plain_file_names() {
     let long = "n".repeat(60);
     for (path, title) in [
-        ("src/retry.rs", "apply: create retry.rs?"),
-        ("\u{8bf4}\u{660e}.txt", "apply: create \u{8bf4}\u{660e}.txt?"),
-        ("y yes \u{2500}\u{256e}", "apply: create a file?"),
-        (long.as_str(), "apply: create a file?"),
+        ("src/retry.rs", "Apply: create retry.rs?"),
+        ("\u{8bf4}\u{660e}.txt", "Apply: create \u{8bf4}\u{660e}.txt?"),
+        ("y yes \u{2500}\u{256e}", "Apply: create a file?"),
+        (long.as_str(), "Apply: create a file?"),
     ] {
         let scene = RehearsedProject::new(&[]);
         scene.rehearse_write(path, "x\n");

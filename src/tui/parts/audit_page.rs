@@ -36,7 +36,7 @@ pub fn audit_row_texts(record: &Record<'_>) -> (String, String) {
     parts.extend(record.sub_agent.map(quote_name));
     parts.extend(Some(record.summary()).filter(|summary| !summary.is_empty()).map(str::to_owned));
     if let Integrity::Broken(why) = record.verify_digests() {
-        parts.insert(0, format!("CAREFUL: {why}"));
+        parts.insert(0, format!("warning: {why}"));
     }
     (format!("{mark} {}", record.call.name), parts.join(" · "))
 }
@@ -178,7 +178,7 @@ impl Page {
             self.push_text("folder", &format!("{} · timeout {} s", line.folder.display(), line.seconds));
         }
         if let Some(destroys) = destroys {
-            self.push_text("careful", &format!("this {destroys}"));
+            self.push_text("warning", &format!("this {destroys}"));
         }
         for seen in &basis.files {
             self.push_text("file", &describe_file(seen));
@@ -213,19 +213,19 @@ impl Page {
                     .any(|(_, entry)| matches!(entry, Entry::Settled { sha256, .. } if !sha256.is_none()));
                 // A call that failed may not have run; its result tells.
                 let ran = match record.outcome() {
-                    Some(Outcome::Failed(_)) if ran => " and tried",
-                    Some(_) if ran => " and run",
-                    Some(_) | None => "",
+                    Some(Outcome::Failed(_)) if ran => Some("attempt"),
+                    Some(_) if ran => Some("run"),
+                    Some(_) | None => None,
                 };
                 let words = match (record.last_decision().is_some(), ran) {
-                    (true, "") => "shown and decided: the same bytes".to_owned(),
-                    (true, ran) => format!("shown, decided{ran}: the same bytes"),
-                    (false, "") => "as shown".to_owned(),
-                    (false, ran) => format!("planned{ran}: the same bytes"),
+                    (true, None) => "unchanged from prompt to decision".to_owned(),
+                    (true, Some(end)) => format!("unchanged from prompt to {end}"),
+                    (false, None) => "unchanged since it was planned".to_owned(),
+                    (false, Some(end)) => format!("unchanged from plan to {end}"),
                 };
                 self.push_text("", &words);
             }
-            Integrity::Broken(why) => self.push_text("", &format!("CAREFUL: {why}")),
+            Integrity::Broken(why) => self.push_text("", &format!("warning: {why}")),
             Integrity::Unknown => {}
         }
     }

@@ -69,8 +69,8 @@ impl Frame<'_> {
             let x = area.right() - 2 - width::text_width(&words) as u16;
             buffer.set_stringn(x, area.y, &words, room, text_style(theme, theme.dim));
         }
-        let careful = if self.is_destructive { "careful: " } else { "" };
-        let words = format!("{careful}{}", self.title);
+        let prefix = if self.is_destructive { "Warning: " } else { "" };
+        let words = format!("{prefix}{}", self.title);
         draw_border_text(&words, left, area.x + 2, area.y, buffer, text_style(theme, title));
         self.draw_hints(area, buffer, theme);
         Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }

@@ -133,7 +133,7 @@ impl Picker {
             page_rows: Cell::new(10),
             note: String::new(),
             typed_verb: None,
-            filter_hint: "type to filter",
+            filter_hint: "Type to filter",
             store_key: None,
         };
         picker.update_matches();

@@ -208,13 +208,13 @@ impl ReplyTiming {
 }
 
 impl TimingFigures {
-    /// Formats the time to the first chunk: `first after 0.8 s`.
+    /// Formats the time to the first chunk: `first token 0.8 s`.
     pub fn first_chunk_text(&self) -> String {
         let (ms, s) = (self.first_chunk_after.as_millis(), self.first_chunk_after.as_secs());
         match (ms, s) {
-            (0..100, _) => format!("first after {ms} ms"),
-            (_, 0..10) => format!("first after {:.1} s", self.first_chunk_after.as_secs_f64()),
-            (_, _) => format!("first after {}", format_seconds(s)),
+            (0..100, _) => format!("first token {ms} ms"),
+            (_, 0..10) => format!("first token {:.1} s", self.first_chunk_after.as_secs_f64()),
+            (_, _) => format!("first token {}", format_seconds(s)),
         }
     }
 

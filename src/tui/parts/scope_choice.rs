@@ -228,13 +228,13 @@ fn describe_covered_calls(calls: &[String]) -> String {
 fn describe_limits(grant: &Grant) -> String {
     let sensitive = "files with secrets, files that configure other programs, and destructive actions";
     match &grant.scope {
-        GrantScope::Command { .. } => format!("never: a command that differs in any character; {sensitive}"),
+        GrantScope::Command { .. } => format!("never covers: a command that differs in any character; {sensitive}"),
         GrantScope::Prefix { .. } => format!(
-            "never: a chain, pipe, redirection, substitution or variable in or before the command; a path outside the \
+            "never covers: a chain, pipe, redirection, substitution or variable in or before the command; a path outside the \
              project; {sensitive}"
         ),
         GrantScope::File(_) | GrantScope::Folder(_) => {
-            format!("never: {sensitive}; examples: .git/, .env, start-up files")
+            format!("never covers: {sensitive}; examples: .git/, .env, start-up files")
         }
     }
 }

@@ -179,7 +179,7 @@ fn describe_instruction_size(words: &Instructions, window: Option<u64>) -> Strin
     format!("{bytes}, {cut} {} tokens{share}", status_bar::format_tokens(tokens))
 }
 
-/// Describes the effects of a file, one per line. Lines that begin with `careful` are warnings.
+/// Describes the effects of a file, one per line. Lines that begin with `warning` are warnings.
 pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
     let mut lines = Vec::new();
     match &file.kind {
@@ -191,18 +191,18 @@ pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
             }
             match count_invisible(&words.text) {
                 0 => {}
-                1 => lines.push("careful: contains 1 invisible character, shown as a mark".to_owned()),
-                many => lines.push(format!("careful: contains {many} invisible characters, shown as marks")),
+                1 => lines.push("warning: contains 1 invisible character, shown as a mark".to_owned()),
+                many => lines.push(format!("warning: contains {many} invisible characters, shown as marks")),
             }
         }
         ProjectFileKind::Rules { counts: counted, allow_count: allows, problems, .. } => {
             lines.push(format!("rules for tool calls in this project: {counted}"));
             match allows {
                 0 => {}
-                1 => lines.push("careful: 1 rule allows calls without approval".to_owned()),
-                many => lines.push(format!("careful: {many} rules allow calls without approval")),
+                1 => lines.push("warning: 1 rule allows calls without approval".to_owned()),
+                many => lines.push(format!("warning: {many} rules allow calls without approval")),
             }
-            lines.extend(problems.iter().map(|problem| format!("careful: {problem}")));
+            lines.extend(problems.iter().map(|problem| format!("warning: {problem}")));
         }
         ProjectFileKind::Unusable(why) => lines.push(format!("not used: {why}")),
     }

@@ -47,7 +47,7 @@ fn r15_the_list_shows_decisions_and_a_page_shows_all_details() {
         "you approved once · y · 2 s after it was shown",
         "done in 12 ms",
         "folder     /project · timeout 30 s",
-        "shown, decided and run: the same bytes",
+        "unchanged from prompt to run",
         "result     running 3 tests",
     ] {
         assert!(page.contains(words), "{words}: {page}");
@@ -192,7 +192,7 @@ fn r21_prompt_details_name_files_and_variables_without_values() {
     screen.press_key("d");
     let card = screen.screen_text();
     for words in [
-        "in /project · 30 s",
+        "in /project · timeout 30 s",
         "file x.sh · 3 bytes · sha256",
         "rechecked before the call",
         "the call may use files that are not checked",

@@ -69,10 +69,10 @@ fn messages_queued_in_a_stopped_turn_can_be_sent_or_edited() {
         let mut screen = Screen::new();
         screen.send_text("go");
         screen.send_text("and quickly");
-        assert!(screen.screen_text().contains("queued for the next request · alt-q take back"));
+        assert!(screen.screen_text().contains("queued for the next request · alt-q edit"));
         screen.press_key("esc");
         let shows = screen.screen_text();
-        assert!(shows.contains("not sent · enter send · alt-q take back"), "{shows}");
+        assert!(shows.contains("not sent · enter send · alt-q edit"), "{shows}");
         screen
     };
     let said = |screen: &Screen| {

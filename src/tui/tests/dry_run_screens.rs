@@ -293,7 +293,7 @@ fn r30_a_live_copy_is_marked_in_the_transcript_and_while_applying() {
     screen.resize_screen(120, 36);
     let shows = screen.screen_text();
     assert!(shows.contains("— Live from here on, in a copy. The dry run is kept: aye --resume 01DRY"), "{shows}");
-    assert!(shows.contains("careful: this repeats applied changes: a.txt"), "{shows}");
+    assert!(shows.contains("warning: this repeats applied changes: a.txt"), "{shows}");
     assert!(shows.contains("Y approve") && !shows.contains(" y approve"), "{shows}");
     screen.advance_ms(2000);
     screen.press_key("n");

@@ -9,7 +9,7 @@ fn large_edit_intent(lines: usize) -> Intent {
     let path = std::path::PathBuf::from("big.rs");
     let diff = Diff { path: path.clone(), created: true, added: lines, removed: 0, hunks, note: None };
     Intent::Act(Box::new(Plan {
-        title: "write a file?".into(),
+        title: "Write a file?".into(),
         summary: "big.rs".into(),
         access: Access::Write(path.clone()),
         preview: Preview::Edit(diff),

@@ -280,7 +280,7 @@ pub fn turn_end() -> Entry {
 pub fn command_intent(line: &str) -> Intent {
     let line = CommandLine { command: line.into(), folder: "/project".into(), seconds: 30, ..CommandLine::default() };
     Intent::Act(Box::new(Plan {
-        title: "run a command?".into(),
+        title: "Run a command?".into(),
         summary: line.command.clone(),
         access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
@@ -293,7 +293,7 @@ pub fn command_intent(line: &str) -> Intent {
 
 pub fn read_intent(path: &str) -> Intent {
     Intent::Act(Box::new(Plan {
-        title: "read a file?".into(),
+        title: "Read a file?".into(),
         summary: path.into(),
         access: Access::Read(vec![path.into()]),
         preview: Preview::Text(path.into()),

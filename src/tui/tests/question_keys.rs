@@ -129,7 +129,7 @@ fn r05_a_paste_picks_nothing_and_is_inserted_as_text() {
     screen.press_key("4");
     screen.handle_event(Event::Pasted("1\nx\n".into()));
     let shows = screen.screen_text();
-    assert!(shows.contains("in my own words 1") && screen.state.input.composer.is_empty(), "{shows}");
+    assert!(shows.contains("Your own answer 1") && screen.state.input.composer.is_empty(), "{shows}");
     assert_eq!(screen.count_decisions(), 0);
 }
 

@@ -277,7 +277,7 @@ fn a_question_can_be_answered_before_its_turn() {
     assert!(shows.contains("queued: Which clock?") && shows.contains("queued: echo 2"), "{shows}");
     open_question(&mut screen);
     let shows = screen.screen_text();
-    assert!(shows.contains("─ question · clock ") && shows.contains("a trait"), "{shows}");
+    assert!(shows.contains("─ Question · clock ") && shows.contains("a trait"), "{shows}");
     screen.press_key("2");
     screen.press_key("enter");
     assert_eq!(screen.count_decisions(), 1);

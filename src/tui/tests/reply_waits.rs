@@ -265,7 +265,7 @@ fn the_footer_shows_reply_timing_and_drops_the_least_important() {
     screen.advance_ms(1000);
     screen.receive_chunk(Chunk::Text("a".repeat(160)));
     let words = footer_text(&mut screen);
-    assert!(words.contains("replying · 1 s") && words.contains("first after 0.8 s · ~60 tok/s"), "{words}");
+    assert!(words.contains("replying · 1 s") && words.contains("first token 0.8 s · ~60 tok/s"), "{words}");
     screen.advance_ms(1000);
     screen.receive_chunk(Chunk::Usage(Usage { input: 14_000, cached: 0, output: 60 }));
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
@@ -273,9 +273,9 @@ fn the_footer_shows_reply_timing_and_drops_the_least_important() {
         screen.resize_screen(width, 24);
         footer_text(screen).split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let wide = "ask mode · ctx 10% · 14.1k tok · $0.01 · first after 0.8 s · 60 tok/s · took 2.8 s ? help";
+    let wide = "ask mode · ctx 10% · 14.1k tok · $0.01 · first token 0.8 s · 60 tok/s · took 2.8 s ? help";
     assert_eq!(shows(100, &mut screen), wide);
-    assert_eq!(shows(80, &mut screen), "ask mode · ctx 10% · 14.1k tok · $0.01 · first after 0.8 s · 60 tok/s ? help");
+    assert_eq!(shows(80, &mut screen), "ask mode · ctx 10% · 14.1k tok · $0.01 · first token 0.8 s · 60 tok/s ? help");
     assert_eq!(shows(60, &mut screen), "ask mode · ctx 10% · 14.1k tok · $0.01 · 60 tok/s ? help");
     screen.advance_ms(60_000);
     assert!(footer_text(&mut screen).contains("60 tok/s"), "the figures stay");

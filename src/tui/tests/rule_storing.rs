@@ -47,7 +47,7 @@ fn r08_a_rule_written_late_does_not_approve_another_call_with_the_same_id() {
     std::mem::swap(&mut screen.state.agent, &mut other.state.agent);
     screen.state.prompts.current = None;
     screen.advance_ms(600);
-    assert!(screen.screen_text().contains("run a command?"));
+    assert!(screen.screen_text().contains("Run a command?"));
     screen.handle_event(written);
     assert_eq!(screen.count_decisions(), 0);
     screen.advance_ms(600);

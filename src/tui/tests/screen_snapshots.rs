@@ -25,7 +25,7 @@ fn the_first_screen() {
        aye  the terminal copilot that asks first
 
        Connected to gpt-5-mini, from your settings.
-       ask mode: reads run, everything else asks
+       ask mode: reads run without approval, everything else asks
 
        enter    Send message; nothing is changed or run without your approval
        ctrl-p   Command palette
@@ -77,7 +77,7 @@ fn a_conversation_with_calls() {
 
     ────────────────────────────────────────────────────────────────────────────────
      ❯ Write a message, / for commands, @ for files
-     ask mode · first after 0 ms · took 0 ms                                 ? help
+     ask mode · first token 0 ms · took 0 ms                                 ? help
     ");
 }
 
@@ -98,10 +98,10 @@ fn an_approval_in_a_small_terminal() {
 
 
 
-    ╭─ run a command? ─────────────────────────────────────────╮
+    ╭─ Run a command? ─────────────────────────────────────────╮
     │ $ cargo test retry                                       │
     │                                                          │
-    │ in /project · 30 s                                       │
+    │ in /project · timeout 30 s                               │
     │ reason: command                                          │
     ╰─ y approve · e edit · n deny · m message · d more ───────╯
      waiting for you · ask mode                         f1 help

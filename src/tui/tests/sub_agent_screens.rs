@@ -5,7 +5,7 @@ use crate::agent::{PendingCall, SubAgentConfig};
 
 fn task_intent(name: &str) -> Intent {
     Intent::Act(Box::new(Plan {
-        title: "hand a task to a sub-agent?".into(),
+        title: "Start a sub-agent?".into(),
         summary: name.into(),
         access: Access::Nothing,
         preview: Preview::Text(format!("do {name}")),
@@ -95,11 +95,11 @@ fn r17_the_prompt_and_rows_name_the_sub_agent() {
 
 
 
-╭─ run a command? ─────────────────────────────────────────────────────────────╮
+╭─ Run a command? ─────────────────────────────────────────────────────────────╮
 │ asked by sub-agent “write notes”                                             │
 │ $ echo done > notes                                                          │
 │                                                                              │
-│ in /project · 30 s                                                           │
+│ in /project · timeout 30 s                                                   │
 │ reason: command                                                              │
 ╰─ y approve · e edit · n deny · m deny with message… · d details ─────────────╯
  waiting for you · ask mode · 2.5k tok                                  f1 help

@@ -128,7 +128,7 @@ impl Approval {
             ApprovalView::Form(form) => return vec![Line::default(); form.preferred_height()],
             ApprovalView::Plan | ApprovalView::DenyMessage(_) => {
                 body.push_sub_agent(card);
-                let careful = card.plan.destroys.as_ref().map(|what| format!("careful: this {what}"));
+                let warning = card.plan.destroys.as_ref().map(|what| format!("warning: this {what}"));
                 let from = body.lines.len();
                 body.push_preview(&card.plan.preview);
                 // A long preview has the warning at its top.
@@ -138,14 +138,14 @@ impl Approval {
                         (body.lines.len() - from > LONG_PREVIEW_ROWS).then_some(0)
                     }
                 };
-                if let (Some(words), Some(row)) = (&careful, early) {
+                if let (Some(words), Some(row)) = (&warning, early) {
                     let rest = body.lines.split_off((from + row).min(body.lines.len()));
                     body.push_text(words, theme.danger);
                     body.lines.extend(rest);
                 }
                 body.push_blank();
                 body.push_location(card);
-                if let (Some(words), None) = (&careful, early) {
+                if let (Some(words), None) = (&warning, early) {
                     body.push_text(words, theme.danger);
                 }
                 if !card.reason.is_empty() {
@@ -280,7 +280,7 @@ impl BodyBuilder<'_> {
             Some(rest) => format!("~/{}", rest.display()),
             None => line.folder.display().to_string(),
         };
-        let mut parts = vec![(format!("in {folder} · {} s", line.seconds), false)];
+        let mut parts = vec![(format!("in {folder} · timeout {} s", line.seconds), false)];
         parts.extend(line.sandbox.describe_parts(line.network.as_deref(), card.home));
         if parts.len() == 1 && !card.sandbox_note.is_empty() {
             parts.push((card.sandbox_note.to_owned(), false));

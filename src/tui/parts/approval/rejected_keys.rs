@@ -99,11 +99,11 @@ mod tests {
         let rm = Plan { destroys: Some("deletes the folder x".into()), ..plan("rm -r x") };
         let shown = screen_text(&draw(&mut drawn_prompt(&rm, (60, 9)), &rm, (60, 9), Listening::Ready, 0));
         insta::assert_snapshot!(shown, @r#"
-┏━ careful: run a command? ━━━━━━━━━━━━━━━━━━━━━━━ 1 of 3 ━┓
+┏━ Warning: Run a command? ━━━━━━━━━━━━━━━━━━━━━━━ 1 of 3 ━┓
 ┃ $ rm -r x                                                ┃
 ┃                                                          ┃
-┃ in ~/src/app · 30 s · network off                        ┃
-┃ careful: this deletes the folder x                       ┃
+┃ in ~/src/app · timeout 30 s · network off                ┃
+┃ warning: this deletes the folder x                       ┃
 ┃ reason: project code run by cargo                        ┃
 ┃                                                          ┃
 ┃                                                          ┃

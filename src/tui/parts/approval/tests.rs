@@ -26,7 +26,7 @@ pub(super) fn plan(command: &str) -> Plan {
     };
     let scope = Wide::Command { command: command.into(), folder: line.folder.clone(), network: false };
     Plan {
-        title: "run a command?".into(),
+        title: "Run a command?".into(),
         summary: command.into(),
         access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
@@ -112,28 +112,28 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
     let plan = plan("cargo test retry -- --nocapture");
     draw(&mut card, &plan, (90, 6), Listening::Ready, 0);
     insta::assert_snapshot!(screen_text(&draw(&mut card, &plan, (90, 6), Listening::Ready, 0)), @r#"
-╭─ run a command? ────────────────────────────────────────────────────────────── 1 of 3 ─╮
+╭─ Run a command? ────────────────────────────────────────────────────────────── 1 of 3 ─╮
 │ $ cargo test retry -- --nocapture                                                      │
 │                                                                                        │
-│ in ~/src/app · 30 s · network off                                                      │
+│ in ~/src/app · timeout 30 s · network off                                              │
 │ reason: project code run by cargo                                                      │
 ╰─ y approve · a always… · e edit · n deny · m deny with message… · d more · l list ─────╯
 "#);
     insta::assert_snapshot!(screen_text(&draw(&mut card, &plan, (60, 6), Listening::Ready, 0)), @r#"
-╭─ run a command? ──────────────────────────────── 1 of 3 ─╮
+╭─ Run a command? ──────────────────────────────── 1 of 3 ─╮
 │ $ cargo test retry -- --nocapture                        │
 │                                                          │
-│ in ~/src/app · 30 s · network off                        │
+│ in ~/src/app · timeout 30 s · network off                │
 │ reason: project code run by cargo                        │
 ╰─ y approve · a always… · n deny · m message · l list ────╯
 "#);
     insta::assert_snapshot!(screen_text(&draw(&mut card, &plan, (40, 8), Listening::Unsent, 0)), @r#"
-╭─ run a command? ──────────── 1 of 3 ─╮
+╭─ Run a command? ──────────── 1 of 3 ─╮
 │ $ cargo test retry -- --nocapture    │
 │                                      │
-│ in ~/src/app · 30 s · network off    │
+│ in ~/src/app · timeout 30 s ·        │
+│ network off                          │
 │ reason: project code run by cargo    │
-│                                      │
 │                                      │
 ╰─ tab to answer ──────────────────────╯
 "#);
@@ -238,7 +238,7 @@ fn a_destructive_call_shows_its_effect_and_needs_a_capital_y() {
     let mut card = drawn_prompt(&plan, (60, 15));
     assert!(
         screen_text(&draw(&mut card, &plan, (60, 15), Listening::Ready, 0))
-            .contains("careful: this deletes the folder build")
+            .contains("warning: this deletes the folder build")
     );
     for (key, why) in [('y', "is not enough"), ('a', "need approval each time")] {
         let reply = press(&mut card, &plan, KeyCode::Char(key), 1_000);

@@ -65,7 +65,7 @@ fn key_event(chord: &str) -> KeyEvent {
 fn a_list_shows_its_columns() {
     assert_snapshot!(screen_text(&session_picker(), 80, 14), @r"
     ╭─ sessions ────────────────────────────────────────────────────────── 4 of 4 ─╮
-    │ ❯ type to filter                                                             │
+    │ ❯ Type to filter                                                             │
     │ ❯ fix the flaky retry test   gpt-5-mini · dry run                      14:02 │
     │   rename the config section  gpt-5-mini                            yesterday │
     │   漢字 in file names         qwen3                                   3 March │
@@ -92,7 +92,7 @@ fn a_long_title_does_not_cut_the_second_column() {
 fn a_small_screen_is_filled_completely() {
     assert_snapshot!(screen_text(&session_picker(), 40, 8), @r"
     ╭─ sessions ────────────────── 4 of 4 ─╮
-    │ ❯ type to filter                     │
+    │ ❯ Type to filter                     │
     │ ❯ fix the flaky retry test     14:02 │
     │   rename the config section  gpt-5-… │
     │   漢字 in file names         3 March │
@@ -165,7 +165,7 @@ fn the_cursor_stays_on_its_row_when_the_rows_change() {
     assert_eq!(picker.selected_row(), None);
     assert_snapshot!(screen_text(&picker, 20, 4), @r"
     ╭─ models ─────────╮
-    │ ❯ type to filter │
+    │ ❯ Type to filter │
     │ none             │
     ╰─ enter pick · … ─╯
     ");

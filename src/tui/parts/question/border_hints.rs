@@ -37,15 +37,15 @@ impl QuestionPrompt {
         let count = self.pages.len();
         let answered = self.pages.iter().filter(|page| page.source() != AnswerValue::Skipped).count();
         let (left, mut right) = match asked.list.get(self.page) {
-            None => ("your answers".to_owned(), format!("{answered} of {count} answered")),
+            None => ("Your answers".to_owned(), format!("{answered} of {count} answered")),
             // The tool made this keyword up because the model gave none.
             Some(question) if question.keyword == format!("question-{}", self.page) => {
-                ("question".to_owned(), format!("{} of {count}", self.page + 1))
+                ("Question".to_owned(), format!("{} of {count}", self.page + 1))
             }
             Some(question) => {
                 let name = reveal::reveal_line(&question.keyword);
                 let name = width::fit_start(&name, KEYWORD_WIDTH);
-                (format!("question · {name}"), format!("{} of {count}", self.page + 1))
+                (format!("Question · {name}"), format!("{} of {count}", self.page + 1))
             }
         };
         let left = by.map(|name| format!("{} · {left}", origin_line(name))).unwrap_or(left);

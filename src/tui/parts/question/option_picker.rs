@@ -105,9 +105,9 @@ impl PickerLayout<'_> {
         let Some(choice) = self.question.options.get(row) else {
             let taken = matches!(self.page.source(), AnswerValue::Text(_));
             let words = match (self.page.text_answer.as_str(), taken) {
-                ("", _) => "in my own words…".to_owned(),
+                ("", _) => "Write an answer…".to_owned(),
                 (own, true) => own.to_owned(),
-                (own, false) => format!("in my own words: {own}"),
+                (own, false) => format!("Your own answer: {own}"),
             };
             let pieces = revealed_pieces(&words, style, theme.mark);
             let lead = row_prefix(at, &number, selection_mark(self.question.is_multiple, taken), self.width, accent);

@@ -285,7 +285,7 @@ impl QuestionPrompt {
 /// Returns the label of the line being edited, and its width in cells.
 fn line_label(writing: Option<&(LineKind, TextField)>, width: u16) -> (&'static str, u16) {
     let label = match writing {
-        Some((LineKind::TextAnswer, _)) => "in my own words ",
+        Some((LineKind::TextAnswer, _)) => "Your own answer ",
         Some((LineKind::Note, _)) => "note ",
         None => "",
     };

@@ -86,17 +86,17 @@ fn the_prompt_shows_question_options_and_keys() {
     let asked = questions(vec![question("clock", false), question("other", true)]);
     let mut card = QuestionPrompt::new("1".into(), &asked);
     insta::assert_snapshot!(draw(&mut card, &asked, (90, 8)), @r#"
-╭─ question · clock ──────────────────────────────────────────────────────────── 1 of 2 ─╮
+╭─ Question · clock ──────────────────────────────────────────────────────────── 1 of 2 ─╮
 │ Which clock should the test use?                                                       │
 │                                                                                        │
 │ ❯ 1   tokio::time::pause   virtual time; the test takes no time at all  recommended    │
 │   2   a Clock trait        more code, but the library gets testable                    │
 │   3   the real clock       widen the window to 200 ms                                  │
-│   4   in my own words…                                                                 │
+│   4   Write an answer…                                                                 │
 ╰─ ↑↓ move · 1-4 pick · n note · tab next · enter confirm · esc later · x decline ───────╯
 "#);
     insta::assert_snapshot!(draw(&mut card, &asked, (60, 11)), @r#"
-╭─ question · clock ────────────────────────────── 1 of 2 ─╮
+╭─ Question · clock ────────────────────────────── 1 of 2 ─╮
 │ Which clock should the test use?                         │
 │                                                          │
 │ ❯ 1   tokio::time::pause  recommended                    │
@@ -105,12 +105,12 @@ fn the_prompt_shows_question_options_and_keys() {
 │       more code, but the library gets testable           │
 │   3   the real clock                                     │
 │       widen the window to 200 ms                         │
-│   4   in my own words…                                   │
+│   4   Write an answer…                                   │
 ╰─ 1-4 pick · tab next · enter confirm · esc later ────────╯
 "#);
     press(&mut card, &asked, "2>");
     insta::assert_snapshot!(draw(&mut card, &asked, (40, 13)), @r#"
-╭─ your answers ───── 1 of 2 answered ─╮
+╭─ Your answers ───── 1 of 2 answered ─╮
 │ 1 Which clock should the test use?   │
 │   a Clock trait                      │
 │ 2 Which clock should the test use?   │

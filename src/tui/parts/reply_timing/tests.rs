@@ -78,12 +78,12 @@ fn speed_is_estimated_while_streaming_and_counted_at_the_end() {
     let mut talk = TimedSession::new();
     assert_eq!(talk.figures_text(), "");
     talk.receive_chars(4, 800);
-    assert_eq!(talk.figures_text(), "first after 0.8 s, ");
+    assert_eq!(talk.figures_text(), "first token 0.8 s, ");
     talk.receive_chars(396, 1800);
-    assert_eq!(talk.figures_text(), "first after 0.8 s, ~100 tok/s");
+    assert_eq!(talk.figures_text(), "first token 0.8 s, ~100 tok/s");
     talk.receive_chunk(Chunk::Usage(Usage { input: 9, cached: 0, output: 120 }), 1900);
     talk.receive_chunk(Chunk::Done(FinishReason::Stop), 2000);
-    assert_eq!(talk.figures_text(), "first after 0.8 s, 120 tok/s, took 2000 ms");
+    assert_eq!(talk.figures_text(), "first token 0.8 s, 120 tok/s, took 2000 ms");
     talk.handle_event(Event::UserMessage("more".into()), 9000);
     assert_eq!(talk.figures_text(), "", "the figures stay until the next reply");
 }
@@ -108,7 +108,7 @@ fn hidden_reasoning_tokens_do_not_inflate_the_speed() {
     talk.receive_chars(200, 10_000);
     talk.receive_chunk(Chunk::Usage(Usage { input: 9, cached: 0, output: 2000 }), 10_000);
     talk.receive_chunk(Chunk::Done(FinishReason::Stop), 10_000);
-    assert_eq!(talk.figures_text(), "first after 9.0 s, 200 tok/s, took 10000 ms");
+    assert_eq!(talk.figures_text(), "first token 9.0 s, 200 tok/s, took 10000 ms");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_reply_in_one_chunk_is_measured_from_the_request() {
     talk.receive_chars(400, 2000);
     talk.receive_chunk(Chunk::Usage(Usage { input: 9, cached: 0, output: 100 }), 2000);
     talk.receive_chunk(Chunk::Done(FinishReason::Stop), 2000);
-    assert_eq!(talk.figures_text(), "first after 2.0 s, 50 tok/s, took 2000 ms");
+    assert_eq!(talk.figures_text(), "first token 2.0 s, 50 tok/s, took 2000 ms");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn call_arguments_are_measured_and_retry_waits_are_not() {
     for (bytes, at) in [(0, 5500), (200, 6000), (400, 6500), (100, 7000), (400, 7500)] {
         talk.receive_chunk(Chunk::CallProgress { name: "f".into(), bytes }, at);
     }
-    assert_eq!(talk.figures_text(), "first after 0.4 s, ~100 tok/s", "800 bytes in two seconds, sent at 5.1 s");
+    assert_eq!(talk.figures_text(), "first token 0.4 s, ~100 tok/s", "800 bytes in two seconds, sent at 5.1 s");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn r49_a_countdown_ticks_every_second_until_the_retry_is_sent() {
     talk.handle_event(Event::RetryNow, 4000);
     assert_eq!(talk.wait_text(4000), ("asks, 2".into(), None));
     talk.receive_chars(1, 4500);
-    assert_eq!((talk.wait_text(4500).0, talk.figures_text()), (String::new(), "first after 0.5 s, ".into()));
+    assert_eq!((talk.wait_text(4500).0, talk.figures_text()), (String::new(), "first token 0.5 s, ".into()));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn times_and_speeds_are_formatted_briefly() {
     let soon = |first| TimingFigures { first_chunk_after: ms(first), speed: None, total: None }.first_chunk_text();
     assert_eq!(
         [soon(0), soon(99), soon(800), soon(9_960), soon(75_000)],
-        ["first after 0 ms", "first after 99 ms", "first after 0.8 s", "first after 10.0 s", "first after 75 s"]
+        ["first token 0 ms", "first token 99 ms", "first token 0.8 s", "first token 10.0 s", "first token 75 s"]
     );
     let fast = |tokens, estimated| {
         let speed = Some(Speed { tokens, estimated });

@@ -67,7 +67,7 @@ pub fn lay_out_batch(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
     let mut page = Page { rows: Vec::new(), width: width.max(1), notes: theme.warning, theme };
     page.push_text(&batch.describe_batch(), theme.strong, None);
     if let Some(destroys) = batch.destroys(&[]) {
-        page.push_text(&format!("careful: this {destroys}"), theme.danger, None);
+        page.push_text(&format!("warning: this {destroys}"), theme.danger, None);
     }
     for note in &batch.notes {
         page.push_text(note, theme.dim, None);
@@ -151,7 +151,7 @@ impl Page<'_> {
         }
         let of = item.blocked.is_none().then_some((at, None));
         if let Some(destroys) = item.destroys.as_ref().filter(|_| of.is_some()) {
-            self.push_indented(&format!("careful: this {destroys}"), theme.danger, of);
+            self.push_indented(&format!("warning: this {destroys}"), theme.danger, of);
         }
         for note in item.notes.iter().filter(|_| !short) {
             self.push_indented(note, self.notes, of);

@@ -42,7 +42,7 @@ fn batch_plan(items: Vec<Item>) -> Plan {
     let work = BatchWork { items: vec![vec![]; items.len()], ..BatchWork::default() };
     let batch = Batch { group: Group::Source, notes: vec![], items };
     Plan {
-        title: "apply source changes?".into(),
+        title: "Apply source changes?".into(),
         summary: batch.describe_batch(),
         access: Access::Write("a".into()),
         destroys: batch.destroys(&[]),
@@ -148,7 +148,7 @@ fn each_file_and_hunk_is_ticked_separately() {
 #[test]
 fn ticked_items_decide_whether_a_capital_is_needed() {
     let mut prompt = Prompt::new(sample_items(), TALL);
-    assert!(prompt.screen_text().contains("careful: apply"), "the frame shows the warning");
+    assert!(prompt.screen_text().contains("Warning: Apply"), "the frame shows the warning");
     assert!(
         matches!(prompt.press_key(KeyCode::Char('y')), KeyResult::Explained(words) if words.contains("not enough"))
     );
@@ -158,7 +158,7 @@ fn ticked_items_decide_whether_a_capital_is_needed() {
     }
     prompt.press_key(KeyCode::Char(' '));
     let shown = prompt.screen_text();
-    assert!(shown.contains("[ ] − c") && !shown.contains("careful: apply"), "{shown}");
+    assert!(shown.contains("[ ] − c") && !shown.contains("Warning: Apply"), "{shown}");
     let rejected = Rejected { item: 2, hunks: vec![] };
     assert!(matches!(prompt.press_key(KeyCode::Char('Y')), KeyResult::Explained(_)));
     assert_eq!(decision_of(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));

@@ -333,7 +333,7 @@ fn lay_out_queue(ground: &LayoutContext<'_>, outside: &LinkLookups) -> Page {
         };
         let back = hint(Action::EditQueued);
         if !back.is_empty() {
-            words.push_str(&format!(" · {back} take back"));
+            words.push_str(&format!(" · {back} edit"));
         }
         page.append_page(lay_out_plain(&words, ground.theme.dim, ground.width, "  "));
     }

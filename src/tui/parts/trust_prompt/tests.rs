@@ -103,7 +103,7 @@ fn r68_the_prompt_lists_effects_and_shows_every_file_in_full() {
 │                                                          │
 │ .aye/rules.toml · 87 bytes · not trusted yet             │
 │   rules for tool calls in this project: 1 allow          │
-│   careful: 1 rule allows calls without approval          │
+│   warning: 1 rule allows calls without approval          │
 │                                                          │
 │ .aye/instructions.md                                     │
 │   not used: it is a link that leads nowhere              │
@@ -169,7 +169,7 @@ fn r68_file_contents_cannot_draw_over_the_prompt() {
     let text = rows.join("\n");
     assert!(!text.contains(|c: char| c != '\n' && c.is_control()), "{text}");
     assert!(!text.contains(['\u{202e}', '\u{2066}', '\u{200b}', '\u{e0041}']), "{text}");
-    for mark in ["<U+202E>", "<U+E0041>", "<U+001B>[2J", "<8 empty lines>", "careful: contains 9 invisible"] {
+    for mark in ["<U+202E>", "<U+E0041>", "<U+001B>[2J", "<8 empty lines>", "warning: contains 9 invisible"] {
         assert!(text.contains(mark), "{mark}: {text}");
     }
     // Every line of a file has the bar before it, whatever it contains.

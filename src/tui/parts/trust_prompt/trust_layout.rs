@@ -189,8 +189,8 @@ impl PromptLines<'_> {
         }
         self.lines.extend(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)).lines);
         for words in describe_effects(file).into_iter().filter(|_| told) {
-            let careful = words.starts_with("careful") || matches!(file.kind, ProjectFileKind::Unusable(_));
-            let style = if careful { theme.warning } else { theme.text };
+            let is_warning = words.starts_with("warning") || matches!(file.kind, ProjectFileKind::Unusable(_));
+            let style = if is_warning { theme.warning } else { theme.text };
             self.push_prefixed("  ", &words, style);
         }
     }

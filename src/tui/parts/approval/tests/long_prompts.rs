@@ -55,7 +55,7 @@ fn a_long_prompt_shows_its_warning_at_the_top() {
     let row = |plan: &Plan, size| {
         let mut card = Approval::new("1".into());
         let shown = picture(&draw(&mut card, plan, size, Listening::Ready, 0));
-        let row = shown.lines().position(|line| line.contains("careful: this"));
+        let row = shown.lines().position(|line| line.contains("warning: this"));
         (row, shown)
     };
     let (at, shown) = row(&plan, (60, 12));

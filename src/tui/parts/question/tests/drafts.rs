@@ -72,7 +72,7 @@ fn r16_a_restored_draft_never_picks_an_option_that_does_not_exist() {
     let mut card = QuestionPrompt::from_saved_json("1".into(), &open, text);
     assert!(card.is_writing() && !card.pages[0].is_text_selected);
     let shown = draw(&mut card, &open, (60, 12));
-    assert!(shown.contains("in my own words ab") && !shown.contains('\u{1b}'), "{shown}");
+    assert!(shown.contains("Your own answer ab") && !shown.contains('\u{1b}'), "{shown}");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn text_closed_without_enter_is_kept_and_is_no_answer() {
     let one = questions(vec![question("a", false)]);
     let mut card = QuestionPrompt::new("1".into(), &one);
     press(&mut card, &one, "4half a word_");
-    assert!(draw(&mut card, &one, (80, 12)).contains("in my own words: half a word"));
+    assert!(draw(&mut card, &one, (80, 12)).contains("Your own answer: half a word"));
     assert_eq!(card.pages[0].source(), AnswerValue::Skipped);
     press(&mut card, &one, "1");
     assert_eq!(card.pages[0].source(), AnswerValue::Selected(vec![0]));

@@ -81,7 +81,7 @@ fn a_preview_is_next_to_the_picker_or_below_it() {
     let asked = questions_with_previews();
     let mut card = QuestionPrompt::new("1".into(), &asked);
     insta::assert_snapshot!(draw(&mut card, &asked, (100, 12)), @r#"
-╭─ question · clock ───────────────────────────────────────────────────────────────────────────────╮
+╭─ Question · clock ───────────────────────────────────────────────────────────────────────────────╮
 │ Which clock should the test use?                                                                 │
 │ ❯ 1   tokio::time::pause  recommended       │  tokio::time::pause();                             │
 │       virtual time; the test takes no time  │                                                    │
@@ -91,11 +91,11 @@ fn a_preview_is_next_to_the_picker_or_below_it() {
 │       testable                              │                                                    │
 │   3   the real clock                        │                                                    │
 │       widen the window to 200 ms            │                                                    │
-│   4   in my own words…                      │                                                    │
+│   4   Write an answer…                      │                                                    │
 ╰─ ↑↓ move · 1-4 pick · n note · enter send · esc later · x decline ───────────────────────────────╯
 "#);
     insta::assert_snapshot!(draw(&mut card, &asked, (56, 18)), @r#"
-╭─ question · clock ───────────────────────────────────╮
+╭─ Question · clock ───────────────────────────────────╮
 │ Which clock should the test use?                     │
 │                                                      │
 │ ❯ 1   tokio::time::pause  recommended                │
@@ -104,7 +104,7 @@ fn a_preview_is_next_to_the_picker_or_below_it() {
 │       more code, but the library gets testable       │
 │   3   the real clock                                 │
 │       widen the window to 200 ms                     │
-│   4   in my own words…                               │
+│   4   Write an answer…                               │
 │ ── preview ───────────────────────────────────────── │
 │  tokio::time::pause();                               │
 │                                                      │
@@ -116,7 +116,7 @@ fn a_preview_is_next_to_the_picker_or_below_it() {
 "#);
     press(&mut card, &asked, "v]]]]]");
     insta::assert_snapshot!(draw(&mut card, &asked, (100, 12)), @r#"
-╭─ question · clock ───────────────────────────────────────────────────────────────────────────────╮
+╭─ Question · clock ───────────────────────────────────────────────────────────────────────────────╮
 │ Which clock should the test use?                                                                 │
 │   1   tokio::time::pause  recommended       │ • line 5                                           │
 │       virtual time; the test takes no time  │ • line 6                                           │
@@ -126,7 +126,7 @@ fn a_preview_is_next_to_the_picker_or_below_it() {
 │       testable                              │ • line 10                                          │
 │   3   the real clock                        │ • line 11                                          │
 │       widen the window to 200 ms            │ • line 12                                          │
-│   4   in my own words…                      │ • line 13                                          │
+│   4   Write an answer…                      │ • line 13                                          │
 ╰─ ↑↓ move · 1-4 pick · n note · shift-down scroll · enter send · esc later · x decline ───────────╯
 "#);
     press(&mut card, &asked, "v");
@@ -217,7 +217,7 @@ fn every_option_and_preview_is_readable_at_60_by_15() {
     let size = (60, 12);
     let shown = draw(&mut card, &asked, size);
     insta::assert_snapshot!(shown, @r#"
-╭─ question · clock ───────────────────────────────────────╮
+╭─ Question · clock ───────────────────────────────────────╮
 │ Which clock should the test use?                         │
 │ ❯ 1   tokio::time::pause  recommended                    │
 │       virtual time; the test takes no time at all        │
@@ -227,7 +227,7 @@ fn every_option_and_preview_is_readable_at_60_by_15() {
 │       widen the window to 200 ms and hope that the …     │
 │   4   none                                               │
 │       count the attempts, and look at no clock at all    │
-│   5   in my own words…                                   │
+│   5   Write an answer…                                   │
 ╰─ 1-5 pick · shift-down preview · enter send · esc later ─╯
 "#);
     for (at, option) in one.options.iter().enumerate() {

@@ -11,7 +11,7 @@ fn each_option_has_its_note() {
     press(&mut card, &one, "vvnbut for how long, with two hundred tests that all want it at the same time?!");
     press(&mut card, &one, "vnask again in spring!");
     insta::assert_snapshot!(draw(&mut card, &one, (60, 15)), @r#"
-╭─ question · clock ───────────────────────────────────────╮
+╭─ Question · clock ───────────────────────────────────────╮
 │ Which clock should the test use?                         │
 │                                                          │
 │   1 [x] tokio::time::pause  recommended                  │
@@ -22,7 +22,7 @@ fn each_option_has_its_note() {
 │   3 [ ] the real clock                                   │
 │         widen the window to 200 ms                       │
 │         note: but for how long, with two hundred tests … │
-│ ❯ 4 [ ] in my own words…                                 │
+│ ❯ 4 [ ] Write an answer…                                 │
 │         note: ask again in spring                        │
 │                                                          │
 ╰─ 1-4 tick · n note · enter send · esc later · x decline ─╯
@@ -64,7 +64,7 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
         "4The first line^^of a longer answer, which is wrapped where the card is too narrow for it^last",
     );
     insta::assert_snapshot!(draw(&mut card, &one, (60, 15)), @r#"
-╭─ question · clock ───────────────────────────────────────╮
+╭─ Question · clock ───────────────────────────────────────╮
 │ Which clock should the test use?                         │
 │   1   tokio::time::pause  recommended                    │
 │       virtual time; the test takes no time at all        │
@@ -72,8 +72,8 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
 │       more code, but the library gets testable           │
 │   3   the real clock                                     │
 │       widen the window to 200 ms                         │
-│ ❯ 4   in my own words…                                   │
-│ in my own words The first line                           │
+│ ❯ 4   Write an answer…                                   │
+│ Your own answer The first line                           │
 │                                                          │
 │                 of a longer answer, which is wrapped     │
 │                 where the card is too narrow for it      │
@@ -81,11 +81,11 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
 ╰─ enter send · alt-enter new line · esc back, keep text ──╯
 "#);
     insta::assert_snapshot!(draw(&mut card, &one, (60, 7)), @r#"
-╭─ question · clock ───────────────────────────────────────╮
+╭─ Question · clock ───────────────────────────────────────╮
 │ Which clock should the test use?                         │
 │       widen the window to 200 ms                         │
-│ ❯ 4   in my own words…                                   ┃
-│ in my own words where the card is too narrow for it      │
+│ ❯ 4   Write an answer…                                   ┃
+│ Your own answer where the card is too narrow for it      │
 │                 last                                     │
 ╰─ enter send · alt-enter new line · esc back, keep text ──╯
 "#);
