@@ -175,8 +175,9 @@ fn reads_a_folder_of_themes_that_may_be_missing() {
     std::fs::write(folder.path().join("broken.toml"), [0xff, 0xfe]).unwrap();
     let themes = Themes::with_folder(folder.path());
     assert!(themes.get("mine").unwrap().light);
-    assert_eq!((themes.all.len(), themes.warnings.len()), (6, 1));
-    assert_eq!(Themes::with_folder(&folder.path().join("none")).all.len(), 5);
+    let bundled = Themes::bundled().all.len();
+    assert_eq!((themes.all.len(), themes.warnings.len()), (bundled + 1, 1));
+    assert_eq!(Themes::with_folder(&folder.path().join("none")).all.len(), bundled);
 }
 
 /// Returns the lowest contrast of any character in a row of a frame.
