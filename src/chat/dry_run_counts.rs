@@ -80,7 +80,7 @@ impl DryRunCounts {
         Self::from_entries(&before[begin..])
     }
 
-    /// Describes the counts: `4 calls rehearsed, 2 ran in the overlay sandbox, 1 withheld, 1 refused, nothing changed
+    /// Describes the counts: `4 calls rehearsed, 2 ran in the overlay sandbox, 1 withheld, 1 denied, nothing changed
     /// on disk`. Withheld and refused calls are mentioned only if there are any.
     pub fn describe_counts(self) -> String {
         let Self { rehearsed, withheld, would_ask: _, ran, live_effects: outside, denied: refused, calls: _ } = self;
@@ -95,7 +95,7 @@ impl DryRunCounts {
             Some(format!("{calls} rehearsed")),
             Some(format!("{ran} ran in the overlay sandbox")),
             some(withheld, format!("{withheld} withheld")),
-            some(refused, format!("{refused} refused")),
+            some(refused, format!("{refused} denied")),
             Some(on_disk),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -177,7 +177,7 @@ mod tests {
         let refused = settled("a", Outcome::Refused("no".into()), None);
         let reads = settled("b", Outcome::Done("x".into()), None);
         let words = DryRunCounts::from_entries(&[refused]).describe_counts();
-        assert_eq!(words, "0 calls rehearsed, 0 ran in the overlay sandbox, 1 refused, nothing changed on disk");
+        assert_eq!(words, "0 calls rehearsed, 0 ran in the overlay sandbox, 1 denied, nothing changed on disk");
         assert_eq!(DryRunCounts::from_entries(&[reads]), DryRunCounts { calls: 1, ..DryRunCounts::default() });
         assert_eq!(DryRunCounts::from_entries(&[]).calls, 0);
     }
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!((tally.rehearsed, tally.withheld, tally.would_ask), (1, 2, 3), "{tally:?}");
         assert_eq!(
             tally.describe_counts(),
-            "1 call rehearsed, 0 ran in the overlay sandbox, 2 withheld, 1 refused, nothing changed on disk"
+            "1 call rehearsed, 0 ran in the overlay sandbox, 2 withheld, 1 denied, nothing changed on disk"
         );
     }
 

@@ -205,7 +205,7 @@ fn the_outcome_of_a_call_with_a_long_command_is_visible() {
     let cases: [(Mode, &[&str], &str); 3] = [
         (Mode::Ask, &["n"], "denied by you"),
         (Mode::Ask, &["esc", "esc"], "stopped by you"),
-        (Mode::Plan, &[], "refused: plan mode"),
+        (Mode::Plan, &[], "denied: plan mode"),
     ];
     for (width, height) in [(120, 36), (80, 24), (60, 15)] {
         for (mode, keys, end) in cases {

@@ -18,19 +18,19 @@ pub fn skipped_hooks_row(ground: &LayoutContext<'_>, call: &CallState) -> Option
 /// Starts of refusals as the model receives them, and their labels. A label that ends in a blank is followed by the reason
 /// from the text. Session files store the texts, so the wording of older versions stays in the list.
 const REFUSAL_STARTS: [(&str, &str); 14] = [
-    ("Refused in every mode: ", "refused: "),
-    ("Refused, in every mode and whatever was allowed: ", "refused: "),
-    ("Refused by a rule of the user: ", "refused by your rule: "),
-    ("Refused by a rule of the person: ", "refused by your rule: "),
-    ("Refused: plan mode", "refused: plan mode"),
-    ("Refused: the session is in plan mode", "refused: plan mode"),
+    ("Refused in every mode: ", "denied: "),
+    ("Refused, in every mode and whatever was allowed: ", "denied: "),
+    ("Refused by a rule of the user: ", "denied by your rule: "),
+    ("Refused by a rule of the person: ", "denied by your rule: "),
+    ("Refused: plan mode", "denied: plan mode"),
+    ("Refused: the session is in plan mode", "denied: plan mode"),
     ("Refused: this call of ", "not retried: "),
     ("Not retried: this call of ", "not retried: "),
     ("STOP: this call of ", "not retried: "),
     ("Denied: no interactive user", "denied: no user available"),
     ("Nobody was there to say yes", "denied: no user available"),
-    ("Refused by ", "refused by "),
-    ("Refused: ", "refused: "),
+    ("Refused by ", "denied by "),
+    ("Refused: ", "denied: "),
     ("Denied: ", "denied: "),
 ];
 /// Ends of the reason, at which the advice to the model starts.
@@ -99,11 +99,11 @@ mod tests {
     fn a_refusal_shows_its_reason_without_the_advice_to_the_model() {
         assert_refusal(
             "Refused, in every mode and whatever was allowed: sudo gives a command more rights than yours. Do not try it another way; say what the person can do themselves.",
-            "refused: sudo gives a command more rights than yours",
+            "denied: sudo gives a command more rights than yours",
         );
         assert_refusal(
             "Refused: the session is in plan mode, where nothing but reading inside the project runs. Say what you would do instead.",
-            "refused: plan mode",
+            "denied: plan mode",
         );
         assert_refusal(
             "STOP: this call of read_file failed 3 times with the same arguments and was not tried again. Do something else.",
@@ -115,15 +115,15 @@ mod tests {
         );
         assert_refusal(
             "Refused in every mode: sudo gives a command more rights than yours. Do not retry it in another form.",
-            "refused: sudo gives a command more rights than yours",
+            "denied: sudo gives a command more rights than yours",
         );
         assert_refusal(
             "Refused by a rule of the user: no pushes. Do not retry it in another form; report it.",
-            "refused by your rule: no pushes",
+            "denied by your rule: no pushes",
         );
         assert_refusal(
             "Refused: plan mode allows only reading inside the project. Describe what you would do instead.",
-            "refused: plan mode",
+            "denied: plan mode",
         );
         assert_refusal(
             "Denied: no interactive user is available to approve this call. It was not run.",
@@ -131,7 +131,7 @@ mod tests {
         );
         assert_refusal(
             "Refused by hook “check”: no writes. The call was not run. Do not retry it in another form.",
-            "refused by hook “check”: no writes",
+            "denied by hook “check”: no writes",
         );
         assert_refusal("\n another server's words\nand more", " another server's words");
         assert_refusal("", "");
