@@ -9,53 +9,41 @@
 //! - A key entered in the program is stored with the origin (scheme, host, port) it was entered for and is used for
 //!   that origin only. Any other address has no key until the user enters one.
 
-pub mod approval;
 mod base_address;
 pub mod built_in_profiles;
 mod command_words;
 pub mod connection;
 pub mod credentials;
-pub mod dry_run;
-pub mod hook;
 pub mod key;
 pub mod model;
-pub mod model_reviewer;
 pub mod origin;
 pub mod problem;
-pub mod project;
 pub mod project_files;
 mod project_text;
 pub mod renamed_settings;
 mod repeated_profiles;
 pub mod rules;
 pub mod schema;
-pub mod screen;
+pub mod sections;
 pub mod setting_writer;
 pub mod settings;
 pub mod settings_file;
 pub mod settings_parser;
-pub mod shell;
 pub mod trust;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub use approval::Approval;
 pub use connection::{Connection, resolve_connection, resolve_fallback, usable_connections};
 pub use credentials::Credentials;
-pub use dry_run::{DryRun, TellModel};
-pub use hook::Hook;
 pub use key::Key;
 pub use model::{Api, Model, Profile};
-pub use model_reviewer::ModelReviewer;
 pub use origin::Origin;
 pub use problem::Problem;
-pub use project::Project;
 pub use project_files::ProjectFiles;
-pub use screen::{Links, Screen};
+pub use sections::{Approval, DryRun, Hook, Links, ModelReviewer, Network, Project, Screen, Shell, TellModel};
 pub use setting_writer::write_setting;
 pub use settings::{Environment, Overrides, Settings};
-pub use shell::{Network, Shell};
 
 /// All settings. `config.example.toml` documents them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

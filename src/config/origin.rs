@@ -25,6 +25,13 @@ pub enum Origin {
     Command(String),
 }
 
+impl Origin {
+    /// Returns the line in the settings file, or 0 for any other source.
+    pub fn line(&self) -> usize {
+        if let Self::File { line, .. } = self { *line } else { 0 }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -5,7 +5,7 @@ pub use super::project_text::{MAX_FILE_BYTES, read_project_text};
 use super::project_text::resolve_in_project;
 use super::rules::{self, PROJECT_RULES_FILE, rules_parser::ParsedRules};
 use super::trust::{self, TrustState, TrustedProject};
-use super::{Origin, Problem};
+use super::Problem;
 use crate::chat::{Diff, Digest, Edit, Instructions};
 use crate::policy::{RuleEffect, RuleScope};
 use std::fs;
@@ -226,22 +226,17 @@ fn describe_rules(sheet: &ParsedRules) -> ProjectFileKind {
 
 /// Describes every rule in file order, invalid ones included.
 fn list_in_order(sheet: &ParsedRules) -> Vec<String> {
-    let line = |problem: &Problem| {
-        if let Origin::File { line, .. } = &problem.origin { *line } else { usize::MAX }
-    };
     let right = sheet.rules.iter().map(|rule| (rule.location.line, rule.describe_with_location()));
-    let mut all: Vec<(usize, String)> =
-        right.chain(sheet.problems.iter().map(|problem| (line(problem), describe_invalid_rule(problem)))).collect();
+    let mut all: Vec<(usize, String)> = right
+        .chain(sheet.problems.iter().map(|problem| (problem.origin.line(), describe_invalid_rule(problem))))
+        .collect();
     all.sort_by_key(|(line, _)| *line);
     all.into_iter().map(|(_, told)| told).collect()
 }
 
 /// Describes an invalid rule.
 fn describe_invalid_rule(problem: &Problem) -> String {
-    if let Origin::File { line, .. } = &problem.origin {
-        return format!("line {line}, invalid: {}", problem.message);
-    }
-    problem.to_string()
+    format!("line {}, invalid: {}", problem.origin.line(), problem.message)
 }
 
 /// Lists the other names in `.aye`, sorted. A symlink that leads out of the project is not followed.

@@ -47,14 +47,14 @@ fn normalize_name(section: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::schema::{SECTIONS, settings_in_section};
+    use crate::config::schema::{section_names, settings_in_section};
 
     #[test]
     fn old_names_are_free_and_new_names_exist() {
         for (section, old, new) in RENAMED_SETTINGS.iter().filter(|(section, ..)| *section != "keys") {
             let names: Vec<&str> = match *section {
-                "" => SECTIONS.to_vec(),
-                section => settings_in_section(section).map(|(name, _)| name).collect(),
+                "" => section_names().collect(),
+                section => settings_in_section(section).iter().map(|(name, _)| *name).collect(),
             };
             assert!(names.contains(new) && !names.contains(old), "{section} {old}");
         }

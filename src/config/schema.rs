@@ -1,85 +1,100 @@
-//! All settings and the values they accept.
+//! Declares settings and lists them: a setting is one field of a struct, with its default and the values it accepts.
 
 pub mod value_kind;
+
+use super::{Approval, DryRun, Hook, Model, ModelReviewer, Profile, Project, Screen, Shell};
 
 pub use value_kind::ValueKind;
 
 /// Wildcard for any name in a path.
 pub const ANY_NAME: &str = "*";
 
-/// All settings by section and name.
-pub const SETTINGS: &[(&str, &str, ValueKind)] = &[
-    ("model", "profile", ValueKind::Text),
-    ("model", "titles", ValueKind::Switch),
-    ("model", "fallback", ValueKind::Text),
-    ("profiles.*", "base_url", ValueKind::Address),
-    ("profiles.*", "api", ValueKind::Choice(&["chat", "responses"])),
-    ("profiles.*", "key_env", ValueKind::EnvVariable),
-    ("profiles.*", "key_command", ValueKind::Command),
-    ("profiles.*", "key_header", ValueKind::HeaderName),
-    ("profiles.*", "model", ValueKind::Name),
-    ("profiles.*", "headers", ValueKind::Headers),
-    ("profiles.*", "query", ValueKind::Query),
-    ("profiles.*", "parameters", ValueKind::Parameters),
-    ("profiles.*", "omit_parameters", ValueKind::Names),
-    ("profiles.*", "max_tokens", ValueKind::Integer(1..=10_000_000)),
-    ("profiles.*", "max_tokens_parameter", ValueKind::Name),
-    ("profiles.*", "tools", ValueKind::Switch),
-    ("profiles.*", "images", ValueKind::Switch),
-    ("profiles.*", "parallel_calls", ValueKind::Switch),
-    ("profiles.*", "reasoning_effort", ValueKind::Text),
-    ("profiles.*", "send_reasoning", ValueKind::Switch),
-    ("profiles.*", "idle_seconds", ValueKind::Integer(1..=3600)),
-    ("profiles.*", "connect_seconds", ValueKind::Integer(1..=600)),
-    ("profiles.*", "ca_file", ValueKind::File),
-    ("profiles.*", "proxy", ValueKind::Proxy),
-    ("profiles.*", "context_window", ValueKind::Integer(1..=100_000_000)),
-    ("profiles.*", "price_input", ValueKind::Price),
-    ("profiles.*", "price_cached", ValueKind::Price),
-    ("profiles.*", "price_output", ValueKind::Price),
-    ("approval", "mode", ValueKind::Choice(&["plan", "ask", "auto", "full"])),
-    ("hooks.*", "command", ValueKind::Command),
-    ("hooks.*", "tools", ValueKind::Names),
-    ("hooks.*", "seconds", ValueKind::Integer(1..=60)),
-    ("hooks.*", "dry_run", ValueKind::Switch),
-    ("model_reviewer", "profile", ValueKind::Name),
-    ("model_reviewer", "model", ValueKind::Name),
-    ("model_reviewer", "seconds", ValueKind::Integer(1..=120)),
-    ("project", "instructions_kib", ValueKind::Integer(0..=1024)),
-    ("dry_run", "tell_model", ValueKind::Choice(&["never", "once", "each_result"])),
-    ("dry_run", "ask", ValueKind::Choice(&["report", "as live"])),
-    ("dry_run", "overlay_sandbox", ValueKind::Choice(&["auto", "off"])),
-    ("dry_run", "read", ValueKind::Paths),
-    ("dry_run", "outside", ValueKind::Choice(&["refuse", "overlay"])),
-    ("dry_run", "simulator", ValueKind::Name),
-    ("dry_run", "simulator_model", ValueKind::Name),
-    ("dry_run", "simulator_seconds", ValueKind::Integer(1..=120)),
-    ("shell", "timeout", ValueKind::Integer(1..=3600)),
-    ("shell", "max_timeout", ValueKind::Integer(1..=3600)),
-    ("shell", "sandbox", ValueKind::Switch),
-    ("shell", "network", ValueKind::Choice(&["off", "ask", "on"])),
-    ("shell", "write", ValueKind::Paths),
-    ("shell", "sockets", ValueKind::Switch),
-    ("screen", "theme", ValueKind::Text),
-    ("screen", "theme_light", ValueKind::Text),
-    ("screen", "theme_dark", ValueKind::Text),
-    ("screen", "color", ValueKind::Switch),
-    ("screen", "mouse", ValueKind::Switch),
-    ("screen", "ascii", ValueKind::Switch),
-    ("screen", "links", ValueKind::Choice(&["auto", "on", "off"])),
-    ("screen", "bell", ValueKind::Switch),
-    ("screen", "editor", ValueKind::Text),
-    ("keys", ANY_NAME, ValueKind::Chords),
+/// Name and accepted values of a setting.
+pub type Setting = (&'static str, ValueKind);
+
+/// All sections with their settings. A section that ends with `.*` contains subsections with user-chosen names.
+pub const SECTIONS: &[(&str, &[Setting])] = &[
+    ("model", Model::SETTINGS),
+    ("profiles.*", Profile::SETTINGS),
+    ("approval", Approval::SETTINGS),
+    ("hooks.*", Hook::SETTINGS),
+    ("model_reviewer", ModelReviewer::SETTINGS),
+    ("project", Project::SETTINGS),
+    ("dry_run", DryRun::SETTINGS),
+    ("shell", Shell::SETTINGS),
+    ("screen", Screen::SETTINGS),
+    ("keys", &[(ANY_NAME, ValueKind::Chords)]),
 ];
 
-/// Section names.
-pub const SECTIONS: &[&str] =
-    &["model", "profiles", "approval", "hooks", "model_reviewer", "project", "dry_run", "shell", "screen", "keys"];
-
-/// Sections that contain subsections with user-chosen names.
-pub const NAMED_SECTIONS: &[&str] = &["profiles", "hooks"];
-
-/// Iterates over the settings of a section. A profile's section is `profiles.*`, a hook's `hooks.*`.
-pub fn settings_in_section(section: &str) -> impl Iterator<Item = (&'static str, &'static ValueKind)> {
-    SETTINGS.iter().filter(move |(of, ..)| *of == section).map(|(_, name, takes)| (*name, takes))
+/// Iterates over the names of the sections.
+pub fn section_names() -> impl Iterator<Item = &'static str> {
+    SECTIONS.iter().map(|(section, _)| section.trim_end_matches(".*"))
 }
+
+/// Returns the settings of a section. A profile's section is `profiles.*`, a hook's `hooks.*`.
+pub fn settings_in_section(section: &str) -> &'static [Setting] {
+    SECTIONS.iter().find(|(name, _)| *name == section).map_or(&[], |(_, settings)| settings)
+}
+
+/// Returns the accepted values of a setting.
+pub fn find_setting(section: &str, name: &str) -> Option<&'static ValueKind> {
+    let found = settings_in_section(section).iter().find(|(known, _)| [name, ANY_NAME].contains(known));
+    found.map(|(_, accepted)| accepted)
+}
+
+/// Declares the struct of a section. Each field states its default (otherwise `Default::default()`) and, after `=>`, the
+/// kind of value that it accepts.
+macro_rules! section {
+    ($(#[$about:meta])* pub struct $section:ident {
+        $($(#[$note:meta])* $name:ident: $type:ty $(= $default:expr)? => $accepts:expr,)+
+    }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $section {
+            $($(#[$note])* pub $name: $type,)+
+        }
+
+        impl Default for $section {
+            fn default() -> Self {
+                Self { $($name: $crate::config::schema::default_or!($($default)?),)+ }
+            }
+        }
+
+        impl $section {
+            /// Names and accepted values of the settings.
+            pub const SETTINGS: &'static [$crate::config::schema::Setting] = {
+                use $crate::config::schema::ValueKind::*;
+                &[$((stringify!($name), $accepts)),+]
+            };
+        }
+    };
+}
+
+/// Expands to the given default, or to the default of the type.
+macro_rules! default_or {
+    () => {
+        Default::default()
+    };
+    ($default:expr) => {
+        $default
+    };
+}
+
+/// Declares an enum whose variants are written as the given words in the settings.
+macro_rules! words {
+    ($(#[$about:meta])* pub enum $name:ident { $($(#[$note:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $($(#[$note])* #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            /// The words that stand for the variants.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+        }
+    };
+}
+
+pub(super) use {default_or, section, words};

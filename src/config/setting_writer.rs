@@ -1,6 +1,6 @@
 //! Changes one setting in the user's config file and leaves the rest of the file unchanged.
 
-use super::schema::{self, ANY_NAME};
+use super::schema;
 use super::settings_file;
 use std::io;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn apply_setting(text: &str, setting: &[&str], value: Value) -> Result<String, S
         ["profiles", _] => "profiles.*".to_owned(),
         above => above.join("."),
     };
-    if !schema::settings_in_section(&section).any(|(known, _)| known == *name || known == ANY_NAME) {
+    if schema::find_setting(&section, name).is_none() {
         return Err(format!("{} is not a setting", setting.join(".")));
     }
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();

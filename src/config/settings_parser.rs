@@ -2,11 +2,12 @@
 
 use super::base_address::UNUSABLE_ADDRESS;
 use super::problem::find_nearest;
-use super::schema::{self, ANY_NAME, NAMED_SECTIONS, SECTIONS, ValueKind};
+use super::schema::{self, ValueKind};
 use super::{Origin, Problem, command_words, renamed_settings, repeated_profiles};
+use serde::Deserialize;
 use std::collections::BTreeMap;
-use toml::{Table, Value};
-use toml_edit::{Document, Item};
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::{Spanned, Table, Value};
 
 /// Maximum characters of an invalid value that are shown.
 const MAX_SHOWN_CHARS: usize = 40;
@@ -27,32 +28,22 @@ pub struct Layer {
 /// problem and no settings.
 pub fn parse_settings(text: &str, file: &str) -> Layer {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let (whole, twice) = remove_repeated_profiles(text);
-    let text = whole.as_str();
-    let mut reading =
-        SettingsParser { text, file, document: None, written_names: BTreeMap::new(), layer: Layer::default() };
-    for (name, first, line) in twice {
-        let at = Origin::File { file: file.to_owned(), line };
-        let words = format!(
+    let (text, repeated) = remove_repeated_profiles(text);
+    let mut parser = SettingsParser { text: &text, file, layer: Layer::default() };
+    for (name, first, line) in repeated {
+        let message = format!(
             "profile {name} is already defined on line {first}. That definition is used and this one is ignored"
         );
-        reading.layer.problems.push(Problem { origin: at, message: words });
+        let origin = Origin::File { file: file.to_owned(), line };
+        parser.layer.problems.push(Problem { origin, message });
     }
-    match (text.parse::<Table>(), Document::parse(text)) {
-        (Ok(table), Ok(document)) => {
-            reading.document = Some(document);
-            reading.parse_sections(table);
-        }
-        (Err(error), _) => reading.report_syntax_error(error.message(), error.span().map_or(0, |span| span.start)),
-        (_, Err(error)) => reading.report_syntax_error(error.message(), error.span().map_or(0, |span| span.start)),
+    match DeTable::parse(&text) {
+        Ok(table) => parser.parse_sections(table.into_inner()),
+        Err(error) => parser.report_syntax_error(error.message(), error.span().map_or(0, |span| span.start)),
     }
-    let line = |problem: &Problem| match problem.origin {
-        Origin::File { line, .. } => line,
-        Origin::Default | Origin::Environment(_) | Origin::Flag(_) | Origin::Entered | Origin::Command(_) => 0,
-    };
-    reading.layer.problems.sort_by_key(line);
-    reading.layer.notices.sort_by_key(line);
-    reading.layer
+    parser.layer.problems.sort_by_key(|problem| problem.origin.line());
+    parser.layer.notices.sort_by_key(|notice| notice.origin.line());
+    parser.layer
 }
 
 /// Removes repeated profile sections. Returns the remaining text and, for each removed section, its name and both
@@ -75,10 +66,15 @@ fn remove_repeated_profiles(text: &str) -> (String, Vec<(String, usize, usize)>)
 struct SettingsParser<'a> {
     text: &'a str,
     file: &'a str,
-    document: Option<Document<&'a str>>,
-    /// Old names in the file, by the path with the new name.
-    written_names: BTreeMap<String, String>,
     layer: Layer,
+}
+
+/// A setting or a section as written.
+struct Entry<'a> {
+    /// Name. A renamed setting has its new name.
+    name: String,
+    location: Origin,
+    value: Spanned<DeValue<'a>>,
 }
 
 impl SettingsParser<'_> {
@@ -89,46 +85,62 @@ impl SettingsParser<'_> {
         if value.is_some_and(|(_, value)| ["null", "nil", "None", "none"].contains(&value.trim())) {
             message = "TOML has no null: remove the line";
         }
-        let words = format!("this is not TOML ({message}); the whole file is ignored");
-        self.layer.problems.push(Problem { origin: self.origin_at(byte), message: words });
+        self.report(self.origin_at(byte), format!("this is not TOML ({message}); the whole file is ignored"));
     }
 
-    fn parse_sections(&mut self, mut table: Table) {
-        self.replace_old_names(&[], "", &mut table);
-        for (section, value) in table {
-            if !SECTIONS.contains(&section.as_str()) {
-                self.report_problem(
-                    &[&section],
-                    describe_unknown_name(&section, "section", "", SECTIONS.iter().copied()),
-                );
+    fn parse_sections(&mut self, table: DeTable<'_>) {
+        for Entry { name, location, value } in self.read_entries(&[], "", table) {
+            if !schema::section_names().any(|section| section == name) {
+                self.report(location, describe_unknown_name(&name, "section", "", schema::section_names()));
                 continue;
             }
-            match value {
-                Value::Table(table) if NAMED_SECTIONS.contains(&section.as_str()) => {
-                    self.parse_named_sections(&section, table)
+            let Some(table) = self.read_section(&[&name], &location, value) else { continue };
+            let subsections = format!("{name}.*");
+            if schema::settings_in_section(&subsections).is_empty() {
+                self.parse_section(&[&name], &name, table);
+                continue;
+            }
+            for entry in self.read_entries(&[&name], "", table) {
+                let path = [name.as_str(), entry.name.as_str()];
+                if name == "hooks" {
+                    // A hook must exist even if its settings are invalid, so that calls ask.
+                    self.section_table(&path);
                 }
-                Value::Table(table) => self.parse_section(&[&section], &section, table),
-                other => {
-                    let words = format!("{section} is {}; expected a section [{section}]", format_value(&other));
-                    self.report_problem(&[&section], words);
+                if let Some(table) = self.read_section(&path, &entry.location, entry.value) {
+                    self.parse_section(&path, &subsections, table);
                 }
             }
         }
     }
 
-    fn parse_named_sections(&mut self, section: &str, named: Table) {
-        for (name, value) in named {
-            if section == "hooks" {
-                // A hook must exist even if its settings are invalid, so that calls ask.
-                self.section_table(&[section, &name]);
+    /// Returns the table of a section. Reports any other value.
+    fn read_section<'a>(
+        &mut self,
+        path: &[&str],
+        location: &Origin,
+        value: Spanned<DeValue<'a>>,
+    ) -> Option<DeTable<'a>> {
+        match value.into_inner() {
+            DeValue::Table(table) => Some(table),
+            other => {
+                let name = path.join(".");
+                let found = self.read_value(&name, location, Spanned::new(0..0, other))?;
+                self.report(
+                    location.clone(),
+                    format!("{name} is {}; expected a section [{name}]", format_value(&found)),
+                );
+                None
             }
-            match value {
-                Value::Table(table) => self.parse_section(&[section, &name], &format!("{section}.*"), table),
-                other => {
-                    let found = format_value(&other);
-                    let words = format!("{section}.{name} is {found}; expected a section [{section}.{name}]");
-                    self.report_problem(&[section, &name], words);
-                }
+        }
+    }
+
+    /// Reads a value. Reports a number that is out of range.
+    fn read_value(&mut self, setting: &str, location: &Origin, value: Spanned<DeValue<'_>>) -> Option<Value> {
+        match Value::deserialize(ValueDeserializer::from(value)) {
+            Ok(value) => Some(value),
+            Err(_) => {
+                self.report(location.clone(), format!("{setting} has a number that is out of range"));
+                None
             }
         }
     }
@@ -143,71 +155,72 @@ impl SettingsParser<'_> {
         table
     }
 
-    /// Replaces the old names in a section and adds a notice for each. If both names are given, the new one counts.
-    fn replace_old_names(&mut self, above: &[&str], section: &str, table: &mut Table) {
-        let names: Vec<String> = table.keys().cloned().collect();
-        for old in names {
-            let Some(new) = renamed_settings::find_new_name(section, &old) else { continue };
-            let path: Vec<&str> = above.iter().copied().chain([old.as_str()]).collect();
-            let location = self.locate_setting(&path);
-            let Some(value) = table.remove(&old) else { continue };
-            let has_both = table.keys().any(|name| renamed_settings::is_same_name(section, name, new));
+    /// Reads the names in a table. An old name is replaced, with a notice; if both names are given, the new one counts.
+    fn read_entries<'a>(&mut self, above: &[&str], section: &str, table: DeTable<'a>) -> Vec<Entry<'a>> {
+        let mut names: Vec<String> = table.keys().map(|key| key.get_ref().to_string()).collect();
+        let mut entries = Vec::new();
+        for (key, value) in table {
+            let (old, location) = (key.get_ref().to_string(), self.origin_at(key.span().start));
+            let Some(new) = renamed_settings::find_new_name(section, &old) else {
+                entries.push(Entry { name: old, location, value });
+                continue;
+            };
+            let has_both = names.iter().any(|name| renamed_settings::is_same_name(section, name, new));
             let effect = match has_both {
                 true => "both are given and only the new name counts",
                 false => "the old name works in this release",
             };
             let message = match section {
                 "" => format!("`[{old}]` is now `[{new}]`; {effect}"),
-                _ => format!("`{}` is now `{new}`; {effect}", path.join(".")),
+                _ => format!("`{}.{old}` is now `{new}`; {effect}", above.join(".")),
             };
+            self.layer.notices.push(Problem { origin: location.clone(), message });
             if !has_both {
-                let path: Vec<&str> = above.iter().copied().chain([new]).collect();
-                self.written_names.insert(path.join("."), old);
-                table.insert(new.to_owned(), value);
+                names.push(new.to_owned());
+                entries.push(Entry { name: new.to_owned(), location, value });
             }
-            self.layer.notices.push(Problem { origin: location, message });
         }
+        entries
     }
 
-    fn parse_section(&mut self, above: &[&str], section: &str, mut table: Table) {
-        self.replace_old_names(above, section, &mut table);
-        for (name, value) in table {
+    fn parse_section(&mut self, above: &[&str], section: &str, table: DeTable<'_>) {
+        for Entry { name, location, value } in self.read_entries(above, section, table) {
+            let within = format!("{}.", above.join("."));
+            let setting = format!("{within}{name}");
+            let Some(takes) = schema::find_setting(section, &name) else {
+                let names = schema::settings_in_section(section).iter().map(|(name, _)| *name);
+                self.report(location, describe_unknown_name(&name, "setting", &within, names));
+                continue;
+            };
+            let Some(value) = self.read_value(&setting, &location, value) else { continue };
             let path: Vec<&str> = above.iter().copied().chain([name.as_str()]).collect();
-            let takes = schema::settings_in_section(section).find(|(known, _)| *known == name || *known == ANY_NAME);
-            if let Some((_, takes @ (ValueKind::Address | ValueKind::Proxy))) = takes
-                && takes.find_error(&value).is_some()
-            {
+            let Some(particular) = takes.find_error(&value) else {
+                self.store_setting(&path, value, takes, location);
+                continue;
+            };
+            if matches!(takes, ValueKind::Address | ValueKind::Proxy) {
                 // The built-in address, or no proxy, would lead elsewhere: the profile must be unusable instead.
-                self.store_setting(&path, Value::String(UNUSABLE_ADDRESS.to_owned()), takes);
+                self.store_setting(&path, Value::String(UNUSABLE_ADDRESS.to_owned()), takes, location.clone());
             }
-            match takes {
-                Some((_, takes)) => match takes.find_error(&value) {
-                    None => self.store_setting(&path, value, takes),
-                    Some(_) if matches!(path[..], ["model_reviewer", "profile"] | ["dry_run", "simulator"]) => {
-                        // A reviewer or simulator is wanted but unknown, which is not the same as none.
-                        self.section_table(above).insert(name.clone(), Value::String(String::new()));
-                        let (setting, found) = (path.join("."), describe_found(takes, &value));
-                        self.report_problem(&path, format!("{setting} {found}; expected the name of a profile"));
-                    }
-                    Some(particular) if particular.is_empty() => {
-                        let (setting, found) = (path.join("."), describe_found(takes, &value));
-                        self.report_problem(
-                            &path,
-                            format!("{setting} {found}; expected {}", takes.describe_expected()),
-                        );
-                    }
-                    Some(particular) => self.report_problem(&path, format!("{} {particular}", path.join("."))),
-                },
-                None => {
-                    let names = schema::settings_in_section(section).map(|(name, _)| name);
-                    let within = format!("{}.", above.join("."));
-                    self.report_problem(&path, describe_unknown_name(&name, "setting", &within, names));
-                }
+            let is_wanted = matches!(path[..], ["model_reviewer", "profile"] | ["dry_run", "simulator"]);
+            let expected = match is_wanted {
+                true => "the name of a profile".to_owned(),
+                false => takes.describe_expected(),
+            };
+            if is_wanted {
+                // A reviewer or simulator is wanted but unknown, which is not the same as none.
+                self.section_table(above).insert(name.clone(), Value::String(String::new()));
             }
+            let message = if is_wanted || particular.is_empty() {
+                format!("{setting} {}; expected {expected}", describe_found(takes, &value))
+            } else {
+                format!("{setting} {particular}")
+            };
+            self.report(location, message);
         }
     }
 
-    fn store_setting(&mut self, path: &[&str], value: Value, takes: &ValueKind) {
+    fn store_setting(&mut self, path: &[&str], value: Value, takes: &ValueKind, location: Origin) {
         let value = match (value, takes) {
             // A single chord becomes a list of one.
             (Value::String(chord), ValueKind::Chords) => Value::Array(vec![Value::String(chord)]),
@@ -219,26 +232,11 @@ impl SettingsParser<'_> {
         };
         let (name, above) = path.split_last().expect("a setting has a name");
         self.section_table(above).insert((*name).to_owned(), value);
-        let origin = self.locate_setting(path);
-        self.layer.origins.insert(path.join("."), origin);
+        self.layer.origins.insert(path.join("."), location);
     }
 
-    fn report_problem(&mut self, path: &[&str], words: String) {
-        self.layer.problems.push(Problem { origin: self.locate_setting(path), message: words });
-    }
-
-    /// Returns the location of a setting's name in the file.
-    fn locate_setting(&self, path: &[&str]) -> Origin {
-        let mut item = self.document.as_ref().map(Document::as_item);
-        let mut byte = 0;
-        for (depth, name) in path.iter().enumerate() {
-            let table = item.and_then(Item::as_table_like);
-            let written = self.written_names.get(&path[..=depth].join(".")).map_or(*name, String::as_str);
-            let Some((key, below)) = table.and_then(|table| table.get_key_value(written)) else { break };
-            byte = key.span().map_or(byte, |span| span.start);
-            item = Some(below);
-        }
-        self.origin_at(byte)
+    fn report(&mut self, origin: Origin, message: String) {
+        self.layer.problems.push(Problem { origin, message });
     }
 
     fn origin_at(&self, byte: usize) -> Origin {

@@ -1,7 +1,7 @@
 //! Checks the settings, and lists what is set and where each value comes from.
 
 use super::finding::Finding;
-use crate::config::schema::{ANY_NAME, NAMED_SECTIONS, SETTINGS};
+use crate::config::schema::{SECTIONS, find_setting};
 use crate::config::{Origin, Settings};
 use crate::store::Places;
 use crate::tui::keys::Keymap;
@@ -54,8 +54,10 @@ pub(super) fn check_settings(settings: &Settings, places: &Places) -> Vec<Findin
 /// Lists every setting with its effective value, one per line, including defaults, but not unset profiles and hooks.
 pub(super) fn effective_settings(settings: &Settings) -> Vec<String> {
     let values = Table::try_from(&settings.config).unwrap_or_default();
-    let plain = SETTINGS.iter().filter(|(section, name, _)| !section.ends_with(ANY_NAME) && *name != ANY_NAME);
-    let mut paths: BTreeSet<String> = plain.map(|(section, name, _)| format!("{section}.{name}")).collect();
+    let plain = SECTIONS.iter().filter(|(section, _)| !section.ends_with(".*") && *section != "keys");
+    let path = |section: &'static str| move |(name, _): &(&str, _)| format!("{section}.{name}");
+    let mut paths: BTreeSet<String> =
+        plain.flat_map(|(section, settings)| settings.iter().map(path(section))).collect();
     paths.extend(settings.origins().map(|(path, _)| path.to_owned()));
     let line = |path: String| format!("{path} = {} from {}", shown_value(&values, &path), settings.origin(&path));
     paths.into_iter().map(line).collect()
@@ -63,24 +65,17 @@ pub(super) fn effective_settings(settings: &Settings) -> Vec<String> {
 
 /// Returns a setting's value as TOML if it may be shown.
 fn shown_value(values: &Table, path: &str) -> String {
-    let mut parts: Vec<&str> = path.split('.').collect();
     // The name of a profile or a hook may contain dots.
-    let (section, name) = match (parts.first().copied(), parts.pop()) {
-        (Some("profiles"), Some(name)) => ("profiles.*", name),
-        (Some("hooks"), Some(name)) => ("hooks.*", name),
-        (Some(section), Some(name)) => (section, name),
-        (None, _) | (_, None) => return "…".to_owned(),
-    };
-    let takes = SETTINGS.iter().find(|(of, named, _)| *of == section && (*named == name || *named == ANY_NAME));
+    let named = ["profiles", "hooks"].into_iter().find(|section| path.split('.').next() == Some(section));
+    let Some((above, name)) = path.rsplit_once('.') else { return "…".to_owned() };
+    let section = named.map_or(above.to_owned(), |section| format!("{section}.*"));
     // Variable names and valid addresses hold no secrets.
     let plain = ["base_url", "key_env", "key_header"].contains(&name);
-    if !takes.is_some_and(|(_, _, takes)| takes.is_displayable() || plain) {
+    if !find_setting(&section, name).is_some_and(|accepted| accepted.is_displayable() || plain) {
         return "(not shown)".to_owned();
     }
-    let above = path.strip_suffix(name).unwrap_or_default().trim_end_matches('.');
-    let named = NAMED_SECTIONS.iter().find_map(|of| Some((*of, above.strip_prefix(of)?.strip_prefix('.')?)));
-    let table = match named {
-        Some((of, named)) => values.get(of).and_then(|all| all.get(named)),
+    let table = match named.and_then(|section| Some((section, above.strip_prefix(section)?.strip_prefix('.')?))) {
+        Some((section, name)) => values.get(section).and_then(|all| all.get(name)),
         None => values.get(above),
     };
     let value = table.and_then(|table| table.get(name)).map(Value::to_string).unwrap_or_else(|| "nothing".to_owned());

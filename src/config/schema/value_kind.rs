@@ -52,11 +52,6 @@ const FRAMING_HEADERS: [&str; 5] = ["host", "content-length", "transfer-encoding
 const RESERVED_PARAMETERS: [&str; 5] = ["model", "messages", "input", "stream", "tools"];
 
 impl ValueKind {
-    /// Returns whether the value is accepted.
-    pub fn accepts(&self, value: &Value) -> bool {
-        self.find_error(value).is_none()
-    }
-
     /// Returns `None` if the value is accepted, otherwise the specific reason without the value itself. The reason is
     /// empty if there is nothing specific to report.
     pub fn find_error(&self, value: &Value) -> Option<String> {
@@ -161,26 +156,17 @@ impl ValueKind {
 
     /// Returns whether an invalid value may be shown: not if it may be a secret.
     pub fn is_displayable(&self) -> bool {
-        match self {
+        !matches!(
+            self,
             Self::Headers
-            | Self::Query
-            | Self::EnvVariable
-            | Self::Parameters
-            | Self::Address
-            | Self::Command
-            | Self::HeaderName
-            | Self::Proxy => false,
-            Self::Switch
-            | Self::Text
-            | Self::Name
-            | Self::Names
-            | Self::Choice(_)
-            | Self::Integer(_)
-            | Self::Price
-            | Self::File
-            | Self::Paths
-            | Self::Chords => true,
-        }
+                | Self::Query
+                | Self::EnvVariable
+                | Self::Parameters
+                | Self::Address
+                | Self::Command
+                | Self::HeaderName
+                | Self::Proxy
+        )
     }
 }
 

@@ -289,6 +289,15 @@ fn r69_invalid_toml_is_one_problem_with_its_line() {
 }
 
 #[test]
+fn a_number_out_of_range_is_one_problem_and_the_rest_applies() {
+    let layer = check_settings(
+        "screen = 99999999999999999999\n[shell]\ntimeout = 99999999999999999999\nmax_timeout = 60\n",
+        &["1: screen has a number that is out of range", "3: shell.timeout has a number that is out of range"],
+    );
+    assert_eq!(layer.table["shell"], Value::Table("max_timeout = 60".parse().unwrap()));
+}
+
+#[test]
 fn a_long_invalid_value_is_truncated() {
     let problems = parse_settings(&format!("[screen]\nmouse = \"{}\"", "x".repeat(1000)), "f").problems;
     assert!(problems[0].message.len() < 120, "{}", problems[0]);

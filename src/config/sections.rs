@@ -1,0 +1,187 @@
+//! The sections of the settings other than models and profiles.
+
+use super::schema::{section, words};
+use crate::policy::Mode;
+use std::path::PathBuf;
+
+section! {
+    /// `[approval]`: calls that run without asking.
+    pub struct Approval {
+        mode: Mode => Choice(&["plan", "ask", "auto", "full"]),
+    }
+}
+
+section! {
+    /// `[hooks.NAME]`: a program that reviews calls. A hook with invalid settings stays configured and every call asks:
+    /// a failing guard must not silently disappear.
+    pub struct Hook {
+        /// Program and arguments, run without a shell. Empty: invalid, so every call asks.
+        command: Vec<String> => Command,
+        /// Tools whose calls it reviews. `None`: every call that does more than read in the project.
+        tools: Option<Vec<String>> => Names,
+        /// Timeout in seconds.
+        seconds: u64 = 10 => Integer(1..=60),
+        /// Run the hook in a dry run too.
+        dry_run: bool => Switch,
+    }
+}
+
+section! {
+    /// `[model_reviewer]`: the model reviewer of calls that would run without asking.
+    pub struct ModelReviewer {
+        /// Profile of the reviewer. `None`: no model reviewer. If the profile does not exist, every call that would run
+        /// without asking asks.
+        profile: Option<String> => Name,
+        /// Model to request. `None`: the model of the profile.
+        model: Option<String> => Name,
+        /// Timeout in seconds.
+        seconds: u64 = 30 => Integer(1..=120),
+    }
+}
+
+section! {
+    /// `[project]`: limits for the instructions of a trusted project.
+    pub struct Project {
+        /// Maximum KiB of `AGENTS.md` and `.aye/instructions.md` together. 0: neither is read.
+        instructions_kib: usize = 32 => Integer(0..=1024),
+    }
+}
+
+section! {
+    /// `[dry_run]`: behaviour of a dry run.
+    pub struct DryRun {
+        /// Frequency of telling the model that the session is a dry run.
+        tell_model: TellModel => Choice(TellModel::WORDS),
+        /// Handling of calls that would ask the user in a live session.
+        ask: AskHandling => Choice(AskHandling::WORDS),
+        /// Use of the overlay sandbox for commands.
+        overlay_sandbox: OverlaySandbox => Choice(OverlaySandbox::WORDS),
+        /// Paths outside the project that commands may read, and sensitive files that they may open: absolute or from
+        /// `~`. A directory opens everything in it except files that may hold secrets.
+        read: Vec<PathBuf> => Paths,
+        /// Handling of writes outside the project that a live command is not allowed to make.
+        outside: OutsideWrites => Choice(OutsideWrites::WORDS),
+        /// Profile of the model that simulates results. `None`: a sample is used instead. If the profile does not exist,
+        /// the results report it.
+        simulator: Option<String> => Name,
+        /// Model to request. `None`: the profile's model.
+        simulator_model: Option<String> => Name,
+        /// Timeout of the simulator in seconds.
+        simulator_seconds: u64 = 30 => Integer(1..=120),
+    }
+}
+
+words! {
+    /// Frequency of telling the model that the session is a dry run.
+    pub enum TellModel {
+        /// Never, except where the dry run itself makes a call fail (such as a full overlay) and in the summary of a
+        /// long conversation.
+        Never = "never",
+        /// Once, in the system prompt.
+        #[default]
+        Once = "once",
+        /// In the system prompt and before the result of each rehearsed call.
+        EachResult = "each_result",
+    }
+}
+
+words! {
+    /// Handling of calls that would ask the user in a live session.
+    pub enum AskHandling {
+        /// No prompt is shown; each result states that the call would have asked, and why.
+        #[default]
+        Report = "report",
+        /// Prompts are shown as in a live session, and approved calls are rehearsed.
+        AsLive = "as live",
+    }
+}
+
+words! {
+    /// Handling of writes to the home directory and `/var/tmp`.
+    pub enum OutsideWrites {
+        /// Writes are denied, as in a live session.
+        #[default]
+        Refuse = "refuse",
+        /// Writes are kept in the overlay and listed as outside the project.
+        Overlay = "overlay",
+    }
+}
+
+words! {
+    /// Use of the overlay sandbox for commands.
+    pub enum OverlaySandbox {
+        /// If the system supports it.
+        #[default]
+        Auto = "auto",
+        /// Never: commands do not run and their results are simulated.
+        Off = "off",
+    }
+}
+
+section! {
+    /// `[shell]`: limits for commands.
+    pub struct Shell {
+        /// Default timeout of a command in seconds.
+        timeout: u64 = 30 => Integer(1..=3600),
+        /// Maximum timeout in seconds that the model may request. Never less than `timeout` once settings are loaded.
+        max_timeout: u64 = 120 => Integer(1..=3600),
+        /// Run commands in the sandbox if the kernel supports it.
+        sandbox: bool = true => Switch,
+        /// Network access of commands.
+        network: Network => Choice(Network::WORDS),
+        /// Directories outside the project and the temporary directory that commands may write to: absolute or from `~`.
+        write: Vec<PathBuf> => Paths,
+        /// Let commands connect to Unix sockets of other programs.
+        sockets: bool => Switch,
+    }
+}
+
+words! {
+    /// Network access of commands.
+    pub enum Network {
+        /// No command has network access.
+        Off = "off",
+        /// Commands that request network access get it if the user approves.
+        #[default]
+        Ask = "ask",
+        /// All commands have network access.
+        On = "on",
+    }
+}
+
+section! {
+    /// `[screen]`: appearance and input of the terminal UI.
+    pub struct Screen {
+        /// Theme name, or `auto` to choose by the terminal's background.
+        theme: String = "auto".to_owned() => Text,
+        /// Theme used by `auto` in a light terminal.
+        theme_light: String = "light".to_owned() => Text,
+        /// Theme used by `auto` in a dark terminal.
+        theme_dark: String = "dark".to_owned() => Text,
+        /// Use colors. `NO_COLOR` in the environment turns them off too.
+        color: bool = true => Switch,
+        /// Scroll and click with the mouse.
+        mouse: bool = true => Switch,
+        /// Draw boxes and marks in ASCII. `None`: only if the locale is not UTF-8.
+        ascii: Option<bool> => Switch,
+        /// Write terminal hyperlinks.
+        links: Links => Choice(Links::WORDS),
+        /// Ring the bell when a prompt is waiting.
+        bell: bool = true => Switch,
+        /// Command that opens a file. `None`: `$VISUAL`, then `$EDITOR`.
+        editor: Option<String> => Text,
+    }
+}
+
+words! {
+    /// Use of terminal hyperlinks.
+    pub enum Links {
+        /// If the terminal is known to support them.
+        #[default]
+        Auto = "auto",
+        /// Always.
+        On = "on",
+        /// Never.
+        Off = "off",
+    }
+}
