@@ -1,7 +1,7 @@
 //! Resolves the model, address and key of a run, and where each of them was set.
 
 use super::base_address::UNUSABLE_ADDRESS;
-use super::built_in_profiles::{OPENAI, PLACEHOLDER, PREFERRED_PROFILES};
+use super::built_in_profiles::{OPENAI, PLACEHOLDER, PREFERRED_PROFILES, built_in_profiles};
 use super::key::UNSENDABLE;
 use super::model::Profile;
 use super::problem::find_nearest;
@@ -247,8 +247,7 @@ fn resolve_profile(
 
 /// Returns the origin that a key of this profile was entered for, if it differs from `origin`.
 fn find_other_key_origin(name: &str, origin: &str, credentials: &Credentials) -> Option<String> {
-    let usual =
-        super::built_in_profiles::built_in_profiles().remove(name).and_then(|profile| parse_address(&profile.base_url));
+    let usual = built_in_profiles().get(name).and_then(|profile| parse_address(&profile.base_url));
     let usual = usual.map(|url| url.origin().ascii_serialization());
     let entered = usual
         .filter(|usual| credentials.key_for_origin(usual).is_some())

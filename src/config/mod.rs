@@ -70,7 +70,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             model: Model::default(),
-            profiles: built_in_profiles::built_in_profiles(),
+            profiles: built_in_profiles::built_in_profiles().clone(),
             approval: Approval::default(),
             hooks: BTreeMap::new(),
             model_reviewer: ModelReviewer::default(),
