@@ -17,6 +17,7 @@
 //! On Linux the guard is the subreaper of its descendants, so processes that started their own session are found too.
 //! On other systems only the command's process group is found.
 
+pub(super) mod guard_process;
 pub mod lifeline;
 mod watch;
 

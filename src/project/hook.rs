@@ -7,9 +7,8 @@
 
 use super::environment::command_environment;
 use super::guard;
+use super::guard::guard_process::{DRAIN_TIME, GuardProcess};
 use super::guard::lifeline::Report;
-use super::process_set::ProcessSet;
-use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -18,15 +17,13 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
 /// Maximum size of an answer in bytes.
 pub const ANSWER_LIMIT: usize = 64 * 1024;
 /// Bytes kept of its stderr. The rest is read and dropped.
 const STDERR_LIMIT: usize = 4 * 1024;
-/// Time for which output is read after the guard has exited. Only processes that escaped the guard could still write.
-const DRAIN_TIME: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone)]
 pub struct Hook {
@@ -90,7 +87,7 @@ impl Hook {
         Ok(RunningHook {
             out: guard.stdout.take(),
             err: guard.stderr.take(),
-            guard,
+            guard: GuardProcess(guard),
             lifeline: tokio::net::UnixStream::from_std(ours)?,
         })
     }
@@ -98,7 +95,7 @@ impl Hook {
 
 /// A running hook. Dropping it closes the lifeline, which makes the guard end everything.
 struct RunningHook {
-    guard: Child,
+    guard: GuardProcess,
     lifeline: tokio::net::UnixStream,
     out: Option<ChildStdout>,
     err: Option<ChildStderr>,
@@ -141,10 +138,9 @@ impl RunningHook {
         }
         let report = Report::from_bytes(&report);
         if report.is_none() {
-            self.end_without_guard();
+            self.guard.end_without_guard();
         }
-        // Only collects its exit status, so that it does not stay a zombie.
-        let _ = timeout(DRAIN_TIME, self.guard.wait()).await;
+        self.guard.collect_exit().await;
         let reason = first_line(&complaint);
         let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         match report {
@@ -157,29 +153,6 @@ impl RunningHook {
             // A hook runs without a sandbox.
             Some(Report::SandboxFailed(_) | Report::OverlaySandboxFailed(_)) => Err("it was not started".to_owned()),
             None => Err("its guard was lost".to_owned()),
-        }
-    }
-
-    /// Kills the processes that can be found if the hook killed or stopped its guard.
-    fn end_without_guard(&mut self) {
-        if let Some(pid) = self.guard_pid() {
-            ProcessSet::DescendantsOf(pid).kill_all();
-            ProcessSet::InSession(pid).kill_all();
-        }
-        let _ = self.guard.start_kill();
-    }
-
-    /// Returns the guard's process id, while it cannot have been reused.
-    fn guard_pid(&self) -> Option<Pid> {
-        self.guard.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
-    }
-}
-
-impl Drop for RunningHook {
-    fn drop(&mut self) {
-        // The hook may have stopped its guard.
-        if let Some(pid) = self.guard_pid() {
-            let _ = kill_process(pid, Signal::CONT);
         }
     }
 }

@@ -4,12 +4,11 @@ mod read_only_run;
 
 use super::Error;
 use super::environment::command_environment;
+use super::guard::guard_process::{DRAIN_TIME, GuardProcess};
 use super::guard::lifeline::{self, Report};
 use super::output::{CommandProgress, Output};
-use super::process_set::ProcessSet;
 use super::sandbox::{SandboxError, SandboxSpec};
 use crate::chat::{CommandLine, CommandSandbox};
-use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -18,7 +17,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::time::{sleep_until, timeout};
 
 /// Runs commands. Cheap to create; one instance serves the whole program.
@@ -66,8 +65,6 @@ const PROGRESS_BYTES: usize = 2048;
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// Time after which a guard that should have ended everything is not waited for any longer.
 const GUARD_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time for which output is read after the guard has exited. Only processes that escaped the guard could still write.
-const DRAIN_TIME: Duration = Duration::from_millis(200);
 
 impl Shell {
     /// Creates the shell. `program` is the path of aye: every command is guarded by a second aye process, started as
@@ -190,7 +187,7 @@ impl Shell {
         // It still holds the writing end of the pipe, which would keep the output open.
         drop(command);
         Ok(RunningCommand {
-            guard,
+            guard: GuardProcess(guard),
             lifeline: tokio::net::UnixStream::from_std(ours)?,
             pipe: pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?,
             output: Output::default(),
@@ -224,7 +221,7 @@ fn shell_program() -> &'static str {
 
 /// A running command. Dropping it closes the lifeline, which makes the guard end everything.
 struct RunningCommand {
-    guard: Child,
+    guard: GuardProcess,
     lifeline: tokio::net::UnixStream,
     pipe: pipe::Receiver,
     output: Output,
@@ -289,42 +286,20 @@ impl RunningCommand {
         };
         let report = Report::from_bytes(&report);
         if !is_reported || report.is_none() {
-            self.end_without_guard();
+            self.guard.end_without_guard();
         }
         if open {
             let _ = timeout(DRAIN_TIME, self.drain_pipe(&mut buffer)).await;
         }
-        // The guard has ended or was killed. This only collects its exit status, so that it does not stay a zombie.
-        let _ = timeout(DRAIN_TIME, self.guard.wait()).await;
+        self.guard.collect_exit().await;
         Ok(CommandEnd { output: std::mem::take(&mut self.output), report, timed_out, exceeded_output: flooded })
     }
 
     /// Requests the guard to stop the command.
     async fn request_stop(&mut self) {
-        self.continue_guard();
+        self.guard.resume();
         // A guard that has exited has already reported the reason on the same socket.
         let _ = self.lifeline.write_all(&[lifeline::STOP_BYTE]).await;
-    }
-
-    /// Continues the guard, in case the command stopped it.
-    fn continue_guard(&self) {
-        if let Some(pid) = self.guard_pid() {
-            let _ = kill_process(pid, Signal::CONT);
-        }
-    }
-
-    /// Returns the guard's process id, while it cannot have been reused.
-    fn guard_pid(&self) -> Option<Pid> {
-        self.guard.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
-    }
-
-    /// Kills the processes that can be found if the command killed or stopped its guard.
-    fn end_without_guard(&mut self) {
-        if let Some(pid) = self.guard_pid() {
-            ProcessSet::DescendantsOf(pid).kill_all();
-            ProcessSet::InSession(pid).kill_all();
-        }
-        let _ = self.guard.start_kill();
     }
 
     /// Reads the remaining bytes from the pipe.
@@ -335,12 +310,6 @@ impl RunningCommand {
                 bytes => self.output.push(&buffer[..bytes]),
             }
         }
-    }
-}
-
-impl Drop for RunningCommand {
-    fn drop(&mut self) {
-        self.continue_guard();
     }
 }
 
