@@ -14,6 +14,7 @@ use crate::assemble;
 use crate::cli::ChatOptions;
 use crate::cli::commands::{Command, RehearsalCommand, RulesCommand, TrustCommand};
 use anyhow::Result;
+use std::io;
 use std::process::ExitCode;
 
 /// Talks to the model.
@@ -30,11 +31,14 @@ pub async fn run_chat(options: ChatOptions) -> Result<ExitCode> {
 /// A `UsageError` if the caller is at fault; any other error is of the system.
 pub async fn run(command: Command) -> Result<ExitCode> {
     match command {
-        Command::Sessions(arguments) => sessions::run(&arguments),
+        Command::Sessions(arguments) => ignore_closed_pipe(sessions::run(&arguments)),
         Command::Rehearsal(arguments) => match arguments.command {
             Some(RehearsalCommand::Apply(apply)) => assemble::run_apply(*apply).await,
-            Some(command) => rehearsal::run(&command),
-            None => rehearsal::run(&RehearsalCommand::Show { id: None, options: arguments.show }),
+            Some(command) => ignore_closed_pipe(rehearsal::run(&command)),
+            None => {
+                let show = RehearsalCommand::Show { id: None, options: arguments.show };
+                ignore_closed_pipe(rehearsal::run(&show))
+            }
         },
         Command::Rules(arguments) => match arguments.command {
             Some(RulesCommand::Trust(place)) => trust::ask_for_trust(&place),
@@ -51,5 +55,17 @@ pub async fn run(command: Command) -> Result<ExitCode> {
         Command::Models(arguments) => models::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(&arguments).await,
         Command::Help(arguments) => help::run(&arguments),
+    }
+}
+
+/// Turns the error of a pipe that its reader has closed into success.
+fn ignore_closed_pipe(done: Result<ExitCode>) -> Result<ExitCode> {
+    match done {
+        Err(error)
+            if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) =>
+        {
+            Ok(ExitCode::SUCCESS)
+        }
+        done => done,
     }
 }

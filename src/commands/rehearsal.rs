@@ -40,15 +40,7 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
         RehearsalCommand::Diff { path, .. } => patch::print_patch(&read()?.rehearsal, path.as_deref(), &mut out),
         RehearsalCommand::Show { .. } | RehearsalCommand::Apply(_) => print_text(&read()?, &mut out),
     };
-    match done {
-        // The reader of the pipe has closed it.
-        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
-        done => done.map(|()| ExitCode::SUCCESS),
-    }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// Discards the rehearsal, after asking if it is not empty.

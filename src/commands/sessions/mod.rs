@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &cli::Sessions) -> Result<ExitCode> {
     let sessions = Sessions::new(places.sessions());
     let folder = command_folder(place, &places)?;
     let store = SessionStore { places, sessions, folder };
-    let done = match command {
+    match command {
         SessionsCommand::List(options) => store.list_sessions(options),
         SessionsCommand::Show(OneSession { id, .. }) => store.show_session(id.as_deref()),
         SessionsCommand::Search(options) => store.search_sessions(options),
@@ -61,16 +61,7 @@ pub(super) fn run(arguments: &cli::Sessions) -> Result<ExitCode> {
         SessionsCommand::Rm(RemoveSessions { ids, yes, .. }) => store.remove_sessions(ids, *yes),
         SessionsCommand::Fork(ForkSession { id, .. }) => store.fork_session(id),
         SessionsCommand::Export(options) => store.export_session(options),
-    };
-    match done {
-        // The reader of the pipe has closed it.
-        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
-        done => done,
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 impl SessionStore {
