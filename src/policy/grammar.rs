@@ -15,6 +15,7 @@ mod scripts;
 mod search;
 mod target_runners;
 mod text;
+mod wrappers;
 
 pub use argument_parser::{ArgumentProblem, ParsedArguments, ParsedOption, parse_arguments, possible_options};
 
@@ -43,6 +44,11 @@ pub fn programs() -> impl Iterator<Item = &'static Program> {
 /// Returns the grammar of a program called by this name.
 pub fn program_named(name: &str) -> Option<&'static Program> {
     programs().find(|program| program.names.contains(&name))
+}
+
+/// Returns the grammar of a program that runs the program named in its operands.
+pub fn wrapper_named(name: &str) -> Option<&'static Program> {
+    wrappers::WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name))
 }
 
 /// Returns a grammar without any known option.

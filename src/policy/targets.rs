@@ -38,12 +38,8 @@ pub(super) fn find_added_target(words: &[String], all: &[Word]) -> Option<String
 /// Returns the first word that may be a target after a word of uncertain meaning. What looks like the value of a later
 /// option is a target if that option is the value of the uncertain one.
 fn find_uncertain_target<'a>(problem: &ArgumentProblem, rest: &'a [Word]) -> Option<&'a Word> {
-    let odd = match problem {
-        ArgumentProblem::Unknown(text) | ArgumentProblem::Abbreviated(text) | ArgumentProblem::Missing(text) => text,
-        ArgumentProblem::Unexpanded(word) => word.display_text(),
-    };
-    let after = rest.iter().skip_while(|word| word.display_text() != odd).skip(1);
-    after.into_iter().find(|word| !word.display_text().starts_with('-'))
+    let mut after = rest.iter().skip_while(|word| word.display_text() != problem.word()).skip(1);
+    after.find(|word| !word.display_text().starts_with('-'))
 }
 
 #[cfg(test)]

@@ -107,6 +107,10 @@ fn r12_parses_substitutions() {
 fn r12_parses_commands_inside_wrappers() {
     check_commands("env -i A=b timeout -k 1 5 nice -n 3 ls -a", "A=[b] [ls] [-a]");
     check_commands("/usr/bin/env ls", "[ls]");
+    check_commands("env - -u X ls", "[-u] [X] [ls]");
+    check_commands("env - A=b ls", "A=[b] [ls]");
+    check_commands("a | xargs -0rn 5 --max-procs 2 ls -x", "[a] / | [ls] [-x] ?[input of xargs]");
+    check_commands("nice -5 timeout --signal=KILL -- 5 ls", "[ls]");
     check_commands("time -p ls", "[ls]");
     check_commands("command -v ls", "[command] [-v] [ls]");
     check_commands("a | xargs -n1 rm", "[a] / | [rm] ?[input of xargs]");
@@ -174,6 +178,9 @@ fn r12_ambiguous_lines_are_unclear() {
         ("ls {x}>f", "redirection"),
         ("env -S 'rm x' y", "unsupported option of env"),
         ("timeout --unknown 5 ls", "unsupported option of timeout"),
+        ("timeout --sig KILL 5 ls", "unsupported option of timeout"),
+        ("timeout -* 5 ls", "unsupported option of timeout"),
+        ("timeout -k $X 5 ls", "unsupported option of timeout"),
         ("xargs $x", "run by xargs unknown"),
         ("bash -c \"$x\"", "run by bash unknown"),
         ("bash -c 'ls", "not fully understood"),

@@ -2,41 +2,7 @@
 
 use super::syntax_tree::{self, WalkContext};
 use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word};
-
-/// A wrapper, and its options that take a value. Any other option is not followed.
-struct Wrapper {
-    name: &'static str,
-    /// Options without a value.
-    flags: &'static [&'static str],
-    /// Options whose value is the next word.
-    value_options: &'static [&'static str],
-    /// Prefixes of options that contain their value: `--signal=`, `-n5`.
-    value_prefixes: &'static [&'static str],
-    /// Number of operands before the program, such as the duration of `timeout`.
-    operand_count: usize,
-}
-
-#[rustfmt::skip]
-const WRAPPERS: &[Wrapper] = &[
-    Wrapper { name: "env", flags: &["-", "-i", "--ignore-environment", "-0", "--null"], value_options: &["-u", "--unset"],
-        value_prefixes: &["--unset="], operand_count: 0 },
-    Wrapper { name: "time", flags: &["-p"], value_options: &[], value_prefixes: &[], operand_count: 0 },
-    Wrapper { name: "nohup", flags: &[], value_options: &[], value_prefixes: &[], operand_count: 0 },
-    Wrapper { name: "setsid", flags: &["-w", "--wait"], value_options: &[], value_prefixes: &[], operand_count: 0 },
-    Wrapper { name: "timeout", flags: &["--foreground", "--preserve-status", "-v", "--verbose"],
-        value_options: &["-k", "-s", "--kill-after", "--signal"], value_prefixes: &["--kill-after=", "--signal="], operand_count: 1 },
-    Wrapper { name: "nice", flags: &[], value_options: &["-n", "--adjustment"], value_prefixes: &["-n", "--adjustment="], operand_count: 0 },
-    Wrapper { name: "ionice", flags: &["-t"], value_options: &["-c", "-n"], value_prefixes: &["-c", "-n"], operand_count: 0 },
-    Wrapper { name: "stdbuf", flags: &[], value_options: &["-i", "-o", "-e"], value_prefixes: &["-i", "-o", "-e"], operand_count: 0 },
-    Wrapper { name: "command", flags: &["-p"], value_options: &[], value_prefixes: &[], operand_count: 0 },
-    Wrapper { name: "builtin", flags: &[], value_options: &[], value_prefixes: &[], operand_count: 0 },
-    Wrapper { name: "exec", flags: &["-c", "-l", "-cl"], value_options: &["-a"], value_prefixes: &[], operand_count: 0 },
-    Wrapper { name: "busybox", flags: &[], value_options: &[], value_prefixes: &[], operand_count: 0 },
-    Wrapper { name: "toybox", flags: &[], value_options: &[], value_prefixes: &[], operand_count: 0 },
-    Wrapper { name: "xargs", flags: &["-0", "--null", "-r", "--no-run-if-empty", "-t", "-x", "-0r", "-r0"],
-        value_options: &["-n", "-P", "-I", "-L", "-d", "-s", "-a", "--max-args", "--max-procs", "--delimiter"],
-        value_prefixes: &["-n", "-P", "-I", "-L", "-d", "-s", "--max-args=", "--max-procs=", "--delimiter="], operand_count: 0 },
-];
+use crate::policy::grammar::{ArgumentProblem, Program, parse_arguments, wrapper_named};
 
 /// Placeholder for the names that `find` passes on.
 pub(in crate::policy) const FOUND_FILES: &str = "files found by find";
@@ -97,7 +63,7 @@ pub(in crate::policy) fn is_shell(program: &str) -> bool {
 /// Adds the command, followed by the commands that it runs as far as they can be parsed.
 pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, reading: &mut ParsedLine) {
     while let Some(name) = simple.program().map(str::to_owned) {
-        let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) else { break };
+        let Some(wrapper) = wrapper_named(&name) else { break };
         // `command -v ls` runs nothing.
         if name == "command" && simple.arguments().first().is_some_and(|word| is_any_word(word, &["-v", "-V"])) {
             break;
@@ -183,28 +149,15 @@ fn is_any_word(word: &Word, any: &[&str]) -> bool {
 }
 
 /// Returns the number of words that belong to the wrapper, or the option that is not followed.
-fn wrapper_word_count(wrapper: &Wrapper, words: &[Word]) -> Result<usize, String> {
-    let mut at = 1;
-    while let Some(word) = words.get(at) {
-        let Some(text) = word.known_text() else { break };
-        if text == "--" {
-            at += 1;
-            break;
-        }
-        if wrapper.value_options.contains(&text) {
-            at += 2;
-        } else if wrapper.flags.contains(&text)
-            || wrapper.value_prefixes.iter().any(|start| text.starts_with(start) && text.len() > start.len())
-            || (wrapper.name == "nice" && text.starts_with('-') && text[1..].bytes().all(|b| b.is_ascii_digit()))
-        {
-            at += 1;
-        } else if text.starts_with('-') {
-            return Err(text.to_owned());
-        } else {
-            break;
-        }
+fn wrapper_word_count(wrapper: &'static Program, words: &[Word]) -> Result<usize, String> {
+    let given = parse_arguments(wrapper, words.get(1..).unwrap_or_default());
+    let is_operand = |problem: &ArgumentProblem| matches!(problem, ArgumentProblem::Unexpanded(word) if given.operands.contains(word));
+    if let Some(problem) = given.problems.iter().find(|problem| !is_operand(problem)) {
+        return Err(problem.word().to_owned());
     }
-    Ok(at + wrapper.operand_count)
+    // `env -` is `env -i`.
+    let dash = wrapper.name() == "env" && given.operands.first().is_some_and(|word| is_any_word(word, &["-"]));
+    Ok(words.len() - given.operands.len() + usize::from(dash) + wrapper.operands.first.len())
 }
 
 /// Parses `A=b` after `env` as assignments.

@@ -1,9 +1,11 @@
 //! Reasons for asking about a program, and whether its effects may be irreversible.
 
 use super::folder_options::{self, CHANGERS};
-use super::path_access::{PathAccess, TouchedPath};
+use super::path_access::{PathAccess, TouchedPath, display_word};
 use crate::chat::Reach;
 use crate::policy::command_line::{SimpleCommand, Word, is_launcher, is_shell};
+use crate::policy::grammar::{parse_arguments, program_named};
+use crate::text::truncation::escape_beginning;
 
 /// Programs that affect other machines, or state that other programs and people depend on.
 #[rustfmt::skip]
@@ -75,7 +77,7 @@ fn changes_system(program: &str, arguments: &[Word]) -> bool {
     match program {
         // Except for the known reading forms, these set the clock or the host name.
         "date" | "hostname" | "domainname" => true,
-        "git" => changes_settings(&words),
+        "git" => changes_settings(arguments),
         _ => INSTALLING.iter().any(|(programs, installing)| {
             programs.contains(&program) && words.iter().any(|word| installing.contains(word))
         }),
@@ -83,30 +85,24 @@ fn changes_system(program: &str, arguments: &[Word]) -> bool {
 }
 
 /// Returns whether git is asked to change its settings, which decide what it runs.
-fn changes_settings(words: &[&str]) -> bool {
-    let mut rest = words.iter();
-    let command = loop {
-        match rest.next() {
-            Some(&("-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace")) => drop(rest.next()),
-            Some(option) if option.starts_with('-') => {}
-            other => break other,
-        }
-    };
-    let rest: Vec<&str> = rest.copied().collect();
-    match command {
-        Some(&("config" | "credential" | "maintenance")) => {
+fn changes_settings(arguments: &[Word]) -> bool {
+    let Some(git) = program_named("git") else { return false };
+    let given = parse_arguments(git, arguments);
+    let words: Vec<&str> = given.operands.iter().map(Word::display_text).collect();
+    match words.split_first() {
+        Some((&"config", words)) => {
             const READS: [&str; 8] =
                 ["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "get", "list"];
-            let is_scope = |word: &&str| matches!(*word, "--global" | "--system" | "--local" | "--worktree");
-            let rest: Vec<&str> = rest.into_iter().filter(|word| !is_scope(word)).collect();
-            let only_reads = match rest.as_slice() {
-                [name] => !name.starts_with('-') || READS.contains(name),
-                [how, ..] => READS.contains(how),
-                [] => true,
-            };
-            command != Some(&"config") || !only_reads
+            let is_scope = |word: &&&str| matches!(**word, "--global" | "--system" | "--local" | "--worktree");
+            let words: Vec<&str> = words.iter().filter(|word| !is_scope(word)).copied().collect();
+            match words.as_slice() {
+                [name] => name.starts_with('-') && !READS.contains(name),
+                [how, ..] => !READS.contains(how),
+                [] => false,
+            }
         }
-        Some(_) | None => false,
+        Some((command, _)) => matches!(*command, "credential" | "maintenance"),
+        None => false,
     }
 }
 
@@ -236,8 +232,7 @@ pub(super) fn asks_version_or_help(simple: &SimpleCommand) -> bool {
 
 /// Returns the reason for asking about a program that is not known to only read.
 pub(super) fn ask_reason(simple: &SimpleCommand, name: &str) -> String {
-    let shown: String = name.chars().take(60).collect();
-    let shown = shown.escape_debug();
+    let shown = escape_beginning(name, 60);
     if matches!(name, "eval" | "source" | "." | "exec" | "trap") && simple.script.is_none() {
         return format!("commands run by {shown}");
     }
@@ -248,8 +243,7 @@ pub(super) fn ask_reason(simple: &SimpleCommand, name: &str) -> String {
         return format!("inline code run by {shown}");
     }
     if let Some(script) = &simple.script {
-        let script: String = script.display_text().chars().take(60).collect();
-        return format!("script {}", script.escape_debug());
+        return format!("script {}", display_word(script));
     }
     if OUTSIDE.contains(&name) {
         return format!("effects of {shown} outside the project");

@@ -44,6 +44,16 @@ pub enum ArgumentProblem {
     Unexpanded(Word),
 }
 
+impl ArgumentProblem {
+    /// Returns the word that is not certain.
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Unknown(text) | Self::Abbreviated(text) | Self::Missing(text) => text,
+            Self::Unexpanded(word) => word.display_text(),
+        }
+    }
+}
+
 /// `-5`, for programs that accept it.
 static NUMBER: OptionSpec = flag("-NUM");
 

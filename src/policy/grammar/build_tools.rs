@@ -2,7 +2,7 @@
 //! elsewhere; a rule for such a program covers all its other options.
 
 use super::program::{
-    AttachedValue, GNU, NO_OPERANDS, OptionSpec, Program, Role, Syntax, ValueKind, flag, option_with, option_with_word,
+    AttachedValue, GNU, NO_OPERANDS, OptionSpec, Program, Syntax, ValueKind, asks, option_with, option_with_word,
 };
 
 /// Most of these programs accept long options with one dash too.
@@ -26,10 +26,6 @@ pub(super) const fn option_runs(names: &'static str) -> OptionSpec {
 
 pub(super) const fn option_with_place(names: &'static str) -> OptionSpec {
     option_with(names, ValueKind::Folder)
-}
-
-pub(super) const fn asks(names: &'static str) -> OptionSpec {
-    flag(names).with_role(Role::NeedsApproval)
 }
 
 /// Options of these names run a program, read settings or write elsewhere in any program.

@@ -1,18 +1,14 @@
 //! Programs that show properties of files and of the system: names, sizes, times.
 
 use super::program::{
-    AttachedValue, GNU, NO_OPERANDS, Operands, OptionSpec, Program, Role, Syntax, ValueKind, flag, operands_of,
-    option_with, option_with_optional, option_with_word, program,
+    AttachedValue, GNU, NO_OPERANDS, Operands, Program, Role, Syntax, ValueKind, asks, flag, operands_of, option_with,
+    option_with_optional, option_with_word, program,
 };
 
 const COREUTILS: &str = "GNU coreutils 9";
 
 /// Files that are looked at; the working directory by default.
 const LOOKS: Operands = Operands { default: Some("."), ..operands_of(ValueKind::Names) };
-
-const fn asks(names: &'static str) -> OptionSpec {
-    flag(names).with_role(Role::NeedsApproval)
-}
 
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[Program] = &[

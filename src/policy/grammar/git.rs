@@ -1,8 +1,8 @@
 //! git: its options before the subcommand, and those of the subcommands.
 
 use super::program::{
-    AttachedValue, GNU, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind, flag, leading_operands,
-    operands_of, option_with, option_with_optional, option_with_word,
+    AttachedValue, GNU, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind, asks, flag,
+    leading_operands, operands_of, option_with, option_with_optional, option_with_word, shows,
 };
 use super::revisions::{OPTIONS, SYNTAX};
 
@@ -46,16 +46,8 @@ const fn forcing_flag(names: &'static str) -> OptionSpec {
     flag(names).with_role(Role::Forces)
 }
 
-const fn asks(names: &'static str) -> OptionSpec {
-    flag(names).with_role(Role::NeedsApproval)
-}
-
 const fn changing_flag(names: &'static str) -> OptionSpec {
     flag(names).with_role(Role::Changes)
-}
-
-const fn shows(names: &'static str) -> OptionSpec {
-    flag(names).with_role(Role::ShowsContent)
 }
 
 #[rustfmt::skip]

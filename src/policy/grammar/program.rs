@@ -209,6 +209,16 @@ pub(super) const fn option_with_optional(names: &'static str) -> OptionSpec {
     OptionSpec { names, value: OptionValue::Optional(ValueKind::Word), role: Role::Plain }
 }
 
+/// Creates an option without a value that always needs approval.
+pub(super) const fn asks(names: &'static str) -> OptionSpec {
+    flag(names).with_role(Role::NeedsApproval)
+}
+
+/// Creates an option without a value that shows the content of files.
+pub(super) const fn shows(names: &'static str) -> OptionSpec {
+    flag(names).with_role(Role::ShowsContent)
+}
+
 impl OptionSpec {
     /// Returns the option with a role.
     pub const fn with_role(self, role: Role) -> Self {

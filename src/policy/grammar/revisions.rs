@@ -1,24 +1,16 @@
 //! Options of git commands that walk commits and show differences.
 
 use super::program::{
-    AttachedValue, GNU, OptionSpec, OptionValue, Role, Syntax, ValueKind, flag, option_with, option_with_optional,
-    option_with_word,
+    AttachedValue, GNU, OptionSpec, OptionValue, Role, Syntax, ValueKind, asks, flag, option_with,
+    option_with_optional, option_with_word, shows,
 };
 
 /// Each word is one option, as `log` and `diff` parse them. The value of a long option follows `=`.
 pub(super) const SYNTAX: Syntax =
     Syntax { bundles: false, attached: AttachedValue::Any, has_numbers: true, has_separate_long: false, ..GNU };
 
-const fn shows(names: &'static str) -> OptionSpec {
-    flag(names).with_role(Role::ShowsContent)
-}
-
 const fn lists(names: &'static str) -> OptionSpec {
     flag(names).with_role(Role::Lists)
-}
-
-const fn asks(names: &'static str) -> OptionSpec {
-    flag(names).with_role(Role::NeedsApproval)
 }
 
 const fn optional_with_role(names: &'static str, role: Role) -> OptionSpec {

@@ -2,12 +2,8 @@
 
 use super::program::{
     AttachedValue, GNU, GNU_NUMBERS, NO_OPERANDS, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind,
-    flag, leading_operands, option_with, option_with_optional, option_with_word, program,
+    asks, flag, leading_operands, option_with, option_with_optional, option_with_word, program,
 };
-
-const fn asks(names: &'static str) -> OptionSpec {
-    flag(names).with_role(Role::NeedsApproval)
-}
 
 /// A pattern, unless an option holds it, then the files to search.
 const SEARCHES: Operands = leading_operands(&[ValueKind::Pattern], Some(ValueKind::Read));

@@ -1,8 +1,8 @@
 //! Programs that run each operand as a target, such as make. Only the listed options are known; a rule covers no word
 //! after another option.
 
-use super::build_tools::{asks, option_runs, option_with_place, partial_build_program};
-use super::program::{OptionSpec, OptionValue, Program, Role, flag, option_with_optional, option_with_word};
+use super::build_tools::{option_runs, option_with_place, partial_build_program};
+use super::program::{OptionSpec, OptionValue, Program, Role, asks, flag, option_with_optional, option_with_word};
 
 /// An option with a count, which may be the next word.
 const fn option_with_count(names: &'static str) -> OptionSpec {

@@ -1,15 +1,11 @@
 //! Programs that print, sort, cut and compare text.
 
 use super::program::{
-    GNU, GNU_NUMBERS, Operands, OptionSpec, Program, Role, Syntax, ValueKind, flag, leading_operands, operands_of,
+    GNU, GNU_NUMBERS, Operands, Program, Role, Syntax, ValueKind, asks, flag, leading_operands, operands_of,
     option_with, option_with_optional, option_with_word, program,
 };
 
 const COREUTILS: &str = "GNU coreutils 9";
-
-const fn asks(names: &'static str) -> OptionSpec {
-    flag(names).with_role(Role::NeedsApproval)
-}
 
 const READS: Operands = operands_of(ValueKind::Read);
 
