@@ -1,6 +1,7 @@
 //! Facts about this run, for the system prompt and the screen's header.
 
 use crate::project::branch::current_branch;
+use crate::text::truncation::abbreviate_home;
 use std::path::Path;
 
 /// Returns lines for the system prompt.
@@ -25,12 +26,7 @@ pub(crate) fn folder_and_branch(folder: &Path) -> String {
 
 /// Shortens a path with `~` for the home folder.
 pub(crate) fn shorten_home(path: &Path) -> String {
-    let home = std::env::var_os("HOME");
-    match home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
-        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-        Some(rest) => format!("~/{}", rest.display()),
-        None => path.display().to_string(),
-    }
+    abbreviate_home(path, std::env::var_os("HOME").as_deref().map(Path::new))
 }
 
 /// Formats the time of an entry in local time: `14:02:11`, or `3 Nov 14:02` on another day.

@@ -1,5 +1,6 @@
 //! Sandbox of a command: shown in its prompt, and enforced before the command starts, or it does not run.
 
+use crate::text::truncation::abbreviate_home;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
@@ -103,15 +104,6 @@ fn describe_writable(write: &[PathBuf], home: Option<&Path>) -> String {
         None => "here".to_owned(),
         Some((last, [])) => format!("here and {last}"),
         Some((last, rest)) => format!("here, {} and {last}", rest.join(", ")),
-    }
-}
-
-/// Abbreviates the user's home folder as `~`.
-fn abbreviate_home(path: &Path, home: Option<&Path>) -> String {
-    match home.and_then(|home| path.strip_prefix(home).ok()) {
-        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-        Some(rest) => format!("~/{}", rest.display()),
-        None => path.display().to_string(),
     }
 }
 

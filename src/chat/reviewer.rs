@@ -1,6 +1,7 @@
 //! Reviewers of calls, which are asked between verdict and act, and their answers.
 
 use super::Usage;
+use crate::text::truncation::truncate_end;
 use crate::text::unique_keys;
 use serde::{Deserialize, Serialize};
 
@@ -140,10 +141,7 @@ fn parse_answer(answer: &str, may_say: &[ReviewVerdict]) -> Result<(ReviewVerdic
 }
 
 fn quote_excerpt(text: &str) -> String {
-    let line = to_one_line(text);
-    let short: String = line.chars().take(MAX_QUOTED_CHARS).collect();
-    let more = if short.len() < line.len() { "…" } else { "" };
-    format!("'{short}{more}'")
+    format!("'{}'", truncate_end(&to_one_line(text), MAX_QUOTED_CHARS))
 }
 
 /// Reduces a text to one line of at most [`MAX_REASON_CHARS`] characters without control, invisible and bidirectional characters and

@@ -2,10 +2,10 @@
 
 pub use super::project_text::{MAX_FILE_BYTES, read_project_text};
 
+use super::Problem;
 use super::project_text::resolve_in_project;
 use super::rules::{self, PROJECT_RULES_FILE, rules_parser::ParsedRules};
 use super::trust::{self, TrustState, TrustedProject};
-use super::Problem;
 use crate::chat::{Diff, Digest, Edit, Instructions};
 use crate::policy::{RuleEffect, RuleScope};
 use std::fs;

@@ -4,6 +4,7 @@ use super::problem::find_nearest;
 use super::settings_parser::{Layer, parse_settings};
 use super::{Config, Origin, Problem};
 use crate::policy::Mode;
+use crate::text::truncation::abbreviate_home;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,7 +43,7 @@ pub struct Settings {
 impl Settings {
     /// Loads the user's config file. The file need not exist and is never changed here.
     pub fn load(file: &Path, environment: Environment<'_>, flags: &Overrides) -> Self {
-        let shown = format_path(file, environment);
+        let shown = abbreviate_home(file, environment("HOME").as_deref().map(Path::new));
         let layer = match fs::read(file) {
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => parse_settings(&text, &shown),
@@ -177,14 +178,6 @@ fn unusable_layer(file: &str, line: usize, what: &str) -> Layer {
     let origin = Origin::File { file: file.to_owned(), line };
     let message = format!("{what}; the whole file is ignored");
     Layer { problems: vec![Problem { origin, message }], ..Layer::default() }
-}
-
-/// Formats a file path with `~` for the user's home directory.
-fn format_path(file: &Path, environment: Environment<'_>) -> String {
-    match environment("HOME").as_deref().map(|home| file.strip_prefix(home)) {
-        Some(Ok(inside)) => format!("~/{}", inside.display()),
-        Some(Err(_)) | None => file.display().to_string(),
-    }
 }
 
 /// Merges one table into another recursively. All other values are replaced.

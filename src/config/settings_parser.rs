@@ -4,6 +4,7 @@ use super::base_address::UNUSABLE_ADDRESS;
 use super::problem::find_nearest;
 use super::schema::{self, ValueKind};
 use super::{Origin, Problem, command_words, renamed_settings, repeated_profiles};
+use crate::text::truncation::truncate_end;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
@@ -253,13 +254,13 @@ fn describe_unknown_name<'a>(name: &str, what: &str, within: &str, known: impl I
     let called_so = ["key", "token", "secret"].iter().any(|word| name.contains(word));
     if known.contains(&"key_env") && called_so && may_be_a_key {
         let hint = "keys are not stored in this file; key_env names the variable that holds the key";
-        return format!("{within}{} is not a {what}; {hint}", truncate_value(name));
+        return format!("{within}{} is not a {what}; {hint}", truncate_end(name, MAX_SHOWN_CHARS));
     }
     let hint = match near {
         Some(near) => format!("did you mean {within}{near}?"),
         None => format!("available: {}", known.join(", ")),
     };
-    format!("{within}{} is not a {what}; {hint}", truncate_value(name))
+    format!("{within}{} is not a {what}; {hint}", truncate_end(name, MAX_SHOWN_CHARS))
 }
 
 fn describe_found(takes: &ValueKind, value: &Value) -> String {
@@ -271,17 +272,9 @@ fn format_value(value: &Value) -> String {
     match value {
         Value::Table(_) => "a table".to_owned(),
         Value::Array(_) => "a list".to_owned(),
-        Value::String(text) => format!("{:?}", truncate_value(text)),
+        Value::String(text) => format!("{:?}", truncate_end(text, MAX_SHOWN_CHARS)),
         Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) => value.to_string(),
     }
-}
-
-fn truncate_value(text: &str) -> String {
-    let mut short: String = text.chars().take(MAX_SHOWN_CHARS).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
 }
 
 #[cfg(test)]

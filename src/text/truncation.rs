@@ -1,6 +1,7 @@
-//! Truncation: the middle of a text, the rest of a list.
+//! Truncation: the middle or the end of a text, the rest of a list, the home folder in a path.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 /// Truncates a text of more than `most` bytes to its beginning and end, with a mark between them. The result is never
 /// longer than the text.
@@ -13,6 +14,28 @@ pub fn truncate_middle(text: &str, most: usize) -> Cow<'_, str> {
     let left = text[head..tail].chars().count();
     let short = format!("{}\n[… {left} characters truncated …]\n{}", &text[..head], &text[tail..]);
     if short.len() < text.len() { Cow::Owned(short) } else { Cow::Borrowed(text) }
+}
+
+/// Truncates a text to its first `most` characters; `…` marks truncation.
+pub fn truncate_end(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns the first `most` characters of a text with control characters, quotes and backslashes escaped.
+pub fn escape_beginning(text: &str, most: usize) -> String {
+    text.chars().take(most).collect::<String>().escape_debug().to_string()
+}
+
+/// Formats a path with `~` for the user's home folder.
+pub fn abbreviate_home(path: &Path, home: Option<&Path>) -> String {
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
 }
 
 /// Joins the items as in a sentence: `a, b and c`. If there are more than `most`, the rest is counted: `a, b and 4
@@ -40,6 +63,13 @@ mod tests {
         assert_eq!(listed(&["a"]), "a");
         assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
         assert_eq!(listed(&["a", "b", "c", "d"]), "a, b and 2 more");
+    }
+
+    #[test]
+    fn the_end_of_a_long_text_is_a_mark() {
+        assert_eq!(truncate_end("äöü", 3), "äöü");
+        assert_eq!(truncate_end("äöüß", 3), "äöü…");
+        assert_eq!(escape_beginning("ä\n\"x", 3), "ä\\n\\\"");
     }
 
     #[test]

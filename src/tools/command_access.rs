@@ -6,6 +6,7 @@ use crate::chat::{Access, CommandAccess, CommandLine, Reach};
 use crate::policy::command_line::{self, Word, WordPosition};
 use crate::policy::effects::{AskReasons, PathAccess, TouchedPath, analyze_effects, join_path};
 use crate::project::{FileKind, Location, OwnFile, Reader};
+use crate::text::truncation::escape_beginning;
 use globset::GlobBuilder;
 use named_files::{hard_link_reason, named_paths, own_file_reason, refuse_own_file};
 use std::path::PathBuf;
@@ -147,7 +148,7 @@ impl PathFindings<'_> {
     }
 
     fn check_path(&mut self, path: &str, how: &PathAccess) {
-        let shown = |path: &str| path.chars().take(120).collect::<String>().escape_debug().to_string();
+        let shown = |path: &str| escape_beginning(path, 120);
         let at = match self.files.locate(path) {
             Ok(at) => Location { is_sensitive: at.is_sensitive && !self.excused.contains(&at.real), ..at },
             Err(error) => return self.add_unknown(how, format!("{}: {error}", shown(path))),

@@ -4,6 +4,7 @@ use super::finding::Finding;
 use crate::config::schema::{SECTIONS, find_setting};
 use crate::config::{Origin, Settings};
 use crate::store::Places;
+use crate::text::truncation::truncate_end;
 use crate::tui::keys::Keymap;
 use crate::tui::theme::catalog::Themes;
 use std::collections::BTreeSet;
@@ -79,8 +80,7 @@ fn shown_value(values: &Table, path: &str) -> String {
         None => values.get(above),
     };
     let value = table.and_then(|table| table.get(name)).map(Value::to_string).unwrap_or_else(|| "nothing".to_owned());
-    let short: String = value.chars().take(MAX_VALUE_CHARS).collect();
-    if short.len() < value.len() { format!("{short}…") } else { value }
+    truncate_end(&value, MAX_VALUE_CHARS)
 }
 
 #[cfg(test)]

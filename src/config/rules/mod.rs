@@ -14,8 +14,9 @@ pub use rules_file::{MAX_RULES_BYTES, PROJECT_RULES_FILE, read_rules_text};
 
 use super::{Origin, Problem, project_text, trust};
 use crate::policy::{Rule, RuleScope, Rules};
+use crate::text::truncation::abbreviate_home;
 use rules_parser::ParsedRules;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Location of the rules files and the data needed to read them.
 #[derive(Debug, Clone)]
@@ -76,13 +77,13 @@ impl RulesSource {
             Ok(Some(text)) => {
                 let sheet = rules_parser::parse_rules(
                     &text,
-                    &self.format_path(&self.rules_file),
+                    &abbreviate_home(&self.rules_file, self.home.as_deref()),
                     &self.tools,
                     &RuleScope::EveryProject,
                 );
                 self.add_rules(&mut loaded, &mut list, sheet, today);
             }
-            Err(why) => loaded.record_broken_file(&self.format_path(&self.rules_file), 1, &why),
+            Err(why) => loaded.record_broken_file(&abbreviate_home(&self.rules_file, self.home.as_deref()), 1, &why),
         }
         match project_text::read_project_text(&self.folder, PROJECT_RULES_FILE) {
             Ok(None) => {}
@@ -146,14 +147,6 @@ impl RulesSource {
                 (true, true) => loaded.expired.push(rule),
                 (true, false) => list.push(rule),
             }
-        }
-    }
-
-    /// Formats a file path with `~` for the user's home directory.
-    fn format_path(&self, file: &Path) -> String {
-        match self.home.as_deref().map(|home| file.strip_prefix(home)) {
-            Some(Ok(inside)) => format!("~/{}", inside.display()),
-            Some(Err(_)) | None => file.display().to_string(),
         }
     }
 }

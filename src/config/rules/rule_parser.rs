@@ -5,6 +5,7 @@ pub(super) mod script_digests;
 use crate::chat::{Access, CommandLine, FileContent, FileSnapshot, Preconditions, Preview, Script, Scripts};
 use crate::config::problem::find_nearest;
 use crate::policy::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Subject, explain_too_wide};
+use crate::text::truncation::truncate_end;
 use std::path::{Component, Path, PathBuf};
 use toml_edit::{Item, TableLike, Value};
 
@@ -356,9 +357,5 @@ fn is_date(text: &str) -> bool {
 
 /// Truncates a value from the file for display.
 pub(super) fn truncate_for_display(text: &str) -> String {
-    let mut short: String = text.chars().take(MAX_SHOWN_CHARS).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
+    truncate_end(text, MAX_SHOWN_CHARS)
 }

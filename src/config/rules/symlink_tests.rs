@@ -5,6 +5,7 @@ use crate::chat::{Access, Preconditions, Preview};
 use crate::policy::{RuleEffect, Subject};
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 const TODAY: &str = "2026-11-22";
 

@@ -2,9 +2,10 @@
 //! every command also touches the repository, whose settings are then checked.
 
 use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word};
-use super::stated_paths::{grammar_of, parse_certain, parse_read_only, take_script};
+use super::stated_paths::{MAX_OPTION_CHARS, grammar_of, parse_certain, parse_read_only, take_script};
 use crate::policy::command_line::Word;
 use crate::policy::grammar::{OptionValue, ParsedArguments, Role};
+use crate::text::truncation::escape_beginning;
 
 /// Returns what a git command touches if it only shows something.
 pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
@@ -26,8 +27,8 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
         | Role::Changes => true,
     });
     if let Some(odd) = odd {
-        let shown: String = odd.word.chars().take(40).collect();
-        return Err(format!("possible other programs run by git {}", shown.escape_debug()));
+        let shown = escape_beginning(&odd.word, MAX_OPTION_CHARS);
+        return Err(format!("possible other programs run by git {shown}"));
     }
     let (name, words) = match outer.operands.split_first() {
         Some((Word::Known(name), words)) => (name.as_str(), words),
@@ -60,8 +61,7 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
     }
     let formats = ["--format", "--pretty", "--sort"];
     if let Some(format) = given.option_texts(&formats).find(|format| checks_signatures(format)) {
-        let shown: String = format.chars().take(40).collect();
-        return Err(format!("gpg run by git for “{}”", shown.escape_debug()));
+        return Err(format!("gpg run by git for “{}”", escape_beginning(format, MAX_OPTION_CHARS)));
     }
     let mut touched = repository_access();
     touched.extend(range_files(&given));
@@ -164,12 +164,11 @@ fn checks_signatures(format: &str) -> bool {
 }
 
 fn git_change_reason(name: &str) -> String {
-    let shown: String = name.chars().take(40).collect();
     match name {
         "push" => "change of the remote repository by git push".to_owned(),
         "fetch" | "pull" | "clone" | "remote" | "ls-remote" | "submodule" => {
             format!("network access or remote addresses through git {name}")
         }
-        _ => format!("possible repository change by git {}", shown.escape_debug()),
+        _ => format!("possible repository change by git {}", escape_beginning(name, MAX_OPTION_CHARS)),
     }
 }

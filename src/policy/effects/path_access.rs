@@ -1,6 +1,7 @@
 //! Paths that a command touches, and how words are shown in reasons.
 
 use crate::policy::command_line::Word;
+use crate::text::truncation::escape_beginning;
 
 /// A path that a command touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +66,7 @@ pub fn join_path(folder: &str, name: &str) -> String {
 
 /// Returns a word for display: shortened and without invisible characters.
 pub(super) fn display_word(word: &Word) -> String {
-    word.display_text().chars().take(60).collect::<String>().escape_debug().to_string()
+    escape_beginning(word.display_text(), 60)
 }
 
 /// Describes a word whose value is not known.

@@ -1,7 +1,9 @@
 //! Programs that search for files and in files.
 
 use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word};
-use super::stated_paths::{grammar_of, operand_paths, option_paths, parse_read_only, take_script};
+use super::stated_paths::{
+    beyond_reading_reason, grammar_of, operand_paths, option_paths, parse_read_only, take_script,
+};
 use crate::policy::command_line::Word;
 use crate::policy::grammar::{OptionValue, Role, ValueKind};
 
@@ -113,8 +115,7 @@ pub(super) fn judge_find(words: &[Word]) -> ProgramPaths {
                 places.extend(words.next().map(|word| (word.clone(), PathAccess::Names)));
             }
             Some(OptionValue::Required(_) | OptionValue::Optional(_) | OptionValue::OptionalNumber { .. }) | None => {
-                let shown: String = text.chars().take(40).collect();
-                return Err(format!("effects beyond reading: find {}", shown.escape_debug()));
+                return Err(beyond_reading_reason("find", text));
             }
         }
     }

@@ -6,6 +6,10 @@ use crate::policy::command_line::Word;
 use crate::policy::grammar::{
     self, ArgumentProblem, OptionValue, ParsedArguments, ParsedOption, Program, Role, ValueKind,
 };
+use crate::text::truncation::escape_beginning;
+
+/// Characters shown of an option.
+pub(super) const MAX_OPTION_CHARS: usize = 40;
 
 /// Parses arguments by the grammar of a program. Fails with the reason if one of them may do more than read.
 pub(super) fn parse_read_only(
@@ -40,20 +44,18 @@ pub(super) fn parse_certain(
     match given.problems.first() {
         Some(ArgumentProblem::Unknown(text)) => Err(beyond_reading_reason(called, text)),
         Some(ArgumentProblem::Abbreviated(text)) => {
-            Err(format!("abbreviated option {} of {called}", shorten_word(text)))
+            Err(format!("abbreviated option {} of {called}", escape_beginning(text, MAX_OPTION_CHARS)))
         }
-        Some(ArgumentProblem::Missing(text)) => Err(format!("missing value after {} of {called}", shorten_word(text))),
+        Some(ArgumentProblem::Missing(text)) => {
+            Err(format!("missing value after {} of {called}", escape_beginning(text, MAX_OPTION_CHARS)))
+        }
         Some(ArgumentProblem::Unexpanded(word)) => Err(describe_unknown_word(word)),
         None => Ok(given),
     }
 }
 
-fn beyond_reading_reason(called: &str, option: &str) -> String {
-    format!("effects beyond reading: {called} {}", shorten_word(option))
-}
-
-fn shorten_word(text: &str) -> String {
-    text.chars().take(40).collect::<String>().escape_debug().to_string()
+pub(super) fn beyond_reading_reason(called: &str, option: &str) -> String {
+    format!("effects beyond reading: {called} {}", escape_beginning(option, MAX_OPTION_CHARS))
 }
 
 /// Returns the access to a value of this kind; `None` if it names no file.

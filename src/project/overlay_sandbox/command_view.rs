@@ -3,7 +3,7 @@
 use super::new_secret_check::MaskedFiles;
 use super::overlay_spec::{OverlaySpec, WritablePlace};
 use super::tool_settings;
-use super::toolchains;
+use super::toolchains::{self, resolve_path};
 use super::{git_identity, git_secrets};
 use crate::chat::sensitive_paths::is_sensitive;
 use crate::chat::{CommandLine, CommandSandbox};
@@ -185,8 +185,4 @@ fn programs(_: &Shell, _: &OverlaySpec, _: Option<&Path>) -> Vec<PathBuf> {
 
 fn variable_path(shell: &Shell, name: &str) -> Option<PathBuf> {
     shell.environment().iter().find(|(known, _)| known == name).map(|(_, value)| PathBuf::from(value))
-}
-
-fn resolve_path(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

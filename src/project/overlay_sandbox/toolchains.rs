@@ -97,7 +97,8 @@ pub fn sensitive_entries(folder: &Path) -> Vec<PathBuf> {
     names.filter(|name| is_sensitive(Path::new(name))).map(|name| folder.join(name)).collect()
 }
 
-fn resolve_path(path: &Path) -> PathBuf {
+/// Resolves the links in a path; a missing path stays as it is.
+pub(super) fn resolve_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 

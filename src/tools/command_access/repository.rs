@@ -2,6 +2,7 @@
 
 use crate::chat::sensitive_paths::is_sensitive;
 use crate::project::Reader;
+use crate::text::truncation::escape_beginning;
 use std::path::Path;
 
 pub(super) mod git_index;
@@ -90,8 +91,7 @@ pub(super) fn check_tracked_files(files: &dyn Reader, below: &[String], stashed:
         for path in git_index::read_paths(&bytes).ok_or("the files that git tracks cannot be read from its index")? {
             let is_shown = below.is_empty() || below.iter().any(|below| Path::new(&path).starts_with(below));
             if is_shown && is_sensitive(&root.join(&path)) {
-                let shown: String = path.chars().take(120).collect();
-                return Err(format!("git may print {}, which may hold secrets", shown.escape_debug()));
+                return Err(format!("git may print {}, which may hold secrets", escape_beginning(&path, 120)));
             }
         }
     }
@@ -131,11 +131,8 @@ fn check_settings(config: &str) -> Result<(), String> {
             continue;
         }
         let odd = || {
-            let shown: String = line.chars().take(60).collect();
-            Err(format!(
-                "the repository's settings contain “{}”, which may make git run programs",
-                shown.escape_debug()
-            ))
+            let shown = escape_beginning(line, 60);
+            Err(format!("the repository's settings contain “{shown}”, which may make git run programs"))
         };
         if line.ends_with('\\') {
             return odd();

@@ -4,7 +4,7 @@ use crate::policy::command_line::Word;
 use crate::policy::effects::join_path;
 use crate::policy::grammar::{self, ParsedArguments, Program};
 use crate::project::{FileKind, Reader};
-use crate::text::truncation::join_items;
+use crate::text::truncation::{join_items, truncate_end};
 use std::cell::Cell;
 
 /// Names listed per command; the rest are counted.
@@ -61,11 +61,7 @@ impl CommandFiles<'_> {
 
 /// Formats names for the prompt: the first few, shortened and escaped.
 pub(super) fn format_names(names: &[&str]) -> String {
-    let name = |name: &&str| {
-        let cut: String = name.chars().take(MAX_NAME_CHARS).collect();
-        let more = if cut.len() < name.len() { "…" } else { "" };
-        format!("{}{more}", cut.escape_debug())
-    };
+    let name = |name: &&str| truncate_end(name, MAX_NAME_CHARS).escape_debug().to_string();
     let names: Vec<String> = names.iter().map(name).collect();
     if names.is_empty() { "the files it is given".to_owned() } else { join_items(&names, MAX_LISTED_NAMES) }
 }
