@@ -4,7 +4,7 @@ use crate::config::{self, Connection, Key};
 use crate::llm::client::{ConnectionOptions, Proxy};
 use crate::llm::key_command::KeyCommand;
 use crate::llm::tour::Tour;
-use crate::llm::{Api, AuthProvider, DefaultModel, Llm, Secret, Settings, timeouts};
+use crate::llm::{Api, AuthProvider, DefaultModel, Llm, Quirks, Secret, Settings, timeouts};
 use crate::tui::host;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,15 +112,15 @@ fn request_settings(connection: &Connection, home: &Path) -> Settings {
         },
         key_header: profile.key_header.clone(),
         query: profile.query.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-        max_tokens: profile.max_tokens,
-        max_tokens_name: profile.max_tokens_parameter.clone(),
-        tools: profile.tools,
-        images: profile.images,
-        parallel_calls: profile.parallel_calls,
-        reasoning_effort: profile.reasoning_effort.clone(),
-        send_reasoning_back: profile.send_reasoning,
+        quirks: read_quirks(profile),
         ..Settings::new(&connection.base_url)
     }
+}
+
+/// Reads the settings of a profile that only change requests: those with the name of a quirk.
+fn read_quirks(profile: &config::Profile) -> Quirks {
+    let settings = toml::Value::try_from(profile).expect("a profile was read from TOML");
+    settings.try_into().expect("a quirk has the type of the setting of its name")
 }
 
 fn connection_warnings(connection: &Connection) -> Vec<String> {
@@ -176,18 +176,30 @@ mod tests {
                     api: Api::Responses,
                     key_header: Some("api-key".into()),
                     query: vec![("v".into(), "1".into())],
-                    max_tokens: Some(5),
-                    max_tokens_name: Some("most".into()),
-                    tools: false,
-                    images: true,
-                    parallel_calls: Some(false),
-                    reasoning_effort: Some("none".into()),
-                    send_reasoning_back: true,
+                    quirks: Quirks {
+                        max_tokens: Some(5),
+                        max_tokens_parameter: Some("most".into()),
+                        tools: false,
+                        images: true,
+                        parallel_calls: Some(false),
+                        reasoning_effort: Some("none".into()),
+                        send_reasoning: true,
+                    },
                     ..Settings::new("https://h/v1")
                 }
             )
         );
         assert_eq!(made.connection.proxy, Proxy::Address(Secret::new("http://p:1")));
+    }
+
+    #[test]
+    fn every_quirk_is_a_setting_of_a_profile_with_the_same_default() {
+        let quirks = Quirks::default();
+        let names = serde_json::to_value(&quirks).unwrap();
+        for name in names.as_object().unwrap().keys() {
+            assert!(config::schema::find_setting("profiles.*", name).is_some(), "{name}");
+        }
+        assert_eq!(read_quirks(&config::Profile::default()), quirks);
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl Llm for AuthProvider {
     }
 
     fn accepts_images(&self) -> bool {
-        self.0.settings.images
+        self.0.settings.quirks.images
     }
 
     fn end_wait(&self) {

@@ -33,11 +33,11 @@ pub fn build_chat_body(mut ask: PreparedRequest<'_>) -> RequestBody {
         model: std::mem::take(&mut ask.model),
         stream: Some(true),
         stream_options: Some(ChatCompletionStreamOptions { include_usage: Some(true), include_obfuscation: None }),
-        parallel_tool_calls: ask.settings.parallel_calls,
+        parallel_tool_calls: ask.settings.quirks.parallel_calls,
         tools: has_tools.then(|| tools.into_iter().map(to_chat_tool).collect()),
         ..CreateChatCompletionRequest::default()
     });
-    let effort = ask.settings.reasoning_effort.as_ref();
+    let effort = ask.settings.quirks.reasoning_effort.as_ref();
     body.extend(effort.map(|effort| ("reasoning_effort".to_owned(), json!(effort))));
     body.extend(ask.own_parameters(&FIXED).map(|(name, value)| (name.clone(), value.clone())));
     body.extend(ask.reply_limit(usual_limit(&ask.host)).map(|(name, most)| (name, json!(most))));
@@ -91,7 +91,7 @@ impl ChatMessage {
             // Strict providers require the key even if the reply consists of calls.
             more.insert("content".to_owned(), Value::Null);
         }
-        let wants_reasoning = ask.settings.send_reasoning_back;
+        let wants_reasoning = ask.settings.quirks.send_reasoning;
         if wants_reasoning && !calls.is_empty() && !echo.as_ref().is_some_and(echo::has_reasoning) {
             // A provider that requires the reasoning rejects calls without it, even calls of another model.
             more.insert("reasoning_content".to_owned(), json!(""));

@@ -71,7 +71,7 @@ pub use fallback::Fallback;
 pub use openai::OpenAi;
 pub use scripted::Scripted;
 pub use secret::Secret;
-pub use settings::{Api, Settings};
+pub use settings::{Api, Quirks, Settings};
 
 use crate::chat::{Chunk, Request};
 use futures::stream::BoxStream;

@@ -100,7 +100,7 @@ impl Llm for OpenAi {
     }
 
     fn accepts_images(&self) -> bool {
-        self.0.settings.images
+        self.0.settings.quirks.images
     }
 
     fn end_wait(&self) {
@@ -165,7 +165,7 @@ impl Inner {
         };
         let headers = service.request_headers();
         let client = transport.openai_client(service);
-        let (from, reasoning) = (from.to_owned(), self.settings.send_reasoning_back);
+        let (from, reasoning) = (from.to_owned(), self.settings.quirks.send_reasoning);
         let (events, gathering) = match self.settings.api {
             Api::Chat => {
                 let chat = client.chat().headers(headers).query(&transport.query).map_err(unwrap_error)?;

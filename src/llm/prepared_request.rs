@@ -34,8 +34,8 @@ impl<'a> PreparedRequest<'a> {
     pub fn new(request: Request, settings: &'a Settings) -> Self {
         let url = address::parse_base_address(&settings.base_url).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default().to_ascii_lowercase();
-        let tools = if settings.tools { request.tools } else { Vec::new() };
-        let pictures = if settings.images { request.pictures } else { Vec::new() };
+        let tools = if settings.quirks.tools { request.tools } else { Vec::new() };
+        let pictures = if settings.quirks.images { request.pictures } else { Vec::new() };
         let mut messages = fit_conversation(request.messages, !tools.is_empty());
         messages.iter_mut().for_each(mark_message);
         if is_mistral(&host, &request.model) {
@@ -63,11 +63,11 @@ impl<'a> PreparedRequest<'a> {
     pub fn reply_limit(&self, usual: &str) -> Option<(String, u64)> {
         let extra = &self.settings.parameters;
         let own = || LIMITS.into_iter().find(|name| extra.contains_key(*name));
-        let name = self.settings.max_tokens_name.as_deref().or_else(own).unwrap_or(usual);
+        let name = self.settings.quirks.max_tokens_parameter.as_deref().or_else(own).unwrap_or(usual);
         if extra.get(name).is_some_and(Value::is_null) {
             return None;
         }
-        let set = [self.settings.max_tokens, self.max_tokens].into_iter().flatten().map(u64::from);
+        let set = [self.settings.quirks.max_tokens, self.max_tokens].into_iter().flatten().map(u64::from);
         let least = set.chain(extra.get(name).and_then(Value::as_u64)).min()?;
         Some((name.to_owned(), least))
     }

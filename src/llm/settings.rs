@@ -3,6 +3,7 @@
 use super::timeouts::HEADLESS_MAX_WAIT;
 use super::{Error, Secret, address, client};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -30,10 +31,19 @@ pub struct Settings {
     pub key_header: Option<String>,
     /// Query parameters added to every request, as some gateways require.
     pub query: Vec<(String, String)>,
+    /// Peculiarities of the provider that change the requests.
+    pub quirks: Quirks,
+}
+
+/// Peculiarities of a provider that change its requests. The fields have the names of the settings of a profile, from
+/// which they are read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Quirks {
     /// Maximum tokens of a reply, reasoning included. `None`: decided by the provider.
     pub max_tokens: Option<u32>,
     /// Name of the parameter for `max_tokens`. `None`: the usual one of the API.
-    pub max_tokens_name: Option<String>,
+    pub max_tokens_parameter: Option<String>,
     /// Offer tools to the model.
     pub tools: bool,
     /// Send images to the model.
@@ -44,7 +54,21 @@ pub struct Settings {
     pub reasoning_effort: Option<String>,
     /// Send the readable reasoning of earlier replies back, which some providers require and others reject. Encrypted
     /// or signed reasoning is always sent back.
-    pub send_reasoning_back: bool,
+    pub send_reasoning: bool,
+}
+
+impl Default for Quirks {
+    fn default() -> Self {
+        Self {
+            max_tokens: None,
+            max_tokens_parameter: None,
+            tools: true,
+            images: false,
+            parallel_calls: None,
+            reasoning_effort: None,
+            send_reasoning: false,
+        }
+    }
 }
 
 /// API of a provider.
@@ -71,13 +95,7 @@ impl Settings {
             api: Api::Chat,
             key_header: None,
             query: Vec::new(),
-            max_tokens: None,
-            max_tokens_name: None,
-            tools: true,
-            images: false,
-            parallel_calls: None,
-            reasoning_effort: None,
-            send_reasoning_back: false,
+            quirks: Quirks::default(),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::chat::{CallId, Echo, Request};
-use crate::llm::Settings;
 use crate::llm::prepared_request::echo_origin;
+use crate::llm::{Quirks, Settings};
 
 fn spec() -> ToolSpec {
     ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }
@@ -47,11 +47,14 @@ fn messages_are_serialized_in_the_chat_completions_format() {
 #[test]
 fn tool_parameters_are_sent_only_with_tools() {
     let quiet = Settings {
-        parallel_calls: Some(true),
+        quirks: Quirks { parallel_calls: Some(true), ..Quirks::default() },
         parameters: json!({"tool_choice": "auto", "parallel_tool_calls": true}).as_object().unwrap().clone(),
         ..here()
     };
-    for none in [told(quiet.clone(), vec![]), told(Settings { tools: false, ..quiet.clone() }, vec![spec()])] {
+    for none in [
+        told(quiet.clone(), vec![]),
+        told(Settings { quirks: Quirks { tools: false, ..quiet.quirks.clone() }, ..quiet.clone() }, vec![spec()]),
+    ] {
         for name in ["tools", "tool_choice", "parallel_tool_calls"] {
             assert_eq!(none.get(name), None, "{name}");
         }
@@ -74,8 +77,15 @@ fn extra_parameters_cannot_change_the_conversation() {
 
 #[test]
 fn settings_are_sent_under_the_usual_parameter_names() {
-    let settings =
-        Settings { reasoning_effort: Some("high".into()), parallel_calls: Some(false), max_tokens: Some(99), ..here() };
+    let settings = Settings {
+        quirks: Quirks {
+            reasoning_effort: Some("high".into()),
+            parallel_calls: Some(false),
+            max_tokens: Some(99),
+            ..Quirks::default()
+        },
+        ..here()
+    };
     let all = told(settings.clone(), vec![spec()]);
     assert_eq!(all["reasoning_effort"], "high");
     assert_eq!(all["parallel_tool_calls"], false);
@@ -102,7 +112,10 @@ fn openai_and_azure_use_another_name_for_the_limit() {
         ("http://127.0.0.1:8080/v1", "max_tokens"),
         ("no address", "max_tokens"),
     ] {
-        let all = told(Settings { max_tokens: Some(7), ..Settings::new(base_url) }, vec![]);
+        let all = told(
+            Settings { quirks: Quirks { max_tokens: Some(7), ..Quirks::default() }, ..Settings::new(base_url) },
+            vec![],
+        );
         assert_eq!(all[name], 7, "{base_url}: {all}");
     }
 }
@@ -115,7 +128,7 @@ fn echo_data_is_sent_back_with_its_reply() {
     let message = &quiet["messages"][0];
     assert_eq!(message["tool_calls"][0]["extra_content"]["google"]["thought_signature"], "s");
     assert_eq!(message.get("reasoning_content"), None);
-    let back = Settings { send_reasoning_back: true, ..here() };
+    let back = Settings { quirks: Quirks { send_reasoning: true, ..Quirks::default() }, ..here() };
     assert_eq!(written(talk, &back)["messages"][0]["reasoning_content"], "r");
     let foreign = written(vec![replied("", &["a"], None), replied("t", &[], None)], &back);
     assert_eq!(foreign["messages"][0]["reasoning_content"], "", "the provider rejects calls without reasoning");

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chat::Echo;
+use crate::llm::Quirks;
 use serde_json::json;
 
 fn person(text: &str) -> Message {
@@ -81,7 +82,7 @@ fn without_tools_earlier_calls_become_text() {
             model("done", &[]),
         ]
     );
-    let quiet = Settings { tools: false, ..Settings::new("http://h/v1") };
+    let quiet = Settings { quirks: Quirks { tools: false, ..Quirks::default() }, ..Settings::new("http://h/v1") };
     let asked = request(talk.to_vec());
     let ask = PreparedRequest::new(asked.clone(), &quiet);
     assert_eq!((ask.tools.len(), ask.messages), (0, fit_conversation(talk.to_vec(), false)));
@@ -156,8 +157,7 @@ fn the_smallest_reply_limit_is_sent_under_the_configured_name() {
     let check =
         |most: Option<u32>, name: Option<&str>, own: Value, asked: Option<u32>, expected: Option<(&str, u64)>| {
             let settings = Settings {
-                max_tokens: most,
-                max_tokens_name: name.map(str::to_owned),
+                quirks: Quirks { max_tokens: most, max_tokens_parameter: name.map(str::to_owned), ..Quirks::default() },
                 parameters: own.as_object().cloned().unwrap_or_default(),
                 ..Settings::new("http://h/v1")
             };

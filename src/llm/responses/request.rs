@@ -31,14 +31,14 @@ pub fn build_responses_body(mut ask: PreparedRequest<'_>) -> RequestBody {
     let mut body = parameters_of(&CreateResponse {
         store: Some(false),
         include: Some(vec![IncludeEnum::ReasoningEncryptedContent]),
-        parallel_tool_calls: ask.settings.parallel_calls,
+        parallel_tool_calls: ask.settings.quirks.parallel_calls,
         model: Some(std::mem::take(&mut ask.model)),
         instructions,
         stream: Some(true),
         tools: has_tools.then(|| tools.into_iter().map(to_responses_tool).collect()),
         ..CreateResponse::default()
     });
-    let effort = ask.settings.reasoning_effort.as_ref();
+    let effort = ask.settings.quirks.reasoning_effort.as_ref();
     body.extend(effort.map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))));
     for (name, value) in ask.own_parameters(&FIXED) {
         match (body.get_mut(name), value) {

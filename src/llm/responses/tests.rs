@@ -5,7 +5,7 @@ use crate::chat::reply_limit::{MAX_BYTES, ReplySize};
 use crate::chat::{CallId, Chunk, Echo, FinishReason, Message, Request, ToolCall, ToolSpec};
 use crate::llm::chunk_queue::{ChunkQueue, End};
 use crate::llm::prepared_request::{PreparedRequest, echo_origin};
-use crate::llm::{Api, Settings};
+use crate::llm::{Api, Quirks, Settings};
 use serde_json::json;
 
 fn here() -> Settings {
@@ -36,9 +36,12 @@ fn a_request_is_what_the_responses_api_expects() {
         Message::Tool { call: "c1".into(), text: "o".into() },
     ];
     let settings = Settings {
-        reasoning_effort: Some("low".into()),
-        parallel_calls: Some(false),
-        send_reasoning_back: false,
+        quirks: Quirks {
+            reasoning_effort: Some("low".into()),
+            parallel_calls: Some(false),
+            send_reasoning: false,
+            ..Quirks::default()
+        },
         ..here()
     };
     assert_eq!(
@@ -67,15 +70,18 @@ fn a_request_is_what_the_responses_api_expects() {
 fn extra_parameters_cannot_change_the_conversation() {
     let extra = json!({"store": null, "include": null, "reasoning": {"summary": "auto"}, "max_output_tokens": 3,
         "input": "x", "instructions": "x", "stream": false, "text": {"verbosity": "low"}});
-    let settings =
-        Settings { reasoning_effort: Some("low".into()), parameters: extra.as_object().unwrap().clone(), ..here() };
+    let settings = Settings {
+        quirks: Quirks { reasoning_effort: Some("low".into()), ..Quirks::default() },
+        parameters: extra.as_object().unwrap().clone(),
+        ..here()
+    };
     let body = written(vec![Message::User("p".into())], &settings);
     assert_eq!((body.get("store"), body.get("include"), body.get("instructions")), (None, None, None));
     assert_eq!(body["reasoning"], json!({"effort": "low", "summary": "auto"}));
     assert_eq!(body["max_output_tokens"], 16, "the minimum limit");
     assert_eq!(body["input"], json!([{"type": "message", "role": "user", "content": "p"}]));
     assert_eq!((&body["stream"], &body["text"]["verbosity"]), (&json!(true), &json!("low")));
-    let quiet = Settings { tools: false, parallel_calls: Some(true), ..here() };
+    let quiet = Settings { quirks: Quirks { tools: false, parallel_calls: Some(true), ..Quirks::default() }, ..here() };
     let body = written(vec![], &quiet);
     assert_eq!((body.get("tools"), body.get("parallel_tool_calls")), (None, None));
 }

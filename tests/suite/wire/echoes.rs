@@ -3,7 +3,7 @@
 use super::{format_reply, request_with};
 use crate::support::service::{Answer, Service};
 use aye::chat::{Chunk, Message, Request, ToolSpec};
-use aye::llm::{Llm, OpenAi, Secret, Settings};
+use aye::llm::{Llm, OpenAi, Quirks, Secret, Settings};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
@@ -96,7 +96,8 @@ async fn deepseek_reasoning_is_sent_back_with_its_calls_if_enabled() {
         .finish("tool_calls")
         .done();
     let service = Service::start_strict([answer.clone()]).await;
-    let back = Settings { send_reasoning_back: true, ..Settings::new(&service.base_url) };
+    let back =
+        Settings { quirks: Quirks { send_reasoning: true, ..Quirks::default() }, ..Settings::new(&service.base_url) };
     assert_eq!(next_request(&back, &service).await["reasoning_content"], "so be it");
     let plain = Settings::new(&service.base_url);
     assert_eq!(next_request(&plain, &service).await.get("reasoning_content"), None);
@@ -106,7 +107,8 @@ async fn deepseek_reasoning_is_sent_back_with_its_calls_if_enabled() {
 async fn reasoning_in_tags_is_sent_back_in_tags_if_enabled() {
     let answer = Answer::stream().says("<think>so be").says(" it</think>\n\nDone.").finish("stop").done();
     let service = Service::start([answer]).await;
-    let back = Settings { send_reasoning_back: true, ..Settings::new(&service.base_url) };
+    let back =
+        Settings { quirks: Quirks { send_reasoning: true, ..Quirks::default() }, ..Settings::new(&service.base_url) };
     assert_eq!(next_request(&back, &service).await["content"], "<think>\nso be it\n</think>\n\nDone.");
     assert_eq!(next_request(&Settings::new(&service.base_url), &service).await["content"], "Done.");
 }
@@ -115,13 +117,16 @@ async fn reasoning_in_tags_is_sent_back_in_tags_if_enabled() {
 async fn chat_request_has_the_parameters_of_the_settings() {
     let service = Service::start_strict([Answer::stream().done()]).await;
     let settings = Settings {
+        quirks: Quirks {
+            reasoning_effort: Some("low".into()),
+            parallel_calls: Some(false),
+            max_tokens: Some(50),
+            max_tokens_parameter: Some("max_completion_tokens".into()),
+            ..Quirks::default()
+        },
         key: Some(Secret::new("sk-secret")),
         key_header: Some("x-api-key".into()),
         query: vec![("api-version".into(), "1".into())],
-        reasoning_effort: Some("low".into()),
-        parallel_calls: Some(false),
-        max_tokens: Some(50),
-        max_tokens_name: Some("max_completion_tokens".into()),
         ..Settings::new(&format!("{}/?tenant=t", service.base_url))
     };
     let model = OpenAi::new(settings.clone());
@@ -140,7 +145,8 @@ async fn chat_request_has_the_parameters_of_the_settings() {
     let seen = &service.received()[2];
     assert_eq!(seen.line, "GET /v1/models?tenant=t&api-version=1 HTTP/1.1");
     assert_eq!(seen.header("x-api-key"), Some("sk-secret"));
-    let without_tools = OpenAi::new(Settings { tools: false, ..settings });
+    let without_tools =
+        OpenAi::new(Settings { quirks: Quirks { tools: false, ..settings.quirks.clone() }, ..settings });
     let _: Vec<_> = without_tools.stream(with_tools(vec![Message::User("hi".into())])).collect().await;
     let request = &service.received()[3];
     assert_eq!((request.body.get("tools"), request.body.get("parallel_tool_calls")), (None, None));

@@ -7,7 +7,7 @@ use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
 use aye::agent::Event;
 use aye::chat::{Chunk, Echo, Entry, Message, Request, Session, ToolCall, ToolSpec};
-use aye::llm::{Api, Llm, OpenAi, Secret, Settings};
+use aye::llm::{Api, Llm, OpenAi, Quirks, Secret, Settings};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
@@ -68,12 +68,15 @@ fn items(all: &[Value]) -> Answer {
 async fn responses_request_has_the_expected_form() {
     let service = Service::start_strict([items(&[])]).await;
     let settings = Settings {
+        quirks: Quirks {
+            reasoning_effort: Some("high".into()),
+            parallel_calls: Some(true),
+            max_tokens: Some(500),
+            ..Quirks::default()
+        },
         key: Some(Secret::new("sk-secret")),
         key_header: Some("api-key".into()),
         query: vec![("api-version".into(), "2026-01-01".into()), ("a b".into(), "ü&".into())],
-        reasoning_effort: Some("high".into()),
-        parallel_calls: Some(true),
-        max_tokens: Some(500),
         parameters: json!({"temperature": 0.5, "store": null}).as_object().unwrap().clone(),
         ..settings_for(&service)
     };
@@ -177,7 +180,7 @@ async fn plain_reasoning_is_sent_back_only_if_enabled() {
     let service = Service::start_strict([items(&[plain.clone(), call("c1")])]).await;
     let user_request = || with_tools(vec![Message::User("go".into())]);
     assert_eq!(collect_message(&settings_for(&service), user_request()).await.2, None);
-    let back = Settings { send_reasoning_back: true, ..settings_for(&service) };
+    let back = Settings { quirks: Quirks { send_reasoning: true, ..Quirks::default() }, ..settings_for(&service) };
     let (text, calls, echo) = collect_message(&back, user_request()).await;
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
     collect_message(
