@@ -10,8 +10,7 @@ use super::{rule_loading, run_facts, sandbox_setup};
 use crate::agent::{self, Event, State, SubAgentConfig};
 use crate::chat::{self, Decider, Entry, ForkMode, SessionGrant, SessionId, SimulationLedger};
 use crate::config::project_files::ProjectSource;
-use crate::config::sections::AskHandling;
-use crate::config::{self, ProjectFiles, TellModel};
+use crate::config::{self, AskHandling, ProjectFiles, TellModel};
 use crate::policy::{Mode, Policy};
 use crate::project::overlay_sandbox::{CommandRehearsal, OverlayShell, test_overlay_sandbox};
 use crate::project::rehearsal::{self, Rehearsal};
@@ -311,7 +310,7 @@ impl SessionBuilder {
 
     /// Returns the overlay sandbox for a dry run's commands, or why there is none.
     fn rehearsed_commands(&self, play: &Arc<Rehearsal>, folder: &Path) -> CommandRehearsal {
-        if self.dry_run.overlay_sandbox == config::sections::OverlaySandbox::Off {
+        if self.dry_run.overlay_sandbox == config::OverlaySandbox::Off {
             return CommandRehearsal::Simulated("dry_run.overlay_sandbox is \"off\" in the settings".into());
         }
         let beside = play.overlay_folder().parent().unwrap_or(folder);

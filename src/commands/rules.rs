@@ -172,7 +172,7 @@ fn explain_command(checked: &CheckedRules, wanted: &ExplainCommand) -> Result<Ve
     let policy = Policy {
         mode: settings.config.approval.mode,
         dry_run: wanted.dry_run || session.as_ref().is_some_and(|session| session.dry_run),
-        asks_as_live: settings.config.dry_run.ask == config::sections::AskHandling::AsLive,
+        asks_as_live: settings.config.dry_run.ask == config::AskHandling::AsLive,
     };
     let project: Box<dyn Reader> = match &session {
         Some(session) => project_with_overlay(places, &book.folder, &session.id)?,

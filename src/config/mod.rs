@@ -41,7 +41,10 @@ pub use model::{Api, Model, Profile};
 pub use origin::Origin;
 pub use problem::Problem;
 pub use project_files::ProjectFiles;
-pub use sections::{Approval, DryRun, Hook, Links, ModelReviewer, Network, Project, Screen, Shell, TellModel};
+pub use sections::{
+    Approval, AskHandling, DryRun, Hook, Links, ModelReviewer, Network, OutsideWrites, OverlaySandbox, Project, Screen,
+    Shell, TellModel,
+};
 pub use setting_writer::write_setting;
 pub use settings::{Environment, Overrides, Settings};
 

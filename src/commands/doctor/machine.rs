@@ -3,8 +3,8 @@
 use super::finding::Finding;
 use crate::assemble::{own_program, resolve_folder, sandbox_setup};
 use crate::chat::{CommandSandbox, SessionId};
+use crate::config::OverlaySandbox;
 use crate::config::Shell;
-use crate::config::sections::OverlaySandbox;
 use crate::project::branch::current_branch;
 use crate::project::overlay_sandbox::test_overlay_sandbox;
 use crate::project::sandbox::{self, SandboxSupport, probe};
