@@ -62,14 +62,8 @@ impl CommandSandbox {
         }
     }
 
-    /// Describes the sandbox for the prompt: `network off · may write here and in /tmp`. Empty if not specified.
-    /// `asked` is the reason why the call wants the network.
-    pub fn describe_sandbox(&self, asked: Option<&str>, home: Option<&Path>) -> String {
-        let parts: Vec<String> = self.describe_parts(asked, home).into_iter().map(|(words, _)| words).collect();
-        parts.join(" · ")
-    }
-
-    /// Returns the parts of the description, each with whether it names access that is normally closed.
+    /// Describes the sandbox for the prompt: `network off`, `may write here and in /tmp`. Empty if not specified. `asked`
+    /// is the reason why the call wants the network. Returns the parts of the description, each with whether it names access that is normally closed.
     pub fn describe_parts(&self, asked: Option<&str>, home: Option<&Path>) -> Vec<(String, bool)> {
         let wanted = asked.map(|what| format!(" (“{what}”)")).unwrap_or_default();
         let mut parts = Vec::new();
@@ -147,7 +141,8 @@ mod tests {
             ),
             (CommandSandbox::Unspecified, Some("y"), ""),
         ] {
-            assert_eq!(walls.describe_sandbox(asked, home), expected);
+            let parts: Vec<String> = walls.describe_parts(asked, home).into_iter().map(|(words, _)| words).collect();
+            assert_eq!(parts.join(" · "), expected);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Files in a project that change the behaviour of aye. They have no effect until the user trusts them.
 
-pub use super::project_text::{MAX_FILE_BYTES, read_project_text};
+pub use super::project_text::read_project_text;
 
 use super::Problem;
 use super::project_text::resolve_in_project;

@@ -1,7 +1,6 @@
 //! Base address of a provider, and the part of it that may be shown.
 
 use super::Error;
-use super::loopback::is_loopback;
 use reqwest::Url;
 
 /// Parses a base address such as `https://api.openai.com/v1`.
@@ -32,17 +31,6 @@ pub fn add_query(url: &mut Url, query: &[(String, String)]) {
     }
 }
 
-/// Returns a warning for the user if the key and all messages would be sent unencrypted over a network.
-pub fn unencrypted_warning(base_url: &str) -> Option<String> {
-    let url = parse_base_address(base_url).ok()?;
-    (url.scheme() == "http" && !is_loopback(&url)).then(|| {
-        format!(
-            "The connection to {} is not encrypted: others on the network can read the key and all messages",
-            format_origin(&url)
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,32 +43,5 @@ mod tests {
             assert!(parse_base_address(wrong).is_err(), "{wrong}");
         }
         assert!(!parse_base_address("https://me:secret@x.com").unwrap_err().to_string().contains("secret"));
-    }
-
-    #[test]
-    fn r47_an_unencrypted_remote_address_causes_a_warning() {
-        for quiet in [
-            "http://127.0.0.1:1/v1",
-            "http://127.9.9.9/v1",
-            "http://localhost/v1",
-            "http://LocalHost.:1",
-            "http://[::1]:8/v1",
-            "http://[::ffff:127.0.0.1]",
-            "http://0.0.0.0:4000",
-            "https://example.com",
-        ] {
-            assert_eq!(unencrypted_warning(quiet), None, "{quiet}");
-        }
-        for loud in [
-            "http://example.com/v1",
-            "http://10.0.0.7:8080",
-            "http://localhost.example.com",
-            "http://model.localhost",
-            "http://169.254.169.254",
-            "http://[fe80::1]",
-            "http://[::ffff:10.0.0.7]",
-        ] {
-            assert!(unencrypted_warning(loud).is_some_and(|words| words.contains("not encrypted")), "{loud}");
-        }
     }
 }

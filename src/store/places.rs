@@ -5,9 +5,6 @@ use crate::chat::SessionId;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Environment variable that moves everything to one folder, with `config` and `data` in it.
-pub const HOME_VARIABLE: &str = "AYE_HOME";
-
 /// The folders that the system assigns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {

@@ -175,7 +175,7 @@ fn control_length(text: &str) -> usize {
 fn string_length(text: &str, one_line: bool) -> usize {
     // An unterminated string ends with its line: what follows is more likely text.
     let line_end = || text.find('\n').filter(|at| *at <= MAX_STRING_BYTES);
-    find_string_end(text, one_line).or_else(line_end).unwrap_or(text.len().min(floor_boundary(text, MAX_STRING_BYTES)))
+    find_string_end(text, one_line).or_else(line_end).unwrap_or(text.floor_char_boundary(MAX_STRING_BYTES))
 }
 
 /// Returns the end of a string sequence. As in a terminal, any other control sequence ends it, which keeps the scan
@@ -193,11 +193,6 @@ fn find_string_end(text: &str, one_line: bool) -> Option<usize> {
         }
     }
     None
-}
-
-/// Returns the last character boundary at or before `at`.
-fn floor_boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub mod rules_editor;
 pub(super) mod rules_file;
 pub mod rules_parser;
 
-pub use rules_file::{MAX_RULES_BYTES, PROJECT_RULES_FILE, read_rules_text};
+pub use rules_file::{PROJECT_RULES_FILE, read_rules_text};
 
 use super::{Origin, Problem, project_text, trust};
 use crate::policy::{Rule, RuleScope, Rules};

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Maximum size of a rules file in bytes. A longer file is not read.
-pub const MAX_RULES_BYTES: u64 = 4 << 20;
+const MAX_RULES_BYTES: u64 = 4 << 20;
 
 /// Path of a project's own rules in its directory.
 pub const PROJECT_RULES_FILE: &str = ".aye/rules.toml";
