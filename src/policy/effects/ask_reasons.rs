@@ -1,7 +1,7 @@
 //! Reasons for asking about a program, and whether its effects may be irreversible.
 
 use super::folder_options::{self, CHANGERS};
-use super::path_access::{PathAccess, TouchedPath, display_word};
+use super::path_access::{PathAccess, TouchedPath, display_word, word_from_path};
 use crate::chat::Reach;
 use crate::policy::command_line::{SimpleCommand, Word, is_launcher, is_shell};
 use crate::policy::grammar::{parse_arguments, program_named};
@@ -166,11 +166,6 @@ pub(super) fn touched_paths(simple: &SimpleCommand, folders: &[String]) -> Vec<T
             && !folder_options::is_leading_find_option(word.display_text());
     }
     touches
-}
-
-/// Converts a path inside a word. No shell expands a `~` there, but a program may.
-fn word_from_path(name: &str) -> Word {
-    if name.starts_with('~') { Word::Home(name.to_owned()) } else { Word::Known(name.to_owned()) }
 }
 
 /// Returns how far the effects of a command may reach.

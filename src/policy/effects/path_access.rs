@@ -64,6 +64,11 @@ pub fn join_path(folder: &str, name: &str) -> String {
     format!("{folder}/{name}")
 }
 
+/// Converts a path inside a word. No shell expands a `~` there, but a program may.
+pub(super) fn word_from_path(path: &str) -> Word {
+    if path.starts_with('~') { Word::Home(path.to_owned()) } else { Word::Known(path.to_owned()) }
+}
+
 /// Returns a word for display: shortened and without invisible characters.
 pub(super) fn display_word(word: &Word) -> String {
     escape_beginning(word.display_text(), 60)

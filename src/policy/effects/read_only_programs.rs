@@ -1,6 +1,6 @@
 //! Programs that only read. Most do what their grammar states; some have a language of their own.
 
-use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word};
+use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word, word_from_path};
 use super::stated_paths::{grammar_of, judge_plain_words};
 use super::working_directories::cd_target;
 use super::{ask_reasons, git_commands, script_languages, search_programs, stated_paths, version_queries};
@@ -51,7 +51,7 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
         "test" => judge_test(words),
         "cd" => cd_target(simple).map_or_else(
             || Err("target of cd unknown before it runs".to_owned()),
-            |to| Ok(vec![(word_from_text(to), PathAccess::Names)]),
+            |to| Ok(vec![(word_from_path(to), PathAccess::Names)]),
         ),
         "command" => match words {
             [Word::Known(how), rest @ ..] if how == "-v" || how == "-V" => judge_plain_words(rest),
@@ -83,10 +83,6 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
 fn is_follow_operand(word: &Word) -> bool {
     let old = word.display_text().strip_prefix('+');
     old.is_some_and(|old| !old.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-fn word_from_text(text: &str) -> Word {
-    if text.starts_with('~') { Word::Home(text.to_owned()) } else { Word::Known(text.to_owned()) }
 }
 
 /// Judges `printf`, which can set a variable with `-v` and with `%n`.
