@@ -5,7 +5,6 @@ use super::settings_parser::{Layer, parse_settings};
 use super::{Config, Origin, Problem};
 use crate::policy::Mode;
 use crate::text::truncation::abbreviate_home;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -74,8 +73,10 @@ impl Settings {
             problems.extend(layer.problems);
             notices.extend(layer.notices);
         }
-        let config = deserialize_config(Value::Table(table)).unwrap_or_else(|words| {
-            problems.push(Problem { origin: Origin::Default, message: words });
+        // All values were validated before, so an error here means that a kind of value differs from the type.
+        let config = serde_path_to_error::deserialize(Value::Table(table)).unwrap_or_else(|error| {
+            let message = format!("{}: {}", error.path(), error.inner());
+            problems.push(Problem { origin: Origin::Default, message });
             Config::default()
         });
         let mut settings = Self { config, problems, notices, origins };
@@ -188,11 +189,6 @@ fn merge_tables(under: &mut Table, over: Table) {
             (_, value) => drop(under.insert(name, value)),
         }
     }
-}
-
-// All values were validated before, so an error here means that the settings table and the structs differ.
-fn deserialize_config<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(value).map_err(|error| format!("{}: {}", error.path(), error.inner()))
 }
 
 #[cfg(test)]

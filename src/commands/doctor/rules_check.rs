@@ -2,9 +2,10 @@
 
 use super::finding::Finding;
 use crate::assemble::{UsageError, resolve_folder, rule_loading};
+use crate::config::rules::rules_parser::count_effects;
 use crate::config::rules::{LoadedRules, PROJECT_RULES_FILE, ProjectRules, read_rules_text};
 use crate::config::{self, Credentials, Hook, Overrides, Settings};
-use crate::policy::{Rule, RuleEffect, RuleScope};
+use crate::policy::{Rule, RuleScope};
 use crate::store::Places;
 use crate::tools::Toolbox;
 use anyhow::Result;
@@ -47,19 +48,11 @@ pub(super) fn check_rules(named: Option<&Path>, places: &Places) -> Vec<Finding>
     found
 }
 
-fn count_rules<'a>(rules: impl Iterator<Item = &'a Rule>) -> String {
-    let rules: Vec<&Rule> = rules.collect();
-    let kinds = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny];
-    let said: Vec<String> = kinds
-        .iter()
-        .map(|says| (rules.iter().filter(|rule| rule.effect == *says).count(), says.as_str()))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    match rules.len() {
+fn count_rules<'a>(rules: impl Iterator<Item = &'a Rule> + Clone) -> String {
+    match rules.clone().count() {
         0 => "no rule applies here".to_owned(),
-        1 => format!("1 rule applies here ({})", said.join(", ")),
-        many => format!("{many} rules apply here ({})", said.join(", ")),
+        1 => format!("1 rule applies here ({})", count_effects(rules)),
+        many => format!("{many} rules apply here ({})", count_effects(rules)),
     }
 }
 

@@ -102,16 +102,11 @@ pub(super) fn parse_rule(table: &dyn TableLike, tools: &[String], holds: &RuleSc
     {
         reading.check_examples(rule);
         // A rule that asks or denies stays in effect even if an example fails.
-        return (rule.clone().into_option(reading.errors.is_empty() || reading.fails_closed), reading.errors);
+        let holds = reading.errors.is_empty() || reading.fails_closed;
+        return (Some(rule.clone()).filter(|_| holds), reading.errors);
     }
     let right = reading.errors.is_empty();
     (rule.filter(|_| right), reading.errors)
-}
-
-impl Rule {
-    fn into_option(self, holds: bool) -> Option<Self> {
-        holds.then_some(self)
-    }
 }
 
 /// Returns the old keys of a rule, their new names and their byte offsets.

@@ -20,16 +20,21 @@ pub struct ParsedRules {
 impl ParsedRules {
     /// Returns the number of rules of each kind: `2 allow, 1 deny`.
     pub fn count_by_kind(&self) -> String {
-        let count = |says: RuleEffect| self.rules.iter().filter(|rule| rule.effect == says).count();
-        let kinds = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny].map(|says| (count(says), says.as_str()));
-        let said: Vec<String> =
-            kinds.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-        match (said.is_empty(), self.problems.is_empty()) {
+        match (self.rules.is_empty(), self.problems.is_empty()) {
             (true, true) => "no rules".to_owned(),
             (true, false) => "cannot be read".to_owned(),
-            (false, _) => said.join(", "),
+            (false, _) => count_effects(self.rules.iter()),
         }
     }
+}
+
+/// Counts the rules of each kind: `2 allow, 1 deny`.
+pub fn count_effects<'a>(rules: impl Iterator<Item = &'a Rule> + Clone) -> String {
+    let counted = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny].map(|effect| {
+        let count = rules.clone().filter(|rule| rule.effect == effect).count();
+        (count > 0).then(|| format!("{count} {}", effect.as_str()))
+    });
+    counted.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Parses the text of a rules file. `file` is its name as displayed, `tools` the available tools, and `holds` the
