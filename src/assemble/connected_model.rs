@@ -176,20 +176,16 @@ mod tests {
                     api: Api::Responses,
                     key_header: Some("api-key".into()),
                     query: vec![("v".into(), "1".into())],
-                    quirks: Quirks {
-                        max_tokens: Some(5),
-                        max_tokens_parameter: Some("most".into()),
-                        tools: false,
-                        images: true,
-                        parallel_calls: Some(false),
-                        reasoning_effort: Some("none".into()),
-                        send_reasoning: true,
-                    },
+                    quirks: made.quirks.clone(),
                     ..Settings::new("https://h/v1")
                 }
             )
         );
         assert_eq!(made.connection.proxy, Proxy::Address(Secret::new("http://p:1")));
+        let quirks = made.quirks;
+        assert_eq!((quirks.max_tokens, quirks.max_tokens_parameter.as_deref()), (Some(5), Some("most")));
+        assert_eq!((quirks.tools, quirks.images, quirks.send_reasoning), (false, true, true));
+        assert_eq!((quirks.parallel_calls, quirks.reasoning_effort.as_deref()), (Some(false), Some("none")));
     }
 
     #[test]

@@ -36,12 +36,7 @@ fn a_request_is_what_the_responses_api_expects() {
         Message::Tool { call: "c1".into(), text: "o".into() },
     ];
     let settings = Settings {
-        quirks: Quirks {
-            reasoning_effort: Some("low".into()),
-            parallel_calls: Some(false),
-            send_reasoning: false,
-            ..Quirks::default()
-        },
+        quirks: Quirks { reasoning_effort: Some("low".into()), parallel_calls: Some(false), ..Quirks::default() },
         ..here()
     };
     assert_eq!(
