@@ -68,7 +68,12 @@ pub struct CommandRow {
 
 /// All commands, in the order they are offered.
 pub const COMMANDS: &[CommandRow] = &[
-    command_row(Command::Help, &["help", "keys"], "Key help; /help TOPIC reads a page of the manual", Some(Action::Help)),
+    command_row(
+        Command::Help,
+        &["help", "keys"],
+        "Key help; /help TOPIC reads a page of the manual",
+        Some(Action::Help),
+    ),
     command_row(Command::New, &["new", "clear"], "Start a new session", None),
     command_row(Command::Resume, &["resume", "sessions"], "Continue another session", Some(Action::Sessions)),
     command_row(Command::Fork, &["fork"], "Continue in a copy; /fork live or /fork dry sets its kind", None),

@@ -213,8 +213,7 @@ fn every_flag_and_command_line_in_the_manual_is_accepted() {
             continue;
         };
         let call = call.split(" #").next().unwrap_or_default();
-        let words =
-            shlex::split(call).unwrap_or_else(|| call.split_whitespace().map(str::to_owned).collect());
+        let words = shlex::split(call).unwrap_or_else(|| call.split_whitespace().map(str::to_owned).collect());
         seen += 1;
         assert!(parse_arguments(words.iter().map(Into::into)).is_ok(), "{line}");
     }

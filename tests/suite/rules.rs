@@ -49,9 +49,12 @@ fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
     program.until_asked("touch one");
     open_grant_choice(&mut program);
     let shown = program.until("would have covered no other call");
-    for part in
-        ["prefix = [\"touch\"]", "tool = \"bash_exec\"", "stored in your rules.toml for 90 days", "never covers: a chain"]
-    {
+    for part in [
+        "prefix = [\"touch\"]",
+        "tool = \"bash_exec\"",
+        "stored in your rules.toml for 90 days",
+        "never covers: a chain",
+    ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert_eq!(rules_text(&person), "", "nothing is written before the approval");

@@ -267,8 +267,11 @@ fn an_invalid_key_is_reported_without_showing_it() {
 #[test]
 fn a_key_command_counts_as_a_key_and_is_not_run_on_connect() {
     let file = "model.profile = \"openai\"\nprofiles.openai.key_command = \"/none/such --of x\"";
-    let connection =
-        check_connection(&Case { file, ..NOTHING }, "gpt-5-mini at api.openai.com (key from the command /none/such)", None);
+    let connection = check_connection(
+        &Case { file, ..NOTHING },
+        "gpt-5-mini at api.openai.com (key from the command /none/such)",
+        None,
+    );
     assert!(connection.has_key() && !connection.lacks_key);
     assert_eq!(connection.settings.key_command.unwrap(), ["/none/such", "--of", "x"]);
     // An environment variable overrides the command, and the command overrides an entered key.

@@ -21,7 +21,8 @@ for you.";
 pub const BEFORE_EDIT: &str = "The edit is shown as a diff. It is applied only if you approve it and only if the file is \
 unchanged since then.";
 
-pub const BEFORE_COMMAND: &str = "Last, a command. This one only reads, so it runs without approval if the system has a sandbox.";
+pub const BEFORE_COMMAND: &str =
+    "Last, a command. This one only reads, so it runs without approval if the system has a sandbox.";
 
 pub const AGAIN: &str = "The script was stopped, or you sent a message. It does not understand messages and continues \
 where it was.\n\n";

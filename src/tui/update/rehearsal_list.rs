@@ -112,7 +112,11 @@ fn open_rehearsal_list(state: &mut State, mut theatre: RehearsalView) {
     }
     for (words, more, wanted) in [
         ("Apply with ignored files…", "also files that git ignores", ApplyOptions { ignored: true, ..plain }),
-        ("Apply and rerun commands…", "also commands that ran in the dry run", ApplyOptions { commands: true, ..plain }),
+        (
+            "Apply and rerun commands…",
+            "also commands that ran in the dry run",
+            ApplyOptions { commands: true, ..plain },
+        ),
         ("Apply hunk by hunk…", "one prompt per hunk", ApplyOptions { hunks: true, ..plain }),
     ] {
         if staging.apply_calls(wanted).len() > prompts {
