@@ -84,7 +84,7 @@ fn set_mode(real: &Path, shown: &Path, was: u32, after: &FileNode) -> Result<(),
 #[cfg(target_os = "linux")]
 const PATH_ONLY: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
-const PLACE: OFlags = OFlags::RDONLY;
+const PATH_ONLY: OFlags = OFlags::RDONLY;
 
 fn remove_entry(real: &Path, shown: &Path, before: &FileNode) -> Result<(), Error> {
     let failed = |errno| atomic_file::convert_error(errno, shown);
@@ -158,8 +158,8 @@ fn replace_entry(real: &Path, shown: &Path, before: &FileNode, after: &FileNode)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn put_in_place(_: &Path, shown: &Path, _: &FileNode, _: &FileNode) -> Result<(), Error> {
-    Err(Error::io(shown, io::ErrorKind::Unsupported.into()))
+fn replace_entry(_: &Path, shown: &Path, _: &FileNode, _: &FileNode) -> Result<(), Error> {
+    Err(Error::from_io(shown, io::ErrorKind::Unsupported.into()))
 }
 
 /// Creates an entry with this name. Fails if one exists, and removes a partly written one.

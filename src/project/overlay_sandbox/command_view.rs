@@ -179,7 +179,7 @@ fn program_paths(shell: &Shell, setting: &OverlaySpec, home: Option<&Path>) -> V
 }
 
 #[cfg(not(target_os = "linux"))]
-fn programs(_: &Shell, _: &OverlaySpec, _: Option<&Path>) -> Vec<PathBuf> {
+fn program_paths(_: &Shell, _: &OverlaySpec, _: Option<&Path>) -> Vec<PathBuf> {
     Vec::new()
 }
 

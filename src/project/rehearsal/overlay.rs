@@ -116,7 +116,7 @@ fn is_empty_whiteout(path: impl Fn() -> PathBuf, meta: &Metadata) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn empty_mark(_: impl Fn() -> PathBuf, _: &Metadata) -> bool {
+fn is_empty_whiteout(_: impl Fn() -> PathBuf, _: &Metadata) -> bool {
     false
 }
 

@@ -66,7 +66,7 @@ const OLD_CALLS: &[c_long] = &[
     libc::SYS_epoll_create, libc::SYS_epoll_wait, libc::SYS_signalfd,
 ];
 #[cfg(not(target_arch = "x86_64"))]
-const OLD: &[c_long] = &[libc::SYS_renameat];
+const OLD_CALLS: &[c_long] = &[libc::SYS_renameat];
 
 /// Allowed only if the kernel keeps signals within the sandbox.
 const SIGNAL_CALLS: &[c_long] = &[libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill];

@@ -39,7 +39,7 @@ pub(super) mod numbers {
     pub const UNSHARE: i64 = 97;
     pub const PRLIMIT: i64 = 261;
     #[rustfmt::skip]
-    pub const NEVER: &[i64] = &[
+    pub const DENIED: &[i64] = &[
         40, 39, 41, // mount, umount2, pivot_root
         268, 224, 225, 142, // setns, swapon, swapoff, reboot
         104, 294, 105, 273, 106, // kexec_load, kexec_file_load, init_module, finit_module, delete_module
@@ -58,7 +58,7 @@ pub(super) mod numbers {
     pub const CLONE: i64 = 3;
     pub const UNSHARE: i64 = 4;
     pub const PRLIMIT: i64 = 5;
-    pub const NEVER: &[i64] = &[];
+    pub const DENIED: &[i64] = &[];
 }
 
 /// Same numbers on every processor: open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr,

@@ -233,7 +233,7 @@ fn has_trusted_times(path: &Path) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn keeps_times(_: &Path) -> bool {
+fn has_trusted_times(_: &Path) -> bool {
     false
 }
 

@@ -172,7 +172,7 @@ impl TreeCopier {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn node(&self, _: &OsStr, _: FileType, _: &Stat) -> io::Result<()> {
+    fn create_node(&self, _: &OsStr, _: FileType, _: &Stat) -> io::Result<()> {
         Ok(())
     }
 }
@@ -223,7 +223,7 @@ fn set_mode(folder: &OwnedFd, name: &OsStr, seen: &Stat, mode: Mode) -> Result<(
 
 #[cfg(not(target_os = "linux"))]
 fn set_mode(folder: &OwnedFd, name: &OsStr, _: &Stat, mode: Mode) -> Result<(), Errno> {
-    rustix::fs::chmodat(folder, name, mode_of, AtFlags::SYMLINK_NOFOLLOW)
+    rustix::fs::chmodat(folder, name, mode, AtFlags::SYMLINK_NOFOLLOW)
 }
 
 /// Copies an attribute, if present and supported.
