@@ -201,7 +201,7 @@ fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
         program.until("╭─ Enter API key");
     };
     open_key_input(&mut program);
-    for (typed, expected) in [("sk two words", "it contains a space"), (KEY, "from the key you entered")] {
+    for (typed, expected) in [("sk two words", "it contains a space"), (KEY, "with the key you entered")] {
         if typed == KEY {
             open_key_input(&mut program);
         }
