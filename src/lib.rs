@@ -6,11 +6,11 @@
 //!
 //! An **Event** is something that happened, an **Entry** a permanent record in the session's log, an **Effect** a
 //! request for work outside the state: `update(&mut State, Event) -> Vec<Effect>`. An entry is applied to the state and
-//! also sent out as `Effect::Append`, which hands it to the system before any later effect starts.
+//! also sent out as `Effect::AppendEntry`, which hands it to the system before any later effect starts.
 //!
 //! Two state machines are pure: [`agent`] knows the model, the tools and the user, but no screen; [`tui`] contains the
 //! agent's state and adds the state of the screen. One [`runtime`] executes the agent's effects for the screen, for
-//! [`mod@print`] and for tests. A tool call has two steps: `plan` can only read, `act` does exactly what was planned,
+//! [`mod@print`] and for tests. A tool call has two steps: `plan` can only read, `run` does exactly what was planned,
 //! and the [`policy`] gives its verdict between them.
 //!
 //! # Floors
@@ -39,10 +39,10 @@
 //! - A session is the fold of its entries; live, resumed or replayed, it changes only by `Session::apply`.
 //! - Every call is settled exactly once: stopping a turn and resuming a session settle all open calls and run none.
 //! - A request is sent again only if no part of its reply was shown. Events of an ended turn change nothing.
-//! - Nothing with an effect starts without a verdict of the policy. In a dry run `Effect::Act` is never created, and
-//!   the runtime can neither write the real project nor run a command outside the overlay sandbox. A hook runs in a dry
-//!   run only if the user's settings allow it.
-//! - A prompt is derived from `agent::State::waiting`: it disappears when the agent stops waiting.
+//! - Nothing with an effect starts without a verdict of the policy. In a dry run `Effect::RunCall` is never created,
+//!   and the runtime can neither write the real project nor run a command outside the overlay sandbox. A hook runs in
+//!   a dry run only if the user's settings allow it.
+//! - A prompt is derived from `agent::State::waiting_call`: it disappears when the agent stops waiting.
 //! - Text from outside is cleaned by `text::clean`, or marked in prompts, before it reaches a cell.
 //! - A frame drawn with an empty cache is the same frame, and its cost depends only on the visible part.
 //! - No provider is contacted before the first message, and none receives a key, image or echo of another one.
@@ -62,16 +62,12 @@
 //! - Calls that a dry run cannot run get a simulated result: fixture, model or sample. The same call on the same
 //!   overlay gets the same result. Applying a dry run makes calls in a live fork, which are approved and logged as any
 //!   others.
-//! - A user's program that prints an API key runs without the terminal before the first request. Keys stay in memory.
-//! - Compaction cuts the conversation at the start of a turn. The summary has its own `TurnId`, so a late part of it is
-//!   never taken for the reply. Every entry is counted once, when applied, so context usage costs one subtraction.
 //! - Partial replies and partial output are saved about once a second, as lines that are no entries. The reader of a
 //!   session makes an entry of those without an end. Drafts are saved separately, one file per session, replaced whole.
-//! - An export is cleaned, then redacted, then escaped: in another order a colour code could hide a key.
 //! - `tui` reads and writes the terminal itself: a closed terminal must end the program, an unfinished paste must not
 //!   block the keyboard, and scrolling moves rows instead of redrawing. The terminal is asked not to reorder
 //!   bidirectional text; the transcript orders Hebrew and Arabic itself, so no text can rearrange a prompt.
-//! - Reviewers (hooks and a model reviewer) are asked between verdict and act. They lift no denial; their failure asks.
+//! - Reviewers (hooks and a model reviewer) are asked between verdict and run. They lift no denial; their failure asks.
 //!   The model reviewer never sees text of the assistant or of tool results.
 //! - A command line is parsed once, and verdict, preconditions and preview use that parse. One table describes the
 //!   options of known programs. Commands approved by the policy run in a read-only sandbox; Landlock rules can only
@@ -81,7 +77,6 @@
 //!   call ask.
 //! - A project's own instructions and rules are ignored until the user trusts them by path and content.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.
-//! - The journal holds only numbers and fixed words; user content is added only on request, and always in quotes.
 
 pub mod agent;
 pub mod assemble;
