@@ -308,7 +308,7 @@ fn keeps_a_partial_reply_through_a_gateway() {
         |entry: &Entry| matches!(entry, Entry::Replied { text, incomplete: Some(_), .. } if text == "Half of it");
     assert!(entries.iter().any(half), "{entries:?}");
     let Some(Entry::Ended { ending: Ending::Failed(why) }) = entries.last() else { panic!("{entries:?}") };
-    assert!(why.contains("in the middle of the reply") && why.contains("the card burnt"), "{why}");
+    assert!(why.contains("during the reply") && why.contains("the card burnt"), "{why}");
     program.until("Half of it");
     program.types("and now");
     program.until("and now");

@@ -71,9 +71,9 @@ fn server() -> Option<String> {
 #[test]
 fn r32_twenty_turns_of_random_text_are_counted_and_stored() {
     let Some(base) = server() else { return };
-    let setup = Setup::new(&["--write_profile", "true"]).size(100, 30);
+    let setup = Setup::new(&["--profile", "true"]).size(100, 30);
     write_profile(&setup, &base, 40);
-    let kept = Setup::again(&setup.place, &["--write_profile", "true", "--continue"]);
+    let kept = Setup::again(&setup.place, &["--profile", "true", "--continue"]);
     let mut program = setup.start();
     program.until("ask mode");
     for turn in 1..=TURNS {
@@ -94,7 +94,7 @@ fn r32_twenty_turns_of_random_text_are_counted_and_stored() {
     assert_eq!(Session::replay(entries.clone()).usage().output, tokens.iter().sum::<u64>());
     program.keys("\u{4}");
     assert_eq!(program.wait_for_exit(), 0);
-    let again = Setup::again(&kept.place, &["--write_profile", "true", "--continue"]).size(100, 30);
+    let again = Setup::again(&kept.place, &["--profile", "true", "--continue"]).size(100, 30);
     let mut program = again.start();
     program.until("ask mode");
     program.types("once more");
@@ -107,7 +107,7 @@ fn r32_twenty_turns_of_random_text_are_counted_and_stored() {
 fn r62_esc_during_a_reply_closes_the_connection_and_allows_the_next_turn() {
     let Some(base) = server() else { return };
     let (address, hung_up) = start_proxy(&base);
-    let setup = Setup::new(&["--write_profile", "true"]).size(100, 30);
+    let setup = Setup::new(&["--profile", "true"]).size(100, 30);
     write_profile(&setup, &address, 3000);
     let kept = Setup::again(&setup.place, &[]);
     let mut program = setup.start();
@@ -139,7 +139,7 @@ fn session_larger_than_the_context_window_continues_after_a_summary() {
     let text = "some text of mine ".repeat(28);
     for turn in 1..=12 {
         let message = format!("turn {turn}: {text}");
-        let mut arguments = vec!["--write_profile", "true", "-p", message.as_str()];
+        let mut arguments = vec!["--profile", "true", "-p", message.as_str()];
         arguments.extend((turn > 1).then_some("--continue"));
         let (_, err, _) = Setup::again(&setup.place, &arguments).print("");
         let entries = read_session(&setup);
@@ -161,7 +161,7 @@ fn call_parsed_by_the_server_asks_and_its_outcome_is_sent_back() {
         return report_skipped("the server of AYE_TEST_SERVER is not tests/servers/tiny.py");
     }
     for answer in ["y", "n"] {
-        let setup = Setup::new(&["--write_profile", "true"]).size(100, 30);
+        let setup = Setup::new(&["--profile", "true"]).size(100, 30);
         write_calling_profile(&setup, &base);
         let kept = Setup::again(&setup.place, &[]);
         let mut program = setup.start();
@@ -198,7 +198,7 @@ fn call_parsed_by_the_server_asks_and_its_outcome_is_sent_back() {
 #[test]
 fn message_too_long_for_the_server_is_reported_and_the_next_request_works() {
     let Some(base) = server() else { return };
-    let setup = Setup::new(&["--write_profile", "true"]).size(100, 30).has("long.txt", "");
+    let setup = Setup::new(&["--profile", "true"]).size(100, 30).has("long.txt", "");
     write_profile(&setup, &base, 8);
     let kept = Setup::again(&setup.place, &["-p", "--profile", "true"]);
     let (out, err, code) = kept.print(&"word ".repeat(60_000));
