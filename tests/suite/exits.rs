@@ -72,7 +72,7 @@ fn start_in(activity: Activity, seconds: u32) -> (Runtime, Service, Program, Set
     match activity {
         Activity::Nothing => {}
         Activity::Help => {
-            program.keys("?");
+            program.keys("\x1bOP");
             program.until("Key bindings");
         }
         Activity::Reply => {
