@@ -254,7 +254,7 @@ async fn r22_a_command_that_stops_its_guard_still_ends() {
     wait_for_file(&ready).await;
     wait_for_marked(&mark).await;
     task.abort();
-    wait_until_none_marked(&mark, Duration::from_secs(3)).await;
+    wait_until_none_marked(&mark, Duration::from_secs(10)).await;
 }
 
 #[tokio::test]
