@@ -194,7 +194,7 @@ fn paint(c: &mut Criterion) {
         let turn = state.agent.current_turn().expect("a turn runs");
         for piece in &pieces {
             let chunk = aye::chat::Chunk::Text(piece.clone());
-            let event = agent::Event::ReplyChunk { turn, chunk, after: std::time::Duration::ZERO };
+            let event = agent::Event::ReplyChunk { turn, chunk, elapsed: std::time::Duration::ZERO };
             update::update(&mut state, &mut cache, Event::Agent(event));
             let mut buffer = Buffer::empty(Rect::new(0, 0, TERMINAL.0, TERMINAL.1));
             let shown = view::draw_screen(&state, &mut cache, &mut buffer);

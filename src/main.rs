@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return print_error(&error.into()),
     };
-    let ended = runtime.block_on(async {
+    let exit_code = runtime.block_on(async {
         match request {
             Request::Chat(options) => commands::run_chat(*options).await,
             Request::Command(command) => commands::run(command).await,
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     });
     // A tool that reads a file which never answers must not keep the program from exiting.
     runtime.shutdown_background();
-    ended.unwrap_or_else(|error| print_error(&error))
+    exit_code.unwrap_or_else(|error| print_error(&error))
 }
 
 /// Prints the error as one sentence. The exit code is 2 for a mistake of the caller, else 1.

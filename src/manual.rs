@@ -66,8 +66,8 @@ pub const TOPICS: &[Topic] = &[
 
 /// Finds a page by its name or an alias, whatever the case.
 pub fn find_topic(name: &str) -> Option<&'static Topic> {
-    let is_name = |known: &str| known.eq_ignore_ascii_case(name);
-    TOPICS.iter().find(|topic| is_name(topic.name) || topic.aliases.iter().any(|alias| is_name(alias)))
+    let matches_name = |known: &str| known.eq_ignore_ascii_case(name);
+    TOPICS.iter().find(|topic| matches_name(topic.name) || topic.aliases.iter().any(|alias| matches_name(alias)))
 }
 
 /// Returns the names of all pages, in reading order.

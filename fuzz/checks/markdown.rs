@@ -2,7 +2,7 @@
 
 use super::split_first_byte;
 use aye::text::width;
-use aye::tui::text::markdown::{defines_reference, lay_out_markdown, length_of_whole_rows, stable_prefix};
+use aye::tui::text::markdown::{complete_rows_length, defines_reference, lay_out_markdown, stable_prefix};
 use aye::tui::text::{Page, code};
 use aye::tui::theme::{Theme, Themes};
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ pub fn check(bytes: &[u8]) {
         let within = link.start < link.end && usize::from(link.end) <= columns;
         assert!(within && link.line < whole.lines.len(), "{link:?} is outside the text");
     }
-    assert!(source.is_char_boundary(length_of_whole_rows(&source)));
+    assert!(source.is_char_boundary(complete_rows_length(&source)));
     check_stable_prefix(&source, columns, &whole);
     for language in ["rust", "python", "sh", "json", "html", "diff"] {
         code::lay_out_highlighted(language, &source, columns, &THEME);

@@ -16,24 +16,24 @@ use std::path::Path;
 const MAX_NAMED_PATHS: usize = 4;
 
 /// Starts an apply turn. Ignored while a turn runs, and in a dry run, where nothing can be applied.
-pub(super) fn start_apply_turn(ctx: &mut UpdateContext<'_>, offered: ApplyRequest) {
-    if !ctx.state.is_idle() || ctx.state.is_dry_run() || offered.calls.is_empty() {
+pub(super) fn start_apply_turn(ctx: &mut UpdateContext<'_>, request: ApplyRequest) {
+    if !ctx.state.is_idle() || ctx.state.is_dry_run() || request.calls.is_empty() {
         return;
     }
     let turn = ctx.new_turn();
     ctx.state.is_apply_turn = true;
-    let made = ctx.state.session.calls().count();
-    let call = |(at, offer): (usize, &LiveCall)| ToolCall {
-        id: CallId(format!("offered_{}", made + at + 1)),
-        name: offer.tool.clone(),
-        arguments: offer.arguments.to_string(),
+    let call_count = ctx.state.session.calls().count();
+    let build_call = |(index, live_call): (usize, &LiveCall)| ToolCall {
+        id: CallId(format!("offered_{}", call_count + index + 1)),
+        name: live_call.tool.clone(),
+        arguments: live_call.arguments.to_string(),
     };
-    let calls: Vec<ToolCall> = offered.calls.iter().enumerate().map(call).collect();
+    let calls: Vec<ToolCall> = request.calls.iter().enumerate().map(build_call).collect();
     // A model may have used the same ID.
     let calls = ctx.with_unique_ids(&calls);
-    let did = offered.calls.into_iter().map(|offer| offer.changed_paths);
-    ctx.state.rehearsed_paths = calls.iter().map(|call| call.id.clone()).zip(did).collect();
-    ctx.record_entry(Entry::UserMessage { text: offered.message });
+    let changed_paths = request.calls.into_iter().map(|live_call| live_call.changed_paths);
+    ctx.state.rehearsed_paths = calls.iter().map(|call| call.id.clone()).zip(changed_paths).collect();
+    ctx.record_entry(Entry::UserMessage { text: request.message });
     ctx.record_entry(Entry::from_calls(calls.clone()));
     ctx.next_steps.push_back(NextStep::StartCalls(turn, calls));
 }
@@ -46,19 +46,19 @@ pub(super) fn warn_repeated_changes(
     intent: Result<Intent, String>,
 ) -> Result<Intent, String> {
     let Ok(Intent::Act(mut plan)) = intent else { return intent };
-    let changed = ctx.state.rehearsed_paths.get(id).filter(|_| ctx.state.is_apply_turn);
-    let real: Vec<&str> = changed.into_iter().flatten().map(String::as_str).collect();
-    let real: Vec<&str> = real.into_iter().filter(|path| is_change_applied(ctx, path)).collect();
-    if let (Preview::Command(_), [_, ..]) = (&plan.preview, real.as_slice()) {
-        let named = real.iter().take(MAX_NAMED_PATHS).copied().collect::<Vec<_>>().join(", ");
-        let more = match real.len().saturating_sub(MAX_NAMED_PATHS) {
+    let rehearsed_paths = ctx.state.rehearsed_paths.get(id).filter(|_| ctx.state.is_apply_turn);
+    let paths: Vec<&str> = rehearsed_paths.into_iter().flatten().map(String::as_str).collect();
+    let applied_paths: Vec<&str> = paths.into_iter().filter(|path| is_change_applied(ctx, path)).collect();
+    if let (Preview::Command(_), [_, ..]) = (&plan.preview, applied_paths.as_slice()) {
+        let named_paths = applied_paths.iter().take(MAX_NAMED_PATHS).copied().collect::<Vec<_>>().join(", ");
+        let more_note = match applied_paths.len().saturating_sub(MAX_NAMED_PATHS) {
             0 => String::new(),
-            more => format!(" and {more} more"),
+            count => format!(" and {count} more"),
         };
-        let again = format!("repeats applied changes: {named}{more}");
+        let warning = format!("repeats applied changes: {named_paths}{more_note}");
         plan.destroys = Some(match plan.destroys.take() {
-            Some(destroys) => format!("{again}; it {destroys}"),
-            None => again,
+            Some(destroys) => format!("{warning}; it {destroys}"),
+            None => warning,
         });
     }
     Ok(Intent::Act(plan))
@@ -68,7 +68,7 @@ pub(super) fn warn_repeated_changes(
 pub(super) fn judge_items(ctx: &UpdateContext<'_>, tool: &str, plan: &mut Plan) {
     let Plan { preview: Preview::Batch(batch), access, destroys, .. } = plan else { return };
     for item in &mut batch.items {
-        let one = Plan {
+        let item_plan = Plan {
             title: String::new(),
             summary: String::new(),
             access: item.access.clone(),
@@ -78,15 +78,17 @@ pub(super) fn judge_items(ctx: &UpdateContext<'_>, tool: &str, plan: &mut Plan) 
             preconditions: Preconditions::default(),
             work: Work::Arguments(Value::Null),
         };
-        let verdict = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, tool, &one);
-        if let Verdict::Deny(why) = verdict {
-            item.blocked.get_or_insert(why);
+        let verdict = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, tool, &item_plan);
+        if let Verdict::Deny(reason) = verdict {
+            item.blocked.get_or_insert(reason);
         }
     }
     // The batch is judged by its remaining items.
-    let left = || batch.selected_items(&[]).map(|(_, item)| &item.access);
-    let careful = left().find(|access| matches!(access, Access::WriteOutside(_))).or_else(|| left().next());
-    *access = careful.cloned().unwrap_or_else(|| access.clone());
+    let selected_accesses = || batch.selected_items(&[]).map(|(_, item)| &item.access);
+    let widest_access = selected_accesses()
+        .find(|access| matches!(access, Access::WriteOutside(_)))
+        .or_else(|| selected_accesses().next());
+    *access = widest_access.cloned().unwrap_or_else(|| access.clone());
     *destroys = batch.destroys(&[]);
 }
 
@@ -94,53 +96,53 @@ pub(super) fn judge_items(ctx: &UpdateContext<'_>, tool: &str, plan: &mut Plan) 
 /// it.
 fn is_in_applied_group(ctx: &UpdateContext<'_>, id: &CallId, path: &str) -> Option<bool> {
     let call = ctx.state.session.call(id)?;
-    let Some(Preview::Batch(batch)) = call.plan.as_ref().map(|shown| &shown.preview) else { return None };
+    let Some(Preview::Batch(batch)) = call.plan.as_ref().map(|plan| &plan.preview) else { return None };
     let entries = ctx.state.session.entries();
     let rejected = entries.iter().rev().find_map(|entry| match entry {
         Entry::Decided { call, decision: Decision::Selected(rejected), .. } if call == id => Some(rejected.as_slice()),
         _ => None,
     });
-    let is_of = |item: &Item| Path::new(path).starts_with(&item.path) || item.path.starts_with(path);
-    batch.items.iter().any(is_of).then(|| {
-        batch.selected_items(rejected.unwrap_or_default()).any(|(_, item)| is_of(item)) && is_call_done(ctx, id)
+    let overlaps_path = |item: &Item| Path::new(path).starts_with(&item.path) || item.path.starts_with(path);
+    batch.items.iter().any(overlaps_path).then(|| {
+        batch.selected_items(rejected.unwrap_or_default()).any(|(_, item)| overlaps_path(item)) && is_call_done(ctx, id)
     })
 }
 
 fn is_call_done(ctx: &UpdateContext<'_>, id: &CallId) -> bool {
-    let settled = ctx.state.session.call(id).and_then(|call| call.settled_at);
-    let entry = settled.and_then(|at| ctx.state.session.entries().get(at));
+    let settled_at = ctx.state.session.call(id).and_then(|call| call.settled_at);
+    let entry = settled_at.and_then(|index| ctx.state.session.entries().get(index));
     matches!(entry, Some(Entry::Settled { outcome: Outcome::Done(_), .. }))
 }
 
 /// Returns whether a change is live: applied in this turn, or earlier and not part of this turn.
 fn is_change_applied(ctx: &UpdateContext<'_>, path: &str) -> bool {
-    let mut offered = false;
+    let mut is_in_turn = false;
     for call in ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_GROUP) {
         match is_in_applied_group(ctx, &call.id, path) {
             Some(true) => return true,
-            Some(false) => offered = true,
+            Some(false) => is_in_turn = true,
             None => {}
         }
     }
     for call in ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_CHANGE) {
         let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
-        let Some(at) = arguments["path"].as_str() else { continue };
+        let Some(call_path) = arguments["path"].as_str() else { continue };
         // A folder is applied with its contents, unless they have prompts of their own.
-        if !Path::new(path).starts_with(at) && !Path::new(at).starts_with(path) {
+        if !Path::new(path).starts_with(call_path) && !Path::new(call_path).starts_with(path) {
             continue;
         }
-        offered = true;
+        is_in_turn = true;
         if is_call_done(ctx, &call.id) {
             return true;
         }
     }
-    !offered
+    !is_in_turn
 }
 
 /// Requires approval for every call of an apply turn.
-pub(super) fn require_decision(offered: bool, verdict: Verdict) -> Verdict {
+pub(super) fn require_decision(is_apply_turn: bool, verdict: Verdict) -> Verdict {
     match verdict {
-        Verdict::Allow(_) if offered => Verdict::Ask("separate decision for each change".to_owned()),
+        Verdict::Allow(_) if is_apply_turn => Verdict::Ask("separate decision for each change".to_owned()),
         Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Withhold(_) | Verdict::Deny(_) => verdict,
     }
 }

@@ -16,33 +16,33 @@ const EDIT_REJECTED: &str = ". Edit rejected: ";
 pub(super) fn start_edit(ctx: &mut UpdateContext<'_>, id: &CallId, arguments: Value, by: Decider) {
     let Some(turn) = ctx.state.current_turn() else { return };
     let Some(pending) = ctx.state.pending_mut(id) else { return };
-    let CallStage::AwaitingApproval(plan, reason) = &pending.step else { return };
+    let CallStage::AwaitingApproval(plan, reason) = &pending.stage else { return };
     let (plan, reason) = (plan.clone(), reason.clone());
-    let before = pending.call.clone();
+    let original_call = pending.call.clone();
     pending.call.arguments = arguments.to_string();
-    pending.pending_edit = Some(Box::new(PendingEdit { call: before, plan, reason, arguments, by }));
-    pending.step = CallStage::Planning;
+    pending.pending_edit = Some(Box::new(PendingEdit { call: original_call, plan, reason, arguments, by }));
+    pending.stage = CallStage::Planning;
     let call = pending.call.clone();
     ctx.effects.push(Effect::PlanCall { turn, call });
 }
 
 /// Handles the plan of an edit. An invalid edit changes nothing: the call waits as before, and its prompt shows the
 /// error.
-pub(super) fn handle_edit_plan(ctx: &mut UpdateContext<'_>, before: PendingEdit, intent: Result<Intent, String>) {
-    let id = before.call.id.clone();
-    let words = match intent {
+pub(super) fn handle_edit_plan(ctx: &mut UpdateContext<'_>, edit: PendingEdit, intent: Result<Intent, String>) {
+    let id = edit.call.id.clone();
+    let error = match intent {
         Ok(Intent::Act(plan)) => {
-            let decision = Decision::Edited(before.arguments);
-            let sha256 = digest_call(&before.call, &before.plan);
-            ctx.record_entry(Entry::Decided { call: id.clone(), decision, by: before.by, sha256 });
+            let decision = Decision::Edited(edit.arguments);
+            let sha256 = digest_call(&edit.call, &edit.plan);
+            ctx.record_entry(Entry::Decided { call: id.clone(), decision, by: edit.by, sha256 });
             return judge_call(ctx, &id, plan);
         }
         Ok(Intent::Ask(_)) => "the result would be a question".to_owned(),
-        Err(words) => words,
+        Err(error) => error,
     };
     let Some(pending) = ctx.state.pending_mut(&id) else { return };
-    pending.call = before.call;
-    let reason = before.reason.split(EDIT_REJECTED).next().unwrap_or_default();
-    let reason = format!("{reason}{EDIT_REJECTED}{words}");
-    pending.step = CallStage::AwaitingApproval(before.plan, reason);
+    pending.call = edit.call;
+    let reason = edit.reason.split(EDIT_REJECTED).next().unwrap_or_default();
+    let reason = format!("{reason}{EDIT_REJECTED}{error}");
+    pending.stage = CallStage::AwaitingApproval(edit.plan, reason);
 }

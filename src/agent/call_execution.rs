@@ -17,9 +17,9 @@ const MAX_FAILURES: u32 = 3;
 
 /// Starts carrying out the calls of a reply.
 pub(super) fn start_calls(ctx: &mut UpdateContext<'_>, turn: TurnId, calls: Vec<ToolCall>) {
-    let pending = |call| PendingCall::new(call, CallStage::Waiting);
+    let build_pending = |call| PendingCall::new(call, CallStage::Waiting);
     (ctx.state.early_prompt, ctx.state.is_queue_open) = (None, false);
-    ctx.state.phase = Phase::RunningCalls { turn, calls: calls.into_iter().map(pending).collect() };
+    ctx.state.phase = Phase::RunningCalls { turn, calls: calls.into_iter().map(build_pending).collect() };
     start_ready_calls(ctx);
 }
 
@@ -31,16 +31,16 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
     loop {
         let Phase::RunningCalls { turn, calls } = &mut ctx.state.phase else { return };
         let turn = *turn;
-        let mut settled = true;
+        let mut all_settled = true;
         let mut next = None;
         for (index, pending) in calls.iter().enumerate() {
-            match &pending.step {
+            match &pending.stage {
                 CallStage::Settled => {}
-                CallStage::Running(plan) if is_inside_read(plan) => settled = false,
-                CallStage::Delegated(_) => settled = false,
+                CallStage::Running(plan) if is_inside_read(plan) => all_settled = false,
+                CallStage::Delegated(_) => all_settled = false,
                 // A plan started before its turn does not count and must not be mistaken for the one that does.
                 CallStage::Waiting if pending.preapproval.is_planning => return,
-                CallStage::Waiting if settled || !pending.has_effects && !pending.preapproval.is_approved() => {
+                CallStage::Waiting if all_settled || !pending.has_effects && !pending.preapproval.is_approved() => {
                     next = Some(index);
                     break;
                 }
@@ -53,7 +53,7 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
             }
         }
         let Some(index) = next else {
-            match settled {
+            match all_settled {
                 true if ctx.state.is_apply_turn => ctx.end_turn(Ending::Finished),
                 true => model_requests::request_reply(ctx, turn),
                 false => {}
@@ -63,16 +63,16 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
         let call = calls[index].call.clone();
         if ctx.state.failure_count(&call) < MAX_FAILURES {
             if let Some(pending) = ctx.state.pending_mut(&call.id) {
-                pending.step = CallStage::Planning;
+                pending.stage = CallStage::Planning;
             }
             ctx.effects.push(Effect::PlanCall { turn, call });
             return;
         }
-        let words = format!(
+        let refusal = format!(
             "Refused: this call of {} failed {MAX_FAILURES} times with the same arguments. It was not run. Try something else or report the obstacle.",
             call.name
         );
-        settle_unstarted(ctx, &call.id, Outcome::Refused(words));
+        settle_unstarted(ctx, &call.id, Outcome::Refused(refusal));
     }
 }
 
@@ -83,29 +83,29 @@ fn is_any_read(plan: &Plan) -> bool {
 
 /// Handles the plan of a call.
 pub(super) fn handle_plan(ctx: &mut UpdateContext<'_>, call: &CallId, intent: Result<Intent, String>) {
-    let brought = ctx.state.early_prompt.as_ref() == Some(call);
+    let is_early = ctx.state.early_prompt.as_ref() == Some(call);
     let Some(pending) = ctx.state.pending_mut(call) else { return };
     if pending.preapproval.is_planning {
         preapproval::handle_preview_plan(ctx, call, intent);
         return start_ready_calls(ctx);
     }
-    if pending.step != CallStage::Planning {
+    if pending.stage != CallStage::Planning {
         return;
     }
-    if let Some(before) = pending.pending_edit.take() {
-        call_edit::handle_edit_plan(ctx, *before, intent);
+    if let Some(edit) = pending.pending_edit.take() {
+        call_edit::handle_edit_plan(ctx, *edit, intent);
         return start_ready_calls(ctx);
     }
-    if brought {
+    if is_early {
         preapproval::handle_early_plan(ctx, call, intent);
         return start_ready_calls(ctx);
     }
-    if let Some(yes) = pending.preapproval.approved.take() {
-        preapproval::run_if_unchanged(ctx, call, &yes, intent);
+    if let Some(approved_plan) = pending.preapproval.approved_plan.take() {
+        preapproval::run_if_unchanged(ctx, call, &approved_plan, intent);
         return start_ready_calls(ctx);
     }
     match intent {
-        Err(words) => settle_unstarted(ctx, call, Outcome::Failed(words)),
+        Err(error) => settle_unstarted(ctx, call, Outcome::Failed(error)),
         Ok(Intent::Ask(questions)) => await_answers(ctx, call, questions),
         Ok(Intent::Act(plan)) => judge_call(ctx, call, plan),
     }
@@ -114,11 +114,12 @@ pub(super) fn handle_plan(ctx: &mut UpdateContext<'_>, call: &CallId, intent: Re
 
 /// Handles a decision. Ignored unless the call waits, or it is a denial before the call's turn.
 pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision: Decision, by: Decider) {
-    let first = ctx.state.pending().iter().find(|pending| pending.step != CallStage::Settled);
-    let early = first.is_some_and(|pending| pending.call.id != *id) && ctx.state.early_prompt.as_ref() == Some(id);
+    let first_open = ctx.state.pending().iter().find(|pending| pending.stage != CallStage::Settled);
+    let is_early =
+        first_open.is_some_and(|pending| pending.call.id != *id) && ctx.state.early_prompt.as_ref() == Some(id);
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     let call = pending.call.clone();
-    let mut plan = match &pending.step {
+    let mut plan = match &pending.stage {
         CallStage::AwaitingApproval(plan, _) => plan.clone(),
         // A denial needs no plan, so the queue accepts it for any call whose turn has not come.
         CallStage::Waiting if matches!(decision, Decision::Deny(_)) => {
@@ -140,7 +141,7 @@ pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision
     }
     match decision {
         Decision::Edited(arguments) => return call_edit::start_edit(ctx, id, arguments, by),
-        Decision::Once | Decision::Always(_) | Decision::Selected(_) if early => {
+        Decision::Once | Decision::Always(_) | Decision::Selected(_) if is_early => {
             preapproval::record_preapproval(ctx, id, plan, decision, by);
             return start_ready_calls(ctx);
         }
@@ -159,18 +160,18 @@ fn deny_call(ctx: &mut UpdateContext<'_>, id: &CallId, decision: Decision, by: D
     if ctx.state.early_prompt.as_ref() == Some(id) {
         ctx.state.early_prompt = None;
     }
-    let Decision::Deny(words) = &decision else { return };
-    let words = words.trim();
-    let told = if by == Decider::Headless {
+    let Decision::Deny(message) = &decision else { return };
+    let message = message.trim();
+    let outcome_text = if by == Decider::Headless {
         "Denied: no interactive user is available to approve this call. It was not run. Do not retry it in another form; continue without it and list it as remaining work.".to_owned()
-    } else if words.is_empty() {
+    } else if message.is_empty() {
         "The user denied this call. It was not run. Do not retry it in another form; ask the user or continue without it.".to_owned()
     } else {
-        format!("The user denied this call: {words}\nIt was not run. Do not retry it in another form.")
+        format!("The user denied this call: {message}\nIt was not run. Do not retry it in another form.")
     };
     // A denial from the queue has no prompt, so nothing was shown completely and there is no digest.
-    let seen = ctx.state.pending().iter().find(|pending| pending.call.id == *id);
-    let sha256 = seen.map_or_else(Digest::default, |pending| match &pending.step {
+    let denied_call = ctx.state.pending().iter().find(|pending| pending.call.id == *id);
+    let sha256 = denied_call.map_or_else(Digest::default, |pending| match &pending.stage {
         CallStage::AwaitingApproval(plan, _) => digest_call(&pending.call, plan),
         CallStage::Waiting
         | CallStage::Planning
@@ -181,14 +182,14 @@ fn deny_call(ctx: &mut UpdateContext<'_>, id: &CallId, decision: Decision, by: D
         | CallStage::Settled => Digest::default(),
     });
     ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
-    settle_unstarted(ctx, id, Outcome::Refused(told));
+    settle_unstarted(ctx, id, Outcome::Refused(outcome_text));
     start_ready_calls(ctx);
 }
 
 /// Handles the answers to a call's questions.
 pub(super) fn handle_answer(ctx: &mut UpdateContext<'_>, id: &CallId, answer: Answer, by: Decider) {
     let Some(pending) = ctx.state.pending_mut(id) else { return };
-    let CallStage::AwaitingAnswer(questions) = &pending.step else { return };
+    let CallStage::AwaitingAnswer(questions) = &pending.stage else { return };
     let result = answer.to_result(questions);
     let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, questions);
     if ctx.state.early_prompt.as_ref() == Some(id) {
@@ -203,22 +204,22 @@ pub(super) fn handle_answer(ctx: &mut UpdateContext<'_>, id: &CallId, answer: An
 pub(super) fn finish_call(
     ctx: &mut UpdateContext<'_>,
     id: &CallId,
-    (outcome, staged): (Outcome, Option<ResultOrigin>),
-    took: Duration,
+    (outcome, origin): (Outcome, Option<ResultOrigin>),
+    duration: Duration,
 ) {
     let Some(pending) = ctx.state.pending_mut(id) else { return };
-    let CallStage::Running(plan) = &pending.step else { return };
+    let CallStage::Running(plan) = &pending.stage else { return };
     let outcome = match outcome {
         // A read returns the same in a dry run as live.
-        Outcome::Rehearsed(text) if is_any_read(plan) && !matches!(staged, Some(ResultOrigin::Simulated(_))) => {
+        Outcome::Rehearsed(text) if is_any_read(plan) && !matches!(origin, Some(ResultOrigin::Simulated(_))) => {
             (Outcome::Done(text), None)
         }
-        other => (other, staged),
+        other => (other, origin),
     };
     let sha256 = digest_call(&pending.call, plan);
-    let (call, changed) = (pending.call.clone(), !is_inside_read(plan));
-    ctx.state.repeated_calls.count_outcome(&call, &outcome.0, changed);
-    settle_call(ctx, id, outcome, took, sha256);
+    let (call, has_effects) = (pending.call.clone(), !is_inside_read(plan));
+    ctx.state.repeated_calls.count_outcome(&call, &outcome.0, has_effects);
+    settle_call(ctx, id, outcome, duration, sha256);
     // Previews of the other calls may be outdated now.
     if let Phase::RunningCalls { calls, .. } = &mut ctx.state.phase {
         calls.iter_mut().for_each(|pending| pending.preapproval.preview = None);
@@ -227,12 +228,12 @@ pub(super) fn finish_call(
 }
 
 /// Handles the progress of a running call.
-pub(super) fn handle_progress(ctx: &mut UpdateContext<'_>, id: &CallId, output: String, more: &str) {
+pub(super) fn handle_progress(ctx: &mut UpdateContext<'_>, id: &CallId, output: String, new_output: &str) {
     if let Some(pending) = ctx.state.pending_mut(id)
-        && matches!(pending.step, CallStage::Running(_))
+        && matches!(pending.stage, CallStage::Running(_))
     {
         pending.latest_output = output;
-        pending.full_output.push_output(more);
+        pending.full_output.push_output(new_output);
     }
 }
 

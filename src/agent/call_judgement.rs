@@ -9,41 +9,41 @@ use crate::policy::{Verdict, judge_plan};
 
 /// Judges the plan of a call and has it reviewed.
 pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box<Plan>) {
-    let brought = ctx.state.early_prompt.as_ref() == Some(id);
-    let edited = ctx.state.session.call(id).is_some_and(|call| call.edited_arguments.is_some());
+    let is_early = ctx.state.early_prompt.as_ref() == Some(id);
+    let is_edited = ctx.state.session.call(id).is_some_and(|call| call.edited_arguments.is_some());
     let earlier_settled = ctx
         .state
         .pending()
         .iter()
         .take_while(|other| other.call.id != *id)
-        .all(|other| other.step == CallStage::Settled);
+        .all(|other| other.stage == CallStage::Settled);
     let Some(pending) = ctx.state.pending_mut(id) else { return };
-    if !is_inside_read(&plan) && !earlier_settled && !brought {
+    if !is_inside_read(&plan) && !earlier_settled && !is_early {
         // It was planned while earlier reads run. It will be planned again when they are settled.
         pending.has_effects = true;
-        pending.step = CallStage::Waiting;
+        pending.stage = CallStage::Waiting;
         return;
     }
-    let again = std::mem::take(&mut pending.preapproval.ask_again);
+    let ask_again = std::mem::take(&mut pending.preapproval.ask_again);
     let call = pending.call.clone();
-    let circles = ctx.state.repeated_calls.repeat_reason(&call);
+    let repeat_reason = ctx.state.repeated_calls.repeat_reason(&call);
     apply_turn::judge_items(ctx, &call.name, &mut plan);
     let verdict = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
     let verdict = match apply_turn::require_decision(ctx.state.is_apply_turn, verdict) {
         Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)
-            if let Some(words) = sub_agent::delegation_refusal(ctx.state, &plan) =>
+            if let Some(refusal) = sub_agent::delegation_refusal(ctx.state, &plan) =>
         {
-            Verdict::Deny(words)
+            Verdict::Deny(refusal)
         }
         // The user sees the result of an edit before it runs.
-        Verdict::Allow(_) if edited => Verdict::Ask("edited arguments".to_owned()),
+        Verdict::Allow(_) if is_edited => Verdict::Ask("edited arguments".to_owned()),
         // A model in a loop does not notice it.
-        Verdict::Allow(_) if let Some(words) = &circles => Verdict::Ask(words.clone()),
-        Verdict::Ask(reason) if again => Verdict::Ask(format!("{reason}. Changed since you approved it")),
+        Verdict::Allow(_) if let Some(reason) = &repeat_reason => Verdict::Ask(reason.clone()),
+        Verdict::Ask(reason) if ask_again => Verdict::Ask(format!("{reason}. Changed since you approved it")),
         verdict => verdict,
     };
     // Calls that the user edited, opened early, applies or has to see again are the user's decision. So are repeated
     // calls.
-    let theirs = edited || again || brought || circles.is_some() || ctx.state.is_apply_turn;
-    reviews::start_review(ctx, id, plan, verdict, theirs);
+    let must_ask = is_edited || ask_again || is_early || repeat_reason.is_some() || ctx.state.is_apply_turn;
+    reviews::start_review(ctx, id, plan, verdict, must_ask);
 }

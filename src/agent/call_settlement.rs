@@ -20,15 +20,15 @@ pub(super) fn settle_unstarted(ctx: &mut UpdateContext<'_>, id: &CallId, outcome
 pub(super) fn settle_call(
     ctx: &mut UpdateContext<'_>,
     id: &CallId,
-    (outcome, staged): (Outcome, Option<ResultOrigin>),
-    took: Duration,
+    (outcome, origin): (Outcome, Option<ResultOrigin>),
+    duration: Duration,
     sha256: Digest,
 ) {
     let Some(pending) = ctx.state.pending_mut(id) else { return };
-    if pending.step == CallStage::Settled {
+    if pending.stage == CallStage::Settled {
         return;
     }
-    pending.step = CallStage::Settled;
+    pending.stage = CallStage::Settled;
     (pending.latest_output, pending.full_output) = (String::new(), CallOutput::default());
     let call = pending.call.clone();
     match outcome {
@@ -37,8 +37,8 @@ pub(super) fn settle_call(
         // The call was not run, so its failure count stays: a refusal must not allow the same call again.
         Outcome::Refused(_) | Outcome::Interrupted(_) => {}
     }
-    let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    ctx.record_entry(Entry::Settled { call: id.clone(), outcome, took_ms, sha256, staged });
+    let took_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    ctx.record_entry(Entry::Settled { call: id.clone(), outcome, took_ms, sha256, staged: origin });
 }
 
 /// Returns whether the plan only reads inside the project, or has no effect.

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Shows the questions of a call; the call waits for the answers.
 pub(super) fn await_answers(ctx: &mut UpdateContext<'_>, id: &CallId, questions: Questions) {
     let Some(pending) = ctx.state.pending_mut(id) else { return };
-    pending.step = CallStage::AwaitingAnswer(questions.clone());
+    pending.stage = CallStage::AwaitingAnswer(questions.clone());
     let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, &questions);
     ctx.record_entry(Entry::Asked { call: id.clone(), questions, sha256 });
 }
@@ -43,23 +43,23 @@ pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<
             start_call(ctx, call, plan, approved);
         }
         Verdict::Withhold(withheld) => {
-            ctx.state.early_prompt.take_if(|brought| brought == id);
-            let told = match ctx.state.hides_dry_run {
+            ctx.state.early_prompt.take_if(|early_id| early_id == id);
+            let outcome_text = match ctx.state.hides_dry_run {
                 true => format!("Not readable here: {} ({}).", plan.summary, call.name),
                 false => withheld.outcome_text(),
             };
-            let withheld = Some(ResultOrigin::simulated(SimulationSource::Withheld));
-            settle_call(ctx, id, (Outcome::Rehearsed(told), withheld), Duration::ZERO, Digest::default());
+            let origin = Some(ResultOrigin::simulated(SimulationSource::Withheld));
+            settle_call(ctx, id, (Outcome::Rehearsed(outcome_text), origin), Duration::ZERO, Digest::default());
         }
         Verdict::Ask(reason) => {
             let reason = ctx.state.prompt_reason(reason, &plan);
             if let Some(pending) = ctx.state.pending_mut(id) {
-                pending.step = CallStage::AwaitingApproval(plan, reason);
+                pending.stage = CallStage::AwaitingApproval(plan, reason);
             }
         }
-        Verdict::Deny(words) => {
-            ctx.state.early_prompt.take_if(|brought| brought == id);
-            settle_unstarted(ctx, id, Outcome::Refused(words));
+        Verdict::Deny(reason) => {
+            ctx.state.early_prompt.take_if(|early_id| early_id == id);
+            settle_unstarted(ctx, id, Outcome::Refused(reason));
         }
     }
 }
@@ -72,11 +72,11 @@ pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<
         return sub_agent::delegate_task(ctx, &call.id, task, digest_call(&call, &plan));
     }
     if let Some(pending) = ctx.state.pending_mut(&call.id) {
-        pending.step = CallStage::Running(plan.clone());
+        pending.stage = CallStage::Running(plan.clone());
     }
-    let left_out = ExcludedPaths::for_tool(&ctx.state.rules, &call.name);
+    let excluded_paths = ExcludedPaths::for_tool(&ctx.state.rules, &call.name);
     ctx.effects.push(match ctx.state.is_dry_run() {
-        true => Effect::RehearseCall { turn, call, plan, excluded_paths: left_out, approved },
-        false => Effect::RunCall { turn, call, plan, excluded_paths: left_out },
+        true => Effect::RehearseCall { turn, call, plan, excluded_paths, approved },
+        false => Effect::RunCall { turn, call, plan, excluded_paths },
     });
 }

@@ -24,7 +24,7 @@ pub struct Preapproval {
     /// Result of the last plan for the queue view.
     pub preview: Option<QueuePreview>,
     /// Approved plan.
-    pub(super) approved: Option<Box<Plan>>,
+    pub(super) approved_plan: Option<Box<Plan>>,
     /// True if the user is asked a second time; adds a note to the reason.
     pub(super) ask_again: bool,
 }
@@ -51,11 +51,11 @@ pub enum QueuePreview {
 impl Preapproval {
     /// Returns whether the user has approved the call.
     pub fn is_approved(&self) -> bool {
-        self.approved.is_some()
+        self.approved_plan.is_some()
     }
 
     /// Returns the approved plan.
     pub fn approved_plan(&self) -> Option<&Plan> {
-        self.approved.as_deref()
+        self.approved_plan.as_deref()
     }
 }

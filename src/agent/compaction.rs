@@ -25,15 +25,15 @@ impl State {
     /// Returns the first entries of the turns that are still sent, oldest first.
     fn sent_turn_starts(&self) -> Vec<usize> {
         let entries = self.session.entries();
-        let mut over = true;
-        let mut begun = Vec::new();
+        let mut is_turn_over = true;
+        let mut turn_starts = Vec::new();
         for (index, entry) in entries.iter().enumerate().skip(self.session.first_sent_entry()) {
             match entry {
-                Entry::UserMessage { .. } if over => {
-                    begun.push(index);
-                    over = false;
+                Entry::UserMessage { .. } if is_turn_over => {
+                    turn_starts.push(index);
+                    is_turn_over = false;
                 }
-                Entry::Ended { .. } => over = true,
+                Entry::Ended { .. } => is_turn_over = true,
                 Entry::Titled { .. }
                 | Entry::Revoked { .. }
                 | Entry::Switched { .. }
@@ -48,10 +48,10 @@ impl State {
                 | Entry::Asked { .. }
                 | Entry::Decided { .. }
                 | Entry::Answered { .. }
-                | Entry::Settled { .. } => over = false,
+                | Entry::Settled { .. } => is_turn_over = false,
             }
         }
-        begun
+        turn_starts
     }
 }
 
@@ -74,49 +74,48 @@ pub(super) fn handle_compaction_request(ctx: &mut UpdateContext<'_>) {
 
 /// Makes room for the next request of a turn if it would not fit. Returns whether a summary was requested, for which
 /// the turn now waits.
-pub(super) fn make_room(ctx: &mut UpdateContext<'_>, turn: TurnId) -> bool {
+pub(super) fn compact_if_needed(ctx: &mut UpdateContext<'_>, turn: TurnId) -> bool {
     if ctx.state.fits_context_window(ctx.state.next_request_tokens()) {
         return false;
     }
-    let asked = {
-        let kept = ctx.state.effective_context_window().unwrap_or(u64::MAX).saturating_mul(KEPT_PERCENT) / 100;
+    let is_requested = {
+        let kept_tokens = ctx.state.effective_context_window().unwrap_or(u64::MAX).saturating_mul(KEPT_PERCENT) / 100;
         let (state, end) = (&*ctx.state, ctx.state.session.entries().len());
-        let turns = state.sent_turn_starts();
-        let first = turns.first().copied().unwrap_or(0);
-        let stays = |cut: &usize| state.correct_estimate(state.session.token_estimate_between(*cut, end)) <= kept;
+        let turn_starts = state.sent_turn_starts();
+        let first_start = turn_starts.first().copied().unwrap_or(0);
+        let fits_kept_tokens =
+            |start: &usize| state.correct_estimate(state.session.token_estimate_between(*start, end)) <= kept_tokens;
         // The running turn is never summarized, however long it is.
-        let cut = turns.iter().copied().find(stays).or(turns.last().copied()).unwrap_or(0);
-        let cuts: Vec<usize> = turns.into_iter().filter(|&other| other > first && other <= cut).collect();
+        let last_start =
+            turn_starts.iter().copied().find(fits_kept_tokens).or(turn_starts.last().copied()).unwrap_or(0);
+        let cuts: Vec<usize> =
+            turn_starts.into_iter().filter(|&start| start > first_start && start <= last_start).collect();
         request_summary(ctx, turn, &cuts, true)
     };
-    if !asked {
+    if !is_requested {
         ctx.state.truncate_outcomes();
     }
-    asked
+    is_requested
 }
 
 /// Requests a summary up to the last of these entries for which the request fits. Returns whether it was requested.
-fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], goes_on: bool) -> bool {
+fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], continues_turn: bool) -> bool {
     if ctx.state.compaction_attempts.summaries >= MAX_SUMMARIES {
         return false;
     }
-    let (before, smaller) = (ctx.state.next_request_tokens(), ctx.state.compaction_attempts.request_limit);
-    let request = |upto: usize, lengths| summary_request::build_summary_request(ctx.state, upto, smaller, lengths);
+    let (tokens_before, request_limit) = (ctx.state.next_request_tokens(), ctx.state.compaction_attempts.request_limit);
+    let build_request =
+        |upto: usize, lengths| summary_request::build_summary_request(ctx.state, upto, request_limit, lengths);
     // Two detailed summaries are better than one without details.
-    let found = summary_request::TRUNCATION_LENGTHS.into_iter().find_map(|lengths| {
-        let fitting = cuts.partition_point(|&upto| request(upto, lengths).is_some());
+    let fitting_request = summary_request::TRUNCATION_LENGTHS.into_iter().find_map(|lengths| {
+        let fitting = cuts.partition_point(|&upto| build_request(upto, lengths).is_some());
         let upto = *cuts.get(fitting.checked_sub(1)?)?;
-        request(upto, lengths).map(|request| (upto, request))
+        build_request(upto, lengths).map(|request| (upto, request))
     });
-    let Some((upto, (request, ours, asked))) = found else { return false };
+    let Some((upto, (request, estimated, request_tokens))) = fitting_request else { return false };
     ctx.state.compaction_attempts.summaries += 1;
-    ctx.state.record_sent_size(ours, asked);
-    let purpose = ReplyPurpose::Summary(SummaryCut {
-        first_kept: upto,
-        continues_turn: goes_on,
-        tokens_before: before,
-        request_tokens: asked,
-    });
+    ctx.state.record_sent_size(estimated, request_tokens);
+    let purpose = ReplyPurpose::Summary(SummaryCut { first_kept: upto, continues_turn, tokens_before, request_tokens });
     ctx.state.phase = Phase::Replying(Box::new(StreamingReply::new(turn, purpose)));
     ctx.effects.push(Effect::RequestReply { turn, request: Box::new(request) });
     true
@@ -125,7 +124,7 @@ fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], go
 /// Checks a summary that is growing. One without end is used as far as it is.
 pub(super) fn limit_summary(ctx: &mut UpdateContext<'_>) {
     let turn = match &ctx.state.phase {
-        Phase::Replying(draft) if draft.is_summary() && draft.text.len() > MAX_SUMMARY_BYTES => draft.turn,
+        Phase::Replying(reply) if reply.is_summary() && reply.text.len() > MAX_SUMMARY_BYTES => reply.turn,
         Phase::Replying(_) | Phase::Idle | Phase::RunningCalls { .. } => return,
     };
     ctx.effects.push(Effect::CancelTurn { turn });
@@ -134,25 +133,27 @@ pub(super) fn limit_summary(ctx: &mut UpdateContext<'_>) {
 
 /// Uses the summary as far as it was received.
 pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
-    let Some(StreamingReply { text, usage, purpose: ReplyPurpose::Summary(cut), .. }) = ctx.state.take_draft() else {
+    let Some(StreamingReply { text, usage, purpose: ReplyPurpose::Summary(cut), .. }) =
+        ctx.state.take_streaming_reply()
+    else {
         return;
     };
-    let endless = text.len() > MAX_SUMMARY_BYTES;
+    let is_endless = text.len() > MAX_SUMMARY_BYTES;
     let summary = text.get(..text.floor_char_boundary(MAX_SUMMARY_BYTES)).unwrap_or_default().trim().to_owned();
     if summary.is_empty() {
         return ctx.end_turn(Ending::Failed("Cannot summarize the session: the model returned no summary".to_owned()));
     }
     let pinned = summary_request::build_verbatim_part(ctx.state, cut.first_kept);
-    let after = tokens_after_summary(ctx.state, cut.first_kept, &format_summary(&summary, &pinned));
-    if after >= cut.tokens_before {
+    let tokens_after = tokens_after_summary(ctx.state, cut.first_kept, &format_summary(&summary, &pinned));
+    if tokens_after >= cut.tokens_before {
         if cut.continues_turn {
             // A summary of few entries may not be shorter than they are. Of more entries it may be, unless the model
             // never stops.
-            let turns = ctx.state.sent_turn_starts();
-            let later: Vec<usize> = turns.into_iter().filter(|&other| other > cut.first_kept).collect();
+            let turn_starts = ctx.state.sent_turn_starts();
+            let later_starts: Vec<usize> = turn_starts.into_iter().filter(|&start| start > cut.first_kept).collect();
             ctx.state.turn_count += 1;
             let turn = TurnId(ctx.state.turn_count);
-            if !endless && request_summary(ctx, turn, &later, true) {
+            if !is_endless && request_summary(ctx, turn, &later_starts, true) {
                 return;
             }
             // The request may fit without spare room; another summary would not help.
@@ -162,7 +163,7 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
         return ctx
             .end_turn(Ending::Failed("Summary discarded: it is not shorter than the entries it replaces".to_owned()));
     }
-    record_summary(ctx, summary, pinned, cut, after, usage);
+    record_summary(ctx, summary, pinned, cut, tokens_after, usage);
     if cut.continues_turn {
         // Late events of the summary belong to a turn that has ended.
         ctx.state.turn_count += 1;
@@ -178,34 +179,37 @@ fn record_summary(
     summary: String,
     pinned: String,
     cut: SummaryCut,
-    after: u64,
+    tokens_after: u64,
     usage: Option<Usage>,
 ) {
-    let tokens = (cut.tokens_before, after);
+    let tokens = (cut.tokens_before, tokens_after);
     ctx.record_entry(Entry::Compacted { summary, pinned, upto: cut.first_kept, tokens, usage });
     ctx.state.estimate.clear_truncation();
 }
 
 /// Returns the tokens of the next request with this summary in place of the entries before `upto`.
-fn tokens_after_summary(state: &State, upto: usize, told: &str) -> u64 {
-    let stays = state.session.token_estimate_between(upto, state.session.entries().len());
+fn tokens_after_summary(state: &State, upto: usize, summary_text: &str) -> u64 {
+    let kept_tokens = state.session.token_estimate_between(upto, state.session.entries().len());
     state.correct_estimate(
-        state.estimate.fixed_tokens() + message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(told) + stays,
+        state.estimate.fixed_tokens()
+            + message_tokens::MESSAGE_OVERHEAD
+            + tokens::estimate_text(summary_text)
+            + kept_tokens,
     )
 }
 
 /// Handles a failed summary.
 pub(super) fn handle_summary_failure(ctx: &mut UpdateContext<'_>, why: &str, too_long: bool) {
-    let Some(StreamingReply { purpose: ReplyPurpose::Summary(cut), .. }) = ctx.state.take_draft() else {
+    let Some(StreamingReply { purpose: ReplyPurpose::Summary(cut), .. }) = ctx.state.take_streaming_reply() else {
         return;
     };
     if too_long {
         // The window is smaller than assumed. Without a figure from the provider, half of what was sent is more likely
         // to fit.
-        let said = ctx.state.estimate.record_rejection(why);
-        ctx.state.compaction_attempts.request_limit = if said { None } else { Some(cut.request_tokens / 2) };
+        let has_figures = ctx.state.estimate.record_rejection(why);
+        ctx.state.compaction_attempts.request_limit = if has_figures { None } else { Some(cut.request_tokens / 2) };
         let mut cuts: Vec<usize> = ctx.state.sent_turn_starts().into_iter().skip(1).collect();
-        cuts.retain(|&other| other < cut.first_kept);
+        cuts.retain(|&start| start < cut.first_kept);
         cuts.push(cut.first_kept);
         ctx.state.turn_count += 1;
         let turn = TurnId(ctx.state.turn_count);
@@ -223,14 +227,14 @@ pub(super) fn retry_too_long_request(ctx: &mut UpdateContext<'_>, why: &str) -> 
         return false;
     }
     ctx.state.estimate.record_rejection(why);
-    ctx.state.take_draft();
+    ctx.state.take_streaming_reply();
     ctx.state.turn_count += 1;
     let turn = TurnId(ctx.state.turn_count);
-    let before = ctx.state.estimate_next_request();
-    if make_room(ctx, turn) {
+    let estimate_before = ctx.state.estimate_next_request();
+    if compact_if_needed(ctx, turn) {
         return true;
     }
-    if ctx.state.estimate_next_request() < before {
+    if ctx.state.estimate_next_request() < estimate_before {
         reply_request::send_request(ctx, turn);
         return true;
     }

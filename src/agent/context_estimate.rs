@@ -58,15 +58,15 @@ impl ContextEstimate {
 
     /// Records that the last request exceeded the window. Figures in the provider's message take precedence. Returns
     /// whether there were any.
-    pub(super) fn record_rejection(&mut self, why: &str) -> bool {
-        let (ours, corrected) = self.sent_tokens;
-        let said = parse_token_figures(why);
-        if let Some((counted, _)) = said {
-            self.learned_percent = Some(counted.saturating_mul(100) / ours.max(1));
+    pub(super) fn record_rejection(&mut self, error: &str) -> bool {
+        let (estimated, corrected) = self.sent_tokens;
+        let figures = parse_token_figures(error);
+        if let Some((counted, _)) = figures {
+            self.learned_percent = Some(counted.saturating_mul(100) / estimated.max(1));
         }
-        let fits = said.map_or(corrected, |(_, fits)| fits).max(1);
-        self.learned_limit = Some(fits.min(self.learned_limit.unwrap_or(u64::MAX)));
-        said.is_some()
+        let limit = figures.map_or(corrected, |(_, limit)| limit).max(1);
+        self.learned_limit = Some(limit.min(self.learned_limit.unwrap_or(u64::MAX)));
+        figures.is_some()
     }
 
     /// Removes the truncation, because a summary has replaced the truncated outcomes.
@@ -91,7 +91,7 @@ impl ContextEstimate {
     }
 
     pub(super) fn saved_tokens(&self) -> u64 {
-        self.truncation.map_or(0, |shortened| shortened.saved_tokens)
+        self.truncation.map_or(0, |truncation| truncation.saved_tokens)
     }
 }
 
@@ -101,25 +101,25 @@ fn estimate_fixed_tokens(system: &str, tools: &[ToolSpec]) -> u64 {
 
 /// Parses the length and the limit of a request from a provider's error, such as `request (8677 tokens) exceeds the
 /// available context size (4096 tokens)` or `210000 tokens > 200000 maximum`.
-fn parse_token_figures(why: &str) -> Option<(u64, u64)> {
-    let mut found = Vec::new();
+fn parse_token_figures(error: &str) -> Option<(u64, u64)> {
+    let mut numbers = Vec::new();
     // A comma may separate thousands.
-    let words: Vec<&str> = why
+    let words: Vec<&str> = error
         .split(|c: char| c.is_whitespace() || "():;".contains(c))
         .map(|word| word.trim_matches(','))
         .filter(|word| !word.is_empty())
         .collect();
     for pair in words.windows(2) {
-        let of = pair[1].to_ascii_lowercase();
-        if (of.starts_with("token") || of.starts_with("maximum"))
+        let unit = pair[1].to_ascii_lowercase();
+        if (unit.starts_with("token") || unit.starts_with("maximum"))
             && let Ok(number) = pair[0].replace(['_', ','], "").parse::<u64>()
             && number >= 256
         {
-            found.push(number);
+            numbers.push(number);
         }
     }
-    let (least, most) = (*found.iter().min()?, *found.iter().max()?);
-    (least < most).then_some((most, least))
+    let (smallest, largest) = (*numbers.iter().min()?, *numbers.iter().max()?);
+    (smallest < largest).then_some((largest, smallest))
 }
 
 /// Attempts of one turn to fit into the context window.
@@ -138,25 +138,25 @@ mod tests {
 
     #[test]
     fn reads_lengths_from_provider_errors() {
-        let check = |why: &str, read: Option<(u64, u64)>| assert_eq!(parse_token_figures(why), read, "{why}");
-        check(
+        let assert_figures =
+            |error: &str, expected: Option<(u64, u64)>| assert_eq!(parse_token_figures(error), expected, "{error}");
+        assert_figures(
             "(400, exceed_context_size_error): request (8677 tokens) exceeds the available context size (4096 tokens)",
             Some((8_677, 4_096)),
         );
-        check(
+        assert_figures(
             "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
             Some((9_001, 8_192)),
         );
-        check(
+        assert_figures(
             "maximum context length is 4096 tokens. However, you requested 5000 tokens (4500 in the messages, 500 in the completion)",
             Some((5_000, 4_096)),
         );
-        check("prompt is too long: 210000 tokens > 200000 maximum", Some((210_000, 200_000)));
-        check("prompt is too long: 210,000 tokens, > 200,000 maximum", Some((210_000, 200_000)));
-        for nothing in
-            ["", "too long", "8192 tokens", "9 tokens of 3 tokens", "413 payload", "4096 tokens, 4096 tokens"]
+        assert_figures("prompt is too long: 210000 tokens > 200000 maximum", Some((210_000, 200_000)));
+        assert_figures("prompt is too long: 210,000 tokens, > 200,000 maximum", Some((210_000, 200_000)));
+        for error in ["", "too long", "8192 tokens", "9 tokens of 3 tokens", "413 payload", "4096 tokens, 4096 tokens"]
         {
-            check(nothing, None);
+            assert_figures(error, None);
         }
     }
 }

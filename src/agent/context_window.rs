@@ -39,20 +39,20 @@ impl State {
     /// Returns the use of the context window.
     pub fn context_usage(&self) -> ContextUsage {
         let tokens = self.next_request_tokens();
-        let counted = self.session.token_count().is_some_and(|counted| {
+        let is_counted = self.session.token_count().is_some_and(|counted| {
             !counted.is_outdated
                 && counted.resent_estimate == self.session.token_estimate()
                 && self.estimate.counted_fixed_tokens() == self.estimate.fixed_tokens
                 && self.queued_messages.is_empty()
         });
-        ContextUsage { tokens, context_window: self.effective_context_window(), is_estimated: !counted }
+        ContextUsage { tokens, context_window: self.effective_context_window(), is_estimated: !is_counted }
     }
 
     /// Returns the context window: the smaller of the configured one and the one learned from rejections.
     pub(super) fn effective_context_window(&self) -> Option<u64> {
         match (self.context_window, self.estimate.learned_limit) {
-            (Some(said), Some(proved)) => Some(said.min(proved)),
-            (said, proved) => said.or(proved),
+            (Some(configured), Some(learned)) => Some(configured.min(learned)),
+            (configured, learned) => configured.or(learned),
         }
     }
 
@@ -62,32 +62,32 @@ impl State {
     }
 
     /// Returns the tokens of a request whose messages have this estimated weight.
-    pub(super) fn request_tokens(&self, talk: u64) -> u64 {
+    pub(super) fn request_tokens(&self, messages_estimate: u64) -> u64 {
         match self.session.token_count() {
             Some(counted) if !counted.is_outdated => {
-                let then = self.estimate.counted_fixed_tokens()
+                let counted_estimate = self.estimate.counted_fixed_tokens()
                     + counted.resent_estimate.saturating_sub(self.estimate.counted_saved_tokens);
-                let now = self.estimate.fixed_tokens + talk;
-                (counted.resent + self.correct_estimate(now.saturating_sub(then)))
-                    .saturating_sub(self.correct_estimate(then.saturating_sub(now)))
+                let current_estimate = self.estimate.fixed_tokens + messages_estimate;
+                (counted.resent + self.correct_estimate(current_estimate.saturating_sub(counted_estimate)))
+                    .saturating_sub(self.correct_estimate(counted_estimate.saturating_sub(current_estimate)))
             }
-            Some(_) | None => self.correct_estimate(self.estimate.fixed_tokens + talk),
+            Some(_) | None => self.correct_estimate(self.estimate.fixed_tokens + messages_estimate),
         }
     }
 
     /// Corrects an estimate by the provider's last count, or by figures from a rejected request.
-    pub(super) fn correct_estimate(&self, ours: u64) -> u64 {
-        let counted = self.session.token_count().map(|counted| {
-            let talk = counted.input_estimate.saturating_sub(self.estimate.counted_saved_tokens);
-            counted.input.saturating_mul(100) / (self.estimate.counted_fixed_tokens() + talk).max(1)
+    pub(super) fn correct_estimate(&self, estimated: u64) -> u64 {
+        let counted_percent = self.session.token_count().map(|counted| {
+            let messages_estimate = counted.input_estimate.saturating_sub(self.estimate.counted_saved_tokens);
+            counted.input.saturating_mul(100) / (self.estimate.counted_fixed_tokens() + messages_estimate).max(1)
         });
-        let Some(hundredths) = counted.max(self.estimate.learned_percent) else { return ours };
-        ours.saturating_mul(hundredths.clamp(CORRECTION_RANGE.0, CORRECTION_RANGE.1)) / 100
+        let Some(percent) = counted_percent.max(self.estimate.learned_percent) else { return estimated };
+        estimated.saturating_mul(percent.clamp(CORRECTION_RANGE.0, CORRECTION_RANGE.1)) / 100
     }
 
     /// Records the size of a request about to be sent.
-    pub(super) fn record_sent_size(&mut self, ours: u64, corrected: u64) {
-        self.estimate.sent_tokens = (ours, corrected);
+    pub(super) fn record_sent_size(&mut self, estimated: u64, corrected: u64) {
+        self.estimate.sent_tokens = (estimated, corrected);
         self.estimate.sent_fixed_tokens = self.estimate.fixed_tokens;
     }
 
@@ -111,32 +111,33 @@ impl State {
     /// Truncates long outcomes until the next request fits: older ones first and no more than needed. User messages are
     /// never truncated. Returns whether the request became shorter.
     pub(super) fn truncate_outcomes(&mut self) -> bool {
-        let before = self.next_request_tokens();
+        let tokens_before = self.next_request_tokens();
         let entries = self.session.entries();
         let from = self.session.first_sent_entry();
         let newest = entries.iter().rposition(|entry| matches!(entry, Entry::Replied { .. }));
-        let found = [newest.unwrap_or(0), entries.len()]
+        let attempts = [newest.unwrap_or(0), entries.len()]
             .into_iter()
-            .flat_map(|before| TRUNCATION_BYTES.into_iter().map(move |most| (before, most)));
+            .flat_map(|until| TRUNCATION_BYTES.into_iter().map(move |max_bytes| (until, max_bytes)));
         let mut best: Option<Truncation> = None;
-        for (until, most) in found {
-            let mut spared = 0;
+        for (until, max_bytes) in attempts {
+            let mut saved_tokens = 0;
             for entry in entries.get(from..until.max(from)).unwrap_or_default() {
                 if let Entry::Settled { outcome, .. } = entry
-                    && outcome.text().len() > most
+                    && outcome.text().len() > max_bytes
                 {
-                    let short = tokens::estimate_text(&truncation::truncate_middle(outcome.text(), most));
-                    spared += tokens::estimate_text(outcome.text()).saturating_sub(short);
+                    let short_tokens = tokens::estimate_text(&truncation::truncate_middle(outcome.text(), max_bytes));
+                    saved_tokens += tokens::estimate_text(outcome.text()).saturating_sub(short_tokens);
                 }
             }
-            if best.is_none_or(|best| spared > best.saved_tokens) {
-                best = Some(Truncation { before_entry: until, max_bytes: most, saved_tokens: spared });
+            if best.is_none_or(|best| saved_tokens > best.saved_tokens) {
+                best = Some(Truncation { before_entry: until, max_bytes, saved_tokens });
             }
-            if self.fits_context_window(self.request_tokens(self.session.token_estimate().saturating_sub(spared))) {
+            if self.fits_context_window(self.request_tokens(self.session.token_estimate().saturating_sub(saved_tokens)))
+            {
                 break;
             }
         }
         self.estimate.truncation = best.filter(|best| best.saved_tokens > 0);
-        self.next_request_tokens() < before
+        self.next_request_tokens() < tokens_before
     }
 }

@@ -9,11 +9,11 @@ use crate::policy::{Subject, grant_covers};
 /// Plans the waiting calls covered by a new grant again, so that they start.
 pub(super) fn plan_covered(ctx: &mut UpdateContext<'_>) {
     let Some(turn) = ctx.state.current_turn() else { return };
-    let covers = |pending: &&PendingCall| match &pending.step {
+    let is_covered = |pending: &&PendingCall| match &pending.stage {
         CallStage::AwaitingApproval(plan, _) => {
-            let of = Subject::from_plan(&pending.call.name, plan);
-            ctx.session_grants().iter().any(|standing| grant_covers(&standing.grant, &of))
-                && ctx.state.rules.permits_grants(&of)
+            let subject = Subject::from_plan(&pending.call.name, plan);
+            ctx.session_grants().iter().any(|session_grant| grant_covers(&session_grant.grant, &subject))
+                && ctx.state.rules.permits_grants(&subject)
                 && ctx.state.session.call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_none())
                 && ctx.state.early_prompt.as_ref() != Some(&pending.call.id)
         }
@@ -25,10 +25,11 @@ pub(super) fn plan_covered(ctx: &mut UpdateContext<'_>) {
         | CallStage::Delegated(_)
         | CallStage::Settled => false,
     };
-    let calls: Vec<ToolCall> = ctx.state.pending().iter().filter(covers).map(|pending| pending.call.clone()).collect();
+    let calls: Vec<ToolCall> =
+        ctx.state.pending().iter().filter(is_covered).map(|pending| pending.call.clone()).collect();
     for call in calls {
         if let Some(pending) = ctx.state.pending_mut(&call.id) {
-            pending.step = CallStage::Planning;
+            pending.stage = CallStage::Planning;
         }
         ctx.effects.push(Effect::PlanCall { turn, call });
     }

@@ -31,7 +31,7 @@ pub enum Event {
         turn: TurnId,
         chunk: Chunk,
         /// Time since the request was sent.
-        after: Duration,
+        elapsed: Duration,
     },
     /// The partial reply is due to be saved.
     ReplySaveDue { turn: TurnId },
@@ -56,7 +56,7 @@ pub enum Event {
         call: CallId,
         /// Number of the review; the event is ignored unless that review is pending.
         round: u64,
-        text: Review,
+        review: Review,
     },
     /// A running call reported progress.
     CallProgressed {
@@ -65,7 +65,7 @@ pub enum Event {
         /// Latest output, bounded.
         output: String,
         /// Output since the previous event of this kind; empty if only progress is reported.
-        more: String,
+        new_output: String,
     },
     /// The output of a running call is due to be saved.
     OutputSaveDue { turn: TurnId, call: CallId },
@@ -142,7 +142,7 @@ pub enum Event {
         /// Call on whose approval prompt the grant was given; `None` for a rule.
         given_on: Option<CallId>,
         /// Description of the grant or rule.
-        what: String,
+        description: String,
         by: Decider,
     },
     /// The user changed the permission mode. Only a key press creates this event; no prompt and no model can.

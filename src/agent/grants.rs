@@ -42,14 +42,15 @@ pub fn grant_options(state: &State) -> Vec<GrantOption> {
     {
         return Vec::new();
     }
-    let seen = recorded_plans(state, 0);
+    let plans = recorded_plans(state, 0);
     grant_scopes(&call.name, plan)
         .into_iter()
         .map(|grant| {
-            let mine = |look: &&RecordedPlan<'_>| *look.call != call.id && grant_covers(&grant, &look.subject);
-            let covered = seen.iter().filter(mine).map(|look| look.summary.to_owned()).collect();
+            let is_covered =
+                |recorded: &&RecordedPlan<'_>| *recorded.call != call.id && grant_covers(&grant, &recorded.subject);
+            let earlier_calls = plans.iter().filter(is_covered).map(|recorded| recorded.summary.to_owned()).collect();
             // A rule would also be valid live, so a dry run offers none.
-            GrantOption { can_be_rule: can_be_rule(&grant) && !state.is_dry_run(), grant, earlier_calls: covered }
+            GrantOption { can_be_rule: can_be_rule(&grant) && !state.is_dry_run(), grant, earlier_calls }
         })
         .collect()
 }
@@ -68,26 +69,29 @@ pub fn explain_no_grant(state: &State) -> Option<String> {
 
 /// Returns the grants of this session, then the rules that allow.
 pub fn list_lasting_approvals(state: &State) -> Vec<LastingApproval> {
-    let seen = recorded_plans(state, 0);
-    let by = |speaks: &dyn Fn(&RecordedPlan<'_>) -> bool| {
-        let went = seen.iter().filter(|look| look.allowed && speaks(look));
-        went.map(|look| (look.entry, look.summary.to_owned())).collect::<Vec<_>>()
+    let plans = recorded_plans(state, 0);
+    let calls_matching = |predicate: &dyn Fn(&RecordedPlan<'_>) -> bool| {
+        let allowed_plans = plans.iter().filter(|recorded| recorded.is_allowed && predicate(recorded));
+        allowed_plans.map(|recorded| (recorded.entry_index, recorded.summary.to_owned())).collect::<Vec<_>>()
     };
-    let here = state.grants().iter().map(|standing| LastingApproval {
-        allowed_calls: by(&|look| look.entry > standing.entry_index && grant_covers(&standing.grant, &look.subject)),
-        source: ApprovalSource::Session(standing.clone()),
+    let from_grants = state.grants().iter().map(|session_grant| LastingApproval {
+        allowed_calls: calls_matching(&|recorded| {
+            recorded.entry_index > session_grant.entry_index && grant_covers(&session_grant.grant, &recorded.subject)
+        }),
+        source: ApprovalSource::Session(session_grant.clone()),
     });
     let allowing = state.rules.list.iter().filter(|rule| rule.effect == RuleEffect::Allow);
     // A call covered by a grant was allowed by the grant, not by a rule.
-    let first = |look: &RecordedPlan<'_>| {
-        let before = state.grants().iter().filter(|standing| standing.entry_index < look.entry);
-        before.into_iter().all(|standing| !grant_covers(&standing.grant, &look.subject))
+    let is_not_granted = |recorded: &RecordedPlan<'_>| {
+        let earlier_grants =
+            state.grants().iter().filter(|session_grant| session_grant.entry_index < recorded.entry_index);
+        earlier_grants.into_iter().all(|session_grant| !grant_covers(&session_grant.grant, &recorded.subject))
     };
-    let rules = allowing.map(|rule| LastingApproval {
-        allowed_calls: by(&|look| rule.matches(&look.subject) && first(look)),
+    let from_rules = allowing.map(|rule| LastingApproval {
+        allowed_calls: calls_matching(&|recorded| rule.matches(&recorded.subject) && is_not_granted(recorded)),
         source: ApprovalSource::Rule(Box::new(rule.clone())),
     });
-    here.chain(rules).collect()
+    from_grants.chain(from_rules).collect()
 }
 
 impl State {
@@ -99,34 +103,33 @@ impl State {
 
 /// A recorded plan of a call.
 struct RecordedPlan<'a> {
-    entry: usize,
+    entry_index: usize,
     call: &'a CallId,
     summary: &'a str,
-    allowed: bool,
+    is_allowed: bool,
     subject: Subject<'a>,
 }
 
 /// Returns the last plan of every call of the session, starting at an entry.
 fn recorded_plans(state: &State, from: usize) -> Vec<RecordedPlan<'_>> {
-    let mut looks: Vec<RecordedPlan<'_>> = Vec::new();
+    let mut plans: Vec<RecordedPlan<'_>> = Vec::new();
     for (index, entry) in state.session.entries().iter().enumerate().skip(from) {
-        let Entry::Planned { call, summary, access, preview, destroys, preconditions: basis, verdict, .. } = entry
-        else {
+        let Entry::Planned { call, summary, access, preview, destroys, preconditions, verdict, .. } = entry else {
             continue;
         };
-        let Some(made) = state.session.call(call) else { continue };
-        let subject = Subject::new(&made.call.name, access, preview, destroys.is_some(), basis);
-        looks.retain(|look| look.call != call);
-        looks.push(RecordedPlan { entry: index, call, summary, allowed: verdict == "allow", subject });
+        let Some(session_call) = state.session.call(call) else { continue };
+        let subject = Subject::new(&session_call.call.name, access, preview, destroys.is_some(), preconditions);
+        plans.retain(|recorded| recorded.call != call);
+        plans.push(RecordedPlan { entry_index: index, call, summary, is_allowed: verdict == "allow", subject });
     }
-    looks
+    plans
 }
 
 impl LastingApproval {
     /// Describes what it allows.
     pub fn describe(&self) -> String {
         match &self.source {
-            ApprovalSource::Session(standing) => standing.grant.describe_grant(),
+            ApprovalSource::Session(session_grant) => session_grant.grant.describe_grant(),
             ApprovalSource::Rule(rule) => rule.describe(),
         }
     }
@@ -134,7 +137,7 @@ impl LastingApproval {
     /// Returns the entry of the grant; `None` for a rule.
     pub fn grant_entry(&self) -> Option<usize> {
         match &self.source {
-            ApprovalSource::Session(standing) => Some(standing.entry_index),
+            ApprovalSource::Session(session_grant) => Some(session_grant.entry_index),
             ApprovalSource::Rule(_) => None,
         }
     }

@@ -8,17 +8,17 @@ use std::time::Duration;
 
 /// Settles every open call when the user stops the turn.
 pub(super) fn settle_open_calls(ctx: &mut UpdateContext<'_>) {
-    let open: Vec<(CallId, String, Digest)> = ctx
+    let open_calls: Vec<(CallId, String, Digest)> = ctx
         .state
         .pending()
         .iter()
         .filter_map(|pending| {
-            let ran = match &pending.step {
+            let digest = match &pending.stage {
                 CallStage::Running(plan) => digest_call(&pending.call, plan),
                 CallStage::Delegated(sub_agent) if sub_agent.has_started() => sub_agent.sha256.clone(),
                 _ => Digest::default(),
             };
-            let words = match &pending.step {
+            let outcome_text = match &pending.stage {
                 CallStage::Settled => return None,
                 CallStage::Running(_) => pending
                     .full_output
@@ -35,10 +35,10 @@ pub(super) fn settle_open_calls(ctx: &mut UpdateContext<'_>) {
                 | CallStage::AwaitingApproval(..)
                 | CallStage::Delegated(_) => "Not run: the user stopped the turn before this call started.".to_owned(),
             };
-            Some((pending.call.id.clone(), words, ran))
+            Some((pending.call.id.clone(), outcome_text, digest))
         })
         .collect();
-    for (id, words, ran) in open {
-        settle_call(ctx, &id, (Outcome::Interrupted(words), None), Duration::ZERO, ran);
+    for (id, outcome_text, digest) in open_calls {
+        settle_call(ctx, &id, (Outcome::Interrupted(outcome_text), None), Duration::ZERO, digest);
     }
 }

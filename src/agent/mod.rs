@@ -58,9 +58,9 @@ use update_context::{NextStep, UpdateContext};
 /// Never blocks and never fails. An event of a turn that has ended changes nothing.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     let mut ctx = UpdateContext::new(state, None);
-    let lasts = matches!(&event, Event::CallDecided { decision: Decision::Always(_), .. });
+    let is_lasting_decision = matches!(&event, Event::CallDecided { decision: Decision::Always(_), .. });
     handle_event(&mut ctx, event);
-    if lasts {
+    if is_lasting_decision {
         covered_calls::plan_covered(&mut ctx);
         run_next_steps(&mut ctx);
     }
@@ -94,11 +94,11 @@ fn run_next_steps(ctx: &mut UpdateContext<'_>) {
 fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
     match event {
         Event::UserMessage(text) => model_requests::queue_user_message(ctx, text),
-        Event::ApplyRequested(offered) => apply_turn::start_apply_turn(ctx, offered),
+        Event::ApplyRequested(request) => apply_turn::start_apply_turn(ctx, request),
         Event::QueueWithdrawn => ctx.state.queued_messages.clear(),
-        Event::ReplyChunk { turn, chunk, after } => {
+        Event::ReplyChunk { turn, chunk, elapsed } => {
             if ctx.is_current_turn(turn) {
-                model_requests::handle_chunk(ctx, chunk, after);
+                model_requests::handle_chunk(ctx, chunk, elapsed);
             }
         }
         Event::ReplySaveDue { turn } => {
@@ -117,14 +117,14 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
                 call_execution::handle_plan(ctx, &call, intent);
             }
         }
-        Event::CallReviewed { turn, call, round, text: said } => {
+        Event::CallReviewed { turn, call, round, review } => {
             if ctx.is_current_turn(turn) {
-                reviews::handle_review(ctx, &call, round, said);
+                reviews::handle_review(ctx, &call, round, review);
             }
         }
-        Event::CallProgressed { turn, call, output, more } => {
+        Event::CallProgressed { turn, call, output, new_output } => {
             if ctx.is_current_turn(turn) {
-                call_execution::handle_progress(ctx, &call, output, &more);
+                call_execution::handle_progress(ctx, &call, output, &new_output);
             }
         }
         Event::OutputSaveDue { turn, call } => {
@@ -132,9 +132,9 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
                 call_execution::save_output(ctx, &call);
             }
         }
-        Event::CallFinished { turn, call, outcome, result_source: staged, duration: took } => {
+        Event::CallFinished { turn, call, outcome, result_source, duration } => {
             if ctx.is_current_turn(turn) {
-                call_execution::finish_call(ctx, &call, (outcome, staged), took);
+                call_execution::finish_call(ctx, &call, (outcome, result_source), duration);
             }
         }
         Event::QueueOpened => preapproval::open_queue(ctx),
@@ -146,11 +146,11 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         Event::SessionTitled(title) => {
             ctx.record_entry(Entry::Titled { title, by: TitleSource::User, usage: None });
         }
-        Event::TitleSuggested { text: said, usage } => session_title::handle_title_reply(ctx, &said, usage),
+        Event::TitleSuggested { text: reply, usage } => session_title::handle_title_reply(ctx, &reply, usage),
         Event::CompactionRequested => compaction::handle_compaction_request(ctx),
         Event::ContextWindowChanged(window) => ctx.state.context_window = window,
         Event::RetryNow => {
-            if matches!(&ctx.state.phase, Phase::Replying(draft) if draft.pending_retry.is_some()) {
+            if matches!(&ctx.state.phase, Phase::Replying(reply) if reply.pending_retry.is_some()) {
                 ctx.effects.push(Effect::RetryNow);
             }
         }
@@ -168,16 +168,16 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
                 ctx.record_entry(Entry::Switched { model, profile });
             }
         }
-        Event::SessionCopied { source: of } => {
+        Event::SessionCopied { source } => {
             let dry_run = ctx.state.is_dry_run();
-            ctx.record_entry(Entry::DryRunChanged { dry_run, copied_from: of });
+            ctx.record_entry(Entry::DryRunChanged { dry_run, copied_from: source });
         }
         Event::RulesLoaded { rules, notices: _ } => ctx.state.rules = rules,
         Event::InstructionsChanged(instructions) => ctx.state.set_instructions(instructions),
-        Event::GrantRevoked { given_on, what, by } => {
-            let stands = |call: &CallId| ctx.state.grants().iter().any(|standing| standing.call == *call);
-            if given_on.as_ref().is_none_or(stands) {
-                ctx.record_entry(Entry::Revoked { given_on, description: what, by });
+        Event::GrantRevoked { given_on, description, by } => {
+            let has_grant = |call: &CallId| ctx.state.grants().iter().any(|grant| grant.call == *call);
+            if given_on.as_ref().is_none_or(has_grant) {
+                ctx.record_entry(Entry::Revoked { given_on, description, by });
             }
         }
         Event::ModeChanged(mode) => ctx.state.policy.mode = mode,

@@ -37,7 +37,7 @@ pub(super) fn request_reply(ctx: &mut UpdateContext<'_>, turn: TurnId) {
         )));
         return;
     }
-    if compaction::make_room(ctx, turn) {
+    if compaction::compact_if_needed(ctx, turn) {
         return;
     }
     if ctx.state.is_certainly_too_long() {
@@ -53,55 +53,55 @@ pub(super) fn request_reply(ctx: &mut UpdateContext<'_>, turn: TurnId) {
 }
 
 /// Handles a part of the reply.
-pub(super) fn handle_chunk(ctx: &mut UpdateContext<'_>, chunk: Chunk, after: Duration) {
-    let Phase::Replying(draft) = &mut ctx.state.phase else { return };
+pub(super) fn handle_chunk(ctx: &mut UpdateContext<'_>, chunk: Chunk, elapsed: Duration) {
+    let Phase::Replying(reply) = &mut ctx.state.phase else { return };
     if !matches!(chunk, Chunk::Usage(_) | Chunk::Echo(_)) {
-        draft.silence = None;
+        reply.silence = None;
         // Before a retry the provider may send nothing, or only signs of life.
         if !matches!(chunk, Chunk::Silent { .. }) {
-            draft.pending_retry = None;
+            reply.pending_retry = None;
         }
     }
     if matches!(chunk, Chunk::Text(_) | Chunk::CallProgress { .. } | Chunk::Call(_) | Chunk::Done(_)) {
-        draft.thinking_time.get_or_insert(after);
+        reply.thinking_time.get_or_insert(elapsed);
     }
     match chunk {
         Chunk::Text(text) => {
-            draft.text.push_str(&text);
+            reply.text.push_str(&text);
             compaction::limit_summary(ctx);
         }
-        Chunk::Reasoning(text) => draft.reasoning.push_str(&text),
+        Chunk::Reasoning(text) => reply.reasoning.push_str(&text),
         Chunk::WasReasoning => {
-            let said = std::mem::take(&mut draft.text);
-            draft.reasoning.push_str(&said);
-            draft.thinking_time = None;
-            draft.reclassified += 1;
+            let text = std::mem::take(&mut reply.text);
+            reply.reasoning.push_str(&text);
+            reply.thinking_time = None;
+            reply.reclassified += 1;
         }
-        Chunk::CallProgress { name, bytes } => draft.call_in_progress = Some((name, bytes)),
-        Chunk::Call(call) => draft.calls.push(call),
-        Chunk::Usage(usage) => draft.usage = Some(usage),
-        Chunk::Retrying { attempt, max_attempts: of, wait, why, kind: _ } => {
-            draft.pending_retry = Some(PendingRetry { attempt, max_attempts: of, wait, reason: why });
+        Chunk::CallProgress { name, bytes } => reply.call_in_progress = Some((name, bytes)),
+        Chunk::Call(call) => reply.calls.push(call),
+        Chunk::Usage(usage) => reply.usage = Some(usage),
+        Chunk::Retrying { attempt, max_attempts, wait, reason: why, kind: _ } => {
+            reply.pending_retry = Some(PendingRetry { attempt, max_attempts, wait, reason: why });
         }
-        Chunk::Silent { since, limit } => {
-            draft.silence = (!since.is_zero()).then_some(ProviderSilence { elapsed: since, limit })
+        Chunk::Silent { silence: since, limit } => {
+            reply.silence = (!since.is_zero()).then_some(ProviderSilence { elapsed: since, limit })
         }
-        Chunk::ModelChosen { model, instead } => {
-            draft.model = Some(model.clone());
+        Chunk::ModelChosen { model, reason: instead } => {
+            reply.model = Some(model.clone());
             if let Some(why) = instead {
                 ctx.record_entry(Entry::FellBack { model, reason: why });
             }
         }
-        Chunk::Echo(echo) => draft.echo = Some(Box::new(echo)),
+        Chunk::Echo(echo) => reply.echo = Some(Box::new(echo)),
         Chunk::Done(finish) => finish_reply(ctx, finish),
     }
 }
 
 /// Saves the partial reply.
 pub(super) fn save_partial_reply(ctx: &mut UpdateContext<'_>) {
-    let Phase::Replying(draft) = &mut ctx.state.phase else { return };
-    if let Some(grown) = draft.take_unsaved(&ctx.state.model) {
-        ctx.effects.push(Effect::SavePartialReply(Box::new(grown)));
+    let Phase::Replying(reply) = &mut ctx.state.phase else { return };
+    if let Some(partial_reply) = reply.take_unsaved(&ctx.state.model) {
+        ctx.effects.push(Effect::SavePartialReply(Box::new(partial_reply)));
     }
 }
 
@@ -121,23 +121,23 @@ fn finish_reply(ctx: &mut UpdateContext<'_>, finish: FinishReason) {
         FinishReason::Length => "cut at the provider's length limit".to_owned(),
         FinishReason::Filtered(why) => format!("the provider withheld the rest ({why})"),
     };
-    let called = match &ctx.state.phase {
-        Phase::Replying(draft) => draft.call_in_progress.is_some() || !draft.calls.is_empty(),
+    let has_calls = match &ctx.state.phase {
+        Phase::Replying(reply) => reply.call_in_progress.is_some() || !reply.calls.is_empty(),
         Phase::Idle | Phase::RunningCalls { .. } => false,
     };
-    let dropped = if called { " Its calls were not run." } else { "" };
+    let calls_note = if has_calls { " Its calls were not run." } else { "" };
     record_incomplete_reply(ctx, &why);
-    ctx.end_turn(Ending::Failed(format!("Incomplete reply: {why}.{dropped}")));
+    ctx.end_turn(Ending::Failed(format!("Incomplete reply: {why}.{calls_note}")));
 }
 
 fn handle_complete_reply(ctx: &mut UpdateContext<'_>) {
-    let Some(draft) = ctx.state.take_draft() else { return };
-    let turn = draft.turn;
-    let calls = ctx.with_unique_ids(&draft.calls);
-    let empty = draft.text.trim().is_empty() && calls.is_empty();
-    ctx.state.estimate.record_usage(draft.usage);
-    ctx.record_entry(draft.into_reply_entry(&ctx.state.model, calls.clone(), None));
-    if empty {
+    let Some(reply) = ctx.state.take_streaming_reply() else { return };
+    let turn = reply.turn;
+    let calls = ctx.with_unique_ids(&reply.calls);
+    let is_empty = reply.text.trim().is_empty() && calls.is_empty();
+    ctx.state.estimate.record_usage(reply.usage);
+    ctx.record_entry(reply.into_reply_entry(&ctx.state.model, calls.clone(), None));
+    if is_empty {
         return ctx
             .end_turn(Ending::Failed("The model returned an empty reply. Retry or choose another model.".to_owned()));
     }
@@ -149,18 +149,18 @@ fn handle_complete_reply(ctx: &mut UpdateContext<'_>) {
 
 /// Handles a failed request or a reply that was cut off.
 pub(super) fn handle_request_failure(ctx: &mut UpdateContext<'_>, why: String, too_long: bool) {
-    let Phase::Replying(draft) = &ctx.state.phase else { return };
-    if draft.is_summary() {
+    let Phase::Replying(reply) = &ctx.state.phase else { return };
+    if reply.is_summary() {
         return compaction::handle_summary_failure(ctx, &why, too_long);
     }
-    let nothing_came = draft.text.is_empty() && draft.calls.is_empty();
-    if too_long && nothing_came {
+    let is_empty = reply.text.is_empty() && reply.calls.is_empty();
+    if too_long && is_empty {
         if compaction::retry_too_long_request(ctx, &why) {
             return;
         }
         let why = why.trim_end_matches('.');
         let why = format!("The session exceeds the model's context window and cannot be shortened further: {why}");
-        ctx.state.take_draft();
+        ctx.state.take_streaming_reply();
         return ctx.end_turn(Ending::Failed(why));
     }
     record_incomplete_reply(ctx, &why);
@@ -169,10 +169,10 @@ pub(super) fn handle_request_failure(ctx: &mut UpdateContext<'_>, why: String, t
 
 /// Records an incomplete reply. Its calls are dropped, because an incomplete reply runs nothing.
 pub(super) fn record_incomplete_reply(ctx: &mut UpdateContext<'_>, why: &str) {
-    let Some(draft) = ctx.state.take_draft() else { return };
-    if draft.is_summary() || (draft.text.is_empty() && draft.reasoning.is_empty() && draft.usage.is_none()) {
+    let Some(reply) = ctx.state.take_streaming_reply() else { return };
+    if reply.is_summary() || (reply.text.is_empty() && reply.reasoning.is_empty() && reply.usage.is_none()) {
         return;
     }
-    ctx.state.estimate.record_usage(draft.usage);
-    ctx.record_entry(draft.into_reply_entry(&ctx.state.model, Vec::new(), Some(why.to_owned())));
+    ctx.state.estimate.record_usage(reply.usage);
+    ctx.record_entry(reply.into_reply_entry(&ctx.state.model, Vec::new(), Some(why.to_owned())));
 }

@@ -24,8 +24,9 @@ fn plan_next_preview(ctx: &mut UpdateContext<'_>) {
     if !ctx.state.is_queue_open || ctx.state.pending().iter().any(|pending| pending.preapproval.is_planning) {
         return;
     }
-    let unknown = |step: &CallStage, ahead: &Preapproval| *step == CallStage::Waiting && ahead.preview.is_none();
-    let next = ctx.state.pending().iter().find(|pending| unknown(&pending.step, &pending.preapproval));
+    let needs_preview =
+        |step: &CallStage, preapproval: &Preapproval| *step == CallStage::Waiting && preapproval.preview.is_none();
+    let next = ctx.state.pending().iter().find(|pending| needs_preview(&pending.stage, &pending.preapproval));
     let Some(call) = next.map(|pending| pending.call.clone()) else {
         ctx.state.is_queue_open = false;
         return;
@@ -47,20 +48,20 @@ pub(super) fn handle_preview_plan(ctx: &mut UpdateContext<'_>, id: &CallId, inte
         }
         return handle_early_plan(ctx, id, intent);
     }
-    let look = build_preview(ctx, id, &intent);
+    let preview = build_preview(ctx, id, &intent);
     if let Some(pending) = ctx.state.pending_mut(id) {
-        (pending.preapproval.is_planning, pending.preapproval.preview) = (false, Some(look));
+        (pending.preapproval.is_planning, pending.preapproval.preview) = (false, Some(preview));
     }
     plan_next_preview(ctx);
 }
 
 /// Drops an outdated plan. Plans again if the user has opened the approval prompt meanwhile.
 fn replan_stale_preview(ctx: &mut UpdateContext<'_>, id: &CallId) {
-    let (brought, turn) = (ctx.state.early_prompt.as_ref() == Some(id), ctx.state.current_turn());
+    let (is_early, turn) = (ctx.state.early_prompt.as_ref() == Some(id), ctx.state.current_turn());
     let (Some(turn), Some(pending)) = (turn, ctx.state.pending_mut(id)) else { return };
     pending.preapproval.is_planning = false;
-    if brought {
-        pending.step = CallStage::Planning;
+    if is_early {
+        pending.stage = CallStage::Planning;
         let call = pending.call.clone();
         ctx.effects.push(Effect::PlanCall { turn, call });
     }
@@ -76,7 +77,7 @@ fn build_preview(ctx: &UpdateContext<'_>, id: &CallId, intent: &Result<Intent, S
             needs_approval: matches!(preview_verdict(ctx, id, plan), Some(Verdict::Ask(_))),
         },
         Ok(Intent::Ask(questions)) => QueuePreview::Question(first_question_text(questions)),
-        Err(words) => QueuePreview::Error(words.clone()),
+        Err(error) => QueuePreview::Error(error.clone()),
     }
 }
 
@@ -100,12 +101,12 @@ pub(super) fn open_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>)
 fn request_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>) {
     let Some(turn) = ctx.state.current_turn() else { return };
     let Some(pending) = id.as_ref().and_then(|id| ctx.state.pending_mut(id)) else { return };
-    let asked = matches!(pending.step, CallStage::AwaitingAnswer(_));
-    if !asked && (pending.step != CallStage::Waiting || pending.preapproval.approved.is_some()) {
+    let has_questions = matches!(pending.stage, CallStage::AwaitingAnswer(_));
+    if !has_questions && (pending.stage != CallStage::Waiting || pending.preapproval.approved_plan.is_some()) {
         return;
     }
-    if !asked && !pending.preapproval.is_planning {
-        pending.step = CallStage::Planning;
+    if !has_questions && !pending.preapproval.is_planning {
+        pending.stage = CallStage::Planning;
         let call = pending.call.clone();
         ctx.effects.push(Effect::PlanCall { turn, call });
     }
@@ -116,16 +117,16 @@ fn request_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>) {
 fn close_early_prompt(ctx: &mut UpdateContext<'_>) {
     let Some(id) = ctx.state.early_prompt.take() else { return };
     let Some(pending) = ctx.state.pending_mut(&id) else { return };
-    match pending.step {
+    match pending.stage {
         // Reviewers check it again when its turn comes.
-        CallStage::AwaitingApproval(..) | CallStage::UnderReview(_) => pending.step = CallStage::Waiting,
+        CallStage::AwaitingApproval(..) | CallStage::UnderReview(_) => pending.stage = CallStage::Waiting,
         // The running plan now serves the queue view only; the plan of an edit is dropped.
         CallStage::Planning => {
-            if let Some(before) = pending.pending_edit.take() {
-                pending.call = before.call;
+            if let Some(edit) = pending.pending_edit.take() {
+                pending.call = edit.call;
                 pending.preapproval.is_stale = true;
             }
-            (pending.step, pending.preapproval.is_planning) = (CallStage::Waiting, true);
+            (pending.stage, pending.preapproval.is_planning) = (CallStage::Waiting, true);
         }
         // A question stays open and waits behind the prompt of the call whose turn it is.
         CallStage::Waiting
@@ -138,13 +139,13 @@ fn close_early_prompt(ctx: &mut UpdateContext<'_>) {
 
 /// Handles the plan of a call whose prompt the user opened early: shows the prompt if the call needs approval.
 pub(super) fn handle_early_plan(ctx: &mut UpdateContext<'_>, id: &CallId, intent: Result<Intent, String>) {
-    let look = build_preview(ctx, id, &intent);
-    let asks = matches!(&look, QueuePreview::Plan { needs_approval: true, .. });
+    let preview = build_preview(ctx, id, &intent);
+    let needs_approval = matches!(&preview, QueuePreview::Plan { needs_approval: true, .. });
     if let Some(pending) = ctx.state.pending_mut(id) {
-        (pending.preapproval.preview, pending.step) = (Some(look), CallStage::Waiting);
+        (pending.preapproval.preview, pending.stage) = (Some(preview), CallStage::Waiting);
     }
     match intent {
-        Ok(Intent::Act(plan)) if asks => judge_call(ctx, id, plan),
+        Ok(Intent::Act(plan)) if needs_approval => judge_call(ctx, id, plan),
         Ok(Intent::Ask(questions)) => await_answers(ctx, id, questions),
         Ok(_) | Err(_) => ctx.state.early_prompt = None,
     }
@@ -164,29 +165,34 @@ pub(super) fn record_preapproval(
     ctx.state.repeated_calls.record_approval(&call);
     ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
     if let Some(pending) = ctx.state.pending_mut(id) {
-        (pending.step, pending.preapproval.approved) = (CallStage::Waiting, Some(plan));
+        (pending.stage, pending.preapproval.approved_plan) = (CallStage::Waiting, Some(plan));
     }
 }
 
 /// Runs an approved call whose turn has come if the new plan equals the approved one; otherwise asks the user again.
-pub(super) fn run_if_unchanged(ctx: &mut UpdateContext<'_>, id: &CallId, yes: &Plan, intent: Result<Intent, String>) {
+pub(super) fn run_if_unchanged(
+    ctx: &mut UpdateContext<'_>,
+    id: &CallId,
+    approved_plan: &Plan,
+    intent: Result<Intent, String>,
+) {
     let plan = match intent {
         Ok(Intent::Act(mut plan)) => {
             if let Some(name) = ctx.state.pending_mut(id).map(|pending| pending.call.name.clone()) {
                 apply_turn::judge_items(ctx, &name, &mut plan);
             }
-            if let Work::Batch(work) = &yes.work {
+            if let Work::Batch(work) = &approved_plan.work {
                 let _ = plan.set_rejected(&work.rejected);
             }
             plan
         }
         Ok(Intent::Ask(questions)) => return await_answers(ctx, id, questions),
-        Err(words) => return settle_unstarted(ctx, id, Outcome::Failed(words)),
+        Err(error) => return settle_unstarted(ctx, id, Outcome::Failed(error)),
     };
-    let refused = matches!(preview_verdict(ctx, id, &plan), Some(Verdict::Deny(_) | Verdict::Withhold(_)) | None);
-    let same = *plan == *yes;
+    let is_denied = matches!(preview_verdict(ctx, id, &plan), Some(Verdict::Deny(_) | Verdict::Withhold(_)) | None);
+    let is_same = *plan == *approved_plan;
     let Some(pending) = ctx.state.pending_mut(id) else { return };
-    if same && !refused {
+    if is_same && !is_denied {
         let call = pending.call.clone();
         return start_call(ctx, call, plan, true);
     }

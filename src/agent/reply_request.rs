@@ -20,43 +20,46 @@ const SUB_AGENT_PROMPT: &str = "You are a sub-agent with one task from the main 
 
 /// Builds the system prompt of a session. `facts` are lines such as `Project: ~/src/app`; `stage` is the text about the
 /// dry run, if any.
-pub fn build_system_prompt(facts: &[String], stage: Option<&str>) -> String {
-    let mut words = SYSTEM_PROMPT.trim().to_owned();
+pub fn build_system_prompt(facts: &[String], dry_run_note: Option<&str>) -> String {
+    let mut prompt = SYSTEM_PROMPT.trim().to_owned();
     if !facts.is_empty() {
-        words.push_str("\n\n");
-        words.push_str(&facts.join("\n"));
+        prompt.push_str("\n\n");
+        prompt.push_str(&facts.join("\n"));
     }
-    if let Some(stage) = stage {
-        words.push_str("\n\n");
-        words.push_str(stage);
+    if let Some(dry_run_note) = dry_run_note {
+        prompt.push_str("\n\n");
+        prompt.push_str(dry_run_note);
     }
-    words
+    prompt
 }
 
 /// Builds the system prompt of a sub-agent.
-pub fn build_sub_agent_prompt(words: &str) -> String {
-    format!("{words}\n\n{SUB_AGENT_PROMPT}")
+pub fn build_sub_agent_prompt(prompt: &str) -> String {
+    format!("{prompt}\n\n{SUB_AGENT_PROMPT}")
 }
 
 /// Builds the request for the next reply.
 pub(super) fn build_reply_request(state: &State) -> Request {
     let mut messages = vec![Message::System(state.full_system_prompt())];
-    let (before, most) = state.estimate.truncation().map_or((0, usize::MAX), |it| (it.before_entry, it.max_bytes));
-    state.session.append_messages(&mut messages, before, most);
+    let (before_entry, max_bytes) = state
+        .estimate
+        .truncation()
+        .map_or((0, usize::MAX), |truncation| (truncation.before_entry, truncation.max_bytes));
+    state.session.append_messages(&mut messages, before_entry, max_bytes);
     drop_retried_replies(&mut messages);
     if state.labels_rehearsed {
         label_rehearsed_results(&state.session, &mut messages);
     }
-    Request { model: state.model.clone(), messages, tools: state.tools.clone(), max_tokens: None, pictures: vec![] }
+    Request { model: state.model.clone(), messages, tools: state.tools.clone(), max_tokens: None, images: vec![] }
 }
 
 /// Labels each rehearsed result with its source.
 fn label_rehearsed_results(session: &Session, messages: &mut [Message]) {
     for message in messages {
         if let Message::Tool { call, text } = message
-            && let Some(staged) = session.result_origin(call)
+            && let Some(origin) = session.result_origin(call)
         {
-            *text = format!("{}\n{text}", staged.model_mark());
+            *text = format!("{}\n{text}", origin.model_mark());
         }
     }
 }
@@ -64,13 +67,13 @@ fn label_rehearsed_results(session: &Session, messages: &mut [Message]) {
 /// Removes replies that the user retried: no user message follows them, and the model's new reply follows or is
 /// requested now.
 fn drop_retried_replies(messages: &mut Vec<Message>) {
-    let ends = |message: &Message| matches!(message, Message::Model { calls, .. } if calls.is_empty());
-    let follows = |message: Option<&Message>| matches!(message, None | Some(Message::Model { .. }));
-    let is_replaced = |at: &usize| ends(&messages[*at]) && follows(messages.get(at + 1));
+    let is_final_reply = |message: &Message| matches!(message, Message::Model { calls, .. } if calls.is_empty());
+    let is_new_reply = |message: Option<&Message>| matches!(message, None | Some(Message::Model { .. }));
+    let is_replaced = |index: &usize| is_final_reply(&messages[*index]) && is_new_reply(messages.get(index + 1));
     let replaced: Vec<usize> = (0..messages.len()).filter(is_replaced).collect();
     if !replaced.is_empty() {
-        let mut at = 0..;
-        messages.retain(|_| at.next().is_none_or(|at| replaced.binary_search(&at).is_err()));
+        let mut indices = 0..;
+        messages.retain(|_| indices.next().is_none_or(|index| replaced.binary_search(&index).is_err()));
     }
 }
 

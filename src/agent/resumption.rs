@@ -11,53 +11,57 @@ use std::collections::HashMap;
 ///
 /// A call that was running is settled as interrupted with unknown outcome and is never rerun. A call that waited for
 /// approval is settled as not run. An unanswered question waits again, with the sub-agent that asked it.
-pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
-    resume_with_output(session, blank, &HashMap::new())
+pub fn resume(session: Session, fresh_state: State) -> (State, Vec<Effect>) {
+    resume_with_output(session, fresh_state, &HashMap::new())
 }
 
 /// Resumes a session like [`resume`]. `printed` is the saved output of calls that were running; it is added to their
 /// outcomes.
-pub fn resume_with_output(session: Session, blank: State, printed: &HashMap<CallId, String>) -> (State, Vec<Effect>) {
-    let mut state = blank;
+pub fn resume_with_output(
+    session: Session,
+    fresh_state: State,
+    saved_outputs: &HashMap<CallId, String>,
+) -> (State, Vec<Effect>) {
+    let mut state = fresh_state;
     if let Some(model) = session.model() {
         model.clone_into(&mut state.model);
     }
     state.session = session;
     let mut ctx = UpdateContext::new(&mut state, None);
-    let mut asked = Vec::new();
+    let mut pending_calls = Vec::new();
     // Nothing after a call that had not started has started: an early approval had not taken effect.
-    let mut reached = true;
+    let mut is_turn_reached = true;
     for id in ctx.state.session.open_calls() {
         let Some(call) = ctx.state.session.call(&id) else { continue };
-        let (made, started) = (call.call.clone(), call.is_started);
+        let (tool_call, is_started) = (call.call.clone(), call.is_started);
         if let Some(questions) = &call.questions {
-            asked.push(PendingCall::new(made, CallStage::AwaitingAnswer(questions.clone())));
-            reached = false;
+            pending_calls.push(PendingCall::new(tool_call, CallStage::AwaitingAnswer(questions.clone())));
+            is_turn_reached = false;
             continue;
         }
-        let words = if ctx.state.session.has_sub_agent(&id) {
-            if let Some(sub_agent) = restore_sub_agent(&mut ctx, &id, printed) {
-                asked.push(PendingCall::new(made, CallStage::Delegated(Box::new(sub_agent))));
+        let reason = if ctx.state.session.has_sub_agent(&id) {
+            if let Some(sub_agent) = restore_sub_agent(&mut ctx, &id, saved_outputs) {
+                pending_calls.push(PendingCall::new(tool_call, CallStage::Delegated(Box::new(sub_agent))));
                 continue;
             }
             "The program exited while the sub-agent worked. Its progress is unknown and it will not continue. Changes its calls had made remain."
-        } else if started && reached {
+        } else if is_started && is_turn_reached {
             "The program exited while this call ran. Its outcome is unknown. It was not rerun."
-        } else if started {
+        } else if is_started {
             "Not run: the program exited before this call's turn."
         } else {
             "Not run: the program exited before this call was approved."
         };
-        reached &= started;
+        is_turn_reached &= is_started;
         let outcome = Outcome::Interrupted(call_output::format_interrupted_outcome(
-            words,
-            printed.get(&id).map_or("", String::as_str),
+            reason,
+            saved_outputs.get(&id).map_or("", String::as_str),
         ));
         ctx.record_entry(Entry::Settled { call: id, outcome, took_ms: 0, sha256: Digest::default(), staged: None });
     }
-    if !asked.is_empty() {
+    if !pending_calls.is_empty() {
         ctx.state.turn_count += 1;
-        ctx.state.phase = Phase::RunningCalls { turn: TurnId(ctx.state.turn_count), calls: asked };
+        ctx.state.phase = Phase::RunningCalls { turn: TurnId(ctx.state.turn_count), calls: pending_calls };
     } else if ctx.state.session.is_mid_turn() {
         ctx.record_entry(Entry::Ended { ending: Ending::Interrupted });
     }
@@ -67,17 +71,21 @@ pub fn resume_with_output(session: Session, blank: State, printed: &HashMap<Call
 }
 
 /// Restores the sub-agent of a call from its entries; `None` if nothing in it waits for the user, so that it has ended.
-fn restore_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId, printed: &HashMap<CallId, String>) -> Option<SubAgent> {
+fn restore_sub_agent(
+    ctx: &mut UpdateContext<'_>,
+    id: &CallId,
+    saved_outputs: &HashMap<CallId, String>,
+) -> Option<SubAgent> {
     let session = &ctx.state.session;
     let name = session.sub_agent_name(id).unwrap_or_default().to_owned();
     let sha256 = session.last_plan_digest(id);
-    let talk = Session::replay(session.sub_agent_entries(id).map(|(_, entry)| entry.clone()));
+    let sub_session = Session::replay(session.sub_agent_entries(id).map(|(_, entry)| entry.clone()));
     // If this process cannot start sub-agents, it still settles those of an earlier one.
-    let blank = ctx
+    let fresh_state = ctx
         .state
         .new_sub_agent_state()
         .unwrap_or_else(|| State::new(ctx.state.policy, String::new(), String::new(), Vec::new()));
-    let (state, effects) = resume_with_output(talk, blank, printed);
+    let (state, effects) = resume_with_output(sub_session, fresh_state, saved_outputs);
     ctx.state.turn_count = ctx.state.turn_count.max(state.turn_count);
     ctx.adopt_effects(id, effects);
     (!state.is_idle()).then(|| SubAgent::new(name, state, None, sha256))

@@ -72,8 +72,8 @@ impl Reviewers {
         if matches!(verdict, Verdict::Deny(_)) {
             return Vec::new();
         }
-        let missed = |hook: &&HookReviewer| !hook.in_dry_run && hook.reviews_call(tool, plan);
-        self.hooks.iter().filter(missed).map(|hook| hook.name.clone()).collect()
+        let is_skipped = |hook: &&HookReviewer| !hook.in_dry_run && hook.reviews_call(tool, plan);
+        self.hooks.iter().filter(is_skipped).map(|hook| hook.name.clone()).collect()
     }
 }
 

@@ -19,7 +19,7 @@ const REVIEWED_MESSAGES: usize = 3;
 /// Returns whether a hook may replace the user's approval of this plan: only if a grant could. Destructive, sensitive,
 /// irreversible and unclear calls are always the user's decision.
 fn can_hook_approve(plan: &Plan) -> bool {
-    let within = match &plan.access {
+    let can_grant_access = match &plan.access {
         Access::Nothing | Access::Read(_) | Access::Write(_) => true,
         Access::ReadSensitive(_) | Access::WriteOutside(_) | Access::AyeFiles(_) => false,
         Access::Run(run) => match run.reach {
@@ -27,173 +27,181 @@ fn can_hook_approve(plan: &Plan) -> bool {
             Reach::Outside | Reach::Unclear | Reach::Denied => false,
         },
     };
-    let keeps = plan.destroys.is_none() && plan.preconditions.hard_links.is_none();
-    within && keeps && plan.grant.is_some() && !plan.preconditions.is_partial
+    let is_nondestructive = plan.destroys.is_none() && plan.preconditions.hard_links.is_none();
+    can_grant_access && is_nondestructive && plan.grant.is_some() && !plan.preconditions.is_partial
 }
 
 /// Starts the review of a call after its verdict. Without reviewers the verdict takes effect at once. If `stays` is
 /// set, no hook can lift the need for approval.
-pub(super) fn start_review(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<Plan>, verdict: Verdict, stays: bool) {
+pub(super) fn start_review(
+    ctx: &mut UpdateContext<'_>,
+    id: &CallId,
+    plan: Box<Plan>,
+    verdict: Verdict,
+    must_ask: bool,
+) {
     // Nor can a hook override a rule that asks.
     let call = ctx.state.pending().iter().find(|pending| pending.call.id == *id);
-    let asks = call.is_some_and(|pending| {
-        let of = Subject::from_plan(&pending.call.name, &plan);
-        !ctx.state.rules.permits_grants(&of)
+    let rule_asks = call.is_some_and(|pending| {
+        let subject = Subject::from_plan(&pending.call.name, &plan);
+        !ctx.state.rules.permits_grants(&subject)
     });
-    let stays = stays || asks || !can_hook_approve(&plan);
+    let must_ask = must_ask || rule_asks || !can_hook_approve(&plan);
     // Replaced below by the first reviewer.
-    let adviser = Reviewer::Model;
+    let placeholder = Reviewer::Model;
     continue_review(
         ctx,
         id,
-        PendingReview { plan, reviewer: adviser, verdict, hooks_done: 0, must_ask: stays, is_lifted: false, round: 0 },
+        PendingReview { plan, reviewer: placeholder, verdict, hooks_done: 0, must_ask, is_lifted: false, round: 0 },
     );
 }
 
-fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut consulting: PendingReview) {
+fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut pending_review: PendingReview) {
     let (Some(turn), Some(call)) = (ctx.state.current_turn(), ctx.state.pending_mut(id)) else { return };
     let call = call.call.clone();
-    let Some(adviser) = next_reviewer(ctx, &call.name, &mut consulting) else {
-        let PendingReview { plan, verdict, is_lifted: lifted, .. } = consulting;
+    let Some(reviewer) = next_reviewer(ctx, &call.name, &mut pending_review) else {
+        let PendingReview { plan, verdict, is_lifted, .. } = pending_review;
         // Meanwhile the user may have chosen a narrower mode or revoked a grant.
-        let now = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
-        let lifted = lifted && ctx.state.rules.permits_grants(&Subject::from_plan(&call.name, &plan));
-        let verdict = match (now, verdict) {
+        let current_verdict = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
+        let is_lifted = is_lifted && ctx.state.rules.permits_grants(&Subject::from_plan(&call.name, &plan));
+        let verdict = match (current_verdict, verdict) {
             (refused @ Verdict::Deny(_), _) | (Verdict::Withhold(_), refused @ Verdict::Deny(_)) => refused,
             (withheld @ Verdict::Withhold(_), _) => withheld,
-            (asks @ Verdict::Ask(_), Verdict::Allow(_)) if !lifted => asks,
+            (asks @ Verdict::Ask(_), Verdict::Allow(_)) if !is_lifted => asks,
             (Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_), verdict) => verdict,
         };
         return apply_verdict(ctx, id, plan, verdict);
     };
     ctx.state.review_count += 1;
-    (consulting.reviewer, consulting.round) = (adviser, ctx.state.review_count);
-    let brief = ReviewContext {
-        user_messages: if consulting.reviewer == Reviewer::Model { last_user_messages(ctx) } else { Vec::new() },
-        reviewer: consulting.reviewer.clone(),
-        verdict: consulting.verdict.as_str().to_owned(),
-        reason: consulting.verdict.reason().to_owned(),
+    (pending_review.reviewer, pending_review.round) = (reviewer, ctx.state.review_count);
+    let context = ReviewContext {
+        user_messages: if pending_review.reviewer == Reviewer::Model { last_user_messages(ctx) } else { Vec::new() },
+        reviewer: pending_review.reviewer.clone(),
+        verdict: pending_review.verdict.as_str().to_owned(),
+        reason: pending_review.verdict.reason().to_owned(),
         mode: ctx.state.policy.mode.as_str(),
         dry_run: ctx.state.is_dry_run(),
     };
-    let (round, plan) = (consulting.round, consulting.plan.clone());
+    let (round, plan) = (pending_review.round, pending_review.plan.clone());
     if let Some(pending) = ctx.state.pending_mut(id) {
-        pending.step = CallStage::UnderReview(Box::new(consulting));
+        pending.stage = CallStage::UnderReview(Box::new(pending_review));
     }
-    ctx.effects.push(Effect::ReviewCall { turn, call, plan, round, context: Box::new(brief) });
+    ctx.effects.push(Effect::ReviewCall { turn, call, plan, round, context: Box::new(context) });
 }
 
 /// Returns the next reviewer; `None` if no reviewer could change the verdict.
-fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, consulting: &mut PendingReview) -> Option<Reviewer> {
-    if matches!(consulting.verdict, Verdict::Deny(_)) {
+fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, pending_review: &mut PendingReview) -> Option<Reviewer> {
+    if matches!(pending_review.verdict, Verdict::Deny(_)) {
         return None;
     }
-    let (advisers, dry_run) = (&ctx.state.reviewers, ctx.state.is_dry_run());
-    while let Some(hook) = advisers.hooks.get(consulting.hooks_done) {
-        consulting.hooks_done += 1;
-        if (hook.in_dry_run || !dry_run) && hook.reviews_call(tool, &consulting.plan) {
+    let (reviewers, dry_run) = (&ctx.state.reviewers, ctx.state.is_dry_run());
+    while let Some(hook) = reviewers.hooks.get(pending_review.hooks_done) {
+        pending_review.hooks_done += 1;
+        if (hook.in_dry_run || !dry_run) && hook.reviews_call(tool, &pending_review.plan) {
             return Some(Reviewer::Hook(hook.name.clone()));
         }
     }
-    let was_asked = consulting.hooks_done > advisers.hooks.len();
+    let was_model_asked = pending_review.hooks_done > reviewers.hooks.len();
     // In a dry run no call has the verdict `allow`, so there is nothing to review.
-    let would_go_ahead = matches!(consulting.verdict, Verdict::Allow(_)) && !reads_inside_project(&consulting.plan);
-    if !advisers.has_model_reviewer || was_asked || !would_go_ahead {
+    let would_run = matches!(pending_review.verdict, Verdict::Allow(_)) && !reads_inside_project(&pending_review.plan);
+    if !reviewers.has_model_reviewer || was_model_asked || !would_run {
         return None;
     }
-    consulting.hooks_done += 1;
+    pending_review.hooks_done += 1;
     Some(Reviewer::Model)
 }
 
 /// Returns the latest user messages, oldest first. In a sub-agent these are the messages of the turn, not the task,
 /// which the model wrote.
 fn last_user_messages(ctx: &UpdateContext<'_>) -> Vec<String> {
-    let said = |entry: &Entry| if let Entry::UserMessage { text } = entry { Some(text.clone()) } else { None };
-    let mut words: Vec<String> = ctx
+    let message_text = |entry: &Entry| if let Entry::UserMessage { text } = entry { Some(text.clone()) } else { None };
+    let mut messages: Vec<String> = ctx
         .parent_session
         .unwrap_or(&ctx.state.session)
         .entries()
         .iter()
         .rev()
-        .filter_map(said)
+        .filter_map(message_text)
         .take(REVIEWED_MESSAGES)
         .collect();
-    words.reverse();
-    words
+    messages.reverse();
+    messages
 }
 
 /// Handles the answer of a reviewer.
-pub(super) fn handle_review(ctx: &mut UpdateContext<'_>, id: &CallId, round: u64, said: Review) {
+pub(super) fn handle_review(ctx: &mut UpdateContext<'_>, id: &CallId, round: u64, review: Review) {
     let Some(pending) = ctx.state.pending_mut(id) else { return };
-    let CallStage::UnderReview(consulting) = &pending.step else { return };
-    if consulting.round != round {
+    let CallStage::UnderReview(pending_review) = &pending.stage else { return };
+    if pending_review.round != round {
         return;
     }
-    let mut consulting = (**consulting).clone();
-    let sha256 = digest_call(&pending.call, &consulting.plan);
-    let Review { verdict: advice, reason: why, is_failed: failed, took_ms, usage } = said;
+    let mut pending_review = (**pending_review).clone();
+    let sha256 = digest_call(&pending.call, &pending_review.plan);
+    let Review { verdict: advice, reason: why, is_failed, took_ms, usage } = review;
     // An answer that this reviewer may not give requires approval.
-    let advice = if consulting.reviewer.allowed_verdicts().contains(&advice) { advice } else { ReviewVerdict::Ask };
-    let (by, before) = (consulting.reviewer.clone(), consulting.verdict.as_str().to_owned());
-    let asked = matches!(consulting.verdict, Verdict::Ask(_));
-    (consulting.verdict, consulting.must_ask) =
-        combine_advice(consulting.verdict, consulting.must_ask, &by, advice, &why, failed);
-    consulting.is_lifted |= asked && matches!(consulting.verdict, Verdict::Allow(_));
+    let advice = if pending_review.reviewer.allowed_verdicts().contains(&advice) { advice } else { ReviewVerdict::Ask };
+    let (reviewer, earlier_verdict) = (pending_review.reviewer.clone(), pending_review.verdict.as_str().to_owned());
+    let was_ask = matches!(pending_review.verdict, Verdict::Ask(_));
+    (pending_review.verdict, pending_review.must_ask) =
+        combine_advice(pending_review.verdict, pending_review.must_ask, &reviewer, advice, &why, is_failed);
+    pending_review.is_lifted |= was_ask && matches!(pending_review.verdict, Verdict::Allow(_));
     ctx.record_entry(Entry::Reviewed {
         call: id.clone(),
-        reviewer: by,
-        earlier_verdict: before,
+        reviewer,
+        earlier_verdict,
         verdict: advice,
         reason: why,
-        is_failed: failed,
+        is_failed,
         took_ms,
         usage,
         sha256,
     });
-    continue_review(ctx, id, consulting);
+    continue_review(ctx, id, pending_review);
     ctx.continue_calls();
 }
 
 /// Combines a verdict with the answer of a reviewer. Also returns whether the need for approval is now fixed.
 fn combine_advice(
     verdict: Verdict,
-    stays: bool,
-    by: &Reviewer,
+    must_ask: bool,
+    reviewer: &Reviewer,
     advice: ReviewVerdict,
     why: &str,
-    failed: bool,
+    is_failed: bool,
 ) -> (Verdict, bool) {
-    let who = by.display_name();
-    let because = if why.is_empty() { String::new() } else { format!(": {why}") };
+    let reviewer_name = reviewer.display_name();
+    let reason_suffix = if why.is_empty() { String::new() } else { format!(": {why}") };
     match (advice, verdict) {
         (_, refused @ Verdict::Deny(_)) => (refused, true),
         (ReviewVerdict::Deny, Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)) => {
-            let words = format!("Refused by {who}{because}. The call was not run. Do not retry it in another form.");
-            (Verdict::Deny(words), true)
+            let denial = format!(
+                "Refused by {reviewer_name}{reason_suffix}. The call was not run. Do not retry it in another form."
+            );
+            (Verdict::Deny(denial), true)
         }
         // A withheld call reads nothing, so no approval is needed.
         (ReviewVerdict::Ask, withheld @ Verdict::Withhold(_)) => (withheld, true),
         (ReviewVerdict::Ask, verdict) => {
-            let words = match (failed, why.is_empty(), by) {
-                (true, ..) => format!("{who} failed{because}"),
-                (false, true, _) => format!("{who} requires approval"),
-                (false, false, Reviewer::Hook(_)) => format!("{who}{because}"),
+            let new_reason = match (is_failed, why.is_empty(), reviewer) {
+                (true, ..) => format!("{reviewer_name} failed{reason_suffix}"),
+                (false, true, _) => format!("{reviewer_name} requires approval"),
+                (false, false, Reviewer::Hook(_)) => format!("{reviewer_name}{reason_suffix}"),
                 // Quoted: the text the model read may have influenced its reason.
-                (false, false, Reviewer::Model) => format!("{who}: “{why}”"),
+                (false, false, Reviewer::Model) => format!("{reviewer_name}: “{why}”"),
             };
             let reason = match verdict {
-                Verdict::Ask(reason) if !reason.is_empty() => format!("{reason}; {words}"),
+                Verdict::Ask(reason) if !reason.is_empty() => format!("{reason}; {new_reason}"),
                 Verdict::Ask(_)
                 | Verdict::Allow(_)
                 | Verdict::Rehearse(_)
                 | Verdict::Withhold(_)
-                | Verdict::Deny(_) => words,
+                | Verdict::Deny(_) => new_reason,
             };
             (Verdict::Ask(reason), true)
         }
-        (ReviewVerdict::Allow, Verdict::Ask(_)) if !stays && matches!(by, Reviewer::Hook(_)) => {
-            (Verdict::Allow(format!("{who} allows it{because}")), false)
+        (ReviewVerdict::Allow, Verdict::Ask(_)) if !must_ask && matches!(reviewer, Reviewer::Hook(_)) => {
+            (Verdict::Allow(format!("{reviewer_name} allows it{reason_suffix}")), false)
         }
-        (ReviewVerdict::Allow, verdict) => (verdict, stays),
+        (ReviewVerdict::Allow, verdict) => (verdict, must_ask),
     }
 }

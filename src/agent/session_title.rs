@@ -33,31 +33,32 @@ pub(super) fn request_title_after_turn(ctx: &mut UpdateContext<'_>) {
 
 fn build_title_request(state: &State) -> Option<Request> {
     let entries = state.session.entries();
-    let said = entries.iter().find_map(|entry| match entry {
+    let user_message = entries.iter().find_map(|entry| match entry {
         Entry::UserMessage { text } => Some(text.trim()),
         _ => None,
     })?;
-    let replied = entries.iter().find_map(|entry| match entry {
+    let reply_text = entries.iter().find_map(|entry| match entry {
         Entry::Replied { text, .. } if !text.trim().is_empty() => Some(text.trim()),
         _ => None,
     })?;
-    let (said, replied) = (truncate_middle(said, MAX_SHOWN_BYTES), truncate_middle(replied, MAX_SHOWN_BYTES));
-    let talk = format!("User:\n{said}\n\nModel:\n{replied}\n\nTitle:");
-    let messages = vec![Message::System(TITLE_PROMPT.to_owned()), Message::User(talk)];
+    let (user_message, reply_text) =
+        (truncate_middle(user_message, MAX_SHOWN_BYTES), truncate_middle(reply_text, MAX_SHOWN_BYTES));
+    let excerpt = format!("User:\n{user_message}\n\nModel:\n{reply_text}\n\nTitle:");
+    let messages = vec![Message::System(TITLE_PROMPT.to_owned()), Message::User(excerpt)];
     Some(Request {
         model: state.model.clone(),
         messages,
         tools: Vec::new(),
         max_tokens: Some(MAX_TITLE_TOKENS),
-        pictures: Vec::new(),
+        images: Vec::new(),
     })
 }
 
 /// Handles the model's reply. An unusable one keeps the current title; its usage is recorded in any case.
-pub(super) fn handle_title_reply(ctx: &mut UpdateContext<'_>, said: &str, usage: Option<Usage>) {
+pub(super) fn handle_title_reply(ctx: &mut UpdateContext<'_>, reply: &str, usage: Option<Usage>) {
     let session = &ctx.state.session;
-    let taken = clean_title(said).filter(|_| session.title_source() != Some(TitleSource::User));
-    let title = match (taken, usage) {
+    let usable_title = clean_title(reply).filter(|_| session.title_source() != Some(TitleSource::User));
+    let title = match (usable_title, usage) {
         (Some(title), _) => title,
         (None, Some(_)) => session.title().unwrap_or_default().to_owned(),
         (None, None) => return,
@@ -66,37 +67,37 @@ pub(super) fn handle_title_reply(ctx: &mut UpdateContext<'_>, said: &str, usage:
 }
 
 /// Extracts a title from the model's reply; `None` if there is none.
-fn clean_title(said: &str) -> Option<String> {
-    let line = said.lines().map(str::trim).find(|line| line.chars().any(char::is_alphanumeric))?;
+fn clean_title(reply: &str) -> Option<String> {
+    let line = reply.lines().map(str::trim).find(|line| line.chars().any(char::is_alphanumeric))?;
     // Control and bidirectional characters must not reach the terminal.
     let line = line.replace('\t', " ").replace('\u{fffd}', "");
     let line = remove_hidden(&line);
-    let mark = |c: char| {
+    let is_mark = |c: char| {
         c.is_whitespace()
             || matches!(c, '"' | '\'' | '`' | '*' | '#' | '_' | '“' | '”' | '„' | '‘' | '’' | '«' | '»' | '-' | '>')
     };
-    let bare = line.trim_start_matches(mark);
-    let bare = match bare.split_at_checked(6) {
+    let trimmed = line.trim_start_matches(is_mark);
+    let trimmed = match trimmed.split_at_checked(6) {
         Some((word, rest)) if word.eq_ignore_ascii_case("title:") => rest,
-        Some(_) | None => bare,
+        Some(_) | None => trimmed,
     };
-    let bare = bare.trim_matches(mark).trim_end_matches(['.', '。']).trim_matches(mark);
-    let words: Vec<&str> = bare.split_whitespace().collect();
-    if words.len() > MAX_TITLE_WORDS || !bare.chars().any(char::is_alphanumeric) {
+    let trimmed = trimmed.trim_matches(is_mark).trim_end_matches(['.', '。']).trim_matches(is_mark);
+    let words: Vec<&str> = trimmed.split_whitespace().collect();
+    if words.len() > MAX_TITLE_WORDS || !trimmed.chars().any(char::is_alphanumeric) {
         return None;
     }
-    let whole = words.join(" ");
-    if whole.width() <= MAX_TITLE_COLUMNS {
-        return Some(whole);
+    let joined = words.join(" ");
+    if joined.width() <= MAX_TITLE_COLUMNS {
+        return Some(joined);
     }
     let mut title = String::new();
-    for letter in whole.graphemes(true) {
-        if title.width() + letter.width() > MAX_TITLE_COLUMNS - 1 {
+    for grapheme in joined.graphemes(true) {
+        if title.width() + grapheme.width() > MAX_TITLE_COLUMNS - 1 {
             break;
         }
-        title.push_str(letter);
+        title.push_str(grapheme);
     }
-    title.truncate(title.rfind(' ').filter(|&at| at > title.len() / 2).unwrap_or(title.len()));
+    title.truncate(title.rfind(' ').filter(|&index| index > title.len() / 2).unwrap_or(title.len()));
     title.push('…');
     Some(title)
 }
@@ -107,22 +108,27 @@ mod tests {
 
     #[test]
     fn extracts_title_from_any_reply() {
-        let check = |said: &str, name: Option<&str>| assert_eq!(clean_title(said).as_deref(), name, "{said:?}");
-        check("Mending the flaky test", Some("Mending the flaky test"));
-        check("\n\n**\"Mending the flaky test.\"**\nThat is my title.", Some("Mending the flaky test"));
-        check("# Title: `Mending the flaky test`", Some("Mending the flaky test"));
-        check("title: 'A\tb'", Some("A b"));
-        check("A\u{1b}]0;evil\u{7}name\u{202e}", Some("A]0;evilname"));
-        check("测试失败的原因。", Some("测试失败的原因"));
-        for nothing in ["", " \n ", "...", "\"\"", "\u{1b}\u{7}", "?!"] {
-            check(nothing, None);
+        let assert_title =
+            |reply: &str, expected: Option<&str>| assert_eq!(clean_title(reply).as_deref(), expected, "{reply:?}");
+        assert_title("Mending the flaky test", Some("Mending the flaky test"));
+        assert_title("\n\n**\"Mending the flaky test.\"**\nThat is my title.", Some("Mending the flaky test"));
+        assert_title("# Title: `Mending the flaky test`", Some("Mending the flaky test"));
+        assert_title("title: 'A\tb'", Some("A b"));
+        assert_title("A\u{1b}]0;evil\u{7}name\u{202e}", Some("A]0;evilname"));
+        assert_title("测试失败的原因。", Some("测试失败的原因"));
+        for reply in ["", " \n ", "...", "\"\"", "\u{1b}\u{7}", "?!"] {
+            assert_title(reply, None);
         }
-        check("I am sorry, but I cannot give a title to this talk because there is nothing in it", None);
-        let long = clean_title("漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字").unwrap();
-        assert!(long.width() <= MAX_TITLE_COLUMNS && long.ends_with('…'), "{long}");
-        let words =
+        assert_title("I am sorry, but I cannot give a title to this talk because there is nothing in it", None);
+        let long_title =
+            clean_title("漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字").unwrap();
+        assert!(long_title.width() <= MAX_TITLE_COLUMNS && long_title.ends_with('…'), "{long_title}");
+        let shortened_title =
             clean_title("Extraordinarily complicated internationalisation configuration considerations everywhere")
                 .unwrap();
-        assert!(words.width() <= MAX_TITLE_COLUMNS && words.ends_with(" internationalisation…"), "{words}");
+        assert!(
+            shortened_title.width() <= MAX_TITLE_COLUMNS && shortened_title.ends_with(" internationalisation…"),
+            "{shortened_title}"
+        );
     }
 }

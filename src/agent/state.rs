@@ -99,7 +99,7 @@ pub enum Phase {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingCall {
     pub call: ToolCall,
-    pub step: CallStage,
+    pub stage: CallStage,
     /// The call before the user's edit, while the edited call is planned.
     pub(super) pending_edit: Option<Box<PendingEdit>>,
     /// True if an earlier plan showed that the call changes something. That plan was made too early to be used.
@@ -170,10 +170,10 @@ impl SubAgent {
 
 impl PendingCall {
     /// Creates a call at this stage.
-    pub(super) fn new(call: ToolCall, step: CallStage) -> Self {
+    pub(super) fn new(call: ToolCall, stage: CallStage) -> Self {
         Self {
             call,
-            step,
+            stage,
             pending_edit: None,
             has_effects: false,
             preapproval: Preapproval::default(),
@@ -184,11 +184,11 @@ impl PendingCall {
 
     /// Returns the sub-agent that works on the call.
     pub fn sub_agent(&self) -> Option<&SubAgent> {
-        if let CallStage::Delegated(sub_agent) = &self.step { Some(sub_agent) } else { None }
+        if let CallStage::Delegated(sub_agent) = &self.stage { Some(sub_agent) } else { None }
     }
 
     pub(super) fn sub_agent_mut(&mut self) -> Option<&mut SubAgent> {
-        if let CallStage::Delegated(sub_agent) = &mut self.step { Some(sub_agent) } else { None }
+        if let CallStage::Delegated(sub_agent) = &mut self.stage { Some(sub_agent) } else { None }
     }
 }
 
@@ -233,8 +233,8 @@ impl State {
     /// Replaces the project's instructions from the next request on.
     pub fn set_instructions(&mut self, instructions: Arc<Vec<Instructions>>) {
         self.instructions = instructions;
-        let counted = self.session.token_count().is_some();
-        self.estimate.update_fixed(&self.full_system_prompt(), &self.tools, counted);
+        let is_counted = self.session.token_count().is_some();
+        self.estimate.update_fixed(&self.full_system_prompt(), &self.tools, is_counted);
     }
 
     /// Restores user messages that were queued when the program exited. Nothing is sent.
@@ -268,7 +268,7 @@ impl State {
     /// Returns whether something runs that needs no user, so that the spinner turns. While one call waits for the user,
     /// another may be planned, read or worked on by a sub-agent.
     pub fn is_busy(&self) -> bool {
-        let goes_on = |pending: &PendingCall| match &pending.step {
+        let is_running = |pending: &PendingCall| match &pending.stage {
             CallStage::Planning | CallStage::UnderReview(_) | CallStage::Running(_) => true,
             CallStage::Delegated(sub_agent) => sub_agent.state.is_busy(),
             CallStage::Waiting
@@ -276,18 +276,18 @@ impl State {
             | CallStage::AwaitingAnswer(_)
             | CallStage::Settled => false,
         };
-        !self.is_idle() && (self.waiting_call().is_none() || self.pending().iter().any(goes_on))
+        !self.is_idle() && (self.waiting_call().is_none() || self.pending().iter().any(is_running))
     }
 
     /// Returns whether the last turn failed, or was interrupted before any reply, so that the same request can be sent
     /// again.
     pub fn can_retry_turn(&self) -> bool {
-        let mut last = self.session.entries().iter().rev().filter(|entry| !entry.is_outside_turns());
+        let mut newest_entries = self.session.entries().iter().rev().filter(|entry| !entry.is_outside_turns());
         self.is_idle()
-            && match last.next() {
+            && match newest_entries.next() {
                 Some(Entry::Ended { ending: Ending::Failed(_) }) => true,
                 Some(Entry::Ended { ending: Ending::Interrupted }) => {
-                    matches!(last.next(), Some(Entry::UserMessage { .. } | Entry::FellBack { .. }))
+                    matches!(newest_entries.next(), Some(Entry::UserMessage { .. } | Entry::FellBack { .. }))
                 }
                 Some(_) | None => false,
             }
@@ -297,14 +297,14 @@ impl State {
     pub fn current_turn(&self) -> Option<TurnId> {
         match &self.phase {
             Phase::Idle => None,
-            Phase::Replying(draft) => Some(draft.turn),
+            Phase::Replying(reply) => Some(reply.turn),
             Phase::RunningCalls { turn, .. } => Some(*turn),
         }
     }
 
     /// Returns whether the model is writing a summary rather than a reply.
     pub fn is_summarizing(&self) -> bool {
-        matches!(&self.phase, Phase::Replying(draft) if draft.is_summary())
+        matches!(&self.phase, Phase::Replying(reply) if reply.is_summary())
     }
 
     /// Describes the source of simulated results; follows “is”.
@@ -345,9 +345,9 @@ impl State {
 
 impl State {
     /// Takes the incomplete reply and leaves the agent idle; the caller sets the next phase.
-    pub(super) fn take_draft(&mut self) -> Option<StreamingReply> {
+    pub(super) fn take_streaming_reply(&mut self) -> Option<StreamingReply> {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
-            Phase::Replying(draft) => Some(*draft),
+            Phase::Replying(reply) => Some(*reply),
             other @ (Phase::Idle | Phase::RunningCalls { .. }) => {
                 self.phase = other;
                 None
@@ -365,18 +365,22 @@ impl State {
 
     /// Returns how often this call failed in a row with the same arguments.
     pub(super) fn failure_count(&self, call: &ToolCall) -> u32 {
-        let same = |(failed, _): &&(ToolCall, u32)| failed.name == call.name && failed.arguments == call.arguments;
-        self.failed_calls.iter().find(same).map_or(0, |(_, count)| *count)
+        let is_same_call = |(failed_call, _): &&(ToolCall, u32)| {
+            failed_call.name == call.name && failed_call.arguments == call.arguments
+        };
+        self.failed_calls.iter().find(is_same_call).map_or(0, |(_, count)| *count)
     }
 
     /// Counts a failure. A success of a tool clears the failures of all its calls.
-    pub(super) fn count_failure(&mut self, call: &ToolCall, failed: bool) {
-        if !failed {
-            self.failed_calls.retain(|(other, _)| other.name != call.name);
+    pub(super) fn count_failure(&mut self, call: &ToolCall, has_failed: bool) {
+        if !has_failed {
+            self.failed_calls.retain(|(failed_call, _)| failed_call.name != call.name);
             return;
         }
-        let same = |(other, _): &&mut (ToolCall, u32)| other.name == call.name && other.arguments == call.arguments;
-        match self.failed_calls.iter_mut().find(same) {
+        let is_same_call = |(failed_call, _): &&mut (ToolCall, u32)| {
+            failed_call.name == call.name && failed_call.arguments == call.arguments
+        };
+        match self.failed_calls.iter_mut().find(is_same_call) {
             Some((_, count)) => *count += 1,
             None => self.failed_calls.push((call.clone(), 1)),
         }

@@ -114,25 +114,25 @@ impl StreamingReply {
         if self.is_summary() {
             return None;
         }
-        let now =
+        let current =
             SavedLength { text: self.text.len(), reasoning: self.reasoning.len(), reclassified: self.reclassified };
-        let before = std::mem::replace(&mut self.saved, now);
-        if before == now {
+        let previous = std::mem::replace(&mut self.saved, current);
+        if previous == current {
             return None;
         }
         // Text that turned out to be reasoning is no text any more.
-        let text = if before.reclassified == now.reclassified { before.text } else { 0 };
+        let text = if previous.reclassified == current.reclassified { previous.text } else { 0 };
         Some(PartialReply {
             sub_agent_call: None,
             model: self.model.clone().unwrap_or_else(|| model.to_owned()),
             text: TextPart::after(&self.text, text),
-            reasoning: TextPart::after(&self.reasoning, before.reasoning),
+            reasoning: TextPart::after(&self.reasoning, previous.reasoning),
         })
     }
 
     /// Converts the reply into an entry.
     pub(super) fn into_reply_entry(self, model: &str, calls: Vec<ToolCall>, incomplete: Option<String>) -> Entry {
-        let thought = self.thinking_time.unwrap_or_default().as_millis();
+        let thinking_ms = self.thinking_time.unwrap_or_default().as_millis();
         Entry::Replied {
             text: self.text,
             reasoning: self.reasoning,
@@ -140,7 +140,7 @@ impl StreamingReply {
             incomplete,
             model: self.model.unwrap_or_else(|| model.to_owned()),
             usage: self.usage,
-            thought_ms: u64::try_from(thought).unwrap_or(u64::MAX),
+            thought_ms: u64::try_from(thinking_ms).unwrap_or(u64::MAX),
             echo: self.echo,
         }
     }

@@ -39,8 +39,8 @@ impl State {
 impl State {
     /// Returns whether a sub-agent waits to retry a failed request.
     pub fn has_sub_agent_retry(&self) -> bool {
-        self.pending().iter().filter_map(PendingCall::sub_agent).any(|it| match &it.state.phase {
-            Phase::Replying(draft) => draft.pending_retry.is_some(),
+        self.pending().iter().filter_map(PendingCall::sub_agent).any(|sub_agent| match &sub_agent.state.phase {
+            Phase::Replying(reply) => reply.pending_retry.is_some(),
             Phase::Idle | Phase::RunningCalls { .. } => false,
         })
     }
@@ -64,22 +64,25 @@ pub(super) fn delegate_task(ctx: &mut UpdateContext<'_>, id: &CallId, task: &Tas
     let Some(state) = ctx.state.new_sub_agent_state() else { return };
     ctx.state.delegated_tasks += 1;
     if let Some(pending) = ctx.state.pending_mut(id) {
-        let words = Some(task.instructions.clone());
-        pending.step = CallStage::Delegated(Box::new(SubAgent::new(task.name.clone(), state, words, sha256)));
+        let instructions = Some(task.instructions.clone());
+        pending.stage = CallStage::Delegated(Box::new(SubAgent::new(task.name.clone(), state, instructions, sha256)));
     }
 }
 
 /// Starts waiting sub-agents while slots are free.
 pub(super) fn start_waiting_sub_agents(ctx: &mut UpdateContext<'_>) {
     loop {
-        let all = || ctx.state.pending().iter().filter_map(|it| Some((&it.call.id, it.sub_agent()?)));
-        if all().filter(|(_, it)| it.has_started()).count() >= MAX_PARALLEL_SUB_AGENTS {
+        let sub_agents =
+            || ctx.state.pending().iter().filter_map(|pending| Some((&pending.call.id, pending.sub_agent()?)));
+        if sub_agents().filter(|(_, sub_agent)| sub_agent.has_started()).count() >= MAX_PARALLEL_SUB_AGENTS {
             return;
         }
-        let Some(id) = all().find(|(_, it)| !it.has_started()).map(|(id, _)| id.clone()) else { return };
+        let Some(id) = sub_agents().find(|(_, sub_agent)| !sub_agent.has_started()).map(|(id, _)| id.clone()) else {
+            return;
+        };
         let sub_agent = ctx.state.pending_mut(&id).and_then(PendingCall::sub_agent_mut);
-        let Some(task) = sub_agent.and_then(|it| it.task.take()) else { return };
-        run_in_sub_agent(ctx, &id, |below| model_requests::queue_user_message(below, task));
+        let Some(task) = sub_agent.and_then(|sub_agent| sub_agent.task.take()) else { return };
+        run_in_sub_agent(ctx, &id, |sub_ctx| model_requests::queue_user_message(sub_ctx, task));
     }
 }
 
@@ -90,9 +93,9 @@ pub(super) fn route_to_sub_agent(
     event: Event,
     handle: fn(&mut UpdateContext<'_>, Event),
 ) -> Option<Event> {
-    let runs = |turn: TurnId| move |state: &State| state.current_turn() == Some(turn);
-    let has = |call: CallId| move |state: &State| state.pending().iter().any(|pending| pending.call.id == call);
-    let to = match &event {
+    let runs_turn = |turn: TurnId| move |state: &State| state.current_turn() == Some(turn);
+    let has_call = |call: CallId| move |state: &State| state.pending().iter().any(|pending| pending.call.id == call);
+    let target_call = match &event {
         Event::ReplyChunk { turn, .. }
         | Event::ReplySaveDue { turn }
         | Event::RequestFailed { turn, .. }
@@ -100,13 +103,13 @@ pub(super) fn route_to_sub_agent(
         | Event::CallReviewed { turn, .. }
         | Event::CallProgressed { turn, .. }
         | Event::OutputSaveDue { turn, .. }
-        | Event::CallFinished { turn, .. } => find_sub_agent_call(ctx.state, runs(*turn)),
+        | Event::CallFinished { turn, .. } => find_sub_agent_call(ctx.state, runs_turn(*turn)),
         Event::CallDecided { call, .. } | Event::QuestionsAnswered { call, .. } => {
-            find_sub_agent_call(ctx.state, has(call.clone()))
+            find_sub_agent_call(ctx.state, has_call(call.clone()))
         }
         Event::QueueOpened | Event::EarlyPromptRequested(_) | Event::RetryNow => {
             for id in sub_agent_calls(ctx.state) {
-                run_in_sub_agent(ctx, &id, |below| handle(below, event.clone()));
+                run_in_sub_agent(ctx, &id, |sub_ctx| handle(sub_ctx, event.clone()));
             }
             None
         }
@@ -126,52 +129,52 @@ pub(super) fn route_to_sub_agent(
         | Event::GrantRevoked { .. }
         | Event::ModeChanged(_) => None,
     };
-    let Some(id) = to else { return Some(event) };
+    let Some(id) = target_call else { return Some(event) };
     if !is_decision_allowed(ctx.state, &event) {
         return None;
     }
     if let Some(sub_agent) = ctx.state.pending_mut(&id).and_then(PendingCall::sub_agent_mut) {
         sub_agent.work_time += event_duration(&event);
     }
-    run_in_sub_agent(ctx, &id, |below| handle(below, event));
+    run_in_sub_agent(ctx, &id, |sub_ctx| handle(sub_ctx, event));
     None
 }
 
 /// Returns the duration that an event reports.
 fn event_duration(event: &Event) -> Duration {
     match event {
-        Event::ReplyChunk { chunk: Chunk::Done(_), after, .. } => *after,
-        Event::CallFinished { duration: took, .. } => *took,
+        Event::ReplyChunk { chunk: Chunk::Done(_), elapsed, .. } => *elapsed,
+        Event::CallFinished { duration, .. } => *duration,
         _ => Duration::ZERO,
     }
 }
 
 fn sub_agent_calls(state: &State) -> Vec<CallId> {
-    let handed = state.pending().iter().filter(|pending| pending.sub_agent().is_some());
-    handed.map(|pending| pending.call.id.clone()).collect()
+    let delegated = state.pending().iter().filter(|pending| pending.sub_agent().is_some());
+    delegated.map(|pending| pending.call.id.clone()).collect()
 }
 
 /// Returns the call of the sub-agent whose state matches.
-fn find_sub_agent_call(state: &State, is: impl Fn(&State) -> bool) -> Option<CallId> {
-    let of = |pending: &&PendingCall| pending.sub_agent().is_some_and(|it| is(&it.state));
-    state.pending().iter().find(of).map(|pending| pending.call.id.clone())
+fn find_sub_agent_call(state: &State, predicate: impl Fn(&State) -> bool) -> Option<CallId> {
+    let is_match = |pending: &&PendingCall| pending.sub_agent().is_some_and(|sub_agent| predicate(&sub_agent.state));
+    state.pending().iter().find(is_match).map(|pending| pending.call.id.clone())
 }
 
 /// Runs a function on every sub-agent.
-pub(super) fn for_each_sub_agent(ctx: &mut UpdateContext<'_>, does: fn(&mut UpdateContext<'_>)) {
+pub(super) fn for_each_sub_agent(ctx: &mut UpdateContext<'_>, action: fn(&mut UpdateContext<'_>)) {
     for id in sub_agent_calls(ctx.state) {
-        run_in_sub_agent(ctx, &id, does);
+        run_in_sub_agent(ctx, &id, action);
     }
 }
 
 /// Runs a function on the state of a sub-agent after copying the turn's shared settings to it. Its entries are recorded
 /// under its call.
-fn run_in_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId, does: impl FnOnce(&mut UpdateContext<'_>)) {
+fn run_in_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId, action: impl FnOnce(&mut UpdateContext<'_>)) {
     let State { session, phase, policy, rules, model, context_window: window, turn_count: turns, instructions, .. } =
         &mut *ctx.state;
     let Phase::RunningCalls { calls, .. } = phase else { return };
-    let mut found = calls.iter_mut().filter(|pending| pending.call.id == *id);
-    let Some(sub_agent) = found.find_map(PendingCall::sub_agent_mut) else { return };
+    let mut matching_calls = calls.iter_mut().filter(|pending| pending.call.id == *id);
+    let Some(sub_agent) = matching_calls.find_map(PendingCall::sub_agent_mut) else { return };
     let state = &mut sub_agent.state;
     (state.policy, state.context_window, state.turn_count) = (*policy, *window, *turns);
     state.rules.clone_from(rules);
@@ -182,9 +185,9 @@ fn run_in_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId, does: impl FnOnce(
         state.model.clone_from(model);
         state.estimate.forget_window();
     }
-    let mut below = UpdateContext::new(state, Some(session));
-    does(&mut below);
-    let effects = below.effects;
+    let mut sub_ctx = UpdateContext::new(state, Some(session));
+    action(&mut sub_ctx);
+    let effects = sub_ctx.effects;
     *turns = state.turn_count;
     ctx.adopt_effects(id, effects);
     settle_ended_sub_agent(ctx, id);
@@ -198,9 +201,9 @@ impl UpdateContext<'_> {
                 Effect::AppendEntry(entry) => {
                     self.record_entry(Entry::SubAgent { call: id.clone(), entry: Box::new(entry) });
                 }
-                Effect::SavePartialReply(mut grown) => {
-                    grown.sub_agent_call = Some(id.clone());
-                    self.effects.push(Effect::SavePartialReply(grown));
+                Effect::SavePartialReply(mut partial_reply) => {
+                    partial_reply.sub_agent_call = Some(id.clone());
+                    self.effects.push(Effect::SavePartialReply(partial_reply));
                 }
                 other => self.effects.push(other),
             }
@@ -217,25 +220,25 @@ fn settle_ended_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId) {
         return;
     }
     let entries = sub_agent.state.session.entries();
-    let said = entries.iter().rev().find_map(|entry| match entry {
+    let last_reply = entries.iter().rev().find_map(|entry| match entry {
         Entry::Replied { text, .. } if !text.trim().is_empty() => Some(text.trim()),
         _ => None,
     });
     let outcome = match entries.last() {
         Some(Entry::Ended { ending: Ending::Finished }) => {
-            Outcome::Done(truncation::truncate_middle(said.unwrap_or_default(), MAX_RESULT_BYTES).into_owned())
+            Outcome::Done(truncation::truncate_middle(last_reply.unwrap_or_default(), MAX_RESULT_BYTES).into_owned())
         }
         Some(Entry::Ended { ending: Ending::Failed(why) }) => {
             let why = why.trim_end_matches('.');
-            let said = said.map_or_else(String::new, |said| {
-                format!(" Its last reply:\n{}", truncation::truncate_middle(said, MAX_RESULT_BYTES))
+            let reply_note = last_reply.map_or_else(String::new, |reply| {
+                format!(" Its last reply:\n{}", truncation::truncate_middle(reply, MAX_RESULT_BYTES))
             });
-            Outcome::Failed(format!("The sub-agent failed: {why}.{said}"))
+            Outcome::Failed(format!("The sub-agent failed: {why}.{reply_note}"))
         }
         // If it was interrupted, the interruption settles its call.
         Some(_) | None => return,
     };
-    let (took, sha256) = (sub_agent.work_time, sub_agent.sha256.clone());
-    settle_call(ctx, id, (outcome, None), took, sha256);
+    let (work_time, sha256) = (sub_agent.work_time, sub_agent.sha256.clone());
+    settle_call(ctx, id, (outcome, None), work_time, sha256);
     ctx.continue_calls();
 }

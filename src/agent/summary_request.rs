@@ -40,30 +40,26 @@ const MAX_LISTED_FILES: usize = 60;
 pub(super) fn build_summary_request(
     state: &State,
     upto: usize,
-    smaller: Option<u64>,
+    request_limit: Option<u64>,
     lengths: TruncationSteps,
 ) -> Option<(Request, u64, u64)> {
     let window = state.effective_context_window();
-    let most = window.map_or(MAX_SUMMARY_TOKENS, |window| MAX_SUMMARY_TOKENS.min(window / SUMMARY_FRACTION)).max(1);
-    let room = window.unwrap_or(DEFAULT_SUMMARY_WINDOW).min(smaller.unwrap_or(u64::MAX)).saturating_sub(most);
-    let bytes = usize::try_from(room.saturating_mul(MAX_BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
+    let max_tokens =
+        window.map_or(MAX_SUMMARY_TOKENS, |window| MAX_SUMMARY_TOKENS.min(window / SUMMARY_FRACTION)).max(1);
+    let available_tokens =
+        window.unwrap_or(DEFAULT_SUMMARY_WINDOW).min(request_limit.unwrap_or(u64::MAX)).saturating_sub(max_tokens);
+    let max_bytes = usize::try_from(available_tokens.saturating_mul(MAX_BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
     lengths.iter().find_map(|lengths| {
-        let told = render_entries(state, upto, *lengths, bytes)?;
-        let messages = vec![Message::System(SUMMARY_PROMPT.trim().to_owned()), Message::User(told)];
-        let ours = messages.iter().map(message_tokens::estimate_message).sum();
-        let tokens = state.correct_estimate(ours);
-        (tokens <= room).then(|| {
-            let most = u32::try_from(most).ok();
+        let text = render_entries(state, upto, *lengths, max_bytes)?;
+        let messages = vec![Message::System(SUMMARY_PROMPT.trim().to_owned()), Message::User(text)];
+        let estimated = messages.iter().map(message_tokens::estimate_message).sum();
+        let corrected = state.correct_estimate(estimated);
+        (corrected <= available_tokens).then(|| {
+            let max_tokens = u32::try_from(max_tokens).ok();
             (
-                Request {
-                    model: state.model.clone(),
-                    messages,
-                    tools: Vec::new(),
-                    max_tokens: most,
-                    pictures: Vec::new(),
-                },
-                ours,
-                tokens,
+                Request { model: state.model.clone(), messages, tools: Vec::new(), max_tokens, images: Vec::new() },
+                estimated,
+                corrected,
             )
         })
     })
@@ -73,50 +69,62 @@ pub(super) fn build_summary_request(
 fn render_entries(
     state: &State,
     upto: usize,
-    (outcomes, others, person): (usize, usize, usize),
-    most: usize,
+    (max_outcome_bytes, max_other_bytes, max_message_bytes): (usize, usize, usize),
+    max_bytes: usize,
 ) -> Option<String> {
     let session = &state.session;
-    let mut talk = String::new();
-    fn add(talk: &mut String, who: &str, text: &str) {
+    let mut rendered = String::new();
+    fn append_section(rendered: &mut String, heading: &str, text: &str) {
         // Writing to a string cannot fail.
-        let _ = write!(talk, "[{who}]\n{}\n\n", escape_tags(text.trim()));
+        let _ = write!(rendered, "[{heading}]\n{}\n\n", escape_tags(text.trim()));
     }
     if let Some(summary) = session.summary() {
-        add(&mut talk, "Summary of earlier entries", summary);
+        append_section(&mut rendered, "Summary of earlier entries", summary);
     }
     for entry in session.entries().get(session.first_sent_entry()..upto).unwrap_or_default() {
-        if talk.len() > most {
+        if rendered.len() > max_bytes {
             return None;
         }
         match entry {
-            Entry::UserMessage { text } => add(&mut talk, "User", &truncate_middle(text, person)),
+            Entry::UserMessage { text } => {
+                append_section(&mut rendered, "User", &truncate_middle(text, max_message_bytes))
+            }
             Entry::Replied { text, calls, incomplete, .. } => {
                 if !text.trim().is_empty() {
-                    let cut = if incomplete.is_some() { " (incomplete)" } else { "" };
-                    add(&mut talk, &format!("Model{cut}"), &truncate_middle(text, others));
+                    let incomplete_note = if incomplete.is_some() { " (incomplete)" } else { "" };
+                    append_section(
+                        &mut rendered,
+                        &format!("Model{incomplete_note}"),
+                        &truncate_middle(text, max_other_bytes),
+                    );
                 }
                 for ToolCall { name, arguments, .. } in calls {
-                    add(
-                        &mut talk,
+                    append_section(
+                        &mut rendered,
                         &format!("Call of {}", truncate_middle(name, 80)),
-                        &truncate_middle(arguments, others.min(4_000)),
+                        &truncate_middle(arguments, max_other_bytes.min(4_000)),
                     );
                 }
             }
             Entry::Settled { outcome, .. } => {
-                let word = match outcome {
+                let status = match outcome {
                     Outcome::Done(_) => "Done",
                     Outcome::Failed(_) => "Failed",
                     Outcome::Refused(_) => "Refused",
                     Outcome::Rehearsed(_) => "Rehearsed, not done",
                     Outcome::Interrupted(_) => "Interrupted",
                 };
-                add(&mut talk, word, &truncate_middle(&escape_sequences::strip_colors(outcome.text()), outcomes));
+                append_section(
+                    &mut rendered,
+                    status,
+                    &truncate_middle(&escape_sequences::strip_colors(outcome.text()), max_outcome_bytes),
+                );
             }
-            Entry::Ended { ending: Ending::Interrupted } => add(&mut talk, "The user stopped the turn", ""),
+            Entry::Ended { ending: Ending::Interrupted } => {
+                append_section(&mut rendered, "The user stopped the turn", "")
+            }
             Entry::Ended { ending: Ending::Failed(why) } => {
-                add(&mut talk, "The turn failed", &truncate_middle(why, others))
+                append_section(&mut rendered, "The turn failed", &truncate_middle(why, max_other_bytes))
             }
             Entry::Ended { ending: Ending::Finished }
             | Entry::Planned { .. }
@@ -133,13 +141,13 @@ fn render_entries(
             | Entry::DryRunChanged { .. } => {}
         }
     }
-    Some(format!("<earlier_talk>\n{}\n</earlier_talk>\n\nWrite the summary now.", talk.trim()))
+    Some(format!("<earlier_talk>\n{}\n</earlier_talk>\n\nWrite the summary now.", rendered.trim()))
 }
 
 /// Returns the text kept verbatim with a summary up to this entry: the first and the last user messages, open questions
 /// and calls, and changed files. Entries after `upto` are not repeated.
 pub(super) fn build_verbatim_part(state: &State, upto: usize) -> String {
-    let said: Vec<(usize, &str)> = state
+    let user_messages: Vec<(usize, &str)> = state
         .session
         .entries()
         .iter()
@@ -150,26 +158,27 @@ pub(super) fn build_verbatim_part(state: &State, upto: usize) -> String {
             },
         )
         .collect();
-    let room = state
+    let max_tokens = state
         .effective_context_window()
         .map_or(MAX_VERBATIM_TOKENS, |window| MAX_VERBATIM_TOKENS.min(window / VERBATIM_FRACTION));
-    let each = usize::try_from(room * 3).unwrap_or(usize::MAX) / (MAX_RECENT + 1);
+    let max_bytes = usize::try_from(max_tokens * 3).unwrap_or(usize::MAX) / (MAX_RECENT + 1);
     let mut parts = Vec::new();
-    if let Some((_, first)) = said.first().filter(|(index, _)| *index < upto) {
-        parts.push(format!("First user message:\n{}", truncate_middle(first.trim(), each)));
+    if let Some((_, first_message)) = user_messages.first().filter(|(index, _)| *index < upto) {
+        parts.push(format!("First user message:\n{}", truncate_middle(first_message.trim(), max_bytes)));
     }
-    let last: Vec<_> = said.iter().skip(said.len().saturating_sub(MAX_RECENT).max(1)).collect();
-    for (_, text) in last.into_iter().filter(|(index, _)| *index < upto) {
-        parts.push(format!("Later user message:\n{}", truncate_middle(text.trim(), each)));
+    let last_messages: Vec<_> =
+        user_messages.iter().skip(user_messages.len().saturating_sub(MAX_RECENT).max(1)).collect();
+    for (_, text) in last_messages.into_iter().filter(|(index, _)| *index < upto) {
+        parts.push(format!("Later user message:\n{}", truncate_middle(text.trim(), max_bytes)));
     }
     parts.extend(list_open_items(state));
     if state.is_dry_run() {
         parts.push("This session is a dry run: nothing is changed live.".to_owned());
     }
     let (changed, rehearsed) = list_changed_files(state);
-    for (word, files) in [("changed", changed), ("rehearsed, not changed", rehearsed)] {
+    for (label, files) in [("changed", changed), ("rehearsed, not changed", rehearsed)] {
         if !files.is_empty() {
-            parts.push(format!("Files {word}:\n{}", format_file_list(&files)));
+            parts.push(format!("Files {label}:\n{}", format_file_list(&files)));
         }
     }
     parts.join("\n\n")
@@ -177,52 +186,56 @@ pub(super) fn build_verbatim_part(state: &State, upto: usize) -> String {
 
 /// Returns unanswered questions and waiting calls.
 fn list_open_items(state: &State) -> Vec<String> {
-    let mut open = Vec::new();
+    let mut open_items = Vec::new();
     for call in state.session.calls().filter(|call| call.parent_call.is_none()) {
-        let stopped = || match call.settled_at.and_then(|at| state.session.entries().get(at)) {
+        let is_unanswered = || match call.settled_at.and_then(|index| state.session.entries().get(index)) {
             Some(Entry::Settled { outcome, .. }) => {
                 matches!(outcome, Outcome::Interrupted(_)) || {
-                    let answered = |entry: &Entry| {
-                        matches!(entry, Entry::Answered { call: of, answer, .. }
-                        if *of == call.call.id && answer.status == AnswerStatus::Deferred)
+                    let is_deferred = |entry: &Entry| {
+                        matches!(entry, Entry::Answered { call: answered_call, answer, .. }
+                        if *answered_call == call.call.id && answer.status == AnswerStatus::Deferred)
                     };
                     call.settled_at
-                        .and_then(|at| at.checked_sub(1))
-                        .and_then(|at| state.session.entries().get(at))
-                        .is_some_and(answered)
+                        .and_then(|index| index.checked_sub(1))
+                        .and_then(|index| state.session.entries().get(index))
+                        .is_some_and(is_deferred)
                 }
             }
             Some(_) | None => true,
         };
         match (&call.questions, &call.plan, call.settled_at) {
-            (Some(questions), ..) if stopped() => {
+            (Some(questions), ..) if is_unanswered() => {
                 let texts = questions.list.iter().map(|question| format!("- {}", question.text));
-                open.push(format!("Unanswered questions to the user:\n{}", texts.collect::<Vec<_>>().join("\n")));
+                open_items.push(format!("Unanswered questions to the user:\n{}", texts.collect::<Vec<_>>().join("\n")));
             }
-            (None, shown, None) => {
-                let what = shown.as_ref().map_or(call.call.name.as_str(), |shown| shown.summary.as_str());
-                open.push(format!("Call waiting for the user: {}: {}", call.call.name, truncate_middle(what, 300)));
+            (None, plan, None) => {
+                let description = plan.as_ref().map_or(call.call.name.as_str(), |plan| plan.summary.as_str());
+                open_items.push(format!(
+                    "Call waiting for the user: {}: {}",
+                    call.call.name,
+                    truncate_middle(description, 300)
+                ));
             }
             (Some(_) | None, ..) => {}
         }
     }
-    let old = open.len().saturating_sub(MAX_RECENT);
-    open.split_off(old)
+    let first_kept = open_items.len().saturating_sub(MAX_RECENT);
+    open_items.split_off(first_kept)
 }
 
 /// Returns the files that were changed and those that were rehearsed, each once.
 fn list_changed_files(state: &State) -> (Vec<String>, Vec<String>) {
     let (mut changed, mut rehearsed) = (Vec::new(), Vec::new());
     for call in state.session.calls() {
-        let path = match call.plan.as_ref().map(|shown| &shown.access) {
+        let path = match call.plan.as_ref().map(|plan| &plan.access) {
             Some(Access::Write(path) | Access::WriteOutside(path)) => path.display().to_string(),
             Some(
                 Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) | Access::AyeFiles(_) | Access::Run(_),
             )
             | None => continue,
         };
-        let settled = call.settled_at.and_then(|at| state.session.entries().get(at));
-        let Some(Entry::Settled { outcome, .. }) = settled.map(Entry::unwrap_sub_agent) else {
+        let settled_entry = call.settled_at.and_then(|index| state.session.entries().get(index));
+        let Some(Entry::Settled { outcome, .. }) = settled_entry.map(Entry::unwrap_sub_agent) else {
             continue;
         };
         let list = match outcome {

@@ -56,12 +56,12 @@ impl<'a> UpdateContext<'a> {
     /// Ends the turn. Queued messages start the next turn, unless this turn failed: then they stay in the queue until
     /// the user sends them.
     pub(super) fn end_turn(&mut self, ending: Ending) {
-        let finished = ending == Ending::Finished;
+        let is_finished = ending == Ending::Finished;
         self.record_entry(Entry::Ended { ending });
         self.state.phase = Phase::Idle;
-        if finished && !self.state.queued_messages.is_empty() {
+        if is_finished && !self.state.queued_messages.is_empty() {
             self.next_steps.push_back(NextStep::StartTurn);
-        } else if finished && !self.state.is_apply_turn {
+        } else if is_finished && !self.state.is_apply_turn {
             self.next_steps.push_back(NextStep::RequestTitle);
         }
     }
@@ -81,22 +81,22 @@ impl<'a> UpdateContext<'a> {
     /// Renames calls whose IDs another call of the session has, sub-agents included. Some providers count from zero in each
     /// reply.
     pub(super) fn with_unique_ids(&self, calls: &[ToolCall]) -> Vec<ToolCall> {
-        let mut apart: Vec<ToolCall> = Vec::new();
+        let mut unique_calls: Vec<ToolCall> = Vec::new();
         for call in calls {
-            let taken = |id: &CallId, apart: &[ToolCall]| {
+            let is_taken = |id: &CallId, unique_calls: &[ToolCall]| {
                 self.parent_session.is_some_and(|session| session.call(id).is_some())
                     || self.state.session.call(id).is_some()
-                    || apart.iter().any(|other| other.id == *id)
+                    || unique_calls.iter().any(|other| other.id == *id)
             };
             let mut id = call.id.clone();
             let mut count = 2;
-            while id.0.is_empty() || taken(&id, &apart) {
+            while id.0.is_empty() || is_taken(&id, &unique_calls) {
                 id = CallId(format!("{}-{count}", call.id));
                 count += 1;
             }
-            apart.push(ToolCall { id, ..call.clone() });
+            unique_calls.push(ToolCall { id, ..call.clone() });
         }
-        apart
+        unique_calls
     }
 
     /// Starts every call that can start, after this event.

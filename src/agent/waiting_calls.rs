@@ -14,14 +14,14 @@ pub enum WaitingCall<'a> {
         /// Reason for asking.
         reason: &'a str,
         /// Name of the sub-agent whose call it is; `None` for the turn's own.
-        by: Option<&'a str>,
+        sub_agent: Option<&'a str>,
     },
     /// Waits for answers.
     Answer {
         call: &'a ToolCall,
         questions: &'a Questions,
         /// Name of the sub-agent that asks; `None` for the turn itself.
-        by: Option<&'a str>,
+        sub_agent: Option<&'a str>,
     },
 }
 
@@ -39,45 +39,46 @@ impl State {
     /// Returns the call that waits for the user now. The only source of prompts for frontends. The longest waiting call
     /// comes first, whether of the turn or of a sub-agent, unless the user opened another prompt before its turn.
     pub fn waiting_call(&self) -> Option<WaitingCall<'_>> {
-        let mut all = self.active_calls();
-        if let Some(brought) = self.early_prompt_call() {
-            let found = self.active_calls().find(|(_, pending)| pending.call.id == *brought);
-            if found.is_some_and(|(_, pending)| pending.is_prompt_pending()) {
+        let mut active_calls = self.active_calls();
+        if let Some(early_id) = self.early_prompt_call() {
+            let early_call = self.active_calls().find(|(_, pending)| pending.call.id == *early_id);
+            if early_call.is_some_and(|(_, pending)| pending.is_prompt_pending()) {
                 // No other prompt is shown until this one is ready, so that a key meant for it cannot answer another.
                 return None;
             }
-            if let Some(waiting) = found.and_then(|(by, pending)| pending.as_waiting_call(by)) {
+            if let Some(waiting) = early_call.and_then(|(sub_agent, pending)| pending.as_waiting_call(sub_agent)) {
                 return Some(waiting);
             }
         }
-        for first in &self.approval_queue {
-            let Some((by, pending)) = self.active_calls().find(|(_, pending)| pending.call.id == *first) else {
+        for queued_id in &self.approval_queue {
+            let Some((sub_agent, pending)) = self.active_calls().find(|(_, pending)| pending.call.id == *queued_id)
+            else {
                 continue;
             };
             if self.is_edited(pending) {
                 // The same prompt returns once the edit is planned and reviewed.
                 return None;
             }
-            if let Some(waiting) = pending.as_waiting_call(by) {
+            if let Some(waiting) = pending.as_waiting_call(sub_agent) {
                 return Some(waiting);
             }
         }
-        all.find_map(|(by, pending)| pending.as_waiting_call(by))
+        active_calls.find_map(|(sub_agent, pending)| pending.as_waiting_call(sub_agent))
     }
 
     /// Returns all calls that wait for the user, in the order of the calls.
     pub fn waiting_calls(&self) -> impl Iterator<Item = WaitingCall<'_>> {
-        self.active_calls().filter_map(|(by, pending)| pending.as_waiting_call(by))
+        self.active_calls().filter_map(|(sub_agent, pending)| pending.as_waiting_call(sub_agent))
     }
 
     /// Returns all calls being carried out, with the name of their sub-agent: the turn's own in the model's order, and
     /// after a delegated call the calls of its sub-agent.
     pub fn active_calls(&self) -> impl Iterator<Item = (Option<&str>, &PendingCall)> {
         self.pending().iter().flat_map(|pending| {
-            let below = pending.sub_agent().into_iter().flat_map(|sub_agent| {
+            let sub_agent_calls = pending.sub_agent().into_iter().flat_map(|sub_agent| {
                 sub_agent.state.pending().iter().map(|pending| (Some(sub_agent.name.as_str()), pending))
             });
-            std::iter::once((None, pending)).chain(below)
+            std::iter::once((None, pending)).chain(sub_agent_calls)
         })
     }
 
@@ -86,64 +87,73 @@ impl State {
         let Some(WaitingCall::Approval { call, .. } | WaitingCall::Answer { call, .. }) = self.waiting_call() else {
             return (0, 0);
         };
-        let before = self.counted_calls().take_while(|(_, pending)| pending.call.id != call.id).count();
-        (before + 1, self.counted_calls().count())
+        let calls_before = self.counted_calls().take_while(|(_, pending)| pending.call.id != call.id).count();
+        (calls_before + 1, self.counted_calls().count())
     }
 
     /// Returns the calls being carried out. A delegated call is replaced by the calls of its sub-agent.
     pub fn counted_calls(&self) -> impl Iterator<Item = (Option<&str>, &PendingCall)> {
-        let handed =
+        let is_delegated =
             |pending: &PendingCall| pending.sub_agent().is_some() || self.session.has_sub_agent(&pending.call.id);
-        self.active_calls().filter(move |(_, pending)| !handed(pending))
+        self.active_calls().filter(move |(_, pending)| !is_delegated(pending))
     }
 
     /// Appends newly waiting calls to the approval queue and removes those that no longer wait.
     pub(super) fn update_approval_queue(&mut self) {
-        let mut line = std::mem::take(&mut self.approval_queue);
-        let waits = |(_, pending): &(Option<&str>, &PendingCall)| pending.as_waiting_call(None).is_some();
-        line.retain(|id| {
-            let same = |of: &(Option<&str>, &PendingCall)| of.1.call.id == *id && (waits(of) || self.is_edited(of.1));
-            self.active_calls().any(|of| same(&of))
+        let mut queue = std::mem::take(&mut self.approval_queue);
+        let is_waiting = |(_, pending): &(Option<&str>, &PendingCall)| pending.as_waiting_call(None).is_some();
+        queue.retain(|id| {
+            let is_queued_call = |active_call: &(Option<&str>, &PendingCall)| {
+                active_call.1.call.id == *id && (is_waiting(active_call) || self.is_edited(active_call.1))
+            };
+            self.active_calls().any(|active_call| is_queued_call(&active_call))
         });
-        for (_, pending) in self.active_calls().filter(waits) {
-            if !line.contains(&pending.call.id) {
-                line.push(pending.call.id.clone());
+        for (_, pending) in self.active_calls().filter(is_waiting) {
+            if !queue.contains(&pending.call.id) {
+                queue.push(pending.call.id.clone());
             }
         }
-        self.approval_queue = line;
+        self.approval_queue = queue;
     }
 
     /// Returns whether the user edited the call on its prompt and the prompt is not ready again.
     fn is_edited(&self, pending: &PendingCall) -> bool {
-        let edited = || self.session.call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_some());
-        pending.pending_edit.is_some() || matches!(pending.step, CallStage::UnderReview(_)) && edited()
+        let has_edited_arguments =
+            || self.session.call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_some());
+        pending.pending_edit.is_some() || matches!(pending.stage, CallStage::UnderReview(_)) && has_edited_arguments()
     }
 
     /// Returns whether the waiting call's prompt was opened before its turn while another call's prompt waits;
     /// sub-agents included.
     pub fn is_early_prompt(&self) -> bool {
-        let first = self.pending().iter().find(|pending| pending.as_waiting_call(None).is_some());
-        let below = |it: &SubAgent| it.state.is_early_prompt();
-        first.is_some_and(|first| self.early_prompt.as_ref().is_some_and(|id| *id != first.call.id))
-            || self.pending().iter().filter_map(PendingCall::sub_agent).any(below)
+        let first_waiting = self.pending().iter().find(|pending| pending.as_waiting_call(None).is_some());
+        let has_early_prompt = |sub_agent: &SubAgent| sub_agent.state.is_early_prompt();
+        first_waiting.is_some_and(|first| self.early_prompt.as_ref().is_some_and(|id| *id != first.call.id))
+            || self.pending().iter().filter_map(PendingCall::sub_agent).any(has_early_prompt)
     }
 
     /// Returns the call whose prompt the user opened before its turn; sub-agents included.
     fn early_prompt_call(&self) -> Option<&CallId> {
-        let below =
-            || self.pending().iter().filter_map(PendingCall::sub_agent).find_map(|it| it.state.early_prompt_call());
-        self.early_prompt.as_ref().or_else(below)
+        let find_in_sub_agents = || {
+            self.pending()
+                .iter()
+                .filter_map(PendingCall::sub_agent)
+                .find_map(|sub_agent| sub_agent.state.early_prompt_call())
+        };
+        self.early_prompt.as_ref().or_else(find_in_sub_agents)
     }
 }
 
 impl PendingCall {
     /// Returns the call if it waits for the user.
-    fn as_waiting_call<'a>(&'a self, by: Option<&'a str>) -> Option<WaitingCall<'a>> {
-        match &self.step {
+    fn as_waiting_call<'a>(&'a self, sub_agent: Option<&'a str>) -> Option<WaitingCall<'a>> {
+        match &self.stage {
             CallStage::AwaitingApproval(plan, reason) => {
-                Some(WaitingCall::Approval { call: &self.call, plan, reason, by })
+                Some(WaitingCall::Approval { call: &self.call, plan, reason, sub_agent })
             }
-            CallStage::AwaitingAnswer(questions) => Some(WaitingCall::Answer { call: &self.call, questions, by }),
+            CallStage::AwaitingAnswer(questions) => {
+                Some(WaitingCall::Answer { call: &self.call, questions, sub_agent })
+            }
             CallStage::Waiting
             | CallStage::Planning
             | CallStage::UnderReview(_)
@@ -155,7 +165,7 @@ impl PendingCall {
 
     /// Returns whether its prompt was requested and is not ready.
     fn is_prompt_pending(&self) -> bool {
-        matches!(self.step, CallStage::Planning | CallStage::UnderReview(_) | CallStage::Waiting)
+        matches!(self.stage, CallStage::Planning | CallStage::UnderReview(_) | CallStage::Waiting)
     }
 }
 
@@ -163,6 +173,6 @@ impl PendingCall {
 /// so that no approval reaches another call. A denial is accepted for any call. All other events are accepted.
 pub(super) fn is_decision_allowed(state: &State, event: &Event) -> bool {
     let Event::CallDecided { call: id, decision, .. } = event else { return true };
-    let is_card = |waiting| matches!(waiting, WaitingCall::Approval { call, .. } if call.id == *id);
-    matches!(decision, Decision::Deny(_)) || state.waiting_call().is_some_and(is_card)
+    let is_shown_prompt = |waiting| matches!(waiting, WaitingCall::Approval { call, .. } if call.id == *id);
+    matches!(decision, Decision::Deny(_)) || state.waiting_call().is_some_and(is_shown_prompt)
 }

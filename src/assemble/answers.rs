@@ -21,8 +21,8 @@ pub(super) fn check_flags(options: &ChatOptions) -> Result<(), UsageError> {
     if options.print {
         return Ok(());
     }
-    let resumes = options.continue_last || options.resume.as_ref().is_some_and(|name| !name.is_empty());
-    if !resumes {
+    let is_resuming = options.continue_last || options.resume.as_ref().is_some_and(|name| !name.is_empty());
+    if !is_resuming {
         return Err(UsageError(
             "--answers needs -p, or a session with a waiting question: --resume ID or --continue".to_owned(),
         ));
@@ -39,19 +39,20 @@ pub(super) fn check_flags(options: &ChatOptions) -> Result<(), UsageError> {
 /// Reads and parses the file.
 pub(super) fn read_answers(file: &Path) -> Result<Answers, UsageError> {
     let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
-    let wrong = |why: String| UsageError(format!("--answers: {name}: {why}"));
+    let usage_error = |reason: String| UsageError(format!("--answers: {name}: {reason}"));
     let mut bytes = Vec::new();
-    let read = if file == Path::new("-") {
+    let result = if file == Path::new("-") {
         std::io::stdin().take(MAX_BYTES + 1).read_to_end(&mut bytes)
     } else {
-        open(file).and_then(|open| open.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        open(file).and_then(|opened| opened.take(MAX_BYTES + 1).read_to_end(&mut bytes))
     };
-    read.map_err(|error| wrong(format!("{error}; {EXPECTED_FORMATS}")))?;
+    result.map_err(|error| usage_error(format!("{error}; {EXPECTED_FORMATS}")))?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(wrong(format!("it has more than {MAX_BYTES} bytes, which is the limit; {EXPECTED_FORMATS}")));
+        return Err(usage_error(format!("it has more than {MAX_BYTES} bytes, which is the limit; {EXPECTED_FORMATS}")));
     }
-    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("it is not UTF-8 text; {EXPECTED_FORMATS}")))?;
-    Answers::parse(&text).map_err(wrong)
+    let text =
+        String::from_utf8(bytes).map_err(|_| usage_error(format!("it is not UTF-8 text; {EXPECTED_FORMATS}")))?;
+    Answers::parse(&text).map_err(usage_error)
 }
 
 /// Opens the file without blocking. A pipe without a writer counts as empty.
@@ -59,11 +60,11 @@ fn open(file: &Path) -> io::Result<File> {
     if file.is_dir() {
         return Err(io::Error::other("it is a folder"));
     }
-    let open = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(file)?;
+    let opened = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(file)?;
     // A writer may take as long as it needs.
-    let flags = fcntl_getfl(&open)?;
-    fcntl_setfl(&open, flags - OFlags::NONBLOCK)?;
-    Ok(open)
+    let flags = fcntl_getfl(&opened)?;
+    fcntl_setfl(&opened, flags - OFlags::NONBLOCK)?;
+    Ok(opened)
 }
 
 /// Returns whether a question of the session waits for these answers. Answers that do not fit are an error before
@@ -74,8 +75,8 @@ pub(super) fn check_answers(answers: &Answers, session: &Session, prompt: &str) 
     }
     match session.state.waiting_call() {
         Some(WaitingCall::Answer { call, questions, .. }) => {
-            let fits = answers.clone().match_exactly(&call.id, questions);
-            fits.map(|_| true).map_err(|why| UsageError(mismatch_error(&why)))
+            let matched = answers.clone().match_exactly(&call.id, questions);
+            matched.map(|_| true).map_err(|reason| UsageError(mismatch_error(&reason)))
         }
         Some(WaitingCall::Approval { .. }) | None if prompt.trim().is_empty() => {
             Err(UsageError(format!("--answers: session {} has no waiting question", session.id)))
@@ -89,7 +90,7 @@ pub(super) fn apply_answers(answers: &mut Answers, session: &mut Session) -> Res
     check_answers(answers, session, "")?;
     if let Some(WaitingCall::Answer { call, questions, .. }) = session.state.waiting_call() {
         let call = call.id.clone();
-        let answer = answers.match_exactly(&call, questions).map_err(|why| UsageError(mismatch_error(&why)))?;
+        let answer = answers.match_exactly(&call, questions).map_err(|reason| UsageError(mismatch_error(&reason)))?;
         session
             .effects
             .extend(agent::update(&mut session.state, Event::QuestionsAnswered { call, answer, by: Decider::File }));
@@ -97,6 +98,6 @@ pub(super) fn apply_answers(answers: &mut Answers, session: &mut Session) -> Res
     Ok(())
 }
 
-fn mismatch_error(why: &str) -> String {
-    format!("--answers: {why}\nThe question was not answered and still waits.")
+fn mismatch_error(reason: &str) -> String {
+    format!("--answers: {reason}\nThe question was not answered and still waits.")
 }

@@ -21,15 +21,15 @@ pub(crate) struct ConnectedModel {
     /// Its profile; `None` if the address was given only for this run.
     pub(crate) profile: Option<String>,
     /// Details shown on the screen.
-    pub(crate) shown: host::Connection,
+    pub(crate) connection_info: host::Connection,
     /// Notices to show before anything is sent, one sentence each.
     pub(crate) warnings: Vec<String>,
 }
 
 impl ConnectedModel {
     /// Returns the scripted model, at a readable pace if a user watches.
-    pub(crate) fn tour(watched: bool) -> Self {
-        let shown = host::Connection {
+    pub(crate) fn tour(is_watched: bool) -> Self {
+        let connection_info = host::Connection {
             model: "the tour".to_owned(),
             source: "a script, no model".to_owned(),
             is_tour: true,
@@ -37,27 +37,27 @@ impl ConnectedModel {
         };
         let name = "tour".to_owned();
         Self {
-            llm: Arc::new(if watched { Tour::new() } else { Tour::without_pacing() }),
+            llm: Arc::new(if is_watched { Tour::new() } else { Tour::without_pacing() }),
             provider: None,
             name,
             profile: None,
-            shown,
+            connection_info,
             warnings: Vec::new(),
         }
     }
 
     /// Returns the configured model, with longer waits if a user watches. Nothing is connected yet.
-    pub(crate) fn configured(connection: &Connection, watched: bool) -> Self {
+    pub(crate) fn configured(connection: &Connection, is_watched: bool) -> Self {
         let profile = &connection.settings;
         let name = connection.model.clone().unwrap_or_default();
         let price = match (profile.price_input, profile.price_output) {
             (Some(input), Some(output)) => Some((input, profile.price_cached.unwrap_or(input), output)),
             (Some(_) | None, _) => None,
         };
-        let lasting = connection.has_profile_address().then(|| connection.profile.clone());
-        let shown = host::Connection {
+        let saved_profile = connection.has_profile_address().then(|| connection.profile.clone());
+        let connection_info = host::Connection {
             model: name.clone(),
-            profile: lasting.clone().unwrap_or_default(),
+            profile: saved_profile.clone().unwrap_or_default(),
             source: connection.describe(),
             is_tour: false,
             context_window: profile.context_window,
@@ -66,19 +66,26 @@ impl ConnectedModel {
         };
         let home = home_folder();
         let mut settings = request_settings(connection, &home);
-        if watched {
+        if is_watched {
             settings.longest_wait = timeouts::INTERACTIVE_MAX_WAIT;
         }
-        let asks = profile.key_command.clone().filter(|_| connection.key_by_command);
-        let service = match asks {
-            Some(words) => AuthProvider::with_key_source(
+        let key_command = profile.key_command.clone().filter(|_| connection.has_key_command);
+        let provider = match key_command {
+            Some(command) => AuthProvider::with_key_source(
                 settings,
-                Arc::new(KeyCommand { myself: super::own_program::own_program(), words, home }),
+                Arc::new(KeyCommand { aye_program: super::own_program::own_program(), command, home }),
             ),
             None => AuthProvider::with_settings(settings),
         };
-        let llm = Arc::new(DefaultModel::for_provider(service.clone()));
-        Self { llm, provider: Some(service), name, profile: lasting, shown, warnings: connection_warnings(connection) }
+        let llm = Arc::new(DefaultModel::for_provider(provider.clone()));
+        Self {
+            llm,
+            provider: Some(provider),
+            name,
+            profile: saved_profile,
+            connection_info,
+            warnings: connection_warnings(connection),
+        }
     }
 }
 
@@ -86,26 +93,30 @@ impl ConnectedModel {
 fn request_settings(connection: &Connection, home: &Path) -> Settings {
     let profile = &connection.settings;
     let secret = |key: &Key| Secret::new(key.expose());
-    let mut extra = match serde_json::to_value(&profile.parameters) {
+    let mut parameters = match serde_json::to_value(&profile.parameters) {
         Ok(serde_json::Value::Object(parameters)) => parameters,
         Ok(_) | Err(_) => serde_json::Map::new(),
     };
-    extra.extend(profile.omit_parameters.iter().map(|name| (name.clone(), serde_json::Value::Null)));
+    parameters.extend(profile.omit_parameters.iter().map(|name| (name.clone(), serde_json::Value::Null)));
     let proxy = match profile.proxy.as_deref() {
         None => Proxy::System,
         Some("none") => Proxy::Direct,
         Some(address) => Proxy::Address(Secret::new(address)),
     };
     let roots = profile.ca_file.as_deref().map(|file| match file.strip_prefix("~/") {
-        Some(inside) => home.join(inside),
+        Some(relative) => home.join(relative),
         None => PathBuf::from(file),
     });
     Settings {
         key: connection.key.as_ref().map(secret),
         headers: profile.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
         idle_limit: Duration::from_secs(profile.idle_seconds),
-        parameters: extra,
-        connection: ConnectionOptions { connect: Duration::from_secs(profile.connect_seconds), roots, proxy },
+        parameters,
+        connection: ConnectionOptions {
+            connect_timeout: Duration::from_secs(profile.connect_seconds),
+            ca_file: roots,
+            proxy,
+        },
         api: match profile.api {
             config::Api::Chat => Api::Chat,
             config::Api::Responses => Api::Responses,
@@ -124,14 +135,16 @@ fn read_quirks(profile: &config::Profile) -> Quirks {
 }
 
 fn connection_warnings(connection: &Connection) -> Vec<String> {
-    let lacks = connection
+    let missing_key = connection
         .lacks_key
-        .then(|| format!("No key: {} is not set. Requests are sent without a key.", connection.key_from));
-    let elsewhere = connection.key_elsewhere.as_ref().map(|origin| {
-        let here = connection.origin();
-        format!("The key saved for {origin} is not sent to {here}. To enter a key for this address, use /connect.")
+        .then(|| format!("No key: {} is not set. Requests are sent without a key.", connection.key_origin));
+    let other_key = connection.key_elsewhere.as_ref().map(|origin| {
+        let this_origin = connection.origin();
+        format!(
+            "The key saved for {origin} is not sent to {this_origin}. To enter a key for this address, use /connect."
+        )
     });
-    [lacks, elsewhere, connection.warning.clone()].into_iter().flatten().collect()
+    [missing_key, other_key, connection.warning.clone()].into_iter().flatten().collect()
 }
 
 /// Returns the home folder, where key commands run.
@@ -146,22 +159,22 @@ mod tests {
     use crate::config::settings_parser::parse_settings;
     use crate::config::{Credentials, Overrides, resolve_connection};
 
-    fn connection(file: &str) -> Connection {
+    fn parse_connection(file: &str) -> Connection {
         let flags = Overrides { profile: Some("p".into()), ..Overrides::default() };
-        let nothing = |_: &str| None;
-        let settings = config::Settings::from_layers([parse_settings(file, "f")], &nothing, &flags);
+        let no_variables = |_: &str| None;
+        let settings = config::Settings::from_layers([parse_settings(file, "f")], &no_variables, &flags);
         assert_eq!(settings.problems, []);
-        resolve_connection(&settings, &nothing, &flags, &Credentials::default()).unwrap().unwrap()
+        resolve_connection(&settings, &no_variables, &flags, &Credentials::default()).unwrap().unwrap()
     }
 
     #[test]
     fn all_profile_settings_reach_the_requests() {
-        let connection = connection(
+        let connection = parse_connection(
             "[profiles.p]\nbase_url = \"https://h/v1\"\napi = \"responses\"\nkey_header = \"api-key\"\nmodel = \"m\"\nheaders = { X = \"x\" }\nquery = { v = \"1\" }\nparameters = { a = { b = 1 } }\nomit_parameters = [\"stream_options\"]\nmax_tokens = 5\nmax_tokens_parameter = \"most\"\ntools = false\nimages = true\nparallel_calls = false\nreasoning_effort = \"none\"\nsend_reasoning = true\nidle_seconds = 6\nconnect_seconds = 7\nca_file = \"~/a.pem\"\nproxy = \"http://p:1\"\n",
         );
-        let made = request_settings(&connection, Path::new("/home/me"));
+        let request = request_settings(&connection, Path::new("/home/me"));
         assert_eq!(
-            format!("{made:?}"),
+            format!("{request:?}"),
             format!(
                 "{:?}",
                 Settings {
@@ -169,20 +182,20 @@ mod tests {
                     idle_limit: Duration::from_secs(6),
                     parameters: serde_json::json!({"a": {"b": 1}, "stream_options": null}).as_object().unwrap().clone(),
                     connection: ConnectionOptions {
-                        connect: Duration::from_secs(7),
-                        roots: Some("/home/me/a.pem".into()),
+                        connect_timeout: Duration::from_secs(7),
+                        ca_file: Some("/home/me/a.pem".into()),
                         proxy: Proxy::Address(Secret::new("http://p:1")),
                     },
                     api: Api::Responses,
                     key_header: Some("api-key".into()),
                     query: vec![("v".into(), "1".into())],
-                    quirks: made.quirks.clone(),
+                    quirks: request.quirks.clone(),
                     ..Settings::new("https://h/v1")
                 }
             )
         );
-        assert_eq!(made.connection.proxy, Proxy::Address(Secret::new("http://p:1")));
-        let quirks = made.quirks;
+        assert_eq!(request.connection.proxy, Proxy::Address(Secret::new("http://p:1")));
+        let quirks = request.quirks;
         assert_eq!((quirks.max_tokens, quirks.max_tokens_parameter.as_deref()), (Some(5), Some("most")));
         assert_eq!((quirks.tools, quirks.images, quirks.send_reasoning), (false, true, true));
         assert_eq!((quirks.parallel_calls, quirks.reasoning_effort.as_deref()), (Some(false), Some("none")));
@@ -202,7 +215,7 @@ mod tests {
     fn cached_tokens_have_their_own_price_or_the_input_price() {
         let price = |text: &str| {
             let file = format!("[profiles.p]\nbase_url = \"https://h/v1\"\n{text}");
-            ConnectedModel::configured(&connection(&file), false).shown.price
+            ConnectedModel::configured(&parse_connection(&file), false).connection_info.price
         };
         assert_eq!(price("price_input = 3\nprice_cached = 0.3\nprice_output = 15"), Some((3.0, 0.3, 15.0)));
         assert_eq!(price("price_input = 3\nprice_output = 15"), Some((3.0, 3.0, 15.0)));

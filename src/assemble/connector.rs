@@ -31,8 +31,8 @@ impl Connector {
 
     /// Returns whether a flag or an environment variable sets the provider of this run.
     pub(super) fn is_provider_overridden(&self) -> bool {
-        let chosen = matches!(self.settings.origin("model.profile"), Origin::Environment(_) | Origin::Flag(_));
-        chosen || self.flags.base_url.is_some()
+        let is_chosen = matches!(self.settings.origin("model.profile"), Origin::Environment(_) | Origin::Flag(_));
+        is_chosen || self.flags.base_url.is_some()
     }
 
     /// Connects to a profile of the settings, at its own address and with its own key, and with its own model if none
@@ -40,7 +40,7 @@ impl Connector {
     pub(super) fn connect_profile(&self, profile: &str, model: Option<&str>) -> Result<ConnectedModel> {
         let connection = self.profile_connection(profile, model)?.context("no model is configured there")?;
         if connection.lacks_key {
-            return Err(UsageError(format!("it has no key; {} is not set", connection.key_from)).into());
+            return Err(UsageError(format!("it has no key; {} is not set", connection.key_origin)).into());
         }
         Ok(self.connect_model(&connection))
     }
@@ -57,8 +57,8 @@ impl Connector {
         settings.config.model.profile = Some(profile.to_owned());
         // A model that the environment names for this run belongs to the first provider.
         let environment = |name: &str| if name == "AYE_MODEL" { None } else { std::env::var(name).ok() };
-        let found = config::resolve_connection(&settings, &environment, &flags, &self.credentials);
-        Ok(found.map_err(|problem| UsageError(problem.message))?)
+        let resolved = config::resolve_connection(&settings, &environment, &flags, &self.credentials);
+        Ok(resolved.map_err(|problem| UsageError(problem.message))?)
     }
 
     /// Returns the other connections that can be used now, each with its model if known.
@@ -69,9 +69,9 @@ impl Connector {
 
     /// Returns the profile with this address.
     pub(super) fn profile_at(&self, address: &str) -> Option<String> {
-        let same = |url: &str| url.trim_end_matches('/') == address.trim_end_matches('/');
+        let is_same_address = |url: &str| url.trim_end_matches('/') == address.trim_end_matches('/');
         let mut profiles = self.settings.config.profiles.iter();
-        profiles.find(|(_, profile)| same(&profile.base_url)).map(|(name, _)| name.clone())
+        profiles.find(|(_, profile)| is_same_address(&profile.base_url)).map(|(name, _)| name.clone())
     }
 
     /// Connects to a server found on this machine. It gets no key of another provider.
@@ -86,29 +86,29 @@ impl Connector {
             ..self.flags.clone()
         };
         // Without the environment, because its keys belong to other providers.
-        let found = config::resolve_connection(&self.settings, &|_| None, &flags, &self.credentials)
+        let resolved = config::resolve_connection(&self.settings, &|_| None, &flags, &self.credentials)
             .map_err(UsageError::from_error)?;
-        let mut connection = found.context("no model is configured there")?;
+        let mut connection = resolved.context("no model is configured there")?;
         (connection.key, connection.lacks_key) = (None, false);
         Ok(ConnectedModel::configured(&connection, self.is_interactive))
     }
 
     /// Saves a key for this profile and connects with it; without a profile for the configured provider, or else for
     /// OpenAI.
-    pub(super) fn connect_with_key(&mut self, key: &str, in_use: Option<(&str, &str)>) -> Result<ConnectedModel> {
+    pub(super) fn connect_with_key(&mut self, key: &str, current: Option<(&str, &str)>) -> Result<ConnectedModel> {
         let key = Key::new(key);
         if key.expose().is_empty() {
             return Err(UsageError("Cannot save the key: it is empty".to_owned()).into());
         }
         if !key.can_be_sent() || key.expose().contains(' ') {
-            let words = "Cannot save the key: it contains a space, a line break or characters that cannot be sent";
-            return Err(UsageError(words.to_owned()).into());
+            let message = "Cannot save the key: it contains a space, a line break or characters that cannot be sent";
+            return Err(UsageError(message.to_owned()).into());
         }
-        let connect = |connecting: &Self| match in_use {
+        let connect = |connector: &Self| match current {
             Some((profile, model)) => {
-                connecting.profile_connection(profile, Some(model).filter(|model| !model.is_empty()))
+                connector.profile_connection(profile, Some(model).filter(|model| !model.is_empty()))
             }
-            None => connecting.configured_connection(),
+            None => connector.configured_connection(),
         };
         let (profile, address) = match connect(self)? {
             Some(connection) => (connection.profile, connection.base_url),
@@ -122,22 +122,22 @@ impl Connector {
     /// Returns the model of a connection, with its fallback model if one is set.
     pub(super) fn connect_model(&self, connection: &Connection) -> ConnectedModel {
         let environment = |name: &str| std::env::var(name).ok();
-        let (other, wrong) = match config::resolve_fallback(&self.settings, &environment, &self.credentials, connection)
-        {
-            Ok(other) => (other, None),
-            Err(problem) => (None, Some(problem.to_string())),
-        };
+        let (fallback, fallback_problem) =
+            match config::resolve_fallback(&self.settings, &environment, &self.credentials, connection) {
+                Ok(fallback) => (fallback, None),
+                Err(problem) => (None, Some(problem.to_string())),
+            };
         // With a fallback, a long wait for the first model is not useful.
-        let first = ConnectedModel::configured(connection, self.is_interactive && other.is_none());
-        let Some(other) = other else {
-            let warnings = first.warnings.into_iter().chain(wrong).collect();
-            return ConnectedModel { warnings, ..first };
+        let primary = ConnectedModel::configured(connection, self.is_interactive && fallback.is_none());
+        let Some(fallback) = fallback else {
+            let warnings = primary.warnings.into_iter().chain(fallback_problem).collect();
+            return ConnectedModel { warnings, ..primary };
         };
-        let second = ConnectedModel::configured(&other, self.is_interactive);
-        let name = if second.name.is_empty() { other.profile } else { second.name.clone() };
-        let llm = Arc::new(Fallback::new(first.llm, second.llm, second.name, name));
-        let warnings = first.warnings.into_iter().chain(second.warnings).collect();
-        ConnectedModel { llm, warnings, ..first }
+        let fallback_model = ConnectedModel::configured(&fallback, self.is_interactive);
+        let name = if fallback_model.name.is_empty() { fallback.profile } else { fallback_model.name.clone() };
+        let llm = Arc::new(Fallback::new(primary.llm, fallback_model.llm, fallback_model.name, name));
+        let warnings = primary.warnings.into_iter().chain(fallback_model.warnings).collect();
+        ConnectedModel { llm, warnings, ..primary }
     }
 
     fn connect_with_flags(&self, flags: &Overrides) -> Result<Option<Connection>> {

@@ -12,7 +12,7 @@ use crate::print::{self, Answers, OutputFormat};
 use crate::store::Drafts;
 use crate::store::draft::Owner;
 use crate::text::clean::clean_text;
-use crate::tui::parts::trust_prompt::describe_file;
+use crate::tui::prompts::trust_prompt::describe_file;
 use anyhow::Result;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
@@ -23,7 +23,7 @@ const MAX_PIPE_BYTES: u64 = 10 * 1024 * 1024;
 
 /// Prints one reply.
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
-    if start.model.shown.is_tour && !start.options.tour {
+    if start.model.connection_info.is_tour && !start.options.tour {
         return Err(UsageError(
             "no model is configured: set OPENAI_API_KEY, or use --base-url or --profile (--tour runs the scripted demo)".to_owned(),
         )
@@ -37,31 +37,34 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         Some(file) => answers::read_answers(file)?,
         None => Answers::default(),
     };
-    let resumes = start.options.continue_last || start.options.resume.is_some();
-    if prompt.trim().is_empty() && !resumes {
+    let is_resuming = start.options.continue_last || start.options.resume.is_some();
+    if prompt.trim().is_empty() && !is_resuming {
         return Err(UsageError("no prompt: give one as an argument, or pipe it in".to_owned()).into());
     }
     let mut session = start.open_session()?;
-    let waited = answers::check_answers(&answers, &session, &prompt)?;
-    let journal = start.wiring.journal.clone();
-    let drafts = Drafts::new(&start.wiring.places);
+    let was_waiting = answers::check_answers(&answers, &session, &prompt)?;
+    let journal = start.session_builder.journal.clone();
+    let drafts = Drafts::new(&start.session_builder.places);
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     let mut notices = start.notices;
-    if let Some((from, _)) = session.keep_copy() {
-        notices.push(format!("session {} is a copy of {from}, which is unchanged", session.id));
+    if let Some((original, _)) = session.keep_copy() {
+        notices.push(format!("session {} is a copy of {original}, which is unchanged", session.id));
     }
     notices.extend(session.notices);
-    notices.extend(untrusted_notices(&start.wiring.project_files(&session.folder)));
-    if !session.model.shown.accepts_images && !session.model.shown.is_tour && !image::find_images(&prompt).is_empty() {
-        let words = "The model receives only the file name of the picture: its profile does not set images = true.";
-        notices.push(words.to_owned());
+    notices.extend(untrusted_notices(&start.session_builder.project_files(&session.folder)));
+    if !session.model.connection_info.accepts_images
+        && !session.model.connection_info.is_tour
+        && !image::find_images(&prompt).is_empty()
+    {
+        let notice = "The model receives only the file name of the picture: its profile does not set images = true.";
+        notices.push(notice.to_owned());
     }
     for notice in notices {
         use std::io::Write;
         writeln!(err, "aye: {}", clean_text(&notice))?;
     }
-    let tidy = |text: &str| clean_text(text).into_owned();
-    let as_it_is = |text: &str| text.to_owned();
+    let clean_errors = |text: &str| clean_text(text).into_owned();
+    let keep_unchanged = |text: &str| text.to_owned();
     let run = print::HeadlessRun {
         state: session.state,
         runtime: session.runtime,
@@ -71,18 +74,19 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         prompt,
         answers,
         format: if start.options.json { OutputFormat::Json } else { OutputFormat::Text },
-        clean: if start.options.raw { as_it_is } else { print::to_printable },
-        clean_errors: tidy,
+        clean: if start.options.raw { keep_unchanged } else { print::to_printable },
+        clean_errors,
         out: &mut out,
         err: &mut err,
     };
     let dry_run = run.state.is_dry_run();
-    let mut ran = print::run_headless(run).await;
-    if dry_run && ran.is_ok() {
-        let told = dry_run_report::print_summary(&start.wiring, &session.id, start.options.json, &mut out);
-        if let Err(error) = told {
+    let mut result = print::run_headless(run).await;
+    if dry_run && result.is_ok() {
+        let summary_result =
+            dry_run_report::print_summary(&start.session_builder, &session.id, start.options.json, &mut out);
+        if let Err(error) = summary_result {
             match error.downcast::<std::io::Error>() {
-                Ok(error) => ran = Err(error),
+                Ok(error) => result = Err(error),
                 Err(error) => {
                     use std::io::Write;
                     writeln!(err, "aye: {error:#}")?;
@@ -91,7 +95,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
             }
         }
     }
-    if waited {
+    if was_waiting {
         // A half-answered question prompt is no longer valid.
         let owner = Owner::Session(session.id.clone());
         let mut loaded = drafts.load(&owner);
@@ -102,7 +106,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         loaded.unsent.questions.clear();
         drafts.save(&owner, &loaded.unsent).map_err(UsageError::from_error)?;
     }
-    match ran {
+    match result {
         Ok(exit) => {
             journal.note(format_args!("exit code {}", exit.code()));
             Ok(ExitCode::from(exit.code()))
@@ -115,34 +119,35 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
 
 /// Lists the project files that are not used because they are not trusted, one sentence each. A headless run cannot
 /// ask.
-fn untrusted_notices(place: &ProjectSource) -> Vec<String> {
-    let brought = ProjectFiles::load(place);
-    let names: Vec<String> = brought.untrusted().map(describe_file).collect();
-    let mut said = Vec::new();
+fn untrusted_notices(source: &ProjectSource) -> Vec<String> {
+    let project_files = ProjectFiles::load(source);
+    let names: Vec<String> = project_files.untrusted().map(describe_file).collect();
+    let mut notices = Vec::new();
     if !names.is_empty() {
-        let what = if brought.untrusted().any(|file| file.trust_state == TrustState::Changed) {
+        let state = if project_files.untrusted().any(|file| file.trust_state == TrustState::Changed) {
             "as it is now"
         } else {
             "yet"
         };
         let names = names.join(" and ");
-        said.push(format!("not used, because it is not trusted {what}: {names}. Review and trust it with aye trust"));
+        notices
+            .push(format!("not used, because it is not trusted {state}: {names}. Review and trust it with aye trust"));
     }
-    let unread = |file: &ProjectFile| match &file.kind {
-        ProjectFileKind::Unusable(why) if file.name != PROJECT_RULES_FILE => {
-            Some(format!("{} of this project is not used: {why}", file.name))
+    let unusable_notice = |file: &ProjectFile| match &file.kind {
+        ProjectFileKind::Unusable(reason) if file.name != PROJECT_RULES_FILE => {
+            Some(format!("{} of this project is not used: {reason}", file.name))
         }
         ProjectFileKind::Unusable(_) | ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. } => None,
     };
-    said.extend(brought.files.iter().filter_map(unread));
-    said
+    notices.extend(project_files.files.iter().filter_map(unusable_notice));
+    notices
 }
 
 /// Returns the prompt arguments, followed by the text from a pipe.
 fn read_prompt(start: &Start) -> Result<String> {
     let mut prompt = start.options.prompt();
-    let answers = start.options.answers.as_deref() == Some(Path::new("-"));
-    if answers || std::io::stdin().is_terminal() {
+    let reads_answers = start.options.answers.as_deref() == Some(Path::new("-"));
+    if reads_answers || std::io::stdin().is_terminal() {
         return Ok(prompt);
     }
     let mut bytes = Vec::new();

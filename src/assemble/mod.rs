@@ -15,6 +15,7 @@ mod reviewers;
 mod rule_changes;
 pub(crate) mod rule_loading;
 pub(crate) mod run_facts;
+mod runtime_link;
 pub(crate) mod sandbox_setup;
 mod screen;
 mod screen_host;
@@ -35,7 +36,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 pub use usage_error::UsageError;
 
-/// Talks to the model: on the screen, or printing one reply.
+/// Runs a chat: on the screen, or headless with one printed reply.
 ///
 /// # Errors
 /// A `UsageError` if the caller is at fault; any other error is of the system.
@@ -61,16 +62,16 @@ pub(crate) async fn run_apply(apply: ApplyRehearsal) -> Result<ExitCode> {
 }
 
 async fn run_frontend(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Result<ExitCode> {
-    let print = options.print;
+    let is_headless = options.print;
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    if !print && !is_terminal {
+    if !is_headless && !is_terminal {
         return Err(UsageError(
             "standard input and output are not a terminal, which the screen needs. Use -p to print the reply instead"
                 .to_owned(),
         )
         .into());
     }
-    if !print && std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+    if !is_headless && std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
         return Err(UsageError(
             "this terminal cannot show a screen (TERM=dumb). Use -p to print the reply instead, or, if it can after all, \
              start with: TERM=xterm aye"
@@ -87,23 +88,23 @@ async fn run_frontend(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Re
     }
     let mut start = prepare_start(options)?;
     start.apply = apply;
-    let journal = start.wiring.journal.clone();
-    let how = if print { "printing" } else { "with a screen" };
-    journal.note(format_args!("aye {} begins, {how}, process {}", env!("CARGO_PKG_VERSION"), std::process::id()));
-    let (before, noted) = (std::panic::take_hook(), journal.clone());
+    let journal = start.session_builder.journal.clone();
+    let frontend = if is_headless { "printing" } else { "with a screen" };
+    journal.note(format_args!("aye {} begins, {frontend}, process {}", env!("CARGO_PKG_VERSION"), std::process::id()));
+    let (default_hook, panic_journal) = (std::panic::take_hook(), journal.clone());
     std::panic::set_hook(Box::new(move |info| {
-        let at = info.location().map(ToString::to_string).unwrap_or_default();
-        noted.note(format_args!("a panic at {at}"));
-        before(info);
+        let location = info.location().map(ToString::to_string).unwrap_or_default();
+        panic_journal.note(format_args!("a panic at {location}"));
+        default_hook(info);
     }));
-    let ended = if print { headless_run::run(start).await } else { screen::run(start).await };
-    match &ended {
+    let result = if is_headless { headless_run::run(start).await } else { screen::run(start).await };
+    match &result {
         Ok(_) => journal.note("aye ends"),
         Err(error) => {
-            let whose = if error.is::<UsageError>() { "the caller's mistake" } else { "an error" };
-            journal.note(format_args!("aye ends with {whose}"));
+            let cause = if error.is::<UsageError>() { "the caller's mistake" } else { "an error" };
+            journal.note(format_args!("aye ends with {cause}"));
             journal.content("why", || format!("{error:#}"));
         }
     }
-    ended
+    result
 }

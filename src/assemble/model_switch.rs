@@ -2,7 +2,7 @@
 
 use super::connected_model::ConnectedModel;
 use super::screen_host::ScreenHost;
-use super::session_builder::ask_window;
+use super::session_builder::request_context_window;
 use crate::config;
 use crate::llm::models::Model as Offered;
 use crate::llm::{AuthProvider, local_servers};
@@ -16,35 +16,36 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(20);
 impl ScreenHost {
     /// Switches to another provider. The session continues with it once the screen has recorded the switch in the
     /// session. If the session is empty, or is the tour, a new session starts instead.
-    fn switch_to(&mut self, made: anyhow::Result<ConnectedModel>) {
-        let model = match made {
+    fn switch_to(&mut self, connected: anyhow::Result<ConnectedModel>) {
+        let model = match connected {
             Ok(model) => model,
             Err(error) => return self.send(HostReply::Notice(format!("{error:#}"))),
         };
         for warning in &model.warnings {
             self.send(HostReply::Notice(warning.clone()));
         }
-        if self.has_entries && !self.model.shown.is_tour {
+        if self.has_entries && !self.model.connection_info.is_tour {
             self.switch_count += 1;
-            let (session, number, connection) = (self.session.clone(), self.switch_count, model.shown.clone());
+            let (session, number, connection) =
+                (self.session.clone(), self.switch_count, model.connection_info.clone());
             self.send(HostReply::Connected(Box::new(PendingConnection { session, number, connection })));
             self.pending_switches.push((number, model));
             return;
         }
-        if self.model.shown.is_tour {
-            self.wiring.folder.clone_from(&self.project_folder);
+        if self.model.connection_info.is_tour {
+            self.session_builder.folder.clone_from(&self.project_folder);
         }
-        let session = self.wiring.start_session(&model, self.connecting.dry_run);
+        let session = self.session_builder.start_session(&model, self.connector.dry_run);
         self.open_session(session);
     }
 
     pub(super) fn confirm_switch(&mut self, number: u64) {
-        let at = self.pending_switches.iter().position(|(reached, _)| *reached == number);
-        if let Some((_, model)) = at.map(|at| self.pending_switches.remove(at)) {
+        let position = self.pending_switches.iter().position(|(pending_number, _)| *pending_number == number);
+        if let Some((_, model)) = position.map(|index| self.pending_switches.remove(index)) {
             let mut runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
             runtime.set_model(model.llm.clone());
-            if model.shown.context_window.is_none() {
-                ask_window(&mut runtime, true, &model, model.name.clone());
+            if model.connection_info.context_window.is_none() {
+                request_context_window(&mut runtime, true, &model, model.name.clone());
             }
             drop(runtime);
             self.model = model;
@@ -52,59 +53,59 @@ impl ScreenHost {
     }
 
     pub(super) fn switch_model(&mut self, name: String) {
-        self.model.shown.model.clone_from(&name);
-        self.model.shown.context_window = None;
+        self.model.connection_info.model.clone_from(&name);
+        self.model.connection_info.context_window = None;
         let mut runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
-        ask_window(&mut runtime, true, &self.model, name.clone());
+        request_context_window(&mut runtime, true, &self.model, name.clone());
         drop(runtime);
         self.model.name = name;
     }
 
     pub(super) fn switch_profile(&mut self, profile: &str, model: &str) {
         let model = Some(model).filter(|model| !model.is_empty());
-        self.switch_to(self.connecting.connect_profile(profile, model));
+        self.switch_to(self.connector.connect_profile(profile, model));
     }
 
     pub(super) fn switch_to_local(&mut self, server: &LocalServer) {
-        let made = self.connecting.connect_address(&server.address, server.models.first().map(String::as_str));
-        let told = made.map(|mut model| {
+        let connected = self.connector.connect_address(&server.address, server.models.first().map(String::as_str));
+        let labelled = connected.map(|mut model| {
             let name = if model.name.is_empty() { "the model" } else { &model.name };
-            model.shown.source = format!("{name} of {}, found on this machine", server.name);
+            model.connection_info.source = format!("{name} of {}, found on this machine", server.name);
             model
         });
-        self.switch_to(told);
+        self.switch_to(labelled);
     }
 
     pub(super) fn save_key(&mut self, key: &str) {
-        let in_use = self.model.profile.as_deref().map(|profile| (profile, self.model.name.as_str()));
-        let made = self.connecting.connect_with_key(key, in_use);
-        self.switch_to(made);
+        let current = self.model.profile.as_deref().map(|profile| (profile, self.model.name.as_str()));
+        let connected = self.connector.connect_with_key(key, current);
+        self.switch_to(connected);
     }
 
     /// Saves the model for the next start in the settings.
     pub(super) fn save_model(&self, profile: String, address: &str, model: String) {
-        let named = Some(profile).filter(|profile| !profile.is_empty());
-        let profile = match (named, address) {
+        let chosen_profile = Some(profile).filter(|profile| !profile.is_empty());
+        let profile = match (chosen_profile, address) {
             (Some(profile), _) => Some(profile),
             (None, "") => self.model.profile.clone(),
-            (None, address) => self.connecting.profile_at(address),
+            (None, address) => self.connector.profile_at(address),
         };
         let Some(profile) = profile else {
             return self.send(HostReply::Notice(
                 "Cannot save the model: no profile of the settings has its address. Add it as base_url under [profiles.NAME].".to_owned(),
             ));
         };
-        let file = self.wiring.places.settings();
+        let file = self.session_builder.places.settings();
         self.run_in_background(move || {
-            let named = Some(&model).filter(|model| !model.is_empty());
-            let kept = named
+            let chosen_model = Some(&model).filter(|model| !model.is_empty());
+            let result = chosen_model
                 .map_or(Ok(()), |model| config::write_setting(&file, &["profiles", &profile, "model"], model.as_str()))
                 .and_then(|()| config::write_setting(&file, &["model", "profile"], profile.as_str()));
-            Some(match kept {
+            Some(match result {
                 Err(error) => HostReply::Notice(format!("Cannot save the model: {error}.")),
                 Ok(()) => {
-                    let what = named.map_or(profile.clone(), |model| format!("{model} of {profile}"));
-                    HostReply::SettingSaved(format!("saved: aye starts with {what} from now on"))
+                    let description = chosen_model.map_or(profile.clone(), |model| format!("{model} of {profile}"));
+                    HostReply::SettingSaved(format!("saved: aye starts with {description} from now on"))
                 }
             })
         });
@@ -113,29 +114,29 @@ impl ScreenHost {
     pub(super) fn find_local_servers(&self) {
         let replies = self.replies.clone();
         tokio::spawn(async move {
-            let server = |found: local_servers::Server| LocalServer {
-                name: found.name,
-                address: found.base_url,
-                models: found.models.into_iter().map(|model| model.id).collect(),
+            let to_local_server = |server: local_servers::Server| LocalServer {
+                name: server.name,
+                address: server.base_url,
+                models: server.models.into_iter().map(|model| model.id).collect(),
             };
-            let found = local_servers::find_local_servers().await.into_iter().map(server).collect();
-            let _ = replies.send(HostReply::LocalServers(found)).await;
+            let servers = local_servers::find_local_servers().await.into_iter().map(to_local_server).collect();
+            let _ = replies.send(HostReply::LocalServers(servers)).await;
         });
     }
 
     /// Sends the available models as they become known: first the other profiles, then the servers on this machine, and
     /// the current provider's list once it arrives.
     pub(super) fn list_models(&self) {
-        let Some(service) = self.model.provider.clone() else {
+        let Some(provider) = self.model.provider.clone() else {
             return self.send(HostReply::Notice("The tour is a script and has no other models.".to_owned()));
         };
-        let present = self.model.profile.clone();
-        let usable = self.connecting.usable_connections().into_iter();
-        let usable = usable.filter(|connection| Some(&connection.profile) != present.as_ref());
-        let (lasting, servers): (Vec<_>, Vec<_>) = usable.partition(|connection| {
+        let current_profile = self.model.profile.clone();
+        let usable = self.connector.usable_connections().into_iter();
+        let usable = usable.filter(|connection| Some(&connection.profile) != current_profile.as_ref());
+        let (usable_now, local_profiles): (Vec<_>, Vec<_>) = usable.partition(|connection| {
             connection.has_key() || !config::built_in_profiles::is_local_server(&connection.profile)
         });
-        let mut others: Vec<ModelRow> = lasting
+        let mut others: Vec<ModelRow> = usable_now
             .into_iter()
             .map(|connection| ModelRow {
                 model: connection.model.unwrap_or_default(),
@@ -145,32 +146,32 @@ impl ScreenHost {
             .collect();
         let replies = self.replies.clone();
         tokio::spawn(async move {
-            let tell = |listed: ModelList, others: &[ModelRow]| {
-                replies.send(HostReply::Models(Models { listed, others: others.to_vec() }))
+            let send_list = |listed: ModelList, others: &[ModelRow]| {
+                replies.send(HostReply::Models(Models { listed, other_models: others.to_vec() }))
             };
-            let listing = tokio::spawn(fetch_models(service));
+            let listing = tokio::spawn(fetch_models(provider));
             // The screen may be closed.
-            let _ = tell(ModelList::Loading, &others).await;
-            for found in local_servers::find_local_servers().await {
-                let profile = servers.iter().find(|server| server.base_url == found.base_url);
+            let _ = send_list(ModelList::Loading, &others).await;
+            for local in local_servers::find_local_servers().await {
+                let profile = local_profiles.iter().find(|server| server.base_url == local.base_url);
                 let Some(profile) = profile.map(|server| server.profile.clone()) else { continue };
                 others.extend(
-                    found
+                    local
                         .models
                         .into_iter()
                         .filter(|model| model.is_chat)
                         .map(|model| ModelRow { profile: profile.clone(), ..model_row(model) }),
                 );
             }
-            let _ = tell(ModelList::Loading, &others).await;
+            let _ = send_list(ModelList::Loading, &others).await;
             let listed = listing.await.unwrap_or_else(|_| ModelList::Failed("internal error".to_owned()));
-            let _ = tell(listed, &others).await;
+            let _ = send_list(listed, &others).await;
         });
     }
 }
 
-async fn fetch_models(service: AuthProvider) -> ModelList {
-    match tokio::time::timeout(LIST_TIMEOUT, service.models()).await {
+async fn fetch_models(provider: AuthProvider) -> ModelList {
+    match tokio::time::timeout(LIST_TIMEOUT, provider.models()).await {
         Ok(Ok(models)) => ModelList::Models(models.into_iter().map(model_row).collect()),
         Ok(Err(error)) => ModelList::Failed(error.to_string()),
         Err(_) => ModelList::Failed(format!("no answer within {} s", LIST_TIMEOUT.as_secs())),

@@ -11,8 +11,8 @@ use std::path::Path;
 pub fn find_latest(sessions: &Sessions, folder: &Path) -> Result<crate::chat::SessionId> {
     let Latest { id, unreadable } = sessions.find_latest(folder).map_err(UsageError::from_error)?;
     if !unreadable.is_empty() {
-        let words = format!("{}. Using {id}, the newest readable session", explain_unreadable(&unreadable));
-        writeln!(io::stderr(), "aye: {}", clean_text(&words))?;
+        let message = format!("{}. Using {id}, the newest readable session", explain_unreadable(&unreadable));
+        writeln!(io::stderr(), "aye: {}", clean_text(&message))?;
     }
     Ok(id)
 }

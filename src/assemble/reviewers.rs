@@ -20,23 +20,23 @@ pub(super) struct Reviewers {
 impl Reviewers {
     /// Reads the reviewers from the settings. Also returns notices for the user. Nothing runs or connects yet. `keys`
     /// names environment variables that hold keys.
-    pub(super) fn from_settings(connecting: &Connector, keys: &[String]) -> (Self, Vec<String>) {
-        let config = &connecting.settings.config;
+    pub(super) fn from_settings(connector: &Connector, keys: &[String]) -> (Self, Vec<String>) {
+        let config = &connector.settings.config;
         let mut notices = Vec::new();
         let hooks = config.hooks.iter();
-        let who = agent::Reviewers {
+        let rules_for_agent = agent::Reviewers {
             hooks: hooks.clone().map(|(name, hook)| hook_for_agent(name, hook)).collect(),
             has_model_reviewer: config.model_reviewer.profile.is_some(),
         };
-        let run = |hook: &config::Hook| {
+        let create_hook = |hook: &config::Hook| {
             Hook::new(super::own_program::own_program(), hook.command.clone(), home_folder(), keys, hook.seconds)
         };
-        let how = runtime::Reviewers {
+        let runners = runtime::Reviewers {
             session: String::new(),
-            hooks: hooks.map(|(name, hook)| (name.clone(), run(hook))).collect(),
-            model: model_reviewer(connecting, config, &mut notices),
+            hooks: hooks.map(|(name, hook)| (name.clone(), create_hook(hook))).collect(),
+            model: model_reviewer(connector, config, &mut notices),
         };
-        (Self { rules_for_agent: who, runners: how }, notices)
+        (Self { rules_for_agent, runners }, notices)
     }
 
     /// Returns the reviewers for a session.
@@ -49,48 +49,54 @@ fn hook_for_agent(name: &str, hook: &config::Hook) -> agent::HookReviewer {
     agent::HookReviewer { name: name.to_owned(), tools: hook.tools.clone(), in_dry_run: hook.dry_run }
 }
 
-fn model_reviewer(connecting: &Connector, config: &Config, notices: &mut Vec<String>) -> Option<SideModel> {
-    let set = &config.model_reviewer;
-    let (other, told) = side_model(connecting, set.profile.as_ref()?, set.model.as_deref(), set.seconds);
-    if let Err(why) = &other.llm {
-        notices
-            .push(format!("The model reviewer is not available: {why}. Every call it should review asks you instead."));
+fn model_reviewer(connector: &Connector, config: &Config, notices: &mut Vec<String>) -> Option<SideModel> {
+    let settings = &config.model_reviewer;
+    let (reviewer, model_notices) =
+        side_model(connector, settings.profile.as_ref()?, settings.model.as_deref(), settings.seconds);
+    if let Err(reason) = &reviewer.llm {
+        notices.push(format!(
+            "The model reviewer is not available: {reason}. Every call it should review asks you instead."
+        ));
     }
-    notices.extend(told);
-    Some(other)
+    notices.extend(model_notices);
+    Some(reviewer)
 }
 
 /// Sets up the model that simulates results in a dry run. Also returns notices for the user.
-pub(super) fn connect_simulator(connecting: &Connector) -> Option<(SideModel, Vec<String>)> {
-    let set = &connecting.settings.config.dry_run;
-    let (other, mut told) =
-        side_model(connecting, set.simulator.as_ref()?, set.simulator_model.as_deref(), set.simulator_seconds);
-    if let Err(why) = &other.llm {
-        told.push(format!(
-            "The simulator of the dry run is not available: {why}. Simulated results are generated samples instead."
+pub(super) fn connect_simulator(connector: &Connector) -> Option<(SideModel, Vec<String>)> {
+    let settings = &connector.settings.config.dry_run;
+    let (simulator, mut notices) = side_model(
+        connector,
+        settings.simulator.as_ref()?,
+        settings.simulator_model.as_deref(),
+        settings.simulator_seconds,
+    );
+    if let Err(reason) = &simulator.llm {
+        notices.push(format!(
+            "The simulator of the dry run is not available: {reason}. Simulated results are generated samples instead."
         ));
     }
-    Some((other, told))
+    Some((simulator, notices))
 }
 
 /// Sets up a model for requests outside the session. Also returns notices for the user. Nothing is connected yet.
-fn side_model(connecting: &Connector, profile: &str, model: Option<&str>, seconds: u64) -> (SideModel, Vec<String>) {
+fn side_model(connector: &Connector, profile: &str, model: Option<&str>, seconds: u64) -> (SideModel, Vec<String>) {
     let (limit, profile_name) = (Duration::from_secs(seconds), profile.to_owned());
-    let (llm, model, told) = match self::profile_model(connecting, profile, model) {
+    let (llm, model, notices) = match self::profile_model(connector, profile, model) {
         Ok(model) => (Ok(model.llm), model.name, model.warnings),
-        Err(why) => (Err(format!("{why:#}")), String::new(), Vec::new()),
+        Err(error) => (Err(format!("{error:#}")), String::new(), Vec::new()),
     };
-    (SideModel { llm, model, profile: profile_name, limit }, told)
+    (SideModel { llm, model, profile: profile_name, limit }, notices)
 }
 
 /// Returns the model of a profile, at its own address and with its own key, without a fallback model.
-fn profile_model(connecting: &Connector, profile: &str, model: Option<&str>) -> Result<ConnectedModel> {
+fn profile_model(connector: &Connector, profile: &str, model: Option<&str>) -> Result<ConnectedModel> {
     if profile.is_empty() {
         return Err(anyhow!("its settings are invalid"));
     }
-    let connection = connecting.profile_connection(profile, model)?.ok_or_else(|| anyhow!("no model is configured"))?;
+    let connection = connector.profile_connection(profile, model)?.ok_or_else(|| anyhow!("no model is configured"))?;
     if connection.lacks_key {
-        return Err(anyhow!("the profile {profile} has no key; {} is not set", connection.key_from));
+        return Err(anyhow!("the profile {profile} has no key; {} is not set", connection.key_origin));
     }
     Ok(ConnectedModel::configured(&connection, false))
 }

@@ -11,43 +11,54 @@ use crate::tui::host::HostReply;
 use std::sync::Arc;
 
 impl ScreenHost {
-    pub(super) fn rule_book(&self) -> RulesSource {
-        rule_loading::rule_book(&self.wiring.places, &self.wiring.folder, &self.wiring.tools)
+    pub(super) fn rules_source(&self) -> RulesSource {
+        rule_loading::rules_source(
+            &self.session_builder.places,
+            &self.session_builder.folder,
+            &self.session_builder.tools,
+        )
     }
 
     /// Writes the rule for a grant.
     pub(super) fn save_rule(&self, call: CallId, grant: Grant, by: Decider) {
-        let book = self.rule_book();
+        let source = self.rules_source();
         self.run_in_background(move || {
             let key = match &by {
                 Decider::User { key, .. } => key.as_str(),
                 Decider::File | Decider::Headless => "",
             };
-            let mut rule = rules_editor::rule_from_grant(&grant, &book.folder, key);
+            let mut rule = rules_editor::rule_from_grant(&grant, &source.folder, key);
             (rule.created, rule.expires) = (rule_loading::today_date(), rule_loading::expiry_date());
-            let failed =
-                rules_editor::append_rule(&book.rules_file, &rule, &book.tools).err().map(|error| error.to_string());
-            Some(HostReply::RuleSaved { call, grant, by, failed })
+            let error = rules_editor::append_rule(&source.rules_file, &rule, &source.tools)
+                .err()
+                .map(|error| error.to_string());
+            Some(HostReply::RuleSaved { call, grant, by, error })
         });
     }
 
     /// Removes a rule from its file. For a rule of the project's file, all trust in that file is removed.
     pub(super) fn remove_rule(&self, rule: Rule, by: Decider) {
-        let book = self.rule_book();
+        let source = self.rules_source();
         self.run_in_background(move || {
-            let what = rule.describe();
-            let (done, what) = match rule.scope {
+            let description = rule.describe();
+            let (result, description) = match rule.scope {
                 RuleScope::TrustedProject => {
-                    let what = format!("trust in {PROJECT_RULES_FILE} of this project");
-                    (trust::revoke_trust(&book.trust_file, &book.folder, Some(PROJECT_RULES_FILE)).map(|()| true), what)
+                    let description = format!("trust in {PROJECT_RULES_FILE} of this project");
+                    (
+                        trust::revoke_trust(&source.trust_file, &source.folder, Some(PROJECT_RULES_FILE))
+                            .map(|()| true),
+                        description,
+                    )
                 }
                 RuleScope::EveryProject | RuleScope::Project(_) => {
-                    (rules_editor::remove_rule(&book.rules_file, &rule, &book.tools), what)
+                    (rules_editor::remove_rule(&source.rules_file, &rule, &source.tools), description)
                 }
             };
-            Some(match done {
-                Ok(true) => HostReply::RuleRevoked { what, by },
-                Ok(false) => HostReply::Notice(format!("The rule is no longer in {}: {what}.", rule.location.file)),
+            Some(match result {
+                Ok(true) => HostReply::RuleRevoked { description, by },
+                Ok(false) => {
+                    HostReply::Notice(format!("The rule is no longer in {}: {description}.", rule.location.file))
+                }
                 Err(error) => HostReply::Notice(format!("Cannot remove the rule: {error}. It still applies.")),
             })
         });
@@ -55,25 +66,25 @@ impl ScreenHost {
 
     /// Sends the current rules to the agent. Problems with them are reported before the next call is judged.
     pub(super) fn reload_rules(&self) {
-        let book = self.rule_book();
+        let source = self.rules_source();
         self.run_in_background(move || {
-            let rules = Arc::new(book.load(&rule_loading::today_date()).rules);
+            let rules = Arc::new(source.load(&rule_loading::today_date()).rules);
             Some(HostReply::AgentEvent(Event::RulesLoaded { rules, notices: Vec::new() }))
         });
     }
 
     /// Sends the list of all rules that apply.
     pub(super) fn send_rules(&self) {
-        let book = self.rule_book();
+        let source = self.rules_source();
         self.run_in_background(move || {
-            let loaded = book.load(&rule_loading::today_date());
-            Some(HostReply::Rules(list_rules(&loaded, &book)))
+            let loaded = source.load(&rule_loading::today_date());
+            Some(HostReply::Rules(list_rules(&loaded, &source)))
         });
     }
 }
 
 /// Lists everything that applies, one per line.
-fn list_rules(loaded: &LoadedRules, book: &RulesSource) -> String {
+fn list_rules(loaded: &LoadedRules, source: &RulesSource) -> String {
     let mut lines: Vec<String> = loaded.rules.list.iter().map(Rule::describe_with_location).collect();
     lines.extend(loaded.expired.iter().map(|rule| format!("expired: {}", rule.describe_with_location())));
     if lines.is_empty() {
@@ -81,6 +92,6 @@ fn list_rules(loaded: &LoadedRules, book: &RulesSource) -> String {
     }
     lines.extend(loaded.notices().iter().map(|notice| format!("warning: {notice}")));
     lines.push(String::new());
-    lines.push(format!("your rules are in {}", book.rules_file.display()));
+    lines.push(format!("your rules are in {}", source.rules_file.display()));
     lines.join("\n")
 }

@@ -20,13 +20,13 @@ pub(crate) fn checking_tools(config: &Config) -> Toolbox {
     Toolbox::with_builtin_tools(toolbox::ToolSettings {
         default_timeout: config.shell.timeout,
         max_timeout: config.shell.max_timeout,
-        walls: CommandSandbox::default(),
+        sandbox: CommandSandbox::default(),
         allow_network: config.shell.network != Network::Off,
     })
 }
 
 /// Returns the files with the rules for work in this folder.
-pub(crate) fn rule_book(places: &Places, folder: &Path, tools: &Toolbox) -> RulesSource {
+pub(crate) fn rules_source(places: &Places, folder: &Path, tools: &Toolbox) -> RulesSource {
     RulesSource {
         rules_file: places.rules(),
         trust_file: places.trusted(),
@@ -36,10 +36,15 @@ pub(crate) fn rule_book(places: &Places, folder: &Path, tools: &Toolbox) -> Rule
     }
 }
 
-/// Returns where the project's own files are read; at most `most` bytes of its instructions are sent.
-pub(crate) fn project_files(places: &Places, folder: &Path, tools: &Toolbox, most: usize) -> ProjectSource {
-    let RulesSource { trust_file: trusted, folder, tools, .. } = rule_book(places, folder, tools);
-    ProjectSource { folder, trust_file: trusted, tools, max_instruction_bytes: most }
+/// Returns where the project's own files are read; at most `max_instruction_bytes` of its instructions are sent.
+pub(crate) fn project_files(
+    places: &Places,
+    folder: &Path,
+    tools: &Toolbox,
+    max_instruction_bytes: usize,
+) -> ProjectSource {
+    let RulesSource { trust_file, folder, tools, .. } = rules_source(places, folder, tools);
+    ProjectSource { folder, trust_file, tools, max_instruction_bytes }
 }
 
 /// Returns the local date as `2026-11-22`.
@@ -55,8 +60,8 @@ pub(crate) fn expiry_date() -> String {
 
 /// Detects changes of the rule files before every call.
 pub(crate) struct RuleWatcher {
-    book: RulesSource,
-    last: Mutex<Option<(FileState, LoadedRules)>>,
+    source: RulesSource,
+    cached: Mutex<Option<(FileState, LoadedRules)>>,
 }
 
 /// State of the files by which a change is detected.
@@ -67,41 +72,45 @@ struct FileState {
 }
 
 impl RuleWatcher {
-    pub(crate) fn new(book: RulesSource) -> Self {
-        Self { book, last: Mutex::new(None) }
+    pub(crate) fn new(source: RulesSource) -> Self {
+        Self { source, cached: Mutex::new(None) }
     }
 
     /// Returns the rules and new notices if anything changed since the last call.
     pub(crate) fn reload_if_changed(&self) -> Option<(Arc<Rules>, Vec<String>)> {
-        let stamp = self.file_state();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.file_state();
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         // A deny rule for a link applies to its current target.
-        if last.as_ref().is_some_and(|(seen, loaded)| *seen == stamp && self.book.has_same_targets(loaded)) {
+        if cached
+            .as_ref()
+            .is_some_and(|(cached_state, loaded)| *cached_state == state && self.source.has_same_targets(loaded))
+        {
             return None;
         }
-        let loaded = self.book.load(&stamp.today);
+        let loaded = self.source.load(&state.today);
         // At the start, the notice about an untrusted project file is part of the trust prompt.
-        let before = match &*last {
-            Some((_, before)) => before.notices(),
+        let known_notices = match &*cached {
+            Some((_, previous)) => previous.notices(),
             None => loaded.untrusted_notice().into_iter().collect(),
         };
-        let notices = loaded.notices().into_iter().filter(|notice| !before.contains(notice)).collect();
+        let notices = loaded.notices().into_iter().filter(|notice| !known_notices.contains(notice)).collect();
         let rules = Arc::new(loaded.rules.clone());
-        *last = Some((stamp, loaded));
+        *cached = Some((state, loaded));
         Some((rules, notices))
     }
 
     fn file_state(&self) -> FileState {
-        let own = self.book.folder.join(PROJECT_RULES_FILE);
-        let of = |path: &Path| {
-            let found = fs::metadata(path).ok()?;
-            let (place, time) = (
-                [found.dev(), found.ino(), found.len()].map(i128::from),
-                [found.mtime(), found.mtime_nsec()].map(i128::from),
+        let project_file = self.source.folder.join(PROJECT_RULES_FILE);
+        let file_stamp = |path: &Path| {
+            let metadata = fs::metadata(path).ok()?;
+            let (identity, modified) = (
+                [metadata.dev(), metadata.ino(), metadata.len()].map(i128::from),
+                [metadata.mtime(), metadata.mtime_nsec()].map(i128::from),
             );
-            Some([place[0], place[1], place[2], time[0], time[1]])
+            Some([identity[0], identity[1], identity[2], modified[0], modified[1]])
         };
-        let files = [&self.book.rules_file, &self.book.trust_file, &own].map(|path| of(path)).to_vec();
+        let files =
+            [&self.source.rules_file, &self.source.trust_file, &project_file].map(|path| file_stamp(path)).to_vec();
         FileState { today: today_date(), files }
     }
 }

@@ -17,10 +17,10 @@ pub(crate) fn system_prompt_facts(folder: &Path) -> Vec<String> {
 
 /// Returns the folder with `~`, and the branch if there is one.
 pub(crate) fn folder_and_branch(folder: &Path) -> String {
-    let shown = shorten_home(folder);
+    let short_path = shorten_home(folder);
     match current_branch(folder) {
-        Some(branch) => format!("{shown} ⎇ {branch}"),
-        None => shown,
+        Some(branch) => format!("{short_path} ⎇ {branch}"),
+        None => short_path,
     }
 }
 
@@ -30,30 +30,30 @@ pub(crate) fn shorten_home(path: &Path) -> String {
 }
 
 /// Formats the time of an entry in local time: `14:02:11`, or `3 Nov 14:02` on another day.
-pub(crate) fn format_entry_time(at: u64) -> String {
-    let then = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
-    let Some(then) = then.filter(|_| at > 0) else { return String::new() };
+pub(crate) fn format_entry_time(time_ms: u64) -> String {
+    let time = i64::try_from(time_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    let Some(time) = time.filter(|_| time_ms > 0) else { return String::new() };
     let now = jiff::Zoned::now();
-    let then = then.to_zoned(now.time_zone().clone());
-    let form = match () {
-        () if then.date() == now.date() => "%H:%M:%S",
-        () if then.year() == now.year() => "%-d %b %H:%M:%S",
+    let time = time.to_zoned(now.time_zone().clone());
+    let format = match () {
+        () if time.date() == now.date() => "%H:%M:%S",
+        () if time.year() == now.year() => "%-d %b %H:%M:%S",
         () => "%-d %b %Y %H:%M:%S",
     };
-    then.strftime(form).to_string()
+    time.strftime(format).to_string()
 }
 
 /// Formats a time in local time: `14:02`, `yesterday 14:02`, `3 Nov`, `3 Nov 2025`.
-pub(crate) fn format_time(then: std::time::SystemTime) -> String {
+pub(crate) fn format_time(time: std::time::SystemTime) -> String {
     let now = jiff::Zoned::now();
-    let Ok(then) = jiff::Timestamp::try_from(then) else { return String::new() };
-    let then = then.to_zoned(now.time_zone().clone());
-    let yesterday = now.date().yesterday().is_ok_and(|day| day == then.date());
-    let form = match () {
-        () if then.date() == now.date() => "%H:%M",
-        () if yesterday => "yesterday %H:%M",
-        () if then.year() == now.year() => "%-d %b",
+    let Ok(time) = jiff::Timestamp::try_from(time) else { return String::new() };
+    let time = time.to_zoned(now.time_zone().clone());
+    let is_yesterday = now.date().yesterday().is_ok_and(|day| day == time.date());
+    let format = match () {
+        () if time.date() == now.date() => "%H:%M",
+        () if is_yesterday => "yesterday %H:%M",
+        () if time.year() == now.year() => "%-d %b",
         () => "%-d %b %Y",
     };
-    then.strftime(form).to_string()
+    time.strftime(format).to_string()
 }

@@ -31,22 +31,22 @@ pub(crate) struct SandboxSetup {
 
 /// Determines the sandbox.
 pub(crate) fn setup_sandbox(shell: &Shell, places: &Places) -> SandboxSetup {
-    let keep = own_paths(places);
-    let hide = vec![resolve_links(&places.credentials())];
-    let absent = |why: &str| CommandSandbox::Unavailable(why.into());
+    let write_protected = own_paths(places);
+    let read_protected = vec![resolve_links(&places.credentials())];
+    let unavailable = |reason: &str| CommandSandbox::Unavailable(reason.into());
     let mut notices = Vec::new();
-    let walls = match (shell.sandbox, sandbox::kernel_support()) {
-        (false, _) => absent("shell.sandbox is false in the settings"),
-        (true, SandboxSupport::Unsupported(why)) => absent(&why),
+    let sandbox = match (shell.sandbox, sandbox::kernel_support()) {
+        (false, _) => unavailable("shell.sandbox is false in the settings"),
+        (true, SandboxSupport::Unsupported(reason)) => unavailable(&reason),
         (true, SandboxSupport::Supported { .. }) => {
             let shared = Path::new(SHARED).canonicalize().ok();
-            let mut write: Vec<PathBuf> = temporary_folder(&keep).into_iter().chain(shared).collect();
-            for named in &shell.write {
-                match expand_home(named).canonicalize() {
-                    Ok(place) => write.push(place),
+            let mut write: Vec<PathBuf> = temporary_folder(&write_protected).into_iter().chain(shared).collect();
+            for configured in &shell.write {
+                match expand_home(configured).canonicalize() {
+                    Ok(folder) => write.push(folder),
                     Err(_) => notices.push(format!(
                         "shell.write lists {}, which does not exist, so commands cannot write there.",
-                        named.display()
+                        configured.display()
                     )),
                 }
             }
@@ -58,27 +58,27 @@ pub(crate) fn setup_sandbox(shell: &Shell, places: &Places) -> SandboxSetup {
             })
         }
     };
-    let reads_less = match &walls {
-        CommandSandbox::Unavailable(why) => Some(format!(
-            "No sandbox: {why}. Only {} exact command lines run without approval; every other command asks. `aye doctor` lists them.",
+    let no_sandbox_notice = match &sandbox {
+        CommandSandbox::Unavailable(reason) => Some(format!(
+            "No sandbox: {reason}. Only {} exact command lines run without approval; every other command asks. `aye doctor` lists them.",
             EXACT_COMMANDS.len()
         )),
         CommandSandbox::Unspecified | CommandSandbox::Enforced(_) => None,
     };
-    SandboxSetup { sandbox: walls, write_protected: keep, read_protected: hide, notices, no_sandbox_notice: reads_less }
+    SandboxSetup { sandbox, write_protected, read_protected, notices, no_sandbox_notice }
 }
 
 /// Returns aye's own folders, and the targets of its settings files if they are links: the project may be a repository
 /// of such files.
 pub(crate) fn own_paths(places: &Places) -> Vec<PathBuf> {
-    let mut own: Vec<PathBuf> = places.own_folders().into_iter().map(resolve_links).collect();
+    let mut paths: Vec<PathBuf> = places.own_folders().into_iter().map(resolve_links).collect();
     for file in [places.settings(), places.rules(), places.trusted(), places.credentials()] {
         let file = resolve_links(&file);
-        if !own.iter().any(|folder| file.starts_with(folder)) {
-            own.push(file);
+        if !paths.iter().any(|folder| file.starts_with(folder)) {
+            paths.push(file);
         }
     }
-    own
+    paths
 }
 
 /// Returns what commands of a dry run can read and write outside the project.
@@ -96,24 +96,24 @@ pub(crate) fn open_project(places: &Places, folder: &Path) -> io::Result<Disk> {
 }
 
 /// Returns the temporary folder of commands. `None` if it contains aye's own folders or the home folder.
-fn temporary_folder(keep: &[PathBuf]) -> Option<PathBuf> {
+fn temporary_folder(protected: &[PathBuf]) -> Option<PathBuf> {
     let folder = std::env::temp_dir().canonicalize().ok()?;
     let home = std::env::var_os("HOME").map(|home| resolve_links(Path::new(&home)));
-    let holds = |path: &PathBuf| path.starts_with(&folder);
-    (folder.is_dir() && !keep.iter().chain(&home).any(holds)).then_some(folder)
+    let is_inside = |path: &PathBuf| path.starts_with(&folder);
+    (folder.is_dir() && !protected.iter().chain(&home).any(is_inside)).then_some(folder)
 }
 
 /// Resolves the links of a path as far as it exists.
 fn resolve_links(path: &Path) -> PathBuf {
-    let above = || Some(resolve_links(path.parent()?).join(path.file_name()?));
-    path.canonicalize().ok().or_else(above).unwrap_or_else(|| path.to_owned())
+    let resolve_parent = || Some(resolve_links(path.parent()?).join(path.file_name()?));
+    path.canonicalize().ok().or_else(resolve_parent).unwrap_or_else(|| path.to_owned())
 }
 
 /// Expands `~` in a path of the settings.
 fn expand_home(path: &Path) -> PathBuf {
     let home = || std::env::var_os("HOME").map(PathBuf::from);
     match path.strip_prefix("~") {
-        Ok(rest) => home().map_or_else(|| path.to_owned(), |home| home.join(rest)),
+        Ok(relative) => home().map_or_else(|| path.to_owned(), |home| home.join(relative)),
         Err(_) => path.to_owned(),
     }
 }

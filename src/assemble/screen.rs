@@ -1,6 +1,7 @@
 //! The run with the screen.
 
-use super::screen_host::{ScreenHost, runtime_link};
+use super::runtime_link::connect_runtime;
+use super::screen_host::ScreenHost;
 use super::start::Start;
 use super::{answers, run_facts};
 use crate::config::{Links, Screen};
@@ -32,26 +33,27 @@ const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
 /// Shows the screen until the user leaves.
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
     // The terminal is queried while the session is read; it has answered before it is used otherwise.
-    let depth = color_depth(&start.connecting.settings.config.screen);
+    let depth = color_depth(&start.connector.settings.config.screen);
     let term = std::env::var("TERM").ok();
-    let asked = (depth != ColourDepth::None)
+    let color_query = (depth != ColourDepth::None)
         .then(|| std::thread::spawn(move || startup::query_colours(COLOR_TIMEOUT, term.as_deref())));
     let offers = start.initial_offers();
     // The user then picks a session from the list.
     let doubt = start.explain_doubt().filter(|_| start.options.answers.is_none());
-    let opened = || match doubt {
-        Some(_) => start.wiring.start_session(&start.model, start.options.dry_run),
+    let open_or_start = || match doubt {
+        Some(_) => start.session_builder.start_session(&start.model, start.options.dry_run),
         None => open_session(&start),
     };
-    let session = offers.and_then(|offers| Ok((opened()?, offers)));
-    let early = asked.and_then(|asked| asked.join().ok()).unwrap_or_default();
-    let light = early.is_light;
+    let session = offers.and_then(|offers| Ok((open_or_start()?, offers)));
+    let startup_input = color_query.and_then(|query| query.join().ok()).unwrap_or_default();
+    let light = startup_input.is_light;
     let (mut session, offers) = session?;
-    let copied = session.keep_copy();
-    let picking = if start.options.fork { PickedAction::Fork(start.options.fork_mode()) } else { PickedAction::Open };
-    let lists = doubt.is_some() || start.options.resume.as_ref().is_some_and(String::is_empty);
-    let picks = lists.then_some(picking);
-    let Start { options, apply: _, mut wiring, model: _, connecting, real_folder, mut notices } = start;
+    let kept_copy = session.keep_copy();
+    let picked_action =
+        if start.options.fork { PickedAction::Fork(start.options.fork_mode()) } else { PickedAction::Open };
+    let shows_picker = doubt.is_some() || start.options.resume.as_ref().is_some_and(String::is_empty);
+    let session_picker = shows_picker.then_some(picked_action);
+    let Start { options, apply: _, session_builder: mut wiring, model: _, connector, real_folder, mut notices } = start;
     let model = session.model;
     notices.extend(doubt.map(|doubt| format!("No session was continued: {doubt}")));
     notices.extend(session.notices);
@@ -61,87 +63,88 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     notices.extend(runtime.execute(effects));
     let runtime = Arc::new(Mutex::new(runtime));
 
-    let screen = connecting.settings.config.screen.clone();
-    let (keys, wrong) = Keymap::with_overrides(&connecting.settings.config.keys);
-    notices.extend(wrong);
+    let screen = connector.settings.config.screen.clone();
+    let (keys, key_problems) = Keymap::with_overrides(&connector.settings.config.keys);
+    notices.extend(key_problems);
     let themes = Themes::with_folder(&wiring.places.themes());
     notices.extend(themes.warnings.iter().map(ToString::to_string));
     let themes = themes.adapted_to_terminal(depth, light);
-    let (theme, wrong) = pick_theme(&themes, &screen, light);
-    notices.extend(wrong);
+    let (theme, theme_problem) = pick_theme(&themes, &screen, light);
+    notices.extend(theme_problem);
 
     let (replies, from_host) = mpsc::channel(MAX_REPLIES);
-    let begun = !session.state.session.entries().is_empty();
+    let has_entries = !session.state.session.entries().is_empty();
     let settings = tui::Settings {
         auto_theme: themes.choose_theme(auto_theme_name(&screen, light), light).name,
         ..screen_settings(&screen, &session.folder)
     };
-    let connection = model.shown.clone();
-    if let Some(service) = model.provider.clone() {
+    let connection = model.connection_info.clone();
+    if let Some(provider) = model.provider.clone() {
         tokio::spawn(async move {
             tokio::time::sleep(FIRST_FRAME_DELAY).await;
-            service.prepare().await;
+            provider.prepare().await;
         });
     }
-    let line = runtime_link(&runtime, session.events);
-    let around = ScreenHost::new(wiring, real_folder, model, connecting, (session.id.clone(), begun), runtime, replies);
-    if let Some((_, Some(words))) = copied {
-        around.send(HostReply::Done(words));
+    let link = connect_runtime(&runtime, session.events);
+    let screen_host =
+        ScreenHost::new(wiring, real_folder, model, connector, (session.id.clone(), has_entries), runtime, replies);
+    if let Some((_, Some(notice))) = kept_copy {
+        screen_host.send(HostReply::Done(notice));
     }
-    let (unsent, unread) = around.load_draft();
-    notices.extend(unread);
-    let shown = tui::run_screen(tui::Start {
+    let (unsent, draft_notices) = screen_host.load_draft();
+    notices.extend(draft_notices);
+    let screen_run = tui::run_screen(tui::Start {
         agent: session.state,
         session: session.id,
-        link: line,
+        link,
         unsent,
-        history: around.load_history(),
-        host: Box::new(around),
+        history: screen_host.load_history(),
+        host: Box::new(screen_host),
         replies: from_host,
         connection,
         themes,
         theme,
         keys,
         settings,
-        early,
+        startup_input,
         notices,
         first_message: if offers.is_some() { String::new() } else { options.prompt() },
         approvals: offers,
-        session_picker: picks,
+        session_picker,
         is_panic_caught: crate::tools::panic_guard::is_panic_caught,
     });
     let exit = tokio::select! {
-        exit = shown => exit?,
+        exit = screen_run => exit?,
         never = test_panic() => match never {},
     };
-    if let Some(signal) = exit.ended_by {
+    if let Some(signal) = exit.exit_signal {
         journal.note(format_args!("ended by signal {signal}"));
     }
     Ok(print_farewell(&exit, &crate::store::session_header::session_path(&sessions, &exit.session)))
 }
 
 /// Prints the session's title and how to resume it, unless it is empty or the terminal is gone. Returns the exit code.
-fn print_farewell(exit: &Exit, own: &Path) -> ExitCode {
-    if let (Some(title), None, None, None) = (&exit.title, exit.ended_by, &exit.lost, &exit.saved_to) {
+fn print_farewell(exit: &Exit, session_file: &Path) -> ExitCode {
+    if let (Some(title), None, None, None) = (&exit.title, exit.exit_signal, &exit.loss, &exit.saved_to) {
         let title = crate::text::clean::clean_line(title);
         // If this cannot be written, there is no reader.
         let _ = writeln!(std::io::stdout(), "{title}\naye --resume {}", exit.session);
     }
     let id = &exit.session;
-    let words = match (&exit.saved_to, &exit.lost) {
+    let message = match (&exit.saved_to, &exit.loss) {
         (Some(file), _) => Some(format!(
             "session {id} is in {}. To continue it, move it to {}, then: aye --resume {id}",
             file.display(),
-            own.display()
+            session_file.display()
         )),
-        (None, Some(lost)) => Some(format!("session {id} is not saved: {lost}")),
+        (None, Some(loss)) => Some(format!("session {id} is not saved: {loss}")),
         (None, None) => None,
     };
-    if let Some(words) = &words {
-        let _ = writeln!(std::io::stderr(), "aye: {}", crate::text::clean::clean_line(words));
+    if let Some(message) = &message {
+        let _ = writeln!(std::io::stderr(), "aye: {}", crate::text::clean::clean_line(message));
     }
-    match exit.ended_by {
-        None if words.is_some() => ExitCode::FAILURE,
+    match exit.exit_signal {
+        None if message.is_some() => ExitCode::FAILURE,
         None => ExitCode::SUCCESS,
         Some(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)),
     }
@@ -155,11 +158,11 @@ fn color_depth(screen: &Screen) -> ColourDepth {
 /// Returns the configured theme.
 fn pick_theme(themes: &Themes, screen: &Screen, light: Option<bool>) -> (Theme, Option<String>) {
     if screen.theme != "auto" {
-        let unknown = themes.get(&screen.theme).is_none().then(|| {
+        let problem = themes.get(&screen.theme).is_none().then(|| {
             let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
             format!("Unknown theme {:?}. Available themes: auto, {}.", screen.theme, names.join(", "))
         });
-        return (themes.choose_theme(&screen.theme, light), unknown);
+        return (themes.choose_theme(&screen.theme, light), problem);
     }
     (themes.choose_theme(auto_theme_name(screen, light), light), None)
 }
@@ -205,8 +208,8 @@ fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
 /// Returns whether the terminal is known to lack box-drawing characters: it is not UTF-8, or it is the Linux console.
 /// Without a locale UTF-8 is assumed.
 fn needs_ascii(variable: &dyn Fn(&str) -> Option<String>) -> bool {
-    let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).map(|locale| locale.to_ascii_lowercase());
+    let set_value = |name: &&str| variable(name).filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set_value).map(|locale| locale.to_ascii_lowercase());
     let utf = locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"));
     !utf || variable("TERM").is_some_and(|term| term == "linux")
 }
@@ -236,7 +239,7 @@ mod tests {
 
     #[test]
     fn uses_ascii_if_the_terminal_is_not_utf8() {
-        for (variables, lacks) in [
+        for (variables, expected) in [
             (&[("LANG", "en_US.UTF-8")][..], false),
             (&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")], true),
             (&[("LC_ALL", ""), ("LC_CTYPE", "C.utf8")], false),
@@ -244,9 +247,9 @@ mod tests {
             (&[("LANG", "en_US.UTF-8"), ("TERM", "linux")], true),
             (&[], false),
         ] {
-            let found =
+            let variable =
                 |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-            assert_eq!(needs_ascii(&found), lacks, "{variables:?}");
+            assert_eq!(needs_ascii(&variable), expected, "{variables:?}");
         }
     }
 }

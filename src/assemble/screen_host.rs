@@ -2,30 +2,31 @@
 
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
+use super::runtime_link::connect_runtime;
 use super::session::Session;
 use super::session_builder::SessionBuilder;
 use super::{file_names, link_probe, rehearsal, run_facts, sandbox_setup, session_search};
-use crate::agent::{ApplyRequest, Effect};
+use crate::agent::ApplyRequest;
 use crate::chat::{ForkMode, SessionId, UnsentText};
-use crate::runtime::{Runtime, Unsaved};
+use crate::runtime::Runtime;
 use crate::store::draft::Owner;
 use crate::store::{self, DraftWriter, History, Listed};
 use crate::tui::host::{
-    AgentLink, Host, HostReply, HostRequest, InspectionReason, ModelRequest, Opened, RehearsalRequest, RuleRequest,
-    SessionFile, SessionRequest, SessionRow, TrustRequest,
+    Host, HostReply, HostRequest, InspectionReason, ModelRequest, Opened, RehearsalRequest, RuleRequest,
+    SessionRequest, SessionRow, TrustRequest,
 };
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 
 /// Delay before an unwritten draft is tried again.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 
-/// State behind the screen's requests.
+/// Handles the requests of the screen.
 pub(super) struct ScreenHost {
-    pub(super) wiring: SessionBuilder,
+    pub(super) session_builder: SessionBuilder,
     /// Folder of real sessions; the tour has its own.
     pub(super) project_folder: PathBuf,
     pub(super) model: ConnectedModel,
@@ -33,7 +34,7 @@ pub(super) struct ScreenHost {
     pub(super) pending_switches: Vec<(u64, ConnectedModel)>,
     /// Number of switches so far.
     pub(super) switch_count: u64,
-    pub(super) connecting: Connector,
+    pub(super) connector: Connector,
     /// The open session.
     pub(super) session: SessionId,
     /// True if the open session has entries.
@@ -41,7 +42,7 @@ pub(super) struct ScreenHost {
     pub(super) runtime: Arc<Mutex<Runtime>>,
     drafts: DraftWriter,
     /// True if the last write of a draft failed; shared with the threads that write.
-    failing: Arc<AtomicBool>,
+    draft_write_failed: Arc<AtomicBool>,
     /// Latest request for the project's file names.
     latest_file_list: file_names::LatestRequest,
     /// Latest search through sessions.
@@ -49,56 +50,30 @@ pub(super) struct ScreenHost {
     pub(super) replies: Sender<HostReply>,
 }
 
-/// Connects the screen to a session's runtime. The host keeps the runtime too, to change the model.
-pub(super) fn runtime_link(runtime: &Arc<Mutex<Runtime>>, events: crate::runtime::Events) -> AgentLink {
-    let (runtime, shared) = (runtime.clone(), runtime.clone());
-    let run = move |effects: Vec<Effect>| runtime.lock().unwrap_or_else(PoisonError::into_inner).execute(effects);
-    AgentLink { file: Box::new(RuntimeFile(shared)), run: Box::new(run), events }
-}
-
-/// Saves the session through its runtime, which writes its file.
-struct RuntimeFile(Arc<Mutex<Runtime>>);
-
-impl RuntimeFile {
-    fn runtime(&self) -> std::sync::MutexGuard<'_, Runtime> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl SessionFile for RuntimeFile {
-    fn save(&mut self) -> Option<Unsaved> {
-        self.runtime().save_unsaved()
-    }
-
-    fn save_to(&mut self, file: &std::path::Path) -> std::io::Result<()> {
-        self.runtime().save_to(file)
-    }
-}
-
 impl ScreenHost {
     pub(super) fn new(
-        wiring: SessionBuilder,
+        session_builder: SessionBuilder,
         project_folder: PathBuf,
         model: ConnectedModel,
-        connecting: Connector,
+        connector: Connector,
         (session, has_entries): (SessionId, bool),
         runtime: Arc<Mutex<Runtime>>,
         replies: Sender<HostReply>,
     ) -> Self {
-        let drafts = DraftWriter::new(&wiring.places);
+        let drafts = DraftWriter::new(&session_builder.places);
         let (pending_switches, switch_count) = (Vec::new(), 0);
         Self {
-            wiring,
+            session_builder,
             project_folder,
             model,
             pending_switches,
             switch_count,
-            connecting,
+            connector,
             session,
             has_entries,
             runtime,
             drafts,
-            failing: Arc::default(),
+            draft_write_failed: Arc::default(),
             latest_file_list: file_names::LatestRequest::default(),
             latest_search: file_names::LatestRequest::default(),
             replies,
@@ -107,7 +82,7 @@ impl ScreenHost {
 
     /// Returns the user messages sent in this folder, oldest first.
     pub(super) fn load_history(&self) -> Vec<String> {
-        History::new(&self.wiring.places.history(), &self.wiring.folder).load()
+        History::new(&self.session_builder.places.history(), &self.session_builder.folder).load()
     }
 
     /// Returns the draft of the open session, and notices about reading it.
@@ -119,31 +94,32 @@ impl ScreenHost {
     /// A session without entries is found again only by its folder.
     fn draft_owner(&self, session: &SessionId) -> Owner {
         match *session == self.session && !self.has_entries {
-            true => Owner::New(session.clone(), self.wiring.folder.clone()),
+            true => Owner::New(session.clone(), self.session_builder.folder.clone()),
             false => Owner::Session(session.clone()),
         }
     }
 
     /// Writes waiting drafts on another thread; failed writes are tried again.
     fn write_drafts(&self) {
-        let (drafts, failing, replies) = (self.drafts.clone(), self.failing.clone(), self.replies.clone());
+        let (drafts, draft_write_failed, replies) =
+            (self.drafts.clone(), self.draft_write_failed.clone(), self.replies.clone());
         tokio::spawn(async move {
-            let mut tries_again = false;
+            let mut should_retry = false;
             loop {
-                let writes = drafts.clone();
-                let Ok(written) = tokio::task::spawn_blocking(move || writes.write()).await else { return };
-                let trouble = written.err().map(|error| match error {
+                let writer = drafts.clone();
+                let Ok(result) = tokio::task::spawn_blocking(move || writer.write()).await else { return };
+                let problem = result.err().map(|error| match error {
                     store::Error::Io { source, .. } => source.kind().to_string(),
                     error => error.to_string(),
                 });
-                let has_failed = trouble.is_some();
-                let has_changed = failing.swap(has_failed, Ordering::Relaxed) != has_failed;
-                if has_changed && replies.send(HostReply::UnsentSaved(trouble)).await.is_err() {
+                let has_failed = problem.is_some();
+                let has_changed = draft_write_failed.swap(has_failed, Ordering::Relaxed) != has_failed;
+                if has_changed && replies.send(HostReply::UnsentSaved(problem)).await.is_err() {
                     return;
                 }
                 // The task that first sees the failure retries.
-                tries_again |= has_changed;
-                if !has_failed || !tries_again {
+                should_retry |= has_changed;
+                if !has_failed || !should_retry {
                     return;
                 }
                 tokio::time::sleep(RETRY_DELAY).await;
@@ -168,10 +144,10 @@ impl ScreenHost {
     }
 
     /// Sends several replies in this order; separate sends may arrive in any order.
-    fn send_in_order(&self, all: Vec<HostReply>) {
+    fn send_in_order(&self, ordered: Vec<HostReply>) {
         let replies = self.replies.clone();
         tokio::spawn(async move {
-            for reply in all {
+            for reply in ordered {
                 if replies.send(reply).await.is_err() {
                     // The screen is closed.
                     return;
@@ -190,33 +166,37 @@ impl ScreenHost {
         match opened {
             Err(error) => self.send(HostReply::Notice(format!("{error:#}"))),
             Ok(mut session) => {
-                let (from, words) = session.keep_copy().unzip();
+                let (copied_from, copy_notice) = session.keep_copy().unzip();
                 let Session { id, state, mut runtime, events, effects, notices, folder, model, copy: _ } = session;
-                let trouble = runtime.execute(effects);
+                let run_notices = runtime.execute(effects);
                 self.has_entries = !state.session.entries().is_empty();
-                self.wiring.folder = folder;
+                self.session_builder.folder = folder;
                 self.model = model;
                 self.pending_switches.clear();
                 self.session = id.clone();
                 self.runtime = Arc::new(Mutex::new(runtime));
-                let (unsent, unread) = self.load_draft();
+                let (unsent, draft_notices) = self.load_draft();
                 let opened = Opened {
                     session: id,
-                    copied_from: from,
+                    copied_from,
                     agent: state,
                     approvals: offers,
-                    link: runtime_link(&self.runtime, events),
-                    connection: self.model.shown.clone(),
+                    link: connect_runtime(&self.runtime, events),
+                    connection: self.model.connection_info.clone(),
                     unsent,
-                    folder: self.wiring.folder.clone(),
+                    folder: self.session_builder.folder.clone(),
                     history: self.load_history(),
-                    location: run_facts::folder_and_branch(&self.wiring.folder),
+                    location: run_facts::folder_and_branch(&self.session_builder.folder),
                 };
                 // Notices follow the session, because opening it replaces the earlier notices.
-                let said = notices.into_iter().chain(unread).chain(trouble).map(HostReply::Notice);
+                let notice_replies = notices.into_iter().chain(draft_notices).chain(run_notices).map(HostReply::Notice);
                 let opened = [HostReply::Opened(Box::new(opened))];
                 self.send_in_order(
-                    opened.into_iter().chain(words.flatten().map(HostReply::Done)).chain(said).collect(),
+                    opened
+                        .into_iter()
+                        .chain(copy_notice.flatten().map(HostReply::Done))
+                        .chain(notice_replies)
+                        .collect(),
                 );
             }
         }
@@ -231,13 +211,13 @@ impl Drop for ScreenHost {
 }
 
 impl Host for ScreenHost {
-    fn start_request(&mut self, wish: HostRequest) {
-        match wish {
+    fn start_request(&mut self, request: HostRequest) {
+        match request {
             HostRequest::Session(SessionRequest::List) => {
-                let (sessions, folder) = (self.wiring.stored_sessions(), self.wiring.folder.clone());
+                let (sessions, folder) = (self.session_builder.stored_sessions(), self.session_builder.folder.clone());
                 let replies = self.replies.clone();
                 self.run_in_background(move || {
-                    Some(match sessions.of_project(&folder) {
+                    Some(match sessions.list_by_project(&folder) {
                         Ok(listed) => HostReply::Sessions(listed.into_iter().map(session_row).collect()),
                         Err(error) => {
                             // Ends the list; the screen may be closed.
@@ -247,13 +227,13 @@ impl Host for ScreenHost {
                     })
                 });
             }
-            HostRequest::Session(SessionRequest::Search(words)) => {
-                let (sessions, folder) = (self.wiring.stored_sessions(), self.wiring.folder.clone());
-                let (wanted, number, replies) =
+            HostRequest::Session(SessionRequest::Search(query)) => {
+                let (sessions, folder) = (self.session_builder.stored_sessions(), self.session_builder.folder.clone());
+                let (latest, number, replies) =
                     (self.latest_search.clone(), self.latest_search.start_request(), self.replies.clone());
-                if !words.is_empty() {
+                if !query.is_empty() {
                     tokio::task::spawn_blocking(move || {
-                        session_search::search_sessions(&sessions, &folder, &words, &wanted, number, &replies);
+                        session_search::search_sessions(&sessions, &folder, &query, &latest, number, &replies);
                     });
                 }
             }
@@ -261,44 +241,46 @@ impl Host for ScreenHost {
                 self.send(HostReply::Notice("This session is already open.".to_owned()));
             }
             HostRequest::Session(SessionRequest::Open(id)) => {
-                let mut session = self.wiring.continue_session(&id, &self.model, &self.connecting);
+                let mut session = self.session_builder.continue_session(&id, &self.model, &self.connector);
                 if let Ok(session) = &mut session
                     && session.state.is_dry_run()
-                    && !self.connecting.dry_run
+                    && !self.connector.dry_run
                 {
                     session.warn_still_dry_run();
                 }
                 self.open_session(session);
             }
-            HostRequest::Session(SessionRequest::Fork(id, becomes)) => {
+            HostRequest::Session(SessionRequest::Fork(id, fork_mode)) => {
                 // The copy starts with the current draft. If it cannot be written, the footer shows it.
                 let _ = self.drafts.write();
                 // A copy uses the model of its session, whatever was given at the start.
-                let wiring = SessionBuilder { model_flag: None, ..self.wiring.clone() };
-                let session = wiring.fork_session(&id, becomes, &self.model, &self.connecting);
+                let session_builder = SessionBuilder { model_flag: None, ..self.session_builder.clone() };
+                let session = session_builder.fork_session(&id, fork_mode, &self.model, &self.connector);
                 self.open_session(session);
             }
             HostRequest::Rehearsal(RehearsalRequest::Load(id)) => {
-                let wiring = self.wiring.clone();
-                self.run_in_background(move || Some(HostReply::Rehearsal(rehearsal::screen_rehearsal(&wiring, &id))));
+                let session_builder = self.session_builder.clone();
+                self.run_in_background(move || {
+                    Some(HostReply::Rehearsal(rehearsal::screen_rehearsal(&session_builder, &id)))
+                });
             }
-            HostRequest::Rehearsal(RehearsalRequest::Apply(id, offered)) => {
+            HostRequest::Rehearsal(RehearsalRequest::Apply(id, approvals)) => {
                 let _ = self.drafts.write();
-                let wiring = SessionBuilder { model_flag: None, ..self.wiring.clone() };
-                let session = wiring.fork_session(&id, ForkMode::Live, &self.model, &self.connecting);
-                self.open_session_with(session, Some(offered));
+                let session_builder = SessionBuilder { model_flag: None, ..self.session_builder.clone() };
+                let session = session_builder.fork_session(&id, ForkMode::Live, &self.model, &self.connector);
+                self.open_session_with(session, Some(approvals));
             }
             HostRequest::Rehearsal(RehearsalRequest::Discard(id)) => {
-                let (places, own) = (self.wiring.places.clone(), self.session.clone());
+                let (places, open_id) = (self.session_builder.places.clone(), self.session.clone());
                 self.run_in_background(move || {
-                    Some(match rehearsal::discard(&places, &id, Some(&own)) {
+                    Some(match rehearsal::discard(&places, &id, Some(&open_id)) {
                         Ok(()) => HostReply::Done("rehearsal discarded".to_owned()),
                         Err(error) => HostReply::Notice(format!("Cannot discard the rehearsal: {error:#}.")),
                     })
                 });
             }
             HostRequest::Session(SessionRequest::New) => {
-                let session = self.wiring.start_session(&self.model, self.connecting.dry_run);
+                let session = self.session_builder.start_session(&self.model, self.connector.dry_run);
                 self.open_session(session);
             }
             HostRequest::Model(ModelRequest::List) => self.list_models(),
@@ -309,36 +291,40 @@ impl Host for ScreenHost {
                 self.save_model(profile, &address, model)
             }
             HostRequest::Session(SessionRequest::ReadEntryTimes(id)) => {
-                let sessions = self.wiring.stored_sessions();
+                let sessions = self.session_builder.stored_sessions();
                 self.run_in_background(move || {
                     // A session that is not on disk has no times.
-                    let read = sessions.read(&id).ok()?;
-                    Some(HostReply::EntryTimes(id, read.times.into_iter().map(run_facts::format_entry_time).collect()))
+                    let stored = sessions.read(&id).ok()?;
+                    Some(HostReply::EntryTimes(
+                        id,
+                        stored.times.into_iter().map(run_facts::format_entry_time).collect(),
+                    ))
                 });
             }
             HostRequest::ListFiles => {
-                let (wiring, id, replies) = (self.wiring.clone(), self.session.clone(), self.replies.clone());
-                let (wanted, number) = (self.latest_file_list.clone(), self.latest_file_list.start_request());
+                let (session_builder, id, replies) =
+                    (self.session_builder.clone(), self.session.clone(), self.replies.clone());
+                let (latest, number) = (self.latest_file_list.clone(), self.latest_file_list.start_request());
                 tokio::task::spawn_blocking(move || {
-                    file_names::collect_files(wiring.project_of_session(&id), &wanted, number, &replies);
+                    file_names::collect_files(session_builder.project_of_session(&id), &latest, number, &replies);
                 });
             }
             HostRequest::CheckLinks(targets) => {
-                let wiring = self.wiring.clone();
+                let session_builder = self.session_builder.clone();
                 self.run_in_background(move || {
-                    let disk = sandbox_setup::open_project(&wiring.places, &wiring.folder).ok()?;
-                    let there = |target| {
-                        let is = link_probe::probe_link(&disk, &target);
-                        (target, is)
+                    let disk = sandbox_setup::open_project(&session_builder.places, &session_builder.folder).ok()?;
+                    let probe = |target| {
+                        let status = link_probe::probe_link(&disk, &target);
+                        (target, status)
                     };
-                    Some(HostReply::LinkStatuses(targets.into_iter().map(there).collect()))
+                    Some(HostReply::LinkStatuses(targets.into_iter().map(probe).collect()))
                 });
             }
             HostRequest::SaveTheme(name) => {
-                let file = self.wiring.places.settings();
+                let file = self.session_builder.places.settings();
                 self.run_in_background(move || {
-                    let kept = crate::config::write_setting(&file, &["screen", "theme"], name);
-                    kept.err().map(|error| HostReply::Notice(format!("Cannot save the theme: {error}.")))
+                    let result = crate::config::write_setting(&file, &["screen", "theme"], name);
+                    result.err().map(|error| HostReply::Notice(format!("Cannot save the theme: {error}.")))
                 });
             }
             HostRequest::Session(SessionRequest::SaveUnsent(session, unsent)) => {
@@ -348,26 +334,28 @@ impl Host for ScreenHost {
             HostRequest::AddToHistory(text) => {
                 if !self.has_entries {
                     // From here on the draft belongs to the session.
-                    self.drafts.rename_new(self.session.clone(), self.wiring.folder.clone());
+                    self.drafts.rename_new(self.session.clone(), self.session_builder.folder.clone());
                     self.write_drafts();
                     self.has_entries = true;
                 }
-                let history = History::new(&self.wiring.places.history(), &self.wiring.folder);
+                let history = History::new(&self.session_builder.places.history(), &self.session_builder.folder);
                 self.run_in_background(move || {
-                    let kept = history.add_message(&text);
-                    kept.err().map(|error| HostReply::Notice(format!("Cannot add this to the history: {error}.")))
+                    let result = history.add_message(&text);
+                    result.err().map(|error| HostReply::Notice(format!("Cannot add this to the history: {error}.")))
                 });
             }
             HostRequest::Rule(RuleRequest::Save { call, grant, by }) => self.save_rule(call, grant, by),
             HostRequest::Rule(RuleRequest::Revoke { rule, by }) => self.remove_rule(*rule, by),
             HostRequest::Rule(RuleRequest::Reload) => self.reload_rules(),
             HostRequest::Rule(RuleRequest::List) => self.send_rules(),
-            HostRequest::Trust(TrustRequest::Inspect { asked }) => self.load_project_files(if asked {
-                InspectionReason::UserRequest
-            } else {
-                InspectionReason::SessionStarted
-            }),
-            HostRequest::Trust(TrustRequest::Trust { folder, seen }) => self.trust_files(folder, seen),
+            HostRequest::Trust(TrustRequest::Inspect { is_user_request }) => {
+                self.load_project_files(if is_user_request {
+                    InspectionReason::UserRequest
+                } else {
+                    InspectionReason::SessionStarted
+                })
+            }
+            HostRequest::Trust(TrustRequest::Trust { folder, files }) => self.trust_files(folder, files),
             HostRequest::Trust(TrustRequest::Revoke(folder)) => self.remove_trust(folder),
             HostRequest::Model(ModelRequest::FindLocalServers) => self.find_local_servers(),
             HostRequest::Model(ModelRequest::UseLocalServer(server)) => self.switch_to_local(&server),
@@ -377,8 +365,8 @@ impl Host for ScreenHost {
 }
 
 fn session_row(listed: Listed) -> SessionRow {
-    let title = match (listed.broken, listed.title) {
-        (Some(why), _) => format!("cannot be read: {why}"),
+    let title = match (listed.problem, listed.title) {
+        (Some(problem), _) => format!("cannot be read: {problem}"),
         (None, Some(title)) => title,
         (None, None) => "empty session".to_owned(),
     };
@@ -388,6 +376,6 @@ fn session_row(listed: Listed) -> SessionRow {
         last_used: run_facts::format_time(listed.modified),
         is_dry_run: listed.dry_run,
         is_copy: listed.from.is_some(),
-        has_open_question: listed.waits,
+        has_open_question: listed.has_open_prompt,
     }
 }

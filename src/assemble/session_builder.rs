@@ -79,10 +79,10 @@ impl SessionBuilder {
             ..Header::new(id.clone(), &self.folder, &model.name, dry_run)
         };
         let log = self.stored_sessions().begin_session(&header);
-        let begun = if dry_run { SessionKind::DryRun } else { SessionKind::Live };
-        let (state, mut runtime, events, notices) = self.build_session(&id, &self.folder, model, (begun, None), log)?;
+        let kind = if dry_run { SessionKind::DryRun } else { SessionKind::Live };
+        let (state, mut runtime, events, notices) = self.build_session(&id, &self.folder, model, (kind, None), log)?;
         runtime.set_simulator(self.simulation(model, SimulationLedger::default()));
-        self.learn_window(&mut runtime, model, &state);
+        self.update_context_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
         let (effects, model) = (Vec::new(), model.clone());
         Ok(Session { id, state, runtime, events, effects, notices, folder, model, copy: None })
@@ -94,15 +94,15 @@ impl SessionBuilder {
         &self,
         id: &SessionId,
         model: &ConnectedModel,
-        connecting: &Connector,
+        connector: &Connector,
     ) -> Result<Session> {
-        let (log, read) = self.stored_sessions().open(id).map_err(UsageError::from_error)?;
+        let (log, stored) = self.stored_sessions().open(id).map_err(UsageError::from_error)?;
         // A damaged first line is reported below, with its consequence.
-        let told = read.notices.iter().filter(|notice| notice.problem != Problem::NoHeader);
-        let mut notices: Vec<String> = told.map(ToString::to_string).collect();
-        let (folder, dry_run) = match &read.header {
+        let file_notices = stored.notices.iter().filter(|notice| notice.problem != Problem::NoHeader);
+        let mut notices: Vec<String> = file_notices.map(ToString::to_string).collect();
+        let (folder, dry_run) = match &stored.header {
             // A header cannot hold every folder name, so this folder's own name is used.
-            Some(header) if header.is_of(&self.folder) => (self.folder.clone(), header.dry_run),
+            Some(header) if header.is_in_project(&self.folder) => (self.folder.clone(), header.dry_run),
             Some(header) => (header.folder.clone(), header.dry_run),
             None => {
                 // Without its header it is unknown whether it was a dry run, so it is treated as one.
@@ -115,58 +115,59 @@ impl SessionBuilder {
                 UsageError(format!("session {id} belongs to {}, which no longer exists", folder.display())).into()
             );
         }
-        let from = read.header.as_ref().and_then(|header| header.from.clone());
-        let (began, began_with) = read.header.map(|header| (header.profile, header.model)).unwrap_or_default();
-        let own = Some(began_with).filter(|model| !model.is_empty()).or_else(|| last_model(&read.entries));
-        let profile = last_profile(&read.entries).unwrap_or(began);
+        let copied_from = stored.header.as_ref().and_then(|header| header.from.clone());
+        let (first_profile, first_model) =
+            stored.header.map(|header| (header.profile, header.model)).unwrap_or_default();
+        let session_model = Some(first_model).filter(|model| !model.is_empty()).or_else(|| last_model(&stored.entries));
+        let profile = last_profile(&stored.entries).unwrap_or(first_profile);
         let mut model = model.clone();
-        let mut lost = false;
-        if !profile.is_empty() && model.profile.as_ref() != Some(&profile) && !connecting.is_provider_overridden() {
-            match connecting.connect_profile(&profile, None) {
-                Ok(its) => {
-                    notices.extend(its.warnings.iter().cloned());
-                    model = its;
+        let mut is_profile_lost = false;
+        if !profile.is_empty() && model.profile.as_ref() != Some(&profile) && !connector.is_provider_overridden() {
+            match connector.connect_profile(&profile, None) {
+                Ok(connected) => {
+                    notices.extend(connected.warnings.iter().cloned());
+                    model = connected;
                 }
-                Err(why) => {
-                    lost = true;
-                    notices.push(format!("This session used {profile}, which is not available: {why:#}."));
+                Err(error) => {
+                    is_profile_lost = true;
+                    notices.push(format!("This session used {profile}, which is not available: {error:#}."));
                 }
             }
         }
-        let printed = read.printed;
-        let session = chat::Session::replay(read.entries);
-        let begun = match (dry_run, session.rehearsed_count()) {
+        let outputs = stored.unfinished_outputs;
+        let session = chat::Session::replay(stored.entries);
+        let kind = match (dry_run, session.rehearsed_count()) {
             (true, _) => SessionKind::DryRun,
             (false, 0) => SessionKind::Live,
             (false, _) => SessionKind::FormerDryRun,
         };
-        let (blank, mut runtime, events, told) =
-            self.build_session(id, &folder, &model, (begun, from.as_ref()), log)?;
-        notices.extend(told);
+        let (new_state, mut runtime, events, build_notices) =
+            self.build_session(id, &folder, &model, (kind, copied_from.as_ref()), log)?;
+        notices.extend(build_notices);
         if dry_run {
             runtime.set_simulator(self.simulation(&model, SimulationLedger::from_entries(session.entries())));
         }
-        let (mut state, mut effects) = agent::resume_with_output(session, blank, &printed);
+        let (mut state, mut effects) = agent::resume_with_output(session, new_state, &outputs);
         // A session that never changed its model has no entry for it.
         if !profile.is_empty()
             && model.profile.as_ref() == Some(&profile)
             && state.session.model().is_none()
-            && let Some(own) = own
+            && let Some(session_model) = session_model
         {
-            state.model = own;
+            state.model = session_model;
         }
-        let meant = self.model_flag.clone().or_else(|| lost.then(|| model.name.clone()));
-        if let Some(meant) = meant.filter(|meant| *meant != state.model) {
-            let profile = model.profile.clone().filter(|_| lost);
-            effects.extend(agent::update(&mut state, Event::ModelSwitched { model: meant, profile }));
+        let new_model = self.model_flag.clone().or_else(|| is_profile_lost.then(|| model.name.clone()));
+        if let Some(new_model) = new_model.filter(|name| *name != state.model) {
+            let profile = model.profile.clone().filter(|_| is_profile_lost);
+            effects.extend(agent::update(&mut state, Event::ModelSwitched { model: new_model, profile }));
         }
         // A context window in the settings applies only to the model that they name.
-        let window = model.shown.context_window.filter(|_| state.model == model.name);
+        let window = model.connection_info.context_window.filter(|_| state.model == model.name);
         effects.extend(agent::update(&mut state, Event::ContextWindowChanged(window)));
-        self.learn_window(&mut runtime, &model, &state);
-        if !model.shown.is_tour {
+        self.update_context_window(&mut runtime, &model, &state);
+        if !model.connection_info.is_tour {
             model.name.clone_from(&state.model);
-            model.shown.model.clone_from(&state.model);
+            model.connection_info.model.clone_from(&state.model);
         }
         let (id, copy) = (id.clone(), None);
         Ok(Session { id, state, runtime, events, effects, notices, folder, model, copy })
@@ -176,28 +177,27 @@ impl SessionBuilder {
     pub(super) fn fork_session(
         &self,
         id: &SessionId,
-        becomes: ForkMode,
+        fork_mode: ForkMode,
         model: &ConnectedModel,
-        connecting: &Connector,
+        connector: &Connector,
     ) -> Result<Session> {
-        let copy = store::fork_session_as(&self.places, id, &self.folder, becomes, rehearsal::remove_folder).map_err(
-            |error| match error {
+        let copy = store::fork_session_as(&self.places, id, &self.folder, fork_mode, rehearsal::remove_folder)
+            .map_err(|error| match error {
                 store::Error::Copy { .. } => anyhow::Error::from(error),
                 error => UsageError::from_error(error).into(),
-            },
-        )?;
-        let mut session = self.continue_session(&copy.id, model, connecting)?;
+            })?;
+        let mut session = self.continue_session(&copy.id, model, connector)?;
         if !copy.has_header {
             session.notices.push(NO_HEADER_NOTICE.to_owned());
         }
         if copy.has_changed_mode {
-            let became = Event::SessionCopied { source: copy.from.clone() };
-            session.effects.extend(agent::update(&mut session.state, became));
+            let copied_event = Event::SessionCopied { source: copy.from.clone() };
+            session.effects.extend(agent::update(&mut session.state, copied_event));
             // A grant for rehearsed calls does not apply to live ones, and the other way round.
-            let standing: Vec<_> = session.state.session.grants().to_vec();
-            for SessionGrant { grant, call, .. } in standing {
-                let what = format!("{}: {}", grant.tool, grant.describe_grant());
-                let event = Event::GrantRevoked { given_on: Some(call), what, by: Decider::Headless };
+            let grants: Vec<_> = session.state.session.grants().to_vec();
+            for SessionGrant { grant, call, .. } in grants {
+                let description = format!("{}: {}", grant.tool, grant.describe_grant());
+                let event = Event::GrantRevoked { given_on: Some(call), description, by: Decider::Headless };
                 session.effects.extend(agent::update(&mut session.state, event));
             }
         }
@@ -206,9 +206,9 @@ impl SessionBuilder {
     }
 
     /// Asks the provider for the context window of the session's model if it is unknown.
-    fn learn_window(&self, runtime: &mut Runtime, model: &ConnectedModel, state: &State) {
+    fn update_context_window(&self, runtime: &mut Runtime, model: &ConnectedModel, state: &State) {
         if state.context_window.is_none() {
-            ask_window(runtime, self.is_interactive, model, state.model.clone());
+            request_context_window(runtime, self.is_interactive, model, state.model.clone());
         }
     }
 
@@ -227,27 +227,28 @@ impl SessionBuilder {
         id: &SessionId,
         folder: &Path,
         model: &ConnectedModel,
-        (begun, from): (SessionKind, Option<&SessionId>),
+        (kind, copied_from): (SessionKind, Option<&SessionId>),
         log: SessionLog,
     ) -> Result<(State, Runtime, Events, Vec<String>)> {
-        let dry_run = begun == SessionKind::DryRun;
+        let dry_run = kind == SessionKind::DryRun;
         let disk = sandbox_setup::open_project(&self.places, folder);
         let disk = Arc::new(disk.with_context(|| format!("cannot work in {}", folder.display()))?);
         // The changes of the dry run that this session is a copy of can be applied here.
-        let layer = from.map(|from| self.places.rehearsal(from)).filter(|layer| !dry_run && layer.is_dir());
-        let tools = layer.map_or_else(
+        let overlay =
+            copied_from.map(|source| self.places.rehearsal(source)).filter(|overlay| !dry_run && overlay.is_dir());
+        let tools = overlay.map_or_else(
             || self.tools.clone(),
-            |layer| {
-                let rehearsal = Arc::new(Rehearsal::new(disk.clone(), layer));
+            |overlay| {
+                let rehearsal = Arc::new(Rehearsal::new(disk.clone(), overlay));
                 let tools = Toolbox::clone(&self.tools).with_tool(Arc::new(ApplyChange::new(rehearsal.clone())));
                 Arc::new(tools.with_tool(Arc::new(ApplyGroup::new(rehearsal))))
             },
         );
-        let mut rehearsed = None;
+        let mut command_rehearsal = None;
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
-            let play = Arc::new(Rehearsal::new(disk, self.places.rehearsal(id)));
-            rehearsed = Some(self.rehearsed_commands(&play, folder));
-            (play, None)
+            let rehearsal = Arc::new(Rehearsal::new(disk, self.places.rehearsal(id)));
+            command_rehearsal = Some(self.rehearsed_commands(&rehearsal, folder));
+            (rehearsal, None)
         } else {
             (disk, Some(self.shell.clone()))
         };
@@ -255,47 +256,50 @@ impl SessionBuilder {
         self.journal.note(format_args!(
             "session {id}, {}, to {}",
             if dry_run { "a dry run" } else { "live" },
-            model.shown.source
+            model.connection_info.source
         ));
         runtime.set_journal(self.journal.clone());
         runtime.set_reviewers(self.reviewers.for_session(id));
-        let (told, unstaged) = match &rehearsed {
-            Some(CommandRehearsal::Simulated(why)) => (agent::DRY_RUN_SIMULATED, Some(why.to_string())),
+        let (dry_run_text, no_sandbox_reason) = match &command_rehearsal {
+            Some(CommandRehearsal::Simulated(reason)) => (agent::DRY_RUN_SIMULATED, Some(reason.to_string())),
             Some(CommandRehearsal::Sandboxed(_)) | None => (agent::DRY_RUN_SANDBOXED, None),
         };
-        if let Some(commands) = rehearsed {
+        if let Some(commands) = command_rehearsal {
             runtime.set_rehearsal(commands);
         }
-        let tell = self.dry_run.tell_model;
-        let stage = match begun {
+        let tell_model = self.dry_run.tell_model;
+        let dry_run_section = match kind {
             SessionKind::Live => None,
-            SessionKind::DryRun => (tell != TellModel::Never).then_some(told),
+            SessionKind::DryRun => (tell_model != TellModel::Never).then_some(dry_run_text),
             SessionKind::FormerDryRun => Some(agent::WAS_REHEARSED),
         };
-        let words = agent::build_system_prompt(&run_facts::system_prompt_facts(folder), stage);
+        let system_prompt = agent::build_system_prompt(&run_facts::system_prompt_facts(folder), dry_run_section);
         let as_live = self.dry_run.ask == AskHandling::AsLive;
         let policy = Policy { mode: self.mode, dry_run, asks_as_live: as_live };
-        let offer = SubAgentConfig {
-            system_prompt: agent::build_sub_agent_prompt(&words),
+        let sub_agent_config = SubAgentConfig {
+            system_prompt: agent::build_sub_agent_prompt(&system_prompt),
             tools: self.tools.sub_agent_specs(),
         };
-        let mut state = State::new(policy, model.name.clone(), words, self.tools.tool_specs());
-        state.labels_rehearsed = dry_run && tell == TellModel::EachResult;
-        state.hides_dry_run = dry_run && tell == TellModel::Never;
+        let mut state = State::new(policy, model.name.clone(), system_prompt, self.tools.tool_specs());
+        state.labels_rehearsed = dry_run && tell_model == TellModel::EachResult;
+        state.hides_dry_run = dry_run && tell_model == TellModel::Never;
         state.reviewers = self.reviewers.rules_for_agent.clone();
-        state.sub_agent_config = Some(offer);
-        state.no_sandbox_reason = unstaged;
-        let simulating = self.simulation(model, SimulationLedger::default());
-        state.simulator = simulating.model.map(|it| chat::reviewer::to_one_line(it.display_name())).filter(|_| dry_run);
-        state.context_window = model.shown.context_window;
-        state.requests_titles = self.titles && !model.shown.is_tour;
+        state.sub_agent_config = Some(sub_agent_config);
+        state.no_sandbox_reason = no_sandbox_reason;
+        let simulator = self.simulation(model, SimulationLedger::default());
+        state.simulator =
+            simulator.model.map(|model| chat::reviewer::to_one_line(model.display_name())).filter(|_| dry_run);
+        state.context_window = model.connection_info.context_window;
+        state.requests_titles = self.titles && !model.connection_info.is_tour;
         state.set_instructions(Arc::new(ProjectFiles::trusted_instructions(&self.project_files(folder))));
-        let watch = rule_loading::RuleWatcher::new(rule_loading::rule_book(&self.places, folder, &self.tools));
-        let (found, mut notices) = watch.reload_if_changed().unwrap_or_default();
-        notices.extend(self.simulator.iter().filter(|_| dry_run).flat_map(|(_, told)| told.clone()));
-        state.rules = found;
+        let watcher = rule_loading::RuleWatcher::new(rule_loading::rules_source(&self.places, folder, &self.tools));
+        let (rules, mut notices) = watcher.reload_if_changed().unwrap_or_default();
+        notices.extend(
+            self.simulator.iter().filter(|_| dry_run).flat_map(|(_, simulator_notices)| simulator_notices.clone()),
+        );
+        state.rules = rules;
         runtime.set_plan_check(move || {
-            watch.reload_if_changed().map(|(rules, notices)| Event::RulesLoaded { rules, notices })
+            watcher.reload_if_changed().map(|(rules, notices)| Event::RulesLoaded { rules, notices })
         });
         Ok((state, runtime, events, notices))
     }
@@ -304,41 +308,47 @@ impl SessionBuilder {
 impl SessionBuilder {
     /// Returns how results are simulated in a dry run. The tour sends nothing anywhere.
     fn simulation(&self, model: &ConnectedModel, ledger: SimulationLedger) -> SimulatorSettings {
-        let asked = self.simulator.as_ref().filter(|_| !model.shown.is_tour).map(|(other, _)| other.clone());
-        SimulatorSettings { model: asked, hides_dry_run: self.dry_run.tell_model == TellModel::Never, ledger }
+        let simulator_model =
+            self.simulator.as_ref().filter(|_| !model.connection_info.is_tour).map(|(simulator, _)| simulator.clone());
+        SimulatorSettings { model: simulator_model, hides_dry_run: self.dry_run.tell_model == TellModel::Never, ledger }
     }
 
     /// Returns the overlay sandbox for a dry run's commands, or why there is none.
-    fn rehearsed_commands(&self, play: &Arc<Rehearsal>, folder: &Path) -> CommandRehearsal {
+    fn rehearsed_commands(&self, rehearsal: &Arc<Rehearsal>, folder: &Path) -> CommandRehearsal {
         if self.dry_run.overlay_sandbox == config::OverlaySandbox::Off {
             return CommandRehearsal::Simulated("dry_run.overlay_sandbox is \"off\" in the settings".into());
         }
-        let beside = play.overlay_folder().parent().unwrap_or(folder);
-        match test_overlay_sandbox(&own_program(), folder, beside) {
+        let overlay_parent = rehearsal.overlay_folder().parent().unwrap_or(folder);
+        match test_overlay_sandbox(&own_program(), folder, overlay_parent) {
             Ok(()) => {
-                let shell = OverlayShell::new(self.shell.clone(), play.clone());
+                let shell = OverlayShell::new(self.shell.clone(), rehearsal.clone());
                 CommandRehearsal::Sandboxed(Arc::new(
                     shell.with_disclosed(sandbox_setup::rehearsal_access(&self.dry_run)),
                 ))
             }
-            Err(why) => CommandRehearsal::Simulated(why.into()),
+            Err(reason) => CommandRehearsal::Simulated(reason.into()),
         }
     }
 }
 
 /// Asks the provider for the context window of a model.
-pub(super) fn ask_window(runtime: &mut Runtime, lasts: bool, model: &ConnectedModel, name: String) {
-    if let Some(service) = model.provider.clone() {
-        runtime.set_window_request(lasts, async move { service.window(&name).await });
+pub(super) fn request_context_window(
+    runtime: &mut Runtime,
+    is_interactive: bool,
+    model: &ConnectedModel,
+    name: String,
+) {
+    if let Some(provider) = model.provider.clone() {
+        runtime.set_window_request(is_interactive, async move { provider.request_context_window(&name).await });
     }
 }
 
 /// Opens a project as a session sees it: with its overlay, if it is a dry run.
 pub(crate) fn project_with_overlay(places: &Places, folder: &Path, id: &SessionId) -> io::Result<Box<dyn Reader>> {
     let disk = sandbox_setup::open_project(places, folder)?;
-    let layer = places.rehearsal(id);
-    match layer.is_dir() {
-        true => Ok(Box::new(Rehearsal::new(Arc::new(disk), layer))),
+    let overlay = places.rehearsal(id);
+    match overlay.is_dir() {
+        true => Ok(Box::new(Rehearsal::new(Arc::new(disk), overlay))),
         false => Ok(Box::new(disk)),
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 
-/// Sessions sent at most.
+/// Maximum number of sessions sent.
 const MAX_SESSIONS: usize = 500;
 /// Interval between batches of results.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -20,35 +20,38 @@ const INTERVAL: Duration = Duration::from_millis(100);
 pub(super) fn search_sessions(
     sessions: &Sessions,
     project: &Path,
-    typed: &str,
-    wanted: &LatestRequest,
+    query: &str,
+    latest: &LatestRequest,
     number: u64,
     replies: &Sender<HostReply>,
 ) {
-    let Some(words) = SearchWords::new(typed.split_whitespace()) else { return };
+    let Some(search_words) = SearchWords::new(query.split_whitespace()) else { return };
     let mut lines: Vec<(SessionId, String)> = Vec::new();
-    let mut told = Instant::now();
+    let mut last_sent = Instant::now();
     // The screen may be closed.
-    let tell = |lines: &[(SessionId, String)], whole| {
-        let found = HostReply::SearchResults { words: typed.to_owned(), lines: lines.to_vec(), whole };
-        let _ = replies.blocking_send(found);
+    let send_results = |lines: &[(SessionId, String)], is_complete| {
+        let reply = HostReply::SearchResults { query: query.to_owned(), matches: lines.to_vec(), is_complete };
+        let _ = replies.blocking_send(reply);
     };
-    let is_wanted = || wanted.is_latest(number);
+    let is_wanted = || latest.is_latest(number);
     let scope = Scope { project: Some(project), max_hits: 1, is_wanted: &is_wanted };
-    let searched = sessions.search(&words, &scope, &mut |found| {
-        if let Some(hit) = found.hits.first() {
-            lines.push((found.listed.id, format!("{}: {}", hit.source.label(), words.from_word(&hit.line))));
+    let result = sessions.search(&search_words, &scope, &mut |session_hits| {
+        if let Some(hit) = session_hits.hits.first() {
+            lines.push((
+                session_hits.listed.id,
+                format!("{}: {}", hit.source.label(), search_words.from_word(&hit.line)),
+            ));
         }
-        if told.elapsed() > INTERVAL {
-            tell(&lines, false);
-            told = Instant::now();
+        if last_sent.elapsed() > INTERVAL {
+            send_results(&lines, false);
+            last_sent = Instant::now();
         }
         if lines.len() < MAX_SESSIONS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     // Unreadable sessions are marked in the list; all others were searched.
-    drop(searched);
+    drop(result);
     if is_wanted() {
-        tell(&lines, true);
+        send_results(&lines, true);
     }
 }
 
@@ -67,24 +70,26 @@ mod tests {
             let header = Header::new(SessionId(id.into()), Path::new("/p"), "m", false);
             sessions.begin_session(&header).append(&Entry::UserMessage { text: text.into() }).unwrap();
         }
-        let (tell, mut told) = channel(64);
-        let wanted = LatestRequest::default();
-        let number = wanted.start_request();
-        search_sessions(&sessions, Path::new("/p"), "needle", &wanted, number, &tell);
+        let (sender, mut receiver) = channel(64);
+        let latest = LatestRequest::default();
+        let number = latest.start_request();
+        search_sessions(&sessions, Path::new("/p"), "needle", &latest, number, &sender);
         // A slow machine sends partial results first.
-        let (words, mut lines, whole) = loop {
-            let Some(HostReply::SearchResults { words, lines, whole }) = told.blocking_recv() else { panic!() };
-            if whole {
-                break (words, lines, whole);
+        let (query, mut lines, is_complete) = loop {
+            let Some(HostReply::SearchResults { query, matches: lines, is_complete }) = receiver.blocking_recv() else {
+                panic!()
+            };
+            if is_complete {
+                break (query, lines, is_complete);
             }
         };
         lines.sort();
         let expected = [("01A", "you: a needle"), ("01C", "you: Needles and pins")];
         let expected = expected.map(|(id, line)| (SessionId(id.into()), line.to_owned()));
-        assert_eq!((words.as_str(), lines, whole), ("needle", expected.to_vec(), true));
-        wanted.start_request();
-        search_sessions(&sessions, Path::new("/p"), "needle", &wanted, number, &tell);
-        search_sessions(&sessions, Path::new("/p"), "  ", &wanted, number, &tell);
-        assert!(told.try_recv().is_err());
+        assert_eq!((query.as_str(), lines, is_complete), ("needle", expected.to_vec(), true));
+        latest.start_request();
+        search_sessions(&sessions, Path::new("/p"), "needle", &latest, number, &sender);
+        search_sessions(&sessions, Path::new("/p"), "  ", &latest, number, &sender);
+        assert!(receiver.try_recv().is_err());
     }
 }

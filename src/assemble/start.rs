@@ -28,9 +28,9 @@ pub(crate) struct Start {
     pub(super) options: ChatOptions,
     /// The rehearsal to apply at once, if any.
     pub(super) apply: Option<ApplyRehearsal>,
-    pub(super) wiring: SessionBuilder,
+    pub(super) session_builder: SessionBuilder,
     pub(crate) model: ConnectedModel,
-    pub(super) connecting: Connector,
+    pub(super) connector: Connector,
     /// Folder of real sessions; the tour has its own.
     pub(super) real_folder: PathBuf,
     /// Notices for the user, one sentence each.
@@ -38,9 +38,9 @@ pub(crate) struct Start {
 }
 
 /// Returns all values that the settings treat as secret.
-fn known_secrets(connecting: &Connector) -> Vec<String> {
-    let mut secrets: Vec<String> = connecting.credentials.keys().map(|key| key.expose().to_owned()).collect();
-    for profile in connecting.settings.config.profiles.values() {
+fn known_secrets(connector: &Connector) -> Vec<String> {
+    let mut secrets: Vec<String> = connector.credentials.keys().map(|key| key.expose().to_owned()).collect();
+    for profile in connector.settings.config.profiles.values() {
         secrets.extend(profile.key_env.as_ref().and_then(|name| std::env::var(name).ok()));
         secrets.extend(profile.headers.values().chain(profile.query.values()).chain(&profile.proxy).cloned());
     }
@@ -61,34 +61,34 @@ pub(crate) fn prepare_start(options: ChatOptions) -> Result<Start> {
         notices.push(format!("Cannot read the saved keys: {error}."));
         Credentials::default()
     });
-    let connecting =
+    let connector =
         Connector { settings, credentials, flags, dry_run: options.dry_run, is_interactive: !options.print };
     let model = if options.tour {
         ConnectedModel::tour(!options.print)
     } else {
-        let connection = connecting.configured_connection()?;
+        let connection = connector.configured_connection()?;
         connection
-            .map_or_else(|| ConnectedModel::tour(!options.print), |connection| connecting.connect_model(&connection))
+            .map_or_else(|| ConnectedModel::tour(!options.print), |connection| connector.connect_model(&connection))
     };
     notices.extend(model.warnings.clone());
     let real_folder = resolve_folder(options.folder.as_deref())?;
-    let folder = if model.shown.is_tour { tour_folder(&places)? } else { real_folder.clone() };
-    let shell = &connecting.settings.config.shell;
-    let confined = sandbox_setup::setup_sandbox(shell, &places);
-    notices.extend(confined.notices);
-    notices.extend(confined.no_sandbox_notice);
+    let folder = if model.connection_info.is_tour { tour_folder(&places)? } else { real_folder.clone() };
+    let shell = &connector.settings.config.shell;
+    let sandbox = sandbox_setup::setup_sandbox(shell, &places);
+    notices.extend(sandbox.notices);
+    notices.extend(sandbox.no_sandbox_notice);
     let tools = tools::toolbox::ToolSettings {
         default_timeout: shell.timeout,
         max_timeout: shell.max_timeout,
-        walls: confined.sandbox,
+        sandbox: sandbox.sandbox,
         allow_network: shell.network != config::Network::Off,
     };
-    let profiles = connecting.settings.config.profiles.values();
+    let profiles = connector.settings.config.profiles.values();
     let keys: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();
-    let (advisers, told) = Reviewers::from_settings(&connecting, &keys);
-    notices.extend(told);
-    let journal = Journal::new(places.journal(), options.debug_content, known_secrets(&connecting));
-    let wiring = SessionBuilder {
+    let (reviewers, reviewer_notices) = Reviewers::from_settings(&connector, &keys);
+    notices.extend(reviewer_notices);
+    let journal = Journal::new(places.journal(), options.debug_content, known_secrets(&connector));
+    let session_builder = SessionBuilder {
         journal,
         places,
         folder,
@@ -96,18 +96,18 @@ pub(crate) fn prepare_start(options: ChatOptions) -> Result<Start> {
         shell: Arc::new(
             Shell::new(own_program())
                 .without_variables(keys)
-                .with_closed_paths(confined.write_protected, confined.read_protected),
+                .with_closed_paths(sandbox.write_protected, sandbox.read_protected),
         ),
-        reviewers: advisers,
-        mode: connecting.settings.config.approval.mode,
-        dry_run: connecting.settings.config.dry_run.clone(),
-        simulator: if model.shown.is_tour { None } else { reviewers::connect_simulator(&connecting) },
+        reviewers,
+        mode: connector.settings.config.approval.mode,
+        dry_run: connector.settings.config.dry_run.clone(),
+        simulator: if model.connection_info.is_tour { None } else { reviewers::connect_simulator(&connector) },
         model_flag: options.connection.model.clone(),
-        titles: connecting.settings.config.model.titles && !options.print,
-        max_instruction_bytes: connecting.settings.config.project.instructions_kib << 10,
+        titles: connector.settings.config.model.titles && !options.print,
+        max_instruction_bytes: connector.settings.config.project.instructions_kib << 10,
         is_interactive: !options.print,
     };
-    Ok(Start { options, apply: None, wiring, model, connecting, real_folder, notices })
+    Ok(Start { options, apply: None, session_builder, model, connector, real_folder, notices })
 }
 
 impl Start {
@@ -115,40 +115,40 @@ impl Start {
     pub(super) fn initial_offers(&self) -> Result<Option<ApplyRequest>> {
         let Some(apply) = &self.apply else { return Ok(None) };
         let wanted = apply.apply_options();
-        rehearsal::apply_offers(&self.wiring, self.default_folder(), apply.id.as_deref(), wanted).map(Some)
+        rehearsal::apply_offers(&self.session_builder, self.default_folder(), apply.id.as_deref(), wanted).map(Some)
     }
 
     /// Returns the folder to use if nothing names another.
     pub(super) fn default_folder(&self) -> &Path {
-        if self.options.tour { &self.wiring.folder } else { &self.real_folder }
+        if self.options.tour { &self.session_builder.folder } else { &self.real_folder }
     }
 
     /// Explains why it is uncertain which session `--continue` means. `None` if it is certain, or not requested.
     pub(super) fn explain_doubt(&self) -> Option<String> {
-        let latest = || self.wiring.stored_sessions().find_latest(&self.wiring.folder).ok();
+        let latest = || self.session_builder.stored_sessions().find_latest(&self.session_builder.folder).ok();
         self.options.continue_last.then(latest).flatten().and_then(|latest| explain_doubt(&latest))
     }
 
     /// Opens the session that the command line asks for.
     pub(super) fn open_session(&self) -> Result<Session> {
-        let sessions = self.wiring.stored_sessions();
+        let sessions = self.session_builder.stored_sessions();
         if let Some(apply) = &self.apply {
             let id = rehearsal::find_dry_run(&sessions, self.default_folder(), apply.id.as_deref())?;
-            return self.wiring.fork_session(&id, ForkMode::Live, &self.model, &self.connecting);
+            return self.session_builder.fork_session(&id, ForkMode::Live, &self.model, &self.connector);
         }
         let id = if self.options.continue_last {
-            Some(find_continued(&sessions, &self.wiring.folder)?)
+            Some(find_continued(&sessions, &self.session_builder.folder)?)
         } else {
             let named = self.options.resume.as_deref().filter(|name| !name.is_empty());
             named.map(|name| sessions.find_id(name)).transpose().map_err(UsageError::from_error)?
         };
         match id {
-            None => self.wiring.start_session(&self.model, self.options.dry_run),
+            None => self.session_builder.start_session(&self.model, self.options.dry_run),
             Some(id) => {
-                let (model, connecting) = (&self.model, &self.connecting);
+                let (model, connector) = (&self.model, &self.connector);
                 let mut session = match self.options.fork {
-                    true => self.wiring.fork_session(&id, self.options.fork_mode(), model, connecting)?,
-                    false => self.wiring.continue_session(&id, model, connecting)?,
+                    true => self.session_builder.fork_session(&id, self.options.fork_mode(), model, connector)?,
+                    false => self.session_builder.continue_session(&id, model, connector)?,
                 };
                 match (session.state.is_dry_run(), self.options.dry_run) {
                     (false, true) => Err(UsageError(format!(

@@ -17,34 +17,35 @@ const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 impl ScreenHost {
     /// Reads the project's own files.
-    pub(super) fn load_project_files(&self, why: InspectionReason) {
-        let (place, replies) = (self.wiring.project_files(&self.wiring.folder), self.replies.clone());
-        let folder = place.folder.clone();
-        let (tell, looked) = tokio::sync::oneshot::channel();
+    pub(super) fn load_project_files(&self, reason: InspectionReason) {
+        let (source, replies) =
+            (self.session_builder.project_files(&self.session_builder.folder), self.replies.clone());
+        let folder = source.folder.clone();
+        let (sender, loaded) = tokio::sync::oneshot::channel();
         // A separate thread, so that no pool thread is blocked. If it cannot start, the receiver reports an error.
-        let _ = std::thread::Builder::new().spawn(move || tell.send(ProjectFiles::load(&place)));
+        let _ = std::thread::Builder::new().spawn(move || sender.send(ProjectFiles::load(&source)));
         tokio::spawn(async move {
-            let brought = match tokio::time::timeout(TIME_LIMIT, looked).await {
-                Ok(Ok(brought)) => brought,
+            let project_files = match tokio::time::timeout(TIME_LIMIT, loaded).await {
+                Ok(Ok(project_files)) => project_files,
                 Ok(Err(_)) | Err(_) => {
-                    let words = "Cannot read the project's own files. None of them is used.";
-                    let _ = replies.send(HostReply::Notice(words.to_owned())).await;
+                    let message = "Cannot read the project's own files. None of them is used.";
+                    let _ = replies.send(HostReply::Notice(message.to_owned())).await;
                     ProjectFiles { folder, ..ProjectFiles::default() }
                 }
             };
-            let _ = replies.send(HostReply::ProjectFiles { brought: Box::new(brought), why }).await;
+            let _ = replies.send(HostReply::ProjectFiles { files: Box::new(project_files), reason }).await;
         });
     }
 
     /// Trusts the files that the user saw, if they are unchanged.
-    pub(super) fn trust_files(&self, folder: PathBuf, seen: Vec<(String, Digest)>) {
-        let (place, book) = (self.wiring.project_files(&folder), self.rule_book());
+    pub(super) fn trust_files(&self, folder: PathBuf, files: Vec<(String, Digest)>) {
+        let (source, rules_source) = (self.session_builder.project_files(&folder), self.rules_source());
         self.run_in_background(move || {
-            Some(match ProjectFiles::trust(&place, &seen, &rule_loading::today_date()) {
-                Ok(true) => trusted_reply(place, book),
+            Some(match ProjectFiles::trust(&source, &files, &rule_loading::today_date()) {
+                Ok(true) => trusted_reply(source, rules_source),
                 Ok(false) => HostReply::ProjectFiles {
-                    brought: Box::new(ProjectFiles::load(&place)),
-                    why: InspectionReason::FilesChanged,
+                    files: Box::new(ProjectFiles::load(&source)),
+                    reason: InspectionReason::FilesChanged,
                 },
                 Err(error) => {
                     HostReply::TrustFailed(format!("Cannot save the trust: {error}. No file of the project is used."))
@@ -55,10 +56,10 @@ impl ScreenHost {
 
     /// Removes the trust in the project's files.
     pub(super) fn remove_trust(&self, folder: PathBuf) {
-        let (place, book) = (self.wiring.project_files(&folder), self.rule_book());
+        let (source, rules_source) = (self.session_builder.project_files(&folder), self.rules_source());
         self.run_in_background(move || {
-            Some(match trust::revoke_trust(&place.trust_file, &place.folder, None) {
-                Ok(()) => trusted_reply(place, book),
+            Some(match trust::revoke_trust(&source.trust_file, &source.folder, None) {
+                Ok(()) => trusted_reply(source, rules_source),
                 Err(error) => HostReply::TrustFailed(format!("Cannot remove the trust: {error}.")),
             })
         });
@@ -66,10 +67,12 @@ impl ScreenHost {
 }
 
 /// Returns the trusted instructions and rules.
-fn trusted_reply(place: ProjectSource, book: RulesSource) -> HostReply {
-    let book = RulesSource { folder: place.folder.clone(), ..book };
-    let rules =
-        Event::RulesLoaded { rules: Arc::new(book.load(&rule_loading::today_date()).rules), notices: Vec::new() };
-    let instructions = Arc::new(ProjectFiles::trusted_instructions(&place));
-    HostReply::TrustChanged { folder: place.folder, instructions, rules }
+fn trusted_reply(source: ProjectSource, rules_source: RulesSource) -> HostReply {
+    let rules_source = RulesSource { folder: source.folder.clone(), ..rules_source };
+    let rules = Event::RulesLoaded {
+        rules: Arc::new(rules_source.load(&rule_loading::today_date()).rules),
+        notices: Vec::new(),
+    };
+    let instructions = Arc::new(ProjectFiles::trusted_instructions(&source));
+    HostReply::TrustChanged { folder: source.folder, instructions, rules_event: rules }
 }

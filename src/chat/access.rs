@@ -139,27 +139,27 @@ mod tests {
 
     #[test]
     fn serializes_a_name_that_is_not_unicode_with_replacement_characters() {
-        let strange = || PathBuf::from(OsStr::from_bytes(b"/a\xff"));
-        let line = CommandLine { command: "ls".into(), folder: strange(), seconds: 1, ..CommandLine::default() };
-        let command = GrantScope::Command { command: "ls".into(), folder: strange(), network: false };
+        let invalid_path = || PathBuf::from(OsStr::from_bytes(b"/a\xff"));
+        let line = CommandLine { command: "ls".into(), folder: invalid_path(), seconds: 1, ..CommandLine::default() };
+        let command = GrantScope::Command { command: "ls".into(), folder: invalid_path(), network: false };
         let grant = |scope| serde_json::to_string(&Grant::new("t", scope));
-        let edit = Diff { path: strange(), created: false, added: 0, removed: 0, hunks: Vec::new(), note: None };
-        for written in [
+        let edit = Diff { path: invalid_path(), created: false, added: 0, removed: 0, hunks: Vec::new(), note: None };
+        for json in [
             serde_json::to_string(&Access::Run(line.clone().into())),
-            serde_json::to_string(&Access::Read(vec![strange()])),
-            serde_json::to_string(&Access::ReadSensitive(strange())),
-            serde_json::to_string(&Access::Write(strange())),
-            serde_json::to_string(&Access::WriteOutside(strange())),
-            serde_json::to_string(&Access::AyeFiles(strange())),
+            serde_json::to_string(&Access::Read(vec![invalid_path()])),
+            serde_json::to_string(&Access::ReadSensitive(invalid_path())),
+            serde_json::to_string(&Access::Write(invalid_path())),
+            serde_json::to_string(&Access::WriteOutside(invalid_path())),
+            serde_json::to_string(&Access::AyeFiles(invalid_path())),
             serde_json::to_string(&Preview::Command(line)),
             serde_json::to_string(&Preview::Edit(edit)),
             grant(command),
-            grant(GrantScope::File(strange())),
+            grant(GrantScope::File(invalid_path())),
         ] {
-            let written = written.unwrap();
-            assert!(written.contains("/a\u{fffd}"), "{written}");
+            let json = json.unwrap();
+            assert!(json.contains("/a\u{fffd}"), "{json}");
         }
-        let back: Access = serde_json::from_str(r#"{"reach":"read","of":["a"]}"#).unwrap();
-        assert_eq!(back, Access::Read(vec!["a".into()]));
+        let parsed: Access = serde_json::from_str(r#"{"reach":"read","of":["a"]}"#).unwrap();
+        assert_eq!(parsed, Access::Read(vec!["a".into()]));
     }
 }

@@ -39,18 +39,18 @@ pub enum Integrity {
 /// Collects the calls of a session, in the order they were made.
 pub fn collect_records(entries: &[Entry]) -> Vec<Record<'_>> {
     let mut records: Vec<Record<'_>> = Vec::new();
-    let mut at = HashMap::new();
+    let mut record_index = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
-        let (above, entry) = match entry {
+        let (sub_agent_call, entry) = match entry {
             Entry::SubAgent { call, entry } => (Some(call), &**entry),
             entry => (None, entry),
         };
         let id = match entry {
             Entry::Replied { calls, .. } => {
-                let name = |above: &CallId| at.get(above).map_or("", |at: &usize| records[*at].summary());
-                let sub_agent = above.map(name);
+                let name = |call: &CallId| record_index.get(call).map_or("", |index: &usize| records[*index].summary());
+                let sub_agent = sub_agent_call.map(name);
                 for call in calls {
-                    at.entry(&call.id).or_insert_with(|| {
+                    record_index.entry(&call.id).or_insert_with(|| {
                         records.push(Record { call, sub_agent, reply_index: index, steps: Vec::new() });
                         records.len() - 1
                     });
@@ -73,7 +73,7 @@ pub fn collect_records(entries: &[Entry]) -> Vec<Record<'_>> {
             | Entry::Switched { .. }
             | Entry::DryRunChanged { .. } => continue,
         };
-        if let Some(record) = at.get(id).and_then(|at| records.get_mut(*at)) {
+        if let Some(record) = record_index.get(id).and_then(|index| records.get_mut(*index)) {
             record.steps.push((index, entry));
         }
     }
@@ -110,22 +110,22 @@ impl<'a> Record<'a> {
     /// Returns the reviews before the last verdict, in order, each an [`Entry::Reviewed`].
     pub fn reviews(&self) -> Vec<&'a Entry> {
         let steps = self.steps.iter().map(|(_, entry)| *entry);
-        let before: Vec<&'a Entry> = match self.steps.iter().rposition(|(_, entry)| is_planned(entry)) {
+        let earlier_steps: Vec<&'a Entry> = match self.steps.iter().rposition(|(_, entry)| is_planned(entry)) {
             Some(last) => steps.take(last).collect(),
             // The call ended before a verdict.
             None => steps.collect(),
         };
-        let from = before.iter().rposition(|entry| is_planned(entry)).map_or(0, |at| at + 1);
-        before[from..].iter().copied().filter(|entry| matches!(entry, Entry::Reviewed { .. })).collect()
+        let last_round = earlier_steps.iter().rposition(|entry| is_planned(entry)).map_or(0, |index| index + 1);
+        earlier_steps[last_round..].iter().copied().filter(|entry| matches!(entry, Entry::Reviewed { .. })).collect()
     }
 
     /// Returns the arguments that were judged last: the model's, or those by which the user replaced them.
     pub fn arguments(&self) -> Cow<'a, str> {
-        let edited = self.steps.iter().rev().find_map(|(_, entry)| match entry {
+        let edited_arguments = self.steps.iter().rev().find_map(|(_, entry)| match entry {
             Entry::Decided { decision: Decision::Edited(arguments), .. } => Some(arguments.to_string()),
             _ => None,
         });
-        edited.map_or(Cow::Borrowed(self.call.arguments.as_str()), Cow::Owned)
+        edited_arguments.map_or(Cow::Borrowed(self.call.arguments.as_str()), Cow::Owned)
     }
 
     pub fn outcome(&self) -> Option<&'a Outcome> {
@@ -138,8 +138,8 @@ impl<'a> Record<'a> {
     /// Returns the status of a command that ran and failed: `exit 3`.
     pub fn failure_status(&self) -> Option<&'a str> {
         let Some(Entry::Planned { preview, .. }) = self.last_plan() else { return None };
-        let settled = self.find_last_step(|entry| matches!(entry, Entry::Settled { .. }))?;
-        match (&**preview, settled) {
+        let settlement = self.find_last_step(|entry| matches!(entry, Entry::Settled { .. }))?;
+        match (&**preview, settlement) {
             (
                 Preview::Command(_),
                 Entry::Settled { outcome: Outcome::Done(text) | Outcome::Rehearsed(text), staged, .. },
@@ -158,8 +158,8 @@ impl<'a> Record<'a> {
 
     /// Returns the digest of what was shown last.
     pub fn sha256(&self) -> Option<&'a Digest> {
-        let shown = self.find_last_step(|entry| matches!(entry, Entry::Planned { .. } | Entry::Asked { .. }))?;
-        match shown {
+        let shown_entry = self.find_last_step(|entry| matches!(entry, Entry::Planned { .. } | Entry::Asked { .. }))?;
+        match shown_entry {
             Entry::Planned { sha256, .. } | Entry::Asked { sha256, .. } => {
                 Some(sha256).filter(|sha256| !sha256.is_none())
             }
@@ -187,75 +187,67 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn verify_steps(&self, hashing: bool) -> Integrity {
+    fn verify_steps(&self, rehash: bool) -> Integrity {
         let mut arguments = Cow::Borrowed(self.call.arguments.as_str());
-        let mut shown: Option<&Digest> = None;
+        let mut shown_digest: Option<&Digest> = None;
         // Digest of what a reviewer was asked about, which is judged next.
-        let mut asked: Option<&Digest> = None;
-        let mut may = false;
-        let mut known = false;
+        let mut reviewed_digest: Option<&Digest> = None;
+        let mut is_approved = false;
+        let mut has_digest = false;
         for (_, entry) in &self.steps {
             match entry {
                 Entry::Planned {
-                    title,
-                    summary,
-                    access,
-                    preview,
-                    destroys,
-                    preconditions: basis,
-                    verdict,
-                    sha256,
-                    ..
+                    title, summary, access, preview, destroys, preconditions, verdict, sha256, ..
                 } => {
-                    (may, shown) = (verdict == "allow" || verdict == "rehearse", Some(sha256));
+                    (is_approved, shown_digest) = (verdict == "allow" || verdict == "rehearse", Some(sha256));
                     let destroys = destroys.as_deref();
-                    let told = DisplayedPlan { title, summary, access, preview, destroys, preconditions: basis };
-                    let anew = || Digest::of_plan(&self.call.name, &arguments, told);
-                    if hashing && !sha256.is_none() && anew() != *sha256 {
+                    let displayed = DisplayedPlan { title, summary, access, preview, destroys, preconditions };
+                    let current_digest = || Digest::of_plan(&self.call.name, &arguments, displayed);
+                    if rehash && !sha256.is_none() && current_digest() != *sha256 {
                         return Integrity::Broken("the recorded plan was modified");
                     }
                     // If the call is planned again and is then denied or only reads, no reviewer is asked again.
-                    let anew = verdict != "refuse" && !matches!(access, Access::Nothing | Access::Read(_));
-                    if asked.take().is_some_and(|asked| asked != sha256) && anew {
+                    let needs_review = verdict != "refuse" && !matches!(access, Access::Nothing | Access::Read(_));
+                    if reviewed_digest.take().is_some_and(|digest| digest != sha256) && needs_review {
                         return Integrity::Broken("the reviewed plan is not the plan that was shown");
                     }
                 }
-                Entry::Reviewed { sha256, .. } => asked = Some(sha256).filter(|sha256| !sha256.is_none()),
+                Entry::Reviewed { sha256, .. } => reviewed_digest = Some(sha256).filter(|sha256| !sha256.is_none()),
                 Entry::Asked { questions, sha256, .. } => {
-                    shown = Some(sha256);
-                    let anew = || Digest::of_questions(&self.call.name, &arguments, questions);
-                    if hashing && !sha256.is_none() && anew() != *sha256 {
+                    shown_digest = Some(sha256);
+                    let current_digest = || Digest::of_questions(&self.call.name, &arguments, questions);
+                    if rehash && !sha256.is_none() && current_digest() != *sha256 {
                         return Integrity::Broken("the recorded questions were modified");
                     }
                 }
                 Entry::Decided { decision, sha256, .. } => {
-                    if !sha256.is_none() && Some(sha256) != shown {
+                    if !sha256.is_none() && Some(sha256) != shown_digest {
                         return Integrity::Broken("the decision is not for the plan that was shown");
                     }
-                    may = decision.is_approval();
-                    if let Decision::Edited(edited) = decision {
-                        arguments = Cow::Owned(edited.to_string());
+                    is_approved = decision.is_approval();
+                    if let Decision::Edited(new_arguments) = decision {
+                        arguments = Cow::Owned(new_arguments.to_string());
                     }
                 }
-                Entry::Answered { sha256, .. } if !sha256.is_none() && Some(sha256) != shown => {
+                Entry::Answered { sha256, .. } if !sha256.is_none() && Some(sha256) != shown_digest => {
                     return Integrity::Broken("the answer is not for the questions that were shown");
                 }
                 Entry::Settled { sha256, .. } => {
-                    if !sha256.is_none() && Some(sha256) != shown {
+                    if !sha256.is_none() && Some(sha256) != shown_digest {
                         return Integrity::Broken("the plan that ran is not the plan that was shown");
                     }
-                    if !sha256.is_none() && !may {
+                    if !sha256.is_none() && !is_approved {
                         return Integrity::Broken("it ran without approval");
                     }
                 }
                 _ => {}
             }
-            known |= shown.is_some_and(|shown| !shown.is_none());
+            has_digest |= shown_digest.is_some_and(|digest| !digest.is_none());
         }
-        if known { Integrity::Intact } else { Integrity::Unknown }
+        if has_digest { Integrity::Intact } else { Integrity::Unknown }
     }
 
-    fn find_last_step(&self, is: impl Fn(&Entry) -> bool) -> Option<&'a Entry> {
-        self.steps.iter().rev().map(|(_, entry)| *entry).find(|entry| is(entry))
+    fn find_last_step(&self, predicate: impl Fn(&Entry) -> bool) -> Option<&'a Entry> {
+        self.steps.iter().rev().map(|(_, entry)| *entry).find(|entry| predicate(entry))
     }
 }

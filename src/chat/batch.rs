@@ -56,14 +56,14 @@ impl Group {
     pub const ALL: [Self; 4] = [Self::Source, Self::Ignored, Self::GitSettings, Self::Repository];
 
     /// Classifies a path of the project. `ignored` is whether git ignores it.
-    pub fn classify(path: &Path, folder: bool, ignored: bool) -> Self {
+    pub fn classify(path: &Path, is_folder: bool, is_ignored: bool) -> Self {
         let mut parts = path.iter().skip_while(|part| *part != OsStr::new(".git"));
         match parts.next() {
-            None if ignored => Self::Ignored,
+            None if is_ignored => Self::Ignored,
             None => Self::Source,
             Some(_) => {
-                let inside: Vec<&OsStr> = parts.collect();
-                if is_state(&inside, folder) { Self::Repository } else { Self::GitSettings }
+                let inner_parts: Vec<&OsStr> = parts.collect();
+                if is_state(&inner_parts, is_folder) { Self::Repository } else { Self::GitSettings }
             }
         }
     }
@@ -78,8 +78,8 @@ impl Group {
         }
     }
 
-    pub fn from_name(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|group| group.as_str() == word)
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|group| group.as_str() == name)
     }
 
     /// Returns the name shown on the screen.
@@ -94,24 +94,24 @@ impl Group {
 }
 
 /// Returns the `.git` folder that contains a path, relative to the project; `None` if there is none.
-pub fn repository_of(path: &Path) -> Option<PathBuf> {
-    let at = path.iter().position(|part| part == OsStr::new(".git"))?;
-    Some(path.iter().take(at + 1).collect())
+pub fn find_repository(path: &Path) -> Option<PathBuf> {
+    let position = path.iter().position(|part| part == OsStr::new(".git"))?;
+    Some(path.iter().take(position + 1).collect())
 }
 
 /// Returns whether a path inside a `.git` folder is only data: git neither executes it nor takes settings from it.
-fn is_state(inside: &[&OsStr], folder: bool) -> bool {
-    let Some((first, rest)) = inside.split_first() else { return folder };
+fn is_state(inner_parts: &[&OsStr], is_folder: bool) -> bool {
+    let Some((first, rest)) = inner_parts.split_first() else { return is_folder };
     let first = first.to_string_lossy();
     let rest: Vec<_> = rest.iter().map(|part| part.to_string_lossy()).collect();
     let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     match (&*first, rest.as_slice()) {
-        ("objects", []) | ("refs" | "logs", _) => folder || !rest.is_empty(),
-        ("objects", [kind]) => folder && (kind == "pack" || kind == "info" || kind.len() == 2 && is_hex(kind)),
+        ("objects", []) | ("refs" | "logs", _) => is_folder || !rest.is_empty(),
+        ("objects", [kind]) => is_folder && (kind == "pack" || kind == "info" || kind.len() == 2 && is_hex(kind)),
         ("objects", [kind, name]) if kind == "pack" => name.starts_with("pack-") || *name == "multi-pack-index",
         ("objects", [kind, name]) if kind == "info" => *name == "packs" || name.starts_with("commit-graph"),
         ("objects", [kind, name]) => kind.len() == 2 && is_hex(kind) && is_hex(name),
-        (name, []) => !folder && STATE_FILES.contains(&name),
+        (name, []) => !is_folder && STATE_FILES.contains(&name),
         (_, _) => false,
     }
 }
@@ -262,20 +262,21 @@ impl Rejected {
 impl Batch {
     /// Returns the items that would be applied, with their indexes.
     pub fn selected_items<'a>(&'a self, rejected: &'a [Rejected]) -> impl Iterator<Item = (usize, &'a Item)> {
-        let whole: HashSet<usize> =
+        let rejected_items: HashSet<usize> =
             rejected.iter().filter(|rejected| rejected.is_whole_item()).map(|rejected| rejected.item).collect();
         let items = self.items.iter().enumerate();
-        items.filter(move |(at, item)| item.blocked.is_none() && !whole.contains(at))
+        items.filter(move |(index, item)| item.blocked.is_none() && !rejected_items.contains(index))
     }
 
     /// Describes what would be destroyed, worded to follow “this”.
     pub fn destroys(&self, rejected: &[Rejected]) -> Option<String> {
-        let all: Vec<&str> = self.selected_items(rejected).filter_map(|(_, item)| item.destroys.as_deref()).collect();
-        let named = all.iter().take(MAX_NAMED_PATHS).copied().collect::<Vec<_>>().join(", ");
-        match all.len().saturating_sub(MAX_NAMED_PATHS) {
-            _ if all.is_empty() => None,
+        let descriptions: Vec<&str> =
+            self.selected_items(rejected).filter_map(|(_, item)| item.destroys.as_deref()).collect();
+        let named = descriptions.iter().take(MAX_NAMED_PATHS).copied().collect::<Vec<_>>().join(", ");
+        match descriptions.len().saturating_sub(MAX_NAMED_PATHS) {
+            _ if descriptions.is_empty() => None,
             0 => Some(named),
-            more => Some(format!("{named} and {more} more")),
+            others => Some(format!("{named} and {others} more")),
         }
     }
 
@@ -303,8 +304,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_group(path: &str, folder: bool, expected: Group) {
-        assert_eq!(Group::classify(Path::new(path), folder, false), expected, "{path}");
+    fn check_group(path: &str, is_folder: bool, expected: Group) {
+        assert_eq!(Group::classify(Path::new(path), is_folder, false), expected, "{path}");
     }
 
     #[test]
@@ -370,6 +371,6 @@ mod tests {
         batch.items.extend(["c", "d", "e"].map(item));
         assert_eq!(batch.destroys(&[]).as_deref(), Some("deletes a, deletes b, deletes c and 2 more"));
         batch.items[0].blocked = Some("CONFLICT".into());
-        assert_eq!(batch.selected_items(&[rejected(1)]).map(|(at, _)| at).collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(batch.selected_items(&[rejected(1)]).map(|(index, _)| index).collect::<Vec<_>>(), [2, 3, 4]);
     }
 }

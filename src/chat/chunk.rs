@@ -31,14 +31,14 @@ pub enum Chunk {
         /// Delay before it.
         wait: std::time::Duration,
         /// The provider's error, one line.
-        why: String,
+        reason: String,
         /// The kind of error in our own words, without text from the provider.
         kind: String,
     },
     /// The provider is silent. Only for display.
     Silent {
         /// Duration so far; zero if something arrived that is not part of the reply, such as a keep-alive.
-        since: std::time::Duration,
+        silence: std::time::Duration,
         /// Silence after which the request is aborted.
         limit: std::time::Duration,
     },
@@ -47,7 +47,7 @@ pub enum Chunk {
         /// Name of the model, as its provider knows it.
         model: String,
         /// Why it is another model, in one sentence; `None` if no model was requested.
-        instead: Option<String>,
+        reason: Option<String>,
     },
     /// Data that the provider wants back with this reply.
     Echo(Echo),

@@ -35,15 +35,15 @@ pub struct SandboxAccess {
 
 impl CommandSandbox {
     /// Creates a sandbox that allows only this access.
-    pub fn enforced(reach: SandboxAccess) -> Self {
-        Self::Enforced(Box::new(reach))
+    pub fn enforced(access: SandboxAccess) -> Self {
+        Self::Enforced(Box::new(access))
     }
 
     /// Returns whether neither the command nor a program it can connect to can use the network.
     pub fn is_offline(&self) -> bool {
         match self {
             Self::Unspecified | Self::Unavailable(_) => false,
-            Self::Enforced(reach) => !reach.network && !reach.sockets,
+            Self::Enforced(access) => !access.network && !access.sockets,
         }
     }
 
@@ -55,36 +55,36 @@ impl CommandSandbox {
     pub fn with_network(&self, network: bool) -> Self {
         match self {
             Self::Unspecified => Self::Unspecified,
-            Self::Unavailable(why) => Self::Unavailable(why.clone()),
-            Self::Enforced(reach) => {
-                Self::enforced(SandboxAccess { network: reach.network || network, ..(**reach).clone() })
+            Self::Unavailable(reason) => Self::Unavailable(reason.clone()),
+            Self::Enforced(access) => {
+                Self::enforced(SandboxAccess { network: access.network || network, ..(**access).clone() })
             }
         }
     }
 
     /// Describes the sandbox for the prompt: `network off`, `may write here and in /tmp`. Empty if not specified. `asked`
     /// is the reason why the call wants the network. Returns the parts of the description, each with whether it names access that is normally closed.
-    pub fn describe_parts(&self, asked: Option<&str>, home: Option<&Path>) -> Vec<(String, bool)> {
-        let wanted = asked.map(|what| format!(" (“{what}”)")).unwrap_or_default();
+    pub fn describe_parts(&self, network_reason: Option<&str>, home: Option<&Path>) -> Vec<(String, bool)> {
+        let reason_note = network_reason.map(|reason| format!(" (“{reason}”)")).unwrap_or_default();
         let mut parts = Vec::new();
         match self {
             Self::Unspecified => {}
-            Self::Unavailable(why) => {
-                let words = format!("no sandbox here: {why}; it may write and reach whatever you may");
-                parts.push((words, true));
-                if asked.is_some() {
-                    parts.push((format!("requests network access{wanted}"), true));
+            Self::Unavailable(reason) => {
+                let text = format!("no sandbox here: {reason}; it may write and reach whatever you may");
+                parts.push((text, true));
+                if network_reason.is_some() {
+                    parts.push((format!("requests network access{reason_note}"), true));
                 }
             }
-            Self::Enforced(reach) => {
-                parts.push(match reach.network {
-                    true => (format!("network ON{wanted}"), true),
+            Self::Enforced(access) => {
+                parts.push(match access.network {
+                    true => (format!("network ON{reason_note}"), true),
                     false => ("network off".to_owned(), false),
                 });
-                if reach.sockets {
+                if access.sockets {
                     parts.push(("sockets of other programs ON".to_owned(), true));
                 }
-                parts.push((format!("may write {}", describe_writable(&reach.write, home)), false));
+                parts.push((format!("may write {}", describe_writable(&access.write, home)), false));
             }
         }
         parts
@@ -93,7 +93,7 @@ impl CommandSandbox {
 
 /// `here`, `here and in /tmp`, `here, in /tmp and in ~/.cache`.
 fn describe_writable(write: &[PathBuf], home: Option<&Path>) -> String {
-    let names: Vec<String> = write.iter().map(|place| format!("in {}", abbreviate_home(place, home))).collect();
+    let names: Vec<String> = write.iter().map(|folder| format!("in {}", abbreviate_home(folder, home))).collect();
     match names.split_last() {
         None => "here".to_owned(),
         Some((last, [])) => format!("here and {last}"),
@@ -111,21 +111,21 @@ mod tests {
 
     #[test]
     fn r21_describes_the_sandbox_of_a_command() {
-        let walls = |write: &[&str], network, sockets| {
+        let sandbox = |write: &[&str], network, sockets| {
             let write = write.iter().map(PathBuf::from).collect();
             CommandSandbox::enforced(SandboxAccess { write, network, sockets })
         };
         let home = Some(Path::new("/home/ada"));
-        for (walls, asked, expected) in [
-            (walls(&[], false, false), None, "network off · may write here"),
-            (walls(&["/tmp"], false, false), None, "network off · may write here and in /tmp"),
+        for (sandbox, network_reason, expected) in [
+            (sandbox(&[], false, false), None, "network off · may write here"),
+            (sandbox(&["/tmp"], false, false), None, "network off · may write here and in /tmp"),
             (
-                walls(&["/tmp", "/home/ada/.cargo"], true, false),
+                sandbox(&["/tmp", "/home/ada/.cargo"], true, false),
                 Some("to fetch crates"),
                 "network ON (“to fetch crates”) · may write here, in /tmp and in ~/.cargo",
             ),
             (
-                walls(&["/tmp"], true, true),
+                sandbox(&["/tmp"], true, true),
                 None,
                 "network ON · sockets of other programs ON · may write here and in /tmp",
             ),
@@ -141,7 +141,8 @@ mod tests {
             ),
             (CommandSandbox::Unspecified, Some("y"), ""),
         ] {
-            let parts: Vec<String> = walls.describe_parts(asked, home).into_iter().map(|(words, _)| words).collect();
+            let parts: Vec<String> =
+                sandbox.describe_parts(network_reason, home).into_iter().map(|(words, _)| words).collect();
             assert_eq!(parts.join(" · "), expected);
         }
     }

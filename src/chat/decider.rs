@@ -24,8 +24,8 @@ pub enum Decider {
 
 impl Decider {
     /// The user, with this key, this long after the prompt was first drawn.
-    pub fn from_key(key: String, after: Duration) -> Self {
-        Self::User { key, after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX) }
+    pub fn from_key(key: String, delay: Duration) -> Self {
+        Self::User { key, after_ms: u64::try_from(delay.as_millis()).unwrap_or(u64::MAX) }
     }
 
     /// Returns its name in JSON.

@@ -17,16 +17,16 @@ impl Digest {
 
     /// Returns the digest of a call and the state of the overlay: of the JSON `[tool, arguments, overlay]`, the
     /// arguments with sorted keys.
-    pub fn of_call(tool: &str, arguments: &Value, stage: &Self) -> Self {
+    pub fn of_call(tool: &str, arguments: &Value, overlay: &Self) -> Self {
         let mut arguments = arguments.clone();
         arguments.sort_all_objects();
-        Self::of_json(&(tool, arguments, stage))
+        Self::of_json(&(tool, arguments, overlay))
     }
 
     /// Parses 64 lower-case hexadecimal digits.
     pub fn parse(digits: &str) -> Option<Self> {
-        let is_one = digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        is_one.then(|| Self(digits.to_owned()))
+        let is_valid = digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        is_valid.then(|| Self(digits.to_owned()))
     }
 
     /// Returns whether no digest was recorded.

@@ -26,76 +26,77 @@ pub struct DryRunCounts {
 impl DryRunCounts {
     /// Counts the calls in these entries.
     pub fn from_entries(entries: &[Entry]) -> Self {
-        let mut tally = Self::default();
+        let mut counts = Self::default();
         // For each call, whether it does more than read and whether it may start live.
-        let mut started: HashMap<&CallId, (bool, bool)> = HashMap::new();
+        let mut call_access: HashMap<&CallId, (bool, bool)> = HashMap::new();
         let mut commands: HashSet<&CallId> = HashSet::new();
-        let mut asked: HashSet<&CallId> = HashSet::new();
+        let mut asked_calls: HashSet<&CallId> = HashSet::new();
         for entry in entries {
             let entry = entry.unwrap_sub_agent();
             if let Entry::Settled { outcome, .. } = entry {
-                tally.calls += 1;
-                tally.denied += usize::from(matches!(outcome, Outcome::Refused(_)));
+                counts.calls += 1;
+                counts.denied += usize::from(matches!(outcome, Outcome::Refused(_)));
             }
             match entry {
-                Entry::Planned { call, access, preview, verdict, reason: why, .. } => {
+                Entry::Planned { call, access, preview, verdict, reason, .. } => {
                     // Reading has no effect, whoever approved it.
-                    let reads = matches!(access, Access::Nothing | Access::Read(_) | Access::ReadSensitive(_));
-                    if live_ask_reason(verdict, why).is_some() {
-                        asked.insert(call);
+                    let only_reads = matches!(access, Access::Nothing | Access::Read(_) | Access::ReadSensitive(_));
+                    if live_ask_reason(verdict, reason).is_some() {
+                        asked_calls.insert(call);
                     }
-                    started.insert(call, (!reads, verdict == "allow"));
+                    call_access.insert(call, (!only_reads, verdict == "allow"));
                     if matches!(**preview, Preview::Command(_)) {
                         commands.insert(call);
                     }
                 }
                 Entry::Decided { call, decision, .. } if decision.is_approval() => {
-                    if let Some((_, may)) = started.get_mut(call) {
-                        *may = true;
+                    if let Some((_, may_start)) = call_access.get_mut(call) {
+                        *may_start = true;
                     }
                 }
-                Entry::Settled { outcome: Outcome::Rehearsed(_), staged: Some(staged), .. } if staged.is_withheld() => {
-                    tally.withheld += 1;
+                Entry::Settled { outcome: Outcome::Rehearsed(_), staged: Some(origin), .. } if origin.is_withheld() => {
+                    counts.withheld += 1;
                 }
                 Entry::Settled { call, outcome: Outcome::Rehearsed(_), staged, .. } => {
-                    tally.rehearsed += 1;
-                    tally.ran +=
+                    counts.rehearsed += 1;
+                    counts.ran +=
                         usize::from(staged.as_ref().is_some_and(ResultOrigin::is_ran) && commands.contains(call));
                 }
                 // Only calls that ran have a digest.
                 Entry::Settled { call, sha256, staged: None, .. } if !sha256.is_none() => {
-                    tally.live_effects += usize::from(started.get(call) == Some(&(true, true)));
+                    counts.live_effects += usize::from(call_access.get(call) == Some(&(true, true)));
                 }
                 _ => {}
             }
         }
-        tally.would_ask = asked.len();
-        tally
+        counts.would_ask = asked_calls.len();
+        counts
     }
 
     /// Counts the calls of the turn that the entry at `end` ends, or that is in progress there.
     pub fn from_turn(entries: &[Entry], end: usize) -> Self {
-        let before = entries.get(..end).unwrap_or_default();
-        let begin = before.iter().rposition(|entry| matches!(entry, Entry::Ended { .. })).map_or(0, |at| at + 1);
-        Self::from_entries(&before[begin..])
+        let turn_entries = entries.get(..end).unwrap_or_default();
+        let start =
+            turn_entries.iter().rposition(|entry| matches!(entry, Entry::Ended { .. })).map_or(0, |index| index + 1);
+        Self::from_entries(&turn_entries[start..])
     }
 
     /// Describes the counts: `4 calls rehearsed, 2 ran in the overlay sandbox, 1 withheld, 1 denied, nothing changed
     /// on disk`. Withheld and refused calls are mentioned only if there are any.
     pub fn describe_counts(self) -> String {
-        let Self { rehearsed, withheld, would_ask: _, ran, live_effects: outside, denied: refused, calls: _ } = self;
+        let Self { rehearsed, withheld, would_ask: _, ran, live_effects: changed_on_disk, denied, calls: _ } = self;
         let calls = if rehearsed == 1 { "1 call" } else { &format!("{rehearsed} calls") };
-        let on_disk = match outside {
+        let on_disk = match changed_on_disk {
             0 => "nothing changed on disk".to_owned(),
             1 => "1 call changed something on disk".to_owned(),
-            more => format!("{more} calls changed something on disk"),
+            count => format!("{count} calls changed something on disk"),
         };
-        let some = |count: usize, words: String| (count > 0).then_some(words);
+        let text_if_any = |count: usize, text: String| (count > 0).then_some(text);
         let parts = [
             Some(format!("{calls} rehearsed")),
             Some(format!("{ran} ran in the overlay sandbox")),
-            some(withheld, format!("{withheld} withheld")),
-            some(refused, format!("{refused} denied")),
+            text_if_any(withheld, format!("{withheld} withheld")),
+            text_if_any(denied, format!("{denied} denied")),
             Some(on_disk),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
     use crate::chat::{CommandLine, Decider, Digest, Ending, SimulationSource};
 
-    fn planned(call: &str, access: Access, verdict: &str) -> Entry {
+    fn plan_entry(call: &str, access: Access, verdict: &str) -> Entry {
         Entry::Planned {
             call: call.into(),
             title: String::new(),
@@ -123,44 +124,47 @@ mod tests {
         }
     }
 
-    fn settled(call: &str, outcome: Outcome, staged: Option<ResultOrigin>) -> Entry {
-        Entry::Settled { call: call.into(), outcome, took_ms: 1, sha256: Digest::of_bytes(b"x"), staged }
+    fn settle_entry(call: &str, outcome: Outcome, origin: Option<ResultOrigin>) -> Entry {
+        Entry::Settled { call: call.into(), outcome, took_ms: 1, sha256: Digest::of_bytes(b"x"), staged: origin }
     }
 
-    fn rehearsed(call: &str, staged: Option<ResultOrigin>) -> [Entry; 2] {
+    fn rehearse_entries(call: &str, origin: Option<ResultOrigin>) -> [Entry; 2] {
         let outcome = Outcome::Rehearsed("x".into());
-        let mut planned = planned(call, Access::Write("a".into()), "rehearse");
-        if let Entry::Planned { preview, .. } = &mut planned {
+        let mut entry = plan_entry(call, Access::Write("a".into()), "rehearse");
+        if let Entry::Planned { preview, .. } = &mut entry {
             **preview = Preview::Command(CommandLine::default());
         }
-        [planned, settled(call, outcome, staged)]
+        [entry, settle_entry(call, outcome, origin)]
     }
 
     #[test]
     fn r30_counts_calls_of_a_turn_that_were_rehearsed_ran_or_had_an_effect() {
         let mut entries = vec![Entry::Ended { ending: Ending::Finished }];
-        entries.extend(rehearsed("a", Some(ResultOrigin::ran())));
-        entries.extend(rehearsed("b", Some(ResultOrigin::simulated(SimulationSource::Sample))));
+        entries.extend(rehearse_entries("a", Some(ResultOrigin::ran())));
+        entries.extend(rehearse_entries("b", Some(ResultOrigin::simulated(SimulationSource::Sample))));
         // A write to the overlay is not a command that ran.
-        entries.push(planned("w", Access::Write("a".into()), "rehearse"));
-        entries.push(settled("w", Outcome::Rehearsed("x".into()), Some(ResultOrigin::ran())));
+        entries.push(plan_entry("w", Access::Write("a".into()), "rehearse"));
+        entries.push(settle_entry("w", Outcome::Rehearsed("x".into()), Some(ResultOrigin::ran())));
         // One of an older version, and one of a sub-agent.
-        entries.extend(rehearsed("c", None));
-        let beneath = |entry: Entry| Entry::SubAgent { call: "s".into(), entry: Box::new(entry) };
-        entries.extend(rehearsed("d", Some(ResultOrigin::ran())).map(beneath));
-        entries.push(planned("e", Access::Read(vec![]), "allow"));
-        entries.push(settled("e", Outcome::Done("x".into()), None));
-        let tally = DryRunCounts::from_turn(&entries, entries.len());
-        assert_eq!(tally, DryRunCounts { rehearsed: 5, ran: 2, calls: 6, ..DryRunCounts::default() });
-        assert_eq!(tally.describe_counts(), "5 calls rehearsed, 2 ran in the overlay sandbox, nothing changed on disk");
+        entries.extend(rehearse_entries("c", None));
+        let in_sub_agent = |entry: Entry| Entry::SubAgent { call: "s".into(), entry: Box::new(entry) };
+        entries.extend(rehearse_entries("d", Some(ResultOrigin::ran())).map(in_sub_agent));
+        entries.push(plan_entry("e", Access::Read(vec![]), "allow"));
+        entries.push(settle_entry("e", Outcome::Done("x".into()), None));
+        let counts = DryRunCounts::from_turn(&entries, entries.len());
+        assert_eq!(counts, DryRunCounts { rehearsed: 5, ran: 2, calls: 6, ..DryRunCounts::default() });
+        assert_eq!(
+            counts.describe_counts(),
+            "5 calls rehearsed, 2 ran in the overlay sandbox, nothing changed on disk"
+        );
         assert_eq!(
             DryRunCounts::from_turn(&entries, 3).describe_counts(),
             "1 call rehearsed, 1 ran in the overlay sandbox, nothing changed on disk"
         );
         // A live call should never be in a dry run; if it is, it is reported.
-        entries.push(planned("f", Access::Write("a".into()), "allow"));
-        entries.push(settled("f", Outcome::Failed("x".into()), None));
-        entries.push(planned("g", Access::WriteOutside("a".into()), "ask"));
+        entries.push(plan_entry("f", Access::Write("a".into()), "allow"));
+        entries.push(settle_entry("f", Outcome::Failed("x".into()), None));
+        entries.push(plan_entry("g", Access::WriteOutside("a".into()), "ask"));
         let by = Decider::Headless;
         entries.push(Entry::Decided {
             call: "g".into(),
@@ -168,47 +172,55 @@ mod tests {
             by,
             sha256: Digest::default(),
         });
-        entries.push(settled("g", Outcome::Done("x".into()), None));
+        entries.push(settle_entry("g", Outcome::Done("x".into()), None));
         assert_eq!(DryRunCounts::from_entries(&entries).live_effects, 2);
     }
 
     #[test]
     fn r30_counts_denied_calls_and_calls_that_only_read() {
-        let refused = settled("a", Outcome::Refused("no".into()), None);
-        let reads = settled("b", Outcome::Done("x".into()), None);
-        let words = DryRunCounts::from_entries(&[refused]).describe_counts();
-        assert_eq!(words, "0 calls rehearsed, 0 ran in the overlay sandbox, 1 denied, nothing changed on disk");
-        assert_eq!(DryRunCounts::from_entries(&[reads]), DryRunCounts { calls: 1, ..DryRunCounts::default() });
+        let denied = settle_entry("a", Outcome::Refused("no".into()), None);
+        let read = settle_entry("b", Outcome::Done("x".into()), None);
+        let text = DryRunCounts::from_entries(&[denied]).describe_counts();
+        assert_eq!(text, "0 calls rehearsed, 0 ran in the overlay sandbox, 1 denied, nothing changed on disk");
+        assert_eq!(DryRunCounts::from_entries(&[read]), DryRunCounts { calls: 1, ..DryRunCounts::default() });
         assert_eq!(DryRunCounts::from_entries(&[]).calls, 0);
     }
 
     #[test]
     fn r30_counts_withheld_calls_and_calls_that_would_have_asked() {
-        let asks = |call: &str, verdict: &str, reason: &str| {
-            let mut planned = planned(call, Access::ReadSensitive(".env".into()), verdict);
-            if let Entry::Planned { reason: why, .. } = &mut planned {
-                *why = reason.to_owned();
+        let ask_entry = |call: &str, verdict: &str, reason: &str| {
+            let mut entry = plan_entry(call, Access::ReadSensitive(".env".into()), verdict);
+            if let Entry::Planned { reason: entry_reason, .. } = &mut entry {
+                *entry_reason = reason.to_owned();
             }
-            planned
+            entry
         };
-        let why = "this is a dry run; live, you would have been asked: it reads .env";
-        let would = "this is a dry run; for real it would have run, because of a rule";
+        let would_ask = "this is a dry run; live, you would have been asked: it reads .env";
+        let would_run = "this is a dry run; for real it would have run, because of a rule";
         let entries = [
-            asks("a", "withhold", why),
-            settled("a", Outcome::Rehearsed("x".into()), Some(ResultOrigin::simulated(SimulationSource::Withheld))),
-            asks("b", "rehearse", why),
-            settled("b", Outcome::Rehearsed("x".into()), Some(ResultOrigin::ran())),
+            ask_entry("a", "withhold", would_ask),
+            settle_entry(
+                "a",
+                Outcome::Rehearsed("x".into()),
+                Some(ResultOrigin::simulated(SimulationSource::Withheld)),
+            ),
+            ask_entry("b", "rehearse", would_ask),
+            settle_entry("b", Outcome::Rehearsed("x".into()), Some(ResultOrigin::ran())),
             // Planned again, it is still one call.
-            asks("b", "rehearse", why),
-            asks("c", "ask", "it reads .env"),
-            settled("c", Outcome::Refused("no".into()), None),
-            asks("d", "withhold", would),
-            settled("d", Outcome::Rehearsed("x".into()), Some(ResultOrigin::simulated(SimulationSource::Withheld))),
+            ask_entry("b", "rehearse", would_ask),
+            ask_entry("c", "ask", "it reads .env"),
+            settle_entry("c", Outcome::Refused("no".into()), None),
+            ask_entry("d", "withhold", would_run),
+            settle_entry(
+                "d",
+                Outcome::Rehearsed("x".into()),
+                Some(ResultOrigin::simulated(SimulationSource::Withheld)),
+            ),
         ];
-        let tally = DryRunCounts::from_entries(&entries);
-        assert_eq!((tally.rehearsed, tally.withheld, tally.would_ask), (1, 2, 3), "{tally:?}");
+        let counts = DryRunCounts::from_entries(&entries);
+        assert_eq!((counts.rehearsed, counts.withheld, counts.would_ask), (1, 2, 3), "{counts:?}");
         assert_eq!(
-            tally.describe_counts(),
+            counts.describe_counts(),
             "1 call rehearsed, 0 ran in the overlay sandbox, 2 withheld, 1 denied, nothing changed on disk"
         );
     }
@@ -217,9 +229,9 @@ mod tests {
     fn r30_an_approved_read_has_no_effect() {
         let (by, decision) = (Decider::Headless, crate::chat::Decision::Once);
         let entries = [
-            planned("a", Access::ReadSensitive(".env".into()), "ask"),
+            plan_entry("a", Access::ReadSensitive(".env".into()), "ask"),
             Entry::Decided { call: "a".into(), decision, by, sha256: Digest::default() },
-            settled("a", Outcome::Done("x".into()), None),
+            settle_entry("a", Outcome::Done("x".into()), None),
         ];
         assert_eq!(DryRunCounts::from_entries(&entries).live_effects, 0);
     }

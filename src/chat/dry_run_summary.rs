@@ -88,8 +88,8 @@ pub struct LiveCall {
 impl RehearsedCall {
     /// Returns the status of a command that ran and failed: `exit 3`.
     pub fn failure_status(&self) -> Option<&str> {
-        let ran = self.command.is_some() && self.origin.as_ref().is_some_and(ResultOrigin::is_ran);
-        ran.then(|| parse_failure_status(&self.result)).flatten()
+        let has_run = self.command.is_some() && self.origin.as_ref().is_some_and(ResultOrigin::is_ran);
+        has_run.then(|| parse_failure_status(&self.result)).flatten()
     }
 }
 
@@ -126,31 +126,31 @@ impl DryRunSummary {
 
     /// Marks the commands that were run live in a copy of the session. Commands from before the copy are ignored,
     /// because they are in its log too.
-    pub fn mark_run_live(&mut self, copy: &[Entry]) {
-        let is_made = |entry: &Entry| matches!(entry, Entry::DryRunChanged { dry_run: false, .. });
-        let since = copy.iter().rposition(is_made).map_or(copy.len(), |at| at + 1);
-        let value = |arguments: &str| serde_json::from_str::<Value>(arguments).ok();
-        for record in collect_records(&copy[since..]) {
+    pub fn mark_run_live(&mut self, copy_entries: &[Entry]) {
+        let is_start_of_copy = |entry: &Entry| matches!(entry, Entry::DryRunChanged { dry_run: false, .. });
+        let start = copy_entries.iter().rposition(is_start_of_copy).map_or(copy_entries.len(), |index| index + 1);
+        let parse_arguments = |arguments: &str| serde_json::from_str::<Value>(arguments).ok();
+        for record in collect_records(&copy_entries[start..]) {
             let is_command = matches!(record.last_plan(), Some(Entry::Planned { preview, .. })
                 if matches!(**preview, Preview::Command(_)));
             if !is_command || !matches!(record.outcome(), Some(Outcome::Done(_))) {
                 continue;
             }
-            let arguments = value(&record.arguments());
-            let same = |step: &&mut RehearsedCall| {
-                !step.is_run_live && step.tool == record.call.name && value(&step.arguments) == arguments
+            let arguments = parse_arguments(&record.arguments());
+            let is_same_call = |call: &&mut RehearsedCall| {
+                !call.is_run_live && call.tool == record.call.name && parse_arguments(&call.arguments) == arguments
             };
-            if let Some(step) = self.calls.iter_mut().find(same) {
-                step.is_run_live = true;
+            if let Some(call) = self.calls.iter_mut().find(is_same_call) {
+                call.is_run_live = true;
             }
         }
     }
 
     /// Returns whether all changes of a command are applied: no path it changed, or inside of it, is still listed.
     /// False if the command changed more paths than are recorded.
-    pub fn is_applied(&self, step: &RehearsedCall) -> bool {
-        let open = |path: &String| self.changes.iter().any(|altered| altered.path.starts_with(path));
-        (1..MAX_CHANGED_PATHS).contains(&step.changed_paths.len()) && !step.changed_paths.iter().any(open)
+    pub fn is_applied(&self, call: &RehearsedCall) -> bool {
+        let is_listed = |path: &String| self.changes.iter().any(|change| change.path.starts_with(path));
+        (1..MAX_CHANGED_PATHS).contains(&call.changed_paths.len()) && !call.changed_paths.iter().any(is_listed)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -159,15 +159,15 @@ impl DryRunSummary {
 
     /// Returns a summary such as `3 files changed, +12 −4, 2 commands`.
     pub fn describe_counts(&self) -> String {
-        let diffs = || self.changes.iter().filter_map(|altered| altered.diff.as_ref());
+        let diffs = || self.changes.iter().filter_map(|change| change.diff.as_ref());
         let (added, removed) =
             diffs().fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));
-        let files = self.changes.iter().filter(|altered| !altered.is_folder).count();
+        let files = self.changes.iter().filter(|change| !change.is_folder).count();
         let folders = self.changes.len() - files;
-        let commands = self.calls.iter().filter(|step| step.command.is_some()).count();
+        let commands = self.calls.iter().filter(|call| call.command.is_some()).count();
         let others = self.calls.len() - commands;
-        let outside = self.outside.changes.iter().map(|one| &one.change);
-        let conflicts = self.changes.iter().chain(outside).filter(|altered| altered.has_conflict).count();
+        let outside = self.outside.changes.iter().map(|outside_change| &outside_change.change);
+        let conflicts = self.changes.iter().chain(outside).filter(|change| change.has_conflict).count();
         let mut parts = vec![format!("{} changed", pluralize(files, "file"))];
         parts.extend((added + removed > 0).then(|| format!("+{added} −{removed}")));
         parts.extend((folders > 0).then(|| pluralize(folders, "folder")));
@@ -186,40 +186,41 @@ impl DryRunSummary {
     ///
     /// Old names: `left_out`, `did`, `staged`, `simulated`, `done`.
     pub fn to_json(&self) -> Value {
-        let step = |step: &RehearsedCall| {
+        let call_json = |call: &RehearsedCall| {
             json!({
-                "tool": step.tool, "arguments": step.arguments, "summary": step.summary,
-                "command": step.command.as_ref().map(|line| &line.command),
-                "run_again": step.must_run_again(),
-                "origin": step.origin.as_ref().map(ResultOrigin::name),
-                "simulation": step.origin.as_ref().map(ResultOrigin::to_json),
-                "staged": step.origin.as_ref().map(ResultOrigin::as_str),
-                "simulated": step.origin.as_ref().map(ResultOrigin::to_old_json),
-                "would_ask": step.would_ask, "hooks_not_run": step.hooks_not_run, "result": step.result,
-                "changed": step.changed_paths, "is_run_live": step.is_run_live, "done": step.is_run_live,
+                "tool": call.tool, "arguments": call.arguments, "summary": call.summary,
+                "command": call.command.as_ref().map(|line| &line.command),
+                "run_again": call.must_run_again(),
+                "origin": call.origin.as_ref().map(ResultOrigin::name),
+                "simulation": call.origin.as_ref().map(ResultOrigin::to_json),
+                "staged": call.origin.as_ref().map(ResultOrigin::as_str),
+                "simulated": call.origin.as_ref().map(ResultOrigin::to_old_json),
+                "would_ask": call.would_ask, "hooks_not_run": call.hooks_not_run, "result": call.result,
+                "changed": call.changed_paths, "is_run_live": call.is_run_live, "done": call.is_run_live,
             })
         };
         json!({
             "groups": self.groups_json(),
             "outside_project": self.outside.to_json(),
             "changes": self.changes.iter().map(DryRunChange::to_json).collect::<Vec<Value>>(),
-            "calls": self.calls.iter().map(step).collect::<Vec<Value>>(),
+            "calls": self.calls.iter().map(call_json).collect::<Vec<Value>>(),
         })
     }
 }
 
-fn pluralize(count: usize, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+fn pluralize(count: usize, singular: &str) -> String {
+    if count == 1 { format!("1 {singular}") } else { format!("{count} {singular}s") }
 }
 
 /// Returns why the user would have been asked live about a call of a dry run, given its verdict and reason; `None` if
 /// not asked.
-pub fn live_ask_reason<'a>(verdict: &str, why: &'a str) -> Option<&'a str> {
+pub fn live_ask_reason<'a>(verdict: &str, reason: &'a str) -> Option<&'a str> {
     match verdict {
-        "ask" => Some(why),
-        "rehearse" | "withhold" => {
-            why.split_once(WOULD_ASK_PREFIX).or_else(|| why.split_once(OLD_WOULD_ASK_PREFIX)).map(|(_, why)| why)
-        }
+        "ask" => Some(reason),
+        "rehearse" | "withhold" => reason
+            .split_once(WOULD_ASK_PREFIX)
+            .or_else(|| reason.split_once(OLD_WOULD_ASK_PREFIX))
+            .map(|(_, ask_reason)| ask_reason),
         _ => None,
     }
 }
@@ -230,21 +231,21 @@ pub const APPLY_CHANGE: &str = "apply_change";
 /// Returns a rehearsed call, unless it is fully described by the files it changed.
 fn rehearsed_call(record: &Record<'_>) -> Option<RehearsedCall> {
     let Some(Outcome::Rehearsed(result)) = record.outcome() else { return None };
-    let Some(Entry::Planned { summary, preview, verdict, reason: why, hooks_not_run, .. }) = record.last_plan() else {
+    let Some(Entry::Planned { summary, preview, verdict, reason, hooks_not_run, .. }) = record.last_plan() else {
         return None;
     };
-    let staged = record.steps.iter().rev().find_map(|(_, entry)| match entry {
+    let origin = record.steps.iter().rev().find_map(|(_, entry)| match entry {
         Entry::Settled { staged, .. } => Some(staged.clone()),
         _ => None,
     });
-    let staged = staged.flatten();
+    let origin = origin.flatten();
     let command = match &**preview {
         Preview::Command(line) => Some(line.clone()),
         // Its change is listed with the files.
-        Preview::Edit(_) if staged.as_ref().is_some_and(ResultOrigin::is_ran) => return None,
+        Preview::Edit(_) if origin.as_ref().is_some_and(ResultOrigin::is_ran) => return None,
         Preview::Edit(_) | Preview::Text(_) | Preview::Batch(_) => None,
     };
-    let changed = match &staged {
+    let changed_paths = match &origin {
         Some(ResultOrigin::Ran(changed)) => changed.clone(),
         Some(ResultOrigin::Simulated(_)) | None => Vec::new(),
     };
@@ -253,11 +254,11 @@ fn rehearsed_call(record: &Record<'_>) -> Option<RehearsedCall> {
         arguments: record.arguments().into_owned(),
         summary: summary.clone(),
         command,
-        origin: staged,
-        would_ask: live_ask_reason(verdict, why).map(str::to_owned),
+        origin,
+        would_ask: live_ask_reason(verdict, reason).map(str::to_owned),
         hooks_not_run: hooks_not_run.clone(),
         result: result.clone(),
-        changed_paths: changed,
+        changed_paths,
         is_run_live: false,
     })
 }
@@ -278,36 +279,42 @@ pub struct TreeRow {
 }
 
 /// Builds the tree of changed paths: each folder once, with the changes inside it below.
-pub fn build_tree(altered: &[DryRunChange]) -> Vec<TreeRow> {
-    let below = |at: usize, path: &Path| {
+pub fn build_tree(changes: &[DryRunChange]) -> Vec<TreeRow> {
+    let find_descendants = |index: usize, path: &Path| {
         // The paths are sorted, so the content of a folder is contiguous.
-        at..at + altered[at..].partition_point(|other| other.path.starts_with(path))
+        index..index + changes[index..].partition_point(|change| change.path.starts_with(path))
     };
-    let mut branches: Vec<TreeRow> = Vec::new();
-    let mut open: Vec<PathBuf> = Vec::new();
-    for (at, one) in altered.iter().enumerate() {
-        while open.last().is_some_and(|folder| !one.path.starts_with(folder)) {
-            open.pop();
+    let mut rows: Vec<TreeRow> = Vec::new();
+    let mut open_folders: Vec<PathBuf> = Vec::new();
+    for (index, change) in changes.iter().enumerate() {
+        while open_folders.last().is_some_and(|folder| !change.path.starts_with(folder)) {
+            open_folders.pop();
         }
-        let mut above: Vec<&Path> = one.path.ancestors().skip(1).filter(|path| *path != Path::new("")).collect();
-        above.reverse();
+        let mut parents: Vec<&Path> = change.path.ancestors().skip(1).filter(|path| *path != Path::new("")).collect();
+        parents.reverse();
         // The first of them are already open.
-        for folder in above.into_iter().skip(open.len()) {
+        for folder in parents.into_iter().skip(open_folders.len()) {
             let name = folder.file_name().map(PathBuf::from).unwrap_or_default();
             let depth = folder.components().count() - 1;
-            branches.push(TreeRow { depth, name, symbol: "", is_folder: true, changes: below(at, folder) });
-            open.push(folder.to_owned());
+            rows.push(TreeRow { depth, name, symbol: "", is_folder: true, changes: find_descendants(index, folder) });
+            open_folders.push(folder.to_owned());
         }
         // The project's root folder is `.`.
-        let name = one.path.file_name().map_or_else(|| one.path.clone(), PathBuf::from);
-        let depth = one.path.components().count().saturating_sub(1);
-        let of = below(at, &one.path);
-        branches.push(TreeRow { depth, name, symbol: one.kind.symbol(), is_folder: one.is_folder, changes: of });
-        if one.is_folder {
-            open.push(one.path.clone());
+        let name = change.path.file_name().map_or_else(|| change.path.clone(), PathBuf::from);
+        let depth = change.path.components().count().saturating_sub(1);
+        let descendants = find_descendants(index, &change.path);
+        rows.push(TreeRow {
+            depth,
+            name,
+            symbol: change.kind.symbol(),
+            is_folder: change.is_folder,
+            changes: descendants,
+        });
+        if change.is_folder {
+            open_folders.push(change.path.clone());
         }
     }
-    branches
+    rows
 }
 
 #[cfg(test)]

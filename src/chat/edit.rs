@@ -69,15 +69,16 @@ impl Edit {
     /// Computes the diff by lines.
     pub fn diff(&self) -> Diff {
         let before = self.before.as_deref().unwrap_or_default();
-        let text = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(before, &self.after);
+        let text_diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(before, &self.after);
         let (mut added, mut removed) = (0, 0);
         let mut hunks = Vec::new();
-        for group in text.grouped_ops(CONTEXT_LINES) {
+        for group in text_diff.grouped_ops(CONTEXT_LINES) {
             let Some(first) = group.first() else { continue };
-            let start = |range: std::ops::Range<usize>| range.start + usize::from(!range.is_empty() || range.start > 0);
+            let first_line =
+                |range: std::ops::Range<usize>| range.start + usize::from(!range.is_empty() || range.start > 0);
             let (old, new) = (first.old_range(), first.new_range());
-            let mut hunk = Hunk { before: start(old), after: start(new), lines: Vec::new() };
-            for change in group.iter().flat_map(|op| text.iter_changes(op)) {
+            let mut hunk = Hunk { before: first_line(old), after: first_line(new), lines: Vec::new() };
+            for change in group.iter().flat_map(|op| text_diff.iter_changes(op)) {
                 let line = change.value().trim_end_matches(['\n', '\r']).to_owned();
                 hunk.lines.push(match change.tag() {
                     ChangeTag::Equal => DiffLine::Same(line),
@@ -118,35 +119,35 @@ impl Edit {
     /// Returns the edit with only the hunks for whose new start line `is_kept` is true.
     fn retain_hunks(&self, is_kept: impl Fn(usize) -> bool) -> Option<Self> {
         let before = self.before.as_deref()?;
-        let text = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(before, &self.after);
-        let lines: Vec<&str> = text.iter_old_slices().collect();
-        let (mut whole, mut at) = (String::new(), 0);
-        for (group, hunk) in text.grouped_ops(CONTEXT_LINES).iter().zip(self.diff().hunks) {
+        let text_diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(before, &self.after);
+        let lines: Vec<&str> = text_diff.iter_old_slices().collect();
+        let (mut content, mut position) = (String::new(), 0);
+        for (group, hunk) in text_diff.grouped_ops(CONTEXT_LINES).iter().zip(self.diff().hunks) {
             let (first, last) = (group.first()?.old_range().start, group.last()?.old_range().end);
-            whole.push_str(&lines[at..first].concat());
-            for change in group.iter().flat_map(|op| text.iter_changes(op)) {
-                let left_out = if is_kept(hunk.after) { ChangeTag::Delete } else { ChangeTag::Insert };
-                if change.tag() != left_out {
-                    whole.push_str(change.value());
+            content.push_str(&lines[position..first].concat());
+            for change in group.iter().flat_map(|op| text_diff.iter_changes(op)) {
+                let skipped_tag = if is_kept(hunk.after) { ChangeTag::Delete } else { ChangeTag::Insert };
+                if change.tag() != skipped_tag {
+                    content.push_str(change.value());
                 }
             }
-            at = last;
+            position = last;
         }
-        whole.push_str(&lines[at..].concat());
-        Some(Self { path: self.path.clone(), before: self.before.clone(), after: whole })
+        content.push_str(&lines[position..].concat());
+        Some(Self { path: self.path.clone(), before: self.before.clone(), after: content })
     }
 
     /// Describes changes that lines do not show.
     fn describe_line_endings(&self) -> Option<String> {
         let before = self.before.as_deref()?;
         let mut notes = Vec::new();
-        let (had, has) = (before.contains("\r\n"), self.after.contains("\r\n"));
-        if had != has {
-            notes.push(if has { "line endings change to CRLF" } else { "line endings change to LF" });
+        let (had_crlf, has_crlf) = (before.contains("\r\n"), self.after.contains("\r\n"));
+        if had_crlf != has_crlf {
+            notes.push(if has_crlf { "line endings change to CRLF" } else { "line endings change to LF" });
         }
-        let ends = |text: &str| text.is_empty() || text.ends_with('\n');
-        if ends(before) != ends(&self.after) {
-            notes.push(if ends(before) { "the final newline is removed" } else { "a final newline is added" });
+        let ends_line = |text: &str| text.is_empty() || text.ends_with('\n');
+        if ends_line(before) != ends_line(&self.after) {
+            notes.push(if ends_line(before) { "the final newline is removed" } else { "a final newline is added" });
         }
         (!notes.is_empty()).then(|| notes.join("; "))
     }
@@ -156,13 +157,13 @@ impl Edit {
 mod tests {
     use super::*;
 
-    fn diff(before: Option<&str>, after: &str) -> Diff {
+    fn compute_diff(before: Option<&str>, after: &str) -> Diff {
         Edit { path: "a".into(), before: before.map(str::to_owned), after: after.to_owned() }.diff()
     }
 
     #[test]
     fn a_changed_line_is_removed_and_added_with_context() {
-        let diff = diff(Some("a\nb\nc\nd\ne\n"), "a\nb\nC\nd\ne\n");
+        let diff = compute_diff(Some("a\nb\nc\nd\ne\n"), "a\nb\nC\nd\ne\n");
         assert_eq!((diff.added, diff.removed, diff.hunks.len()), (1, 1, 1));
         assert_eq!((diff.hunks[0].before, diff.hunks[0].after), (1, 1));
         assert_eq!(diff.hunks[0].lines[2..4], [DiffLine::Removed("c".into()), DiffLine::Added("C".into())]);
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_new_file_is_all_added_and_starts_at_line_one() {
-        let diff = diff(None, "x\ny\n");
+        let diff = compute_diff(None, "x\ny\n");
         assert!(diff.created);
         assert_eq!((diff.added, diff.removed), (2, 0));
         assert_eq!((diff.hunks[0].before, diff.hunks[0].after), (0, 1));
@@ -179,8 +180,8 @@ mod tests {
 
     #[test]
     fn notes_changes_of_line_endings() {
-        assert_eq!(diff(Some("a\n"), "a").note.as_deref(), Some("the final newline is removed"));
-        assert_eq!(diff(Some("a\r\nb\r\n"), "a\nb\n").note.as_deref(), Some("line endings change to LF"));
+        assert_eq!(compute_diff(Some("a\n"), "a").note.as_deref(), Some("the final newline is removed"));
+        assert_eq!(compute_diff(Some("a\r\nb\r\n"), "a\nb\n").note.as_deref(), Some("line endings change to LF"));
     }
 
     #[test]
@@ -194,8 +195,8 @@ mod tests {
         assert_eq!(second.after, before.replace("\n30\n", "\n"));
         // An applied hunk is no longer one; the others keep their lines, whatever the order.
         for start in [starts[2], starts[0], starts[1]] {
-            let one = edit.only_hunk(start).unwrap();
-            edit.before = Some(one.after);
+            let applied = edit.only_hunk(start).unwrap();
+            edit.before = Some(applied.after);
             assert_eq!(edit.only_hunk(start), None);
         }
         assert_eq!(edit.before, Some(after));
@@ -206,7 +207,7 @@ mod tests {
     fn distant_changes_are_separate_hunks() {
         let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
         let after = before.replace("5\n", "five\n");
-        let diff = diff(Some(&before), &after);
+        let diff = compute_diff(Some(&before), &after);
         assert!(diff.hunks.len() > 1);
         assert_eq!(diff.hunks[0].before, 2);
     }

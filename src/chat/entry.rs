@@ -263,8 +263,8 @@ impl Entry {
 }
 
 #[expect(clippy::borrowed_box, reason = "serde passes a reference")]
-fn is_empty(basis: &Box<Preconditions>) -> bool {
-    basis.is_empty()
+fn is_empty(preconditions: &Box<Preconditions>) -> bool {
+    preconditions.is_empty()
 }
 
 /// Source of a title.
@@ -320,17 +320,17 @@ pub enum Ending {
 /// Returns for each entry whether it belongs to a dry run. `now` is the mode at the end, if known: a copy of a dry run
 /// may continue live, and the other way around.
 pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
-    let became = |entry: &Entry| match entry {
+    let changed_mode = |entry: &Entry| match entry {
         Entry::DryRunChanged { dry_run, .. } => Some(*dry_run),
         _ => None,
     };
-    let rehearsed =
+    let is_rehearsed =
         |entry: &Entry| matches!(entry.unwrap_sub_agent(), Entry::Settled { outcome: Outcome::Rehearsed(_), .. });
-    let first = entries.iter().find_map(became).map(|dry_run| !dry_run);
-    let mut dry_run = first.or(now).unwrap_or_else(|| entries.iter().any(rehearsed));
-    let state = |entry: &Entry| {
-        dry_run = became(entry).unwrap_or(dry_run);
+    let initial = entries.iter().find_map(changed_mode).map(|dry_run| !dry_run);
+    let mut dry_run = initial.or(now).unwrap_or_else(|| entries.iter().any(is_rehearsed));
+    let mode_after = |entry: &Entry| {
+        dry_run = changed_mode(entry).unwrap_or(dry_run);
         dry_run
     };
-    entries.iter().map(state).collect()
+    entries.iter().map(mode_after).collect()
 }

@@ -95,12 +95,12 @@ pub struct SessionGrant {
 impl SessionGrant {
     /// Describes the grant and its origin, worded to follow “you allowed it”.
     pub fn describe_origin(&self) -> String {
-        let with = match &self.by {
+        let key_note = match &self.by {
             Decider::User { key, .. } => format!(" with {key}"),
             Decider::File => " in a file of answers".to_owned(),
             Decider::Headless => String::new(),
         };
-        format!("before{with}, on call {} of this session: {}", self.call_number, self.grant.describe_grant())
+        format!("before{key_note}, on call {} of this session: {}", self.call_number, self.grant.describe_grant())
     }
 }
 
@@ -123,11 +123,11 @@ impl Grant {
 
     /// Describes what it covers, without the span.
     pub fn describe_coverage(&self) -> String {
-        let bound = match self.scripts.is_empty() {
+        let script_note = match self.scripts.is_empty() {
             true => String::new(),
             false => format!(" ({} unchanged)", script::join_names(&self.scripts)),
         };
-        self.describe_scope() + &bound
+        self.describe_scope() + &script_note
     }
 
     fn describe_scope(&self) -> String {

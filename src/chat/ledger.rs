@@ -7,7 +7,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SimulationLedger {
     /// Calls that are not settled: the tool and its arguments.
-    open: HashMap<CallId, (String, String)>,
+    open_calls: HashMap<CallId, (String, String)>,
     results: Vec<LedgerResult>,
     by_key: HashMap<Digest, usize>,
 }
@@ -36,20 +36,20 @@ impl SimulationLedger {
     pub fn apply_entry(&mut self, entry: &Entry) {
         match entry.unwrap_sub_agent() {
             Entry::Replied { calls, .. } => {
-                let calls = calls.iter().map(|it| (it.id.clone(), (it.name.clone(), it.arguments.clone())));
-                self.open.extend(calls);
+                let calls = calls.iter().map(|call| (call.id.clone(), (call.name.clone(), call.arguments.clone())));
+                self.open_calls.extend(calls);
             }
             Entry::Decided { call, decision: Decision::Edited(arguments), .. } => {
-                if let Some((_, old)) = self.open.get_mut(call) {
+                if let Some((_, old)) = self.open_calls.get_mut(call) {
                     *old = arguments.to_string();
                 }
             }
             Entry::Settled { call, outcome, staged, .. } => {
-                let called = self.open.remove(call);
-                if let (Some((tool, arguments)), Outcome::Rehearsed(text), Some(ResultOrigin::Simulated(how))) =
-                    (called, outcome, staged)
+                let open_call = self.open_calls.remove(call);
+                if let (Some((tool, arguments)), Outcome::Rehearsed(text), Some(ResultOrigin::Simulated(simulated))) =
+                    (open_call, outcome, staged)
                 {
-                    self.insert(LedgerResult { tool, arguments, text: text.clone(), origin: (**how).clone() });
+                    self.insert(LedgerResult { tool, arguments, text: text.clone(), origin: (**simulated).clone() });
                 }
             }
             _ => {}
@@ -57,10 +57,10 @@ impl SimulationLedger {
     }
 
     /// Adds a result, unless there is one for the same call on the same overlay.
-    pub fn insert(&mut self, kept: LedgerResult) {
-        if !kept.origin.key.is_none() && !self.by_key.contains_key(&kept.origin.key) {
-            self.by_key.insert(kept.origin.key.clone(), self.results.len());
-            self.results.push(kept);
+    pub fn insert(&mut self, result: LedgerResult) {
+        if !result.origin.key.is_none() && !self.by_key.contains_key(&result.origin.key) {
+            self.by_key.insert(result.origin.key.clone(), self.results.len());
+            self.results.push(result);
         }
     }
 
@@ -81,26 +81,26 @@ mod tests {
     use crate::chat::{Decider, SimulationSource, ToolCall};
     use serde_json::json;
 
-    fn called(id: &str, arguments: &str) -> Entry {
+    fn call_entry(id: &str, arguments: &str) -> Entry {
         let call = ToolCall { id: id.into(), name: "mail".into(), arguments: arguments.into() };
         Entry::from_calls(vec![call])
     }
 
-    fn settled(id: &str, text: &str, key: &str) -> Entry {
+    fn settle_entry(id: &str, text: &str, key: &str) -> Entry {
         let key = if key.is_empty() { Digest::default() } else { Digest::of_bytes(key.as_bytes()) };
-        let how = SimulatedResult { key, ..SimulatedResult::from_source(SimulationSource::Model) };
+        let simulated = SimulatedResult { key, ..SimulatedResult::from_source(SimulationSource::Model) };
         Entry::Settled {
             call: id.into(),
             outcome: Outcome::Rehearsed(text.into()),
             took_ms: 1,
             sha256: Digest::default(),
-            staged: Some(ResultOrigin::Simulated(Box::new(how))),
+            staged: Some(ResultOrigin::Simulated(Box::new(simulated))),
         }
     }
 
     #[test]
     fn r30_the_first_result_of_a_call_on_an_overlay_is_kept() {
-        let beneath = |entry| Entry::SubAgent { call: "s".into(), entry: Box::new(entry) };
+        let in_sub_agent = |entry| Entry::SubAgent { call: "s".into(), entry: Box::new(entry) };
         let edited = Entry::Decided {
             call: "a".into(),
             decision: Decision::Edited(json!({ "to": 2 })),
@@ -108,21 +108,22 @@ mod tests {
             sha256: Digest::default(),
         };
         let entries = [
-            called("a", "{\"to\":1}"),
+            call_entry("a", "{\"to\":1}"),
             edited,
-            settled("a", "first", "k"),
-            beneath(called("s/1", "{}")),
-            beneath(settled("s/1", "below", "l")),
-            called("b", "{}"),
-            settled("b", "second", "k"),
-            called("c", "{}"),
-            settled("c", "no key", ""),
-            settled("d", "of an unknown call", "m"),
+            settle_entry("a", "first", "k"),
+            in_sub_agent(call_entry("s/1", "{}")),
+            in_sub_agent(settle_entry("s/1", "below", "l")),
+            call_entry("b", "{}"),
+            settle_entry("b", "second", "k"),
+            call_entry("c", "{}"),
+            settle_entry("c", "no key", ""),
+            settle_entry("d", "of an unknown call", "m"),
         ];
         let ledger = SimulationLedger::from_entries(&entries);
-        let kept: Vec<_> = ledger.results().iter().map(|kept| (kept.arguments.as_str(), kept.text.as_str())).collect();
-        assert_eq!(kept, [("{\"to\":2}", "first"), ("{}", "below")]);
-        assert_eq!(ledger.get(&Digest::of_bytes(b"k")).map(|kept| kept.text.as_str()), Some("first"));
+        let results: Vec<_> =
+            ledger.results().iter().map(|result| (result.arguments.as_str(), result.text.as_str())).collect();
+        assert_eq!(results, [("{\"to\":2}", "first"), ("{}", "below")]);
+        assert_eq!(ledger.get(&Digest::of_bytes(b"k")).map(|result| result.text.as_str()), Some("first"));
         assert_eq!(ledger.get(&Digest::of_bytes(b"m")), None);
         assert_eq!(ledger.get(&Digest::default()), None);
     }

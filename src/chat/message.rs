@@ -34,7 +34,7 @@ pub struct Request {
     /// The tools that may be called.
     pub tools: Vec<ToolSpec>,
     /// Images mentioned by the user, if the model accepts images. Each is sent with every message that mentions it.
-    pub pictures: Vec<Image>,
+    pub images: Vec<Image>,
     /// Maximum tokens of the reply; `None` for the limit of the settings and the provider.
     pub max_tokens: Option<u32>,
 }

@@ -22,14 +22,14 @@ pub fn estimate_calls(calls: &[ToolCall]) -> u64 {
 
 /// Estimates the tokens of tool descriptions.
 pub fn estimate_tools(tools: &[ToolSpec]) -> u64 {
-    let spec = |tool: &ToolSpec| {
+    let estimate_tool = |tool: &ToolSpec| {
         MESSAGE_OVERHEAD
             + 4
             + estimate_text(&tool.name)
             + estimate_text(&tool.description)
             + estimate_text(&tool.parameters.to_string())
     };
-    tools.iter().map(spec).sum()
+    tools.iter().map(estimate_tool).sum()
 }
 
 /// Estimates the tokens that an entry adds to every later request.

@@ -39,9 +39,9 @@ impl TextPart {
 
     /// Returns the text after the `kept` bytes that are already recorded; all of it if it is shorter than that, because
     /// then it is another text.
-    pub fn after(text: &str, kept: usize) -> Self {
-        match text.get(kept..) {
-            Some(more) => Self(kept, more.to_owned()),
+    pub fn after(text: &str, recorded_bytes: usize) -> Self {
+        match text.get(recorded_bytes..) {
+            Some(new_text) => Self(recorded_bytes, new_text.to_owned()),
             None => Self(0, text.to_owned()),
         }
     }
@@ -57,18 +57,18 @@ pub struct PartialText {
 
 impl PartialText {
     /// Appends a part.
-    pub fn append(&mut self, TextPart(from, more): &TextPart) {
-        match from.checked_sub(self.end) {
-            _ if *from == 0 => self.text.clear(),
+    pub fn append(&mut self, TextPart(offset, new_text): &TextPart) {
+        match offset.checked_sub(self.end) {
+            _ if *offset == 0 => self.text.clear(),
             Some(0) => {}
             Some(_) => self.text.push('…'),
             None => {
-                let keep = self.text.len().saturating_sub(self.end - from);
-                self.text.truncate(self.text.floor_char_boundary(keep));
+                let kept_bytes = self.text.len().saturating_sub(self.end - offset);
+                self.text.truncate(self.text.floor_char_boundary(kept_bytes));
             }
         }
-        self.end = from.saturating_add(more.len());
-        self.text.push_str(more);
+        self.end = offset.saturating_add(new_text.len());
+        self.text.push_str(new_text);
     }
 
     /// Returns the whole text.
@@ -82,12 +82,12 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_pieces(pieces: &[(usize, &str)], whole: &str) {
-        let mut growing = PartialText::default();
-        for (from, more) in pieces {
-            growing.append(&TextPart(*from, (*more).to_owned()));
+    fn check_pieces(pieces: &[(usize, &str)], expected: &str) {
+        let mut text = PartialText::default();
+        for (offset, part) in pieces {
+            text.append(&TextPart(*offset, (*part).to_owned()));
         }
-        assert_eq!(growing.into_text(), whole, "{pieces:?}");
+        assert_eq!(text.into_text(), expected, "{pieces:?}");
     }
 
     #[test]

@@ -46,10 +46,10 @@ impl Digest {
     /// Returns the digest of a call and its plan: of the JSON `{"tool", "arguments", "title", "summary", "access",
     /// "preview", "destroys", "basis"}` in this order and without spaces, each as in the session's log, the arguments
     /// with sorted keys.
-    pub fn of_plan(tool: &str, arguments: &str, told: DisplayedPlan<'_>) -> Self {
-        let DisplayedPlan { title, summary, access, preview, destroys, preconditions: basis } = told;
+    pub fn of_plan(tool: &str, arguments: &str, displayed: DisplayedPlan<'_>) -> Self {
+        let DisplayedPlan { title, summary, access, preview, destroys, preconditions } = displayed;
         let arguments = canonical_arguments(arguments);
-        Self::of_json(&HashedPlan { tool, arguments, title, summary, access, preview, destroys, basis })
+        Self::of_json(&HashedPlan { tool, arguments, title, summary, access, preview, destroys, basis: preconditions })
     }
 
     /// Returns the digest of a call and its questions: of the JSON `{"tool", "arguments", "questions"}`, as above.
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::chat::{CommandLine, FileContent, FileSnapshot, Work};
 
-    fn plan() -> Plan {
+    fn build_plan() -> Plan {
         let line =
             CommandLine { command: "sh x.sh".into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() };
         let content = FileContent::Bytes { bytes: 3, sha256: Digest::of_bytes(b"ls\n") };
@@ -125,15 +125,15 @@ mod tests {
         let form = format!(
             r#"{{"tool":"bash_exec","arguments":{{"command":"sh x.sh","timeout":30}},"title":"run a command?","summary":"sh x.sh","access":{{"reach":"run","of":{line}}},"preview":{{"as":"command","what":{line}}},"destroys":null,"basis":{{"files":[{{"path":"x.sh","held":{{"is":"read","bytes":3,"sha256":"{sha}"}}}}],"environment":["HOME","PATH"],"scripts":{{"are":"seen"}}}}}}"#
         );
-        assert_eq!(digest(&plan()), Digest::of_bytes(form.as_bytes()));
+        assert_eq!(digest(&build_plan()), Digest::of_bytes(form.as_bytes()));
     }
 
     #[test]
     fn r08_the_digest_depends_on_every_shown_part_but_not_on_the_order_of_keys() {
-        let whole = digest(&plan());
-        let other =
-            Digest::of_plan("bash_exec", "{ \"timeout\":30, \"command\":\"sh x.sh\" }", plan().displayed_plan());
-        assert_eq!(whole, other);
+        let original = digest(&build_plan());
+        let reordered =
+            Digest::of_plan("bash_exec", "{ \"timeout\":30, \"command\":\"sh x.sh\" }", build_plan().displayed_plan());
+        assert_eq!(original, reordered);
         let changes: [fn(&mut Plan); 7] = [
             |plan| plan.title.push('!'),
             |plan| plan.summary.push('!'),
@@ -144,11 +144,11 @@ mod tests {
             |plan| plan.preconditions.environment.truncate(1),
         ];
         for (index, change) in changes.into_iter().enumerate() {
-            let mut changed = plan();
+            let mut changed = build_plan();
             change(&mut changed);
-            assert_ne!(digest(&changed), whole, "change {index}");
+            assert_ne!(digest(&changed), original, "change {index}");
         }
-        assert_ne!(Digest::of_plan("write_file", "{}", plan().displayed_plan()), whole);
-        assert_ne!(Digest::of_plan("bash_exec", r#"{"command":"sh x.sh"}"#, plan().displayed_plan()), whole);
+        assert_ne!(Digest::of_plan("write_file", "{}", build_plan().displayed_plan()), original);
+        assert_ne!(Digest::of_plan("bash_exec", r#"{"command":"sh x.sh"}"#, build_plan().displayed_plan()), original);
     }
 }

@@ -102,14 +102,14 @@ impl Preconditions {
         if self.is_partial {
             return Err("it names more files than can be checked".to_owned());
         }
-        let script = |seen: &FileSnapshot| match &seen.content {
-            FileContent::Missing => Ok(Script { path: seen.path.clone(), sha256: None }),
-            FileContent::Bytes { sha256, .. } => Ok(Script { path: seen.path.clone(), sha256: Some(sha256.clone()) }),
-            FileContent::TooLarge => Err(format!("{} is too large to check", seen.path.display())),
+        let to_script = |file: &FileSnapshot| match &file.content {
+            FileContent::Missing => Ok(Script { path: file.path.clone(), sha256: None }),
+            FileContent::Bytes { sha256, .. } => Ok(Script { path: file.path.clone(), sha256: Some(sha256.clone()) }),
+            FileContent::TooLarge => Err(format!("{} is too large to check", file.path.display())),
         };
-        let mut bound = self.files.iter().map(script).collect::<Result<Vec<_>, _>>()?;
-        bound.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(bound)
+        let mut scripts = self.files.iter().map(to_script).collect::<Result<Vec<_>, _>>()?;
+        scripts.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(scripts)
     }
 }
 
@@ -125,15 +125,15 @@ impl FileContent {
 
 impl FileSnapshot {
     /// Returns whether the file's present content matches. A file above the size limit always does.
-    pub fn matches_content(&self, now: Option<&[u8]>) -> bool {
-        match (&self.content, now) {
+    pub fn matches_content(&self, current: Option<&[u8]>) -> bool {
+        match (&self.content, current) {
             (FileContent::TooLarge, _) => true,
-            (FileContent::Missing, now) => now.is_none(),
+            (FileContent::Missing, current) => current.is_none(),
             (FileContent::Bytes { .. }, None) => false,
-            (FileContent::Bytes { bytes, sha256 }, Some(now)) => {
+            (FileContent::Bytes { bytes, sha256 }, Some(current)) => {
                 let length = usize::try_from(*bytes).unwrap_or(usize::MAX);
-                let same = if self.may_grow { now.get(..length) } else { Some(now) };
-                same.is_some_and(|same| same.len() == length && Digest::of_bytes(same) == *sha256)
+                let compared = if self.may_grow { current.get(..length) } else { Some(current) };
+                compared.is_some_and(|same| same.len() == length && Digest::of_bytes(same) == *sha256)
             }
         }
     }
@@ -150,14 +150,18 @@ mod tests {
 
     #[test]
     fn r08_a_file_matches_only_with_the_same_bytes() {
-        let seen = |held: Option<&[u8]>, grows| FileSnapshot {
+        let snapshot = |content: Option<&[u8]>, may_grow| FileSnapshot {
             path: "a".into(),
-            content: FileContent::from_bytes(held),
+            content: FileContent::from_bytes(content),
             new_sha256: None,
-            may_grow: grows,
+            may_grow,
         };
-        let check = |held: Option<&[u8]>, grows: bool, now: Option<&[u8]>, same: bool| {
-            assert_eq!(seen(held, grows).matches_content(now), same, "{held:?} {grows} {now:?}");
+        let check = |content: Option<&[u8]>, may_grow: bool, current: Option<&[u8]>, expected: bool| {
+            assert_eq!(
+                snapshot(content, may_grow).matches_content(current),
+                expected,
+                "{content:?} {may_grow} {current:?}"
+            );
         };
         check(Some(b"ls\n"), false, Some(b"ls\n"), true);
         check(Some(b"ls\n"), false, Some(b"ls\nrm x\n"), false);
@@ -169,6 +173,6 @@ mod tests {
         check(Some(b"one\n"), true, Some(b"one\ntwo\n"), true);
         check(Some(b"one\n"), true, Some(b"two\none\n"), false);
         check(Some(b"one\n"), true, Some(b"on"), false);
-        assert!(FileSnapshot { content: FileContent::TooLarge, ..seen(None, false) }.matches_content(None));
+        assert!(FileSnapshot { content: FileContent::TooLarge, ..snapshot(None, false) }.matches_content(None));
     }
 }

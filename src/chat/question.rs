@@ -41,8 +41,8 @@ enum StoredDropped {
 }
 
 impl From<StoredDropped> for Dropped {
-    fn from(kept: StoredDropped) -> Self {
-        match kept {
+    fn from(stored: StoredDropped) -> Self {
+        match stored {
             StoredDropped::OptionsOnly(options) => Self { options, ..Self::default() },
             StoredDropped::Separate { questions, options, shortened } => Self { questions, options, shortened },
         }
@@ -57,10 +57,10 @@ impl Dropped {
 
     /// Describes what was removed: `2 questions omitted, 1 text truncated`; empty if nothing was.
     pub fn describe_dropped(&self) -> String {
-        let count = |n: usize, one: &str, many: &str, what: &str| match n {
+        let count = |count: usize, singular: &str, plural: &str, action: &str| match count {
             0 => None,
-            1 => Some(format!("1 {one} {what}")),
-            n => Some(format!("{n} {many} {what}")),
+            1 => Some(format!("1 {singular} {action}")),
+            n => Some(format!("{n} {plural} {action}")),
         };
         let parts = [
             count(self.questions, "question", "questions", "omitted"),
@@ -202,18 +202,18 @@ impl Answer {
     }
 
     /// Returns the tool result, a JSON object.
-    pub fn to_result(&self, asked: &Questions) -> String {
+    pub fn to_result(&self, questions: &Questions) -> String {
         let answers: Vec<Value> = self
             .answers
             .iter()
-            .filter_map(|given| {
-                let question = asked.list.iter().find(|question| question.keyword == given.keyword)?;
-                Some(given.to_result(question))
+            .filter_map(|answer| {
+                let question = questions.list.iter().find(|question| question.keyword == answer.keyword)?;
+                Some(answer.to_result(question))
             })
             .collect();
         let mut result = json!({ "type": "question_answers", "status": self.status, "answers": answers });
-        if !asked.dropped.is_empty() {
-            result["dropped"] = json!(format!("{}: too many or too long", asked.dropped.describe_dropped()));
+        if !questions.dropped.is_empty() {
+            result["dropped"] = json!(format!("{}: too many or too long", questions.dropped.describe_dropped()));
         }
         result.to_string()
     }
@@ -228,7 +228,7 @@ impl QuestionAnswer {
     /// Returns the answer as text, for the model and the transcript; empty if skipped.
     pub fn answer_text(&self, question: &Question) -> String {
         match &self.value {
-            AnswerValue::Selected(picks) => option_labels(question, picks).join(", "),
+            AnswerValue::Selected(selected) => option_labels(question, selected).join(", "),
             AnswerValue::Text(text) => text.clone(),
             AnswerValue::Skipped => String::new(),
         }
@@ -241,14 +241,14 @@ impl QuestionAnswer {
             "answer": self.answer_text(question),
         });
         match &self.value {
-            AnswerValue::Selected(picks) => {
+            AnswerValue::Selected(selected) => {
                 result["source"] = json!("picked");
                 // If several may be selected, the result has the same form for any number of them.
-                match picks.as_slice() {
-                    [one] if !question.is_multiple => result["option_index"] = json!(one),
-                    several => {
-                        result["answer"] = json!(option_labels(question, several));
-                        result["option_indexes"] = json!(several);
+                match selected.as_slice() {
+                    [index] if !question.is_multiple => result["option_index"] = json!(index),
+                    indexes => {
+                        result["answer"] = json!(option_labels(question, indexes));
+                        result["option_indexes"] = json!(indexes);
                     }
                 }
             }
@@ -273,9 +273,9 @@ impl QuestionAnswer {
     }
 }
 
-fn option_labels<'a>(question: &'a Question, picks: &[usize]) -> Vec<&'a str> {
-    let label = |&pick: &usize| question.options.get(pick).map(|choice| choice.label.as_str());
-    picks.iter().filter_map(label).collect()
+fn option_labels<'a>(question: &'a Question, selected: &[usize]) -> Vec<&'a str> {
+    let label = |&index: &usize| question.options.get(index).map(|option| option.label.as_str());
+    selected.iter().filter_map(label).collect()
 }
 
 #[cfg(test)]

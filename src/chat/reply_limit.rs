@@ -5,11 +5,11 @@
 pub const MAX_BYTES: usize = 64 << 20;
 
 /// Returns the size of a text as content of a JSON string, in which control characters take up to six bytes.
-pub fn written_bytes(text: &str) -> usize {
-    text.bytes().map(written_byte).sum()
+pub fn json_string_bytes(text: &str) -> usize {
+    text.bytes().map(json_byte_length).sum()
 }
 
-fn written_byte(byte: u8) -> usize {
+fn json_byte_length(byte: u8) -> usize {
     match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
         0..0x20 => 6,
@@ -24,7 +24,7 @@ pub struct ReplySize(usize);
 impl ReplySize {
     /// Adds a part of the reply.
     pub fn add(&mut self, text: &str) {
-        self.0 = self.0.saturating_add(written_bytes(text));
+        self.0 = self.0.saturating_add(json_string_bytes(text));
     }
 
     /// Returns an error if the reply is too long.
@@ -50,7 +50,7 @@ mod tests {
     proptest! {
         #[test]
         fn counts_the_bytes_of_a_json_string(text in "[\\x00-\\x7f€😀]{0,200}") {
-            prop_assert_eq!(written_bytes(&text) + 2, serde_json::to_string(&text).unwrap().len());
+            prop_assert_eq!(json_string_bytes(&text) + 2, serde_json::to_string(&text).unwrap().len());
         }
     }
 }

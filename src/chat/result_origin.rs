@@ -41,9 +41,9 @@ impl From<StoredOrigin> for ResultOrigin {
     fn from(StoredOrigin { staged, simulated, changed }: StoredOrigin) -> Self {
         match staged {
             StoredOriginName::Ran => Self::Ran(changed),
-            StoredOriginName::Simulated(how) => {
+            StoredOriginName::Simulated(source) => {
                 let mut simulated = simulated.unwrap_or_default();
-                simulated.source = how;
+                simulated.source = source;
                 Self::Simulated(simulated)
             }
         }
@@ -51,14 +51,14 @@ impl From<StoredOrigin> for ResultOrigin {
 }
 
 impl From<ResultOrigin> for StoredOrigin {
-    fn from(staged: ResultOrigin) -> Self {
-        match staged {
+    fn from(origin: ResultOrigin) -> Self {
+        match origin {
             ResultOrigin::Ran(changed) => Self { staged: StoredOriginName::Ran, simulated: None, changed },
             ResultOrigin::Simulated(simulated) => {
-                let how = simulated.source;
-                let more = *simulated != SimulatedResult::from_source(how);
-                let simulated = more.then_some(simulated);
-                Self { staged: StoredOriginName::Simulated(how), simulated, changed: Vec::new() }
+                let source = simulated.source;
+                let has_details = *simulated != SimulatedResult::from_source(source);
+                let simulated = has_details.then_some(simulated);
+                Self { staged: StoredOriginName::Simulated(source), simulated, changed: Vec::new() }
             }
         }
     }
@@ -81,8 +81,8 @@ impl ResultOrigin {
     }
 
     /// Creates the origin of a simulated result with only a source.
-    pub fn simulated(how: SimulationSource) -> Self {
-        Self::Simulated(Box::new(SimulatedResult::from_source(how)))
+    pub fn simulated(source: SimulationSource) -> Self {
+        Self::Simulated(Box::new(SimulatedResult::from_source(source)))
     }
 
     /// Returns the name used in the output for programs.
@@ -113,16 +113,16 @@ impl ResultOrigin {
     pub fn to_json(&self) -> Value {
         let Self::Simulated(simulated) = self else { return Value::Null };
         let SimulatedResult { model, failure, is_reused, usage, .. } = &**simulated;
-        let filled = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-        json!({ "model": filled(model), "failure": filled(failure), "is_reused": is_reused, "usage": usage })
+        let text_if_any = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        json!({ "model": text_if_any(model), "failure": text_if_any(failure), "is_reused": is_reused, "usage": usage })
     }
 
     /// Returns the details with the field names of version 0.1: `by`, `instead`, `again`, `usage`.
     pub fn to_old_json(&self) -> Value {
         match self.to_json() {
             Value::Null => Value::Null,
-            new => json!({
-                "by": new["model"], "instead": new["failure"], "again": new["is_reused"], "usage": new["usage"],
+            details => json!({
+                "by": details["model"], "instead": details["failure"], "again": details["is_reused"], "usage": details["usage"],
             }),
         }
     }
@@ -178,25 +178,28 @@ mod tests {
     use crate::chat::{Digest, Usage};
     use crate::chat::{Entry, Outcome};
 
-    fn settled(call: &str, outcome: Outcome, staged: Option<ResultOrigin>) -> Entry {
-        Entry::Settled { call: call.into(), outcome, took_ms: 1, sha256: Digest::of_bytes(b"x"), staged }
+    fn settle_entry(call: &str, outcome: Outcome, origin: Option<ResultOrigin>) -> Entry {
+        Entry::Settled { call: call.into(), outcome, took_ms: 1, sha256: Digest::of_bytes(b"x"), staged: origin }
     }
 
     #[test]
     fn r30_entries_belong_to_a_dry_run_until_the_copy_becomes_live() {
-        let became = |dry_run| Entry::DryRunChanged { dry_run, copied_from: crate::chat::SessionId("01J".into()) };
-        let done = || settled("a", Outcome::Done("x".into()), None);
-        let of = |now, entries: &[Entry]| dry_run_entries(now, entries);
-        assert_eq!(of(Some(true), &[done()]), [true]);
-        assert_eq!(of(Some(false), &[done(), became(false), done()]), [true, false, false]);
-        assert_eq!(of(Some(true), &[done(), became(true), done()]), [false, true, true]);
+        let change_mode = |dry_run| Entry::DryRunChanged { dry_run, copied_from: crate::chat::SessionId("01J".into()) };
+        let done_entry = || settle_entry("a", Outcome::Done("x".into()), None);
+        let modes_of = |now, entries: &[Entry]| dry_run_entries(now, entries);
+        assert_eq!(modes_of(Some(true), &[done_entry()]), [true]);
+        assert_eq!(modes_of(Some(false), &[done_entry(), change_mode(false), done_entry()]), [true, false, false]);
+        assert_eq!(modes_of(Some(true), &[done_entry(), change_mode(true), done_entry()]), [false, true, true]);
         // Without a header the entries decide.
-        assert_eq!(of(None, &[done(), settled("b", Outcome::Rehearsed("x".into()), None)]), [true, true]);
+        assert_eq!(
+            modes_of(None, &[done_entry(), settle_entry("b", Outcome::Rehearsed("x".into()), None)]),
+            [true, true]
+        );
     }
 
     #[test]
     fn r30_the_log_has_the_changed_paths_next_to_the_origin() {
-        let entry = settled("a", Outcome::Rehearsed("x".into()), Some(ResultOrigin::Ran(vec!["a b".into()])));
+        let entry = settle_entry("a", Outcome::Rehearsed("x".into()), Some(ResultOrigin::Ran(vec!["a b".into()])));
         let text = serde_json::to_string(&entry).unwrap();
         assert!(text.contains(r#""staged":"ran","changed":["a b"]"#), "{text}");
         assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
@@ -208,7 +211,7 @@ mod tests {
         let entry: Entry = serde_json::from_str(old).unwrap();
         assert!(matches!(&entry, Entry::Settled { staged: None, .. }), "{entry:?}");
         assert_eq!(serde_json::to_string(&entry).unwrap(), old);
-        for (staged, word) in [
+        for (origin, name) in [
             (ResultOrigin::ran(), "ran"),
             (ResultOrigin::simulated(SimulationSource::Fixture), "example"),
             (ResultOrigin::simulated(SimulationSource::Sample), "sampled"),
@@ -216,10 +219,10 @@ mod tests {
             (ResultOrigin::simulated(SimulationSource::Model), "imagined"),
             (ResultOrigin::simulated(SimulationSource::Withheld), "withheld"),
         ] {
-            assert_eq!(staged.as_str(), word);
-            let entry = settled("a", Outcome::Rehearsed("x".into()), Some(staged));
+            assert_eq!(origin.as_str(), name);
+            let entry = settle_entry("a", Outcome::Rehearsed("x".into()), Some(origin));
             let text = serde_json::to_string(&entry).unwrap();
-            assert!(text.contains(&format!(r#""staged":"{word}""#)), "{text}");
+            assert!(text.contains(&format!(r#""staged":"{name}""#)), "{text}");
             assert!(!text.contains("simulated"), "{text}");
             assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
         }
@@ -235,35 +238,36 @@ mod tests {
             usage: Some(Usage { input: 3, ..Usage::default() }),
             ..SimulatedResult::from_source(SimulationSource::Model)
         };
-        let entry = settled("a", Outcome::Rehearsed("x".into()), Some(ResultOrigin::Simulated(Box::new(simulated))));
+        let entry =
+            settle_entry("a", Outcome::Rehearsed("x".into()), Some(ResultOrigin::Simulated(Box::new(simulated))));
         let text = serde_json::to_string(&entry).unwrap();
         assert!(text.contains(r#""staged":"imagined","simulated":{"by":"m-7b","#), "{text}");
         assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
         // An unknown source of a later version loses only the origin.
-        let later = text.replace("imagined", "dreamt");
-        let read: Entry = serde_json::from_str(&later).unwrap();
-        assert!(matches!(&read, Entry::Settled { staged: None, .. }), "{read:?}");
+        let newer = text.replace("imagined", "dreamt");
+        let entry: Entry = serde_json::from_str(&newer).unwrap();
+        assert!(matches!(&entry, Entry::Settled { staged: None, .. }), "{entry:?}");
     }
 
     #[test]
     fn describes_the_source_and_why_the_model_failed() {
-        let of = |how, by: &str, instead: &str, again| {
-            let (by, instead) = (by.to_owned(), instead.to_owned());
+        let describe = |source, model: &str, failure: &str, is_reused| {
+            let (by, instead) = (model.to_owned(), failure.to_owned());
             ResultOrigin::Simulated(Box::new(SimulatedResult {
                 model: by,
                 failure: instead,
-                is_reused: again,
-                ..SimulatedResult::from_source(how)
+                is_reused,
+                ..SimulatedResult::from_source(source)
             }))
             .describe_origin()
         };
-        assert_eq!(of(SimulationSource::Model, "m-7b", "", false), "simulated by m-7b");
-        assert_eq!(of(SimulationSource::Model, "m-7b", "", true), "simulated by m-7b, reused");
-        assert_eq!(of(SimulationSource::Model, "", "", false), "simulated by a model");
-        assert_eq!(of(SimulationSource::Fixture, "", "", false), "fixture, not run");
-        assert_eq!(of(SimulationSource::Withheld, "", "", false), "withheld, not run");
+        assert_eq!(describe(SimulationSource::Model, "m-7b", "", false), "simulated by m-7b");
+        assert_eq!(describe(SimulationSource::Model, "m-7b", "", true), "simulated by m-7b, reused");
+        assert_eq!(describe(SimulationSource::Model, "", "", false), "simulated by a model");
+        assert_eq!(describe(SimulationSource::Fixture, "", "", false), "fixture, not run");
+        assert_eq!(describe(SimulationSource::Withheld, "", "", false), "withheld, not run");
         assert_eq!(
-            of(SimulationSource::Sample, "", "its answer was cut off", false),
+            describe(SimulationSource::Sample, "", "its answer was cut off", false),
             "sample, not run; the simulator failed: its answer was cut off"
         );
     }

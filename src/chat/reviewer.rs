@@ -89,21 +89,21 @@ impl ReviewVerdict {
 
 impl Review {
     /// Parses an answer strictly; an invalid one asks the user.
-    pub fn from_answer(adviser: &Reviewer, answer: &str) -> Self {
-        match parse_answer(answer, adviser.allowed_verdicts()) {
-            Ok((advice, why)) => Self { verdict: advice, reason: why, is_failed: false, took_ms: 0, usage: None },
-            Err(what) => Self::from_error(&what),
+    pub fn from_answer(reviewer: &Reviewer, answer: &str) -> Self {
+        match parse_answer(answer, reviewer.allowed_verdicts()) {
+            Ok((verdict, reason)) => Self { verdict, reason, is_failed: false, took_ms: 0, usage: None },
+            Err(error) => Self::from_error(&error),
         }
     }
 
     /// Returns a failed review with this error.
-    pub fn from_error(what: &str) -> Self {
-        Self { verdict: ReviewVerdict::Ask, reason: to_one_line(what), is_failed: true, took_ms: 0, usage: None }
+    pub fn from_error(error: &str) -> Self {
+        Self { verdict: ReviewVerdict::Ask, reason: to_one_line(error), is_failed: true, took_ms: 0, usage: None }
     }
 }
 
 /// Parses `{"verdict": "…", "why": "…"}`: one object on one line, without duplicate or other keys and nothing after it.
-fn parse_answer(answer: &str, may_say: &[ReviewVerdict]) -> Result<(ReviewVerdict, String), String> {
+fn parse_answer(answer: &str, allowed: &[ReviewVerdict]) -> Result<(ReviewVerdict, String), String> {
     let answer = answer.trim_matches([' ', '\t', '\r', '\n']);
     if answer.is_empty() {
         return Err("the answer is empty".to_owned());
@@ -111,31 +111,31 @@ fn parse_answer(answer: &str, may_say: &[ReviewVerdict]) -> Result<(ReviewVerdic
     if answer.contains('\n') {
         return Err("the answer has more than one line".to_owned());
     }
-    let (value, behind) = unique_keys::parse_unique(answer).map_err(|error| match error.is_data() {
+    let (value, trailing) = unique_keys::parse_unique(answer).map_err(|error| match error.is_data() {
         true => format!("the answer is not valid JSON: {error}"),
         false => format!("the answer is not JSON: {}", quote_excerpt(answer)),
     })?;
-    if behind.is_some() {
+    if trailing.is_some() {
         return Err("the answer has text after the JSON object".to_owned());
     }
     let Some(object) = value.as_object() else {
         return Err(format!("the answer is not a JSON object: {}", quote_excerpt(answer)));
     };
-    if let Some(other) = object.keys().find(|key| !["verdict", "why"].contains(&key.as_str())) {
-        return Err(format!("the answer has an unknown key: {}; expected verdict and why", quote_excerpt(other)));
+    if let Some(unknown_key) = object.keys().find(|key| !["verdict", "why"].contains(&key.as_str())) {
+        return Err(format!("the answer has an unknown key: {}; expected verdict and why", quote_excerpt(unknown_key)));
     }
-    let word = match object.get("verdict").map(|verdict| verdict.as_str()) {
-        Some(Some(word)) => word,
+    let name = match object.get("verdict").map(|verdict| verdict.as_str()) {
+        Some(Some(name)) => name,
         Some(None) => return Err("verdict is not a string".to_owned()),
         None => return Err("the answer has no verdict".to_owned()),
     };
-    let Some(advice) = may_say.iter().find(|advice| advice.as_str() == word) else {
-        let known: Vec<&str> = may_say.iter().map(|advice| advice.as_str()).collect();
-        return Err(format!("verdict is {}; expected one of {}", quote_excerpt(word), known.join(", ")));
+    let Some(verdict) = allowed.iter().find(|advice| advice.as_str() == name) else {
+        let expected: Vec<&str> = allowed.iter().map(|verdict| verdict.as_str()).collect();
+        return Err(format!("verdict is {}; expected one of {}", quote_excerpt(name), expected.join(", ")));
     };
     match object.get("why").map(|why| why.as_str()) {
-        Some(Some(why)) => Ok((*advice, to_one_line(why))),
-        None => Ok((*advice, String::new())),
+        Some(Some(reason)) => Ok((*verdict, to_one_line(reason))),
+        None => Ok((*verdict, String::new())),
         Some(None) => Err("why is not a string".to_owned()),
     }
 }
@@ -147,47 +147,51 @@ fn quote_excerpt(text: &str) -> String {
 /// Reduces a text to one line of at most [`MAX_REASON_CHARS`] characters without control, invisible and bidirectional characters and
 /// without typographic quotes, so that it can be quoted safely.
 pub fn to_one_line(text: &str) -> String {
-    let hides = |c: &char| {
+    let is_hidden = |c: &char| {
         c.is_control()
             || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
                 | '\u{e0000}'..='\u{e0fff}')
     };
-    let blank = |c: char| if c.is_whitespace() { ' ' } else { c };
-    let plain: String = text
+    let whitespace_to_space = |c: char| if c.is_whitespace() { ' ' } else { c };
+    let visible: String = text
         .chars()
         // A reason may be a megabyte long; only its beginning is processed.
         .take(MAX_REASON_CHARS * 16)
-        .map(blank)
-        .filter(|c| !hides(c))
+        .map(whitespace_to_space)
+        .filter(|c| !is_hidden(c))
         .map(|c| if matches!(c, '“' | '”') { '\'' } else { c })
         .collect();
-    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= MAX_REASON_CHARS {
         return line;
     }
-    let cut: String = line.chars().take(MAX_REASON_CHARS - 1).collect();
-    format!("{}…", cut.trim_end())
+    let start: String = line.chars().take(MAX_REASON_CHARS - 1).collect();
+    format!("{}…", start.trim_end())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn hook(answer: &str) -> Review {
+    fn review_by_hook(answer: &str) -> Review {
         Review::from_answer(&Reviewer::Hook("x".into()), answer)
     }
 
     #[test]
     fn a_valid_answer_is_one_object_on_one_line() {
-        for (answer, advice, why) in [
+        for (answer, verdict, reason) in [
             (r#"{"verdict":"allow","why":"tests only"}"#, ReviewVerdict::Allow, "tests only"),
             ("{\"why\":\"\",\"verdict\":\"ask\"}\n", ReviewVerdict::Ask, ""),
             ("  {\"verdict\": \"deny\"}\r\n\n", ReviewVerdict::Deny, ""),
             (r#"{"verdict":"deny","why":"a\n\tb\u0000\u001b[31m “c”"}"#, ReviewVerdict::Deny, "a b[31m 'c'"),
         ] {
-            let said = hook(answer);
-            assert_eq!((said.verdict, said.reason.as_str(), said.is_failed), (advice, why, false), "{answer}");
+            let review = review_by_hook(answer);
+            assert_eq!(
+                (review.verdict, review.reason.as_str(), review.is_failed),
+                (verdict, reason, false),
+                "{answer}"
+            );
         }
     }
 
@@ -219,26 +223,26 @@ mod tests {
             (r#"{"verdict":"allow","always":true}"#, "an unknown key: 'always'"),
             (&deep, "nested"),
         ] {
-            let said = hook(answer);
-            assert_eq!((said.verdict, said.is_failed), (ReviewVerdict::Ask, true), "{answer}");
-            assert!(said.reason.contains(part), "{answer}: {}", said.reason);
+            let review = review_by_hook(answer);
+            assert_eq!((review.verdict, review.is_failed), (ReviewVerdict::Ask, true), "{answer}");
+            assert!(review.reason.contains(part), "{answer}: {}", review.reason);
         }
     }
 
     #[test]
     fn the_model_reviewer_cannot_deny() {
-        let said = Review::from_answer(&Reviewer::Model, r#"{"verdict":"deny","why":"no"}"#);
-        assert_eq!((said.verdict, said.is_failed), (ReviewVerdict::Ask, true));
-        assert_eq!(said.reason, "verdict is 'deny'; expected one of allow, ask");
+        let review = Review::from_answer(&Reviewer::Model, r#"{"verdict":"deny","why":"no"}"#);
+        assert_eq!((review.verdict, review.is_failed), (ReviewVerdict::Ask, true));
+        assert_eq!(review.reason, "verdict is 'deny'; expected one of allow, ask");
     }
 
     #[test]
     fn r30_hooks_that_were_not_run_are_named() {
-        let words =
+        let describe =
             |names: &[&str]| describe_hooks_not_run(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
-        assert_eq!(words(&[]), None);
-        assert_eq!(words(&["a\nb"]).as_deref(), Some("hook “a b” was not run in this dry run"));
-        assert_eq!(words(&["a", "b"]).as_deref(), Some("hooks “a”, “b” were not run in this dry run"));
+        assert_eq!(describe(&[]), None);
+        assert_eq!(describe(&["a\nb"]).as_deref(), Some("hook “a b” was not run in this dry run"));
+        assert_eq!(describe(&["a", "b"]).as_deref(), Some("hooks “a”, “b” were not run in this dry run"));
     }
 
     #[test]

@@ -38,34 +38,35 @@ impl Scripts {
 }
 
 /// Describes the differences between the bound files and the present ones, one by one.
-pub fn describe_changes(kept: &[Script], now: &[Script]) -> Vec<String> {
-    let of = |all: &[Script], path: &PathBuf| all.iter().find(|script| script.path == *path).cloned();
-    let gone = kept.iter().filter(|script| of(now, &script.path).is_none());
-    let mut words: Vec<String> = gone.map(|script| format!("it no longer uses {}", script.path.display())).collect();
-    for script in now {
+pub fn describe_changes(bound: &[Script], current: &[Script]) -> Vec<String> {
+    let find_script = |scripts: &[Script], path: &PathBuf| scripts.iter().find(|script| script.path == *path).cloned();
+    let removed = bound.iter().filter(|script| find_script(current, &script.path).is_none());
+    let mut changes: Vec<String> =
+        removed.map(|script| format!("it no longer uses {}", script.path.display())).collect();
+    for script in current {
         let path = script.path.display();
-        match of(kept, &script.path) {
-            Some(before) if before == *script => {}
-            Some(Script { sha256: None, .. }) => words.push(format!("{path} did not exist then")),
-            Some(_) if script.sha256.is_none() => words.push(format!("{path} was deleted")),
-            Some(_) => words.push(format!("{path} has changed")),
-            None => words.push(format!("it also uses {path}")),
+        match find_script(bound, &script.path) {
+            Some(bound_script) if bound_script == *script => {}
+            Some(Script { sha256: None, .. }) => changes.push(format!("{path} did not exist then")),
+            Some(_) if script.sha256.is_none() => changes.push(format!("{path} was deleted")),
+            Some(_) => changes.push(format!("{path} has changed")),
+            None => changes.push(format!("it also uses {path}")),
         }
     }
-    words
+    changes
 }
 
 /// Names the scripts for a sentence: `a, b and 3 more`.
 pub fn join_names(scripts: &[Script]) -> String {
-    const SHOWN: usize = 3;
-    let there = || scripts.iter().filter(|script| script.sha256.is_some());
-    let mut names: Vec<String> = there().take(SHOWN).map(|script| script.path.display().to_string()).collect();
-    let more = there().count().saturating_sub(SHOWN);
-    if more > 0 {
-        names.push(format!("{more} more"));
+    const MAX_NAMES: usize = 3;
+    let existing = || scripts.iter().filter(|script| script.sha256.is_some());
+    let mut names: Vec<String> = existing().take(MAX_NAMES).map(|script| script.path.display().to_string()).collect();
+    let others = existing().count().saturating_sub(MAX_NAMES);
+    if others > 0 {
+        names.push(format!("{others} more"));
     }
     match names.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        Some((last, first_names)) if !first_names.is_empty() => format!("{} and {last}", first_names.join(", ")),
         Some((last, _)) => last.clone(),
         None => "its scripts".to_owned(),
     }

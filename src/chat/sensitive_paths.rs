@@ -45,16 +45,16 @@ const SENSITIVE_FILES: &[&str] = &[
 /// Returns whether a path is sensitive. Names are compared without case, because some file systems ignore it.
 pub fn is_sensitive(path: &Path) -> bool {
     let names: Vec<String> = path.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();
-    let begins = |from: usize, pattern: &str| {
-        let mut names = names[from..].iter();
+    let matches_from = |start: usize, pattern: &str| {
+        let mut names = names[start..].iter();
         pattern.split('/').all(|part| names.next().is_some_and(|name| matches_pattern(name, part)))
     };
-    let ends = |pattern: &str| {
-        let from = names.len().checked_sub(1 + pattern.matches('/').count());
-        from.is_some_and(|from| begins(from, pattern))
+    let matches_end = |pattern: &str| {
+        let start = names.len().checked_sub(1 + pattern.matches('/').count());
+        start.is_some_and(|from| matches_from(from, pattern))
     };
-    (0..names.len()).any(|from| SENSITIVE_FOLDERS.iter().any(|folder| begins(from, folder)))
-        || SENSITIVE_FILES.iter().any(|file| ends(file))
+    (0..names.len()).any(|start| SENSITIVE_FOLDERS.iter().any(|folder| matches_from(start, folder)))
+        || SENSITIVE_FILES.iter().any(|file| matches_end(file))
 }
 
 /// Folders of installed programs, libraries and documentation: readable by every user, so secrets are not stored there.
@@ -74,7 +74,9 @@ pub fn is_system_file(real: &Path) -> bool {
 fn matches_pattern(name: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         None => name == pattern,
-        Some((start, end)) => name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end),
+        Some((prefix, suffix)) => {
+            name.len() >= prefix.len() + suffix.len() && name.starts_with(prefix) && name.ends_with(suffix)
+        }
     }
 }
 

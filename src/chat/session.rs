@@ -73,7 +73,7 @@ impl Session {
     pub fn apply(&mut self, entry: Entry) -> &Entry {
         let entry = self.make_readable(entry);
         let index = self.entries.len();
-        let talk = self.token_estimate();
+        let conversation = self.token_estimate();
         self.cumulative_tokens.push(self.tokens_before(index) + message_tokens::estimate_entry(&entry));
         match &entry {
             Entry::UserMessage { text } => {
@@ -87,15 +87,15 @@ impl Session {
                     self.usage += *usage;
                     if usage.input > 0 {
                         // The provider counts reasoning with a reply, but it is not sent again.
-                        let reply = tokens::estimate_text(text) + message_tokens::estimate_calls(calls);
-                        let plain = usage.output <= 2 * reply + 64;
-                        let then = usage.input + if plain { usage.output } else { reply };
-                        let talk_then = talk + message_tokens::estimate_entry(&entry);
+                        let reply_estimate = tokens::estimate_text(text) + message_tokens::estimate_calls(calls);
+                        let has_no_reasoning = usage.output <= 2 * reply_estimate + 64;
+                        let resent = usage.input + if has_no_reasoning { usage.output } else { reply_estimate };
+                        let with_reply = conversation + message_tokens::estimate_entry(&entry);
                         self.token_count = Some(TokenCount {
                             input: usage.input,
-                            input_estimate: talk,
-                            resent: then,
-                            resent_estimate: talk_then,
+                            input_estimate: conversation,
+                            resent,
+                            resent_estimate: with_reply,
                             is_outdated: false,
                         });
                     }
@@ -108,7 +108,7 @@ impl Session {
             Entry::Reviewed { usage, .. } => self.usage += usage.unwrap_or_default(),
             Entry::Revoked { given_on, .. } => {
                 if let Some(call) = given_on {
-                    self.grants.retain(|standing| standing.call != *call);
+                    self.grants.retain(|grant| grant.call != *call);
                 }
             }
             Entry::Titled { title, by, usage } => {
@@ -123,8 +123,8 @@ impl Session {
                 self.summary_tokens =
                     message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(&summary::format_summary(summary, pinned));
                 self.usage += usage.unwrap_or_default();
-                if let Some(counted) = &mut self.token_count {
-                    counted.is_outdated = true;
+                if let Some(token_count) = &mut self.token_count {
+                    token_count.is_outdated = true;
                 }
             }
             Entry::Switched { model, .. } => {
@@ -140,13 +140,13 @@ impl Session {
         &self.entries[index]
     }
 
-    fn add_calls(&mut self, calls: &[ToolCall], beneath: Option<&CallId>) {
+    fn add_calls(&mut self, calls: &[ToolCall], parent_call: Option<&CallId>) {
         for call in calls {
             if self.calls.contains_key(&call.id) {
                 continue;
             }
             self.call_order.push(call.id.clone());
-            self.open_count += usize::from(beneath.is_none());
+            self.open_count += usize::from(parent_call.is_none());
             let call = CallState {
                 call: call.clone(),
                 plan: None,
@@ -155,7 +155,7 @@ impl Session {
                 is_started: false,
                 settled_at: None,
                 decided_at: None,
-                parent_call: beneath.cloned(),
+                parent_call: parent_call.cloned(),
             };
             self.calls.insert(call.call.id.clone(), call);
         }
@@ -163,14 +163,14 @@ impl Session {
 
     fn update_call(&mut self, index: usize, entry: &Entry) {
         match entry {
-            Entry::Planned { call, title, summary, access, preview, verdict, reason: why, hooks_not_run, .. } => {
+            Entry::Planned { call, title, summary, access, preview, verdict, reason, hooks_not_run, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.is_started |= verdict == "allow" || verdict == "rehearse";
                     // An earlier approval does not apply to a call that is asked about again.
                     call.is_started &= verdict != "ask";
-                    let asked = call.plan.as_ref().is_some_and(|shown| shown.asks_live);
-                    let asks_live = live_ask_reason(verdict, why).is_some();
-                    self.would_ask_count = self.would_ask_count - usize::from(asked) + usize::from(asks_live);
+                    let asked_before = call.plan.as_ref().is_some_and(|plan| plan.asks_live);
+                    let asks_live = live_ask_reason(verdict, reason).is_some();
+                    self.would_ask_count = self.would_ask_count - usize::from(asked_before) + usize::from(asks_live);
                     call.plan = Some(LoggedPlan {
                         title: title.clone(),
                         summary: summary.clone(),
@@ -210,8 +210,8 @@ impl Session {
                 }
             }
             Entry::Settled { call, outcome, staged, .. } => {
-                if let Some(ResultOrigin::Simulated(how)) = staged {
-                    self.usage += how.usage.unwrap_or_default();
+                if let Some(ResultOrigin::Simulated(simulated)) = staged {
+                    self.usage += simulated.usage.unwrap_or_default();
                 }
                 if let Some(call) = self.calls.get_mut(call)
                     && call.settled_at.is_none()
@@ -256,10 +256,10 @@ impl Session {
         if self.open_count == 0 {
             return Vec::new();
         }
-        let open = |id: &&CallId| {
+        let is_open = |id: &&CallId| {
             self.calls.get(id).is_some_and(|call| call.settled_at.is_none() && call.parent_call.is_none())
         };
-        self.call_order.iter().filter(open).cloned().collect()
+        self.call_order.iter().filter(is_open).cloned().collect()
     }
 
     /// Returns the grants of this session that were not revoked, oldest first.
@@ -299,8 +299,8 @@ impl Session {
     }
 
     /// Returns the estimated tokens of the entries `from..to`.
-    pub fn token_estimate_between(&self, from: usize, to: usize) -> u64 {
-        self.tokens_before(to).saturating_sub(self.tokens_before(from))
+    pub fn token_estimate_between(&self, start: usize, end: usize) -> u64 {
+        self.tokens_before(end).saturating_sub(self.tokens_before(start))
     }
 
     /// Returns the estimated tokens of the entries before this index.
@@ -310,7 +310,7 @@ impl Session {
 
     /// Returns the index of the first entry that is still sent; earlier ones are covered by the summary.
     pub fn first_sent_entry(&self) -> usize {
-        match self.summary_index.and_then(|at| self.entries.get(at)) {
+        match self.summary_index.and_then(|index| self.entries.get(index)) {
             Some(Entry::Compacted { upto, .. }) => (*upto).min(self.entries.len()),
             Some(_) | None => 0,
         }
@@ -318,7 +318,7 @@ impl Session {
 
     /// Returns the current summary.
     pub fn summary(&self) -> Option<&str> {
-        match self.summary_index.and_then(|at| self.entries.get(at)) {
+        match self.summary_index.and_then(|index| self.entries.get(index)) {
             Some(Entry::Compacted { summary, .. }) => Some(summary),
             Some(_) | None => None,
         }

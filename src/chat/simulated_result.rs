@@ -82,18 +82,18 @@ impl SimulatedResult {
 
     /// Describes the origin, for the line of the call.
     pub fn describe_source(&self) -> String {
-        let words = match (self.source, self.model.as_str()) {
+        let source = match (self.source, self.model.as_str()) {
             (SimulationSource::Fixture, _) => "fixture, not run".to_owned(),
             (SimulationSource::Sample, _) => "sample, not run".to_owned(),
             (SimulationSource::NotRun, _) => "not run, no result".to_owned(),
             (SimulationSource::Withheld, _) => "withheld, not run".to_owned(),
             (SimulationSource::Model, "") => "simulated by a model".to_owned(),
-            (SimulationSource::Model, by) => format!("simulated by {by}"),
+            (SimulationSource::Model, model) => format!("simulated by {model}"),
         };
-        let again = if self.is_reused { ", reused" } else { "" };
+        let reuse_note = if self.is_reused { ", reused" } else { "" };
         match self.failure.as_str() {
-            "" => format!("{words}{again}"),
-            why => format!("{words}{again}; the simulator failed: {why}"),
+            "" => format!("{source}{reuse_note}"),
+            failure => format!("{source}{reuse_note}; the simulator failed: {failure}"),
         }
     }
 }

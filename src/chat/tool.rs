@@ -65,8 +65,8 @@ impl Outcome {
 }
 
 /// Returns the status of a command that failed, from the last line of its outcome: `exit 3`.
-pub fn parse_failure_status(told: &str) -> Option<&str> {
-    let last = told.lines().next_back().filter(|last| *last != "exit 0")?;
-    let ends = ["exit ", "stopped ", "killed by ", "ended, "];
-    ends.iter().any(|begins| last.starts_with(begins)).then_some(last)
+pub fn parse_failure_status(outcome: &str) -> Option<&str> {
+    let last_line = outcome.lines().next_back().filter(|last| *last != "exit 0")?;
+    let status_prefixes = ["exit ", "stopped ", "killed by ", "ended, "];
+    status_prefixes.iter().any(|prefix| last_line.starts_with(prefix)).then_some(last_line)
 }

@@ -86,8 +86,8 @@ impl UnsentText {
         if text.is_empty() {
             return;
         }
-        let before = if self.draft.is_empty() { "" } else { "\n\n" };
-        self.draft.push(DraftPart::Typed(format!("{before}{text}").into()));
+        let separator = if self.draft.is_empty() { "" } else { "\n\n" };
+        self.draft.push(DraftPart::Typed(format!("{separator}{text}").into()));
     }
 
     /// Removes text that the session already contains as sent: the program was killed after sending a message and
@@ -95,8 +95,8 @@ impl UnsentText {
     pub fn remove_sent(&mut self, entries: &[Entry]) {
         for entry in entries.get(self.entries..).unwrap_or_default() {
             let Entry::UserMessage { text: sent } = entry else { continue };
-            if let Some(at) = self.queue.iter().position(|text| text == sent) {
-                self.queue.remove(at);
+            if let Some(index) = self.queue.iter().position(|text| text == sent) {
+                self.queue.remove(index);
             } else if self.text() == *sent {
                 self.draft.clear();
             }
@@ -108,34 +108,37 @@ impl UnsentText {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Entry {
+    fn user_message(text: &str) -> Entry {
         Entry::UserMessage { text: text.to_owned() }
     }
 
     #[test]
     fn removes_messages_that_were_sent_after_saving() {
         let queue = vec!["one".to_owned(), "two".to_owned()];
-        let kept = UnsentText { queue, entries: 1, ..UnsentText::from_text("three") };
-        let left = |entries: &[Entry]| {
-            let mut kept = kept.clone();
-            kept.remove_sent(entries);
-            (kept.queue.join(" "), kept.text())
+        let saved = UnsentText { queue, entries: 1, ..UnsentText::from_text("three") };
+        let remaining_after = |entries: &[Entry]| {
+            let mut unsent = saved.clone();
+            unsent.remove_sent(entries);
+            (unsent.queue.join(" "), unsent.text())
         };
-        let all = ("one two".to_owned(), "three".to_owned());
-        assert_eq!(left(&[]), all);
-        assert_eq!(left(&[said("one")]), all, "the same text, sent before");
-        assert_eq!(left(&[said("x"), said("one")]), ("two".into(), "three".into()));
-        assert_eq!(left(&[said("x"), said("three"), said("two")]), ("one".into(), String::new()));
+        let unchanged = ("one two".to_owned(), "three".to_owned());
+        assert_eq!(remaining_after(&[]), unchanged);
+        assert_eq!(remaining_after(&[user_message("one")]), unchanged, "the same text, sent before");
+        assert_eq!(remaining_after(&[user_message("x"), user_message("one")]), ("two".into(), "three".into()));
+        assert_eq!(
+            remaining_after(&[user_message("x"), user_message("three"), user_message("two")]),
+            ("one".into(), String::new())
+        );
     }
 
     #[test]
     fn reads_what_it_wrote_and_ignores_fields_of_newer_versions() {
         let draft = vec![DraftPart::Typed("see ".into()), DraftPart::Pasted("a\nb\u{10_0000}".into())];
-        let kept = UnsentText { draft, approval: "no".into(), entries: 3, ..UnsentText::default() };
-        let text = serde_json::to_string(&kept).unwrap();
-        assert_eq!(serde_json::from_str::<UnsentText>(&text).unwrap(), kept);
+        let saved = UnsentText { draft, approval: "no".into(), entries: 3, ..UnsentText::default() };
+        let text = serde_json::to_string(&saved).unwrap();
+        assert_eq!(serde_json::from_str::<UnsentText>(&text).unwrap(), saved);
         let newer = text.replacen('{', r#"{"more":[1],"#, 1);
-        assert_eq!(serde_json::from_str::<UnsentText>(&newer).unwrap(), kept);
+        assert_eq!(serde_json::from_str::<UnsentText>(&newer).unwrap(), saved);
         assert!(serde_json::from_str::<UnsentText>("{}").unwrap().is_empty());
     }
 }

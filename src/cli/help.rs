@@ -88,27 +88,27 @@ pub fn find_page(words: &[&str]) -> Option<HelpPage> {
 
 /// Explains that these words after `aye help` look like a mistyped command or topic; `None` if they are a prompt.
 pub(super) fn explain_unknown_page(words: &[&str]) -> Option<String> {
-    let (first, rest) = words.split_first()?;
+    let (first, other_words) = words.split_first()?;
     let tree = command_tree();
     let commands: Vec<&str> = tree.get_subcommands().map(clap::Command::get_name).collect();
-    let meant = match tree.find_subcommand(first) {
+    let suggestion = match tree.find_subcommand(first) {
         Some(command) => {
-            let verb = find_closest(rest.first()?, command.get_subcommands().map(clap::Command::get_name))?;
+            let verb = find_closest(other_words.first()?, command.get_subcommands().map(clap::Command::get_name))?;
             format!("{first} {verb}")
         }
-        None if rest.is_empty() => {
+        None if other_words.is_empty() => {
             let mut names: Vec<&str> = commands.clone();
             for name in manual::all_names() {
                 names.push(name);
             }
-            let starts = || names.iter().copied().find(|name| first.len() >= 4 && name.starts_with(first));
-            find_closest(first, names.iter().copied()).or_else(starts)?.to_owned()
+            let find_by_prefix = || names.iter().copied().find(|name| first.len() >= 4 && name.starts_with(first));
+            find_closest(first, names.iter().copied()).or_else(find_by_prefix)?.to_owned()
         }
         None => return None,
     };
     let words = words.join(" ");
     Some(format!(
-        "no help page: {words}; did you mean: aye help {meant}. Topics: {}. Commands: {}. To send this to the model, put \
+        "no help page: {words}; did you mean: aye help {suggestion}. Topics: {}. Commands: {}. To send this to the model, put \
          it after --: aye -- help {words}",
         manual::topic_names().collect::<Vec<_>>().join(", "),
         commands.join(", "),

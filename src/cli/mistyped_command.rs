@@ -27,21 +27,21 @@ const EXPECTED: &[(&str, &str)] = &[
 /// Explains why the words look like a mistyped command and how to send them to the model; `None` if they are a prompt.
 /// Call it only if they are no command of the tree.
 pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<String> {
-    let (first, rest) = words.split_first()?;
-    let second = rest.first().map(String::as_str);
+    let (first, arguments) = words.split_first()?;
+    let second = arguments.first().map(String::as_str);
     let names = || tree.get_subcommands().map(Command::get_name);
     let verbs =
         |name: &str| tree.find_subcommand(name).into_iter().flat_map(Command::get_subcommands).map(Command::get_name);
-    let meant = match names().find(|name| name == first) {
+    let suggestion = match names().find(|name| name == first) {
         Some("help") => {
-            let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-            return explain_unknown_page(&rest);
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            return explain_unknown_page(&arguments);
         }
         Some(name) => {
             if let Some(verb) = verbs(name).find(|verb| second == Some(verb)) {
                 let path = format!("{name} {verb}");
                 let expected =
-                    EXPECTED.iter().find(|(known, _)| *known == path).map_or("no arguments", |(_, takes)| takes);
+                    EXPECTED.iter().find(|(known, _)| *known == path).map_or("no arguments", |(_, usage)| usage);
                 return Some(format!("aye {path} takes {expected}; to send this to the model, quote it"));
             }
             let verb = second.and_then(|word| find_closest(word, verbs(name)));
@@ -53,7 +53,7 @@ pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<Strin
                 _ => {}
             }
             match (verb, verbs(name).next()) {
-                (Some(verb), _) => suggest_command(name, Some(verb), rest),
+                (Some(verb), _) => suggest_command(name, Some(verb), arguments),
                 (None, Some(_)) => format!("aye {name} takes one of: {}", verbs(name).collect::<Vec<_>>().join(", ")),
                 (None, None) if name == "audit" => "aye audit takes one session, by its id".to_owned(),
                 (None, None) => format!("aye {name} takes no arguments"),
@@ -62,37 +62,37 @@ pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<Strin
         None => {
             let name = find_closest(first, names())?;
             let verb = second.and_then(|word| find_closest(word, verbs(name)));
-            let fits = second.is_none() || verb.is_some() || (name == "audit" && second.is_some_and(is_session_id));
-            if !fits {
+            let is_close = second.is_none() || verb.is_some() || (name == "audit" && second.is_some_and(is_session_id));
+            if !is_close {
                 return None;
             }
-            suggest_command(name, verb, rest)
+            suggest_command(name, verb, arguments)
         }
     };
     let words = words.join(" ");
-    let quotes = if rest.is_empty() { "" } else { "in quotes or " };
+    let quotes = if arguments.is_empty() { "" } else { "in quotes or " };
     Some(format!(
-        "unknown command: aye {words}; {meant}. To send this to the model, put it {quotes}after --: aye -- {words}"
+        "unknown command: aye {words}; {suggestion}. To send this to the model, put it {quotes}after --: aye -- {words}"
     ))
 }
 
-fn suggest_command(name: &str, verb: Option<&str>, rest: &[String]) -> String {
-    let mut right = vec!["aye", name];
-    right.extend(verb);
-    right.extend(rest.iter().skip(usize::from(verb.is_some())).map(String::as_str));
-    format!("did you mean: {}", right.join(" "))
+fn suggest_command(name: &str, verb: Option<&str>, arguments: &[String]) -> String {
+    let mut corrected = vec!["aye", name];
+    corrected.extend(verb);
+    corrected.extend(arguments.iter().skip(usize::from(verb.is_some())).map(String::as_str));
+    format!("did you mean: {}", corrected.join(" "))
 }
 
 /// Returns the closest known name: one edit away, or two for names of seven letters and more.
 pub(super) fn find_closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let far = |name: &&'a str| edit_distance(word, name);
-    let best = known.min_by_key(far)?;
-    let most = match best.len() {
+    let distance = |name: &&'a str| edit_distance(word, name);
+    let closest = known.min_by_key(distance)?;
+    let max_distance = match closest.len() {
         0..3 => 0,
         3..7 => 1,
         _ => 2,
     };
-    (edit_distance(word, best) <= most).then_some(best)
+    (edit_distance(word, closest) <= max_distance).then_some(closest)
 }
 
 /// Returns whether the words are as few as those of a command.
@@ -103,8 +103,7 @@ fn is_command_like(words: &[String]) -> bool {
 
 /// Returns whether the word may be a session id: they begin with the time, in digits and capitals.
 fn is_session_id(word: &str) -> bool {
-    word.starts_with(|letter: char| letter.is_ascii_digit())
-        && word.chars().all(|letter| letter.is_ascii_alphanumeric())
+    word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]
@@ -113,7 +112,7 @@ mod tests {
     use crate::cli::Cli;
     use clap::CommandFactory;
 
-    fn said(line: &str) -> Option<String> {
+    fn explain(line: &str) -> Option<String> {
         explain_mistyped(&Cli::command(), &line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
@@ -137,9 +136,9 @@ mod tests {
             ("audit 01JABC more", "aye audit takes one session"),
             ("trust everything", "aye trust takes one of: list. "),
         ] {
-            let told = said(line).unwrap_or_default();
-            assert!(told.contains(part), "{line}: {told}");
-            assert!(told.ends_with(&format!("after --: aye -- {line}")), "{told}");
+            let explanation = explain(line).unwrap_or_default();
+            assert!(explanation.contains(part), "{line}: {explanation}");
+            assert!(explanation.ends_with(&format!("after --: aye -- {line}")), "{explanation}");
         }
     }
 
@@ -164,7 +163,7 @@ mod tests {
             "show me",
             "",
         ] {
-            assert_eq!(said(line), None, "{line}");
+            assert_eq!(explain(line), None, "{line}");
         }
         assert_eq!(explain_mistyped(&Cli::command(), &["sesions list".to_owned()]), None, "quoted words");
     }

@@ -47,27 +47,27 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<
         return parse_chat(&arguments);
     }
     let tree = Cli::command();
-    let rejected = match split_command(&tree, &arguments) {
+    let command_error = match split_command(&tree, &arguments) {
         Some(line) => match parse_command(line) {
             Ok(request) => return Ok(request),
-            Err(rejected) => Some(rejected),
+            Err(error) => Some(error),
         },
         None => None,
     };
     let Some(words) = read_words(&tree, &arguments) else {
-        return rejected.flatten().map_or_else(|| parse_chat(&arguments), |error| Err(error.into()));
+        return command_error.flatten().map_or_else(|| parse_chat(&arguments), |error| Err(error.into()));
     };
     if words.is_prompt {
         return parse_chat(&arguments);
     }
     let line = words.before_escape.iter().map(OsString::from).collect();
-    if let Some(Some(error)) = rejected
+    if let Some(Some(error)) = command_error
         && parse_command(line).is_ok()
     {
         return Err(explain_option(&tree, &words.before_escape, error));
     }
-    if let Some(why) = explain_mistyped(&tree, &words.before_escape) {
-        return Err(ParseError::Usage(why));
+    if let Some(explanation) = explain_mistyped(&tree, &words.before_escape) {
+        return Err(ParseError::Usage(explanation));
     }
     parse_chat(&arguments)
 }
@@ -75,14 +75,15 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<
 /// Returns the page requested by `--help` or `-h`: that of the command named by the words, or of the program.
 fn requested_help(arguments: &[OsString]) -> Option<HelpPage> {
     let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
-    let (before, _) = arguments.split_at(end);
+    let (before_escape, _) = arguments.split_at(end);
     let is_help = |argument: &&OsString| *argument == "--help" || *argument == "-h";
-    before.iter().find(is_help)?;
-    let others: Vec<OsString> = before.iter().filter(|argument| !is_help(argument)).cloned().collect();
-    let words = read_words(&Cli::command(), &others).filter(|words| !words.is_prompt);
+    before_escape.iter().find(is_help)?;
+    let non_help_arguments: Vec<OsString> =
+        before_escape.iter().filter(|argument| !is_help(argument)).cloned().collect();
+    let words = read_words(&Cli::command(), &non_help_arguments).filter(|words| !words.is_prompt);
     let words = words.map(|words| words.before_escape).unwrap_or_default();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    Some(help::command_help(&words, before.iter().any(|argument| argument == "--help")))
+    Some(help::command_help(&words, before_escape.iter().any(|argument| argument == "--help")))
 }
 
 fn parse_chat(arguments: &[OsString]) -> Result<Request, ParseError> {
@@ -121,15 +122,17 @@ fn parse_command(line: Vec<OsString>) -> Result<Request, Option<clap::Error>> {
 fn split_command(tree: &clap::Command, arguments: &[OsString]) -> Option<Vec<OsString>> {
     let first = first_word(tree, arguments)?;
     let command = tree.find_subcommand(&arguments[first])?;
-    let (mut options, mut rest) = (arguments[..first].to_vec(), &arguments[first + 1..]);
+    let (mut options, mut remaining) = (arguments[..first].to_vec(), &arguments[first + 1..]);
     let mut line = vec![arguments[first].clone()];
-    if let Some(second) = first_word(tree, rest).filter(|at| command.find_subcommand(&rest[*at]).is_some()) {
-        line.push(rest[second].clone());
-        options.extend_from_slice(&rest[..second]);
-        rest = &rest[second + 1..];
+    if let Some(second) =
+        first_word(tree, remaining).filter(|index| command.find_subcommand(&remaining[*index]).is_some())
+    {
+        line.push(remaining[second].clone());
+        options.extend_from_slice(&remaining[..second]);
+        remaining = &remaining[second + 1..];
     }
     line.extend(options);
-    line.extend_from_slice(rest);
+    line.extend_from_slice(remaining);
     Some(line)
 }
 
@@ -138,8 +141,8 @@ fn first_word(tree: &clap::Command, arguments: &[OsString]) -> Option<usize> {
     let words = Arg::new("words").num_args(0..).trailing_var_arg(true).value_parser(value_parser!(OsString));
     let line = std::iter::once(OsString::from("aye")).chain(arguments.iter().cloned());
     let matches = with_all_options(tree).arg(words).try_get_matches_from(line).ok()?;
-    let at = arguments.len() - matches.get_raw("words")?.len();
-    (at == 0 || arguments[at - 1] != "--").then_some(at)
+    let index = arguments.len() - matches.get_raw("words")?.len();
+    (index == 0 || arguments[index - 1] != "--").then_some(index)
 }
 
 /// Words of a line, without its options.
@@ -163,23 +166,23 @@ fn read_words(tree: &clap::Command, arguments: &[OsString]) -> Option<Words> {
 
 /// Returns a command with the options of the program and of all its commands, but none of their conditions.
 fn with_all_options(tree: &clap::Command) -> clap::Command {
-    let mut all = clap::Command::new("aye").args_override_self(true).disable_help_flag(true);
+    let mut combined = clap::Command::new("aye").args_override_self(true).disable_help_flag(true);
     let mut names: Vec<String> = Vec::new();
-    let mut waiting = vec![tree];
-    while let Some(command) = waiting.pop() {
-        waiting.extend(command.get_subcommands());
+    let mut pending = vec![tree];
+    while let Some(command) = pending.pop() {
+        pending.extend(command.get_subcommands());
         for option in command.get_arguments() {
             let Some(long) = option.get_long().filter(|long| !names.iter().any(|name| name == long)) else { continue };
             names.push(long.to_owned());
-            let copy = option.clone().requires(Resettable::Reset).conflicts_with(Resettable::Reset);
-            let copy = match option.get_action().takes_values() {
-                true => copy.value_parser(value_parser!(OsString)),
-                false => copy,
+            let relaxed = option.clone().requires(Resettable::Reset).conflicts_with(Resettable::Reset);
+            let relaxed = match option.get_action().takes_values() {
+                true => relaxed.value_parser(value_parser!(OsString)),
+                false => relaxed,
             };
-            all = all.arg(copy);
+            combined = combined.arg(relaxed);
         }
     }
-    all
+    combined
 }
 
 /// Says which commands an option belongs to, if it is unknown here and known elsewhere. Other errors stay as they are.
@@ -199,7 +202,7 @@ fn explain_option(tree: &clap::Command, words: &[String], error: clap::Error) ->
 /// Returns the commands with this option: those of the command that the words begin with, if any, otherwise all.
 fn commands_with_option(tree: &clap::Command, long: &str, words: &[String]) -> Vec<String> {
     let has_option = |command: &clap::Command| command.get_arguments().any(|option| option.get_long() == Some(long));
-    let (mut near, mut all) = (Vec::new(), Vec::new());
+    let (mut same_command, mut every_command) = (Vec::new(), Vec::new());
     for command in tree.get_subcommands() {
         let verbs: Vec<&clap::Command> = command.get_subcommands().filter(|verb| has_option(verb)).collect();
         let names = match verbs.is_empty() {
@@ -208,11 +211,11 @@ fn commands_with_option(tree: &clap::Command, long: &str, words: &[String]) -> V
             false => verbs.iter().map(|verb| format!("aye {} {}", command.get_name(), verb.get_name())).collect(),
         };
         if words.first().is_some_and(|word| word == command.get_name()) {
-            near.clone_from(&names);
+            same_command.clone_from(&names);
         }
-        all.extend(names);
+        every_command.extend(names);
     }
-    if near.is_empty() { all } else { near }
+    if same_command.is_empty() { every_command } else { same_command }
 }
 
 #[cfg(test)]

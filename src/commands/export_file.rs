@@ -10,12 +10,12 @@ use std::path::Path;
 ///
 /// # Errors
 /// A `UsageError`.
-pub(super) fn check_target(file: &Path, force: bool, instead: &str) -> Result<()> {
+pub(super) fn check_target(file: &Path, force: bool, advice: &str) -> Result<()> {
     match std::fs::symlink_metadata(file) {
-        Ok(about) if !about.is_file() => {
+        Ok(metadata) if !metadata.is_file() => {
             Err(UsageError(format!("{} exists and is not a regular file", file.display())).into())
         }
-        Ok(_) if !force => Err(UsageError(format!("{} already exists; {instead}", file.display())).into()),
+        Ok(_) if !force => Err(UsageError(format!("{} already exists; {advice}", file.display())).into()),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(UsageError(format!("{}: {error}", file.display())).into()),
@@ -27,11 +27,11 @@ pub(super) fn check_target(file: &Path, force: bool, instead: &str) -> Result<()
 /// # Errors
 /// One sentence with the file's name.
 pub(super) fn write_file(file: &Path, text: &str, force: bool) -> Result<()> {
-    let written = std::path::absolute(file).and_then(|file| match force {
+    let result = std::path::absolute(file).and_then(|file| match force {
         true => private_files::replace(&file, text.as_bytes()),
         false => private_files::create_file(&file, |out| out.write_all(text.as_bytes())),
     });
-    written.map_err(|error| anyhow::anyhow!("Cannot write {}: {}", file.display(), write_error(&error)))
+    result.map_err(|error| anyhow::anyhow!("Cannot write {}: {}", file.display(), write_error(&error)))
 }
 
 /// Returns the reason without the name of the temporary file.

@@ -36,15 +36,15 @@ pub(super) fn run(arguments: &Help) -> Result<ExitCode> {
 /// # Errors
 /// If standard output cannot be written.
 pub fn show_page(page: HelpPage) -> Result<ExitCode> {
-    let shown = match page {
+    let result = match page {
         HelpPage::Topic(topic) => show_topic(topic),
         HelpPage::Usage(..) => page.print_usage(),
     };
-    match shown {
+    match result {
         // The reader of the pipe has closed it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        shown => {
-            shown?;
+        result => {
+            result?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -78,8 +78,8 @@ fn show_in_pager(lines: &[Line<'_>]) -> bool {
     // Ctrl-c is for the pager.
     let _interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
     // As in git, the variable is a line for the shell.
-    let started = Command::new("sh").arg("-c").arg(pager).stdin(Stdio::piped()).spawn();
-    let Ok(mut child) = started else { return false };
+    let spawned = Command::new("sh").arg("-c").arg(pager).stdin(Stdio::piped()).spawn();
+    let Ok(mut child) = spawned else { return false };
     if let Some(mut input) = child.stdin.take() {
         let text: String = lines.iter().map(|line| plain_text(line) + "\n").collect();
         // The user may leave the pager before it has read everything.

@@ -16,7 +16,7 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
     let Models { json, connection, place } = arguments;
     let options = ChatOptions { connection, folder: place.folder, tour: place.tour, ..ChatOptions::default() };
     let Start { model, notices, .. } = prepare_start(options)?;
-    let Some(service) = model.provider else {
+    let Some(provider) = model.provider else {
         return Err(UsageError(
             "no provider is configured: set the environment variable of its key, or use --profile or --base-url"
                 .to_owned(),
@@ -27,10 +27,10 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
     for notice in notices {
         writeln!(err, "aye: {}", clean_text(&notice))?;
     }
-    let models = service.models().await.map_err(|error| anyhow!("Cannot list the models: {error}"))?;
-    let told = out.is_terminal();
+    let models = provider.models().await.map_err(|error| anyhow!("Cannot list the models: {error}"))?;
+    let is_terminal = out.is_terminal();
     for model in models {
-        let line = match (json, told) {
+        let line = match (json, is_terminal) {
             (true, _) => model_json(&model),
             (false, true) => model_text(&model),
             (false, false) => model.id,
@@ -38,7 +38,7 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
         match writeln!(out, "{line}") {
             // The reader of the pipe has closed it.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => break,
-            written => written?,
+            result => result?,
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -15,49 +15,49 @@ use std::process::ExitCode;
 
 /// Runs the command, except for apply, which needs the screen.
 pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
-    let (named, place) = match command {
+    let (requested_id, place) = match command {
         RehearsalCommand::Show { id, options } | RehearsalCommand::Diff { id, options, .. } => (id, &options.place),
         RehearsalCommand::Drop { id, place, .. } => (id, place),
         RehearsalCommand::Apply(apply) => (&apply.id, &apply.place),
     };
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
-    let here = command_folder(place, &places)?;
-    let id = find_dry_run(&Sessions::new(places.sessions()), &here, named.as_deref())?;
-    let read = || -> Result<LoadedRehearsal> {
-        let mut looked = load_rehearsal(&places, &here, &id)?;
-        mark_applied(&Sessions::new(places.sessions()), &mut looked);
-        for notice in &looked.notices {
+    let folder = command_folder(place, &places)?;
+    let id = find_dry_run(&Sessions::new(places.sessions()), &folder, requested_id.as_deref())?;
+    let load = || -> Result<LoadedRehearsal> {
+        let mut loaded = load_rehearsal(&places, &folder, &id)?;
+        mark_applied(&Sessions::new(places.sessions()), &mut loaded);
+        for notice in &loaded.notices {
             writeln!(io::stderr(), "aye: {}", clean_text(notice))?;
         }
-        Ok(looked)
+        Ok(loaded)
     };
     let mut out = io::stdout().lock();
-    let done = match command {
+    let result = match command {
         RehearsalCommand::Drop { yes, .. } => discard_after_asking(&places, &id, *yes),
         RehearsalCommand::Show { options, .. } | RehearsalCommand::Diff { options, .. } if options.json => {
-            print_json(&read()?, "rehearsal", &mut out)
+            print_json(&load()?, "rehearsal", &mut out)
         }
-        RehearsalCommand::Diff { path, .. } => patch::print_patch(&read()?.rehearsal, path.as_deref(), &mut out),
-        RehearsalCommand::Show { .. } | RehearsalCommand::Apply(_) => print_text(&read()?, &mut out),
+        RehearsalCommand::Diff { path, .. } => patch::print_patch(&load()?.rehearsal, path.as_deref(), &mut out),
+        RehearsalCommand::Show { .. } | RehearsalCommand::Apply(_) => print_text(&load()?, &mut out),
     };
-    done.map(|()| ExitCode::SUCCESS)
+    result.map(|()| ExitCode::SUCCESS)
 }
 
 /// Discards the rehearsal, after asking if it is not empty.
-fn discard_after_asking(places: &Places, id: &SessionId, yes: bool) -> Result<()> {
-    let read = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
-    if read.header.is_some_and(|header| !header.dry_run) {
+fn discard_after_asking(places: &Places, id: &SessionId, skip_confirmation: bool) -> Result<()> {
+    let stored = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
+    if stored.header.is_some_and(|header| !header.dry_run) {
         return Err(UsageError(format!("session {id} is live: it has no rehearsal")).into());
     }
-    let layer = places.rehearsal(id);
+    let overlay = places.rehearsal(id);
     let mut out = io::stdout().lock();
-    if !layer.exists() {
+    if !overlay.exists() {
         writeln!(out, "Session {id} has no rehearsal.")?;
         return Ok(());
     }
     // Reports a locked session before asking.
     std::mem::drop(Removal::lock_all(places, std::slice::from_ref(id)).map_err(UsageError::from_error)?);
-    if !yes {
+    if !skip_confirmation {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(UsageError(format!(
                 "Cannot ask before discarding the rehearsal of session {id}: not a terminal. Confirm with --yes"

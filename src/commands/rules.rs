@@ -42,7 +42,7 @@ struct CheckedRules {
     places: Places,
     settings: config::Settings,
     tools: Toolbox,
-    book: RulesSource,
+    source: RulesSource,
     loaded: LoadedRules,
 }
 
@@ -53,9 +53,9 @@ impl CheckedRules {
         let flags = Overrides { mode: mode.map(parse_mode).transpose()?, ..Overrides::default() };
         let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
         let tools = rule_loading::checking_tools(&settings.config);
-        let book = rule_loading::rule_book(&places, &folder, &tools);
-        let loaded = book.load(&rule_loading::today_date());
-        Ok(Self { places, settings, tools, book, loaded })
+        let source = rule_loading::rules_source(&places, &folder, &tools);
+        let loaded = source.load(&rule_loading::today_date());
+        Ok(Self { places, settings, tools, source, loaded })
     }
 }
 
@@ -78,7 +78,7 @@ fn list_rules(loaded: &LoadedRules, as_json: bool) -> Vec<String> {
     let rows = loaded.rules.list.iter().map(|rule| (rule, "holds")).chain(expired);
     let untrusted: Vec<Rule> = match &loaded.project_rules {
         ProjectRules::None | ProjectRules::Trusted => Vec::new(),
-        ProjectRules::Untrusted { sheet, .. } => sheet.rules.clone(),
+        ProjectRules::Untrusted { parsed: sheet, .. } => sheet.rules.clone(),
     };
     let rows: Vec<(&Rule, &str)> = rows.chain(untrusted.iter().map(|rule| (rule, "not trusted"))).collect();
     if as_json {
@@ -86,12 +86,12 @@ fn list_rules(loaded: &LoadedRules, as_json: bool) -> Vec<String> {
         lines.extend(loaded.notices().iter().map(|notice| escape_json(&json!({ "notice": notice }).to_string())));
         return lines;
     }
-    let row = |(rule, state): &(&Rule, &str)| {
+    let format_row = |(rule, state): &(&Rule, &str)| {
         let state = if *state == "holds" { String::new() } else { format!("{state}: ") };
         clean_text(&clean_line(&format!("{state}{} · {}", rule.describe_with_location(), describe_scope(&rule.scope))))
             .into_owned()
     };
-    let mut lines: Vec<String> = rows.iter().map(row).collect();
+    let mut lines: Vec<String> = rows.iter().map(format_row).collect();
     if lines.is_empty() {
         lines.push("no rules: reading inside the project needs no approval, everything else asks".to_owned());
     }
@@ -99,8 +99,8 @@ fn list_rules(loaded: &LoadedRules, as_json: bool) -> Vec<String> {
     lines
 }
 
-fn describe_scope(holds: &RuleScope) -> &'static str {
-    match holds {
+fn describe_scope(scope: &RuleScope) -> &'static str {
+    match scope {
         RuleScope::EveryProject => "everywhere",
         RuleScope::Project(_) => "in this project",
         RuleScope::TrustedProject => "in this project, by its own file",
@@ -147,7 +147,7 @@ fn check_rules(loaded: &LoadedRules, as_json: bool) -> Result<ExitCode> {
 /// A session whose grants apply.
 struct SessionGrants {
     id: SessionId,
-    granted: Vec<SessionGrant>,
+    grants: Vec<SessionGrant>,
     dry_run: bool,
 }
 
@@ -159,44 +159,44 @@ fn read_session(arguments: &ExplainCommand, places: &Places, folder: &Path) -> R
         (None, true) => find_continued(&sessions, folder)?,
         (None, false) => return Ok(None),
     };
-    let read = sessions.read(&id).map_err(UsageError::from_error)?;
-    let dry_run = read.header.as_ref().is_some_and(|header| header.dry_run);
-    let granted = Session::replay(read.entries).grants().to_vec();
-    Ok(Some(SessionGrants { id, granted, dry_run }))
+    let stored = sessions.read(&id).map_err(UsageError::from_error)?;
+    let dry_run = stored.header.as_ref().is_some_and(|header| header.dry_run);
+    let grants = Session::replay(stored.entries).grants().to_vec();
+    Ok(Some(SessionGrants { id, grants, dry_run }))
 }
 
 /// Explains the verdict of a command, step by step.
-fn explain_command(checked: &CheckedRules, wanted: &ExplainCommand) -> Result<Vec<String>> {
-    let CheckedRules { places, settings, tools, book, loaded } = checked;
-    let session = read_session(wanted, places, &book.folder)?;
+fn explain_command(checked: &CheckedRules, options: &ExplainCommand) -> Result<Vec<String>> {
+    let CheckedRules { places, settings, tools, source, loaded } = checked;
+    let session = read_session(options, places, &source.folder)?;
     let policy = Policy {
         mode: settings.config.approval.mode,
-        dry_run: wanted.dry_run || session.as_ref().is_some_and(|session| session.dry_run),
+        dry_run: options.dry_run || session.as_ref().is_some_and(|session| session.dry_run),
         asks_as_live: settings.config.dry_run.ask == config::AskHandling::AsLive,
     };
     let project: Box<dyn Reader> = match &session {
-        Some(session) => project_with_overlay(places, &book.folder, &session.id)?,
-        None => Box::new(sandbox_setup::open_project(places, &book.folder)?),
+        Some(session) => project_with_overlay(places, &source.folder, &session.id)?,
+        None => Box::new(sandbox_setup::open_project(places, &source.folder)?),
     };
-    let arguments = json!({ "command": wanted.command }).to_string();
+    let arguments = json!({ "command": options.command }).to_string();
     let call = ToolCall { id: "explained".into(), name: "bash_exec".to_owned(), arguments };
     let plan = match tools.plan_call(&call, &*project) {
         Ok(Intent::Act(plan)) => plan,
         Ok(Intent::Ask(_)) => return Err(UsageError("not a command".to_owned()).into()),
         Err(error) => return Err(UsageError::from_error(error).into()),
     };
-    let granted = session.as_ref().map(|session| session.granted.as_slice()).unwrap_or_default();
-    let (mut steps, verdict) = explain_verdict(&policy, granted, &loaded.rules, &call.name, &plan);
+    let grants = session.as_ref().map(|session| session.grants.as_slice()).unwrap_or_default();
+    let (mut steps, verdict) = explain_verdict(&policy, grants, &loaded.rules, &call.name, &plan);
     if let Some(session) = &session {
-        let found = match session.granted.len() {
+        let session_text = match session.grants.len() {
             0 => format!("{}, which has no grants", session.id),
             _ => session.id.to_string(),
         };
-        steps.insert(0, ExplainedCheck { name: "the session", results: vec![found] });
+        steps.insert(0, ExplainedCheck { name: "the session", results: vec![session_text] });
     }
-    if wanted.report.json {
-        let step = |step: &ExplainedCheck| json!({ "step": step.name, "found": step.results });
-        let mut lines: Vec<Value> = steps.iter().map(step).collect();
+    if options.report.json {
+        let step_json = |step: &ExplainedCheck| json!({ "step": step.name, "found": step.results });
+        let mut lines: Vec<Value> = steps.iter().map(step_json).collect();
         lines.push(
             json!({ "policy_verdict": verdict_name(&verdict), "verdict": verdict.as_str(), "why": verdict.reason() }),
         );
@@ -205,7 +205,7 @@ fn explain_command(checked: &CheckedRules, wanted: &ExplainCommand) -> Result<Ve
     let mut lines = Vec::new();
     for step in &steps {
         lines.push(step.name.to_owned());
-        lines.extend(step.results.iter().map(|found| format!("   {}", clean_text(&clean_line(found)))));
+        lines.extend(step.results.iter().map(|result| format!("   {}", clean_text(&clean_line(result)))));
     }
     lines.push(verdict_name(&verdict).to_owned());
     lines.push(format!("   {}", clean_text(&clean_line(verdict.reason()))));

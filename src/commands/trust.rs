@@ -29,8 +29,8 @@ pub(super) fn list(options: &ReportOptions) -> Result<ExitCode> {
 
 /// Revokes the trust in the project.
 pub(super) fn revoke(place: &FolderOptions) -> Result<ExitCode> {
-    let place = project_source(place)?;
-    trust::revoke_trust(&place.trust_file, &place.folder, None)
+    let source = project_source(place)?;
+    trust::revoke_trust(&source.trust_file, &source.folder, None)
         .map_err(|error| UsageError(format!("Cannot remove the trust: {error}")))?;
     print_lines(&["no file of this project is trusted".to_owned()])
 }
@@ -44,26 +44,26 @@ fn project_source(place: &FolderOptions) -> Result<ProjectSource> {
 }
 
 /// Lists this project's files with their state, and the trusted files of other projects.
-fn list_trust(place: &ProjectSource, as_json: bool) -> Vec<String> {
-    let brought = ProjectFiles::load(place);
+fn list_trust(source: &ProjectSource, as_json: bool) -> Vec<String> {
+    let project_files = ProjectFiles::load(source);
     let others =
-        trust::list_trusted_projects(&place.trust_file).into_iter().filter(|known| known.folder != place.folder);
+        trust::list_trusted_projects(&source.trust_file).into_iter().filter(|trusted| trusted.folder != source.folder);
     let mut lines = Vec::new();
-    for file in &brought.files {
+    for file in &project_files.files {
         lines.push(match as_json {
-            true => file_json(&brought, file),
+            true => file_json(&project_files, file),
             false => format!("{} · {}", describe_file(file), describe_state(file)),
         });
     }
-    if brought.files.is_empty() && !as_json {
+    if project_files.files.is_empty() && !as_json {
         lines.push("this project has no files that change how aye works".to_owned());
     }
-    for TrustedProject { folder, trusted_on: day, files } in others {
+    for TrustedProject { folder, trusted_on: date, files } in others {
         let names: Vec<&str> = files.keys().map(String::as_str).collect();
         let folder = folder.display();
         lines.push(match as_json {
-            true => escape_json(&json!({"folder": folder.to_string(), "trusted": day, "files": names}).to_string()),
-            false => format!("{folder}, trusted {day}: {}", names.join(", ")),
+            true => escape_json(&json!({"folder": folder.to_string(), "trusted": date, "files": names}).to_string()),
+            false => format!("{folder}, trusted {date}: {}", names.join(", ")),
         });
     }
     if !as_json {
@@ -80,45 +80,46 @@ fn describe_state(file: &ProjectFile) -> &'static str {
     }
 }
 
-fn file_json(brought: &ProjectFiles, file: &ProjectFile) -> String {
+fn file_json(project_files: &ProjectFiles, file: &ProjectFile) -> String {
     let state = match file.trust_state {
         TrustState::Trusted => "trusted",
         TrustState::Changed => "changed",
         TrustState::Unknown => "untrusted",
     };
     let object = json!({
-        "folder": brought.folder.display().to_string(), "file": file.name, "state": state, "bytes": file.bytes,
+        "folder": project_files.folder.display().to_string(), "file": file.name, "state": state, "bytes": file.bytes,
         "sha256": file.sha256.as_str(), "what": describe_file(file),
     });
     escape_json(&object.to_string())
 }
 
-fn show_and_ask(place: &ProjectSource) -> Result<ExitCode> {
-    let brought = ProjectFiles::load(place);
-    if brought.files.is_empty() {
-        let words = "this project has no files that change how aye works: no AGENTS.md with text, no \
+fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
+    let project_files = ProjectFiles::load(source);
+    if project_files.files.is_empty() {
+        let message = "this project has no files that change how aye works: no AGENTS.md with text, no \
                      .aye/instructions.md, no .aye/rules.toml";
-        return Err(UsageError(words.to_owned()).into());
+        return Err(UsageError(message.to_owned()).into());
     }
-    let mut lines = vec![format!("Files of {} that change how aye works:", brought.folder.display()), String::new()];
-    for file in &brought.files {
+    let mut lines =
+        vec![format!("Files of {} that change how aye works:", project_files.folder.display()), String::new()];
+    for file in &project_files.files {
         lines.push(format!("{} · {}", describe_file(file), describe_state(file)));
-        lines.extend(describe_effects(file).into_iter().map(|words| format!("   {words}")));
+        lines.extend(describe_effects(file).into_iter().map(|effect| format!("   {effect}")));
         if file.trust_state == TrustState::Trusted {
             continue;
         }
-        let text = read_project_text(&place.folder, &file.name).ok().flatten().unwrap_or_default();
+        let text = read_project_text(&source.folder, &file.name).ok().flatten().unwrap_or_default();
         lines.extend(text.replace("\r\n", "\n").lines().map(|line| format!("   | {}", reveal::reveal_to_string(line))));
         lines.push(String::new());
     }
     let lines: Vec<String> = lines.iter().map(|line| clean_text(line).into_owned()).collect();
     print_lines(&lines)?;
-    if brought.untrusted().next().is_none() {
+    if project_files.untrusted().next().is_none() {
         return print_lines(&["All usable files are already trusted.".to_owned()]);
     }
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        let words = "Cannot ask for trust: not a terminal. Nothing was trusted";
-        return Err(UsageError(words.to_owned()).into());
+        let message = "Cannot ask for trust: not a terminal. Nothing was trusted";
+        return Err(UsageError(message.to_owned()).into());
     }
     write!(io::stdout(), "To trust these files as shown, only in this folder, type yes: ")?;
     io::stdout().flush()?;
@@ -127,7 +128,7 @@ fn show_and_ask(place: &ProjectSource) -> Result<ExitCode> {
     if answer.trim() != "yes" {
         return print_lines(&["Nothing was trusted.".to_owned()]);
     }
-    let trusted = ProjectFiles::trust(place, &brought.signature(), &rule_loading::today_date())
+    let trusted = ProjectFiles::trust(source, &project_files.signature(), &rule_loading::today_date())
         .map_err(|error| UsageError(format!("Cannot save the trust: {error}")))?;
     if !trusted {
         return Err(UsageError("the files changed while you read them; nothing was trusted".to_owned()).into());

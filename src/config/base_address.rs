@@ -19,36 +19,36 @@ pub const COMPLETE_ENDPOINT: &str = "it is a complete endpoint, not a base addre
 pub fn parse(text: &str) -> Result<Url, String> {
     let text = text.trim();
     let form = "Use an address such as \"https://example.com/v1\".";
-    let wrong = |why: &str| format!("Cannot use this address: {why}. {form}");
+    let address_error = |reason: &str| format!("Cannot use this address: {reason}. {form}");
     let out_of_range = || "Cannot use this address: its port is out of range. Ports go from 1 to 65535.".to_owned();
     if text.is_empty() {
-        return Err(wrong("it is empty"));
+        return Err(address_error("it is empty"));
     }
     let url = match Url::parse(text) {
         Ok(url) => url,
         Err(_) if has_large_port(text) => return Err(out_of_range()),
-        Err(error) => return Err(wrong(&error.to_string())),
+        Err(error) => return Err(address_error(&error.to_string())),
     };
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(wrong("it does not begin with http:// or https://"));
+        return Err(address_error("it does not begin with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("it contains a user name or a password; authentication needs a key"));
+        return Err(address_error("it contains a user name or a password; authentication needs a key"));
     }
     if url.port() == Some(0) {
         return Err(out_of_range());
     }
     let path = url.path().trim_end_matches('/');
-    if let Some(base) = ENDPOINTS.iter().find_map(|end| path.strip_suffix(end)) {
-        let mut better = url.clone();
-        better.set_path(base);
-        better.set_query(None);
-        better.set_fragment(None);
-        let better = better.as_str().trim_end_matches('/');
-        return Err(format!("Cannot use this address: {COMPLETE_ENDPOINT} Write \"{better}\"."));
+    if let Some(base) = ENDPOINTS.iter().find_map(|suffix| path.strip_suffix(suffix)) {
+        let mut base_url = url.clone();
+        base_url.set_path(base);
+        base_url.set_query(None);
+        base_url.set_fragment(None);
+        let base_url = base_url.as_str().trim_end_matches('/');
+        return Err(format!("Cannot use this address: {COMPLETE_ENDPOINT} Write \"{base_url}\"."));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("it has a query or a fragment. Set `query` in the profile instead"));
+        return Err(address_error("it has a query or a fragment. Set `query` in the profile instead"));
     }
     Ok(url)
 }
@@ -68,9 +68,9 @@ mod tests {
 
     #[track_caller]
     fn check_address(text: &str, expected: &str) {
-        let found = parse(text).map(|url| url.to_string()).unwrap_or_else(|wrong| wrong);
-        assert_eq!(found, expected, "{text}");
-        assert!(!found.contains("secret"), "{found}");
+        let result = parse(text).map(|url| url.to_string()).unwrap_or_else(|error| error);
+        assert_eq!(result, expected, "{text}");
+        assert!(!result.contains("secret"), "{result}");
     }
 
     #[test]

@@ -10,12 +10,12 @@ pub fn split_command(text: &str) -> Result<Vec<String>, &'static str> {
     let (mut words, mut word) = (Vec::new(), None::<String>);
     let mut characters = text.chars().peekable();
     let mut quote = None;
-    while let Some(letter) = characters.next() {
-        match (quote, letter) {
+    while let Some(character) = characters.next() {
+        match (quote, character) {
             (_, '\0') => return Err("contains a NUL character"),
-            (Some(end), letter) if letter == end => quote = None,
+            (Some(end), c) if c == end => quote = None,
             (None, '\'' | '"') => {
-                quote = Some(letter);
+                quote = Some(character);
                 word.get_or_insert_default();
             }
             (None, '\\') => match characters.next() {
@@ -28,8 +28,8 @@ pub fn split_command(text: &str) -> Result<Vec<String>, &'static str> {
             (None, '|' | '&' | ';' | '<' | '>' | '`' | '(' | ')' | '\n') | (None | Some('"'), '$' | '`') => {
                 return Err("needs a shell, which is not used by default; write [\"sh\", \"-c\", \"…\"] to run one");
             }
-            (None, letter) if letter.is_whitespace() => words.extend(word.take()),
-            (Some(_) | None, letter) => word.get_or_insert_default().push(letter),
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (Some(_) | None, c) => word.get_or_insert_default().push(c),
         }
     }
     if quote.is_some() {

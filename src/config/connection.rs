@@ -19,16 +19,16 @@ pub struct Connection {
     pub settings: Profile,
     /// Base address with the `/v1` and without a trailing slash.
     pub base_url: String,
-    pub base_url_from: Origin,
+    pub base_url_origin: Origin,
     /// Name of the model. `None`: the first model in the provider's list.
     pub model: Option<String>,
-    pub model_from: Origin,
+    pub model_origin: Origin,
     /// Key to send to the origin of `base_url`, and to no other.
     pub key: Option<Key>,
     /// True if the key comes from the profile's command, which runs when the first request is sent.
-    pub key_by_command: bool,
+    pub has_key_command: bool,
     /// Origin of the key. Without a key: the variable that would hold it.
-    pub key_from: Origin,
+    pub key_origin: Origin,
     /// True if a key is required and missing, so that the user is asked for one. Never true for a local server.
     pub lacks_key: bool,
     /// Another origin for which a key of this profile was entered. That key is not sent to this one.
@@ -45,30 +45,30 @@ impl Connection {
 
     /// Returns whether the address comes from the profile, not from a flag or a variable.
     pub fn has_profile_address(&self) -> bool {
-        !matches!(self.base_url_from, Origin::Flag(_) | Origin::Environment(_))
+        !matches!(self.base_url_origin, Origin::Flag(_) | Origin::Environment(_))
     }
 
     /// Returns whether a key is available or a command provides one.
     pub fn has_key(&self) -> bool {
-        self.key.is_some() || self.key_by_command
+        self.key.is_some() || self.has_key_command
     }
 
     /// Describes the connection for the first screen: `gpt-5-mini at api.openai.com (key from OPENAI_API_KEY)`.
     pub fn describe(&self) -> String {
         let model = self.model.as_deref().unwrap_or("the server's default model");
-        let place = parse_address(&self.base_url).map(|url| format_host(&url)).unwrap_or_default();
-        let source = match (&self.key_from, &self.base_url_from) {
-            (Origin::Default, Origin::Default) if self.model_from == Origin::Default => {
+        let host = parse_address(&self.base_url).map(|url| format_host(&url)).unwrap_or_default();
+        let source = match (&self.key_origin, &self.base_url_origin) {
+            (Origin::Default, Origin::Default) if self.model_origin == Origin::Default => {
                 format!(" (profile {})", self.profile)
             }
-            (Origin::Default, Origin::Default) => format!(" ({})", describe_setter(&self.model_from)),
+            (Origin::Default, Origin::Default) => format!(" ({})", describe_setter(&self.model_origin)),
             (Origin::Default, address) => format!(" ({})", describe_setter(address)),
             (key, _) if self.lacks_key => format!(", but {key} is not set"),
             (_, address) if !self.has_key() => format!(" ({})", describe_setter(address)),
             (Origin::Entered, _) => " (with the key you entered)".to_owned(),
             (key, _) => format!(" (key from {key})"),
         };
-        format!("{model} at {place}{source}")
+        format!("{model} at {host}{source}")
     }
 }
 
@@ -96,11 +96,11 @@ pub fn resolve_connection(
     if flags.base_url.is_some() || read_variable(environment, "OPENAI_BASE_URL").is_some() {
         return find(OPENAI).map(Some);
     }
-    let filled_in = |name: &&str| {
+    let has_address = |name: &&str| {
         let profile = settings.config.profiles.get(*name);
         profile.is_some_and(|profile| !profile.base_url.contains(PLACEHOLDER))
     };
-    for name in PREFERRED_PROFILES.iter().filter(|name| filled_in(name)) {
+    for name in PREFERRED_PROFILES.iter().filter(|name| has_address(name)) {
         let connection = find(name)?;
         if connection.has_key() {
             return Ok(Some(connection));
@@ -117,21 +117,21 @@ pub fn usable_connections(
     flags: &Overrides,
     credentials: &Credentials,
 ) -> Vec<Connection> {
-    let bare = Overrides { profile: None, base_url: None, model: None, ..flags.clone() };
+    let flags_without_profile = Overrides { profile: None, base_url: None, model: None, ..flags.clone() };
     let mut names: Vec<&str> = settings.config.profiles.keys().map(String::as_str).collect();
     names.sort_by_key(|name| {
-        PREFERRED_PROFILES.iter().position(|tried| tried == name).unwrap_or(PREFERRED_PROFILES.len())
+        PREFERRED_PROFILES.iter().position(|preferred| preferred == name).unwrap_or(PREFERRED_PROFILES.len())
     });
-    let found = names.into_iter().filter_map(|name| {
+    let connections = names.into_iter().filter_map(|name| {
         // A model chosen for another profile does not apply here.
         let variables = |variable: &str| if variable == "AYE_MODEL" { None } else { environment(variable) };
-        resolve_profile(settings, name, &variables, &bare, credentials).ok()
+        resolve_profile(settings, name, &variables, &flags_without_profile, credentials).ok()
     });
     let is_usable = |connection: &Connection| {
-        let local = parse_address(&connection.base_url).is_some_and(|url| is_this_machine(&url));
-        connection.has_key() || local || connection.settings.key_env.is_none()
+        let is_local = parse_address(&connection.base_url).is_some_and(|url| is_this_machine(&url));
+        connection.has_key() || is_local || connection.settings.key_env.is_none()
     };
-    found.filter(is_usable).collect()
+    connections.filter(is_usable).collect()
 }
 
 /// Resolves the fallback profile. Returns `None` if none is set. Flags and variables that name a model or an address
@@ -143,10 +143,10 @@ pub fn resolve_fallback(
     settings: &Settings,
     environment: Environment<'_>,
     credentials: &Credentials,
-    first: &Connection,
+    primary: &Connection,
 ) -> Result<Option<Connection>, Problem> {
     let Some(name) = &settings.config.model.fallback else { return Ok(None) };
-    if *name == first.profile {
+    if *name == primary.profile {
         return Err(Problem { origin: settings.origin("model.fallback"), message: SAME_PROFILE.to_owned() });
     }
     let environment = |name: &str| match name {
@@ -167,92 +167,96 @@ fn resolve_profile(
     let Some(profile) = profiles.get(name) else {
         let known = profiles.keys().map(String::as_str);
         let hint = match find_nearest(name, known.clone()) {
-            Some(near) => format!("Did you mean {near}?"),
+            Some(nearest) => format!("Did you mean {nearest}?"),
             None => format!("Available profiles: {}", known.collect::<Vec<_>>().join(", ")),
         };
-        let words = format!("profile {name:?} does not exist. {hint}");
-        return Err(Problem { origin: settings.origin("model.profile"), message: words });
+        let message = format!("profile {name:?} does not exist. {hint}");
+        return Err(Problem { origin: settings.origin("model.profile"), message });
     };
-    let of_file = |field: &str| settings.origin(&format!("profiles.{name}.{field}"));
+    let file_origin = |field: &str| settings.origin(&format!("profiles.{name}.{field}"));
     let from_flag = |value: &Option<String>, flag| value.clone().map(|value| (value, Origin::Flag(flag)));
     let from_variable =
         |name: &str| read_variable(environment, name).map(|value| (value, Origin::Environment(name.to_owned())));
 
     // Invalid settings were reported when their file was read.
-    let wrong = |field: &str| settings.problems.iter().find(|problem| problem.origin == of_file(field)).cloned();
+    let find_problem =
+        |field: &str| settings.problems.iter().find(|problem| problem.origin == file_origin(field)).cloned();
     if profile.proxy.as_deref() == Some(UNUSABLE_ADDRESS)
-        && let Some(problem) = wrong("proxy")
+        && let Some(problem) = find_problem("proxy")
     {
         return Err(problem);
     }
-    let (base_url, base_url_from) = from_flag(&flags.base_url, "--base-url")
+    let (base_url, base_url_origin) = from_flag(&flags.base_url, "--base-url")
         .or_else(|| if name == OPENAI { from_variable("OPENAI_BASE_URL") } else { None })
-        .unwrap_or_else(|| (profile.base_url.clone(), of_file("base_url")));
+        .unwrap_or_else(|| (profile.base_url.clone(), file_origin("base_url")));
     let url = match base_address::parse(&base_url) {
         Ok(url) => url,
         Err(_)
             if base_url == UNUSABLE_ADDRESS
-                && let Some(problem) = wrong("base_url") =>
+                && let Some(problem) = find_problem("base_url") =>
         {
             return Err(problem);
         }
-        Err(words) => return Err(Problem { origin: base_url_from, message: words }),
+        Err(message) => return Err(Problem { origin: base_url_origin, message }),
     };
     if base_url.contains(PLACEHOLDER) {
-        let words = format!(
+        let message = format!(
             "profiles.{name}.base_url contains the placeholder {PLACEHOLDER}. Replace it with the name of your resource, for example {}",
             base_url.replace(PLACEHOLDER, "contoso")
         );
-        return Err(Problem { origin: base_url_from, message: words });
+        return Err(Problem { origin: base_url_origin, message });
     }
-    let (model, model_from) = from_flag(&flags.model, "--model")
+    let (model, model_origin) = from_flag(&flags.model, "--model")
         .or_else(|| from_variable("AYE_MODEL"))
-        .map(|(model, from)| (Some(model), from))
-        .unwrap_or_else(|| (profile.model.clone(), of_file("model")));
+        .map(|(model, origin)| (Some(model), origin))
+        .unwrap_or_else(|| (profile.model.clone(), file_origin("model")));
 
-    let named = profile.key_env.as_deref();
+    let key_variable = profile.key_env.as_deref();
     let origin = url.origin().ascii_serialization();
-    let program = profile.key_command.as_ref().and_then(|command| command.first());
-    let (key, key_from) = match (named.and_then(from_variable), program, credentials.key_for_origin(&origin)) {
-        (Some((key, from)), ..) => (Some(Key::new(&key)), from),
-        (None, Some(program), _) => (None, Origin::Command(program.clone())),
-        (None, None, Some(key)) => (Some(key), Origin::Entered),
-        (None, None, None) => (None, named.map_or(Origin::Default, |name| Origin::Environment(name.to_owned()))),
-    };
+    let key_program = profile.key_command.as_ref().and_then(|command| command.first());
+    let (key, key_origin) =
+        match (key_variable.and_then(from_variable), key_program, credentials.key_for_origin(&origin)) {
+            (Some((key, origin)), ..) => (Some(Key::new(&key)), origin),
+            (None, Some(program), _) => (None, Origin::Command(program.clone())),
+            (None, None, Some(key)) => (Some(key), Origin::Entered),
+            (None, None, None) => {
+                (None, key_variable.map_or(Origin::Default, |name| Origin::Environment(name.to_owned())))
+            }
+        };
     if key.as_ref().is_some_and(|key| !key.can_be_sent()) {
-        return Err(Problem { origin: key_from, message: UNSENDABLE.to_owned() });
+        return Err(Problem { origin: key_origin, message: UNSENDABLE.to_owned() });
     }
-    let key_by_command = key.is_none() && program.is_some();
-    let unkeyed = key.is_none() && !key_by_command;
-    let key_elsewhere = if unkeyed { find_other_key_origin(name, &origin, credentials) } else { None };
+    let key_by_command = key.is_none() && key_program.is_some();
+    let has_no_key = key.is_none() && !key_by_command;
+    let key_elsewhere = if has_no_key { find_other_key_origin(name, &origin, credentials) } else { None };
     let warning = (url.scheme() == "http" && !is_this_machine(&url)).then(|| {
-        let sent = if !unkeyed { "the key and all messages" } else { "all messages" };
-        format!("The connection to {} is not encrypted: others on the network can read {sent}", format_host(&url))
+        let exposed = if !has_no_key { "the key and all messages" } else { "all messages" };
+        format!("The connection to {} is not encrypted: others on the network can read {exposed}", format_host(&url))
     });
     Ok(Connection {
         profile: name.to_owned(),
         settings: profile.clone(),
         base_url: base_url.trim().trim_end_matches('/').to_owned(),
-        base_url_from,
+        base_url_origin,
         model,
-        model_from,
-        lacks_key: named.is_some() && unkeyed && !is_this_machine(&url),
+        model_origin,
+        lacks_key: key_variable.is_some() && has_no_key && !is_this_machine(&url),
         key,
-        key_by_command,
+        has_key_command: key_by_command,
         key_elsewhere,
-        key_from,
+        key_origin,
         warning,
     })
 }
 
 /// Returns the origin that a key of this profile was entered for, if it differs from `origin`.
 fn find_other_key_origin(name: &str, origin: &str, credentials: &Credentials) -> Option<String> {
-    let usual = built_in_profiles().get(name).and_then(|profile| parse_address(&profile.base_url));
-    let usual = usual.map(|url| url.origin().ascii_serialization());
-    let entered = usual
-        .filter(|usual| credentials.key_for_origin(usual).is_some())
+    let default_origin = built_in_profiles().get(name).and_then(|profile| parse_address(&profile.base_url));
+    let default_origin = default_origin.map(|url| url.origin().ascii_serialization());
+    let key_origin = default_origin
+        .filter(|origin| credentials.key_for_origin(origin).is_some())
         .or_else(|| credentials.origin_for_profile(name));
-    entered.filter(|entered| entered != origin)
+    key_origin.filter(|key_origin| key_origin != origin)
 }
 
 fn read_variable(environment: Environment<'_>, name: &str) -> Option<String> {
@@ -273,8 +277,8 @@ fn format_host(url: &Url) -> String {
 /// and link-local addresses belong to the network.
 fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    match bare.parse::<IpAddr>().map(|address| address.to_canonical()) {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    match address.parse::<IpAddr>().map(|address| address.to_canonical()) {
         // Connecting to the unspecified address, which some servers print as their own, reaches this machine.
         Ok(address) => address.is_loopback() || address.is_unspecified(),
         Err(_) => host.trim_end_matches('.') == "localhost",

@@ -26,18 +26,18 @@ impl Credentials {
     pub fn load(path: &Path) -> io::Result<Self> {
         settings_file::restrict_permissions(path)?;
         let table = read_key_table(path)?;
-        let entered = |(origin, value): (String, Value)| {
-            let text = |name| value.get(name).and_then(Value::as_str);
-            let key = Key::new(value.as_str().or_else(|| text("key"))?);
-            let profile = text("profile").map(str::to_owned);
+        let parse_entry = |(origin, value): (String, Value)| {
+            let text_of = |name| value.get(name).and_then(Value::as_str);
+            let key = Key::new(value.as_str().or_else(|| text_of("key"))?);
+            let profile = text_of("profile").map(str::to_owned);
             Some((origin, StoredKey { key, profile }))
         };
-        Ok(Self { path: path.to_owned(), keys: table.into_iter().filter_map(entered).collect() })
+        Ok(Self { path: path.to_owned(), keys: table.into_iter().filter_map(parse_entry).collect() })
     }
 
     /// Returns the key for an origin.
     pub fn key_for_origin(&self, origin: &str) -> Option<Key> {
-        self.keys.get(origin).map(|entered| entered.key.clone())
+        self.keys.get(origin).map(|stored| stored.key.clone())
     }
 
     pub fn origins(&self) -> impl Iterator<Item = &str> {
@@ -46,13 +46,13 @@ impl Credentials {
 
     /// Iterates over all keys, for redaction.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
-        self.keys.values().map(|entered| &entered.key)
+        self.keys.values().map(|stored| &stored.key)
     }
 
     /// Returns an origin for which a key was entered while this profile was in use.
     pub fn origin_for_profile(&self, profile: &str) -> Option<String> {
-        let of = |entered: &StoredKey| entered.profile.as_deref() == Some(profile);
-        self.keys.iter().find(|(_, entered)| of(entered)).map(|(origin, _)| origin.clone())
+        let is_of_profile = |stored: &StoredKey| stored.profile.as_deref() == Some(profile);
+        self.keys.iter().find(|(_, stored)| is_of_profile(stored)).map(|(origin, _)| origin.clone())
     }
 
     /// Stores a key for the origin of an address, together with the profile. Keys saved by another process in the

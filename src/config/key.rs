@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn only_printable_ascii_can_be_sent() {
-        for (key, can) in [
+        for (key, can_be_sent) in [
             (" sk-1\n", true),
             ("Basic abc=", true),
             ("", false),
@@ -51,7 +51,7 @@ mod tests {
             ("\u{feff}sk-1", false),
             ("sk\t1", false),
         ] {
-            assert_eq!(Key::new(key).can_be_sent(), can, "{key:?}");
+            assert_eq!(Key::new(key).can_be_sent(), can_be_sent, "{key:?}");
         }
     }
 }

@@ -19,8 +19,8 @@ impl fmt::Display for Problem {
 
 /// Returns the known name closest to what was written, or `None` if none is close enough.
 pub fn find_nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let far = |name: &&str| edit_distance(written, name);
-    let best = known.into_iter().min_by_key(far)?;
+    let distance = |name: &&str| edit_distance(written, name);
+    let best = known.into_iter().min_by_key(distance)?;
     (edit_distance(written, best) <= best.len().max(4) / 3 + 1).then_some(best)
 }
 
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn only_a_close_name_is_suggested() {
         let known = ["mouse", "theme", "theme_light", "links"];
-        for (written, meant) in [
+        for (written, expected) in [
             ("muose", Some("mouse")),
             ("Mouse", Some("mouse")),
             ("theme_ligt", Some("theme_light")),
@@ -47,7 +47,7 @@ mod tests {
             ("font_size", None),
             ("", None),
         ] {
-            assert_eq!(find_nearest(written, known), meant, "{written}");
+            assert_eq!(find_nearest(written, known), expected, "{written}");
         }
         assert_eq!(find_nearest("x", []), None);
     }

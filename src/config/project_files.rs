@@ -80,40 +80,40 @@ pub enum ProjectFileKind {
 
 impl ProjectFiles {
     /// Reads all project files without applying any of them.
-    pub fn load(place: &ProjectSource) -> Self {
-        let known = TrustedProject::find_project(&place.trust_file, &place.folder);
-        let mut files = load_instructions(place, &known);
-        match read_project_text(&place.folder, PROJECT_RULES_FILE) {
+    pub fn load(source: &ProjectSource) -> Self {
+        let trusted = TrustedProject::find_project(&source.trust_file, &source.folder);
+        let mut files = load_instructions(source, &trusted);
+        match read_project_text(&source.folder, PROJECT_RULES_FILE) {
             Ok(None) => {}
             Ok(Some(text)) => {
-                let sheet = rules::rules_parser::parse_rules(
+                let parsed = rules::rules_parser::parse_rules(
                     &text,
                     PROJECT_RULES_FILE,
-                    &place.tools,
+                    &source.tools,
                     &RuleScope::TrustedProject,
                 );
                 // A file without rules and errors has no effect.
-                if !sheet.rules.is_empty() || !sheet.problems.is_empty() {
-                    files.push(build_file(place, &known, PROJECT_RULES_FILE, &text, describe_rules(&sheet)));
+                if !parsed.rules.is_empty() || !parsed.problems.is_empty() {
+                    files.push(build_file(source, &trusted, PROJECT_RULES_FILE, &text, describe_rules(&parsed)));
                 }
             }
-            Err(why) => files.push(unusable_file(PROJECT_RULES_FILE, why)),
+            Err(reason) => files.push(unusable_file(PROJECT_RULES_FILE, reason)),
         }
         Self {
-            folder: place.folder.clone(),
+            folder: source.folder.clone(),
             files,
-            other_names: list_other_names(&place.folder),
-            trusted_on: known.trusted_on,
+            other_names: list_other_names(&source.folder),
+            trusted_on: trusted.trusted_on,
         }
     }
 
     /// Returns the trusted instructions. Reads no project file if the user never trusted one of this project.
-    pub fn trusted_instructions(place: &ProjectSource) -> Vec<Instructions> {
-        let known = TrustedProject::find_project(&place.trust_file, &place.folder);
-        if known.files.is_empty() {
+    pub fn trusted_instructions(source: &ProjectSource) -> Vec<Instructions> {
+        let trusted = TrustedProject::find_project(&source.trust_file, &source.folder);
+        if trusted.files.is_empty() {
             return Vec::new();
         }
-        load_instructions(place, &known).into_iter().filter_map(ProjectFile::into_trusted_instructions).collect()
+        load_instructions(source, &trusted).into_iter().filter_map(ProjectFile::into_trusted_instructions).collect()
     }
 
     /// Iterates over the usable files that are not trusted in their current version.
@@ -132,21 +132,23 @@ impl ProjectFiles {
     }
 
     /// Trusts the given files if the project still contains exactly these versions. Returns whether it does.
-    pub fn trust(place: &ProjectSource, seen: &[(String, Digest)], today: &str) -> io::Result<bool> {
+    pub fn trust(source: &ProjectSource, accepted: &[(String, Digest)], today: &str) -> io::Result<bool> {
         let names: Vec<&str> = INSTRUCTION_FILES
             .into_iter()
-            .filter(|_| place.max_instruction_bytes > 0)
+            .filter(|_| source.max_instruction_bytes > 0)
             .chain([PROJECT_RULES_FILE])
             .collect();
-        let now: Vec<(&str, String)> =
-            names.iter().filter_map(|name| Some((*name, read_project_text(&place.folder, name).ok()??))).collect();
-        let same = |(name, sha256): &(String, Digest)| {
-            now.iter().find(|(own, text)| own == name && Digest::of_bytes(text.as_bytes()) == *sha256)
+        let current: Vec<(&str, String)> =
+            names.iter().filter_map(|name| Some((*name, read_project_text(&source.folder, name).ok()??))).collect();
+        let find_unchanged = |(name, sha256): &(String, Digest)| {
+            current
+                .iter()
+                .find(|(current_name, text)| current_name == name && Digest::of_bytes(text.as_bytes()) == *sha256)
         };
-        let found: Option<Vec<_>> = seen.iter().map(same).collect();
-        let Some(found) = found else { return Ok(false) };
-        let files: Vec<(&str, &str)> = found.into_iter().map(|(name, text)| (*name, text.as_str())).collect();
-        trust::trust_files(&place.trust_file, &place.folder, &files, today)?;
+        let unchanged: Option<Vec<_>> = accepted.iter().map(find_unchanged).collect();
+        let Some(unchanged) = unchanged else { return Ok(false) };
+        let files: Vec<(&str, &str)> = unchanged.into_iter().map(|(name, text)| (*name, text.as_str())).collect();
+        trust::trust_files(&source.trust_file, &source.folder, &files, today)?;
         Ok(true)
     }
 }
@@ -154,84 +156,83 @@ impl ProjectFiles {
 impl ProjectFile {
     fn into_trusted_instructions(self) -> Option<Instructions> {
         match self.kind {
-            ProjectFileKind::Instructions(words) if self.trust_state == TrustState::Trusted => Some(words),
+            ProjectFileKind::Instructions(instructions) if self.trust_state == TrustState::Trusted => {
+                Some(instructions)
+            }
             ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. } | ProjectFileKind::Unusable(_) => None,
         }
     }
 }
 
-fn load_instructions(place: &ProjectSource, known: &TrustedProject) -> Vec<ProjectFile> {
-    if place.max_instruction_bytes == 0 {
+fn load_instructions(source: &ProjectSource, trusted: &TrustedProject) -> Vec<ProjectFile> {
+    if source.max_instruction_bytes == 0 {
         return Vec::new();
     }
-    let read = INSTRUCTION_FILES.map(|name| (name, read_project_text(&place.folder, name)));
-    let said = |(name, read): &(&'static str, Result<Option<String>, String>)| match read {
+    let results = INSTRUCTION_FILES.map(|name| (name, read_project_text(&source.folder, name)));
+    let non_blank_text = |(name, result): &(&'static str, Result<Option<String>, String>)| match result {
         Ok(Some(text)) if !text.trim().is_empty() => Some((*name, text.clone())),
         Ok(_) | Err(_) => None,
     };
-    let texts: Vec<(&str, String)> = read.iter().filter_map(said).collect();
-    let sent =
-        Instructions::from_files(texts.iter().map(|(name, text)| (*name, text.as_str())), place.max_instruction_bytes);
+    let texts: Vec<(&str, String)> = results.iter().filter_map(non_blank_text).collect();
+    let instructions =
+        Instructions::from_files(texts.iter().map(|(name, text)| (*name, text.as_str())), source.max_instruction_bytes);
     let mut files: Vec<ProjectFile> = texts
         .iter()
-        .zip(sent)
-        .map(|((name, text), words)| build_file(place, known, name, text, ProjectFileKind::Instructions(words)))
+        .zip(instructions)
+        .map(|((name, text), instructions)| {
+            build_file(source, trusted, name, text, ProjectFileKind::Instructions(instructions))
+        })
         .collect();
-    let failed = |(name, read): (&str, Result<Option<String>, String>)| Some(unusable_file(name, read.err()?));
-    files.extend(read.into_iter().filter_map(failed));
+    let to_unusable_file =
+        |(name, result): (&str, Result<Option<String>, String>)| Some(unusable_file(name, result.err()?));
+    files.extend(results.into_iter().filter_map(to_unusable_file));
     files
 }
 
 fn build_file(
-    place: &ProjectSource,
-    known: &TrustedProject,
+    source: &ProjectSource,
+    trusted: &TrustedProject,
     name: &str,
     text: &str,
-    what: ProjectFileKind,
+    kind: ProjectFileKind,
 ) -> ProjectFile {
-    let look = known.trust_state(name, text);
-    let before = known.files.get(name).filter(|_| look == TrustState::Changed);
-    let before = before.and_then(|sha256| trust::read_trusted_text(&place.trust_file, sha256));
-    let changed = before.map(|before| Edit { path: name.into(), before: Some(before), after: text.to_owned() });
+    let trust_state = trusted.trust_state(name, text);
+    let trusted_digest = trusted.files.get(name).filter(|_| trust_state == TrustState::Changed);
+    let trusted_text = trusted_digest.and_then(|sha256| trust::read_trusted_text(&source.trust_file, sha256));
+    let edit =
+        trusted_text.map(|text_before| Edit { path: name.into(), before: Some(text_before), after: text.to_owned() });
     ProjectFile {
         name: name.to_owned(),
-        kind: what,
-        trust_state: look,
+        kind,
+        trust_state,
         sha256: Digest::of_bytes(text.as_bytes()),
         bytes: text.len(),
-        diff: changed.map(|edit| edit.diff()),
+        diff: edit.map(|edit| edit.diff()),
     }
 }
 
-fn unusable_file(name: &str, why: String) -> ProjectFile {
-    let (look, what) = (TrustState::Unknown, ProjectFileKind::Unusable(why));
-    ProjectFile {
-        name: name.to_owned(),
-        kind: what,
-        trust_state: look,
-        sha256: Digest::default(),
-        bytes: 0,
-        diff: None,
-    }
+fn unusable_file(name: &str, reason: String) -> ProjectFile {
+    let (trust_state, kind) = (TrustState::Unknown, ProjectFileKind::Unusable(reason));
+    ProjectFile { name: name.to_owned(), kind, trust_state, sha256: Digest::default(), bytes: 0, diff: None }
 }
 
-fn describe_rules(sheet: &ParsedRules) -> ProjectFileKind {
+fn describe_rules(parsed: &ParsedRules) -> ProjectFileKind {
     ProjectFileKind::Rules {
-        counts: sheet.count_by_kind(),
-        allow_count: sheet.rules.iter().filter(|rule| rule.effect == RuleEffect::Allow).count(),
-        descriptions: list_in_order(sheet),
-        problems: sheet.problems.iter().map(ToString::to_string).collect(),
+        counts: parsed.count_by_kind(),
+        allow_count: parsed.rules.iter().filter(|rule| rule.effect == RuleEffect::Allow).count(),
+        descriptions: list_in_order(parsed),
+        problems: parsed.problems.iter().map(ToString::to_string).collect(),
     }
 }
 
 /// Describes every rule in file order, invalid ones included.
-fn list_in_order(sheet: &ParsedRules) -> Vec<String> {
-    let right = sheet.rules.iter().map(|rule| (rule.location.line, rule.describe_with_location()));
-    let mut all: Vec<(usize, String)> = right
-        .chain(sheet.problems.iter().map(|problem| (problem.origin.line(), describe_invalid_rule(problem))))
+fn list_in_order(parsed: &ParsedRules) -> Vec<String> {
+    let valid_rules = parsed.rules.iter().map(|rule| (rule.location.line, rule.describe_with_location()));
+    let mut lines: Vec<(usize, String)> = valid_rules
+        .chain(parsed.problems.iter().map(|problem| (problem.origin.line(), describe_invalid_rule(problem))))
         .collect();
-    all.sort_by_key(|(line, _)| *line);
-    all.into_iter().map(|(_, told)| told).collect()
+    lines.sort_by_key(|(line, _)| *line);
+    lines.into_iter().map(|(_, description)| description).collect()
 }
 
 /// Describes an invalid rule.
@@ -241,15 +242,15 @@ fn describe_invalid_rule(problem: &Problem) -> String {
 
 /// Lists the other names in `.aye`, sorted. A symlink that leads out of the project is not followed.
 fn list_other_names(folder: &Path) -> Vec<String> {
-    let Ok(Some(own)) = resolve_in_project(folder, ".aye") else { return Vec::new() };
+    let Ok(Some(folder_path)) = resolve_in_project(folder, ".aye") else { return Vec::new() };
     let known = [".aye/instructions.md", PROJECT_RULES_FILE];
-    let names = fs::read_dir(own).into_iter().flatten().flatten().take(1_000);
+    let names = fs::read_dir(folder_path).into_iter().flatten().flatten().take(1_000);
     let mut names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.retain(|name| !known.contains(&format!(".aye/{name}").as_str()));
     names.sort();
-    let more = names.len().saturating_sub(MAX_OTHER_NAMES);
+    let omitted = names.len().saturating_sub(MAX_OTHER_NAMES);
     names.truncate(MAX_OTHER_NAMES);
-    names.extend((more > 0).then(|| format!("{more} more")));
+    names.extend((omitted > 0).then(|| format!("{omitted} more")));
     names
 }
 

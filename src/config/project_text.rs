@@ -20,18 +20,18 @@ pub fn read_project_text(folder: &Path, name: &str) -> Result<Option<String>, St
 /// Resolves a name in the project to its real path. Returns `None` if there is no such file.
 pub(super) fn resolve_in_project(folder: &Path, name: &str) -> Result<Option<PathBuf>, String> {
     let path = folder.join(name);
-    let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
     let real = match path.canonicalize() {
         Ok(real) => real,
         Err(error) if settings_file::is_missing(&error) && !is_link => return Ok(None),
         Err(_) if is_link => return Err("it is a broken symlink".to_owned()),
         Err(error) => return Err(format!("the file cannot be read ({error})")),
     };
-    let home = folder.canonicalize().map_err(|error| format!("the folder cannot be read ({error})"))?;
-    match real.strip_prefix(&home) {
+    let project = folder.canonicalize().map_err(|error| format!("the folder cannot be read ({error})"))?;
+    match real.strip_prefix(&project) {
         Err(_) => Err("it is a symlink to a path outside the project".to_owned()),
-        Ok(own) if own != Path::new(name) && sensitive_paths::is_sensitive(own) => {
-            Err(format!("it is a symlink to {}, which may hold secrets or affect other programs", own.display()))
+        Ok(relative) if relative != Path::new(name) && sensitive_paths::is_sensitive(relative) => {
+            Err(format!("it is a symlink to {}, which may hold secrets or affect other programs", relative.display()))
         }
         Ok(_) => Ok(Some(real)),
     }

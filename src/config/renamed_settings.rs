@@ -31,13 +31,14 @@ pub const RENAMED_SETTINGS: &[(&str, &str, &str)] = &[
 /// Returns the new name of a setting, or `None` if its name did not change. The section of a section is empty.
 pub fn find_new_name(section: &str, old: &str) -> Option<&'static str> {
     let old = normalize_name(section, old);
-    let renamed = RENAMED_SETTINGS.iter().find(|(of, name, _)| *of == section && *name == old);
+    let renamed =
+        RENAMED_SETTINGS.iter().find(|(renamed_section, name, _)| *renamed_section == section && *name == old);
     renamed.map(|(.., new)| *new)
 }
 
 /// Returns whether two names mean the same setting of a section. Names of key actions may contain dashes.
-pub fn is_same_name(section: &str, one: &str, other: &str) -> bool {
-    normalize_name(section, one) == normalize_name(section, other)
+pub fn is_same_name(section: &str, first: &str, second: &str) -> bool {
+    normalize_name(section, first) == normalize_name(section, second)
 }
 
 fn normalize_name(section: &str, name: &str) -> String {

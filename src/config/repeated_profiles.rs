@@ -8,9 +8,9 @@ pub struct RepeatedProfile {
     /// Name of the profile.
     pub name: String,
     /// Line of the first section, starting at 1.
-    pub first: usize,
+    pub first_line: usize,
     /// Line of the repeated section.
-    pub repeated: usize,
+    pub repeated_line: usize,
     /// Text with the repeated section blanked out; line numbers stay the same.
     pub remaining_text: String,
 }
@@ -18,30 +18,31 @@ pub struct RepeatedProfile {
 /// Finds the first repeated profile section. Use only on text that is not valid TOML: headings inside multi-line
 /// strings are taken for headings.
 pub fn find_repeated_profile(text: &str) -> Option<RepeatedProfile> {
-    let mut seen: Vec<(String, usize)> = Vec::new();
+    let mut seen_profiles: Vec<(String, usize)> = Vec::new();
     let headings: Vec<Option<Vec<String>>> = text.lines().map(parse_heading).collect();
-    for (at, path) in headings.iter().enumerate() {
+    for (index, path) in headings.iter().enumerate() {
         let Some([section, name]) = path.as_deref() else { continue };
         if section != "profiles" {
             continue;
         }
-        if let Some((_, first)) = seen.iter().find(|(known, _)| known == name) {
-            let inside = |path: &Vec<String>| path.starts_with(&[section.clone(), name.clone()]) && path.len() > 2;
-            let rest = headings[at + 1..].iter();
-            let lines = 1 + rest.take_while(|path| path.as_ref().is_none_or(inside)).count();
-            let kept = |(line, text): (usize, &str)| match (at..at + lines).contains(&line) {
+        if let Some((_, first_line)) = seen_profiles.iter().find(|(seen_name, _)| seen_name == name) {
+            let is_subsection =
+                |path: &Vec<String>| path.starts_with(&[section.clone(), name.clone()]) && path.len() > 2;
+            let following = headings[index + 1..].iter();
+            let line_count = 1 + following.take_while(|path| path.as_ref().is_none_or(is_subsection)).count();
+            let blank_section = |(line, text): (usize, &str)| match (index..index + line_count).contains(&line) {
                 true => "\n".to_owned(),
                 false => text.to_owned(),
             };
-            let without = text.split_inclusive('\n').enumerate().map(kept).collect();
+            let remaining_text = text.split_inclusive('\n').enumerate().map(blank_section).collect();
             return Some(RepeatedProfile {
                 name: name.clone(),
-                first: *first,
-                repeated: at + 1,
-                remaining_text: without,
+                first_line: *first_line,
+                repeated_line: index + 1,
+                remaining_text,
             });
         }
-        seen.push((name.clone(), at + 1));
+        seen_profiles.push((name.clone(), index + 1));
     }
     None
 }
@@ -54,9 +55,9 @@ fn parse_heading(line: &str) -> Option<Vec<String>> {
     }
     let mut path = Vec::new();
     let mut table: Table = line.parse().ok()?;
-    while let Some((name, Value::Table(below))) = table.into_iter().next() {
+    while let Some((name, Value::Table(subtable))) = table.into_iter().next() {
         path.push(name);
-        table = below;
+        table = subtable;
     }
     (!path.is_empty()).then_some(path)
 }
@@ -68,10 +69,10 @@ mod tests {
     #[test]
     fn a_repeated_section_is_blanked_and_line_numbers_stay() {
         let text = "[profiles.a]\nmodel = \"1\"\n[ profiles . \"a\" ] # again\nmodel = \"2\"\n[profiles.a.parameters]\nx = 1\n[screen]\nmouse = true\n";
-        let twice = find_repeated_profile(text).unwrap();
-        assert_eq!((twice.name.as_str(), twice.first, twice.repeated), ("a", 1, 3));
-        assert_eq!(twice.remaining_text, "[profiles.a]\nmodel = \"1\"\n\n\n\n\n[screen]\nmouse = true\n");
-        assert_eq!(find_repeated_profile(&twice.remaining_text), None);
+        let repeated = find_repeated_profile(text).unwrap();
+        assert_eq!((repeated.name.as_str(), repeated.first_line, repeated.repeated_line), ("a", 1, 3));
+        assert_eq!(repeated.remaining_text, "[profiles.a]\nmodel = \"1\"\n\n\n\n\n[screen]\nmouse = true\n");
+        assert_eq!(find_repeated_profile(&repeated.remaining_text), None);
     }
 
     #[test]

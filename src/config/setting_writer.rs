@@ -10,31 +10,32 @@ use toml_edit::{DocumentMut, Item, Table, Value};
 /// and order are kept. Fails without touching the file if it is not valid TOML.
 pub fn write_setting(path: &Path, setting: &[&str], value: impl Into<Value>) -> io::Result<()> {
     let text = settings_file::read_or_empty(path)?;
-    let changed = apply_setting(&text, setting, value.into()).map_err(io::Error::other)?;
-    if changed == text { Ok(()) } else { settings_file::replace_file(path, &changed) }
+    let new_text = apply_setting(&text, setting, value.into()).map_err(io::Error::other)?;
+    if new_text == text { Ok(()) } else { settings_file::replace_file(path, &new_text) }
 }
 
 fn apply_setting(text: &str, setting: &[&str], value: Value) -> Result<String, String> {
     let mut document: DocumentMut =
         text.parse().map_err(|_| "the settings file is not valid TOML; nothing was changed".to_owned())?;
-    let (name, above) = setting.split_last().ok_or("the name of the setting is missing")?;
-    let section = match above {
+    let (name, sections) = setting.split_last().ok_or("the name of the setting is missing")?;
+    let section = match sections {
         ["profiles", _] => "profiles.*".to_owned(),
-        above => above.join("."),
+        path => path.join("."),
     };
     if schema::find_setting(&section, name).is_none() {
         return Err(format!("{} is not a setting", setting.join(".")));
     }
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
-    for (depth, section) in above.iter().enumerate() {
+    for (depth, section) in sections.iter().enumerate() {
         let missing = || {
-            let mut made = Table::new();
+            let mut section = Table::new();
             // `[profiles]` is not written as a section of its own above `[profiles.mine]`.
-            made.set_implicit(depth + 1 < above.len());
-            Item::Table(made)
+            section.set_implicit(depth + 1 < sections.len());
+            Item::Table(section)
         };
-        let below = table.entry(section).or_insert_with(missing);
-        table = below.as_table_like_mut().ok_or_else(|| format!("{section} is not a section in the settings file"))?;
+        let subtable = table.entry(section).or_insert_with(missing);
+        table =
+            subtable.as_table_like_mut().ok_or_else(|| format!("{section} is not a section in the settings file"))?;
     }
     match table.get_mut(name).and_then(Item::as_value_mut) {
         Some(old) => {
@@ -52,8 +53,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_setting(before: &str, setting: &[&str], value: &str, after: &str) {
-        assert_eq!(apply_setting(before, setting, value.into()).as_deref(), Ok(after));
+    fn check_setting(old_text: &str, setting: &[&str], value: &str, new_text: &str) {
+        assert_eq!(apply_setting(old_text, setting, value.into()).as_deref(), Ok(new_text));
     }
 
     const THEME: &[&str] = &["screen", "theme"];
@@ -74,10 +75,10 @@ mod tests {
 
     #[test]
     fn an_invalid_change_is_an_error() {
-        let wrong = |text, setting: &[&str]| apply_setting(text, setting, "x".into()).unwrap_err();
-        assert_eq!(wrong("[screen", THEME), "the settings file is not valid TOML; nothing was changed");
-        assert_eq!(wrong("screen = 3", THEME), "screen is not a section in the settings file");
-        assert_eq!(wrong("", &["screen", "them"]), "screen.them is not a setting");
+        let setting_error = |text, setting: &[&str]| apply_setting(text, setting, "x".into()).unwrap_err();
+        assert_eq!(setting_error("[screen", THEME), "the settings file is not valid TOML; nothing was changed");
+        assert_eq!(setting_error("screen = 3", THEME), "screen is not a section in the settings file");
+        assert_eq!(setting_error("", &["screen", "them"]), "screen.them is not a setting");
     }
 
     #[test]

@@ -42,18 +42,18 @@ pub struct Settings {
 impl Settings {
     /// Loads the user's config file. The file need not exist and is never changed here.
     pub fn load(file: &Path, environment: Environment<'_>, flags: &Overrides) -> Self {
-        let shown = abbreviate_home(file, environment("HOME").as_deref().map(Path::new));
+        let display_name = abbreviate_home(file, environment("HOME").as_deref().map(Path::new));
         let layer = match fs::read(file) {
             Ok(bytes) => match String::from_utf8(bytes) {
-                Ok(text) => parse_settings(&text, &shown),
+                Ok(text) => parse_settings(&text, &display_name),
                 Err(error) => {
-                    let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-                    let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
-                    unusable_layer(&shown, line, "this is not text in UTF-8")
+                    let valid_bytes = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                    let line = valid_bytes.iter().filter(|&&byte| byte == b'\n').count() + 1;
+                    unusable_layer(&display_name, line, "this is not text in UTF-8")
                 }
             },
             Err(error) if super::settings_file::is_missing(&error) => Layer::default(),
-            Err(error) => unusable_layer(&shown, 1, &format!("the file cannot be read ({error})")),
+            Err(error) => unusable_layer(&display_name, 1, &format!("the file cannot be read ({error})")),
         };
         Self::from_layers([layer], environment, flags)
     }
@@ -131,22 +131,22 @@ impl Settings {
     fn check_consistency(&mut self) {
         let shell = &mut self.config.shell;
         if shell.timeout > shell.max_timeout {
-            let words = format!(
+            let message = format!(
                 "shell.timeout ({}) exceeds shell.max_timeout ({}). Both are set to {0}",
                 shell.timeout, shell.max_timeout
             );
             shell.max_timeout = shell.timeout;
-            let set = ["shell.timeout", "shell.max_timeout"].map(|path| self.origin(path));
-            let at = set.into_iter().find(|origin| *origin != Origin::Default).unwrap_or_default();
-            self.problems.push(Problem { origin: at, message: words });
+            let origins = ["shell.timeout", "shell.max_timeout"].map(|path| self.origin(path));
+            let origin = origins.into_iter().find(|origin| *origin != Origin::Default).unwrap_or_default();
+            self.problems.push(Problem { origin, message });
         }
-        let unplaced = self.config.profiles.iter().filter(|(_, profile)| profile.base_url.is_empty());
-        for (name, _) in unplaced {
-            let inside = format!("profiles.{name}.");
-            let at = self.origins.iter().find(|(path, _)| path.starts_with(&inside));
-            let at = at.map(|(_, origin)| origin.clone()).unwrap_or_default();
-            let words = format!("profiles.{name} has no base_url. Set it to the address of the provider");
-            self.problems.push(Problem { origin: at, message: words });
+        let without_address = self.config.profiles.iter().filter(|(_, profile)| profile.base_url.is_empty());
+        for (name, _) in without_address {
+            let prefix = format!("profiles.{name}.");
+            let found_origin = self.origins.iter().find(|(path, _)| path.starts_with(&prefix));
+            let origin = found_origin.map(|(_, origin)| origin.clone()).unwrap_or_default();
+            let message = format!("profiles.{name} has no base_url. Set it to the address of the provider");
+            self.problems.push(Problem { origin, message });
         }
         self.config.profiles.retain(|_, profile| !profile.base_url.is_empty());
         self.check_fallback();
@@ -161,32 +161,32 @@ impl Settings {
     fn check_fallback(&mut self) {
         let model = &self.config.model;
         let Some(fallback) = &model.fallback else { return };
-        let words = if !self.config.profiles.contains_key(fallback) {
+        let message = if !self.config.profiles.contains_key(fallback) {
             let known = self.config.profiles.keys().map(String::as_str);
-            let hint = find_nearest(fallback, known).map(|near| format!(". Did you mean {near}?"));
+            let hint = find_nearest(fallback, known).map(|nearest| format!(". Did you mean {nearest}?"));
             format!("profile {fallback:?} does not exist{}", hint.unwrap_or_default())
         } else if model.profile.as_ref() == Some(fallback) {
             SAME_PROFILE.to_owned()
         } else {
             return;
         };
-        self.problems.push(Problem { origin: self.origin("model.fallback"), message: words });
+        self.problems.push(Problem { origin: self.origin("model.fallback"), message });
         self.config.model.fallback = None;
     }
 }
 
-fn unusable_layer(file: &str, line: usize, what: &str) -> Layer {
+fn unusable_layer(file: &str, line: usize, reason: &str) -> Layer {
     let origin = Origin::File { file: file.to_owned(), line };
-    let message = format!("{what}; the whole file is ignored");
+    let message = format!("{reason}; the whole file is ignored");
     Layer { problems: vec![Problem { origin, message }], ..Layer::default() }
 }
 
 /// Merges one table into another recursively. All other values are replaced.
-fn merge_tables(under: &mut Table, over: Table) {
-    for (name, value) in over {
-        match (under.get_mut(&name), value) {
-            (Some(Value::Table(under)), Value::Table(over)) => merge_tables(under, over),
-            (_, value) => drop(under.insert(name, value)),
+fn merge_tables(target: &mut Table, source: Table) {
+    for (name, value) in source {
+        match (target.get_mut(&name), value) {
+            (Some(Value::Table(subtable)), Value::Table(source)) => merge_tables(subtable, source),
+            (_, value) => drop(target.insert(name, value)),
         }
     }
 }

@@ -13,7 +13,7 @@ const OWNER_ONLY: u32 = 0o600;
 pub fn read_or_empty(path: &Path) -> io::Result<String> {
     match fs::read_to_string(path) {
         Err(error) if is_missing(&error) => Ok(String::new()),
-        read => read,
+        result => result,
     }
 }
 
@@ -24,21 +24,22 @@ pub fn is_missing(error: &io::Error) -> bool {
 
 /// Reads a text file of at most `longest` bytes. Returns `None` if it does not exist, and an error text if it cannot be
 /// read, is longer, or is not a regular file. Never blocks on a pipe.
-pub fn read_bounded_text(path: &Path, longest: u64) -> Result<Option<String>, String> {
-    let unread = |error: io::Error| format!("the file cannot be read ({error})");
+pub fn read_bounded_text(path: &Path, max_bytes: u64) -> Result<Option<String>, String> {
+    let read_error = |error: io::Error| format!("the file cannot be read ({error})");
     let file = match File::options().read(true).custom_flags(NONBLOCK).open(path) {
         Err(error) if is_missing(&error) => return Ok(None),
-        opened => opened.map_err(unread)?,
+        result => result.map_err(read_error)?,
     };
-    let kind = file.metadata().map_err(unread)?;
-    if !kind.is_file() {
+    let metadata = file.metadata().map_err(read_error)?;
+    if !metadata.is_file() {
         return Err("it is not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
-    file.take(longest + 1).read_to_end(&mut bytes).map_err(unread)?;
-    if bytes.len() as u64 > longest {
-        let most = if longest < 1 << 20 { format!("{} KiB", longest >> 10) } else { format!("{} MB", longest >> 20) };
-        return Err(format!("the file is longer than {most}"));
+    file.take(max_bytes + 1).read_to_end(&mut bytes).map_err(read_error)?;
+    if bytes.len() as u64 > max_bytes {
+        let limit =
+            if max_bytes < 1 << 20 { format!("{} KiB", max_bytes >> 10) } else { format!("{} MB", max_bytes >> 20) };
+        return Err(format!("the file is longer than {limit}"));
     }
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -53,7 +54,7 @@ const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
 pub fn restrict_permissions(path: &Path) -> io::Result<()> {
     let file = match File::open(path) {
         Err(error) if is_missing(&error) => return Ok(()),
-        opened => opened?,
+        result => result?,
     };
     if file.metadata()?.mode() & 0o777 != OWNER_ONLY {
         file.set_permissions(Permissions::from_mode(OWNER_ONLY))?;
@@ -64,10 +65,10 @@ pub fn restrict_permissions(path: &Path) -> io::Result<()> {
 /// Replaces the file atomically. If the path is a symlink, as in dotfile repositories, its target is replaced and the
 /// link is kept.
 pub fn replace_file(path: &Path, text: &str) -> io::Result<()> {
-    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = real.parent().unwrap_or(Path::new("."));
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = target.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    private_files::replace(&real, text.as_bytes())
+    private_files::replace(&target, text.as_bytes())
 }
 
 #[cfg(test)]

@@ -50,17 +50,17 @@ pub fn parse_settings(text: &str, file: &str) -> Layer {
 /// Removes repeated profile sections. Returns the remaining text and, for each removed section, its name and both
 /// lines. A text that is invalid TOML for another reason is returned unchanged.
 fn remove_repeated_profiles(text: &str) -> (String, Vec<(String, usize, usize)>) {
-    let (mut without, mut found) = (text.to_owned(), Vec::new());
-    while without.parse::<Table>().is_err() {
-        match repeated_profiles::find_repeated_profile(&without) {
-            Some(twice) => {
-                found.push((twice.name, twice.first, twice.repeated));
-                without = twice.remaining_text;
+    let (mut remaining_text, mut removed) = (text.to_owned(), Vec::new());
+    while remaining_text.parse::<Table>().is_err() {
+        match repeated_profiles::find_repeated_profile(&remaining_text) {
+            Some(repeated) => {
+                removed.push((repeated.name, repeated.first_line, repeated.repeated_line));
+                remaining_text = repeated.remaining_text;
             }
             None => return (text.to_owned(), Vec::new()),
         }
     }
-    (without, found)
+    (remaining_text, removed)
 }
 
 /// State while reading one file.
@@ -79,14 +79,14 @@ struct Entry<'a> {
 }
 
 impl SettingsParser<'_> {
-    fn report_syntax_error(&mut self, message: &str, byte: usize) {
+    fn report_syntax_error(&mut self, message: &str, offset: usize) {
         let mut message = message.lines().next().unwrap_or("syntax error");
-        let line = self.text.as_bytes()[..byte.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count();
+        let line = self.text.as_bytes()[..offset.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count();
         let value = self.text.lines().nth(line).and_then(|line| line.split_once('='));
         if value.is_some_and(|(_, value)| ["null", "nil", "None", "none"].contains(&value.trim())) {
             message = "TOML has no null: remove the line";
         }
-        self.report(self.origin_at(byte), format!("this is not TOML ({message}); the whole file is ignored"));
+        self.report(self.origin_at(offset), format!("this is not TOML ({message}); the whole file is ignored"));
     }
 
     fn parse_sections(&mut self, table: DeTable<'_>) {
@@ -150,14 +150,14 @@ impl SettingsParser<'_> {
     fn section_table(&mut self, sections: &[&str]) -> &mut Table {
         let mut table = &mut self.layer.table;
         for section in sections {
-            let below = table.entry(*section).or_insert_with(|| Value::Table(Table::new()));
-            table = below.as_table_mut().expect("only sections are put here");
+            let subtable = table.entry(*section).or_insert_with(|| Value::Table(Table::new()));
+            table = subtable.as_table_mut().expect("only sections are put here");
         }
         table
     }
 
     /// Reads the names in a table. An old name is replaced, with a notice; if both names are given, the new one counts.
-    fn read_entries<'a>(&mut self, above: &[&str], section: &str, table: DeTable<'a>) -> Vec<Entry<'a>> {
+    fn read_entries<'a>(&mut self, parents: &[&str], section: &str, table: DeTable<'a>) -> Vec<Entry<'a>> {
         let mut names: Vec<String> = table.keys().map(|key| key.get_ref().to_string()).collect();
         let mut entries = Vec::new();
         for (key, value) in table {
@@ -173,7 +173,7 @@ impl SettingsParser<'_> {
             };
             let message = match section {
                 "" => format!("`[{old}]` is now `[{new}]`; {effect}"),
-                _ => format!("`{}.{old}` is now `{new}`; {effect}", above.join(".")),
+                _ => format!("`{}.{old}` is now `{new}`; {effect}", parents.join(".")),
             };
             self.layer.notices.push(Problem { origin: location.clone(), message });
             if !has_both {
@@ -184,36 +184,36 @@ impl SettingsParser<'_> {
         entries
     }
 
-    fn parse_section(&mut self, above: &[&str], section: &str, table: DeTable<'_>) {
-        for Entry { name, location, value } in self.read_entries(above, section, table) {
-            let within = format!("{}.", above.join("."));
+    fn parse_section(&mut self, parents: &[&str], section: &str, table: DeTable<'_>) {
+        for Entry { name, location, value } in self.read_entries(parents, section, table) {
+            let within = format!("{}.", parents.join("."));
             let setting = format!("{within}{name}");
-            let Some(takes) = schema::find_setting(section, &name) else {
+            let Some(setting_kind) = schema::find_setting(section, &name) else {
                 let names = schema::settings_in_section(section).iter().map(|(name, _)| *name);
                 self.report(location, describe_unknown_name(&name, "setting", &within, names));
                 continue;
             };
             let Some(value) = self.read_value(&setting, &location, value) else { continue };
-            let path: Vec<&str> = above.iter().copied().chain([name.as_str()]).collect();
-            let Some(particular) = takes.find_error(&value) else {
-                self.store_setting(&path, value, takes, location);
+            let path: Vec<&str> = parents.iter().copied().chain([name.as_str()]).collect();
+            let Some(particular) = setting_kind.find_error(&value) else {
+                self.store_setting(&path, value, setting_kind, location);
                 continue;
             };
-            if matches!(takes, ValueKind::Address | ValueKind::Proxy) {
+            if matches!(setting_kind, ValueKind::Address | ValueKind::Proxy) {
                 // The built-in address, or no proxy, would lead elsewhere: the profile must be unusable instead.
-                self.store_setting(&path, Value::String(UNUSABLE_ADDRESS.to_owned()), takes, location.clone());
+                self.store_setting(&path, Value::String(UNUSABLE_ADDRESS.to_owned()), setting_kind, location.clone());
             }
             let is_wanted = matches!(path[..], ["model_reviewer", "profile"] | ["dry_run", "simulator"]);
             let expected = match is_wanted {
                 true => "the name of a profile".to_owned(),
-                false => takes.describe_expected(),
+                false => setting_kind.describe_expected(),
             };
             if is_wanted {
                 // A reviewer or simulator is wanted but unknown, which is not the same as none.
-                self.section_table(above).insert(name.clone(), Value::String(String::new()));
+                self.section_table(parents).insert(name.clone(), Value::String(String::new()));
             }
             let message = if is_wanted || particular.is_empty() {
-                format!("{setting} {}; expected {expected}", describe_found(takes, &value))
+                format!("{setting} {}; expected {expected}", describe_found(setting_kind, &value))
             } else {
                 format!("{setting} {particular}")
             };
@@ -221,8 +221,8 @@ impl SettingsParser<'_> {
         }
     }
 
-    fn store_setting(&mut self, path: &[&str], value: Value, takes: &ValueKind, location: Origin) {
-        let value = match (value, takes) {
+    fn store_setting(&mut self, path: &[&str], value: Value, kind: &ValueKind, location: Origin) {
+        let value = match (value, kind) {
             // A single chord becomes a list of one.
             (Value::String(chord), ValueKind::Chords) => Value::Array(vec![Value::String(chord)]),
             (Value::String(text), ValueKind::Command) => {
@@ -231,8 +231,8 @@ impl SettingsParser<'_> {
             }
             (value, _) => value,
         };
-        let (name, above) = path.split_last().expect("a setting has a name");
-        self.section_table(above).insert((*name).to_owned(), value);
+        let (name, parents) = path.split_last().expect("a setting has a name");
+        self.section_table(parents).insert((*name).to_owned(), value);
         self.layer.origins.insert(path.join("."), location);
     }
 
@@ -240,31 +240,31 @@ impl SettingsParser<'_> {
         self.layer.problems.push(Problem { origin, message });
     }
 
-    fn origin_at(&self, byte: usize) -> Origin {
-        let before = &self.text.as_bytes()[..byte.min(self.text.len())];
-        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    fn origin_at(&self, offset: usize) -> Origin {
+        let preceding = &self.text.as_bytes()[..offset.min(self.text.len())];
+        let line = preceding.iter().filter(|&&byte| byte == b'\n').count() + 1;
         Origin::File { file: self.file.to_owned(), line }
     }
 }
 
-fn describe_unknown_name<'a>(name: &str, what: &str, within: &str, known: impl Iterator<Item = &'a str>) -> String {
+fn describe_unknown_name<'a>(name: &str, noun: &str, prefix: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
-    let near = find_nearest(name, known.iter().copied());
-    let may_be_a_key = near.is_none_or(|near| near == "key_env");
-    let called_so = ["key", "token", "secret"].iter().any(|word| name.contains(word));
-    if known.contains(&"key_env") && called_so && may_be_a_key {
+    let nearest = find_nearest(name, known.iter().copied());
+    let is_possibly_key = nearest.is_none_or(|suggestion| suggestion == "key_env");
+    let is_named_like_key = ["key", "token", "secret"].iter().any(|word| name.contains(word));
+    if known.contains(&"key_env") && is_named_like_key && is_possibly_key {
         let hint = "keys are not stored in this file; key_env names the variable that holds the key";
-        return format!("{within}{} is not a {what}; {hint}", truncate_end(name, MAX_SHOWN_CHARS));
+        return format!("{prefix}{} is not a {noun}; {hint}", truncate_end(name, MAX_SHOWN_CHARS));
     }
-    let hint = match near {
-        Some(near) => format!("did you mean {within}{near}?"),
+    let hint = match nearest {
+        Some(nearest) => format!("did you mean {prefix}{nearest}?"),
         None => format!("available: {}", known.join(", ")),
     };
-    format!("{within}{} is not a {what}; {hint}", truncate_end(name, MAX_SHOWN_CHARS))
+    format!("{prefix}{} is not a {noun}; {hint}", truncate_end(name, MAX_SHOWN_CHARS))
 }
 
-fn describe_found(takes: &ValueKind, value: &Value) -> String {
-    if takes.is_displayable() { format!("is {}", format_value(value)) } else { "has an invalid value".to_owned() }
+fn describe_found(kind: &ValueKind, value: &Value) -> String {
+    if kind.is_displayable() { format!("is {}", format_value(value)) } else { "has an invalid value".to_owned() }
 }
 
 /// Formats an invalid value on one line.

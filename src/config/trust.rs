@@ -38,9 +38,9 @@ pub struct TrustedProject {
 
 impl TrustedProject {
     /// Looks up a project. If the trust file cannot be read, nothing is trusted.
-    pub fn find_project(trusted: &Path, folder: &Path) -> Self {
-        let found = list_trusted_projects(trusted).into_iter().find(|known| known.folder == folder);
-        found.unwrap_or_default()
+    pub fn find_project(trust_file: &Path, folder: &Path) -> Self {
+        let project = list_trusted_projects(trust_file).into_iter().find(|project| project.folder == folder);
+        project.unwrap_or_default()
     }
 
     /// Returns the trust state of a project file with this content.
@@ -54,98 +54,98 @@ impl TrustedProject {
 }
 
 /// Lists every project with trusted files.
-pub fn list_trusted_projects(trusted: &Path) -> Vec<TrustedProject> {
-    let text = read_rules_text(trusted).ok().flatten().unwrap_or_default();
+pub fn list_trusted_projects(trust_file: &Path) -> Vec<TrustedProject> {
+    let text = read_rules_text(trust_file).ok().flatten().unwrap_or_default();
     let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };
     let tables = document.get("project").and_then(Item::as_array_of_tables);
     tables.into_iter().flatten().filter_map(parse_project).collect()
 }
 
 fn parse_project(table: &Table) -> Option<TrustedProject> {
-    let word = |name: &str| table.get(name).and_then(Item::as_str);
+    let text_of = |name: &str| table.get(name).and_then(Item::as_str);
     let mut files = BTreeMap::new();
     // Old format, from when only rules could be trusted.
-    files.extend(word("sha256").map(|sha256| (PROJECT_RULES_FILE.to_owned(), sha256.to_owned())));
-    for (name, sha256) in table.get("files").and_then(Item::as_table_like).into_iter().flat_map(|it| it.iter()) {
+    files.extend(text_of("sha256").map(|sha256| (PROJECT_RULES_FILE.to_owned(), sha256.to_owned())));
+    for (name, sha256) in table.get("files").and_then(Item::as_table_like).into_iter().flat_map(|table| table.iter()) {
         files.extend(sha256.as_str().map(|sha256| (name.to_owned(), sha256.to_owned())));
     }
     Some(TrustedProject {
-        folder: word("path")?.into(),
-        trusted_on: word("trusted").unwrap_or_default().to_owned(),
+        folder: text_of("path")?.into(),
+        trusted_on: text_of("trusted").unwrap_or_default().to_owned(),
         files,
     })
 }
 
 /// Returns the trusted content of a file if its copy still exists.
-pub fn read_trusted_text(trusted: &Path, sha256: &str) -> Option<String> {
-    let text = read_rules_text(&copies_directory(trusted).join(sha256)).ok().flatten()?;
+pub fn read_trusted_text(trust_file: &Path, sha256: &str) -> Option<String> {
+    let text = read_rules_text(&copies_directory(trust_file).join(sha256)).ok().flatten()?;
     (Digest::of_bytes(text.as_bytes()).as_str() == sha256).then_some(text)
 }
 
 /// Trusts the given files of the project (name and text), replacing earlier versions.
-pub fn trust_files(trusted: &Path, folder: &Path, files: &[(&str, &str)], today: &str) -> io::Result<()> {
-    update_project(trusted, folder, |known| {
-        today.clone_into(&mut known.trusted_on);
+pub fn trust_files(trust_file: &Path, folder: &Path, files: &[(&str, &str)], today: &str) -> io::Result<()> {
+    update_project(trust_file, folder, |project| {
+        today.clone_into(&mut project.trusted_on);
         for (name, text) in files {
             let sha256 = Digest::of_bytes(text.as_bytes()).to_string();
-            save_copy(&copies_directory(trusted).join(&sha256), text)?;
-            known.files.insert((*name).to_owned(), sha256);
+            save_copy(&copies_directory(trust_file).join(&sha256), text)?;
+            project.files.insert((*name).to_owned(), sha256);
         }
         Ok(())
     })
 }
 
 /// Revokes the trust in one file of the project, or in all of them if `name` is `None`.
-pub fn revoke_trust(trusted: &Path, folder: &Path, name: Option<&str>) -> io::Result<()> {
-    update_project(trusted, folder, |known| {
-        known.files.retain(|file, _| name.is_some_and(|name| file != name));
+pub fn revoke_trust(trust_file: &Path, folder: &Path, name: Option<&str>) -> io::Result<()> {
+    update_project(trust_file, folder, |project| {
+        project.files.retain(|file, _| name.is_some_and(|name| file != name));
         Ok(())
     })
 }
 
 fn update_project(
-    trusted: &Path,
+    trust_file: &Path,
     folder: &Path,
-    make: impl FnOnce(&mut TrustedProject) -> io::Result<()>,
+    change: impl FnOnce(&mut TrustedProject) -> io::Result<()>,
 ) -> io::Result<()> {
     let path = folder
         .to_str()
         .ok_or_else(|| io::Error::other("the directory's path is not valid UTF-8, so it cannot be saved"))?;
-    let _lock = lock_file(trusted)?;
-    let before = read_rules_text(trusted).map_err(io::Error::other)?.unwrap_or_default();
-    let broken = |_| io::Error::other("the trust file is not valid TOML and was left unchanged");
-    let mut document: DocumentMut = before.parse().map_err(broken)?;
+    let _lock = lock_file(trust_file)?;
+    let old_text = read_rules_text(trust_file).map_err(io::Error::other)?.unwrap_or_default();
+    let invalid_file = |_| io::Error::other("the trust file is not valid TOML and was left unchanged");
+    let mut document: DocumentMut = old_text.parse().map_err(invalid_file)?;
     let mut tables = ArrayOfTables::new();
-    let mut own = TrustedProject { folder: folder.to_owned(), ..TrustedProject::default() };
-    let others = document.get("project").and_then(Item::as_array_of_tables);
-    for table in others.into_iter().flatten() {
-        match parse_project(table).filter(|known| known.folder == folder) {
-            Some(known) => own = known,
+    let mut updated = TrustedProject { folder: folder.to_owned(), ..TrustedProject::default() };
+    let old_tables = document.get("project").and_then(Item::as_array_of_tables);
+    for table in old_tables.into_iter().flatten() {
+        match parse_project(table).filter(|project| project.folder == folder) {
+            Some(project) => updated = project,
             None => tables.push(table.clone()),
         }
     }
-    make(&mut own)?;
-    if !own.files.is_empty() {
+    change(&mut updated)?;
+    if !updated.files.is_empty() {
         let (mut table, mut files) = (Table::new(), Table::new());
         table.insert("path", value(path));
-        table.insert("trusted", value(own.trusted_on));
-        for (name, sha256) in own.files {
+        table.insert("trusted", value(updated.trusted_on));
+        for (name, sha256) in updated.files {
             files.insert(&name, value(sha256));
         }
         table.insert("files", Item::Table(files));
         tables.push(table);
     }
     document.insert("project", Item::ArrayOfTables(tables));
-    let written = document.to_string();
-    let head = if before.trim().is_empty() { FILE_HEADER } else { "" };
-    settings_file::replace_file(trusted, &format!("{head}{written}"))?;
-    remove_unused_copies(trusted);
+    let new_text = document.to_string();
+    let header = if old_text.trim().is_empty() { FILE_HEADER } else { "" };
+    settings_file::replace_file(trust_file, &format!("{header}{new_text}"))?;
+    remove_unused_copies(trust_file);
     Ok(())
 }
 
 /// Directory for the copies of trusted files.
-fn copies_directory(trusted: &Path) -> PathBuf {
-    trusted.with_extension("d")
+fn copies_directory(trust_file: &Path) -> PathBuf {
+    trust_file.with_extension("d")
 }
 
 fn save_copy(path: &Path, text: &str) -> io::Result<()> {
@@ -155,11 +155,11 @@ fn save_copy(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Removes copies that are no longer trusted. Failures are ignored because a leftover copy has no effect.
-fn remove_unused_copies(trusted: &Path) {
-    let all = list_trusted_projects(trusted);
-    let wanted = |name: &str| all.iter().any(|known| known.files.values().any(|sha256| sha256 == name));
-    for entry in fs::read_dir(copies_directory(trusted)).into_iter().flatten().flatten() {
-        if !entry.file_name().to_str().is_some_and(wanted) {
+fn remove_unused_copies(trust_file: &Path) {
+    let projects = list_trusted_projects(trust_file);
+    let is_used = |name: &str| projects.iter().any(|project| project.files.values().any(|sha256| sha256 == name));
+    for entry in fs::read_dir(copies_directory(trust_file)).into_iter().flatten().flatten() {
+        if !entry.file_name().to_str().is_some_and(is_used) {
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -8,13 +8,13 @@ use reqwest::Url;
 /// # Errors
 /// Returns a sentence for the user if it is not an http or https address, or contains a user name or password.
 pub fn parse_base_address(base_url: &str) -> Result<Url, Error> {
-    let wrong = |why: &str| Error::InvalidReply(format!("Cannot use the address of the provider: {why}"));
-    let url = Url::parse(base_url.trim()).map_err(|error| wrong(&error.to_string()))?;
+    let address_error = |reason: &str| Error::InvalidReply(format!("Cannot use the address of the provider: {reason}"));
+    let url = Url::parse(base_url.trim()).map_err(|error| address_error(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(wrong("it must begin with http:// or https://"));
+        return Err(address_error("it must begin with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("it must not contain a user name or password; use a key instead"));
+        return Err(address_error("it must not contain a user name or password; use a key instead"));
     }
     Ok(url)
 }
@@ -39,8 +39,8 @@ mod tests {
     fn only_http_addresses_without_a_password_are_accepted() {
         assert!(parse_base_address("https://api.example.com/v1").is_ok());
         assert!(parse_base_address(" http://127.0.0.1:8080/v1\n").is_ok());
-        for wrong in ["", "api.example.com", "file:///etc/passwd", "https://me:secret@example.com/v1"] {
-            assert!(parse_base_address(wrong).is_err(), "{wrong}");
+        for invalid in ["", "api.example.com", "file:///etc/passwd", "https://me:secret@example.com/v1"] {
+            assert!(parse_base_address(invalid).is_err(), "{invalid}");
         }
         assert!(!parse_base_address("https://me:secret@x.com").unwrap_err().to_string().contains("secret"));
     }

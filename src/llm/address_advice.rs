@@ -14,33 +14,39 @@ const MAX_PROBE_BYTES: usize = 1 << 20;
 
 /// Returns advice for a base address without a model. If the `/v1` may be missing, probes the server for models there;
 /// headers and query are sent to the same origin only.
-pub async fn advise_address(link: &HttpClient, base: &Url, query: &[(String, String)], headers: &HeaderMap) -> String {
+pub async fn advise_address(
+    client: &HttpClient,
+    base: &Url,
+    query: &[(String, String)],
+    headers: &HeaderMap,
+) -> String {
     if has_version(base) {
         return "Check the address of the provider.".to_owned();
     }
-    let mut better = base.clone();
-    better.set_path(&format!("{}/v1", base.path().trim_end_matches('/')));
-    match has_models(link, &better, query, headers).await {
-        true => format!("{better} answers. Use it as the address."),
-        false => format!("Is the `/v1` missing from the address? Try {better}."),
+    let mut versioned_url = base.clone();
+    versioned_url.set_path(&format!("{}/v1", base.path().trim_end_matches('/')));
+    match has_models(client, &versioned_url, query, headers).await {
+        true => format!("{versioned_url} answers. Use it as the address."),
+        false => format!("Is the `/v1` missing from the address? Try {versioned_url}."),
     }
 }
 
 /// Adds advice to an error that means there is nothing at this address.
 pub async fn add_advice(
     error: Error,
-    link: &HttpClient,
+    client: &HttpClient,
     base: &Url,
     query: &[(String, String)],
     headers: &HeaderMap,
 ) -> Error {
     match error {
-        Error::Provider { status: status @ (200..=299 | 404 | 405), code, message: words, retry_after }
+        Error::Provider { status: status @ (200..=299 | 404 | 405), code, message, retry_after }
             if !has_version(base) =>
         {
-            let advice = advise_address(link, base, query, headers).await;
-            let words = if words.is_empty() { advice } else { format!("{}. {advice}", words.trim_end_matches('.')) };
-            Error::Provider { status, code, message: words, retry_after }
+            let advice = advise_address(client, base, query, headers).await;
+            let message =
+                if message.is_empty() { advice } else { format!("{}. {advice}", message.trim_end_matches('.')) };
+            Error::Provider { status, code, message, retry_after }
         }
         other => other,
     }
@@ -48,61 +54,62 @@ pub async fn add_advice(
 
 /// Returns whether a path segment is a version, such as `v1` or `v1beta`.
 pub fn has_version(base: &Url) -> bool {
-    let is_version = |part: &str| {
-        let mut characters = part.chars();
+    let is_version = |segment: &str| {
+        let mut characters = segment.chars();
         characters.next() == Some('v') && characters.next().is_some_and(|next| next.is_ascii_digit())
     };
-    base.path_segments().is_some_and(|mut parts| parts.any(is_version))
+    base.path_segments().is_some_and(|mut segments| segments.any(is_version))
 }
 
-async fn has_models(link: &HttpClient, base: &Url, query: &[(String, String)], headers: &HeaderMap) -> bool {
+async fn has_models(client: &HttpClient, base: &Url, query: &[(String, String)], headers: &HeaderMap) -> bool {
     let mut url = base.clone();
     url.set_path(&format!("{}/models", base.path()));
     add_query(&mut url, query);
-    let asked = async {
-        let mut answer = link.http.get(url).headers(headers.clone()).send().await.ok()?;
-        if !answer.status().is_success() {
+    let probe = async {
+        let mut response = client.http.get(url).headers(headers.clone()).send().await.ok()?;
+        if !response.status().is_success() {
             return None;
         }
         let mut body = Vec::new();
-        while let Some(piece) = answer.chunk().await.ok()? {
-            body.extend_from_slice(&piece);
+        while let Some(chunk) = response.chunk().await.ok()? {
+            body.extend_from_slice(&chunk);
             if body.len() > MAX_PROBE_BYTES {
                 return None;
             }
         }
         models::parse_models(&serde_json::from_slice(&body).ok()?)
     };
-    matches!(tokio::time::timeout(PROBE_TIMEOUT, asked).await, Ok(Some(_)))
+    matches!(tokio::time::timeout(PROBE_TIMEOUT, probe).await, Ok(Some(_)))
 }
 
 /// Returns an error if the response means that this port expects TLS.
-pub fn tls_port_error(status: u16, words: &str, url: &Url) -> Option<Error> {
-    let words = words.to_lowercase();
+pub fn tls_port_error(status: u16, body: &str, url: &Url) -> Option<Error> {
+    let body = body.to_lowercase();
     // nginx; Go; Apache
-    let known = ["plain http request was sent to https port", "http request to an https server", "speaking plain http"];
-    let says_so = status == 400 && url.scheme() == "http" && known.iter().any(|known| words.contains(known));
-    says_so.then(|| {
-        let secure = replace_scheme(url, "https");
+    let phrases =
+        ["plain http request was sent to https port", "http request to an https server", "speaking plain http"];
+    let expects_tls = status == 400 && url.scheme() == "http" && phrases.iter().any(|phrase| body.contains(phrase));
+    expects_tls.then(|| {
+        let https_url = replace_scheme(url, "https");
         let origin = address::format_origin(url);
-        Error::InvalidAddress(format!("Cannot talk to {origin}: this port speaks TLS. Use {secure} as the address"))
+        Error::InvalidAddress(format!("Cannot talk to {origin}: this port speaks TLS. Use {https_url} as the address"))
     })
 }
 
 /// Returns the error for an unencrypted connection that does not speak HTTP.
 pub fn not_http_error(url: &Url) -> Error {
-    let (origin, secure) = (address::format_origin(url), replace_scheme(url, "https"));
+    let (origin, https_url) = (address::format_origin(url), replace_scheme(url, "https"));
     Error::InvalidAddress(format!(
-        "Cannot talk to {origin}: the response is not HTTP. If the port speaks TLS, use {secure} as the address"
+        "Cannot talk to {origin}: the response is not HTTP. If the port speaks TLS, use {https_url} as the address"
     ))
 }
 
 /// Returns the error for a server that does not speak TLS.
 pub fn not_tls_error(url: &Url) -> Error {
-    let (origin, plain) = (address::format_origin(url), replace_scheme(url, "http"));
+    let (origin, http_url) = (address::format_origin(url), replace_scheme(url, "http"));
     Error::InvalidAddress(format!(
         "Cannot talk to {origin}: the server does not speak TLS on this port. For an unencrypted connection, \
-         use {plain} as the address"
+         use {http_url} as the address"
     ))
 }
 
@@ -118,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_version_is_found_only_in_the_path() {
-        for (base, has) in [
+        for (base, expected) in [
             ("http://h", false),
             ("http://h/", false),
             ("http://v1.example", false),
@@ -129,17 +136,17 @@ mod tests {
             ("http://h/openai/v1", true),
             ("http://h/v1beta/openai", true),
         ] {
-            assert_eq!(has_version(&Url::parse(base).unwrap()), has, "{base}");
+            assert_eq!(has_version(&Url::parse(base).unwrap()), expected, "{base}");
         }
     }
 
     #[test]
     fn a_tls_port_is_detected_by_known_error_texts() {
         let url = Url::parse("http://h:8443/v1").unwrap();
-        let says = |status, words: &str| tls_port_error(status, words, &url).map(|error| error.to_string());
+        let error_text = |status, body: &str| tls_port_error(status, body, &url).map(|error| error.to_string());
         let expected = "Cannot talk to http://h:8443: this port speaks TLS. Use https://h:8443 as the address.";
-        assert_eq!(says(400, "Client sent an HTTP request to an HTTPS server.").as_deref(), Some(expected));
-        assert_eq!(says(400, "the HTTPS proxy refused"), None);
-        assert_eq!(says(500, "Client sent an HTTP request to an HTTPS server."), None);
+        assert_eq!(error_text(400, "Client sent an HTTP request to an HTTPS server.").as_deref(), Some(expected));
+        assert_eq!(error_text(400, "the HTTPS proxy refused"), None);
+        assert_eq!(error_text(500, "Client sent an HTTP request to an HTTPS server."), None);
     }
 }

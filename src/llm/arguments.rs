@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Arguments of one call received so far.
 #[derive(Debug, Default)]
 pub struct Pieces {
-    all: String,
+    text: String,
     /// Last piece, if every piece so far started with the previous one: it may then be the complete arguments.
     last: Option<String>,
 }
@@ -17,40 +17,40 @@ impl Pieces {
         if piece.is_empty() {
             return;
         }
-        let grows = self.all.is_empty() || self.last.as_ref().is_some_and(|last| piece.starts_with(last));
-        self.last = grows.then(|| piece.to_owned());
-        self.all.push_str(piece);
+        let is_cumulative = self.text.is_empty() || self.last.as_ref().is_some_and(|last| piece.starts_with(last));
+        self.last = is_cumulative.then(|| piece.to_owned());
+        self.text.push_str(piece);
     }
 
     /// Returns all pieces, concatenated.
     pub fn as_text(&self) -> &str {
-        &self.all
+        &self.text
     }
 
     /// Returns whether the text received is a complete JSON object.
     pub fn is_complete(&self) -> bool {
-        self.all.trim_end().ends_with('}') && is_object(&self.all)
+        self.text.trim_end().ends_with('}') && is_object(&self.text)
     }
 
     /// Returns the arguments as a JSON object if the text can be read as one, otherwise the text itself, which every
     /// tool rejects. An incomplete object is never completed. No arguments become `{}`.
     pub fn into_arguments(self) -> String {
-        let all = SurrogateJoiner::convert_all(&self.all);
-        if is_object(&all) {
-            return all;
+        let text = SurrogateJoiner::convert_all(&self.text);
+        if is_object(&text) {
+            return text;
         }
-        if matches!(all.trim(), "" | "null") {
+        if matches!(text.trim(), "" | "null") {
             return "{}".to_owned();
         }
-        if let Some(one) = find_single_object(&all) {
-            return one;
+        if let Some(object) = find_single_object(&text) {
+            return object;
         }
         match self.last {
             Some(last) if is_object(&last) => last,
             _ => {
                 // Repairs the text, not a parsed value, so that duplicate keys remain visible.
-                let mended = tolerant_json::repair_json(&all);
-                if is_object(&mended) { SurrogateJoiner::convert_all(&mended) } else { all }
+                let repaired = tolerant_json::repair_json(&text);
+                if is_object(&repaired) { SurrogateJoiner::convert_all(&repaired) } else { text }
             }
         }
     }
@@ -62,41 +62,41 @@ fn is_object(text: &str) -> bool {
 
 /// Returns the only object in the text if everything else repeats it, packs it into a string, or is empty.
 fn find_single_object(text: &str) -> Option<String> {
-    let mut found: Option<(Value, String)> = None;
-    let mut empty = None;
+    let mut first_object: Option<(Value, String)> = None;
+    let mut empty_object = None;
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let mut from = 0;
+    let mut start = 0;
     while let Some(value) = values.next() {
-        let own = text.get(from..values.byte_offset())?.trim();
-        from = values.byte_offset();
-        let (value, own) = match value.ok()? {
+        let source = text.get(start..values.byte_offset())?.trim();
+        start = values.byte_offset();
+        let (value, source) = match value.ok()? {
             Value::String(packed) => (serde_json::from_str(&packed).ok()?, packed),
-            value => (value, own.to_owned()),
+            value => (value, source.to_owned()),
         };
         match &value {
-            Value::Object(map) if map.is_empty() => empty = Some(own),
-            Value::Object(_) if found.as_ref().is_none_or(|(first, _)| *first == value) => {
-                found.get_or_insert((value, own));
+            Value::Object(map) if map.is_empty() => empty_object = Some(source),
+            Value::Object(_) if first_object.as_ref().is_none_or(|(first, _)| *first == value) => {
+                first_object.get_or_insert((value, source));
             }
             _ => return None,
         }
     }
-    found.map(|(_, own)| own).or(empty)
+    first_object.map(|(_, source)| source).or(empty_object)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn settle(pieces: &[&str]) -> String {
-        let mut all = Pieces::default();
-        pieces.iter().for_each(|piece| all.push_piece(piece));
-        all.into_arguments()
+    fn join_pieces(pieces: &[&str]) -> String {
+        let mut joined = Pieces::default();
+        pieces.iter().for_each(|piece| joined.push_piece(piece));
+        joined.into_arguments()
     }
 
     #[test]
     fn r48_arguments_are_normalized_to_one_object() {
-        for (pieces, meant) in [
+        for (pieces, expected) in [
             (&[r#"{"a":"#, "1}"][..], r#"{"a":1}"#),
             (&[], "{}"),
             (&["", " "], "{}"),
@@ -114,20 +114,20 @@ mod tests {
             (&[r#"{"a":NaN}"#], r#"{"a":null}"#),
             (&[r#"{"a":"\d"}"#], r#"{"a":"\\d"}"#),
         ] {
-            assert_eq!(settle(pieces), meant, "{pieces:?}");
+            assert_eq!(join_pieces(pieces), expected, "{pieces:?}");
         }
     }
 
     #[test]
     fn r08_duplicate_keys_are_preserved() {
-        for (pieces, text) in [
+        for (pieces, expected) in [
             (&[r#"{"a":1,"a":2}"#][..], r#"{"a":1,"a":2}"#),
             (&[r#"{"a":1,"a":2,"b":NaN}"#], r#"{"a":1,"a":2,"b":null}"#),
             (&[r#"{"a":1,"a":2}{}"#], r#"{"a":1,"a":2}"#),
             (&[r#"{"a":1,"a":2}{"a":2}"#], r#"{"a":1,"a":2}"#),
             (&[r#""{\"a\":1,\"a\":2}""#], r#"{"a":1,"a":2}"#),
         ] {
-            assert_eq!(settle(pieces), text, "{pieces:?}");
+            assert_eq!(join_pieces(pieces), expected, "{pieces:?}");
         }
     }
 
@@ -145,7 +145,7 @@ mod tests {
             &["words"],
             &[r#""words""#],
         ] {
-            assert_eq!(settle(pieces), pieces.concat(), "{pieces:?}");
+            assert_eq!(join_pieces(pieces), pieces.concat(), "{pieces:?}");
         }
     }
 }

@@ -43,8 +43,8 @@ struct Inner {
 impl AuthProvider {
     /// Creates a provider whose key, if any, is in its settings.
     pub fn with_settings(settings: Settings) -> Self {
-        let ready = OpenAi::new(settings.clone());
-        Self::new(settings, None, Some(ready))
+        let provider = OpenAi::new(settings.clone());
+        Self::new(settings, None, Some(provider))
     }
 
     /// Creates a provider whose key comes from `source`.
@@ -52,8 +52,8 @@ impl AuthProvider {
         Self::new(settings, Some(source), None)
     }
 
-    fn new(settings: Settings, source: Option<Arc<dyn KeySource>>, ready: Option<OpenAi>) -> Self {
-        let known = Mutex::new((ready, 0));
+    fn new(settings: Settings, source: Option<Arc<dyn KeySource>>, provider: Option<OpenAi>) -> Self {
+        let known = Mutex::new((provider, 0));
         Self(Arc::new(Inner {
             settings,
             source,
@@ -73,41 +73,41 @@ impl AuthProvider {
     /// # Errors
     /// As for a reply, or the error of the key source.
     pub async fn models(&self) -> Result<Vec<Model>, Error> {
-        let (service, asked) = self.provider_with_key().await?;
-        match self.list_models(&service).await {
+        let (provider, request_count) = self.provider_with_key().await?;
+        match self.list_models(&provider).await {
             Err(error) if is_key_rejected(&error) && self.0.source.is_some() => {
-                let service = self.renew_key(asked).await?;
-                self.list_models(&service).await
+                let provider = self.renew_key(request_count).await?;
+                self.list_models(&provider).await
             }
-            listed => listed,
+            result => result,
         }
     }
 
     /// Prepares the first request; see [`OpenAi::prepare`]. Does nothing if the key is not known yet.
     pub async fn prepare(&self) {
-        if let (Some(service), _) = self.known_provider() {
-            service.prepare().await;
+        if let (Some(provider), _) = self.known_provider() {
+            provider.prepare().await;
         }
     }
 
     /// Requests the context window of a model in tokens; see `OpenAi::context_window`. Waits until a key is known
     /// instead of requesting one.
-    pub async fn window(&self, model: &str) -> Option<u64> {
+    pub async fn request_context_window(&self, model: &str) -> Option<u64> {
         loop {
             // Registered before the check, so that a key arriving in between is not missed.
-            let came = self.0.key_arrived.notified();
+            let key_arrived = self.0.key_arrived.notified();
             match self.known_provider() {
-                (Some(service), _) => return service.context_window(model).await,
-                (None, _) => came.await,
+                (Some(provider), _) => return provider.context_window(model).await,
+                (None, _) => key_arrived.await,
             }
         }
     }
 
-    async fn list_models(&self, service: &OpenAi) -> Result<Vec<Model>, Error> {
+    async fn list_models(&self, provider: &OpenAi) -> Result<Vec<Model>, Error> {
         let (host, header) = SEPARATE_LIST_HEADER;
         let url = address::parse_base_address(&self.0.settings.base_url)?;
-        let key = service.key().filter(|_| url.host_str() == Some(host) && url.scheme() == "https");
-        let Some(key) = key else { return service.models().await };
+        let key = provider.key().filter(|_| url.host_str() == Some(host) && url.scheme() == "https");
+        let Some(key) = key else { return provider.models().await };
         let mut settings = self.0.settings.clone();
         settings.headers.push((header.to_owned(), key.clone()));
         settings.key = Some(key);
@@ -121,27 +121,27 @@ impl AuthProvider {
     /// Returns the provider with its key, and the number of key requests until then.
     async fn provider_with_key(&self) -> Result<(OpenAi, u64), Error> {
         match self.known_provider() {
-            (Some(service), asked) => Ok((service, asked)),
-            (None, asked) => Ok((self.renew_key(asked).await?, asked + 1)),
+            (Some(provider), request_count) => Ok((provider, request_count)),
+            (None, request_count) => Ok((self.renew_key(request_count).await?, request_count + 1)),
         }
     }
 
     /// Returns the provider with a key newer than request number `asked`.
-    async fn renew_key(&self, asked: u64) -> Result<OpenAi, Error> {
-        let _one = self.0.key_lock.lock().await;
-        if let (Some(service), now) = self.known_provider()
-            && now > asked
+    async fn renew_key(&self, last_request: u64) -> Result<OpenAi, Error> {
+        let _guard = self.0.key_lock.lock().await;
+        if let (Some(provider), request_count) = self.known_provider()
+            && request_count > last_request
         {
-            return Ok(service);
+            return Ok(provider);
         }
         let mut settings = self.0.settings.clone();
         if let Some(source) = &self.0.source {
             settings.key = Some(source.request_key().await?);
         }
-        let service = OpenAi::new(settings);
-        *self.0.known.lock().unwrap_or_else(PoisonError::into_inner) = (Some(service.clone()), asked + 1);
+        let provider = OpenAi::new(settings);
+        *self.0.known.lock().unwrap_or_else(PoisonError::into_inner) = (Some(provider.clone()), last_request + 1);
         self.0.key_arrived.notify_waiters();
-        Ok(service)
+        Ok(provider)
     }
 }
 
@@ -158,16 +158,16 @@ fn is_key_rejected(error: &Error) -> bool {
 impl Llm for AuthProvider {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
         if self.0.source.is_none()
-            && let (Some(service), _) = self.known_provider()
+            && let (Some(provider), _) = self.known_provider()
         {
-            return service.stream(request);
+            return provider.stream(request);
         }
-        let asking = PendingRequest { keyed: self.clone(), request, state: State::Unsent };
-        stream::unfold(Some(asking), |asking| async move {
-            let mut asking = asking?;
-            let item = asking.next_chunk().await?;
-            let over = item.is_err();
-            Some((item, (!over).then_some(asking)))
+        let pending = PendingRequest { provider: self.clone(), request, state: State::Unsent };
+        stream::unfold(Some(pending), |pending| async move {
+            let mut pending = pending?;
+            let item = pending.next_chunk().await?;
+            let has_failed = item.is_err();
+            Some((item, (!has_failed).then_some(pending)))
         })
         .boxed()
     }
@@ -177,15 +177,15 @@ impl Llm for AuthProvider {
     }
 
     fn end_wait(&self) {
-        if let (Some(service), _) = self.known_provider() {
-            service.end_wait();
+        if let (Some(provider), _) = self.known_provider() {
+            provider.end_wait();
         }
     }
 }
 
 /// A request whose key may be rejected once.
 struct PendingRequest {
-    keyed: AuthProvider,
+    provider: AuthProvider,
     request: Request,
     state: State,
 }
@@ -203,20 +203,20 @@ impl PendingRequest {
     async fn next_chunk(&mut self) -> Option<Result<Chunk, Error>> {
         loop {
             match &mut self.state {
-                State::Unsent => match self.keyed.provider_with_key().await {
-                    Ok((service, asked)) => {
-                        self.state = State::First(service.stream(self.request.clone()), asked);
+                State::Unsent => match self.provider.provider_with_key().await {
+                    Ok((provider, request_count)) => {
+                        self.state = State::First(provider.stream(self.request.clone()), request_count);
                     }
                     Err(error) => return Some(Err(error)),
                 },
-                State::First(reply, asked) => match reply.next().await? {
-                    Err(error) if is_key_rejected(&error) => match self.keyed.renew_key(*asked).await {
-                        Ok(service) => self.state = State::Last(service.stream(self.request.clone())),
+                State::First(reply, request_count) => match reply.next().await? {
+                    Err(error) if is_key_rejected(&error) => match self.provider.renew_key(*request_count).await {
+                        Ok(provider) => self.state = State::Last(provider.stream(self.request.clone())),
                         Err(error) => return Some(Err(error)),
                     },
                     item => {
-                        let seen = item.as_ref().is_ok_and(is_visible);
-                        if seen && let State::First(reply, _) = std::mem::replace(&mut self.state, State::Unsent) {
+                        let is_shown = item.as_ref().is_ok_and(is_visible);
+                        if is_shown && let State::First(reply, _) = std::mem::replace(&mut self.state, State::Unsent) {
                             self.state = State::Last(reply);
                         }
                         return Some(item);

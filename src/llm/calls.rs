@@ -24,22 +24,22 @@ struct Slot {
 impl Calls {
     /// Adds the parts of one event. Returns the name and the number of argument bytes of the call that changed last.
     pub fn add_parts(&mut self, parts: Vec<CallPart>) -> Option<(String, usize)> {
-        let mut grown = None;
+        let mut changed_call = None;
         // Parts of one event without any identification are separate calls.
-        let mut touched = Vec::new();
+        let mut changed_slots = Vec::new();
         for part in parts {
-            let at = match self.find_slot(&part, &touched) {
-                Some(at) => at,
+            let index = match self.find_slot(&part, &changed_slots) {
+                Some(index) => index,
                 None => {
                     self.slots.push(Slot::default());
                     self.slots.len() - 1
                 }
             };
-            self.slots[at].add_part(part);
-            touched.push(at);
-            grown = Some((self.slots[at].name.clone(), self.slots[at].arguments.as_text().len()));
+            self.slots[index].add_part(part);
+            changed_slots.push(index);
+            changed_call = Some((self.slots[index].name.clone(), self.slots[index].arguments.as_text().len()));
         }
-        grown
+        changed_call
     }
 
     pub fn count(&self) -> usize {
@@ -47,27 +47,27 @@ impl Calls {
     }
 
     /// Returns the index of the call this part belongs to, or `None` if it begins a new call.
-    fn find_slot(&self, part: &CallPart, touched: &[usize]) -> Option<usize> {
-        let last_with = |fits: &dyn Fn(&Slot) -> bool| self.slots.iter().rposition(fits);
-        let by_id = part.id.as_ref().and_then(|id| last_with(&|slot| slot.id.as_ref() == Some(id)));
+    fn find_slot(&self, part: &CallPart, changed_slots: &[usize]) -> Option<usize> {
+        let find_last = |matches_slot: &dyn Fn(&Slot) -> bool| self.slots.iter().rposition(matches_slot);
+        let by_id = part.id.as_ref().and_then(|id| find_last(&|slot| slot.id.as_ref() == Some(id)));
         match (part.index, &part.id) {
             (Some(index), _) => {
-                let at = last_with(&|slot| slot.index == Some(index))?;
+                let index = find_last(&|slot| slot.index == Some(index))?;
                 // Some providers give every call the same index; then the id or a second set of arguments distinguishes
                 // them.
-                let same = match (&part.id, &self.slots[at].id) {
+                let is_same_id = match (&part.id, &self.slots[index].id) {
                     (Some(new), Some(old)) if new != old && part.name.is_some() => return by_id,
                     (Some(new), Some(old)) => new == old,
                     _ => false,
                 };
-                self.continue_slot(at, part, same)
+                self.continue_slot(index, part, is_same_id)
             }
-            (None, Some(_)) if by_id.is_some() => by_id.and_then(|at| self.continue_slot(at, part, true)),
+            (None, Some(_)) if by_id.is_some() => by_id.and_then(|index| self.continue_slot(index, part, true)),
             // Some providers give every part a new id: without a name it can only continue an existing call.
             (None, Some(_)) if part.name.is_some() || part.arguments.is_empty() => None,
             (None, _) => {
-                let at = self.slots.len().checked_sub(1).filter(|at| !touched.contains(at))?;
-                self.continue_slot(at, part, false)
+                let index = self.slots.len().checked_sub(1).filter(|at| !changed_slots.contains(at))?;
+                self.continue_slot(index, part, false)
             }
         }
     }
@@ -78,29 +78,29 @@ impl Calls {
     }
 
     /// Returns this call unless the part begins another one. With the same id it does so only under another name.
-    fn continue_slot(&self, at: usize, part: &CallPart, same: bool) -> Option<usize> {
-        let slot = &self.slots[at];
-        let another = if same { slot.is_complete_and_renamed(part) } else { slot.is_followed_by(part) };
-        (!another).then_some(at)
+    fn continue_slot(&self, index: usize, part: &CallPart, is_same_id: bool) -> Option<usize> {
+        let slot = &self.slots[index];
+        let begins_call = if is_same_id { slot.is_complete_and_renamed(part) } else { slot.is_followed_by(part) };
+        (!begins_call).then_some(index)
     }
 
     /// Returns all calls in the order in which they began. Ids are unique within the reply: a missing or duplicate id
     /// is replaced by one from a counter.
     pub fn take_calls(&mut self) -> Vec<ToolCall> {
         let slots: Vec<Slot> = std::mem::take(&mut self.slots).into_iter().filter(Slot::has_content).collect();
-        let given: HashSet<String> = slots.iter().filter_map(|slot| slot.id.clone()).collect();
+        let provider_ids: HashSet<String> = slots.iter().filter_map(|slot| slot.id.clone()).collect();
         let mut used = HashSet::new();
         let mut counter = 0;
-        let mut fresh = |used: &HashSet<String>| loop {
+        let mut next_id = |used: &HashSet<String>| loop {
             counter += 1;
             let id = format!("call_{counter}");
-            if !given.contains(&id) && !used.contains(&id) {
+            if !provider_ids.contains(&id) && !used.contains(&id) {
                 return id;
             }
         };
         let mut calls = Vec::new();
         for slot in slots {
-            let id = slot.id.filter(|id| !used.contains(id)).unwrap_or_else(|| fresh(&used));
+            let id = slot.id.filter(|id| !used.contains(id)).unwrap_or_else(|| next_id(&used));
             used.insert(id.clone());
             calls.push(ToolCall { id: CallId(id), name: slot.name, arguments: slot.arguments.into_arguments() });
         }
@@ -126,19 +126,19 @@ impl Slot {
 
     /// Returns whether the part begins another call and cannot belong to this one.
     fn is_followed_by(&self, part: &CallPart) -> bool {
-        let has_some = !self.arguments.as_text().is_empty();
+        let has_arguments = !self.arguments.as_text().is_empty();
         match &part.name {
             // A late name belongs to the call that began without one.
             Some(_) if self.name.is_empty() => false,
-            Some(_) if has_some && !part.arguments.is_empty() && self.arguments.is_complete() => true,
-            Some(name) => has_some && *name != self.name,
+            Some(_) if has_arguments && !part.arguments.is_empty() && self.arguments.is_complete() => true,
+            Some(name) => has_arguments && *name != self.name,
             None => false,
         }
     }
 
     fn is_complete_and_renamed(&self, part: &CallPart) -> bool {
-        let renamed = part.name.as_ref().is_some_and(|name| !self.name.is_empty() && *name != self.name);
-        renamed && self.arguments.is_complete()
+        let is_renamed = part.name.as_ref().is_some_and(|name| !self.name.is_empty() && *name != self.name);
+        is_renamed && self.arguments.is_complete()
     }
 
     fn has_content(&self) -> bool {
@@ -152,29 +152,29 @@ mod tests {
 
     /// Parses index, id, name and arguments; `-` means absent.
     fn part(text: &str) -> CallPart {
-        let mut words = text.splitn(4, ' ').map(|word| (word != "-").then(|| word.to_owned()));
-        let mut next = || words.next().flatten();
+        let mut fields = text.splitn(4, ' ').map(|field| (field != "-").then(|| field.to_owned()));
+        let mut next_field = || fields.next().flatten();
         CallPart {
-            index: next().map(|index| index.parse().unwrap()),
-            id: next(),
-            name: next(),
-            arguments: next().unwrap_or_default(),
+            index: next_field().map(|index| index.parse().unwrap()),
+            id: next_field(),
+            name: next_field(),
+            arguments: next_field().unwrap_or_default(),
             provider_data: None,
         }
     }
 
     /// Feeds events with parts and checks the calls, formatted as `id name arguments`.
-    fn check_calls(what: &str, events: &[&[&str]], expected: &[&str]) {
+    fn check_calls(case: &str, events: &[&[&str]], expected: &[&str]) {
         let mut calls = Calls::default();
         for event in events {
             calls.add_parts(event.iter().map(|text| part(text)).collect());
         }
-        let out: Vec<String> = calls
+        let actual: Vec<String> = calls
             .take_calls()
             .into_iter()
             .map(|call| format!("{} {} {}", call.id, call.name, call.arguments))
             .collect();
-        assert_eq!(out, expected, "{what}");
+        assert_eq!(actual, expected, "{case}");
     }
 
     #[test]

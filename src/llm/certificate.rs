@@ -25,14 +25,16 @@ pub const CA_USED_AS_END_ENTITY: &str = "CaUsedAsEndEntity";
 /// # Errors
 /// Fails if the file cannot be read or contains no certificate.
 pub fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let wrong = |why: &str| {
+    let file_error = |reason: &str| {
         let file = file.display();
-        Error::InvalidReply(format!("Cannot use the certificates in {file}: {why}. Correct `ca_file` of the profile."))
+        Error::InvalidReply(format!(
+            "Cannot use the certificates in {file}: {reason}. Correct `ca_file` of the profile."
+        ))
     };
-    let bytes = std::fs::read(file).map_err(|error| wrong(&error.to_string()))?;
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
-    let found = found.map_err(|_| wrong("it is not a PEM file"))?;
-    if found.is_empty() { Err(wrong("it contains no certificate")) } else { Ok(found) }
+    let bytes = std::fs::read(file).map_err(|error| file_error(&error.to_string()))?;
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    let certificates = certificates.map_err(|_| file_error("it is not a PEM file"))?;
+    if certificates.is_empty() { Err(file_error("it contains no certificate")) } else { Ok(certificates) }
 }
 
 /// Returns TLS settings that accept the certificates named by the user: these and the ones from the variable. Returns
@@ -40,64 +42,68 @@ pub fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Er
 ///
 /// # Errors
 /// Fails if one of them is not a valid certificate.
-pub fn build_tls_config(own: &[CertificateDer<'static>]) -> Result<Option<ClientConfig>, rustls::Error> {
+pub fn build_tls_config(user_certificates: &[CertificateDer<'static>]) -> Result<Option<ClientConfig>, rustls::Error> {
     let file = std::env::var_os(VARIABLE).map(PathBuf::from);
-    if own.is_empty() && file.is_none() {
+    if user_certificates.is_empty() && file.is_none() {
         return Ok(None);
     }
     let provider =
         CryptoProvider::get_default().cloned().unwrap_or_else(|| Arc::new(rustls::crypto::ring::default_provider()));
-    let usual: Arc<dyn ServerCertVerifier> =
-        match rustls_platform_verifier::Verifier::new_with_extra_roots(own.iter().cloned(), provider.clone()) {
-            Ok(verifier) => Arc::new(verifier),
-            // This machine has no certificates, and the variable names no readable file.
-            Err(_) => build_bundled_verifier(own, provider.clone())?,
-        };
-    let verifier = Arc::new(NamedVerifier { usual, own: own.to_vec(), file });
-    let mut settings = ClientConfig::builder_with_provider(provider)
+    let default_verifier: Arc<dyn ServerCertVerifier> = match rustls_platform_verifier::Verifier::new_with_extra_roots(
+        user_certificates.iter().cloned(),
+        provider.clone(),
+    ) {
+        Ok(verifier) => Arc::new(verifier),
+        // This machine has no certificates, and the variable names no readable file.
+        Err(_) => build_bundled_verifier(user_certificates, provider.clone())?,
+    };
+    let verifier = Arc::new(NamedVerifier { default_verifier, user_certificates: user_certificates.to_vec(), file });
+    let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
         .dangerous()
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
-    settings.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(Some(settings))
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(Some(config))
 }
 
 fn build_bundled_verifier(
-    own: &[CertificateDer<'static>],
+    user_certificates: &[CertificateDer<'static>],
     provider: Arc<CryptoProvider>,
 ) -> Result<Arc<WebPkiServerVerifier>, rustls::Error> {
     let mut roots = RootCertStore::empty();
-    for certificate in own.iter().chain(webpki_root_certs::TLS_SERVER_ROOT_CERTS) {
+    for certificate in user_certificates.iter().chain(webpki_root_certs::TLS_SERVER_ROOT_CERTS) {
         roots.add(certificate.clone())?;
     }
-    let built = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
-    built.map_err(|error| rustls::Error::General(error.to_string()))
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+    verifier.map_err(|error| rustls::Error::General(error.to_string()))
 }
 
 /// Verifies like the usual verifier, and also accepts the named certificates themselves.
 #[derive(Debug)]
 struct NamedVerifier {
-    usual: Arc<dyn ServerCertVerifier>,
-    own: Vec<CertificateDer<'static>>,
+    default_verifier: Arc<dyn ServerCertVerifier>,
+    user_certificates: Vec<CertificateDer<'static>>,
     /// Read only if a server presents a certificate of an authority.
     file: Option<PathBuf>,
 }
 
 impl NamedVerifier {
     fn is_named(&self, certificate: &CertificateDer<'_>) -> bool {
-        let in_file = || {
+        let is_in_file = || {
             let bytes = self.file.as_deref().and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
-            CertificateDer::pem_slice_iter(&bytes).flatten().any(|one| one == *certificate)
+            CertificateDer::pem_slice_iter(&bytes).flatten().any(|named| named == *certificate)
         };
-        self.own.iter().any(|one| one == certificate) || in_file()
+        self.user_certificates.iter().any(|named| named == certificate) || is_in_file()
     }
 }
 
 /// Returns whether this is the certificate's only error. WebPKI checks the dates before it.
 fn is_ca_certificate_error(error: &rustls::Error) -> bool {
     match error {
-        rustls::Error::InvalidCertificate(CertificateError::Other(why)) => why.0.to_string() == CA_USED_AS_END_ENTITY,
+        rustls::Error::InvalidCertificate(CertificateError::Other(reason)) => {
+            reason.0.to_string() == CA_USED_AS_END_ENTITY
+        }
         _ => false,
     }
 }
@@ -105,18 +111,18 @@ fn is_ca_certificate_error(error: &rustls::Error) -> bool {
 impl ServerCertVerifier for NamedVerifier {
     fn verify_server_cert(
         &self,
-        shown: &CertificateDer<'_>,
+        presented: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
         name: &ServerName<'_>,
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        match self.usual.verify_server_cert(shown, intermediates, name, ocsp, now) {
-            Err(error) if is_ca_certificate_error(&error) && self.is_named(shown) => {
-                verify_server_name(&ParsedCertificate::try_from(shown)?, name)?;
+        match self.default_verifier.verify_server_cert(presented, intermediates, name, ocsp, now) {
+            Err(error) if is_ca_certificate_error(&error) && self.is_named(presented) => {
+                verify_server_name(&ParsedCertificate::try_from(presented)?, name)?;
                 Ok(ServerCertVerified::assertion())
             }
-            verified => verified,
+            result => result,
         }
     }
 
@@ -126,7 +132,7 @@ impl ServerCertVerifier for NamedVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.usual.verify_tls12_signature(message, certificate, signed)
+        self.default_verifier.verify_tls12_signature(message, certificate, signed)
     }
 
     fn verify_tls13_signature(
@@ -135,10 +141,10 @@ impl ServerCertVerifier for NamedVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.usual.verify_tls13_signature(message, certificate, signed)
+        self.default_verifier.verify_tls13_signature(message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.usual.supported_verify_schemes()
+        self.default_verifier.supported_verify_schemes()
     }
 }

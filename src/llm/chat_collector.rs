@@ -20,7 +20,7 @@ pub const MAX_CALLS: usize = 1000;
 /// State of one reply.
 #[derive(Debug, Default)]
 pub struct ChatCollector {
-    split: ReasoningSplitter,
+    splitter: ReasoningSplitter,
     calls: Calls,
     /// Surrogate halves pending in the text and in the separate reasoning.
     text_surrogates: SurrogateJoiner,
@@ -33,8 +33,8 @@ pub struct ChatCollector {
     unreadable: UnreadableEvents,
     size: ReplySize,
     /// Events of another kind arrived.
-    foreign: bool,
-    understood: bool,
+    saw_foreign_event: bool,
+    saw_chat_event: bool,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
     /// The last event with content only marked the end of the reply.
@@ -44,35 +44,35 @@ pub struct ChatCollector {
     has_ended: bool,
     echo_data: EchoData,
     /// Origin of the reply, for its echo.
-    from: String,
+    origin: String,
 }
 
 impl ChatCollector {
     /// Creates the state for a reply from `from`; `reasoning` means that its reasoning must be sent back.
-    pub fn for_origin(from: String, reasoning: bool) -> Self {
-        Self { from, echo_data: EchoData::new(reasoning), ..Self::default() }
+    pub fn for_origin(origin: String, wants_reasoning: bool) -> Self {
+        Self { origin, echo_data: EchoData::new(wants_reasoning), ..Self::default() }
     }
 
     /// Processes one event. Must not be called after an error.
     pub fn collect_event(&mut self, event: &Value, out: &mut ChunkQueue) {
-        let before = out.len();
-        let (mut said, mut ended) = (false, false);
+        let old_length = out.len();
+        let (mut has_content, mut has_end) = (false, false);
         self.echo_data.collect_event(event, REPLY_INDEX);
         self.collect_choice(event, out);
         let deltas = chat_events::parse_deltas(event, REPLY_INDEX);
-        self.understood |= !deltas.is_empty();
-        self.foreign |= deltas.is_empty() && chat_events::is_foreign(event);
+        self.saw_chat_event |= !deltas.is_empty();
+        self.saw_foreign_event |= deltas.is_empty() && chat_events::is_foreign(event);
         for delta in deltas {
             if self.has_ended {
                 break;
             }
-            said |= matches!(delta, Delta::Text(_) | Delta::Reasoning(_) | Delta::Calls(_));
-            ended |= matches!(delta, Delta::Finish(_) | Delta::Complete);
+            has_content |= matches!(delta, Delta::Text(_) | Delta::Reasoning(_) | Delta::Calls(_));
+            has_end |= matches!(delta, Delta::Finish(_) | Delta::Complete);
             self.collect_delta(delta, out);
-            self.was_shown |= out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+            self.was_shown |= out.iter().skip(old_length).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
         }
-        if said || ended {
-            self.is_ending = ended && !said;
+        if has_content || has_end {
+            self.is_ending = has_end && !has_content;
         }
     }
 
@@ -89,21 +89,21 @@ impl ChatCollector {
         if chat_events::choice_indexes(event).any(|index| index == REPLY_INDEX) {
             (self.has_reply, self.other_choice) = (true, None);
         } else if let Some(index) = chat_events::choice_indexes(event).next() {
-            let held = || EchoData::new(self.echo_data.wants_reasoning());
-            let other = self.other_choice.get_or_insert_with(|| OtherChoice::new(index, held()));
-            other.collect_event(event);
-            if let Some(excess) = other.size().excess_error() {
-                self.abort_reply(excess, out);
+            let new_echo_data = || EchoData::new(self.echo_data.wants_reasoning());
+            let other_choice = self.other_choice.get_or_insert_with(|| OtherChoice::new(index, new_echo_data()));
+            other_choice.collect_event(event);
+            if let Some(message) = other_choice.size().excess_error() {
+                self.abort_reply(message, out);
             }
         }
     }
 
     /// Uses the other choice as the reply because choice 0 never arrived.
     fn use_other_choice(&mut self, out: &mut ChunkQueue) {
-        let Some(other) = self.other_choice.take() else { return };
-        let (deltas, held) = other.into_parts();
-        self.echo_data = held;
-        self.understood |= !deltas.is_empty();
+        let Some(other_choice) = self.other_choice.take() else { return };
+        let (deltas, echo_data) = other_choice.into_parts();
+        self.echo_data = echo_data;
+        self.saw_chat_event |= !deltas.is_empty();
         for delta in deltas {
             if !self.has_ended {
                 self.collect_delta(delta, out);
@@ -114,8 +114,8 @@ impl ChatCollector {
 
     fn collect_delta(&mut self, delta: Delta, out: &mut ChunkQueue) {
         delta.add_size(&mut self.size);
-        if let Some(excess) = self.size.excess_error() {
-            return self.abort_reply(excess, out);
+        if let Some(message) = self.size.excess_error() {
+            return self.abort_reply(message, out);
         }
         match delta {
             Delta::Text(text) => {
@@ -125,7 +125,7 @@ impl ChatCollector {
                 self.emit_text(&text, out);
             }
             Delta::Reasoning(text) => {
-                self.split.mark_separate();
+                self.splitter.mark_separate();
                 let mark = self.unreadable.take_mark(self.was_shown);
                 let text = format!("{mark}{}", self.reasoning_surrogates.convert(&text));
                 if !text.is_empty() {
@@ -137,17 +137,17 @@ impl ChatCollector {
                     out.push_back(Ok(Chunk::CallProgress { name, bytes }));
                 }
                 if self.calls.count() > MAX_CALLS {
-                    let words = format!("The reply was aborted: it has more than {MAX_CALLS} tool calls");
-                    self.abort_reply(words, out);
+                    let message = format!("The reply was aborted: it has more than {MAX_CALLS} tool calls");
+                    self.abort_reply(message, out);
                 }
             }
             Delta::Usage(usage) => self.update_usage(usage, out),
-            Delta::Finish(word) => match parse_finish_reason(&word) {
+            Delta::Finish(reason) => match parse_finish_reason(&reason) {
                 Some(finish) => self.finish = Some(finish),
                 None => {
-                    let code = (word != "error").then(|| super::provider_error::clip(&word, 60));
-                    let words = "the model stopped with an error".to_owned();
-                    self.fail_reply(ProviderError { code, message: words, ..ProviderError::default() }, out);
+                    let code = (reason != "error").then(|| super::provider_error::clip(&reason, 60));
+                    let message = "the model stopped with an error".to_owned();
+                    self.fail_reply(ProviderError { code, message, ..ProviderError::default() }, out);
                 }
             },
             Delta::Complete => self.finish = self.finish.take().or(Some(FinishReason::Stop)),
@@ -158,11 +158,11 @@ impl ChatCollector {
     /// Updates the token usage. Some providers report it in two parts and some end with zeros, so zeros are ignored.
     fn update_usage(&mut self, new: Usage, out: &mut ChunkQueue) {
         let old = self.usage.unwrap_or_default();
-        let known = |new: u64, old: u64| if new == 0 { old } else { new };
+        let nonzero_or = |new: u64, old: u64| if new == 0 { old } else { new };
         let usage = Usage {
-            input: known(new.input, old.input),
-            cached: known(new.cached, old.cached),
-            output: known(new.output, old.output),
+            input: nonzero_or(new.input, old.input),
+            cached: nonzero_or(new.cached, old.cached),
+            output: nonzero_or(new.output, old.output),
         };
         if self.usage != Some(usage) {
             self.usage = Some(usage);
@@ -187,10 +187,10 @@ impl ChatCollector {
         self.flush(out);
         let finish = match (self.finish.take(), end) {
             (Some(finish), _) => finish,
-            (None, End::Marked | End::Unmarked) if self.foreign && !self.understood => {
-                let words = "Cannot read the reply: its events are not chat completion events. Check `base_url` and \
+            (None, End::Marked | End::Unmarked) if self.saw_foreign_event && !self.saw_chat_event => {
+                let message = "Cannot read the reply: its events are not chat completion events. Check `base_url` and \
                              `api` of the profile.";
-                out.push_back(Err(Error::InvalidReply(words.to_owned())));
+                out.push_back(Err(Error::InvalidReply(message.to_owned())));
                 return;
             }
             (None, End::Marked | End::Unmarked) if let Some(error) = self.unreadable.error_without_end() => {
@@ -199,8 +199,8 @@ impl ChatCollector {
             }
             (None, End::Marked) => FinishReason::Stop,
             (None, End::Unmarked) => {
-                let why = "the provider closed it before the reply was complete";
-                out.push_back(Err(Error::ConnectionLost(why.to_owned())));
+                let cause = "the provider closed it before the reply was complete";
+                out.push_back(Err(Error::ConnectionLost(cause.to_owned())));
                 return;
             }
             (None, End::Failed(error)) => {
@@ -219,16 +219,16 @@ impl ChatCollector {
             out.push_back(Ok(Chunk::Text(mark.to_owned())));
         }
         if finish == FinishReason::Stop
-            && let Some(held) = std::mem::take(&mut self.echo_data).into_stored(&calls, extras)
+            && let Some(data) = std::mem::take(&mut self.echo_data).into_stored(&calls, extras)
         {
-            out.push_back(Ok(Chunk::Echo(Echo { origin: std::mem::take(&mut self.from), data: held })));
+            out.push_back(Ok(Chunk::Echo(Echo { origin: std::mem::take(&mut self.origin), data })));
         }
         out.extend(calls.into_iter().map(|call| Ok(Chunk::Call(call))));
         out.push_back(Ok(Chunk::Done(finish)));
     }
 
     fn emit_text(&mut self, text: &str, out: &mut ChunkQueue) {
-        for piece in self.split.split_text(text) {
+        for piece in self.splitter.split_text(text) {
             if let Piece::Reasoning(thought) = &piece {
                 self.echo_data.collect_tagged(thought);
             }
@@ -242,13 +242,13 @@ impl ChatCollector {
         if let Some(half) = self.text_surrogates.finish() {
             self.emit_text(half, out);
         }
-        out.extend(self.split.finish().map(|piece| Ok(chunk_from_piece(piece))));
+        out.extend(self.splitter.finish().map(|piece| Ok(chunk_from_piece(piece))));
     }
 
-    fn abort_reply(&mut self, words: String, out: &mut ChunkQueue) {
+    fn abort_reply(&mut self, message: String, out: &mut ChunkQueue) {
         self.flush(out);
         self.has_ended = true;
-        out.push_back(Err(Error::InvalidReply(words)));
+        out.push_back(Err(Error::InvalidReply(message)));
     }
 
     fn fail_reply(&mut self, fault: ProviderError, out: &mut ChunkQueue) {
@@ -272,9 +272,9 @@ pub fn chunk_from_piece(piece: Piece) -> Chunk {
 }
 
 /// Parses a finish reason. An unknown one is a normal end; `None` means an error.
-pub fn parse_finish_reason(word: &str) -> Option<FinishReason> {
-    let word = super::provider_error::clip(word, 60);
-    match word.to_ascii_lowercase().as_str() {
+pub fn parse_finish_reason(reason: &str) -> Option<FinishReason> {
+    let reason = super::provider_error::clip(reason, 60);
+    match reason.to_ascii_lowercase().as_str() {
         "length"
         | "max_tokens"
         | "max_output_tokens"
@@ -282,7 +282,7 @@ pub fn parse_finish_reason(word: &str) -> Option<FinishReason> {
         | "model_length"
         | "model_context_window_exceeded" => Some(FinishReason::Length),
         "content_filter" | "safety" | "recitation" | "prohibited_content" | "blocklist" | "sensitive" | "spii" => {
-            Some(FinishReason::Filtered(word))
+            Some(FinishReason::Filtered(reason))
         }
         "error"
         | "abort"

@@ -60,16 +60,16 @@ impl CallPart {
 pub const REPLY_INDEX: u64 = 0;
 
 /// Parses the information about the choice with this index and about the reply as a whole, in processing order.
-pub fn parse_deltas(event: &Value, wanted: u64) -> Vec<Delta> {
+pub fn parse_deltas(event: &Value, choice_index: u64) -> Vec<Delta> {
     let mut out = Vec::new();
     let mut ends = Vec::new();
-    for choice in choices_at(event, wanted) {
+    for choice in choices_at(event, choice_index) {
         let deltas = list_objects(choice.get("delta"));
-        let whole = choice.get("message").filter(|message| message.is_object());
-        for message in deltas.iter().copied().chain(whole.filter(|_| deltas.is_empty())) {
+        let full_message = choice.get("message").filter(|message| message.is_object());
+        for message in deltas.iter().copied().chain(full_message.filter(|_| deltas.is_empty())) {
             parse_message(message, &mut out);
         }
-        if let (true, None, Some(text)) = (deltas.is_empty(), whole, non_empty_text(choice.get("text"))) {
+        if let (true, None, Some(text)) = (deltas.is_empty(), full_message, non_empty_text(choice.get("text"))) {
             out.push(Delta::Text(text));
         }
         if let Some(error) = choice.get("error").filter(|error| !error.is_null()) {
@@ -77,7 +77,7 @@ pub fn parse_deltas(event: &Value, wanted: u64) -> Vec<Delta> {
         }
         let reason = choice.get("finish_reason");
         ends.extend(non_empty_text(reason).or_else(|| non_empty_text(reason?.get("type"))).map(Delta::Finish));
-        if deltas.is_empty() && whole.is_some() {
+        if deltas.is_empty() && full_message.is_some() {
             ends.push(Delta::Complete);
         }
     }
@@ -89,12 +89,15 @@ pub fn parse_deltas(event: &Value, wanted: u64) -> Vec<Delta> {
 
 /// Iterates over the indexes of the choices in an event. The default index of a choice is its position.
 pub fn choice_indexes(event: &Value) -> impl Iterator<Item = u64> {
-    (0..).zip(list_choices(event)).map(|(place, choice)| parse_integer(choice.get("index")).unwrap_or(place))
+    (0..).zip(list_choices(event)).map(|(position, choice)| parse_integer(choice.get("index")).unwrap_or(position))
 }
 
 /// Iterates over the choices with this index.
-pub fn choices_at(event: &Value, wanted: u64) -> impl Iterator<Item = &Value> {
-    choice_indexes(event).zip(list_choices(event)).filter(move |(index, _)| *index == wanted).map(|(_, choice)| choice)
+pub fn choices_at(event: &Value, choice_index: u64) -> impl Iterator<Item = &Value> {
+    choice_indexes(event)
+        .zip(list_choices(event))
+        .filter(move |(index, _)| *index == choice_index)
+        .map(|(_, choice)| choice)
 }
 
 /// Returns whether a complete body is a reply.
@@ -110,33 +113,33 @@ pub fn is_chunk(event: &Value) -> bool {
 /// Returns whether the event has content but belongs to another API than chat completions.
 pub fn is_foreign(event: &Value) -> bool {
     let Value::Object(map) = event else { return false };
-    let ours = ["choices", "usage", "error", "x_groq", "prompt_filter_results"];
-    let is_life = map.get("type").is_some_and(|kind| kind == "ping" || kind == "keepalive");
-    !map.is_empty() && !is_life && !ours.iter().any(|key| map.contains_key(*key))
+    let chat_keys = ["choices", "usage", "error", "x_groq", "prompt_filter_results"];
+    let is_keep_alive = map.get("type").is_some_and(|kind| kind == "ping" || kind == "keepalive");
+    !map.is_empty() && !is_keep_alive && !chat_keys.iter().any(|key| map.contains_key(*key))
 }
 
 /// Parses the error in an event or a body, if any.
 pub fn parse_error(event: &Value) -> Option<ProviderError> {
     let event = event.as_array().map_or(event, |list| list.first().unwrap_or(event));
-    let set = |key: &str| match event.get(key) {
+    let is_set = |key: &str| match event.get(key) {
         None | Some(Value::Null | Value::Bool(false)) => false,
         Some(Value::String(text)) => !text.is_empty(),
         Some(Value::Number(number)) => number.as_f64() != Some(0.0),
         Some(_) => true,
     };
-    let calls_itself =
+    let is_error_kind =
         |key: &str| event.get(key).and_then(Value::as_str).is_some_and(|kind| kind.eq_ignore_ascii_case("error"));
-    let says = event.get("message").is_some_and(Value::is_string);
-    let bare = ["detail", "errors", "error_message", "error_code"].iter().any(|key| set(key))
-        || calls_itself("object")
-        || calls_itself("type")
-        || (says && ["code", "status", "error_type"].iter().any(|key| set(key)));
-    let wrapped = |key: &str, inner: &str| event.get(key).and_then(|outer| outer.get(inner));
-    let failed = wrapped("base_resp", "status_code").and_then(Value::as_i64).is_some_and(|code| code != 0);
-    if failed || set("error") || (list_choices(event).is_empty() && bare) {
+    let has_message = event.get("message").is_some_and(Value::is_string);
+    let is_error_object = ["detail", "errors", "error_message", "error_code"].iter().any(|key| is_set(key))
+        || is_error_kind("object")
+        || is_error_kind("type")
+        || (has_message && ["code", "status", "error_type"].iter().any(|key| is_set(key)));
+    let nested_value = |key: &str, inner: &str| event.get(key).and_then(|outer| outer.get(inner));
+    let has_failed = nested_value("base_resp", "status_code").and_then(Value::as_i64).is_some_and(|code| code != 0);
+    if has_failed || is_set("error") || (list_choices(event).is_empty() && is_error_object) {
         return Some(ProviderError::parse(event));
     }
-    wrapped("x_groq", "error").filter(|error| !error.is_null()).map(ProviderError::parse)
+    nested_value("x_groq", "error").filter(|error| !error.is_null()).map(ProviderError::parse)
 }
 
 fn list_choices(event: &Value) -> Vec<&Value> {
@@ -146,8 +149,8 @@ fn list_choices(event: &Value) -> Vec<&Value> {
 /// Returns the objects in a list, or a single object as a list.
 fn list_objects(value: Option<&Value>) -> Vec<&Value> {
     match value {
-        Some(Value::Array(list)) => list.iter().filter(|one| one.is_object()).collect(),
-        Some(one @ Value::Object(_)) => vec![one],
+        Some(Value::Array(list)) => list.iter().filter(|item| item.is_object()).collect(),
+        Some(object @ Value::Object(_)) => vec![object],
         _ => Vec::new(),
     }
 }
@@ -165,9 +168,9 @@ fn parse_integer(value: Option<&Value>) -> Option<u64> {
 
 fn parse_message(message: &Value, out: &mut Vec<Delta>) {
     // Some providers send the same reasoning under two keys; only one is used.
-    let thoughts = ["reasoning_content", "reasoning"].iter().find_map(|key| non_empty_text(message.get(*key)));
-    let details = || join_parts(message.get("reasoning_details")?, &["text", "summary"]);
-    out.extend(thoughts.or_else(details).map(Delta::Reasoning));
+    let reasoning = ["reasoning_content", "reasoning"].iter().find_map(|key| non_empty_text(message.get(*key)));
+    let join_details = || join_parts(message.get("reasoning_details")?, &["text", "summary"]);
+    out.extend(reasoning.or_else(join_details).map(Delta::Reasoning));
     match message.get("content") {
         Some(list @ Value::Array(_)) => {
             if let Some(text) = join_thinking_parts(list) {
@@ -181,7 +184,7 @@ fn parse_message(message: &Value, out: &mut Vec<Delta>) {
     out.extend(non_empty_text(message.get("refusal")).map(Delta::Text));
     let mut calls: Vec<CallPart> = match message.get("tool_calls") {
         Some(Value::Array(list)) => list.iter().map(parse_call).collect(),
-        Some(one @ Value::Object(_)) => vec![parse_call(one)],
+        Some(object @ Value::Object(_)) => vec![parse_call(object)],
         _ => Vec::new(),
     };
     // The older format of tool calls.
@@ -213,7 +216,7 @@ fn parse_call(call: &Value) -> CallPart {
 
 /// Parses the token usage in an event, if any.
 fn parse_event_usage(event: &Value) -> Option<Usage> {
-    let groq = event.get("x_groq").and_then(|more| more.get("usage"));
+    let groq = event.get("x_groq").and_then(|extension| extension.get("usage"));
     let usage = [event.get("usage"), groq].into_iter().flatten().find(|usage| usage.is_object());
     let usage = match usage {
         Some(usage) => parse_usage(usage),
@@ -224,22 +227,22 @@ fn parse_event_usage(event: &Value) -> Option<Usage> {
 
 /// Parses token usage with any of the known keys.
 pub fn parse_usage(usage: &Value) -> Usage {
-    let number = |keys: [&str; 2]| keys.iter().find_map(|key| parse_count(usage.get(*key)?)).unwrap_or(0);
-    let details = |key: &str| usage.get(key).and_then(|details| parse_count(details.get("cached_tokens")?));
+    let first_count = |keys: [&str; 2]| keys.iter().find_map(|key| parse_count(usage.get(*key)?)).unwrap_or(0);
+    let cached_count = |key: &str| usage.get(key).and_then(|details| parse_count(details.get("cached_tokens")?));
     Usage {
-        input: number(["prompt_tokens", "input_tokens"]),
-        cached: details("prompt_tokens_details")
-            .or_else(|| details("input_tokens_details"))
-            .unwrap_or_else(|| number(["prompt_cache_hit_tokens", "cached_tokens"])),
-        output: number(["completion_tokens", "output_tokens"]),
+        input: first_count(["prompt_tokens", "input_tokens"]),
+        cached: cached_count("prompt_tokens_details")
+            .or_else(|| cached_count("input_tokens_details"))
+            .unwrap_or_else(|| first_count(["prompt_cache_hit_tokens", "cached_tokens"])),
+        output: first_count(["completion_tokens", "output_tokens"]),
     }
 }
 
 /// Parses llama.cpp's timings, which replace token usage if it was not requested. `prompt_n` excludes cached tokens.
 fn parse_timings(timings: &Value) -> Usage {
-    let number = |key: &str| timings.get(key).and_then(parse_count).unwrap_or(0);
-    let cached = number("cache_n");
-    Usage { input: number("prompt_n").saturating_add(cached), cached, output: number("predicted_n") }
+    let count = |key: &str| timings.get(key).and_then(parse_count).unwrap_or(0);
+    let cached = count("cache_n");
+    Usage { input: count("prompt_n").saturating_add(cached), cached, output: count("predicted_n") }
 }
 
 /// Parses a plausible token count.

@@ -15,9 +15,9 @@ pub use super::proxy::Proxy;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionOptions {
     /// Time limit for making a connection.
-    pub connect: Duration,
+    pub connect_timeout: Duration,
     /// PEM file with certificates that are trusted in addition to the system's.
-    pub roots: Option<PathBuf>,
+    pub ca_file: Option<PathBuf>,
     pub proxy: Proxy,
 }
 
@@ -30,7 +30,7 @@ pub struct HttpClient {
 
 impl Default for ConnectionOptions {
     fn default() -> Self {
-        Self { connect: CONNECT_TIMEOUT, roots: None, proxy: Proxy::System }
+        Self { connect_timeout: CONNECT_TIMEOUT, ca_file: None, proxy: Proxy::System }
     }
 }
 
@@ -51,18 +51,19 @@ const UNACKNOWLEDGED_TIMEOUT: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// Fails if no client can be built, or if the proxy or certificate setting is invalid.
-pub fn build_client(url: &Url, way: &ConnectionOptions) -> Result<HttpClient, Error> {
-    let proxy = ProxyRoute::find_proxy(url, &way.proxy)?;
+pub fn build_client(url: &Url, options: &ConnectionOptions) -> Result<HttpClient, Error> {
+    let proxy = ProxyRoute::find_proxy(url, &options.proxy)?;
     let needs_tls = url.scheme() == "https" || proxy.as_ref().is_some_and(ProxyRoute::is_encrypted);
-    Ok(HttpClient { http: build_http_client(url, way, needs_tls)?, proxy })
+    Ok(HttpClient { http: build_http_client(url, options, needs_tls)?, proxy })
 }
 
-fn build_http_client(url: &Url, way: &ConnectionOptions, needs_tls: bool) -> Result<Client, Error> {
+fn build_http_client(url: &Url, options: &ConnectionOptions, needs_tls: bool) -> Result<Client, Error> {
     // Installs our provider unless `main` has set one. reqwest panics without a default provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let own = way.roots.as_deref().map(certificate::read_certificates).transpose()?.unwrap_or_default();
-    let builder = || -> Result<ClientBuilder, Error> {
-        let builder = Client::builder().redirect(redirect::Policy::none()).connect_timeout(way.connect);
+    let user_certificates =
+        options.ca_file.as_deref().map(certificate::read_certificates).transpose()?.unwrap_or_default();
+    let new_builder = || -> Result<ClientBuilder, Error> {
+        let builder = Client::builder().redirect(redirect::Policy::none()).connect_timeout(options.connect_timeout);
         // Keep-alive detects connections that died during sleep or were dropped by a router.
         let builder = builder
             .tcp_keepalive(KEEP_ALIVE_INTERVAL)
@@ -72,35 +73,35 @@ fn build_http_client(url: &Url, way: &ConnectionOptions, needs_tls: bool) -> Res
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let builder =
             if loopback::is_loopback(url) { builder } else { builder.tcp_user_timeout(UNACKNOWLEDGED_TIMEOUT) };
-        Ok(match &way.proxy {
+        Ok(match &options.proxy {
             // A proxy for external addresses must not receive requests to this machine.
             Proxy::System if loopback::is_loopback(url) => builder.no_proxy(),
             Proxy::System => builder,
             Proxy::Direct => builder.no_proxy(),
             Proxy::Address(proxy) => {
                 // reqwest's error may quote the password. The address was validated before.
-                let wrong = |_| Error::InvalidAddress("Cannot use the address of the proxy".to_owned());
-                builder.proxy(reqwest::Proxy::all(proxy.reveal()).map_err(wrong)?)
+                let proxy_error = |_| Error::InvalidAddress("Cannot use the address of the proxy".to_owned());
+                builder.proxy(reqwest::Proxy::all(proxy.reveal()).map_err(proxy_error)?)
             }
         })
     };
     if !needs_tls {
         // No certificate is verified, so none needs to be read.
-        return builder()?.tls_certs_only([]).build().map_err(build_error);
+        return new_builder()?.tls_certs_only([]).build().map_err(build_error);
     }
-    let named = certificate::build_tls_config(&own);
-    if let Some(settings) = named.map_err(|error| Error::InvalidReply(format!("{BUILD_FAILED}: {error}")))? {
-        return builder()?.tls_backend_preconfigured(settings).build().map_err(build_error);
+    let tls_config = certificate::build_tls_config(&user_certificates);
+    if let Some(settings) = tls_config.map_err(|error| Error::InvalidReply(format!("{BUILD_FAILED}: {error}")))? {
+        return new_builder()?.tls_backend_preconfigured(settings).build().map_err(build_error);
     }
-    builder()?.build().or_else(|_| builder()?.tls_certs_only(bundled_roots()?).build().map_err(build_error))
+    new_builder()?.build().or_else(|_| new_builder()?.tls_certs_only(bundled_roots()?).build().map_err(build_error))
 }
 
 /// Like `build_client`, on a thread where blocking reads are allowed.
 ///
 /// # Errors
 /// As `build_client`.
-pub async fn spawn_build_client(url: Url, way: ConnectionOptions) -> Result<HttpClient, Error> {
-    tokio::task::spawn_blocking(move || build_client(&url, &way))
+pub async fn spawn_build_client(url: Url, options: ConnectionOptions) -> Result<HttpClient, Error> {
+    tokio::task::spawn_blocking(move || build_client(&url, &options))
         .await
         .unwrap_or_else(|_| Err(Error::InvalidReply(BUILD_FAILED.to_owned())))
 }
@@ -136,19 +137,28 @@ mod tests {
     #[test]
     fn invalid_certificate_and_proxy_settings_are_reported_without_passwords() {
         let folder = tempfile::tempdir().unwrap();
-        let (none, empty) = (folder.path().join("none.pem"), folder.path().join("empty.pem"));
+        let (missing, empty) = (folder.path().join("none.pem"), folder.path().join("empty.pem"));
         std::fs::write(&empty, "no certificate here").unwrap();
-        let said = |way: ConnectionOptions| build_client(&url("https://example.com/v1"), &way).unwrap_err().to_string();
-        let at = |path: &Path| ConnectionOptions { roots: Some(path.to_owned()), ..ConnectionOptions::default() };
-        assert!(said(at(&none)).contains("none.pem: No such file"), "{}", said(at(&none)));
-        assert!(said(at(&empty)).contains("empty.pem: it contains no certificate. Correct `ca_file`"));
-        let through =
+        let build_error_text = |options: ConnectionOptions| {
+            build_client(&url("https://example.com/v1"), &options).unwrap_err().to_string()
+        };
+        let with_ca_file =
+            |path: &Path| ConnectionOptions { ca_file: Some(path.to_owned()), ..ConnectionOptions::default() };
+        assert!(
+            build_error_text(with_ca_file(&missing)).contains("none.pem: No such file"),
+            "{}",
+            build_error_text(with_ca_file(&missing))
+        );
+        assert!(
+            build_error_text(with_ca_file(&empty)).contains("empty.pem: it contains no certificate. Correct `ca_file`")
+        );
+        let with_proxy =
             |text: &str| ConnectionOptions { proxy: Proxy::Address(Secret::new(text)), ..ConnectionOptions::default() };
-        assert!(!said(through("http://me:secret@")).contains("secret"));
+        assert!(!build_error_text(with_proxy("http://me:secret@")).contains("secret"));
         for proxy in ["http://me:secret@127.0.0.1:1", "socks5h://127.0.0.1:1"] {
-            assert!(build_client(&url("https://example.com/v1"), &through(proxy)).is_ok(), "{proxy}");
+            assert!(build_client(&url("https://example.com/v1"), &with_proxy(proxy)).is_ok(), "{proxy}");
         }
-        assert!(!format!("{:?}", through("http://me:secret@h")).contains("secret"));
+        assert!(!format!("{:?}", with_proxy("http://me:secret@h")).contains("secret"));
     }
 
     #[test]

@@ -19,25 +19,25 @@ pub async fn connection_error(error: &reqwest::Error, url: &Url, proxy: Option<&
         }
     }
     // Causes are truncated because they may contain text from a proxy.
-    let said: Vec<String> =
+    let cause_texts: Vec<String> =
         causes(error).map(|cause| clip(strip_error_number(&cause.to_string()), MAX_MESSAGE_CHARS)).collect();
     if let Some(proxy) = proxy.filter(|_| error.is_connect())
-        && let Some(error) = proxy.explain_error(error, &said, url).await
+        && let Some(error) = proxy.explain_error(error, &cause_texts, url).await
     {
         return error;
     }
     let cause = if error.is_timeout() { NO_RESPONSE.to_owned() } else { innermost_cause(error) };
     let cause = match cause.as_str() {
         // hyper reports this for the first bytes of TLS, among others.
-        words if url.scheme() == "http" && words.contains("HTTP version") => {
+        text if url.scheme() == "http" && text.contains("HTTP version") => {
             return address_advice::not_http_error(url);
         }
         "connection closed before message completed" => {
             format!("{CONNECTION_CLOSED} before the response was complete")
         }
         "tls handshake eof" => format!("{CONNECTION_CLOSED} before TLS was set up"),
-        words if said.iter().any(|said| said == "dns error") => {
-            format!("{UNKNOWN_HOST}{} ({words})", url.host_str().unwrap_or_default())
+        text if cause_texts.iter().any(|cause_text| cause_text == "dns error") => {
+            format!("{UNKNOWN_HOST}{} ({text})", url.host_str().unwrap_or_default())
         }
         _ => cause,
     };
@@ -52,8 +52,8 @@ pub fn innermost_cause(error: &reqwest::Error) -> String {
 }
 
 /// Removes the OS error number from a system error text.
-fn strip_error_number(words: &str) -> &str {
-    words.split_once(" (os error").map_or(words, |(words, _)| words)
+fn strip_error_number(text: &str) -> &str {
+    text.split_once(" (os error").map_or(text, |(text, _)| text)
 }
 
 /// Iterates over the causes of an error, the nearest first.

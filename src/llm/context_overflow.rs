@@ -79,12 +79,12 @@ impl Error {
     pub fn is_too_long(&self) -> bool {
         match self.last_error() {
             Self::Provider { status: 401..=404 | 408 | 429 | 503 | 529, .. } => false,
-            Self::Provider { status, code, message: words, .. } => {
-                let said = format!("{} {words}", code.as_deref().unwrap_or_default());
+            Self::Provider { status, code, message, .. } => {
+                let text = format!("{} {message}", code.as_deref().unwrap_or_default());
                 // Status 413 is sufficient, even from a gateway.
-                is_context_overflow(&said) || (*status == 413 && !is_rate_limit(&said))
+                is_context_overflow(&text) || (*status == 413 && !is_rate_limit(&text))
             }
-            Self::InStream(words) => is_context_overflow(words),
+            Self::InStream(message) => is_context_overflow(message),
             Self::Unreachable { .. }
             | Self::NoResponse { .. }
             | Self::Proxy { .. }
@@ -98,30 +98,30 @@ impl Error {
     }
 }
 
-fn is_context_overflow(said: &str) -> bool {
-    let said = said.to_lowercase().replace('’', "'");
-    !is_rate_limit(&said)
-        && (CODES.iter().any(|code| said.contains(code))
-            || PHRASES.iter().any(|parts| parts.iter().all(|part| said.contains(part))))
+fn is_context_overflow(text: &str) -> bool {
+    let text = text.to_lowercase().replace('’', "'");
+    !is_rate_limit(&text)
+        && (CODES.iter().any(|code| text.contains(code))
+            || PHRASES.iter().any(|parts| parts.iter().all(|part| text.contains(part))))
 }
 
-fn is_rate_limit(said: &str) -> bool {
-    let said = said.to_lowercase();
-    RATE_LIMIT_PHRASES.iter().any(|word| said.contains(word))
+fn is_rate_limit(text: &str) -> bool {
+    let text = text.to_lowercase();
+    RATE_LIMIT_PHRASES.iter().any(|phrase| text.contains(phrase))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn service(status: u16, code: &str, words: &str) -> Error {
+    fn provider_error(status: u16, code: &str, message: &str) -> Error {
         let code = (!code.is_empty()).then(|| code.to_owned());
-        Error::Provider { status, code, message: words.to_owned(), retry_after: None }
+        Error::Provider { status, code, message: message.to_owned(), retry_after: None }
     }
 
     #[test]
     fn context_window_errors_of_known_providers_are_detected() {
-        for (status, code, words) in [
+        for (status, code, message) in [
             (400, "context_length_exceeded", "This model's maximum context length is 128000 tokens."),
             (400, "context_length_exceeded", "Your input exceeds the context window of this model."),
             (400, "", "Input tokens exceed the configured limit: context length exceeded"),
@@ -183,7 +183,7 @@ mod tests {
             ),
             (200, "", "Provider returned error: prompt is too long: 3 tokens > 2 maximum"),
         ] {
-            assert!(service(status, code, words).is_too_long(), "{status} {code} {words}");
+            assert!(provider_error(status, code, message).is_too_long(), "{status} {code} {message}");
         }
         assert!(
             Error::InStream("Your input exceeds the context window (context_length_exceeded)".into()).is_too_long()
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn rate_quota_and_reply_limits_are_not_context_window_errors() {
-        for (status, code, words) in [
+        for (status, code, message) in [
             (429, "rate_limit_exceeded", "Rate limit reached on tokens per min (TPM): Limit 30000, Requested 40000."),
             (
                 413,
@@ -218,7 +218,7 @@ mod tests {
             (500, "", "internal error"),
             (503, "", "the context window service is overloaded and exceeded"),
         ] {
-            assert!(!service(status, code, words).is_too_long(), "{status} {code} {words}");
+            assert!(!provider_error(status, code, message).is_too_long(), "{status} {code} {message}");
         }
         for error in [
             Error::InStream("rate limit: maximum context length per minute".into()),

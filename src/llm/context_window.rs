@@ -27,59 +27,59 @@ pub(super) async fn request_context_window(
     model: &str,
 ) -> Option<u64> {
     let root = base.as_str().trim_end_matches('/');
-    let get = async |address: String| get_json(http, &address, query, headers).await;
-    let entry = find_model_entry(&get(format!("{root}/models")).await?, model)?;
-    let listed = read_window(&entry);
+    let get_json_at = async |address: String| get_json(http, &address, query, headers).await;
+    let entry = find_model_entry(&get_json_at(format!("{root}/models")).await?, model)?;
+    let listed_window = read_window(&entry);
     let name = model_name(&entry).unwrap_or(model).to_owned();
     // Local servers report the window in effect at other endpoints.
-    let bare = root.trim_end_matches("/v1");
-    let true_one = match entry.get("owned_by").and_then(Value::as_str).unwrap_or_default() {
+    let server_root = root.trim_end_matches("/v1");
+    let loaded_window = match entry.get("owned_by").and_then(Value::as_str).unwrap_or_default() {
         "llamacpp" => {
-            let props = get(format!("{bare}/props")).await;
+            let props = get_json_at(format!("{server_root}/props")).await;
             props.and_then(|props| parse_token_count(props.get("default_generation_settings")?.get("n_ctx")?))
         }
         "organization_owner" => {
-            let list = get(format!("{bare}/api/v0/models")).await;
+            let list = get_json_at(format!("{server_root}/api/v0/models")).await;
             list.and_then(|list| read_window(&self::find_model_entry(&list, &name)?))
         }
         "library" => {
-            let list = get(format!("{bare}/api/ps")).await;
+            let list = get_json_at(format!("{server_root}/api/ps")).await;
             list.and_then(|list| read_window(&self::find_model_entry(&list, &name)?))
         }
         _ => None,
     };
-    true_one.or(listed)
+    loaded_window.or(listed_window)
 }
 
 async fn get_json(http: &Client, address: &str, query: &[(String, String)], headers: &HeaderMap) -> Option<Value> {
     let mut address = Url::parse(address).ok()?;
     add_query(&mut address, query);
-    let asked = async {
+    let request = async {
         let response = http.get(address).headers(headers.clone()).send().await.ok()?;
         if !response.status().is_success() {
             return None;
         }
-        let (mut body, mut pieces) = (Vec::new(), response.bytes_stream());
-        while let Some(piece) = pieces.next().await {
-            body.extend_from_slice(&piece.ok()?);
+        let (mut body, mut chunks) = (Vec::new(), response.bytes_stream());
+        while let Some(chunk) = chunks.next().await {
+            body.extend_from_slice(&chunk.ok()?);
             if body.len() > MAX_RESPONSE_BYTES {
                 return None;
             }
         }
         serde_json::from_slice(&body).ok()
     };
-    tokio::time::timeout(REQUEST_TIMEOUT, asked).await.ok().flatten()
+    tokio::time::timeout(REQUEST_TIMEOUT, request).await.ok().flatten()
 }
 
 /// Returns the entry of the model in a list, or the first one if `model` is empty.
 fn find_model_entry(list: &Value, model: &str) -> Option<Value> {
     let lists = ["data", "models"].iter().filter_map(|key| list.get(*key)?.as_array());
     let lists: Vec<&Vec<Value>> = lists.chain(list.as_array()).collect();
-    let of = |entry: &&Value| model_name(entry).is_some_and(|name| model.is_empty() || name == model);
-    let found = lists.iter().find_map(|list| list.iter().find(of));
+    let is_model = |entry: &&Value| model_name(entry).is_some_and(|name| model.is_empty() || name == model);
+    let named_entry = lists.iter().find_map(|list| list.iter().find(is_model));
     // A server with one model uses it for every name.
-    let only = || lists.first().filter(|list| list.len() == 1).and_then(|list| list.first());
-    found.or_else(only).cloned()
+    let single_entry = || lists.first().filter(|list| list.len() == 1).and_then(|list| list.first());
+    named_entry.or_else(single_entry).cloned()
 }
 
 fn model_name(entry: &Value) -> Option<&str> {
@@ -88,17 +88,19 @@ fn model_name(entry: &Value) -> Option<&str> {
 
 /// Reads the context window from an entry.
 fn read_window(entry: &Value) -> Option<u64> {
-    let among = |of: &Value, keys: &[&str]| keys.iter().find_map(|key| parse_token_count(of.get(*key)?));
+    let read_first_count =
+        |object: &Value, keys: &[&str]| keys.iter().find_map(|key| parse_token_count(object.get(*key)?));
     // The provider preferred by a router may have a smaller window than the model.
-    let provider = entry.get("top_provider").and_then(|provider| among(provider, &LOADED_WINDOW_KEYS));
-    let own = among(entry, &LOADED_WINDOW_KEYS);
-    match (provider, own) {
-        (Some(provider), Some(own)) => Some(provider.min(own)),
-        (provider, own) => provider.or(own),
+    let provider_window =
+        entry.get("top_provider").and_then(|provider| read_first_count(provider, &LOADED_WINDOW_KEYS));
+    let model_window = read_first_count(entry, &LOADED_WINDOW_KEYS);
+    match (provider_window, model_window) {
+        (Some(provider_window), Some(model_window)) => Some(provider_window.min(model_window)),
+        (provider_window, model_window) => provider_window.or(model_window),
     }
-    .or_else(|| among(entry.get("meta")?, &["n_ctx"]))
-    .or_else(|| among(entry, &MAX_WINDOW_KEYS))
-    .or_else(|| among(entry.get("meta")?, &["n_ctx_train"]))
+    .or_else(|| read_first_count(entry.get("meta")?, &["n_ctx"]))
+    .or_else(|| read_first_count(entry, &MAX_WINDOW_KEYS))
+    .or_else(|| read_first_count(entry.get("meta")?, &["n_ctx_train"]))
 }
 
 /// Reads a plausible number of tokens.
@@ -128,8 +130,8 @@ mod tests {
         check(json!({"id": "lmstudio", "max_context_length": 131072, "loaded_context_length": 4096}), Some(4_096));
         check(json!({"id": "unloaded", "max_context_length": 131072}), Some(131_072));
         check(json!({"id": "groq", "context_window": "131072"}), Some(131_072));
-        for nothing in [json!({"id": "x"}), json!({"context_length": 0}), json!({"context_length": -1}), json!([])] {
-            check(nothing, None);
+        for entry in [json!({"id": "x"}), json!({"context_length": 0}), json!({"context_length": -1}), json!([])] {
+            check(entry, None);
         }
     }
 

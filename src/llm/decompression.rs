@@ -11,11 +11,11 @@ const INPUT_CHUNK: usize = 1024;
 /// Decompressor of one response.
 pub struct Decompressor {
     /// The header says `deflate`, the only compression that the first bytes do not identify.
-    says_deflate: bool,
-    way: Option<Compression>,
-    waiting: Bytes,
+    is_deflate_declared: bool,
+    compression: Option<Compression>,
+    input: Bytes,
     /// Decompression failed here. Data before that was returned first.
-    broken: Option<Error>,
+    failure: Option<Error>,
 }
 
 enum Compression {
@@ -35,17 +35,17 @@ impl Decompressor {
         match encoding.as_str() {
             "" | "identity" | "gzip" | "x-gzip" | "deflate" => {}
             _ => {
-                let way = super::provider_error::clip(&encoding, 20);
-                let words = format!("Cannot read the response: unsupported compression ({way})");
-                return Err(Error::InvalidReply(words));
+                let name = super::provider_error::clip(&encoding, 20);
+                let message = format!("Cannot read the response: unsupported compression ({name})");
+                return Err(Error::InvalidReply(message));
             }
         }
-        Ok(Self { says_deflate: encoding == "deflate", way: None, waiting: Bytes::new(), broken: None })
+        Ok(Self { is_deflate_declared: encoding == "deflate", compression: None, input: Bytes::new(), failure: None })
     }
 
     /// Adds received bytes. Call `take_output` until it returns `None` before adding more.
     pub fn push_input(&mut self, bytes: Bytes) {
-        self.waiting = if self.waiting.is_empty() { bytes } else { [&self.waiting[..], &bytes].concat().into() };
+        self.input = if self.input.is_empty() { bytes } else { [&self.input[..], &bytes].concat().into() };
     }
 
     /// Returns a small non-empty piece of decompressed data, or `None` if more input is needed.
@@ -53,29 +53,29 @@ impl Decompressor {
     /// # Errors
     /// Fails if decompression fails.
     pub fn take_output(&mut self) -> Result<Option<Bytes>, Error> {
-        if self.way.is_none() {
-            let Some(way) = detect_compression(&self.waiting, self.says_deflate) else { return Ok(None) };
-            self.way = Some(way);
+        if self.compression.is_none() {
+            let Some(compression) = detect_compression(&self.input, self.is_deflate_declared) else { return Ok(None) };
+            self.compression = Some(compression);
         }
-        if let (Some(Compression::Plain), false) = (&self.way, self.waiting.is_empty()) {
-            return Ok(Some(std::mem::take(&mut self.waiting)));
+        if let (Some(Compression::Plain), false) = (&self.compression, self.input.is_empty()) {
+            return Ok(Some(std::mem::take(&mut self.input)));
         }
-        while !self.waiting.is_empty() && self.broken.is_none() {
-            let bite = self.waiting.split_to(self.waiting.len().min(INPUT_CHUNK));
-            let (done, out) = match &mut self.way {
-                None | Some(Compression::Plain) => (Ok(()), bite.to_vec()),
-                Some(Compression::Gzip(gzip)) => (write_chunk(gzip, &bite), std::mem::take(gzip.get_mut())),
-                Some(Compression::Zlib(zlib)) => (write_chunk(zlib, &bite), std::mem::take(zlib.get_mut())),
-                Some(Compression::Deflate(raw)) => (write_chunk(raw, &bite), std::mem::take(raw.get_mut())),
+        while !self.input.is_empty() && self.failure.is_none() {
+            let chunk = self.input.split_to(self.input.len().min(INPUT_CHUNK));
+            let (result, output) = match &mut self.compression {
+                None | Some(Compression::Plain) => (Ok(()), chunk.to_vec()),
+                Some(Compression::Gzip(gzip)) => (write_chunk(gzip, &chunk), std::mem::take(gzip.get_mut())),
+                Some(Compression::Zlib(zlib)) => (write_chunk(zlib, &chunk), std::mem::take(zlib.get_mut())),
+                Some(Compression::Deflate(raw)) => (write_chunk(raw, &chunk), std::mem::take(raw.get_mut())),
             };
-            self.broken = done
+            self.failure = result
                 .err()
                 .map(|error| Error::InvalidReply(format!("Cannot read the response: decompression failed: {error}")));
-            if !out.is_empty() {
-                return Ok(Some(out.into()));
+            if !output.is_empty() {
+                return Ok(Some(output.into()));
             }
         }
-        self.broken.clone().map_or(Ok(None), Err)
+        self.failure.clone().map_or(Ok(None), Err)
     }
 
     /// Ends the input and returns the remaining data.
@@ -84,40 +84,40 @@ impl Decompressor {
     /// Fails if the compressed data is incomplete.
     pub fn finish(&mut self) -> Result<Option<Bytes>, Error> {
         // A single byte does not identify a compression, so it is plain data.
-        self.way.get_or_insert(Compression::Plain);
+        self.compression.get_or_insert(Compression::Plain);
         if let Some(piece) = self.take_output()? {
             return Ok(Some(piece));
         }
-        let whole = match &mut self.way {
+        let result = match &mut self.compression {
             None | Some(Compression::Plain) => Ok(()),
             Some(Compression::Gzip(gzip)) => gzip.try_finish(),
             Some(Compression::Zlib(zlib)) => zlib.try_finish(),
             Some(Compression::Deflate(raw)) => raw.try_finish(),
         };
-        self.way = Some(Compression::Plain);
-        whole.map_err(|_| Error::ConnectionLost("the compressed response is incomplete".to_owned()))?;
+        self.compression = Some(Compression::Plain);
+        result.map_err(|_| Error::ConnectionLost("the compressed response is incomplete".to_owned()))?;
         Ok(None)
     }
 }
 
 /// Detects the compression by the first bytes. Returns `None` if more bytes are needed.
-fn detect_compression(start: &[u8], says_deflate: bool) -> Option<Compression> {
+fn detect_compression(start: &[u8], is_deflate_declared: bool) -> Option<Compression> {
     Some(match start {
         [] | [0x1f] => return None,
-        [b'x'] if !says_deflate => return None,
-        [_] if says_deflate => return None,
+        [b'x'] if !is_deflate_declared => return None,
+        [_] if is_deflate_declared => return None,
         [0x1f, 0x8b, ..] => Compression::Gzip(MultiGzDecoder::new(Vec::new())),
-        [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] if says_deflate => Compression::Zlib(ZlibDecoder::new(Vec::new())),
+        [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] if is_deflate_declared => Compression::Zlib(ZlibDecoder::new(Vec::new())),
         // The fourth header, `x^`, is excluded because text may begin with it.
         [0x78, 0x01 | 0x9c | 0xda, ..] => Compression::Zlib(ZlibDecoder::new(Vec::new())),
-        _ if says_deflate => Compression::Deflate(DeflateDecoder::new(Vec::new())),
+        _ if is_deflate_declared => Compression::Deflate(DeflateDecoder::new(Vec::new())),
         _ => Compression::Plain,
     })
 }
 
-fn write_chunk(into: &mut impl Write, bite: &[u8]) -> io::Result<()> {
-    into.write_all(bite)?;
-    into.flush()
+fn write_chunk(decoder: &mut impl Write, chunk: &[u8]) -> io::Result<()> {
+    decoder.write_all(chunk)?;
+    decoder.flush()
 }
 
 #[cfg(test)]
@@ -128,76 +128,76 @@ mod tests {
 
     const TEXT: &[u8] = b"data: {\"choices\":[]}\n\n";
 
-    fn gzip(text: &[u8]) -> Vec<u8> {
-        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-        gzip.write_all(text).unwrap();
-        gzip.finish().unwrap()
+    fn compress_gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
     }
 
     /// Decompresses in chunks of this size.
-    fn unpack(encoding: &str, bytes: &[u8], size: usize) -> Result<Vec<u8>, Error> {
-        let mut unpack = Decompressor::new(encoding)?;
-        let mut out = Vec::new();
+    fn decompress(encoding: &str, bytes: &[u8], size: usize) -> Result<Vec<u8>, Error> {
+        let mut decompressor = Decompressor::new(encoding)?;
+        let mut output = Vec::new();
         for piece in bytes.chunks(size) {
-            unpack.push_input(Bytes::copy_from_slice(piece));
-            while let Some(piece) = unpack.take_output()? {
-                out.extend(piece);
+            decompressor.push_input(Bytes::copy_from_slice(piece));
+            while let Some(piece) = decompressor.take_output()? {
+                output.extend(piece);
             }
         }
-        while let Some(piece) = unpack.finish()? {
-            out.extend(piece);
+        while let Some(piece) = decompressor.finish()? {
+            output.extend(piece);
         }
-        Ok(out)
+        Ok(output)
     }
 
     #[test]
     fn r48_every_compression_is_detected_despite_wrong_headers() {
-        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::default());
-        zlib.write_all(TEXT).unwrap();
-        let zlib = zlib.finish().unwrap();
-        let mut raw = DeflateEncoder::new(Vec::new(), Compression::default());
-        raw.write_all(TEXT).unwrap();
-        let raw = raw.finish().unwrap();
-        let twice = [gzip(&TEXT[..9]), gzip(&TEXT[9..])].concat();
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(TEXT).unwrap();
+        let zlib = encoder.finish().unwrap();
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(TEXT).unwrap();
+        let deflate = encoder.finish().unwrap();
+        let two_members = [compress_gzip(&TEXT[..9]), compress_gzip(&TEXT[9..])].concat();
         for (encoding, bytes) in [
             ("", TEXT.to_vec()),
             ("identity", TEXT.to_vec()),
             ("gzip", TEXT.to_vec()),
-            ("gzip", gzip(TEXT)),
-            ("GZip ", twice),
-            ("", gzip(TEXT)),
+            ("gzip", compress_gzip(TEXT)),
+            ("GZip ", two_members),
+            ("", compress_gzip(TEXT)),
             ("deflate", zlib.clone()),
             ("", zlib),
-            ("deflate", raw),
+            ("deflate", deflate),
         ] {
             for size in [1, 2, 7, 1 << 20] {
-                assert_eq!(unpack(encoding, &bytes, size).unwrap(), TEXT, "{encoding} in pieces of {size}");
+                assert_eq!(decompress(encoding, &bytes, size).unwrap(), TEXT, "{encoding} in pieces of {size}");
             }
         }
         for short in [&b""[..], b"x", b"x^2"] {
-            assert_eq!(unpack("", short, 1).unwrap(), short);
+            assert_eq!(decompress("", short, 1).unwrap(), short);
         }
     }
 
     #[test]
     fn r48_invalid_compressed_data_is_an_error() {
-        let whole = gzip(TEXT);
-        for end in 2..whole.len() {
-            assert!(unpack("gzip", &whole[..end], 5).is_err(), "{end} of {} bytes", whole.len());
+        let compressed = compress_gzip(TEXT);
+        for end in 2..compressed.len() {
+            assert!(decompress("gzip", &compressed[..end], 5).is_err(), "{end} of {} bytes", compressed.len());
         }
-        assert!(unpack("gzip", &[&whole[..12], b"nonsense"].concat(), 5).is_err());
-        assert!(matches!(unpack("br", TEXT, 5), Err(Error::InvalidReply(words)) if words.contains("(br)")));
+        assert!(decompress("gzip", &[&compressed[..12], b"nonsense"].concat(), 5).is_err());
+        assert!(matches!(decompress("br", TEXT, 5), Err(Error::InvalidReply(message)) if message.contains("(br)")));
     }
 
     #[test]
     fn r65_highly_compressed_data_is_returned_in_small_pieces() {
-        let mut unpack = Decompressor::new("gzip").unwrap();
-        unpack.push_input(gzip(&vec![b'x'; 64 << 20]).into());
-        let mut all = 0;
-        while let Some(piece) = unpack.take_output().unwrap() {
+        let mut decompressor = Decompressor::new("gzip").unwrap();
+        decompressor.push_input(compress_gzip(&vec![b'x'; 64 << 20]).into());
+        let mut total = 0;
+        while let Some(piece) = decompressor.take_output().unwrap() {
             assert!(piece.len() <= 2 << 20, "{}", piece.len());
-            all += piece.len();
+            total += piece.len();
         }
-        assert_eq!(all, 64 << 20);
+        assert_eq!(total, 64 << 20);
     }
 }

@@ -11,36 +11,37 @@ use tokio::sync::OnceCell;
 /// such request, and retried like any request.
 #[derive(Debug, Clone)]
 pub struct DefaultModel {
-    service: AuthProvider,
-    patience: Timeouts,
+    provider: AuthProvider,
+    timeouts: Timeouts,
     name: Arc<OnceCell<String>>,
 }
 
 impl DefaultModel {
     /// Wraps a provider.
-    pub fn for_provider(service: AuthProvider) -> Self {
-        let patience = service.timeouts();
-        Self { service, patience, name: Arc::default() }
+    pub fn for_provider(provider: AuthProvider) -> Self {
+        let timeouts = provider.timeouts();
+        Self { provider, timeouts, name: Arc::default() }
     }
 
     async fn resolve_name(&self) -> Result<String, Error> {
-        let first = || async {
-            let mut models = self.service.models().await?;
+        let request_first = || async {
+            let mut models = self.provider.models().await?;
             // Some providers list image or audio models first.
-            let at = models.iter().position(|model| model.is_chat).unwrap_or(0);
-            let none = || Error::InvalidReply("The provider lists no models. Name one with --model".to_owned());
-            if models.is_empty() { Err(none()) } else { Ok(models.swap_remove(at).id) }
+            let index = models.iter().position(|model| model.is_chat).unwrap_or(0);
+            let no_models_error =
+                || Error::InvalidReply("The provider lists no models. Name one with --model".to_owned());
+            if models.is_empty() { Err(no_models_error()) } else { Ok(models.swap_remove(index).id) }
         };
-        self.name.get_or_try_init(first).await.cloned()
+        self.name.get_or_try_init(request_first).await.cloned()
     }
 
     /// Streams the retries of the model list and then the name of the model.
     fn stream_name(&self) -> BoxStream<'static, Result<Chunk, Error>> {
-        let first = self.clone();
-        retry::stream_with_retries(self.patience.clone(), move |_| {
-            let first = first.clone();
-            let named = async move { Ok(Chunk::ModelChosen { model: first.resolve_name().await?, instead: None }) };
-            stream::once(named).boxed()
+        let this = self.clone();
+        retry::stream_with_retries(self.timeouts.clone(), move |_| {
+            let this = this.clone();
+            let name_chunk = async move { Ok(Chunk::ModelChosen { model: this.resolve_name().await?, reason: None }) };
+            stream::once(name_chunk).boxed()
         })
     }
 }
@@ -48,23 +49,23 @@ impl DefaultModel {
 impl Llm for DefaultModel {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
         if !request.model.is_empty() {
-            return self.service.stream(request);
+            return self.provider.stream(request);
         }
-        let first = self.clone();
-        let replied = move |item| {
+        let this = self.clone();
+        let append_reply = move |item| {
             let Ok(Chunk::ModelChosen { model, .. }) = &item else { return stream::iter([item]).boxed() };
-            let reply = first.service.stream(Request { model: model.clone(), ..request.clone() });
+            let reply = this.provider.stream(Request { model: model.clone(), ..request.clone() });
             stream::iter([item]).chain(reply).boxed()
         };
-        self.stream_name().flat_map(replied).boxed()
+        self.stream_name().flat_map(append_reply).boxed()
     }
 
     fn accepts_images(&self) -> bool {
-        self.service.accepts_images()
+        self.provider.accepts_images()
     }
 
     fn end_wait(&self) {
-        self.patience.end_waits();
-        self.service.end_wait();
+        self.timeouts.end_waits();
+        self.provider.end_wait();
     }
 }

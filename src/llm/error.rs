@@ -88,11 +88,11 @@ impl Error {
         match self {
             Self::Unreachable { origin, cause } => format!("Cannot connect to {origin}: {cause}"),
             Self::NoResponse { origin, cause } => format!("No answer from {origin}: {cause}"),
-            Self::Provider { status, code, message: words, retry_after } => {
-                let sentence = describe_response(*status, code.as_deref(), words, *retry_after);
+            Self::Provider { status, code, message, retry_after } => {
+                let sentence = describe_response(*status, code.as_deref(), message, *retry_after);
                 sentence.trim_end_matches('.').to_owned()
             }
-            other => other.to_string().trim_end_matches('.').to_owned(),
+            error => error.to_string().trim_end_matches('.').to_owned(),
         }
     }
 
@@ -125,51 +125,51 @@ impl Error {
 fn describe_response_with_advice(
     status: u16,
     code: Option<&str>,
-    words: &str,
+    message: &str,
     retry_after: Option<Duration>,
 ) -> String {
-    let sentence = describe_response(status, code, words, retry_after);
-    match is_about_the_key(status, code) {
+    let sentence = describe_response(status, code, message, retry_after);
+    match is_key_error(status, code) {
         true => format!("{}. Check the key of the profile.", sentence.trim_end_matches('.')),
         false => sentence,
     }
 }
 
 /// Returns whether the key is wrong or missing. A gateway that looks keys up in a missing database reports a 400.
-fn is_about_the_key(status: u16, code: Option<&str>) -> bool {
+fn is_key_error(status: u16, code: Option<&str>) -> bool {
     status == 401 || (status == 400 && code == Some("no_db_connection"))
 }
 
-fn describe_response(status: u16, code: Option<&str>, words: &str, retry_after: Option<Duration>) -> String {
-    let seconds = |wait: Duration| wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
-    let wait = retry_after.filter(|wait| !wait.is_zero()).map(|wait| format!("{} s", seconds(wait)));
+fn describe_response(status: u16, code: Option<&str>, message: &str, retry_after: Option<Duration>) -> String {
+    let ceil_seconds = |wait: Duration| wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
+    let wait = retry_after.filter(|wait| !wait.is_zero()).map(|wait| format!("{} s", ceil_seconds(wait)));
     let wait = match (wait, retry_after) {
         (Some(wait), Some(length)) if length > timeouts::INTERACTIVE_MAX_WAIT => {
             Some(format!("{wait}{}", format_end_of_wait(length)))
         }
         (wait, _) => wait,
     };
-    let what = match (status, &wait) {
+    let summary = match (status, &wait) {
         (200..=299, _) => "The provider returned an error",
         (300..=399, _) => "The provider redirected the request",
-        _ if is_about_the_key(status, code) => "The provider rejected the key or requires one",
+        _ if is_key_error(status, code) => "The provider rejected the key or requires one",
         (402, _) => "The provider requires payment",
         (403, _) => "The provider denied access",
         (404, _) => "The provider does not know this model or address",
         (408, _) => "The provider timed out",
-        (429, _) if is_about_quota(code, words) => "The account at the provider has no quota left",
+        (429, _) if is_quota_error(code, message) => "The account at the provider has no quota left",
         (429, Some(wait)) => &format!("The provider asks to wait {wait}"),
         (429, None) => "The provider asks to wait",
         (500.., _) => "The provider failed",
         _ => "The provider rejected the request",
     };
     let code = code.map(|code| format!(", {code}")).unwrap_or_default();
-    let words = if words.is_empty() { String::new() } else { format!(": {words}") };
+    let message = if message.is_empty() { String::new() } else { format!(": {message}") };
     let wait = match wait {
         Some(wait) if status != 429 => format!(" (it asks to wait {wait})"),
         Some(_) | None => String::new(),
     };
-    format!("{what} ({status}{code}){words}{wait}")
+    format!("{summary} ({status}{code}){message}{wait}")
 }
 
 /// Returns advice for an error that prevented a connection.
@@ -190,20 +190,20 @@ fn connection_advice(origin: &str, cause: &str) -> &'static str {
 /// Returns advice if the server closed an unencrypted connection, because it may expect TLS.
 fn tls_advice(origin: &str, cause: &str) -> String {
     match origin.strip_prefix("http://").filter(|_| cause.starts_with(CONNECTION_CLOSED)) {
-        Some(place) => format!(". If the port speaks TLS, use https://{place} in the address."),
+        Some(host) => format!(". If the port speaks TLS, use https://{host} in the address."),
         None => String::new(),
     }
 }
 
 /// Formats the end of a long wait. Empty if the date is out of range.
 fn format_end_of_wait(wait: Duration) -> String {
-    let moment = jiff::Zoned::now().checked_add(wait);
-    moment.map(|moment| moment.strftime(", until %Y-%m-%d %H:%M").to_string()).unwrap_or_default()
+    let end = jiff::Zoned::now().checked_add(wait);
+    end.map(|moment| moment.strftime(", until %Y-%m-%d %H:%M").to_string()).unwrap_or_default()
 }
 
 /// Returns whether the account has no quota left. Providers report that with the status of a rate limit, but waiting
 /// does not help.
-pub(super) fn is_about_quota(code: Option<&str>, words: &str) -> bool {
-    let said = format!("{} {words}", code.unwrap_or_default()).to_lowercase();
-    ["insufficient", "quota", "billing", "credit", "balance"].iter().any(|word| said.contains(word))
+pub(super) fn is_quota_error(code: Option<&str>, message: &str) -> bool {
+    let text = format!("{} {message}", code.unwrap_or_default()).to_lowercase();
+    ["insufficient", "quota", "billing", "credit", "balance"].iter().any(|phrase| text.contains(phrase))
 }

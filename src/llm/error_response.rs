@@ -13,15 +13,15 @@ const MAX_BODY_BYTES: usize = 64 << 10;
 
 /// Returns the error of a redirect.
 pub fn redirect_error(status: u16, headers: &HeaderMap, url: &Url) -> Error {
-    let to = headers.get("location").and_then(|to| to.to_str().ok()).and_then(|to| url.join(to).ok());
-    let words = match to {
-        Some(to) => format!(
+    let target = headers.get("location").and_then(|to| to.to_str().ok()).and_then(|to| url.join(to).ok());
+    let message = match target {
+        Some(target) => format!(
             "its new address is {}. The redirect was not followed, to protect the key. Set `base_url` to that address",
-            address::format_origin(&to)
+            address::format_origin(&target)
         ),
         None => "it gave no new address".to_owned(),
     };
-    Error::Provider { status, code: None, message: words, retry_after: None }
+    Error::Provider { status, code: None, message, retry_after: None }
 }
 
 /// Reads an error response. The body is read for ten seconds at most because the status alone is enough for an error.
@@ -33,13 +33,13 @@ pub async fn read_error_response(
     proxy: Option<&ProxyRoute>,
 ) -> Error {
     let retry_after = retry_after::parse_requested_wait(status, headers, jiff::Timestamp::now());
-    let words = match body {
+    let text = match body {
         Some(mut body) => body.peek_start(MAX_BODY_BYTES, Duration::from_secs(10)).await,
         None => String::new(),
     };
-    let fault = ProviderError::parse_body(&words);
-    let is_json = tolerant_json::parse_json(&words).is_ok();
-    let of_proxy = proxy.and_then(|proxy| proxy.explain_response(status, &fault.message, is_json, url));
-    let other = of_proxy.or_else(|| address_advice::tls_port_error(status, &words, url));
-    other.unwrap_or_else(|| fault.into_error(status, retry_after))
+    let error = ProviderError::parse_body(&text);
+    let is_json = tolerant_json::parse_json(&text).is_ok();
+    let proxy_error = proxy.and_then(|proxy| proxy.explain_response(status, &error.message, is_json, url));
+    let known_error = proxy_error.or_else(|| address_advice::tls_port_error(status, &text, url));
+    known_error.unwrap_or_else(|| error.into_error(status, retry_after))
 }

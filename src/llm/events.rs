@@ -50,8 +50,8 @@ impl Decoder {
                 Some((end @ (b'\n' | b'\r'), body)) => (body, Some(*end)),
                 _ => (part, None),
             };
-            let second_half = std::mem::take(&mut self.after_cr) && body.is_empty() && end == Some(b'\n');
-            if second_half {
+            let is_crlf_end = std::mem::take(&mut self.after_cr) && body.is_empty() && end == Some(b'\n');
+            if is_crlf_end {
                 continue;
             }
             self.line.extend_from_slice(body);
@@ -76,8 +76,8 @@ impl Decoder {
         self.dispatch(&mut out);
         out.retain(|event| !matches!(event, Event::Broken(_) | Event::Unreadable(_)));
         // A stream of plain text is an error, not an interrupted stream.
-        if let (false, Some(odd)) = (self.has_events, self.first_odd_line.take()) {
-            out.push(Event::Broken(odd));
+        if let (false, Some(line)) = (self.has_events, self.first_odd_line.take()) {
+            out.push(Event::Broken(line));
         }
         out
     }
@@ -85,8 +85,8 @@ impl Decoder {
     fn process_line(&mut self, out: &mut Vec<Event>) {
         let bytes = std::mem::take(&mut self.line);
         let text = String::from_utf8_lossy(&bytes);
-        let first = !std::mem::replace(&mut self.past_first_line, true);
-        let line = if first { text.strip_prefix('\u{feff}').unwrap_or(&text) } else { &text };
+        let is_first = !std::mem::replace(&mut self.past_first_line, true);
+        let line = if is_first { text.strip_prefix('\u{feff}').unwrap_or(&text) } else { &text };
         if line.is_empty() {
             self.dispatch(out);
         } else if line.starts_with('{') {
@@ -133,9 +133,9 @@ impl Decoder {
         let Some(data) = self.data.as_deref().filter(|data| data.len() >= 2 * self.incomplete_length) else {
             return false;
         };
-        let whole = data.trim() == "[DONE]" || tolerant_json::parse_json(data).is_ok();
-        self.incomplete_length = if whole { 0 } else { data.len() };
-        whole
+        let is_complete = data.trim() == "[DONE]" || tolerant_json::parse_json(data).is_ok();
+        self.incomplete_length = if is_complete { 0 } else { data.len() };
+        is_complete
     }
 
     fn dispatch(&mut self, out: &mut Vec<Event>) {
@@ -173,63 +173,72 @@ mod tests {
 
     /// Decodes in one chunk, byte by byte, and in chunks of three, with the same result.
     fn check_events(bytes: &[u8], expected: &[Event]) {
-        let run = |size: usize| {
+        let decode_in_chunks = |size: usize| {
             let mut decoder = Decoder::default();
             let mut out: Vec<Event> = bytes.chunks(size).flat_map(|piece| decoder.decode(piece)).collect();
             out.extend(decoder.finish());
             out
         };
         for size in [bytes.len().max(1), 1, 3] {
-            assert_eq!(run(size), expected, "{:?} in pieces of {size}", String::from_utf8_lossy(bytes));
+            assert_eq!(decode_in_chunks(size), expected, "{:?} in pieces of {size}", String::from_utf8_lossy(bytes));
         }
     }
 
-    fn value(value: Value) -> Event {
-        Event::Value(value)
+    fn value_event(payload: Value) -> Event {
+        Event::Value(payload)
     }
 
     #[test]
     fn r48_streams_are_decoded_by_the_specification() {
-        check_events(b"data: {\"a\":1}\n\ndata: [DONE]\n\n", &[value(json!({"a": 1})), Event::Done]);
+        check_events(b"data: {\"a\":1}\n\ndata: [DONE]\n\n", &[value_event(json!({"a": 1})), Event::Done]);
         check_events(
             b"data: {\"a\":1}\r\n\r\ndata:{\"a\":2}\r\n\r\n",
-            &[value(json!({"a": 1})), value(json!({"a": 2}))],
+            &[value_event(json!({"a": 1})), value_event(json!({"a": 2}))],
         );
-        check_events(b"data: {\r\ndata: \"a\":1}\r\n\r\n", &[value(json!({"a": 1}))]);
-        check_events(b"data: 1\r\rdata: 2\r\r", &[value(json!(1)), value(json!(2))]);
-        check_events("\u{feff}data: {\"a\":\"中👩‍👩‍👧\"}\n\n".as_bytes(), &[value(json!({"a": "中👩‍👩‍👧"}))]);
-        check_events(b": hello\n\n: again\ndata: 1\nid: 7\nretry: 1\nodd\n\n", &[value(json!(1))]);
-        check_events(b"data: {\ndata: \"a\":\ndata: 1}\n\n", &[value(json!({"a": 1}))]);
-        check_events(b"event: ping\ndata: {\"type\":\"ping\"}\n\n", &[value(json!({"type": "ping"}))]);
+        check_events(b"data: {\r\ndata: \"a\":1}\r\n\r\n", &[value_event(json!({"a": 1}))]);
+        check_events(b"data: 1\r\rdata: 2\r\r", &[value_event(json!(1)), value_event(json!(2))]);
+        check_events("\u{feff}data: {\"a\":\"中👩‍👩‍👧\"}\n\n".as_bytes(), &[value_event(json!({"a": "中👩‍👩‍👧"}))]);
+        check_events(b": hello\n\n: again\ndata: 1\nid: 7\nretry: 1\nodd\n\n", &[value_event(json!(1))]);
+        check_events(b"data: {\ndata: \"a\":\ndata: 1}\n\n", &[value_event(json!({"a": 1}))]);
+        check_events(b"event: ping\ndata: {\"type\":\"ping\"}\n\n", &[value_event(json!({"type": "ping"}))]);
         check_events(b"event: ping\ndata: still here\n\ndata\n\ndata:\n\n", &[]);
     }
 
     #[test]
     fn r48_known_deviations_lose_no_events() {
         check_events(b"data: [DONE] \n\n", &[Event::Done]);
-        check_events(b"data: 1\ndata: 2\ndata: [DONE]\n", &[value(json!(1)), value(json!(2)), Event::Done]);
-        check_events(b"{\"error\":\"no\"}\n\n", &[value(json!({"error": "no"}))]);
-        check_events(b"event: error\ndata: {\"message\":\"no\"}\n\n", &[value(json!({"error": {"message": "no"}}))]);
-        check_events(b"event: error\ndata: no\n\n", &[value(json!({"error": "no"}))]);
-        check_events(b"event: error\ndata: {\"error\":\"no\"}\n\n", &[value(json!({"error": "no"}))]);
-        check_events(b"data: {\"a\":\"x\xffy\"}\n\ndata: 2\n\n", &[value(json!({"a": "x\u{fffd}y"})), value(json!(2))]);
+        check_events(b"data: 1\ndata: 2\ndata: [DONE]\n", &[value_event(json!(1)), value_event(json!(2)), Event::Done]);
+        check_events(b"{\"error\":\"no\"}\n\n", &[value_event(json!({"error": "no"}))]);
+        check_events(
+            b"event: error\ndata: {\"message\":\"no\"}\n\n",
+            &[value_event(json!({"error": {"message": "no"}}))],
+        );
+        check_events(b"event: error\ndata: no\n\n", &[value_event(json!({"error": "no"}))]);
+        check_events(b"event: error\ndata: {\"error\":\"no\"}\n\n", &[value_event(json!({"error": "no"}))]);
+        check_events(
+            b"data: {\"a\":\"x\xffy\"}\n\ndata: 2\n\n",
+            &[value_event(json!({"a": "x\u{fffd}y"})), value_event(json!(2))],
+        );
         check_events(b"data: upstream died\n\n", &[Event::Unreadable("upstream died".into())]);
-        check_events(b"data: {x\n\ndata: 1\n\n", &[Event::Unreadable("{x".into()), value(json!(1))]);
-        check_events(b"data: : OPENROUTER PROCESSING\n\ndata: 1\n\n", &[value(json!(1))]);
-        check_events(b"data: : still here\ndata: 1\ndata: :\ndata: 2\n\n", &[value(json!(1)), value(json!(2))]);
-        check_events(b"error: {\"message\":\"no\"}\n\n", &[value(json!({"error": {"message": "no"}}))]);
+        check_events(b"data: {x\n\ndata: 1\n\n", &[Event::Unreadable("{x".into()), value_event(json!(1))]);
+        check_events(b"data: : OPENROUTER PROCESSING\n\ndata: 1\n\n", &[value_event(json!(1))]);
+        check_events(
+            b"data: : still here\ndata: 1\ndata: :\ndata: 2\n\n",
+            &[value_event(json!(1)), value_event(json!(2))],
+        );
+        check_events(b"error: {\"message\":\"no\"}\n\n", &[value_event(json!({"error": {"message": "no"}}))]);
         check_events(
             b"data: 1\nerror: no\n\ndata: 2\n",
-            &[value(json!(1)), value(json!({"error": "no"})), value(json!(2))],
+            &[value_event(json!(1)), value_event(json!({"error": "no"})), value_event(json!(2))],
         );
         check_events(b"upstream died\n", &[Event::Broken("upstream died".into())]);
-        check_events(b"upstream died\ndata: 1\n", &[value(json!(1))]);
+        check_events(b"upstream died\ndata: 1\n", &[value_event(json!(1))]);
     }
 
     #[test]
     fn an_event_without_its_empty_line_is_complete() {
-        check_events(b"data: {\"a\":1}", &[value(json!({"a": 1}))]);
-        check_events(b"data: {\"a\":1}\n", &[value(json!({"a": 1}))]);
+        check_events(b"data: {\"a\":1}", &[value_event(json!({"a": 1}))]);
+        check_events(b"data: {\"a\":1}\n", &[value_event(json!({"a": 1}))]);
         check_events(b"data: {\"a\":", &[]);
         check_events(b"dat", &[]);
     }
@@ -238,11 +247,11 @@ mod tests {
     fn r65_an_event_of_many_lines_is_decoded_in_linear_time() {
         let lines = "data: {},\n".repeat(100_000);
         let bytes = format!("data: [\n{lines}data: 1]\n\ndata: 2\n\n");
-        let began = std::time::Instant::now();
+        let start = std::time::Instant::now();
         let mut decoder = Decoder::default();
         let out = decoder.decode(bytes.as_bytes());
-        assert_eq!((out.len(), &out[1]), (2, &value(json!(2))));
-        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+        assert_eq!((out.len(), &out[1]), (2, &value_event(json!(2))));
+        assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
     }
 
     #[test]

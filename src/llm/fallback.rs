@@ -19,48 +19,48 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// the first.
 #[derive(Clone)]
 pub struct Fallback {
-    first: Arc<dyn Llm>,
-    second: Arc<dyn Llm>,
+    primary: Arc<dyn Llm>,
+    fallback: Arc<dyn Llm>,
     model: String,
     name: String,
     /// True if the second model gave the last answer.
-    used_second: Arc<AtomicBool>,
+    used_fallback: Arc<AtomicBool>,
 }
 
 impl Fallback {
     /// Combines two models. `model` is the model requested from the second, empty for its default; `name` is its
     /// display name.
-    pub fn new(first: Arc<dyn Llm>, second: Arc<dyn Llm>, model: String, name: String) -> Self {
-        Self { first, second, model, name, used_second: Arc::default() }
+    pub fn new(primary: Arc<dyn Llm>, fallback: Arc<dyn Llm>, model: String, name: String) -> Self {
+        Self { primary, fallback, model, name, used_fallback: Arc::default() }
     }
 
     fn answering_chunk(&self, instead: Option<String>) -> Chunk {
-        Chunk::ModelChosen { model: self.name.clone(), instead }
+        Chunk::ModelChosen { model: self.name.clone(), reason: instead }
     }
 }
 
 impl Llm for Fallback {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
         // Results of calls go to the model that made them; the next user message tries the first one again.
-        let goes_on = matches!(request.messages.last(), Some(Message::Tool { .. }));
-        let second = Request { model: self.model.clone(), ..request.clone() };
-        let (said, reply, second) = if goes_on && self.used_second.load(Ordering::Relaxed) {
-            (Some(self.answering_chunk(None)), self.second.stream(second), None)
+        let has_tool_result = matches!(request.messages.last(), Some(Message::Tool { .. }));
+        let fallback_request = Request { model: self.model.clone(), ..request.clone() };
+        let (chosen, reply, fallback_request) = if has_tool_result && self.used_fallback.load(Ordering::Relaxed) {
+            (Some(self.answering_chunk(None)), self.fallback.stream(fallback_request), None)
         } else {
-            (None, self.first.stream(request), Some(second))
+            (None, self.primary.stream(request), Some(fallback_request))
         };
-        let reply = Reply { models: self.clone(), reply, second, seen: false };
-        let said = stream::iter(said.map(Ok));
-        said.chain(stream::unfold(reply, |mut reply| async move { Some((reply.next_chunk().await?, reply)) })).boxed()
+        let reply = Reply { models: self.clone(), reply, fallback_request, is_shown: false };
+        let chosen = stream::iter(chosen.map(Ok));
+        chosen.chain(stream::unfold(reply, |mut reply| async move { Some((reply.next_chunk().await?, reply)) })).boxed()
     }
 
     fn accepts_images(&self) -> bool {
-        self.first.accepts_images() || self.second.accepts_images()
+        self.primary.accepts_images() || self.fallback.accepts_images()
     }
 
     fn end_wait(&self) {
-        self.first.end_wait();
-        self.second.end_wait();
+        self.primary.end_wait();
+        self.fallback.end_wait();
     }
 }
 
@@ -68,8 +68,8 @@ struct Reply {
     models: Fallback,
     reply: BoxStream<'static, Result<Chunk, Error>>,
     /// Request for the second model, until it is sent.
-    second: Option<Request>,
-    seen: bool,
+    fallback_request: Option<Request>,
+    is_shown: bool,
 }
 
 impl Reply {
@@ -78,17 +78,17 @@ impl Reply {
         match &item {
             Ok(chunk) if !is_visible(chunk) => {}
             Ok(_) => {
-                self.seen = true;
-                self.models.used_second.store(self.second.is_none(), Ordering::Relaxed);
+                self.is_shown = true;
+                self.models.used_fallback.store(self.fallback_request.is_none(), Ordering::Relaxed);
             }
-            Err(error) if !self.seen && may_succeed_elsewhere(error) => {
-                if let Some(request) = self.second.take() {
-                    self.reply = self.models.second.stream(request);
+            Err(error) if !self.is_shown && may_succeed_elsewhere(error) => {
+                if let Some(request) = self.fallback_request.take() {
+                    self.reply = self.models.fallback.stream(request);
                     return Some(Ok(self.models.answering_chunk(Some(error.reason_text()))));
                 }
-                self.models.used_second.store(false, Ordering::Relaxed);
+                self.models.used_fallback.store(false, Ordering::Relaxed);
             }
-            Err(_) => self.models.used_second.store(false, Ordering::Relaxed),
+            Err(_) => self.models.used_fallback.store(false, Ordering::Relaxed),
         }
         Some(item)
     }
@@ -97,11 +97,11 @@ impl Reply {
 /// Returns whether another provider may succeed with the same conversation.
 pub(super) fn may_succeed_elsewhere(error: &Error) -> bool {
     match error.last_error() {
-        Error::Provider { code, message: words, .. } if retry::is_about_conversation(code.as_deref(), words) => false,
+        Error::Provider { code, message, .. } if retry::is_about_conversation(code.as_deref(), message) => false,
         Error::Provider { status, .. } => {
             matches!(status, 200..=399 | 401..=404 | 408 | 410 | 429 | 500..)
         }
-        Error::InStream(words) => !retry::is_about_conversation(None, words),
+        Error::InStream(message) => !retry::is_about_conversation(None, message),
         Error::Unreachable { .. }
         | Error::NoResponse { .. }
         | Error::Proxy { .. }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// Generates bytes from fragments of real streams, to reach deep states.
-fn bytes() -> impl Strategy<Value = Vec<u8>> {
+fn stream_bytes() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: [&[u8]; 25] = [
         b"error: no",
         b"[",
@@ -43,7 +43,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Generates JSON with the keys of real providers in unexpected places.
-fn value() -> impl Strategy<Value = Value> {
+fn json_value() -> impl Strategy<Value = Value> {
     const WORDS: [&str; 24] = [
         "choices",
         "delta",
@@ -70,33 +70,33 @@ fn value() -> impl Strategy<Value = Value> {
         "</think>",
         "{}",
     ];
-    let word = || prop::sample::select(&WORDS[..]).prop_map(str::to_owned);
+    let any_word = || prop::sample::select(&WORDS[..]).prop_map(str::to_owned);
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         (-2i64..600).prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
-        word().prop_map(Value::from),
+        any_word().prop_map(Value::from),
     ];
     leaf.prop_recursive(6, 48, 5, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
-            prop::collection::vec((word(), inner), 0..5)
+            prop::collection::vec((any_word(), inner), 0..5)
                 .prop_map(|pairs| Value::Object(pairs.into_iter().collect::<Map<_, _>>())),
         ]
     })
 }
 
 /// Generates a choice with a delta around any value.
-fn event() -> impl Strategy<Value = Value> {
-    let delta = value().prop_map(|inner| serde_json::json!({"choices": [{"delta": inner}]}));
-    let calls = prop::collection::vec(value(), 0..3)
+fn chat_event() -> impl Strategy<Value = Value> {
+    let delta = json_value().prop_map(|inner| serde_json::json!({"choices": [{"delta": inner}]}));
+    let calls = prop::collection::vec(json_value(), 0..3)
         .prop_map(|calls| serde_json::json!({"choices": [{"delta": {"tool_calls": calls}}]}));
-    prop_oneof![value(), delta, calls]
+    prop_oneof![json_value(), delta, calls]
 }
 
 /// Generates an event of the responses API around any value.
-fn typed() -> impl Strategy<Value = Value> {
+fn responses_event() -> impl Strategy<Value = Value> {
     const KINDS: [&str; 16] = [
         "output_item.added",
         "output_item.done",
@@ -117,21 +117,21 @@ fn typed() -> impl Strategy<Value = Value> {
     ];
     let item = || {
         let kind = prop::sample::select(vec!["message", "function_call", "reasoning", "odd"]);
-        (kind, 0u8..3, text(), value()).prop_map(|(kind, id, text, odd)| {
+        (kind, 0u8..3, text_fragment(), json_value()).prop_map(|(kind, id, text, odd)| {
             serde_json::json!({"type": kind, "id": format!("i{id}"), "name": "f", "call_id": "c", "arguments": text,
                 "content": [{"type": "output_text", "text": text}], "summary": [odd], "encrypted_content": "s"})
         })
     };
-    let event = (prop::sample::select(&KINDS[..]), 0u8..3, 0u8..3, text(), item(), value());
+    let event = (prop::sample::select(&KINDS[..]), 0u8..3, 0u8..3, text_fragment(), item(), json_value());
     let event = event.prop_map(|(kind, index, id, text, item, odd)| {
         serde_json::json!({"type": format!("response.{kind}"), "output_index": index, "item_id": format!("i{id}"),
             "delta": text, "text": text, "arguments": text, "item": item, "part": odd,
             "response": {"output": [item, odd], "status": odd}})
     });
-    prop_oneof![1 => value(), 4 => event]
+    prop_oneof![1 => json_value(), 4 => event]
 }
 
-fn text() -> impl Strategy<Value = String> {
+fn text_fragment() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["", "a", "ab", "<think>", "</think>", "{}", "{\"x\":", "中"]).prop_map(str::to_owned)
 }
 
@@ -143,7 +143,7 @@ fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Event> {
 }
 
 /// Generates reply text from fragments with reasoning tags.
-fn words() -> impl Strategy<Value = String> {
+fn tagged_text() -> impl Strategy<Value = String> {
     const PIECES: [&str; 20] = [
         "<think>",
         "</think>",
@@ -170,62 +170,62 @@ fn words() -> impl Strategy<Value = String> {
 }
 
 /// Splits text that arrives in chunks of `size` characters into reasoning and reply text.
-fn split(text: &str, size: usize) -> (String, String) {
+fn split_reasoning(text: &str, size: usize) -> (String, String) {
     let characters: Vec<char> = text.chars().collect();
-    let mut split = ReasoningSplitter::default();
+    let mut splitter = ReasoningSplitter::default();
     let mut pieces: Vec<Piece> =
-        characters.chunks(size).flat_map(|piece| split.split_text(&piece.iter().collect::<String>())).collect();
-    pieces.extend(split.finish());
-    let (mut thought, mut said) = (String::new(), String::new());
+        characters.chunks(size).flat_map(|piece| splitter.split_text(&piece.iter().collect::<String>())).collect();
+    pieces.extend(splitter.finish());
+    let (mut reasoning, mut reply) = (String::new(), String::new());
     for piece in pieces {
         match piece {
-            Piece::Reasoning(text) => thought.push_str(&text),
-            Piece::Text(text) => said.push_str(&text),
-            Piece::WasReasoning => thought.push_str(&std::mem::take(&mut said)),
+            Piece::Reasoning(text) => reasoning.push_str(&text),
+            Piece::Text(text) => reply.push_str(&text),
+            Piece::WasReasoning => reasoning.push_str(&std::mem::take(&mut reply)),
         }
     }
-    (thought, said)
+    (reasoning, reply)
 }
 
 proptest! {
     #[test]
-    fn r64_reasoning_does_not_depend_on_chunk_boundaries(text in words(), size in 1usize..7) {
-        let whole = split(&text, usize::MAX);
-        prop_assert_eq!(&split(&text, size), &whole);
+    fn r64_reasoning_does_not_depend_on_chunk_boundaries(text in tagged_text(), size in 1usize..7) {
+        let whole = split_reasoning(&text, usize::MAX);
+        prop_assert_eq!(&split_reasoning(&text, size), &whole);
         let characters = |text: &str| text.matches('中').count();
         prop_assert_eq!(characters(&whole.0) + characters(&whole.1), characters(&text));
     }
 
     #[test]
-    fn r64_events_do_not_depend_on_chunk_boundaries(bytes in bytes(), size in 1usize..9) {
+    fn r64_events_do_not_depend_on_chunk_boundaries(bytes in stream_bytes(), size in 1usize..9) {
         prop_assert_eq!(decode(bytes.chunks(size)), decode([&bytes[..]].into_iter()));
     }
 
     #[test]
-    fn r64_every_chat_reply_ends_once_with_unique_call_ids(events in prop::collection::vec(event(), 0..8)) {
+    fn r64_every_chat_reply_ends_once_with_unique_call_ids(events in prop::collection::vec(chat_event(), 0..8)) {
         let (mut gather, mut out) = (ChatCollector::default(), ChunkQueue::new());
         for event in &events {
             gather.collect_event(event, &mut out);
         }
         gather.finish(End::Unmarked, &mut out);
         gather.finish(End::Marked, &mut out);
-        holds(&out)?;
+        check_single_end(&out)?;
     }
 
     #[test]
-    fn r64_every_responses_reply_ends_once_with_unique_call_ids(events in prop::collection::vec(typed(), 0..10)) {
+    fn r64_every_responses_reply_ends_once_with_unique_call_ids(events in prop::collection::vec(responses_event(), 0..10)) {
         let (mut gather, mut out) = (responses::ResponsesCollector::default(), ChunkQueue::new());
         for event in &events {
             gather.collect_event(event, &mut out);
         }
         gather.finish(End::Unmarked, &mut out);
         gather.finish(End::Marked, &mut out);
-        holds(&out)?;
+        check_single_end(&out)?;
     }
 }
 
 /// Checks that a reply has exactly one end, at the end, and unique call ids.
-fn holds(out: &ChunkQueue) -> Result<(), TestCaseError> {
+fn check_single_end(out: &ChunkQueue) -> Result<(), TestCaseError> {
     let is_end = |item: &Result<Chunk, Error>| matches!(item, Err(_) | Ok(Chunk::Done(_)));
     prop_assert_eq!(out.iter().filter(|item| is_end(item)).count(), 1);
     prop_assert!(out.back().is_some_and(is_end));

@@ -24,9 +24,9 @@ const MAX_ERROR_CHARS: usize = 200;
 /// A program that prints a key.
 pub struct KeyCommand {
     /// aye itself, which starts the program without the terminal.
-    pub myself: PathBuf,
+    pub aye_program: PathBuf,
     /// The program and its arguments; never empty.
-    pub words: Vec<String>,
+    pub command: Vec<String>,
     /// Working directory: not a project, whose files must not affect it.
     pub home: PathBuf,
 }
@@ -34,25 +34,25 @@ pub struct KeyCommand {
 #[async_trait]
 impl KeySource for KeyCommand {
     async fn request_key(&self) -> Result<Secret, Error> {
-        let name = self.words.first().map_or("", String::as_str);
-        let about = |what: String| Error::InvalidReply(format!("the key command {name} {what}"));
-        let mut running = self.spawn_program().map_err(|error| about(format!("could not be started: {error}")))?;
-        let Ok(ended) = timeout(TIME_LIMIT, running.wait()).await else {
-            return Err(about(format!("did not finish within {} s and was stopped", TIME_LIMIT.as_secs())));
+        let name = self.command.first().map_or("", String::as_str);
+        let key_error = |problem: String| Error::InvalidReply(format!("the key command {name} {problem}"));
+        let mut running = self.spawn_program().map_err(|error| key_error(format!("could not be started: {error}")))?;
+        let Ok(exit) = timeout(TIME_LIMIT, running.wait()).await else {
+            return Err(key_error(format!("did not finish within {} s and was stopped", TIME_LIMIT.as_secs())));
         };
-        let status = ended.map_err(|error| about(format!("was lost: {error}")))?;
-        let printed = running.out.output_text();
-        let key = printed.lines().next().unwrap_or_default().trim();
+        let status = exit.map_err(|error| key_error(format!("was lost: {error}")))?;
+        let output = running.out.output_text();
+        let key = output.lines().next().unwrap_or_default().trim();
         if !status.success() {
-            let complaint = first_error_line(&running.err.output_text(), &printed);
-            let how = status.code().map_or("was killed by a signal".to_owned(), |code| format!("failed ({code})"));
-            return Err(about(if complaint.is_empty() { how } else { format!("{how}: {complaint}") }));
+            let error_line = first_error_line(&running.err.output_text(), &output);
+            let ending = status.code().map_or("was killed by a signal".to_owned(), |code| format!("failed ({code})"));
+            return Err(key_error(if error_line.is_empty() { ending } else { format!("{ending}: {error_line}") }));
         }
         if key.is_empty() {
-            return Err(about("printed nothing on its first line".to_owned()));
+            return Err(key_error("printed nothing on its first line".to_owned()));
         }
         if !key.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
-            return Err(about("printed a key with characters that cannot be sent".to_owned()));
+            return Err(key_error("printed a key with characters that cannot be sent".to_owned()));
         }
         Ok(Secret::new(key))
     }
@@ -60,15 +60,15 @@ impl KeySource for KeyCommand {
 
 impl KeyCommand {
     fn spawn_program(&self) -> std::io::Result<Running> {
-        let mut words = self.words.clone();
-        if let Some(program) = words.first_mut()
-            && let Some(inside) = program.strip_prefix("~/")
+        let mut command = self.command.clone();
+        if let Some(program) = command.first_mut()
+            && let Some(relative) = program.strip_prefix("~/")
         {
-            *program = self.home.join(inside).to_string_lossy().into_owned();
+            *program = self.home.join(relative).to_string_lossy().into_owned();
         }
-        let mut child = Command::new(&self.myself)
+        let mut child = Command::new(&self.aye_program)
             .args(["alone", "--"])
-            .args(words)
+            .args(command)
             .current_dir(&self.home)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -77,7 +77,7 @@ impl KeyCommand {
             .spawn()?;
         let out = Pipe::spawn_reader(child.stdout.take());
         let err = Pipe::spawn_reader(child.stderr.take());
-        Ok(Running { child, out, err, ended: false })
+        Ok(Running { child, out, err, has_ended: false })
     }
 }
 
@@ -86,15 +86,15 @@ struct Running {
     child: Child,
     out: Pipe,
     err: Pipe,
-    ended: bool,
+    has_ended: bool,
 }
 
 impl Running {
     async fn wait(&mut self) -> std::io::Result<ExitStatus> {
         let status = self.child.wait().await?;
-        self.ended = true;
-        let both = async { tokio::join!(self.out.wait(), self.err.wait()) };
-        let _ = timeout(LINGER, both).await;
+        self.has_ended = true;
+        let readers = async { tokio::join!(self.out.wait(), self.err.wait()) };
+        let _ = timeout(LINGER, readers).await;
         Ok(status)
     }
 }
@@ -104,7 +104,7 @@ impl Drop for Running {
         let pid = self.child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
         // If the program ended by itself, a process it left running is an agent that keeps a passphrase, and is not
         // killed.
-        if let (Some(pid), false) = (pid, self.ended) {
+        if let (Some(pid), false) = (pid, self.has_ended) {
             // The program leads its own process group once it runs; before that only the child is killed.
             let _ = kill_process_group(pid, Signal::KILL);
         }
@@ -113,47 +113,47 @@ impl Drop for Running {
 
 /// The output read so far, and the task that reads it.
 struct Pipe {
-    came: Arc<Mutex<Vec<u8>>>,
-    reads: tokio::task::JoinHandle<()>,
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: tokio::task::JoinHandle<()>,
 }
 
 impl Pipe {
-    fn spawn_reader(from: Option<impl AsyncRead + Unpin + Send + 'static>) -> Self {
-        let came = Arc::new(Mutex::new(Vec::new()));
-        let into = came.clone();
-        let reads = tokio::spawn(async move {
-            let Some(mut from) = from else { return };
+    fn spawn_reader(stream: Option<impl AsyncRead + Unpin + Send + 'static>) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let shared_bytes = bytes.clone();
+        let reader = tokio::spawn(async move {
+            let Some(mut stream) = stream else { return };
             let mut buffer = [0; 4096];
-            while let Ok(count @ 1..) = from.read(&mut buffer).await {
-                let mut came = into.lock().unwrap_or_else(PoisonError::into_inner);
-                let room = MAX_OUTPUT_BYTES - came.len();
-                came.extend_from_slice(&buffer[..count.min(room)]);
+            while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+                let mut bytes = shared_bytes.lock().unwrap_or_else(PoisonError::into_inner);
+                let free_bytes = MAX_OUTPUT_BYTES - bytes.len();
+                bytes.extend_from_slice(&buffer[..count.min(free_bytes)]);
             }
         });
-        Self { came, reads }
+        Self { bytes, reader }
     }
 
     async fn wait(&mut self) {
         // If the task panicked, its output so far is kept.
-        let _ = (&mut self.reads).await;
+        let _ = (&mut self.reader).await;
     }
 
     fn output_text(&self) -> String {
-        String::from_utf8_lossy(&self.came.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+        String::from_utf8_lossy(&self.bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 }
 
 impl Drop for Pipe {
     fn drop(&mut self) {
-        self.reads.abort();
+        self.reader.abort();
     }
 }
 
 /// Returns the first line of the error output, without anything that was printed as a key.
-fn first_error_line(complained: &str, printed: &str) -> String {
-    let line = complained.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let masked = printed.lines().map(Secret::new).fold(line.to_owned(), |line, secret| secret.mask(&line));
-    masked.chars().filter(|letter| !letter.is_control()).take(MAX_ERROR_CHARS).collect()
+fn first_error_line(error_output: &str, output: &str) -> String {
+    let line = error_output.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let masked = output.lines().map(Secret::new).fold(line.to_owned(), |line, secret| secret.mask(&line));
+    masked.chars().filter(|c| !c.is_control()).take(MAX_ERROR_CHARS).collect()
 }
 
 #[cfg(test)]

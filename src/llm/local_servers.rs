@@ -7,7 +7,7 @@ use reqwest::header::HeaderMap;
 use std::time::Duration;
 
 /// Time limit for each server.
-const LIMIT: Duration = Duration::from_millis(200);
+const PROBE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Known servers and their default ports.
 const KNOWN_SERVERS: [(&str, u16); 8] = [
@@ -39,15 +39,15 @@ pub async fn find_local_servers() -> Vec<Server> {
 }
 
 /// Like `find_local_servers`, with other names and ports.
-pub async fn find_servers_at(places: &[(&str, u16)]) -> Vec<Server> {
-    let asked = join_all(places.iter().map(|(name, port)| probe_server(name, *port)));
-    asked.await.into_iter().flatten().collect()
+pub async fn find_servers_at(servers: &[(&str, u16)]) -> Vec<Server> {
+    let probes = join_all(servers.iter().map(|(name, port)| probe_server(name, *port)));
+    probes.await.into_iter().flatten().collect()
 }
 
 async fn probe_server(name: &str, port: u16) -> Option<Server> {
     let base_url = format!("http://127.0.0.1:{port}/v1");
     let url = address::parse_base_address(&base_url).ok()?;
-    let link = client::build_client(&url, &client::ConnectionOptions::default()).ok()?;
-    let models = models_request::request_models(&link, &url, &[], HeaderMap::new(), LIMIT).await.ok()?;
+    let client = client::build_client(&url, &client::ConnectionOptions::default()).ok()?;
+    let models = models_request::request_models(&client, &url, &[], HeaderMap::new(), PROBE_TIMEOUT).await.ok()?;
     Some(Server { name: name.to_owned(), base_url, models })
 }

@@ -69,12 +69,13 @@ fn parse_model(entry: &Value) -> Option<Model> {
         .find_map(|key| entry.get(*key)?.as_str())
         .or_else(|| entry.as_str())
         .filter(|id| !id.trim().is_empty() && id.len() <= MAX_NAME_BYTES && !id.chars().any(char::is_control))?;
-    let own = ["context_length", "max_model_len", "context_window", "max_context_length"];
-    let context = own.iter().find_map(|key| entry.get(*key)?.as_u64());
-    let trained = || entry.get("meta").and_then(|meta| meta.get("n_ctx").or_else(|| meta.get("n_ctx_train"))?.as_u64());
+    let window_keys = ["context_length", "max_model_len", "context_window", "max_context_length"];
+    let window = window_keys.iter().find_map(|key| entry.get(*key)?.as_u64());
+    let meta_window =
+        || entry.get("meta").and_then(|meta| meta.get("n_ctx").or_else(|| meta.get("n_ctx_train"))?.as_u64());
     Some(Model {
         id: id.to_owned(),
-        context_window: context.or_else(trained).filter(|tokens| *tokens > 0),
+        context_window: window.or_else(meta_window).filter(|tokens| *tokens > 0),
         price: entry.get("pricing").and_then(parse_price),
         is_chat: is_chat_model(entry, id),
     })
@@ -82,31 +83,32 @@ fn parse_model(entry: &Value) -> Option<Model> {
 
 /// Parses a price. Strings are prices per token, as routers send them; numbers are prices per million tokens.
 fn parse_price(pricing: &Value) -> Option<Price> {
-    let dollars = |names: [&str; 3]| {
-        let found = names.iter().find_map(|name| pricing.get(*name))?;
-        let million = match found {
+    let dollars_per_million = |names: [&str; 3]| {
+        let price = names.iter().find_map(|name| pricing.get(*name))?;
+        let dollars = match price {
             Value::String(text) => text.trim().parse::<f64>().ok()? * 1e6,
-            other => other.as_f64()?,
+            number => number.as_f64()?,
         };
-        (million.is_finite() && (0.0..1e6).contains(&million)).then_some(million)
+        (dollars.is_finite() && (0.0..1e6).contains(&dollars)).then_some(dollars)
     };
-    let input = dollars(["prompt", "input", "input"])?;
-    let output = dollars(["completion", "output", "output"])?;
-    let cached = dollars(["input_cache_read", "cached_input", "cached"]).unwrap_or(input);
+    let input = dollars_per_million(["prompt", "input", "input"])?;
+    let output = dollars_per_million(["completion", "output", "output"])?;
+    let cached = dollars_per_million(["input_cache_read", "cached_input", "cached"]).unwrap_or(input);
     Some(Price { input, cached, output })
 }
 
 fn is_chat_model(entry: &Value, id: &str) -> bool {
     let kind = entry.get("type").and_then(Value::as_str).unwrap_or_default();
-    let other = ["image", "embedding", "embeddings", "moderation", "rerank", "audio", "video", "transcribe"];
-    let completes = entry.get("capabilities").and_then(|can| can.get("completion_chat")).and_then(Value::as_bool);
-    let gives = entry.get("architecture").and_then(|built| built.get("output_modalities"));
-    let writes = gives.and_then(Value::as_array).map(|gives| gives.iter().any(|one| one == "text"));
+    let non_chat_kinds = ["image", "embedding", "embeddings", "moderation", "rerank", "audio", "video", "transcribe"];
+    let completes_chat =
+        entry.get("capabilities").and_then(|capabilities| capabilities.get("completion_chat")).and_then(Value::as_bool);
+    let output_kinds = entry.get("architecture").and_then(|architecture| architecture.get("output_modalities"));
+    let writes_text = output_kinds.and_then(Value::as_array).map(|kinds| kinds.iter().any(|kind| kind == "text"));
     let name = id.to_ascii_lowercase();
-    !other.contains(&kind)
-        && completes != Some(false)
-        && writes != Some(false)
-        && (completes == Some(true) || !NON_CHAT_NAMES.iter().any(|part| name.contains(part)))
+    !non_chat_kinds.contains(&kind)
+        && completes_chat != Some(false)
+        && writes_text != Some(false)
+        && (completes_chat == Some(true) || !NON_CHAT_NAMES.iter().any(|part| name.contains(part)))
 }
 
 #[cfg(test)]
@@ -118,7 +120,7 @@ mod tests {
     fn model_lists_of_every_format_are_parsed() {
         let check = |body: Value, expected: Option<&[(&str, Option<u64>)]>| {
             let models = expected.map(|list| {
-                let model = |(id, context): &(&str, _)| Model { context_window: *context, ..Model::from_name(id) };
+                let model = |(id, window): &(&str, _)| Model { context_window: *window, ..Model::from_name(id) };
                 list.iter().map(model).collect()
             });
             assert_eq!(parse_models(&body), models, "{body}");
@@ -133,16 +135,19 @@ mod tests {
 
     #[test]
     fn prices_are_converted_to_dollars_per_million_tokens() {
-        let of = |pricing: Value| parse_model(&json!({"id": "a", "pricing": pricing})).unwrap().price;
+        let parse_entry_price = |pricing: Value| parse_model(&json!({"id": "a", "pricing": pricing})).unwrap().price;
         let price = |input, cached, output| Some(Price { input, cached, output });
-        assert_eq!(of(json!({"prompt": "0.00000025", "completion": "0.000002"})), price(0.25, 0.25, 2.0));
         assert_eq!(
-            of(json!({"prompt": "0.000003", "completion": "0.000015", "input_cache_read": "0.0000003"})),
+            parse_entry_price(json!({"prompt": "0.00000025", "completion": "0.000002"})),
+            price(0.25, 0.25, 2.0)
+        );
+        assert_eq!(
+            parse_entry_price(json!({"prompt": "0.000003", "completion": "0.000015", "input_cache_read": "0.0000003"})),
             price(3.0, 0.3, 15.0).map(|price| Price { cached: 0.0000003 * 1e6, ..price })
         );
-        assert_eq!(of(json!({"input": 0.2, "output": 0.6})), price(0.2, 0.2, 0.6));
-        assert_eq!(of(json!({"prompt": "0", "completion": "0"})), price(0.0, 0.0, 0.0));
-        for none in [
+        assert_eq!(parse_entry_price(json!({"input": 0.2, "output": 0.6})), price(0.2, 0.2, 0.6));
+        assert_eq!(parse_entry_price(json!({"prompt": "0", "completion": "0"})), price(0.0, 0.0, 0.0));
+        for pricing in [
             json!({"prompt": "-1", "completion": "-1"}),
             json!({"prompt": "free", "completion": "1"}),
             json!({"prompt": "NaN", "completion": "inf"}),
@@ -150,13 +155,13 @@ mod tests {
             json!([]),
             json!(null),
         ] {
-            assert_eq!(of(none.clone()), None, "{none}");
+            assert_eq!(parse_entry_price(pricing.clone()), None, "{pricing}");
         }
     }
 
     #[test]
     fn models_that_are_not_for_chat_are_detected() {
-        for (entry, can) in [
+        for (entry, is_chat) in [
             (json!({"id": "gpt-5-mini"}), true),
             (json!({"id": "text-embedding-3-large"}), false),
             (json!({"id": "whisper-large-v3"}), false),
@@ -168,7 +173,7 @@ mod tests {
             (json!({"id": "a", "architecture": {"output_modalities": ["image"]}}), false),
             (json!({"id": "a", "architecture": {"output_modalities": ["image", "text"]}}), true),
         ] {
-            assert_eq!(parse_model(&entry).unwrap().is_chat, can, "{entry}");
+            assert_eq!(parse_model(&entry).unwrap().is_chat, is_chat, "{entry}");
         }
     }
 

@@ -21,14 +21,14 @@ use tower::BoxError;
 /// # Errors
 /// Fails if there is no list of models within the limit.
 pub(super) async fn request_models(
-    link: &HttpClient,
+    client: &HttpClient,
     base: &Url,
     query: &[(String, String)],
     headers: HeaderMap,
     limit: Duration,
 ) -> Result<Vec<Model>, Error> {
-    let (link, base, query) = (link.clone(), base.clone(), query.to_vec());
-    let transport = Transport { link, base, query, headers, idle: limit, pulse: Pulse::start_now() };
+    let (client, base, query) = (client.clone(), base.clone(), query.to_vec());
+    let transport = Transport { http: client, base, query, headers, idle_limit: limit, pulse: Pulse::start_now() };
     tokio::time::timeout(limit, list_models(&transport)).await.unwrap_or(Err(Error::Idle(limit)))
 }
 

@@ -35,10 +35,10 @@ struct Inner {
 impl OpenAi {
     /// Creates a client. An invalid address is reported with the first request.
     pub fn new(settings: Settings) -> Self {
-        let patience = Timeouts::new(settings.idle_limit, settings.longest_wait);
+        let timeouts = Timeouts::new(settings.idle_limit, settings.longest_wait);
         Self(Arc::new(Inner {
             settings,
-            timeouts: patience,
+            timeouts,
             client: OnceCell::new(),
             unsupported_params: UnsupportedParams::default(),
         }))
@@ -64,12 +64,12 @@ impl OpenAi {
     /// As for a reply. Never retried.
     pub async fn models(&self) -> Result<Vec<Model>, Error> {
         let settings = &self.0.settings;
-        let listed = async {
+        let result = async {
             let (base, query) = settings.split_address()?;
-            let link = self.0.http_client(&base).await?;
-            models_request::request_models(&link, &base, &query, settings.build_headers()?, settings.idle_limit).await
+            let client = self.0.http_client(&base).await?;
+            models_request::request_models(&client, &base, &query, settings.build_headers()?, settings.idle_limit).await
         };
-        listed.await.map_err(|error| settings.mask_secrets(error))
+        result.await.map_err(|error| settings.mask_secrets(error))
     }
 }
 
@@ -87,15 +87,15 @@ impl OpenAi {
 impl Llm for OpenAi {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
         let inner = self.0.clone();
-        let ask = PreparedRequest::new(request, &inner.settings);
-        let from = prepared_request::echo_origin(&inner.settings, &ask.model);
+        let prepared = PreparedRequest::new(request, &inner.settings);
+        let origin = prepared_request::echo_origin(&inner.settings, &prepared.model);
         let body = match inner.settings.api {
-            Api::Chat => chat_request::build_chat_body(ask),
-            Api::Responses => responses::build_responses_body(ask),
+            Api::Chat => chat_request::build_chat_body(prepared),
+            Api::Responses => responses::build_responses_body(prepared),
         };
-        let sent = Arc::new(PreparedBody { from, body });
+        let prepared_body = Arc::new(PreparedBody { origin, body });
         retry::stream_with_retries(inner.timeouts.clone(), move |pulse| {
-            inner.clone().stream_attempt(sent.clone(), pulse.clone())
+            inner.clone().stream_attempt(prepared_body.clone(), pulse.clone())
         })
     }
 
@@ -111,76 +111,76 @@ impl Llm for OpenAi {
 /// Data that every attempt sends.
 struct PreparedBody {
     /// Origin of the reply, for its echo.
-    from: String,
+    origin: String,
     body: RequestBody,
 }
 
 impl Inner {
     /// Returns the HTTP client. The first caller builds it, which may read certificates; others wait for it.
     async fn http_client(&self, base: &reqwest::Url) -> Result<HttpClient, Error> {
-        let way = || self.settings.connection.clone();
-        self.client.get_or_try_init(|| client::spawn_build_client(base.clone(), way())).await.cloned()
+        let options = || self.settings.connection.clone();
+        self.client.get_or_try_init(|| client::spawn_build_client(base.clone(), options())).await.cloned()
     }
 
     fn stream_attempt(
         self: Arc<Self>,
-        sent: Arc<PreparedBody>,
+        body: Arc<PreparedBody>,
         pulse: Pulse,
     ) -> BoxStream<'static, Result<Chunk, Error>> {
-        let opened = {
+        let chunks = {
             let inner = self.clone();
             async move {
-                match inner.open_with_fallback_params(&sent, pulse).await {
+                match inner.open_with_fallback_params(&body, pulse).await {
                     Ok(reply) => stream::unfold(reply, Reply::next_chunk).boxed(),
                     Err(error) => stream::iter([Err(error)]).boxed(),
                 }
             }
         };
-        let masked = move |item: Result<Chunk, Error>| item.map_err(|error| self.settings.mask_secrets(error));
-        stream::once(opened).flatten().map(masked).boxed()
+        let mask_error = move |item: Result<Chunk, Error>| item.map_err(|error| self.settings.mask_secrets(error));
+        stream::once(chunks).flatten().map(mask_error).boxed()
     }
 
     /// Opens a reply. Repeats the request once if the provider rejects a parameter that can be omitted.
-    async fn open_with_fallback_params(&self, sent: &PreparedBody, pulse: Pulse) -> Result<Reply, Error> {
-        let body = self.unsupported_params.remove_from(&sent.body);
-        match self.open_reply(&sent.from, &body, pulse.clone()).await {
+    async fn open_with_fallback_params(&self, prepared: &PreparedBody, pulse: Pulse) -> Result<Reply, Error> {
+        let body = self.unsupported_params.remove_from(&prepared.body);
+        match self.open_reply(&prepared.origin, &body, pulse.clone()).await {
             Err(error) if self.unsupported_params.record_rejection(&body, &error) => {
-                self.open_reply(&sent.from, &self.unsupported_params.remove_from(&sent.body), pulse).await
+                self.open_reply(&prepared.origin, &self.unsupported_params.remove_from(&prepared.body), pulse).await
             }
-            opened => opened,
+            result => result,
         }
     }
 
-    async fn open_reply(&self, from: &str, body: &RequestBody, pulse: Pulse) -> Result<Reply, Error> {
+    async fn open_reply(&self, origin: &str, body: &RequestBody, pulse: Pulse) -> Result<Reply, Error> {
         let (base, query) = self.settings.split_address()?;
-        let link = self.http_client(&base).await?;
+        let http = self.http_client(&base).await?;
         let (headers, idle) = (self.settings.build_headers()?, self.settings.idle_limit);
-        let transport = Transport { link, base, query, headers, idle, pulse };
-        let line = SharedReply::new();
+        let transport = Transport { http, base, query, headers, idle_limit: idle, pulse };
+        let shared_reply = SharedReply::new();
         let service = Service {
             transport: transport.clone(),
-            line: line.clone(),
+            shared: shared_reply.clone(),
             api: self.settings.api,
             conversation: body.conversation.clone(),
         };
         let headers = service.request_headers();
         let client = transport.openai_client(service);
-        let (from, reasoning) = (from.to_owned(), self.settings.quirks.send_reasoning);
-        let (events, gathering) = match self.settings.api {
+        let (origin, wants_reasoning) = (origin.to_owned(), self.settings.quirks.send_reasoning);
+        let (events, collector) = match self.settings.api {
             Api::Chat => {
                 let chat = client.chat().headers(headers).query(&transport.query).map_err(unwrap_error)?;
                 let events = chat.create_stream_byot::<_, Value>(&body.parameters).await.map_err(unwrap_error)?;
-                let collector = chat_collector::ChatCollector::for_origin(from, reasoning);
+                let collector = chat_collector::ChatCollector::for_origin(origin, wants_reasoning);
                 (events, Collector::Chat(Box::new(collector)))
             }
             Api::Responses => {
                 let responses = client.responses().headers(headers).query(&transport.query).map_err(unwrap_error)?;
-                let opened = responses.create_stream_byot::<_, Value>(&body.parameters).await;
-                let events = opened.map_err(|error| responses::reclassify_error(unwrap_error(error)))?;
-                let collector = responses::ResponsesCollector::for_origin(from, reasoning);
+                let result = responses.create_stream_byot::<_, Value>(&body.parameters).await;
+                let events = result.map_err(|error| responses::reclassify_error(unwrap_error(error)))?;
+                let collector = responses::ResponsesCollector::for_origin(origin, wants_reasoning);
                 (events, Collector::Responses(Box::new(collector)))
             }
         };
-        Ok(Reply::new(events, line, gathering))
+        Ok(Reply::new(events, shared_reply, collector))
     }
 }

@@ -13,25 +13,24 @@ const PART_OVERHEAD: &str = "0123456789abcdef0123456789abcdef0123456789abcdef012
 pub struct OtherChoice {
     index: u64,
     deltas: Vec<Delta>,
-    held: EchoData,
+    echo_data: EchoData,
     size: ReplySize,
 }
 
 impl OtherChoice {
     /// Creates the state for a choice; `held` collects the data its provider requires back.
-    pub fn new(index: u64, held: EchoData) -> Self {
-        Self { index, deltas: Vec::new(), held, size: ReplySize::default() }
+    pub fn new(index: u64, echo_data: EchoData) -> Self {
+        Self { index, deltas: Vec::new(), echo_data, size: ReplySize::default() }
     }
 
     /// Processes the part of an event for this choice.
     pub fn collect_event(&mut self, event: &Value) {
-        self.held.collect_event(event, self.index);
+        self.echo_data.collect_event(event, self.index);
         for delta in chat_events::parse_deltas(event, self.index) {
             delta.add_size(&mut self.size);
             match (self.deltas.last_mut(), delta) {
-                (Some(Delta::Text(all)), Delta::Text(more)) | (Some(Delta::Reasoning(all)), Delta::Reasoning(more)) => {
-                    all.push_str(&more)
-                }
+                (Some(Delta::Text(text)), Delta::Text(new_text))
+                | (Some(Delta::Reasoning(text)), Delta::Reasoning(new_text)) => text.push_str(&new_text),
                 (_, delta) => {
                     self.size.add(PART_OVERHEAD);
                     self.deltas.push(delta);
@@ -46,6 +45,6 @@ impl OtherChoice {
     }
 
     pub fn into_parts(self) -> (Vec<Delta>, EchoData) {
-        (self.deltas, self.held)
+        (self.deltas, self.echo_data)
     }
 }

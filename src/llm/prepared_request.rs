@@ -21,7 +21,7 @@ pub struct PreparedRequest<'a> {
     /// Tools that may be called. Empty if no tools may be offered.
     pub tools: Vec<ToolSpec>,
     /// Images that may be sent. Empty if the model does not accept images.
-    pub pictures: Vec<Image>,
+    pub images: Vec<Image>,
     /// Settings of the provider.
     pub settings: &'a Settings,
     /// Host of the provider in lower case. Empty if its address is invalid.
@@ -35,41 +35,42 @@ impl<'a> PreparedRequest<'a> {
         let url = address::parse_base_address(&settings.base_url).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default().to_ascii_lowercase();
         let tools = if settings.quirks.tools { request.tools } else { Vec::new() };
-        let pictures = if settings.quirks.images { request.pictures } else { Vec::new() };
+        let images = if settings.quirks.images { request.images } else { Vec::new() };
         let mut messages = fit_conversation(request.messages, !tools.is_empty());
         messages.iter_mut().for_each(mark_message);
         if is_mistral(&host, &request.model) {
             shorten_ids(&mut messages);
         }
-        let from = echo_origin(settings, &request.model);
+        let origin = echo_origin(settings, &request.model);
         for message in &mut messages {
             if let Message::Model { echo, .. } = message
-                && echo.as_ref().is_some_and(|echo| echo.origin != from)
+                && echo.as_ref().is_some_and(|echo| echo.origin != origin)
             {
                 *echo = None;
             }
         }
-        Self { model: request.model, messages, tools, pictures, settings, host, max_tokens: request.max_tokens }
+        Self { model: request.model, messages, tools, images, settings, host, max_tokens: request.max_tokens }
     }
 
     /// Iterates over the images that this text mentions.
     pub fn images_in<'s>(&'s self, text: &'s str) -> impl Iterator<Item = &'s Image> {
-        let names = if self.pictures.is_empty() { Vec::new() } else { image::find_images(text) };
-        self.pictures.iter().filter(move |picture| names.contains(&picture.name.as_str()))
+        let names = if self.images.is_empty() { Vec::new() } else { image::find_images(text) };
+        self.images.iter().filter(move |image| names.contains(&image.name.as_str()))
     }
 
     /// Returns the parameter name and the value of the reply limit: the smallest of all limits that are set. A limit
     /// parameter in the user's own parameters determines the name; `null` there removes the limit.
-    pub fn reply_limit(&self, usual: &str) -> Option<(String, u64)> {
-        let extra = &self.settings.parameters;
-        let own = || LIMITS.into_iter().find(|name| extra.contains_key(*name));
-        let name = self.settings.quirks.max_tokens_parameter.as_deref().or_else(own).unwrap_or(usual);
-        if extra.get(name).is_some_and(Value::is_null) {
+    pub fn reply_limit(&self, default_name: &str) -> Option<(String, u64)> {
+        let parameters = &self.settings.parameters;
+        let name_in_parameters = || LIMITS.into_iter().find(|name| parameters.contains_key(*name));
+        let name =
+            self.settings.quirks.max_tokens_parameter.as_deref().or_else(name_in_parameters).unwrap_or(default_name);
+        if parameters.get(name).is_some_and(Value::is_null) {
             return None;
         }
-        let set = [self.settings.quirks.max_tokens, self.max_tokens].into_iter().flatten().map(u64::from);
-        let least = set.chain(extra.get(name).and_then(Value::as_u64)).min()?;
-        Some((name.to_owned(), least))
+        let limits = [self.settings.quirks.max_tokens, self.max_tokens].into_iter().flatten().map(u64::from);
+        let limit = limits.chain(parameters.get(name).and_then(Value::as_u64)).min()?;
+        Some((name.to_owned(), limit))
     }
 
     /// Iterates over the user's own parameters except for the fixed ones.
@@ -80,9 +81,9 @@ impl<'a> PreparedRequest<'a> {
     /// Removes parameters that are `null`, the conversation, which is serialized apart, and what requires tools if
     /// there are none: some providers reject that.
     pub fn remove_unsent(&self, body: &mut Map<String, Value>, conversation_key: &str, has_tools: bool) {
-        let about_tools = ["tool_choice", "parallel_tool_calls"];
+        let tool_keys = ["tool_choice", "parallel_tool_calls"];
         body.retain(|name, value| {
-            !value.is_null() && name != conversation_key && (has_tools || !about_tools.contains(&name.as_str()))
+            !value.is_null() && name != conversation_key && (has_tools || !tool_keys.contains(&name.as_str()))
         });
     }
 }
@@ -101,22 +102,22 @@ pub fn echo_origin(settings: &Settings, model: &str) -> String {
 /// Adjusts the conversation so that strict providers accept it. Many require alternating roles, some reject empty
 /// messages, most reject a call with an invalid name or arguments, and some reject all calls in a request without
 /// tools: there calls and results become text.
-fn fit_conversation(mut messages: Vec<Message>, offered: bool) -> Vec<Message> {
+fn fit_conversation(mut messages: Vec<Message>, has_tools: bool) -> Vec<Message> {
     let mut names: HashMap<CallId, String> = HashMap::new();
     // In place because a long conversation takes megabytes.
     messages.retain_mut(|message| {
         match message {
             Message::System(text) | Message::User(text) => return !is_blank(text),
             Message::Model { text, calls, .. } if calls.is_empty() => return !is_blank(text),
-            Message::Model { calls, .. } if offered => calls.iter_mut().for_each(fit_call),
+            Message::Model { calls, .. } if has_tools => calls.iter_mut().for_each(sanitize_call),
             Message::Model { text, calls, echo } => {
-                let told = calls.iter().map(|call| format!("[called {} with {}]", call.name, call.arguments));
-                let said = Some(std::mem::take(text)).filter(|text| !is_blank(text));
-                *text = said.into_iter().chain(told).collect::<Vec<_>>().join("\n");
+                let call_texts = calls.iter().map(|call| format!("[called {} with {}]", call.name, call.arguments));
+                let reply_text = Some(std::mem::take(text)).filter(|text| !is_blank(text));
+                *text = reply_text.into_iter().chain(call_texts).collect::<Vec<_>>().join("\n");
                 names.extend(calls.drain(..).map(|call| (call.id, call.name)));
                 *echo = None;
             }
-            Message::Tool { text, .. } if offered => {
+            Message::Tool { text, .. } if has_tools => {
                 if is_blank(text) {
                     *text = "(no output)".to_owned();
                 }
@@ -128,10 +129,10 @@ fn fit_conversation(mut messages: Vec<Message>, offered: bool) -> Vec<Message> {
         }
         true
     });
-    messages.dedup_by(|message, before| match (before, message) {
-        (Message::User(before), Message::User(text)) => {
-            before.push_str("\n\n");
-            before.push_str(text);
+    messages.dedup_by(|message, previous| match (previous, message) {
+        (Message::User(previous), Message::User(text)) => {
+            previous.push_str("\n\n");
+            previous.push_str(text);
             true
         }
         _ => false,
@@ -163,26 +164,26 @@ fn is_blank(text: &str) -> bool {
     text.trim_start().is_empty()
 }
 
-fn fit_call(call: &mut ToolCall) {
-    if !fits_as_arguments(&call.arguments) {
+fn sanitize_call(call: &mut ToolCall) {
+    if !is_valid_arguments(&call.arguments) {
         call.arguments = "{}".to_owned();
     }
-    fit_name(call);
+    sanitize_name(call);
 }
 
 /// Returns whether the arguments are a JSON object. Providers reject a conversation with any other arguments, and with
 /// it every later request.
-fn fits_as_arguments(arguments: &str) -> bool {
+fn is_valid_arguments(arguments: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
 }
 
 /// Replaces an invalid tool name made up by a model. Valid names have up to 64 ASCII letters, digits, `_` and `-`.
-fn fit_name(call: &mut ToolCall) {
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+fn sanitize_name(call: &mut ToolCall) {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if call.name.is_empty() {
         call.name = "unknown".to_owned();
-    } else if call.name.len() > 64 || !call.name.chars().all(fits) {
-        call.name = call.name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
+    } else if call.name.len() > 64 || !call.name.chars().all(is_allowed) {
+        call.name = call.name.chars().map(|c| if is_allowed(c) { c } else { '_' }).take(64).collect();
     }
 }
 
@@ -195,7 +196,7 @@ fn is_mistral(host: &str, model: &str) -> bool {
 /// Shortens call ids for models whose chat templates require exactly nine letters or digits. Their own ids already fit,
 /// so only ids from other models or ids made unique here change. An id maps to the same short id in every request.
 fn shorten_ids(messages: &mut [Message]) {
-    let fits = |id: &CallId| id.0.len() == 9 && id.0.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_valid_id = |id: &CallId| id.0.len() == 9 && id.0.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let mut ids: Vec<&mut CallId> = Vec::new();
     for message in messages {
         match message {
@@ -204,36 +205,37 @@ fn shorten_ids(messages: &mut [Message]) {
             Message::System(_) | Message::User(_) => {}
         }
     }
-    let mut used: HashSet<CallId> = ids.iter().filter(|id| fits(id)).map(|id| (**id).clone()).collect();
-    let mut short: HashMap<CallId, CallId> = HashMap::new();
-    for id in ids.into_iter().filter(|id| !fits(id)) {
-        let own = short.entry(id.clone()).or_insert_with(|| {
+    let mut used: HashSet<CallId> = ids.iter().filter(|id| is_valid_id(id)).map(|id| (**id).clone()).collect();
+    let mut short_ids: HashMap<CallId, CallId> = HashMap::new();
+    for id in ids.into_iter().filter(|id| !is_valid_id(id)) {
+        let short_id = short_ids.entry(id.clone()).or_insert_with(|| {
             let mut number = hash(&id.0);
             loop {
-                let own = CallId(nine_letters(number));
-                if used.insert(own.clone()) {
-                    return own;
+                let short_id = CallId(nine_characters(number));
+                if used.insert(short_id.clone()) {
+                    return short_id;
                 }
                 number = number.wrapping_add(1);
             }
         });
-        id.clone_from(own);
+        id.clone_from(short_id);
     }
 }
 
 /// FNV-1a hash. Ids must be the same on every machine and in every version.
 fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |state, byte| (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-fn nine_letters(mut number: u64) -> String {
-    const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    let letter = |_| {
-        let at = (number % 62) as usize;
+fn nine_characters(mut number: u64) -> String {
+    const CHARACTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let next_character = |_| {
+        let index = (number % 62) as usize;
         number /= 62;
-        char::from(LETTERS[at])
+        char::from(CHARACTERS[index])
     };
-    (0..9).map(letter).collect()
+    (0..9).map(next_character).collect()
 }
 
 #[cfg(test)]

@@ -39,22 +39,25 @@ impl ProviderError {
                 let inner = ["error", "errors", "detail", "base_resp", "x_groq"]
                     .iter()
                     .find_map(|key| map.get(*key).filter(|inner| !inner.is_null() && *inner != &Value::Bool(true)));
-                let inner = inner.or_else(|| map.get("message").filter(|words| is_nested(words)));
-                let below = inner.map(|inner| Self::parse_to_depth(inner, depth)).unwrap_or_default();
-                let own = MESSAGE_KEYS.iter().find_map(|key| map.get(*key)?.as_str());
+                let inner = inner.or_else(|| map.get("message").filter(|message| is_nested(message)));
+                let inner_error = inner.map(|inner| Self::parse_to_depth(inner, depth)).unwrap_or_default();
+                let own_message = MESSAGE_KEYS.iter().find_map(|key| map.get(*key)?.as_str());
                 let code = CODE_KEYS.iter().find_map(|key| parse_code(map.get(*key)?));
                 let number = ["code", "status", "status_code"].iter().find_map(|key| parse_status(map.get(*key)?));
                 // A router puts the provider's text below its own.
                 let raw = map.get("metadata").and_then(|data| data.get("raw")).and_then(Value::as_str);
-                let own = [own, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
-                let words =
-                    if below.message.is_empty() { add_field_name(&redact_message(&own), map) } else { below.message };
-                Self { status: below.status.or(number), code: below.code.or(code), message: words }
+                let own_message = [own_message, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
+                let message = if inner_error.message.is_empty() {
+                    add_field_name(&redact_message(&own_message), map)
+                } else {
+                    inner_error.message
+                };
+                Self { status: inner_error.status.or(number), code: inner_error.code.or(code), message }
             }
             // Some providers pack JSON of another provider into a string.
-            Value::String(words) => match serde_json::from_str(words) {
+            Value::String(text) => match serde_json::from_str(text) {
                 Ok(inner @ (Value::Object(_) | Value::Array(_))) => Self::parse_to_depth(&inner, depth),
-                _ => Self { message: redact_message(words), ..Self::default() },
+                _ => Self { message: redact_message(text), ..Self::default() },
             },
             Value::Null | Value::Bool(_) | Value::Number(_) => Self::default(),
         }
@@ -64,7 +67,7 @@ impl ProviderError {
     pub fn parse_body(body: &str) -> Self {
         match super::tolerant_json::parse_json(body) {
             Ok(value) => Self::parse(&value),
-            Err(_) if looks_like_html(body) => Self { message: describe_page(body), ..Self::default() },
+            Err(_) if is_html(body) => Self { message: describe_page(body), ..Self::default() },
             Err(_) => Self { message: redact_message(body), ..Self::default() },
         }
     }
@@ -74,8 +77,8 @@ impl ProviderError {
         match (&self.code, self.message.as_str()) {
             (None, "") => "no reason given".to_owned(),
             (Some(code), "") => code.clone(),
-            (None, words) => words.to_owned(),
-            (Some(code), words) => format!("{words} ({code})"),
+            (None, message) => message.to_owned(),
+            (Some(code), message) => format!("{message} ({code})"),
         }
     }
 
@@ -87,13 +90,13 @@ impl ProviderError {
 
 /// Redacts and truncates the provider's text: some providers repeat the key or parts of the request. Redaction comes
 /// first so that no part of a key remains.
-fn redact_message(words: &str) -> String {
-    clip(&redact(words).0, MAX_MESSAGE_CHARS)
+fn redact_message(text: &str) -> String {
+    clip(&redact(text).0, MAX_MESSAGE_CHARS)
 }
 
 /// Returns whether a message contains another error body instead of text.
-fn is_nested(words: &Value) -> bool {
-    match words {
+fn is_nested(message: &Value) -> bool {
+    match message {
         Value::Object(_) | Value::Array(_) => true,
         Value::String(text) => text.starts_with(['{', '[']),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
@@ -101,16 +104,16 @@ fn is_nested(words: &Value) -> bool {
 }
 
 /// Appends the request field the error refers to, unless the text already names it.
-fn add_field_name(words: &str, map: &Map<String, Value>) -> String {
-    let part = |part: &Value| part.as_str().map(str::to_owned).or_else(|| Some(part.as_u64()?.to_string()));
-    let place = match (map.get("loc"), map.get("param")) {
-        (Some(Value::Array(list)), _) => list.iter().filter_map(part).collect::<Vec<_>>().join("."),
+fn add_field_name(message: &str, map: &Map<String, Value>) -> String {
+    let to_text = |part: &Value| part.as_str().map(str::to_owned).or_else(|| Some(part.as_u64()?.to_string()));
+    let field = match (map.get("loc"), map.get("param")) {
+        (Some(Value::Array(list)), _) => list.iter().filter_map(to_text).collect::<Vec<_>>().join("."),
         (_, Some(param)) => parse_code(param).unwrap_or_default(),
         _ => String::new(),
     };
-    let last = place.rsplit('.').next().unwrap_or_default();
-    let named = last.is_empty() || words.is_empty() || words.contains(last);
-    if named { words.to_owned() } else { format!("{words} ({})", clip(&place, 100)) }
+    let last_part = field.rsplit('.').next().unwrap_or_default();
+    let is_named = last_part.is_empty() || message.is_empty() || message.contains(last_part);
+    if is_named { message.to_owned() } else { format!("{message} ({})", clip(&field, 100)) }
 }
 
 /// Returns an informative code. A number counts only if it is not an HTTP status.
@@ -121,8 +124,8 @@ fn parse_code(value: &Value) -> Option<String> {
         value if parse_status(value).is_some() => return None,
         value => clip(value.as_str()?, 60),
     };
-    let says_nothing = ["", "error", "none", "null"].contains(&text.to_ascii_lowercase().as_str());
-    (!says_nothing).then_some(text)
+    let is_uninformative = ["", "error", "none", "null"].contains(&text.to_ascii_lowercase().as_str());
+    (!is_uninformative).then_some(text)
 }
 
 fn parse_status(value: &Value) -> Option<u16> {
@@ -131,26 +134,26 @@ fn parse_status(value: &Value) -> Option<u16> {
 }
 
 /// Formats text on one line without control characters, truncated to `most` characters.
-pub fn clip(text: &str, most: usize) -> String {
+pub fn clip(text: &str, max_chars: usize) -> String {
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let mut words = String::new();
+    let mut line = String::new();
     for word in clean.split_whitespace() {
-        if !words.is_empty() {
-            words.push(' ');
+        if !line.is_empty() {
+            line.push(' ');
         }
-        words.push_str(word);
+        line.push_str(word);
     }
-    match words.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", words[..at].trim_end()),
-        None => words,
+    match line.char_indices().nth(max_chars) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
     }
 }
 
 /// Returns whether the body is a web page, which a reverse proxy may send in place of the provider's response.
-pub fn looks_like_html(body: &str) -> bool {
-    let start: String = body.trim_start_matches('\u{feff}').trim_start().chars().take(15).collect();
-    let start = start.to_ascii_lowercase();
-    start.starts_with("<!doctype") || start.starts_with("<html") || start.starts_with("<head")
+pub fn is_html(body: &str) -> bool {
+    let prefix: String = body.trim_start_matches('\u{feff}').trim_start().chars().take(15).collect();
+    let prefix = prefix.to_ascii_lowercase();
+    prefix.starts_with("<!doctype") || prefix.starts_with("<html") || prefix.starts_with("<head")
 }
 
 /// Describes a web page by its title. Its content is never shown.

@@ -66,18 +66,19 @@ impl ProxyRoute {
     fn from_environment(url: &Url) -> Result<Option<Self>, Error> {
         let Ok(uri) = url.as_str().parse::<http::Uri>() else { return Ok(None) };
         let is_exempt = || {
-            let no = ["NO_PROXY", "no_proxy"].iter().find_map(|name| std::env::var(name).ok());
-            let all = Matcher::builder().all("http://proxy.invalid").no(no.unwrap_or_default()).build();
-            all.intercept(&uri).is_none()
+            let exclusions = ["NO_PROXY", "no_proxy"].iter().find_map(|name| std::env::var(name).ok());
+            let matcher = Matcher::builder().all("http://proxy.invalid").no(exclusions.unwrap_or_default()).build();
+            matcher.intercept(&uri).is_none()
         };
         // CGI programs must not use HTTP_PROXY, because a request header could set it.
         if std::env::var_os("REQUEST_METHOD").is_some() || is_exempt() {
             return Ok(None);
         }
-        let own = if url.scheme() == "https" { ["HTTPS_PROXY", "https_proxy"] } else { ["HTTP_PROXY", "http_proxy"] };
-        for names in [own, ["ALL_PROXY", "all_proxy"]] {
-            let set = names.iter().find_map(|name| Some((*name, std::env::var_os(name)?)));
-            let Some((setting, value)) = set.filter(|(_, value)| !value.is_empty()) else { continue };
+        let scheme_variables =
+            if url.scheme() == "https" { ["HTTPS_PROXY", "https_proxy"] } else { ["HTTP_PROXY", "http_proxy"] };
+        for names in [scheme_variables, ["ALL_PROXY", "all_proxy"]] {
+            let variable = names.iter().find_map(|name| Some((*name, std::env::var_os(name)?)));
+            let Some((setting, value)) = variable.filter(|(_, value)| !value.is_empty()) else { continue };
             let intercept = value.to_str().and_then(parse_proxy).ok_or_else(|| invalid_proxy_error(setting))?;
             return Ok(Some(Self { intercept, setting }));
         }
@@ -107,42 +108,46 @@ impl ProxyRoute {
 
     /// Returns the error for a connection that the proxy did not make, or `None` if the proxy is not the cause. `said`
     /// holds the texts of the error's causes, the nearest first.
-    pub async fn explain_error(&self, error: &reqwest::Error, said: &[String], url: &Url) -> Option<Error> {
-        let failure = self.classify_failure(error.is_timeout(), said, url.scheme() == "http")?;
+    pub async fn explain_error(&self, error: &reqwest::Error, causes: &[String], url: &Url) -> Option<Error> {
+        let failure = self.classify_failure(error.is_timeout(), causes, url.scheme() == "http")?;
         let failure = match failure {
             ProxyFailure::Refused(None) => ProxyFailure::Refused(self.request_status(url).await),
-            known => known,
+            other => other,
         };
         Some(self.build_error(failure, url))
     }
 
-    fn classify_failure(&self, timed_out: bool, said: &[String], is_forwarded: bool) -> Option<ProxyFailure> {
-        let last = said.last().cloned().unwrap_or_default();
-        let dead = || {
-            ProxyFailure::Unreachable(if timed_out { "it does not answer in time".to_owned() } else { last.clone() })
+    fn classify_failure(&self, is_timeout: bool, causes: &[String], is_forwarded: bool) -> Option<ProxyFailure> {
+        let last_cause = causes.last().cloned().unwrap_or_default();
+        let unreachable_failure = || {
+            ProxyFailure::Unreachable(if is_timeout {
+                "it does not answer in time".to_owned()
+            } else {
+                last_cause.clone()
+            })
         };
-        if timed_out {
-            return Some(dead());
+        if is_timeout {
+            return Some(unreachable_failure());
         }
-        let after = |start: &str| said.iter().find_map(|words| words.strip_prefix(start));
+        let strip_cause_prefix = |start: &str| causes.iter().find_map(|cause| cause.strip_prefix(start));
         if self.is_socks() {
-            return match after("SOCKS error: ") {
+            return match strip_cause_prefix("SOCKS error: ") {
                 Some("failed to create underlying connection") => {
                     Some(ProxyFailure::Unreachable("no connection".to_owned()))
                 }
-                Some(words) => Some(ProxyFailure::RefusedWithReason(words.to_owned())),
-                None if said.iter().any(|words| words.contains("socks proxy")) => {
-                    Some(ProxyFailure::RefusedWithReason(last))
+                Some(reason) => Some(ProxyFailure::RefusedWithReason(reason.to_owned())),
+                None if causes.iter().any(|cause| cause.contains("socks proxy")) => {
+                    Some(ProxyFailure::RefusedWithReason(last_cause))
                 }
                 None => None,
             };
         }
-        match after("tunnel error: ") {
-            Some("failed to create underlying connection") => Some(dead()),
+        match strip_cause_prefix("tunnel error: ") {
+            Some("failed to create underlying connection") => Some(unreachable_failure()),
             Some("proxy authorization required") => Some(ProxyFailure::Refused(Some(407))),
             Some(_) => Some(ProxyFailure::Refused(None)),
             // An unencrypted request is sent to the proxy itself.
-            None => is_forwarded.then(dead),
+            None => is_forwarded.then(unreachable_failure),
         }
     }
 
@@ -154,25 +159,25 @@ impl ProxyRoute {
         }
         let host = uri.host()?.trim_start_matches('[').trim_end_matches(']').to_owned();
         let target = format!("{}:{}", url.host_str()?, url.port_or_known_default()?);
-        let key = self.intercept.basic_auth().and_then(|key| key.to_str().ok());
-        let key = key.map(|key| format!("Proxy-Authorization: {key}\r\n")).unwrap_or_default();
-        let asked = async {
+        let credentials = self.intercept.basic_auth().and_then(|key| key.to_str().ok());
+        let authorization = credentials.map(|key| format!("Proxy-Authorization: {key}\r\n")).unwrap_or_default();
+        let request_head = async {
             let mut socket = TcpStream::connect((host, uri.port_u16().unwrap_or(80))).await.ok()?;
-            let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{key}\r\n");
+            let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
             socket.write_all(request.as_bytes()).await.ok()?;
             let mut head = Vec::new();
             while !head.contains(&b'\n') && head.len() < MAX_HEAD_BYTES && socket.read_buf(&mut head).await.ok()? > 0 {}
             let head = String::from_utf8_lossy(&head).into_owned();
             head.strip_prefix("HTTP/1.")?.get(2..5)?.parse().ok()
         };
-        tokio::time::timeout(STATUS_TIMEOUT, asked).await.ok()?
+        tokio::time::timeout(STATUS_TIMEOUT, request_head).await.ok()?
     }
 
     fn build_error(&self, failure: ProxyFailure, url: &Url) -> Error {
         let (name, setting, origin) = (self.describe(), self.setting, address::format_origin(url));
         let cause = match failure {
-            ProxyFailure::Unreachable(why) => {
-                format!("{name} cannot be reached: {why}. Start it, or correct {setting}")
+            ProxyFailure::Unreachable(reason) => {
+                format!("{name} cannot be reached: {reason}. Start it, or correct {setting}")
             }
             ProxyFailure::Refused(Some(407)) => format!(
                 "{name} requires a valid user name and password (407). Add them to the address of the proxy, \
@@ -185,14 +190,14 @@ impl ProxyRoute {
             ProxyFailure::Refused(Some(status)) if status >= 300 => {
                 return Error::Unreachable { origin, cause: format!("{name} could not connect ({status})") };
             }
-            ProxyFailure::Refused(known) if known.is_some() || self.scheme() == "http" => {
+            ProxyFailure::Refused(status) if status.is_some() || self.scheme() == "http" => {
                 return Error::Unreachable { origin, cause: format!("{name} could not connect") };
             }
             ProxyFailure::Refused(_) => {
                 format!("{name} refused the connection. Allow it there, or correct {setting}")
             }
-            ProxyFailure::RefusedWithReason(why) => {
-                format!("{name} refused the connection: {why}. Allow it there, or correct {setting}")
+            ProxyFailure::RefusedWithReason(reason) => {
+                format!("{name} refused the connection: {reason}. Allow it there, or correct {setting}")
             }
         };
         Error::Proxy { origin, cause }
@@ -200,16 +205,16 @@ impl ProxyRoute {
 
     /// Returns the error if a response with this status came from the proxy, which answers only unencrypted requests.
     /// `words` is the text of the response, `is_json` whether it has a provider's format.
-    pub fn explain_response(&self, status: u16, words: &str, is_json: bool, url: &Url) -> Option<Error> {
+    pub fn explain_response(&self, status: u16, text: &str, is_json: bool, url: &Url) -> Option<Error> {
         if url.scheme() != "http" || self.is_socks() {
             return None;
         }
         match status {
             407 => Some(self.build_error(ProxyFailure::Refused(Some(407)), url)),
             403 if !is_json => {
-                let words = if words.is_empty() { String::new() } else { format!(": {words}") };
+                let suffix = if text.is_empty() { String::new() } else { format!(": {text}") };
                 let cause = format!(
-                    "{} or the server after it refused the request (403){words}. Allow it there, or correct {}",
+                    "{} or the server after it refused the request (403){suffix}. Allow it there, or correct {}",
                     self.describe(),
                     self.setting
                 );
@@ -241,14 +246,14 @@ fn invalid_proxy_error(setting: &str) -> Error {
 mod tests {
     use super::*;
 
-    fn through(address: &str) -> Result<Option<ProxyRoute>, Error> {
+    fn find_proxy(address: &str) -> Result<Option<ProxyRoute>, Error> {
         let url = Url::parse("https://provider.example/v1").unwrap();
         ProxyRoute::find_proxy(&url, &Proxy::Address(Secret::new(address)))
     }
 
     #[test]
     fn an_invalid_address_is_reported_without_quoting_it() {
-        for wrong in [
+        for invalid in [
             "http://me:secret@",
             "ftp://me:secret@h:1",
             "http://me:secret@h:99999",
@@ -257,38 +262,48 @@ mod tests {
             "//me:secret@h",
             "",
         ] {
-            let error = through(wrong).unwrap_err().to_string();
+            let error = find_proxy(invalid).unwrap_err().to_string();
             assert!(error.starts_with("Cannot use the profile's `proxy`: ") && !error.contains("secret"), "{error}");
         }
-        for right in ["http://me:secret@127.0.0.1:1", "https://h", "socks5h://h:1", "socks5://[::1]:1", "h:3128"] {
-            let via = through(right).unwrap().unwrap();
-            assert!(!format!("{via:?} {}", via.describe()).contains("secret"), "{right}");
+        for valid in ["http://me:secret@127.0.0.1:1", "https://h", "socks5h://h:1", "socks5://[::1]:1", "h:3128"] {
+            let route = find_proxy(valid).unwrap().unwrap();
+            assert!(!format!("{route:?} {}", route.describe()).contains("secret"), "{valid}");
         }
     }
 
     #[test]
     fn errors_are_attributed_to_the_proxy_only_if_it_caused_them() {
-        let tunnel = |words: &str| vec![format!("tunnel error: {words}"), "Connection refused".to_owned()];
-        let socks = |words: &str| vec!["error connecting to socks proxy".to_owned(), format!("SOCKS error: {words}")];
-        let http = through("http://h:1").unwrap().unwrap();
-        let connecting = "failed to create underlying connection";
+        let tunnel_causes = |cause: &str| vec![format!("tunnel error: {cause}"), "Connection refused".to_owned()];
+        let socks_causes =
+            |cause: &str| vec!["error connecting to socks proxy".to_owned(), format!("SOCKS error: {cause}")];
+        let http_proxy = find_proxy("http://h:1").unwrap().unwrap();
+        let connect_error = "failed to create underlying connection";
         assert_eq!(
-            http.classify_failure(false, &tunnel(connecting), false),
+            http_proxy.classify_failure(false, &tunnel_causes(connect_error), false),
             Some(ProxyFailure::Unreachable("Connection refused".into()))
         );
-        assert_eq!(http.classify_failure(false, &tunnel("unsuccessful"), false), Some(ProxyFailure::Refused(None)));
         assert_eq!(
-            http.classify_failure(false, &["tls handshake eof".into()], false),
+            http_proxy.classify_failure(false, &tunnel_causes("unsuccessful"), false),
+            Some(ProxyFailure::Refused(None))
+        );
+        assert_eq!(
+            http_proxy.classify_failure(false, &["tls handshake eof".into()], false),
             None,
             "the provider is the cause"
         );
-        assert!(matches!(http.classify_failure(false, &["refused".into()], true), Some(ProxyFailure::Unreachable(_))));
-        let other = through("socks5h://h:1").unwrap().unwrap();
-        assert!(matches!(other.classify_failure(false, &socks(connecting), false), Some(ProxyFailure::Unreachable(_))));
         assert!(matches!(
-            other.classify_failure(false, &socks("not allowed"), true),
+            http_proxy.classify_failure(false, &["refused".into()], true),
+            Some(ProxyFailure::Unreachable(_))
+        ));
+        let socks_proxy = find_proxy("socks5h://h:1").unwrap().unwrap();
+        assert!(matches!(
+            socks_proxy.classify_failure(false, &socks_causes(connect_error), false),
+            Some(ProxyFailure::Unreachable(_))
+        ));
+        assert!(matches!(
+            socks_proxy.classify_failure(false, &socks_causes("not allowed"), true),
             Some(ProxyFailure::RefusedWithReason(_))
         ));
-        assert_eq!(other.classify_failure(false, &["tls handshake eof".into()], false), None);
+        assert_eq!(socks_proxy.classify_failure(false, &["tls handshake eof".into()], false), None);
     }
 }

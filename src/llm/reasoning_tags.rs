@@ -12,7 +12,7 @@ const MAX_LEADING_BLANKS: usize = 4096;
 /// decided.
 #[derive(Debug, Default)]
 pub struct ReasoningSplitter {
-    state: Place,
+    state: TagState,
     pending: String,
     line: MarkdownLine,
     /// The reply has contained tagged reasoning: later blocks are reasoning too.
@@ -22,7 +22,7 @@ pub struct ReasoningSplitter {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-enum Place {
+enum TagState {
     /// Only whitespace so far.
     #[default]
     Start,
@@ -51,55 +51,55 @@ impl ReasoningSplitter {
     }
 
     /// Processes more text and returns the pieces that are decided.
-    pub fn split_text(&mut self, more: &str) -> Vec<Piece> {
-        self.pending.push_str(more);
+    pub fn split_text(&mut self, text: &str) -> Vec<Piece> {
+        self.pending.push_str(text);
         let mut out = Vec::new();
         loop {
             match self.state {
-                Place::Start => {
-                    let bare = self.pending.trim_start();
-                    let opened = TAGS.iter().position(|(open, _)| bare.starts_with(open));
-                    if let Some(tag) = opened {
-                        self.pending = bare[TAGS[tag].0.len()..].to_owned();
-                        self.state = Place::Opened(tag);
+                TagState::Start => {
+                    let trimmed = self.pending.trim_start();
+                    let tag_index = TAGS.iter().position(|(open, _)| trimmed.starts_with(open));
+                    if let Some(tag) = tag_index {
+                        self.pending = trimmed[TAGS[tag].0.len()..].to_owned();
+                        self.state = TagState::Opened(tag);
                     } else if self.pending.len() <= MAX_LEADING_BLANKS
-                        && TAGS.iter().any(|(open, _)| open.starts_with(bare))
+                        && TAGS.iter().any(|(open, _)| open.starts_with(trimmed))
                     {
                         return out;
                     } else {
-                        self.state = Place::Text;
+                        self.state = TagState::Text;
                     }
                 }
-                Place::Opened(tag) => {
+                TagState::Opened(tag) => {
                     self.has_reasoning = true;
                     self.pending = self.pending.trim_start_matches(['\r', '\n']).to_owned();
                     if self.pending.is_empty() {
                         return out;
                     }
-                    self.state = Place::InTag(tag);
+                    self.state = TagState::InTag(tag);
                 }
-                Place::InTag(tag) => {
+                TagState::InTag(tag) => {
                     let close = TAGS[tag].1;
-                    if let Some(at) = self.pending.find(close) {
-                        push_piece(&mut out, Piece::Reasoning(self.pending[..at].to_owned()));
-                        self.pending.drain(..at + close.len());
-                        self.state = Place::AfterReasoning;
+                    if let Some(end) = self.pending.find(close) {
+                        push_piece(&mut out, Piece::Reasoning(self.pending[..end].to_owned()));
+                        self.pending.drain(..end + close.len());
+                        self.state = TagState::AfterReasoning;
                     } else {
-                        let known = self.pending.len() - partial_tag_length(&self.pending, close);
-                        push_piece(&mut out, Piece::Reasoning(self.pending.drain(..known).collect()));
+                        let decided = self.pending.len() - partial_tag_length(&self.pending, close);
+                        push_piece(&mut out, Piece::Reasoning(self.pending.drain(..decided).collect()));
                         return out;
                     }
                 }
-                Place::AfterReasoning => {
+                TagState::AfterReasoning => {
                     self.pending = self.pending.trim_start().to_owned();
                     if self.pending.is_empty() {
                         return out;
                     }
                     self.line = MarkdownLine::default();
-                    self.state = Place::Text;
+                    self.state = TagState::Text;
                 }
-                Place::Text => {
-                    if !self.split_words(&mut out) {
+                TagState::Text => {
+                    if !self.split_plain_text(&mut out) {
                         return out;
                     }
                 }
@@ -109,41 +109,42 @@ impl ReasoningSplitter {
 
     /// Returns the text that was held back, at the end of the reply.
     pub fn finish(&mut self) -> Option<Piece> {
-        let rest = std::mem::take(&mut self.pending);
+        let pending = std::mem::take(&mut self.pending);
         match self.state {
-            _ if rest.is_empty() => None,
-            Place::Opened(_) | Place::InTag(_) => Some(Piece::Reasoning(rest)),
-            Place::Start | Place::AfterReasoning | Place::Text => Some(Piece::Text(rest)),
+            _ if pending.is_empty() => None,
+            TagState::Opened(_) | TagState::InTag(_) => Some(Piece::Reasoning(pending)),
+            TagState::Start | TagState::AfterReasoning | TagState::Text => Some(Piece::Text(pending)),
         }
     }
 
     /// Emits text up to a tag or a possible beginning of one. Returns whether a tag was found and processing continues.
-    fn split_words(&mut self, out: &mut Vec<Piece>) -> bool {
-        let mut at = 0;
-        while let Some(byte) = self.pending.as_bytes().get(at).copied() {
+    fn split_plain_text(&mut self, out: &mut Vec<Piece>) -> bool {
+        let mut position = 0;
+        while let Some(byte) = self.pending.as_bytes().get(position).copied() {
             let may_be_tag = matches!(byte, b'<' | b'[') && !self.line.is_code();
-            match if may_be_tag { self.find_tag(at) } else { Tag::None } {
+            match if may_be_tag { self.find_tag(position) } else { Tag::None } {
                 Tag::None => {
                     // If an opening tag is text, its closing tag is text too.
-                    self.is_separate |= may_be_tag && TAGS.iter().any(|(open, _)| self.pending[at..].starts_with(open));
+                    self.is_separate |=
+                        may_be_tag && TAGS.iter().any(|(open, _)| self.pending[position..].starts_with(open));
                     self.line.push_byte(byte);
-                    at += 1;
+                    position += 1;
                 }
                 Tag::Undecided => {
-                    push_piece(out, Piece::Text(self.pending.drain(..at).collect()));
+                    push_piece(out, Piece::Text(self.pending.drain(..position).collect()));
                     return false;
                 }
                 Tag::Opens(tag) => {
-                    push_piece(out, Piece::Text(self.pending.drain(..at).collect()));
+                    push_piece(out, Piece::Text(self.pending.drain(..position).collect()));
                     self.pending.drain(..TAGS[tag].0.len());
-                    self.state = Place::Opened(tag);
+                    self.state = TagState::Opened(tag);
                     return true;
                 }
                 Tag::Closes(tag) => {
-                    push_piece(out, Piece::Text(self.pending.drain(..at).collect()));
+                    push_piece(out, Piece::Text(self.pending.drain(..position).collect()));
                     out.push(Piece::WasReasoning);
                     self.pending.drain(..TAGS[tag].1.len());
-                    (self.state, self.has_reasoning) = (Place::AfterReasoning, true);
+                    (self.state, self.has_reasoning) = (TagState::AfterReasoning, true);
                     return true;
                 }
             }
@@ -154,27 +155,27 @@ impl ReasoningSplitter {
 
     /// Returns the tag at a position, if tags count here: a further opening tag on a line of its own, or, once, a
     /// closing tag without an opening one at the start or end of its line.
-    fn find_tag(&self, at: usize) -> Tag {
-        let rest = &self.pending[at..];
-        let mut unknown = false;
+    fn find_tag(&self, position: usize) -> Tag {
+        let remaining = &self.pending[position..];
+        let mut is_undecided = false;
         for (tag, (open, close)) in TAGS.iter().enumerate() {
             if self.has_reasoning && self.line.is_blank() {
-                if rest.starts_with(open) {
+                if remaining.starts_with(open) {
                     return Tag::Opens(tag);
                 }
-                unknown |= open.starts_with(rest);
+                is_undecided |= open.starts_with(remaining);
             }
             if !self.has_reasoning && !self.is_separate {
-                match rest.strip_prefix(close) {
-                    Some(after) if self.line.is_blank() || after.starts_with(['\r', '\n']) => {
+                match remaining.strip_prefix(close) {
+                    Some(following) if self.line.is_blank() || following.starts_with(['\r', '\n']) => {
                         return Tag::Closes(tag);
                     }
-                    Some(after) => unknown |= after.is_empty(),
-                    None => unknown |= close.starts_with(rest) || open.starts_with(rest),
+                    Some(following) => is_undecided |= following.is_empty(),
+                    None => is_undecided |= close.starts_with(remaining) || open.starts_with(remaining),
                 }
             }
         }
-        if unknown { Tag::Undecided } else { Tag::None }
+        if is_undecided { Tag::Undecided } else { Tag::None }
     }
 }
 
@@ -192,67 +193,74 @@ enum Tag {
 #[derive(Debug)]
 struct MarkdownLine {
     /// Only whitespace since the line began.
-    blank: bool,
+    is_blank: bool,
     /// Length of the current run of backticks or tildes, and whether it began its line.
-    run: usize,
-    run_is_first: bool,
-    run_of: u8,
-    in_code: bool,
+    run_length: usize,
+    is_run_at_line_start: bool,
+    run_byte: u8,
+    is_in_code: bool,
     /// Character that opened the current fenced code block.
-    fenced: Option<u8>,
+    fence_byte: Option<u8>,
 }
 
 impl Default for MarkdownLine {
     fn default() -> Self {
-        Self { blank: true, run: 0, run_is_first: false, run_of: 0, in_code: false, fenced: None }
+        Self {
+            is_blank: true,
+            run_length: 0,
+            is_run_at_line_start: false,
+            run_byte: 0,
+            is_in_code: false,
+            fence_byte: None,
+        }
     }
 }
 
 impl MarkdownLine {
     fn push_byte(&mut self, byte: u8) {
         if matches!(byte, b'`' | b'~') {
-            if self.run > 0 && self.run_of != byte {
+            if self.run_length > 0 && self.run_byte != byte {
                 self.finish_run();
             }
-            if self.run == 0 {
-                (self.run_of, self.run_is_first) = (byte, self.blank);
+            if self.run_length == 0 {
+                (self.run_byte, self.is_run_at_line_start) = (byte, self.is_blank);
             }
-            self.run += 1;
-            self.blank = false;
+            self.run_length += 1;
+            self.is_blank = false;
             return;
         }
         self.finish_run();
         match byte {
             b'\n' => {
                 // Inline code continues over a line break but not over an empty line.
-                self.in_code &= !self.blank;
-                self.blank = true;
+                self.is_in_code &= !self.is_blank;
+                self.is_blank = true;
             }
             b' ' | b'\t' | b'\r' => {}
-            _ => self.blank = false,
+            _ => self.is_blank = false,
         }
     }
 
     fn finish_run(&mut self) {
-        let run = std::mem::take(&mut self.run);
-        if run >= 3 && self.run_is_first {
-            match self.fenced {
-                None => self.fenced = Some(self.run_of),
-                Some(by) if by == self.run_of => self.fenced = None,
+        let length = std::mem::take(&mut self.run_length);
+        if length >= 3 && self.is_run_at_line_start {
+            match self.fence_byte {
+                None => self.fence_byte = Some(self.run_byte),
+                Some(fence) if fence == self.run_byte => self.fence_byte = None,
                 Some(_) => {}
             }
-        } else if run > 0 && self.run_of == b'`' && self.fenced.is_none() {
-            self.in_code = !self.in_code;
+        } else if length > 0 && self.run_byte == b'`' && self.fence_byte.is_none() {
+            self.is_in_code = !self.is_in_code;
         }
     }
 
     fn is_code(&mut self) -> bool {
         self.finish_run();
-        self.in_code || self.fenced.is_some()
+        self.is_in_code || self.fence_byte.is_some()
     }
 
     fn is_blank(&self) -> bool {
-        self.blank
+        self.is_blank
     }
 }
 
@@ -264,34 +272,38 @@ fn push_piece(out: &mut Vec<Piece>, piece: Piece) {
 }
 
 /// Returns how many bytes at the end of the text may be the beginning of the closing tag.
-fn partial_tag_length(text: &str, close: &str) -> usize {
-    (1..close.len()).rev().find(|n| text.ends_with(&close[..*n])).unwrap_or(0)
+fn partial_tag_length(text: &str, closing_tag: &str) -> usize {
+    (1..closing_tag.len()).rev().find(|n| text.ends_with(&closing_tag[..*n])).unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn split(pieces: &[&str]) -> (String, String) {
-        let mut split = ReasoningSplitter::default();
-        let mut all: Vec<Piece> = pieces.iter().flat_map(|piece| split.split_text(piece)).collect();
-        all.extend(split.finish());
-        let (mut thought, mut said) = (String::new(), String::new());
-        for piece in all {
+    fn split_reasoning(pieces: &[&str]) -> (String, String) {
+        let mut splitter = ReasoningSplitter::default();
+        let mut split_pieces: Vec<Piece> = pieces.iter().flat_map(|piece| splitter.split_text(piece)).collect();
+        split_pieces.extend(splitter.finish());
+        let (mut reasoning, mut reply) = (String::new(), String::new());
+        for piece in split_pieces {
             match piece {
-                Piece::Reasoning(text) => thought.push_str(&text),
-                Piece::Text(text) => said.push_str(&text),
-                Piece::WasReasoning => thought.push_str(&std::mem::take(&mut said)),
+                Piece::Reasoning(text) => reasoning.push_str(&text),
+                Piece::Text(text) => reply.push_str(&text),
+                Piece::WasReasoning => reasoning.push_str(&std::mem::take(&mut reply)),
             }
         }
-        (thought, said)
+        (reasoning, reply)
     }
 
-    fn check_tags(text: &str, thought: &str, said: &str) {
-        assert_eq!(split(&[text]), (thought.to_owned(), said.to_owned()), "{text}");
+    fn check_tags(text: &str, reasoning: &str, reply: &str) {
+        assert_eq!(split_reasoning(&[text]), (reasoning.to_owned(), reply.to_owned()), "{text}");
         let characters: Vec<String> = text.chars().map(String::from).collect();
         let characters: Vec<&str> = characters.iter().map(String::as_str).collect();
-        assert_eq!(split(&characters), (thought.to_owned(), said.to_owned()), "character by character: {text}");
+        assert_eq!(
+            split_reasoning(&characters),
+            (reasoning.to_owned(), reply.to_owned()),
+            "character by character: {text}"
+        );
     }
 
     #[test]

@@ -26,22 +26,22 @@ pub enum Collector {
 impl Collector {
     fn collect_event(&mut self, event: &Value, out: &mut ChunkQueue) {
         match self {
-            Self::Chat(gather) => gather.collect_event(event, out),
-            Self::Responses(gather) => gather.collect_event(event, out),
+            Self::Chat(collector) => collector.collect_event(event, out),
+            Self::Responses(collector) => collector.collect_event(event, out),
         }
     }
 
     fn skip_event(&mut self, start: String) {
         match self {
-            Self::Chat(gather) => gather.skip_event(start),
-            Self::Responses(gather) => gather.skip_event(start),
+            Self::Chat(collector) => collector.skip_event(start),
+            Self::Responses(collector) => collector.skip_event(start),
         }
     }
 
     /// Returns whether only the token usage can still follow.
     fn is_ending(&self) -> bool {
         match self {
-            Self::Chat(gather) => gather.is_ending(),
+            Self::Chat(collector) => collector.is_ending(),
             Self::Responses(_) => false,
         }
     }
@@ -50,14 +50,14 @@ impl Collector {
     fn has_ended(&self) -> bool {
         match self {
             Self::Chat(_) => false,
-            Self::Responses(gather) => gather.has_ended(),
+            Self::Responses(collector) => collector.has_ended(),
         }
     }
 
     fn finish(&mut self, end: End, out: &mut ChunkQueue) {
         match self {
-            Self::Chat(gather) => gather.finish(end, out),
-            Self::Responses(gather) => gather.finish(end, out),
+            Self::Chat(collector) => collector.finish(end, out),
+            Self::Responses(collector) => collector.finish(end, out),
         }
     }
 }
@@ -68,16 +68,16 @@ pub type Events = Pin<Box<dyn Stream<Item = Result<Value, OpenAIError>> + Send>>
 /// A reply so far.
 pub struct Reply {
     events: Events,
-    line: SharedReply,
-    gathering: Collector,
+    shared: SharedReply,
+    collector: Collector,
     ready: ChunkQueue,
-    open: bool,
+    is_open: bool,
 }
 
 impl Reply {
     /// Creates a reply from these events; `line` is shared with the service that produces them.
-    pub fn new(events: Events, line: SharedReply, gathering: Collector) -> Self {
-        Self { events, line, gathering, ready: ChunkQueue::new(), open: true }
+    pub fn new(events: Events, shared: SharedReply, collector: Collector) -> Self {
+        Self { events, shared, collector, ready: ChunkQueue::new(), is_open: true }
     }
 
     /// Returns the next chunk and the rest of the reply, or `None` at the end.
@@ -86,35 +86,35 @@ impl Reply {
             if let Some(item) = self.ready.pop_front() {
                 return Some((item, self));
             }
-            if !self.open {
+            if !self.is_open {
                 return None;
             }
-            let next = self.events.next();
-            let event = if self.gathering.is_ending() {
-                tokio::time::timeout(USAGE_TIMEOUT, next).await.unwrap_or(None)
+            let next_event = self.events.next();
+            let event = if self.collector.is_ending() {
+                tokio::time::timeout(USAGE_TIMEOUT, next_event).await.unwrap_or(None)
             } else {
-                next.await
+                next_event.await
             };
             match event {
-                Some(Ok(word)) => {
-                    for event in self.line.take_events(&word) {
+                Some(Ok(announcement)) => {
+                    for event in self.shared.take_events(&announcement) {
                         match event {
-                            Event::Value(event) => self.gathering.collect_event(&event, &mut self.ready),
-                            Event::Unreadable(start) => self.gathering.skip_event(start),
+                            Event::Value(event) => self.collector.collect_event(&event, &mut self.ready),
+                            Event::Unreadable(start) => self.collector.skip_event(start),
                             // These end the stream and are not queued.
                             Event::Done | Event::Broken(_) => {}
                         }
-                        if self.gathering.has_ended() {
-                            self.open = false;
-                            self.gathering.finish(End::Marked, &mut self.ready);
+                        if self.collector.has_ended() {
+                            self.is_open = false;
+                            self.collector.finish(End::Marked, &mut self.ready);
                             break;
                         }
                     }
                 }
                 // The service queues only readable events, and it knows better than the decoder why the stream ended.
                 Some(Err(_)) | None => {
-                    self.open = false;
-                    self.gathering.finish(self.line.end_state(), &mut self.ready);
+                    self.is_open = false;
+                    self.collector.finish(self.shared.end_state(), &mut self.ready);
                 }
             }
         }

@@ -34,16 +34,16 @@ impl RequestBody {
         conversation_key: &'static str,
         items: impl Iterator<Item = T>,
     ) -> Self {
-        let mut pieces = ChunkWriter::default();
-        for (at, item) in items.enumerate() {
-            pieces.push_text(if at == 0 { "[" } else { "," });
-            pieces.push_json(&item);
+        let mut writer = ChunkWriter::default();
+        for (index, item) in items.enumerate() {
+            writer.push_text(if index == 0 { "[" } else { "," });
+            writer.push_json(&item);
         }
-        if pieces.is_empty() {
-            pieces.push_text("[");
+        if writer.is_empty() {
+            writer.push_text("[");
         }
-        pieces.push_text("]");
-        let conversation = Conversation { key: conversation_key, pieces: pieces.into_chunks().into() };
+        writer.push_text("]");
+        let conversation = Conversation { key: conversation_key, pieces: writer.into_chunks().into() };
         Self { parameters, conversation }
     }
 }
@@ -69,18 +69,18 @@ impl Conversation {
 
     /// Returns the pieces of a body with these parameters, which are a JSON object.
     fn join_parameters(&self, parameters: &[u8]) -> Vec<Bytes> {
-        let mut head = parameters.strip_suffix(b"}").unwrap_or(b"{").to_vec();
-        if head != b"{" {
-            head.push(b',');
+        let mut start = parameters.strip_suffix(b"}").unwrap_or(b"{").to_vec();
+        if start != b"{" {
+            start.push(b',');
         }
-        head.extend_from_slice(format!("\"{}\":", self.key).as_bytes());
-        let talk = self.pieces.iter().cloned();
-        std::iter::once(head.into()).chain(talk).chain([Bytes::from_static(b"}")]).collect()
+        start.extend_from_slice(format!("\"{}\":", self.key).as_bytes());
+        let conversation = self.pieces.iter().cloned();
+        std::iter::once(start.into()).chain(conversation).chain([Bytes::from_static(b"}")]).collect()
     }
 }
 
 /// Returns the parameters of a request of async-openai's types, which can be changed and extended as values.
-pub fn parameters_of(request: &impl Serialize) -> Map<String, Value> {
+pub fn to_parameters(request: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(request) {
         Ok(Value::Object(parameters)) => parameters,
         Ok(_) | Err(_) => unreachable!("a request is a struct with names as keys"),
@@ -90,8 +90,8 @@ pub fn parameters_of(request: &impl Serialize) -> Map<String, Value> {
 /// Writer that cuts its output into pieces.
 #[derive(Default)]
 struct ChunkWriter {
-    full: Vec<Bytes>,
-    last: Vec<u8>,
+    chunks: Vec<Bytes>,
+    current: Vec<u8>,
 }
 
 impl ChunkWriter {
@@ -104,25 +104,25 @@ impl ChunkWriter {
     }
 
     fn is_empty(&self) -> bool {
-        self.full.is_empty() && self.last.is_empty()
+        self.chunks.is_empty() && self.current.is_empty()
     }
 
     fn into_chunks(mut self) -> Vec<Bytes> {
-        self.last.shrink_to_fit();
-        self.full.push(self.last.into());
-        self.full
+        self.current.shrink_to_fit();
+        self.chunks.push(self.current.into());
+        self.chunks
     }
 }
 
 impl Write for ChunkWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.last.len() == CHUNK_BYTES {
-            let full = std::mem::replace(&mut self.last, Vec::with_capacity(CHUNK_BYTES));
-            self.full.push(full.into());
+        if self.current.len() == CHUNK_BYTES {
+            let chunk = std::mem::replace(&mut self.current, Vec::with_capacity(CHUNK_BYTES));
+            self.chunks.push(chunk.into());
         }
-        let now = &bytes[..bytes.len().min(CHUNK_BYTES - self.last.len())];
-        self.last.extend_from_slice(now);
-        Ok(now.len())
+        let written = &bytes[..bytes.len().min(CHUNK_BYTES - self.current.len())];
+        self.current.extend_from_slice(written);
+        Ok(written.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -153,11 +153,11 @@ mod tests {
         let parameters = json!({"model": "m \"quoted\"", "most": 3}).as_object().unwrap().clone();
         for count in [0, 1, 2, 5000] {
             let items: Vec<String> =
-                (0..count).map(|at| format!("\u{6f22}\u{5b57} {at} {}", "x".repeat(100))).collect();
-            let written = RequestBody::new(parameters.clone(), "messages", items.iter());
+                (0..count).map(|index| format!("\u{6f22}\u{5b57} {index} {}", "x".repeat(100))).collect();
+            let body = RequestBody::new(parameters.clone(), "messages", items.iter());
             let expected = json!({"model": "m \"quoted\"", "most": 3, "messages": items});
-            assert_eq!(written.to_value(), expected, "{count}");
-            let pieces = written.pieces();
+            assert_eq!(body.to_value(), expected, "{count}");
+            let pieces = body.pieces();
             assert!(pieces.iter().all(|piece| piece.len() <= CHUNK_BYTES), "{count}");
             assert!(pieces.len() <= 3 + expected.to_string().len() / CHUNK_BYTES);
         }
@@ -167,23 +167,23 @@ mod tests {
     fn a_piece_may_be_exactly_full() {
         for length in CHUNK_BYTES - 9..CHUNK_BYTES + 9 {
             let items = ["z".repeat(length), "and on".to_owned()];
-            let written = RequestBody::new(Map::new(), "input", items.iter());
-            assert_eq!(written.to_value()["input"], json!(items), "{length}");
+            let body = RequestBody::new(Map::new(), "input", items.iter());
+            assert_eq!(body.to_value()["input"], json!(items), "{length}");
         }
     }
 
     #[test]
     fn one_long_item_is_split() {
-        let written = RequestBody::new(Map::new(), "input", [["y".repeat(5 * CHUNK_BYTES)]].iter());
-        assert_eq!(written.to_value()["input"][0][0].as_str().unwrap().len(), 5 * CHUNK_BYTES);
-        assert!(written.conversation.pieces.iter().all(|piece| piece.len() <= CHUNK_BYTES));
+        let body = RequestBody::new(Map::new(), "input", [["y".repeat(5 * CHUNK_BYTES)]].iter());
+        assert_eq!(body.to_value()["input"][0][0].as_str().unwrap().len(), 5 * CHUNK_BYTES);
+        assert!(body.conversation.pieces.iter().all(|piece| piece.len() <= CHUNK_BYTES));
     }
 
     #[test]
     fn a_conversation_is_not_copied_to_be_sent() {
         let items = vec!["x".repeat(1000); 10_000];
-        let written = RequestBody::new(Map::new(), "messages", items.iter());
-        let sent = allocation_counter::measure(|| drop(written.conversation.join_parameters(b"{\"model\":\"m\"}")));
-        assert!(sent.bytes_total < 100_000, "{sent:?}");
+        let body = RequestBody::new(Map::new(), "messages", items.iter());
+        let allocations = allocation_counter::measure(|| drop(body.conversation.join_parameters(b"{\"model\":\"m\"}")));
+        assert!(allocations.bytes_total < 100_000, "{allocations:?}");
     }
 }

@@ -20,12 +20,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Body of a response.
 pub struct Body {
     response: Response,
-    idle: Duration,
+    idle_limit: Duration,
     pulse: Pulse,
-    unpack: Decompressor,
+    decompressor: Decompressor,
     /// Bytes that were peeked at and not consumed.
     peeked: Vec<u8>,
-    ended: bool,
+    has_ended: bool,
 }
 
 impl Body {
@@ -33,10 +33,10 @@ impl Body {
     ///
     /// # Errors
     /// Fails if the content encoding is not supported.
-    pub fn new(response: Response, idle: Duration, pulse: Pulse) -> Result<Self, Error> {
+    pub fn new(response: Response, idle_limit: Duration, pulse: Pulse) -> Result<Self, Error> {
         let header = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
-        let unpack = Decompressor::new(header.unwrap_or_default())?;
-        Ok(Self { response, idle, pulse, unpack, peeked: Vec::new(), ended: false })
+        let decompressor = Decompressor::new(header.unwrap_or_default())?;
+        Ok(Self { response, idle_limit, pulse, decompressor, peeked: Vec::new(), has_ended: false })
     }
 
     /// Returns the next bytes, or `None` at the end.
@@ -51,21 +51,21 @@ impl Body {
     }
 
     async fn read_more(&mut self) -> Result<Option<Bytes>, Error> {
-        while !self.ended {
-            if let Some(piece) = self.unpack.take_output()? {
-                return Ok(Some(piece));
+        while !self.has_ended {
+            if let Some(bytes) = self.decompressor.take_output()? {
+                return Ok(Some(bytes));
             }
-            match tokio::time::timeout(self.idle, self.response.chunk()).await {
-                Err(_) => return Err(Error::Idle(self.idle)),
+            match tokio::time::timeout(self.idle_limit, self.response.chunk()).await {
+                Err(_) => return Err(Error::Idle(self.idle_limit)),
                 Ok(Err(error)) => return Err(Error::ConnectionLost(innermost_cause(&error))),
                 Ok(Ok(Some(bytes))) => {
                     self.pulse.record_beat();
-                    self.unpack.push_input(bytes);
+                    self.decompressor.push_input(bytes);
                 }
-                Ok(Ok(None)) => self.ended = true,
+                Ok(Ok(None)) => self.has_ended = true,
             }
         }
-        self.unpack.finish()
+        self.decompressor.finish()
     }
 
     /// Returns the first byte after a byte order mark and whitespace, without consuming it.
@@ -104,9 +104,9 @@ impl Body {
     /// # Errors
     /// As `next_bytes`.
     pub async fn peek_first_line(&mut self) -> Result<String, Error> {
-        let mut from = self.peeked.len() - self.peeked_content().len();
-        while !self.peeked[from..].contains(&b'\n') && self.peeked.len() <= MAX_EVENT_BYTES {
-            from = self.peeked.len();
+        let mut line_start = self.peeked.len() - self.peeked_content().len();
+        while !self.peeked[line_start..].contains(&b'\n') && self.peeked.len() <= MAX_EVENT_BYTES {
+            line_start = self.peeked.len();
             if !self.peek_more().await? {
                 break;
             }
@@ -134,11 +134,11 @@ impl Body {
     }
 
     /// Returns up to `most` bytes of the body as text. Bytes that do not arrive in time or cannot be read are omitted.
-    pub async fn peek_start(&mut self, most: usize, limit: Duration) -> String {
-        let read = async { while self.peeked.len() < most && matches!(self.peek_more().await, Ok(true)) {} };
-        let _ = tokio::time::timeout(limit, read).await;
-        let bare = self.peeked_content();
-        String::from_utf8_lossy(&bare[..bare.len().min(most)]).into_owned()
+    pub async fn peek_start(&mut self, max_bytes: usize, limit: Duration) -> String {
+        let read_start = async { while self.peeked.len() < max_bytes && matches!(self.peek_more().await, Ok(true)) {} };
+        let _ = tokio::time::timeout(limit, read_start).await;
+        let content = self.peeked_content();
+        String::from_utf8_lossy(&content[..content.len().min(max_bytes)]).into_owned()
     }
 
     /// Returns the start of the body, for an error message.

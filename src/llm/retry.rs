@@ -10,7 +10,7 @@
 
 use super::Error;
 use super::chunk_queue::is_visible;
-use super::error::is_about_quota;
+use super::error::is_quota_error;
 use super::loopback::is_local_origin;
 use super::timeouts::{Pulse, Timeouts, Wait};
 use crate::chat::Chunk;
@@ -32,38 +32,38 @@ pub(super) type Reply = BoxStream<'static, Result<Chunk, Error>>;
 
 /// Streams a reply with retries. Every wait is announced before it begins; dropping the stream cancels it. A silence is
 /// announced when half of the idle limit has passed.
-pub fn stream_with_retries(patience: Timeouts, attempt: impl FnMut(&Pulse) -> Reply + Send + 'static) -> Reply {
-    let tries = Retries {
-        make: Box::new(attempt),
-        patience,
+pub fn stream_with_retries(timeouts: Timeouts, attempt: impl FnMut(&Pulse) -> Reply + Send + 'static) -> Reply {
+    let retries = Retries {
+        start_attempt: Box::new(attempt),
+        timeouts,
         pulse: Pulse::start_now(),
         reply: None,
-        count: 1,
+        attempt: 1,
         wait: None,
-        waited: Duration::ZERO,
+        total_wait: Duration::ZERO,
         was_shown: false,
         is_quiet: false,
     };
-    stream::unfold(Some(tries), |tries| async move {
-        let mut tries = tries?;
-        let item = tries.next_chunk().await?;
-        let over = matches!(item, Err(_) | Ok(Chunk::Done(_)));
-        Some((item, (!over).then_some(tries)))
+    stream::unfold(Some(retries), |retries| async move {
+        let mut retries = retries?;
+        let item = retries.next_chunk().await?;
+        let has_ended = matches!(item, Err(_) | Ok(Chunk::Done(_)));
+        Some((item, (!has_ended).then_some(retries)))
     })
     .boxed()
 }
 
 struct Retries {
-    make: Box<dyn FnMut(&Pulse) -> Reply + Send>,
-    patience: Timeouts,
+    start_attempt: Box<dyn FnMut(&Pulse) -> Reply + Send>,
+    timeouts: Timeouts,
     pulse: Pulse,
     reply: Option<Reply>,
     /// Number of the current attempt, starting at 1.
-    count: u32,
+    attempt: u32,
     /// Wait before the attempt, with its reason and kind.
     wait: Option<(Wait, String, String)>,
     /// Total of the waits that count towards the limit.
-    waited: Duration,
+    total_wait: Duration,
     was_shown: bool,
     /// The current silence was announced.
     is_quiet: bool,
@@ -71,14 +71,14 @@ struct Retries {
 
 impl Retries {
     async fn next_chunk(&mut self) -> Option<Result<Chunk, Error>> {
-        if let Some((wait, why, kind)) = &mut self.wait {
-            if let Some(left) = wait.wait_to_end().await {
-                let (why, kind) = (why.clone(), kind.clone());
+        if let Some((wait, reason, kind)) = &mut self.wait {
+            if let Some(remaining) = wait.wait_to_end().await {
+                let (reason, kind) = (reason.clone(), kind.clone());
                 return Some(Ok(Chunk::Retrying {
-                    attempt: self.count,
+                    attempt: self.attempt,
                     max_attempts: MAX_ATTEMPTS,
-                    wait: left,
-                    why,
+                    wait: remaining,
+                    reason,
                     kind,
                 }));
             }
@@ -87,14 +87,14 @@ impl Retries {
         let reply = self.reply.get_or_insert_with(|| {
             self.pulse.record_beat();
             self.is_quiet = false;
-            (self.make)(&self.pulse)
+            (self.start_attempt)(&self.pulse)
         });
         let item = tokio::select! {
             biased;
             item = reply.next() => item?,
-            since = self.pulse.wait_for_silence(self.patience.idle_limit, self.is_quiet) => {
+            silence = self.pulse.wait_for_silence(self.timeouts.idle_limit, self.is_quiet) => {
                 self.is_quiet = !self.is_quiet;
-                return Some(Ok(Chunk::Silent { since, limit: self.patience.idle_limit }));
+                return Some(Ok(Chunk::Silent { silence, limit: self.timeouts.idle_limit }));
             }
         };
         match item {
@@ -109,30 +109,30 @@ impl Retries {
     }
 
     fn handle_error(&mut self, error: Error) -> Result<Chunk, Error> {
-        if self.was_shown || self.count >= MAX_ATTEMPTS || !is_retryable(&error) {
+        if self.was_shown || self.attempt >= MAX_ATTEMPTS || !is_retryable(&error) {
             return Err(self.final_error(error));
         }
-        let asked = requested_wait(&error);
-        let length = asked.unwrap_or_else(|| backoff(&error, self.count, random_fraction()));
-        let counts = asked.is_none() || !self.patience.is_interactive();
-        let waited = if counts { self.waited + length } else { self.waited };
-        if waited > MAX_TOTAL_WAIT || asked.is_some_and(|asked| asked > self.patience.longest_wait) {
+        let requested = requested_wait(&error);
+        let wait = requested.unwrap_or_else(|| backoff(&error, self.attempt, random_fraction()));
+        let is_counted = requested.is_none() || !self.timeouts.is_interactive();
+        let total_wait = if is_counted { self.total_wait + wait } else { self.total_wait };
+        if total_wait > MAX_TOTAL_WAIT || requested.is_some_and(|wait| wait > self.timeouts.longest_wait) {
             return Err(self.final_error(error));
         }
-        self.waited = waited;
+        self.total_wait = total_wait;
         self.reply = None;
-        self.count += 1;
-        let (why, kind) = (error.reason_text(), error.kind_name());
-        self.wait = Some((self.patience.start_wait(length), why.clone(), kind.clone()));
-        Ok(Chunk::Retrying { attempt: self.count, max_attempts: MAX_ATTEMPTS, wait: length, why, kind })
+        self.attempt += 1;
+        let (reason, kind) = (error.reason_text(), error.kind_name());
+        self.wait = Some((self.timeouts.start_wait(wait), reason.clone(), kind.clone()));
+        Ok(Chunk::Retrying { attempt: self.attempt, max_attempts: MAX_ATTEMPTS, wait, reason, kind })
     }
 }
 
 impl Retries {
     /// Returns the final error, with the number of attempts if there were several and nothing was shown.
     fn final_error(&self, error: Error) -> Error {
-        match self.count > 1 && !self.was_shown {
-            true => Error::RetriesExhausted { attempts: self.count, last: Box::new(error) },
+        match self.attempt > 1 && !self.was_shown {
+            true => Error::RetriesExhausted { attempts: self.attempt, last: Box::new(error) },
             false => error,
         }
     }
@@ -157,8 +157,8 @@ fn requested_wait(error: &Error) -> Option<Duration> {
 
 pub(super) fn is_retryable(error: &Error) -> bool {
     match error {
-        Error::Provider { code, message: words, .. } if is_about_conversation(code.as_deref(), words) => false,
-        Error::Provider { status: 429, code, message: words, .. } => !is_about_quota(code.as_deref(), words),
+        Error::Provider { code, message, .. } if is_about_conversation(code.as_deref(), message) => false,
+        Error::Provider { status: 429, code, message, .. } => !is_quota_error(code.as_deref(), message),
         Error::Provider { status, .. } => matches!(status, 408 | 500..),
         // A local server that is not running will not start by itself, so the error is reported immediately.
         Error::Unreachable { origin, .. } => !is_local_origin(origin),
@@ -175,9 +175,9 @@ pub(super) fn is_retryable(error: &Error) -> bool {
 }
 
 /// Returns whether the error is about the conversation itself, which would fail again with any retry and provider.
-pub(super) fn is_about_conversation(code: Option<&str>, words: &str) -> bool {
-    let said = format!("{} {words}", code.unwrap_or_default()).to_lowercase().replace(['_', '-'], " ");
-    let talk = [
+pub(super) fn is_about_conversation(code: Option<&str>, message: &str) -> bool {
+    let text = format!("{} {message}", code.unwrap_or_default()).to_lowercase().replace(['_', '-'], " ");
+    let phrases = [
         "context length",
         "context window",
         "context size",
@@ -189,13 +189,14 @@ pub(super) fn is_about_conversation(code: Option<&str>, words: &str) -> bool {
         "moderation",
         "flagged",
     ];
-    talk.iter().any(|words| said.contains(words))
+    phrases.iter().any(|phrase| text.contains(phrase))
 }
 
 /// Returns the backoff: doubled with each attempt, plus up to a quarter of random jitter.
-fn backoff(error: &Error, attempt: u32, chance: f64) -> Duration {
-    let first = if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHABLE_BACKOFF } else { FIRST_BACKOFF };
-    (first * 2u32.saturating_pow(attempt - 1)).mul_f64(1.0 + chance / 4.0)
+fn backoff(error: &Error, attempt: u32, random: f64) -> Duration {
+    let first_backoff =
+        if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHABLE_BACKOFF } else { FIRST_BACKOFF };
+    (first_backoff * 2u32.saturating_pow(attempt - 1)).mul_f64(1.0 + random / 4.0)
 }
 
 /// Returns a random number from 0 to 1. The seed of the standard library's hashers is random enough for jitter.

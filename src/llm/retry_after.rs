@@ -7,29 +7,29 @@ use std::time::Duration;
 /// Returns the wait requested by the headers of an error response: `retry-after-ms`, `retry-after` in seconds or as a
 /// date, or else the reset time of the exceeded rate limit. Ambiguous headers are ignored.
 pub fn parse_requested_wait(status: u16, headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let header_text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     // Dates refer to the provider's clock; the local clock may be wrong.
-    let now = text("date").and_then(parse_date).unwrap_or(now);
-    let milliseconds = text("retry-after-ms").and_then(|ms| ms.parse::<f64>().ok());
+    let now = header_text("date").and_then(parse_date).unwrap_or(now);
+    let milliseconds = header_text("retry-after-ms").and_then(|ms| ms.parse::<f64>().ok());
     if let Some(wait) = milliseconds.and_then(|ms| duration_from_seconds(ms / 1000.0)) {
         return Some(wait);
     }
-    let after = text("retry-after").and_then(|after| match after.parse::<f64>() {
+    let retry_after = header_text("retry-after").and_then(|after| match after.parse::<f64>() {
         Ok(number) => duration_from_seconds(number),
         Err(_) => duration_until(parse_date(after)?, now),
     });
-    if after.is_some() || status != 429 {
-        return after;
+    if retry_after.is_some() || status != 429 {
+        return retry_after;
     }
-    let limits = ["", "-requests", "-tokens"].into_iter().filter_map(|which| {
-        let reset = text(&format!("x-ratelimit-reset{which}"))?;
-        let left = text(&format!("x-ratelimit-remaining{which}"));
+    let resets = ["", "-requests", "-tokens"].into_iter().filter_map(|suffix| {
+        let reset = header_text(&format!("x-ratelimit-reset{suffix}"))?;
+        let remaining = header_text(&format!("x-ratelimit-remaining{suffix}"));
         // Of several limits only an exhausted one counts. A single limit without a remaining count is assumed to be
         // exhausted.
-        let stops = left.map_or(which.is_empty(), |left| left.parse::<f64>() == Ok(0.0));
-        if stops { parse_reset_time(reset, now) } else { None }
+        let is_exhausted = remaining.map_or(suffix.is_empty(), |count| count.parse::<f64>() == Ok(0.0));
+        if is_exhausted { parse_reset_time(reset, now) } else { None }
     });
-    limits.max()
+    resets.max()
 }
 
 /// Returns the time until a limit resets. Formats: `6m0s`, `120ms`, `30`, seconds or milliseconds since 1970, a date.
@@ -44,17 +44,17 @@ fn parse_reset_time(text: &str, now: Timestamp) -> Option<Duration> {
 
 /// Parses a duration made of numbers with units, such as `1h2m3.5s`.
 fn parse_duration(text: &str) -> Option<Duration> {
-    let (mut rest, mut all) = (text, 0.0);
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest[..end].parse().ok()?;
-        let (unit, length) = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)]
+    let (mut remaining, mut seconds) = (text, 0.0);
+    while !remaining.is_empty() {
+        let end = remaining.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = remaining[..end].parse().ok()?;
+        let (unit, unit_seconds) = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)]
             .into_iter()
-            .find(|(unit, _)| rest[end..].starts_with(unit))?;
-        all += number * length;
-        rest = &rest[end + unit.len()..];
+            .find(|(unit, _)| remaining[end..].starts_with(unit))?;
+        seconds += number * unit_seconds;
+        remaining = &remaining[end + unit.len()..];
     }
-    if text.is_empty() { None } else { duration_from_seconds(all) }
+    if text.is_empty() { None } else { duration_from_seconds(seconds) }
 }
 
 fn parse_date(text: &str) -> Option<Timestamp> {
@@ -76,9 +76,9 @@ mod tests {
 
     fn check_wait(status: u16, headers: &[(&'static str, &str)], expected: Option<f64>) {
         let now: Timestamp = "2026-11-20T12:00:00Z".parse().unwrap();
-        let all = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        let asked = parse_requested_wait(status, &all.collect(), now);
-        assert_eq!(asked, expected.map(Duration::from_secs_f64), "{status} {headers:?}");
+        let header_pairs = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        let wait = parse_requested_wait(status, &header_pairs.collect(), now);
+        assert_eq!(wait, expected.map(Duration::from_secs_f64), "{status} {headers:?}");
     }
 
     #[test]
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn r49_r55_a_wrong_local_clock_does_not_shorten_a_wait() {
-        let by = |clock| [("retry-after", "Fri, 20 Nov 2026 09:00:30 GMT"), ("date", clock)];
-        check_wait(503, &by("Fri, 20 Nov 2026 09:00:00 GMT"), Some(30.0));
-        check_wait(503, &by("whenever"), Some(0.0));
+        let headers_with_clock = |clock| [("retry-after", "Fri, 20 Nov 2026 09:00:30 GMT"), ("date", clock)];
+        check_wait(503, &headers_with_clock("Fri, 20 Nov 2026 09:00:00 GMT"), Some(30.0));
+        check_wait(503, &headers_with_clock("whenever"), Some(0.0));
         check_wait(503, &[("retry-after", "7"), ("date", "Fri, 20 Nov 2026 09:00:00 GMT")], Some(7.0));
     }
 
@@ -132,13 +132,13 @@ mod tests {
         }
         // Two limits without remaining counts: unknown which one was exceeded.
         check_wait(429, &[("x-ratelimit-reset-requests", "1s"), ("x-ratelimit-reset-tokens", "6m")], None);
-        let two = [
+        let two_limits = [
             ("x-ratelimit-reset-requests", "1s"),
             ("x-ratelimit-remaining-requests", "12"),
             ("x-ratelimit-reset-tokens", "6m"),
             ("x-ratelimit-remaining-tokens", "0"),
         ];
-        check_wait(429, &two, Some(360.0));
+        check_wait(429, &two_limits, Some(360.0));
         check_wait(429, &[("retry-after", "2"), ("x-ratelimit-reset", "9")], Some(2.0));
     }
 }

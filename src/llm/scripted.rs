@@ -10,7 +10,7 @@ use std::time::Duration;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Number of graphemes in a piece of a paced reply.
-const PIECE: usize = 6;
+const PIECE_GRAPHEMES: usize = 6;
 
 /// A model with one scripted reply for each request, in order.
 #[derive(Debug, Clone, Default)]
@@ -30,8 +30,8 @@ impl Scripted {
 
     /// Streams text in small pieces at this speed instead of at once.
     #[must_use]
-    pub fn paced(mut self, letters_per_second: u32) -> Self {
-        self.chars_per_second = Some(letters_per_second);
+    pub fn paced(mut self, chars_per_second: u32) -> Self {
+        self.chars_per_second = Some(chars_per_second);
         self
     }
 
@@ -45,8 +45,8 @@ impl Llm for Scripted {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
         let reply = self.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let none = || fails(Error::InvalidReply("The script has no reply left".to_owned()));
-        reply.unwrap_or_else(none).play_reply(self.chars_per_second)
+        let no_reply_left = || fails(Error::InvalidReply("The script has no reply left".to_owned()));
+        reply.unwrap_or_else(no_reply_left).play_reply(self.chars_per_second)
     }
 }
 
@@ -54,7 +54,7 @@ impl Llm for Scripted {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     items: Vec<Result<Chunk, Error>>,
-    cut: bool,
+    is_cut: bool,
 }
 
 /// Creates a reply with text.
@@ -119,7 +119,7 @@ impl Reply {
     /// Ends the stream without an end marker.
     #[must_use]
     pub fn without_end(mut self) -> Self {
-        self.cut = true;
+        self.is_cut = true;
         self
     }
 
@@ -132,8 +132,8 @@ impl Reply {
 
     /// Inserts text before everything else.
     #[must_use]
-    pub(super) fn preceded_by(mut self, words: &str) -> Self {
-        self.items.insert(0, Ok(Chunk::Text(words.to_owned())));
+    pub(super) fn preceded_by(mut self, text: &str) -> Self {
+        self.items.insert(0, Ok(Chunk::Text(text.to_owned())));
         self
     }
 
@@ -150,13 +150,13 @@ impl Reply {
     }
 
     /// Streams the reply, at once or paced. Dropping the stream stops it.
-    pub(super) fn play_reply(mut self, letters_per_second: Option<u32>) -> BoxStream<'static, Result<Chunk, Error>> {
-        let open = !matches!(self.items.last(), Some(Err(_) | Ok(Chunk::Done(_))));
-        if open && !self.cut {
+    pub(super) fn play_reply(mut self, chars_per_second: Option<u32>) -> BoxStream<'static, Result<Chunk, Error>> {
+        let is_open = !matches!(self.items.last(), Some(Err(_) | Ok(Chunk::Done(_))));
+        if is_open && !self.is_cut {
             self.items.push(Ok(Chunk::Done(FinishReason::Stop)));
         }
-        let Some(speed) = letters_per_second else { return stream::iter(self.items).boxed() };
-        let wait = Duration::from_secs(PIECE as u64) / speed.max(1);
+        let Some(speed) = chars_per_second else { return stream::iter(self.items).boxed() };
+        let wait = Duration::from_secs(PIECE_GRAPHEMES as u64) / speed.max(1);
         let items = self.items.into_iter().flat_map(split_pieces);
         stream::iter(items)
             .then(move |item| async move {
@@ -170,13 +170,13 @@ impl Reply {
 }
 
 fn split_pieces(item: Result<Chunk, Error>) -> Vec<Result<Chunk, Error>> {
-    let cut = |text: &str| -> Vec<String> {
+    let split_text = |text: &str| -> Vec<String> {
         let graphemes: Vec<&str> = text.graphemes(true).collect();
-        graphemes.chunks(PIECE).map(|piece| piece.concat()).collect()
+        graphemes.chunks(PIECE_GRAPHEMES).map(|piece| piece.concat()).collect()
     };
     match item {
-        Ok(Chunk::Text(text)) => cut(&text).into_iter().map(|piece| Ok(Chunk::Text(piece))).collect(),
-        Ok(Chunk::Reasoning(text)) => cut(&text).into_iter().map(|piece| Ok(Chunk::Reasoning(piece))).collect(),
+        Ok(Chunk::Text(text)) => split_text(&text).into_iter().map(|piece| Ok(Chunk::Text(piece))).collect(),
+        Ok(Chunk::Reasoning(text)) => split_text(&text).into_iter().map(|piece| Ok(Chunk::Reasoning(piece))).collect(),
         other => vec![other],
     }
 }
@@ -186,12 +186,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn asked(model: &str) -> Request {
-        Request { model: model.into(), messages: vec![], tools: vec![], max_tokens: None, pictures: vec![] }
+    fn expected_request(model: &str) -> Request {
+        Request { model: model.into(), messages: vec![], tools: vec![], max_tokens: None, images: vec![] }
     }
 
-    async fn reply(model: &Scripted) -> Vec<Result<Chunk, Error>> {
-        model.stream(asked("m")).collect().await
+    async fn collect_reply(model: &Scripted) -> Vec<Result<Chunk, Error>> {
+        model.stream(expected_request("m")).collect().await
     }
 
     #[tokio::test]
@@ -202,31 +202,34 @@ mod tests {
             says("half").without_end(),
             fails(Error::InStream("no".into())),
         ]);
-        let call = |id: &str, name: &str, arguments: &str| {
+        let call_chunk = |id: &str, name: &str, arguments: &str| {
             Ok(Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() }))
         };
-        let done = Ok(Chunk::Done(FinishReason::Stop));
-        let first = reply(&model).await;
+        let done_chunk = Ok(Chunk::Done(FinishReason::Stop));
+        let first = collect_reply(&model).await;
         assert_eq!(first[..2], [Ok(Chunk::Reasoning("hm".into())), Ok(Chunk::Text("a".into()))]);
-        assert_eq!(first[2..], [Ok(Chunk::Usage(Usage { input: 1, cached: 0, output: 2 })), done.clone()]);
-        assert_eq!(reply(&model).await, [call("call_1", "f", "{}"), call("call_2", "g", r#"{"x":1}"#), done]);
-        assert_eq!(reply(&model).await, [Ok(Chunk::Text("half".into()))]);
-        assert_eq!(reply(&model).await, [Err(Error::InStream("no".into()))]);
-        assert!(reply(&model).await[0].is_err(), "there is no fifth reply");
-        assert_eq!(*model.requests().lock().unwrap(), vec![asked("m"); 5]);
+        assert_eq!(first[2..], [Ok(Chunk::Usage(Usage { input: 1, cached: 0, output: 2 })), done_chunk.clone()]);
+        assert_eq!(
+            collect_reply(&model).await,
+            [call_chunk("call_1", "f", "{}"), call_chunk("call_2", "g", r#"{"x":1}"#), done_chunk]
+        );
+        assert_eq!(collect_reply(&model).await, [Ok(Chunk::Text("half".into()))]);
+        assert_eq!(collect_reply(&model).await, [Err(Error::InStream("no".into()))]);
+        assert!(collect_reply(&model).await[0].is_err(), "there is no fifth reply");
+        assert_eq!(*model.requests().lock().unwrap(), vec![expected_request("m"); 5]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_paced_reply_takes_the_expected_time_and_keeps_graphemes_whole() {
         let text = "👩‍👩‍👧".repeat(150);
-        let began = tokio::time::Instant::now();
-        let out = reply(&Scripted::new([says(&text)]).paced(150)).await;
-        assert_eq!(began.elapsed().as_millis(), 1000);
-        let said: Vec<String> = out
+        let start = tokio::time::Instant::now();
+        let out = collect_reply(&Scripted::new([says(&text)]).paced(150)).await;
+        assert_eq!(start.elapsed().as_millis(), 1000);
+        let texts: Vec<String> = out
             .into_iter()
             .filter_map(|item| if let Ok(Chunk::Text(text)) = item { Some(text) } else { None })
             .collect();
-        assert!(said.iter().all(|piece| piece.chars().count() % 5 == 0));
-        assert_eq!(said.concat(), text);
+        assert!(texts.iter().all(|piece| piece.chars().count() % 5 == 0));
+        assert_eq!(texts.concat(), text);
     }
 }

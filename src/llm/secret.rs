@@ -25,10 +25,10 @@ impl Secret {
         }
         let text = text.replace(&self.0, "[key]");
         // A truncated text may end inside the secret.
-        let Some(short) = text.strip_suffix('…') else { return text };
-        let begun = (4..self.0.len()).rev().filter_map(|n| self.0.get(..n));
-        match begun.into_iter().find_map(|start| short.strip_suffix(start)) {
-            Some(rest) => format!("{rest}[key]…"),
+        let Some(truncated) = text.strip_suffix('…') else { return text };
+        let prefixes = (4..self.0.len()).rev().filter_map(|n| self.0.get(..n));
+        match prefixes.into_iter().find_map(|prefix| truncated.strip_suffix(prefix)) {
+            Some(before_secret) => format!("{before_secret}[key]…"),
             None => text,
         }
     }

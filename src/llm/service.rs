@@ -51,19 +51,19 @@ impl SharedReply {
     }
 
     /// Takes the number of events announced by a stream item, which frees their slots.
-    pub fn take_events(&self, word: &Value) -> Vec<Event> {
-        let count = word.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
-        let mut handed = self.0.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = count.min(handed.len());
+    pub fn take_events(&self, announcement: &Value) -> Vec<Event> {
+        let count = announcement.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+        let mut queue = self.0.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = count.min(queue.len());
         self.0.free_slots.add_permits(count);
-        handed.drain(..count).collect()
+        queue.drain(..count).collect()
     }
 
     /// Queues events and returns the stream item that announces them.
     fn queue_events(&self, events: Vec<Event>) -> Bytes {
-        let word = format!("data: {}\n\n", events.len());
+        let announcement = format!("data: {}\n\n", events.len());
         self.0.queue.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
-        word.into()
+        announcement.into()
     }
 
     /// Returns how the reply ended; `End::Unmarked` if unknown.
@@ -96,7 +96,7 @@ impl SharedReply {
 pub struct Service {
     pub transport: Transport,
     /// State shared with the consumer of the reply.
-    pub line: SharedReply,
+    pub shared: SharedReply,
     /// API whose replies are expected.
     pub api: Api,
     /// Conversation to send next to the parameters.
@@ -134,8 +134,8 @@ impl Service {
 
     async fn send_request(self, request: reqwest::Request) -> Result<Response, Error> {
         let (headers, mut body) = self.transport.send_request(request).await?;
-        let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let is_stream = kind.to_ascii_lowercase().starts_with("text/event-stream");
+        let content_type = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let is_stream = content_type.to_ascii_lowercase().starts_with("text/event-stream");
         // The content type is often wrong; the first byte is reliable.
         match body.peek_first_byte().await? {
             None if !is_stream => Err(self.invalid_reply_error("the response is empty").await),
@@ -152,9 +152,9 @@ impl Service {
     }
 
     /// Returns the error for a response that is not a reply, with advice.
-    async fn invalid_reply_error(&self, what: &str) -> Error {
+    async fn invalid_reply_error(&self, problem: &str) -> Error {
         let advice = self.transport.advise_address().await;
-        Error::InvalidReply(format!("{UNREADABLE_REPLY}: {what}. {advice}"))
+        Error::InvalidReply(format!("{UNREADABLE_REPLY}: {problem}. {advice}"))
     }
 
     /// Handles JSON without event framing: a provider that does not stream sends one body; some send their chunks as
@@ -164,12 +164,12 @@ impl Service {
         if line.is_ok_and(|line| chat_events::is_chunk(&line)) {
             return Ok(self.stream_events(body));
         }
-        let came = body.peek_all().await;
+        let read_result = body.peek_all().await;
         let text = body.peeked_text();
-        match (tolerant_json::parse_json(&text), came) {
+        match (tolerant_json::parse_json(&text), read_result) {
             // A complete reply is used even if the connection was lost after it.
             (Ok(value), _) => self.pass_on_reply(value).await,
-            (Err(_), Err(lost)) => Err(lost),
+            (Err(_), Err(error)) => Err(error),
             (Err(error), Ok(())) if error.is_eof() => {
                 Err(Error::ConnectionLost(format!("the response is incomplete JSON: {error}")))
             }
@@ -195,16 +195,16 @@ impl Service {
         if !is_reply {
             return Err(self.invalid_reply_error("the server sent JSON that is not a model reply").await);
         }
-        self.line.set_end(End::Marked);
-        Ok(http::Response::new(reqwest::Body::from(self.line.queue_events(vec![Event::Value(value)]))).into())
+        self.shared.set_end(End::Marked);
+        Ok(http::Response::new(reqwest::Body::from(self.shared.queue_events(vec![Event::Value(value)]))).into())
     }
 
     fn stream_events(self, body: Body) -> Response {
         let (decoder, events) = (Decoder::default(), VecDeque::new());
-        let tap = EventTap { body, line: self.line, decoder, events, open: true, broken: None };
-        let events = stream::unfold(tap, |mut tap| async move {
-            let bytes = tap.next_item().await?;
-            Some((Ok::<_, std::convert::Infallible>(bytes), tap))
+        let reader = EventReader { body, shared: self.shared, decoder, events, is_open: true, failure: None };
+        let events = stream::unfold(reader, |mut reader| async move {
+            let bytes = reader.next_item().await?;
+            Some((Ok::<_, std::convert::Infallible>(bytes), reader))
         });
         http::Response::new(reqwest::Body::wrap_stream(events)).into()
     }
@@ -216,54 +216,55 @@ fn is_json_lines(text: &str) -> bool {
     lines.all(|line| tolerant_json::parse_json(line).is_ok())
 }
 
-struct EventTap {
+struct EventReader {
     body: Body,
-    line: SharedReply,
+    shared: SharedReply,
     decoder: Decoder,
     events: VecDeque<Event>,
-    open: bool,
-    broken: Option<Error>,
+    is_open: bool,
+    failure: Option<Error>,
 }
 
-impl EventTap {
+impl EventReader {
     async fn next_item(&mut self) -> Option<Bytes> {
         loop {
             match self.events.pop_front() {
                 Some(event @ (Event::Value(_) | Event::Unreadable(_))) => {
-                    self.line.take_slot().await;
-                    let mut together = vec![event];
-                    let is_handed = |next: &mut Event| matches!(next, Event::Value(_) | Event::Unreadable(_));
-                    while let Some(next) = self.events.pop_front_if(|next| is_handed(next) && self.line.try_take_slot())
+                    self.shared.take_slot().await;
+                    let mut batch = vec![event];
+                    let is_queueable = |event: &mut Event| matches!(event, Event::Value(_) | Event::Unreadable(_));
+                    while let Some(event) =
+                        self.events.pop_front_if(|next| is_queueable(next) && self.shared.try_take_slot())
                     {
-                        together.push(next);
+                        batch.push(event);
                     }
-                    return Some(self.line.queue_events(together));
+                    return Some(self.shared.queue_events(batch));
                 }
                 Some(Event::Done) => {
-                    self.line.set_end(End::Marked);
+                    self.shared.set_end(End::Marked);
                     return None;
                 }
                 Some(Event::Broken(start)) => {
-                    self.line.set_end(End::Failed(Error::InvalidReply(format!("{UNREADABLE_REPLY}: {start}"))));
+                    self.shared.set_end(End::Failed(Error::InvalidReply(format!("{UNREADABLE_REPLY}: {start}"))));
                     return None;
                 }
-                None if !self.open => {
-                    if let Some(error) = self.broken.take() {
-                        self.line.set_end(End::Failed(error));
+                None if !self.is_open => {
+                    if let Some(error) = self.failure.take() {
+                        self.shared.set_end(End::Failed(error));
                     }
                     return None;
                 }
                 None => match self.body.next_bytes().await {
                     Ok(Some(bytes)) => self.events.extend(self.decoder.decode(&bytes)),
                     Ok(None) => {
-                        self.open = false;
+                        self.is_open = false;
                         self.events.extend(self.decoder.finish());
                     }
                     Err(error) => {
-                        self.open = false;
+                        self.is_open = false;
                         self.events.extend(self.decoder.finish());
                         // Earlier events come first; an end marker among them makes the error irrelevant.
-                        self.broken = Some(error);
+                        self.failure = Some(error);
                     }
                 },
             }

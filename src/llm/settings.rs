@@ -106,21 +106,21 @@ impl Settings {
             secrets.fold(text, |text, secret| secret.mask(&text))
         };
         match error {
-            Error::Provider { status, code, message: words, retry_after } => {
-                Error::Provider { status, code: code.map(mask), message: mask(words), retry_after }
+            Error::Provider { status, code, message, retry_after } => {
+                Error::Provider { status, code: code.map(mask), message: mask(message), retry_after }
             }
             Error::Unreachable { origin, cause } => Error::Unreachable { origin, cause: mask(cause) },
             Error::NoResponse { origin, cause } => Error::NoResponse { origin, cause: mask(cause) },
             Error::Untrusted { origin, cause } => Error::Untrusted { origin, cause: mask(cause) },
             Error::Proxy { origin, cause } => Error::Proxy { origin, cause: mask(cause) },
-            Error::InvalidAddress(words) => Error::InvalidAddress(mask(words)),
+            Error::InvalidAddress(message) => Error::InvalidAddress(mask(message)),
             Error::RetriesExhausted { attempts, last } => {
                 Error::RetriesExhausted { attempts, last: Box::new(self.mask_secrets(*last)) }
             }
-            Error::ConnectionLost(words) => Error::ConnectionLost(mask(words)),
-            Error::Idle(idle) => Error::Idle(idle),
-            Error::InvalidReply(words) => Error::InvalidReply(mask(words)),
-            Error::InStream(words) => Error::InStream(mask(words)),
+            Error::ConnectionLost(message) => Error::ConnectionLost(mask(message)),
+            Error::Idle(limit) => Error::Idle(limit),
+            Error::InvalidReply(message) => Error::InvalidReply(mask(message)),
+            Error::InStream(message) => Error::InStream(mask(message)),
         }
     }
 
@@ -130,10 +130,10 @@ impl Settings {
     /// Fails if the address is invalid.
     pub(super) fn split_address(&self) -> Result<(reqwest::Url, Vec<(String, String)>), Error> {
         let mut base = address::parse_base_address(&self.base_url)?;
-        let own = base.query_pairs().into_owned().collect::<Vec<_>>();
+        let query = base.query_pairs().into_owned().collect::<Vec<_>>();
         base.set_query(None);
         base.set_fragment(None);
-        Ok((base, own.into_iter().chain(self.query.iter().cloned()).collect()))
+        Ok((base, query.into_iter().chain(self.query.iter().cloned()).collect()))
     }
 
     /// Builds the headers set by aye, including the key.
@@ -146,16 +146,16 @@ impl Settings {
             Some(name) => (name.clone(), key.reveal().to_owned()),
             None => (AUTHORIZATION.to_string(), format!("Bearer {}", key.reveal())),
         });
-        let more = self.headers.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
-        for (name, value) in key.chain(more) {
-            let wrong = || {
+        let configured_headers = self.headers.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
+        for (name, value) in key.chain(configured_headers) {
+            let invalid_value = || {
                 Error::InvalidReply(format!(
                     "Cannot send the key or the header “{name}”: it contains characters that cannot be sent"
                 ))
             };
-            let mut value = HeaderValue::from_str(&value).map_err(|_| wrong())?;
+            let mut value = HeaderValue::from_str(&value).map_err(|_| invalid_value())?;
             value.set_sensitive(true);
-            headers.insert(HeaderName::try_from(name.as_str()).map_err(|_| wrong())?, value);
+            headers.insert(HeaderName::try_from(name.as_str()).map_err(|_| invalid_value())?, value);
         }
         Ok(headers)
     }
@@ -172,20 +172,25 @@ mod tests {
             headers: vec![("x-api-key".into(), Secret::new("other-secret"))],
             ..Settings::new("http://127.0.0.1:1/v1")
         };
-        let echoed = || "you sent sk-secret and other-secret".to_owned();
+        let text_with_secrets = || "you sent sk-secret and other-secret".to_owned();
         for error in [
-            Error::Provider { status: 401, code: Some(echoed()), message: echoed(), retry_after: None },
-            Error::Unreachable { origin: "o".into(), cause: echoed() },
-            Error::Untrusted { origin: "o".into(), cause: echoed() },
-            Error::ConnectionLost(echoed()),
-            Error::InvalidReply(echoed()),
-            Error::InStream(echoed()),
+            Error::Provider {
+                status: 401,
+                code: Some(text_with_secrets()),
+                message: text_with_secrets(),
+                retry_after: None,
+            },
+            Error::Unreachable { origin: "o".into(), cause: text_with_secrets() },
+            Error::Untrusted { origin: "o".into(), cause: text_with_secrets() },
+            Error::ConnectionLost(text_with_secrets()),
+            Error::InvalidReply(text_with_secrets()),
+            Error::InStream(text_with_secrets()),
         ] {
-            let shown = format!("{0} {0:?}", settings.mask_secrets(error));
-            assert!(!shown.contains("secret") && shown.contains("[key]"), "{shown}");
+            let error_text = format!("{0} {0:?}", settings.mask_secrets(error));
+            assert!(!error_text.contains("secret") && error_text.contains("[key]"), "{error_text}");
         }
         assert!(!format!("{:?} {:?}", settings, settings.build_headers()).contains("secret"));
-        let unsendable = Settings { key: Some(Secret::new("a\nsecret")), ..settings };
-        assert!(!unsendable.build_headers().unwrap_err().to_string().contains("secret"));
+        let invalid = Settings { key: Some(Secret::new("a\nsecret")), ..settings };
+        assert!(!invalid.build_headers().unwrap_err().to_string().contains("secret"));
     }
 }

@@ -47,9 +47,9 @@ impl Timeouts {
     pub fn start_wait(&self, length: Duration) -> Wait {
         Wait {
             length,
-            began: Instant::now(),
+            start: Instant::now(),
             clock: self.clock,
-            clock_began: (self.clock)(),
+            clock_start: (self.clock)(),
             reported_sleep: Duration::ZERO,
             end_waits: self.end_waits.subscribe(),
         }
@@ -60,9 +60,9 @@ impl Timeouts {
 #[derive(Debug)]
 pub struct Wait {
     length: Duration,
-    began: Instant,
+    start: Instant,
     clock: fn() -> Duration,
-    clock_began: Duration,
+    clock_start: Duration,
     /// Time the machine has slept, as far as it was reported.
     reported_sleep: Duration,
     end_waits: watch::Receiver<u64>,
@@ -78,23 +78,23 @@ impl Wait {
     /// so that it can be displayed; the next call continues the wait.
     pub async fn wait_to_end(&mut self) -> Option<Duration> {
         loop {
-            let timers = self.began.elapsed();
-            let clock = (self.clock)().saturating_sub(self.clock_began);
-            let left = self.length.saturating_sub(timers.max(clock));
-            if left.is_zero() {
+            let timer_elapsed = self.start.elapsed();
+            let clock_elapsed = (self.clock)().saturating_sub(self.clock_start);
+            let remaining = self.length.saturating_sub(timer_elapsed.max(clock_elapsed));
+            if remaining.is_zero() {
                 return None;
             }
-            let asleep = clock.saturating_sub(timers);
-            if asleep > self.reported_sleep + MIN_SLEEP {
-                self.reported_sleep = asleep;
-                return Some(left);
+            let time_asleep = clock_elapsed.saturating_sub(timer_elapsed);
+            if time_asleep > self.reported_sleep + MIN_SLEEP {
+                self.reported_sleep = time_asleep;
+                return Some(remaining);
             }
             tokio::select! {
-                () = tokio::time::sleep(left.min(CLOCK_INTERVAL)) => {}
-                hurried = self.end_waits.changed() => match hurried {
+                () = tokio::time::sleep(remaining.min(CLOCK_INTERVAL)) => {}
+                ended_early = self.end_waits.changed() => match ended_early {
                     Ok(()) => return None,
                     // The sender is gone, so the wait cannot be ended early.
-                    Err(_) => tokio::time::sleep(left.min(CLOCK_INTERVAL)).await,
+                    Err(_) => tokio::time::sleep(remaining.min(CLOCK_INTERVAL)).await,
                 },
             }
         }
@@ -130,20 +130,20 @@ impl Pulse {
 
     /// Waits until the provider was silent for half of `limit` and returns the length of the silence. If `was_said`,
     /// waits for data instead and returns zero.
-    pub async fn wait_for_silence(&self, limit: Duration, was_said: bool) -> Duration {
+    pub async fn wait_for_silence(&self, limit: Duration, is_announced: bool) -> Duration {
         let mut beats = self.0.subscribe();
         loop {
             let last = *beats.borrow_and_update();
-            let due = async {
-                match was_said {
+            let silence_due = async {
+                match is_announced {
                     true => std::future::pending().await,
                     false => tokio::time::sleep_until(last + limit / 2).await,
                 }
             };
             tokio::select! {
-                () = due => return last.elapsed(),
+                () = silence_due => return last.elapsed(),
                 // The sender is `self`, so it still exists.
-                _ = beats.changed() => if was_said { return Duration::ZERO },
+                _ = beats.changed() => if is_announced { return Duration::ZERO },
             }
         }
     }
@@ -157,62 +157,62 @@ mod tests {
     static SLEPT: AtomicU64 = AtomicU64::new(0);
 
     /// Timer clock plus the time the machine slept.
-    fn woken() -> Duration {
+    fn clock_with_sleep() -> Duration {
         Duration::from_secs(SLEPT.load(Ordering::SeqCst))
     }
 
     #[tokio::test(start_paused = true)]
     async fn r49_a_wait_includes_time_asleep() {
-        let patience = Timeouts::new(Duration::from_secs(90), INTERACTIVE_MAX_WAIT).with_clock(woken);
-        let began = Instant::now();
-        let mut wait = patience.start_wait(Duration::from_secs(3000));
-        let slept = async {
+        let timeouts = Timeouts::new(Duration::from_secs(90), INTERACTIVE_MAX_WAIT).with_clock(clock_with_sleep);
+        let start = Instant::now();
+        let mut wait = timeouts.start_wait(Duration::from_secs(3000));
+        let sleep_machine = async {
             tokio::time::sleep(Duration::from_millis(100_500)).await;
             SLEPT.store(2000, Ordering::SeqCst);
         };
-        let (left, ()) = tokio::join!(wait.wait_to_end(), slept);
-        let left = left.expect("the remaining wait is reported");
-        assert_eq!((left.as_secs(), began.elapsed().as_secs()), (1000, 101));
+        let (remaining, ()) = tokio::join!(wait.wait_to_end(), sleep_machine);
+        let remaining = remaining.expect("the remaining wait is reported");
+        assert_eq!((remaining.as_secs(), start.elapsed().as_secs()), (1000, 101));
         SLEPT.store(3000, Ordering::SeqCst);
         assert_eq!(wait.wait_to_end().await, None, "the machine slept until the wait was over");
-        assert_eq!(began.elapsed().as_secs(), 101);
+        assert_eq!(start.elapsed().as_secs(), 101);
     }
 
     #[tokio::test(start_paused = true)]
     async fn r49_hurry_ends_only_waits_that_were_already_created() {
-        let patience = Timeouts::new(Duration::from_secs(90), INTERACTIVE_MAX_WAIT);
-        patience.end_waits();
-        let began = Instant::now();
-        let mut first = patience.start_wait(Duration::from_secs(10));
-        assert_eq!((first.wait_to_end().await, began.elapsed().as_secs()), (None, 10));
-        let mut second = patience.start_wait(Duration::from_secs(10));
-        patience.clone().end_waits();
-        assert_eq!((second.wait_to_end().await, began.elapsed().as_secs()), (None, 10));
+        let timeouts = Timeouts::new(Duration::from_secs(90), INTERACTIVE_MAX_WAIT);
+        timeouts.end_waits();
+        let start = Instant::now();
+        let mut first = timeouts.start_wait(Duration::from_secs(10));
+        assert_eq!((first.wait_to_end().await, start.elapsed().as_secs()), (None, 10));
+        let mut second = timeouts.start_wait(Duration::from_secs(10));
+        timeouts.clone().end_waits();
+        assert_eq!((second.wait_to_end().await, start.elapsed().as_secs()), (None, 10));
     }
 
     #[test]
     fn the_clock_advances() {
-        let before = boot_time();
-        assert!(before > Duration::ZERO && boot_time() >= before);
+        let earlier = boot_time();
+        assert!(earlier > Duration::ZERO && boot_time() >= earlier);
     }
 
     #[tokio::test(start_paused = true)]
     async fn silence_is_reported_at_half_its_limit_and_when_it_ends() {
         let pulse = Pulse::start_now();
         let limit = Duration::from_secs(90);
-        let signs = async {
+        let send_beats = async {
             tokio::time::sleep(Duration::from_secs(30)).await;
             pulse.record_beat();
             tokio::time::sleep(Duration::from_secs(60)).await;
             pulse.record_beat();
         };
-        let told = async {
-            let began = Instant::now();
+        let check_silence = async {
+            let start = Instant::now();
             let since = pulse.wait_for_silence(limit, false).await;
-            assert_eq!((since.as_secs(), began.elapsed().as_secs()), (45, 75));
+            assert_eq!((since.as_secs(), start.elapsed().as_secs()), (45, 75));
             let since = pulse.wait_for_silence(limit, true).await;
-            assert_eq!((since.as_secs(), began.elapsed().as_secs()), (0, 90));
+            assert_eq!((since.as_secs(), start.elapsed().as_secs()), (0, 90));
         };
-        tokio::join!(signs, told);
+        tokio::join!(send_beats, check_silence);
     }
 }

@@ -4,8 +4,8 @@ use rustls::{AlertDescription, CertificateError, Error};
 
 /// Explains a TLS error for the user. Returns `None` for a mere break of the connection.
 pub fn explain_tls_error(error: &Error) -> Option<String> {
-    let words = match error {
-        Error::InvalidCertificate(why) => explain_certificate_error(why),
+    let explanation = match error {
+        Error::InvalidCertificate(error) => explain_certificate_error(error),
         Error::PeerIncompatible(_)
         | Error::AlertReceived(
             AlertDescription::ProtocolVersion
@@ -21,11 +21,11 @@ pub fn explain_tls_error(error: &Error) -> Option<String> {
         // All other errors are breaks of the connection or internal errors, and are reported unchanged.
         _ => return None,
     };
-    Some(words)
+    Some(explanation)
 }
 
-fn explain_certificate_error(why: &CertificateError) -> String {
-    match why {
+fn explain_certificate_error(error: &CertificateError) -> String {
+    match error {
         // A self-signed certificate causes the second error if another one with the same name is trusted.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             "its certificate is not signed by an authority that this machine trusts. If it is yours, name a file with \
@@ -50,12 +50,12 @@ fn explain_certificate_error(why: &CertificateError) -> String {
         }
         CertificateError::NotValidForName => "its certificate is for another name".to_owned(),
         CertificateError::Revoked => "its certificate was revoked".to_owned(),
-        CertificateError::Other(why) if why.0.to_string() == super::certificate::CA_USED_AS_END_ENTITY => {
+        CertificateError::Other(inner) if inner.0.to_string() == super::certificate::CA_USED_AS_END_ENTITY => {
             "its certificate is a CA certificate. If it is yours, name a file with exactly this certificate in \
              `ca_file` of the profile or in SSL_CERT_FILE"
                 .to_owned()
         }
-        other => format!("its certificate cannot be used: {other}"),
+        error => format!("its certificate cannot be used: {error}"),
     }
 }
 
@@ -65,8 +65,8 @@ fn extract_name(name: &str) -> &str {
 }
 
 fn format_date(seconds: u64) -> String {
-    let at = i64::try_from(seconds).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
-    at.map_or_else(|| "an unknown day".to_owned(), |at| at.strftime("%Y-%m-%d").to_string())
+    let date = i64::try_from(seconds).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    date.map_or_else(|| "an unknown day".to_owned(), |date| date.strftime("%Y-%m-%d").to_string())
 }
 
 #[cfg(test)]
@@ -77,32 +77,32 @@ mod tests {
 
     #[test]
     fn r42_certificate_errors_contain_names_and_dates() {
-        let at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
-        let check = |why: CertificateError, expected: &str| {
-            let words = explain_tls_error(&Error::InvalidCertificate(why)).unwrap();
-            assert!(words.starts_with(expected), "{words}");
+        let time_at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let check = |error: CertificateError, expected: &str| {
+            let explanation = explain_tls_error(&Error::InvalidCertificate(error)).unwrap();
+            assert!(explanation.starts_with(expected), "{explanation}");
         };
         check(
             CertificateError::UnknownIssuer,
             "its certificate is not signed by an authority that this machine trusts.",
         );
         check(
-            CertificateError::ExpiredContext { time: at(9), not_after: at(978_307_200) },
+            CertificateError::ExpiredContext { time: time_at(9), not_after: time_at(978_307_200) },
             "its certificate expired on 2001-01-01.",
         );
         check(
-            CertificateError::NotValidYetContext { time: at(9), not_before: at(3_976_214_400) },
+            CertificateError::NotValidYetContext { time: time_at(9), not_before: time_at(3_976_214_400) },
             "its certificate is not valid before 2096-01-01.",
         );
-        let named = |presented: &[&str]| CertificateError::NotValidForNameContext {
+        let wrong_name_error = |presented: &[&str]| CertificateError::NotValidForNameContext {
             expected: ServerName::try_from("api.example.com").unwrap(),
             presented: presented.iter().map(|name| (*name).to_owned()).collect(),
         };
         check(
-            named(&["DnsName(\"localhost\")", "DnsName(\"b.example\")"]),
+            wrong_name_error(&["DnsName(\"localhost\")", "DnsName(\"b.example\")"]),
             "its certificate is for localhost, b.example, not for api.example.com",
         );
-        check(named(&[]), "its certificate is for no name at all, not for");
+        check(wrong_name_error(&[]), "its certificate is for no name at all, not for");
         check(CertificateError::BadEncoding, "its certificate cannot be used: ");
     }
 

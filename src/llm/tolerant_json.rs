@@ -19,17 +19,17 @@ pub fn parse_json(text: &str) -> Result<Value, serde_json::Error> {
 /// Repairs common errors in JSON text. An incomplete text stays incomplete.
 pub fn repair_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
-    let mut rest = text;
-    let mut within = false;
-    while let Some(c) = rest.chars().next() {
-        let taken = match c {
+    let mut remaining = text;
+    let mut is_in_string = false;
+    while let Some(c) = remaining.chars().next() {
+        let length = match c {
             '"' => {
-                within = !within;
+                is_in_string = !is_in_string;
                 out.push(c);
                 1
             }
-            '\\' if within => repair_escape(rest, &mut out),
-            c if within && u32::from(c) < 0x20 => {
+            '\\' if is_in_string => repair_escape(remaining, &mut out),
+            c if is_in_string && u32::from(c) < 0x20 => {
                 match c {
                     '\n' => out.push_str("\\n"),
                     '\r' => out.push_str("\\r"),
@@ -38,29 +38,29 @@ pub fn repair_json(text: &str) -> String {
                 }
                 1
             }
-            'N' | 'I' | '-' | '0'..='9' if !within => repair_number(rest, &mut out),
+            'N' | 'I' | '-' | '0'..='9' if !is_in_string => repair_number(remaining, &mut out),
             c => {
                 out.push(c);
                 c.len_utf8()
             }
         };
-        rest = &rest[taken..];
+        remaining = &remaining[length..];
     }
     out
 }
 
 /// Writes the escape at the start of `rest` and returns its length in bytes.
-fn repair_escape(rest: &str, out: &mut String) -> usize {
-    match rest.as_bytes().get(1) {
+fn repair_escape(text: &str, out: &mut String) -> usize {
+    match text.as_bytes().get(1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
-            out.push_str(&rest[..2]);
+            out.push_str(&text[..2]);
             2
         }
-        Some(b'u') => match parse_unicode_escape(rest) {
+        Some(b'u') => match parse_unicode_escape(text) {
             Some(0xd800..=0xdbff)
-                if rest.get(6..).and_then(parse_unicode_escape).is_some_and(|low| (0xdc00..=0xdfff).contains(&low)) =>
+                if text.get(6..).and_then(parse_unicode_escape).is_some_and(|low| (0xdc00..=0xdfff).contains(&low)) =>
             {
-                out.push_str(&rest[..12]);
+                out.push_str(&text[..12]);
                 12
             }
             Some(half @ 0xd800..=0xdfff) => {
@@ -68,7 +68,7 @@ fn repair_escape(rest: &str, out: &mut String) -> usize {
                 6
             }
             Some(_) => {
-                out.push_str(&rest[..6]);
+                out.push_str(&text[..6]);
                 6
             }
             None => escape_backslash(out),
@@ -95,11 +95,11 @@ fn parse_unicode_escape(text: &str) -> Option<u32> {
 
 /// Writes the number or word at the start of `rest`, or null if it is not a valid number, and returns its length in
 /// bytes.
-fn repair_number(rest: &str, out: &mut String) -> usize {
-    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))).unwrap_or(rest.len());
-    let word = &rest[..end];
-    let is_one = word.parse::<f64>().is_ok_and(f64::is_finite);
-    out.push_str(if is_one { word } else { "null" });
+fn repair_number(text: &str, out: &mut String) -> usize {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))).unwrap_or(text.len());
+    let token = &text[..end];
+    let is_valid = token.parse::<f64>().is_ok_and(f64::is_finite);
+    out.push_str(if is_valid { token } else { "null" });
     end
 }
 
@@ -137,10 +137,10 @@ impl SurrogateJoiner {
 
     /// Converts a complete text.
     pub fn convert_all(text: &str) -> String {
-        let mut halves = Self::default();
-        let mut whole = halves.convert(text);
-        whole.extend(halves.finish());
-        whole
+        let mut joiner = Self::default();
+        let mut joined = joiner.convert(text);
+        joined.extend(joiner.finish());
+        joined
     }
 
     /// Returns the replacement of a held-back half at the end of the text.
@@ -159,13 +159,13 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn halves(pieces: &[&str]) -> String {
-        let mut halves = SurrogateJoiner::default();
+    fn join_pieces(pieces: &[&str]) -> String {
+        let mut joiner = SurrogateJoiner::default();
         let mut out: String = pieces
             .iter()
-            .map(|piece| halves.convert(parse_json(&format!("\"{piece}\"")).unwrap().as_str().unwrap()))
+            .map(|piece| joiner.convert(parse_json(&format!("\"{piece}\"")).unwrap().as_str().unwrap()))
             .collect();
-        out.extend(halves.finish());
+        out.extend(joiner.finish());
         out
     }
 
@@ -182,8 +182,8 @@ mod tests {
         ] {
             assert_eq!(parse_json(text).unwrap(), value, "{text}");
         }
-        for half in ["{\"a\": \"NaN", "{\"a\": NaN", "", "{\"a\": \"\\", "{\"a\": \"\\u12", "words", "[1,]"] {
-            assert!(parse_json(half).is_err(), "{half}");
+        for incomplete in ["{\"a\": \"NaN", "{\"a\": NaN", "", "{\"a\": \"\\", "{\"a\": \"\\u12", "words", "[1,]"] {
+            assert!(parse_json(incomplete).is_err(), "{incomplete}");
         }
     }
 
@@ -198,7 +198,7 @@ mod tests {
             (&["\\ude00\\ud83d"], "\u{fffd}\u{fffd}"),
             (&["\\\\ud83d"], "\\ud83d"),
         ] {
-            assert_eq!(halves(pieces), text, "{pieces:?}");
+            assert_eq!(join_pieces(pieces), text, "{pieces:?}");
         }
     }
 

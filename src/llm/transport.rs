@@ -21,7 +21,7 @@ use tower::BoxError;
 /// Connection to one provider.
 #[derive(Debug, Clone)]
 pub struct Transport {
-    pub link: HttpClient,
+    pub http: HttpClient,
     /// Base address of the endpoint.
     pub base: Url,
     /// Query parameters of every request.
@@ -29,7 +29,7 @@ pub struct Transport {
     /// All headers set by aye, including the key.
     pub headers: HeaderMap,
     /// Maximum time without data.
-    pub idle: Duration,
+    pub idle_limit: Duration,
     pub pulse: Pulse,
 }
 
@@ -47,7 +47,7 @@ impl Transport {
             .with_api_key("")
             .with_org_id("")
             .with_project_id("");
-        async_openai::Client::build(self.link.http.clone(), config).with_http_service(middleware)
+        async_openai::Client::build(self.http.http.clone(), config).with_http_service(middleware)
     }
 
     /// Builds a request and removes the headers that async-openai sets in spite of ours.
@@ -61,8 +61,8 @@ impl Transport {
             // It is set without a key, too.
             headers.remove(AUTHORIZATION);
         }
-        if let Some(own) = self.headers.get(CONTENT_TYPE) {
-            headers.insert(CONTENT_TYPE, own.clone());
+        if let Some(content_type) = self.headers.get(CONTENT_TYPE) {
+            headers.insert(CONTENT_TYPE, content_type.clone());
         }
         Ok(request)
     }
@@ -73,9 +73,9 @@ impl Transport {
     /// Fails if there is no response, or if its status is not a success.
     pub async fn send_request(&self, request: Request) -> Result<(HeaderMap, Body), Error> {
         let url = request.url().clone();
-        let proxy = self.link.proxy.as_ref();
-        let response = match tokio::time::timeout(self.idle, self.link.http.execute(request)).await {
-            Err(_) => return Err(Error::Idle(self.idle)),
+        let proxy = self.http.proxy.as_ref();
+        let response = match tokio::time::timeout(self.idle_limit, self.http.http.execute(request)).await {
+            Err(_) => return Err(Error::Idle(self.idle_limit)),
             Ok(Err(error)) => return Err(connection_error(&error, &url, proxy).await),
             Ok(Ok(response)) => response,
         };
@@ -84,7 +84,7 @@ impl Transport {
             return Err(redirect_error(status.as_u16(), &headers, &url));
         }
         self.pulse.record_beat();
-        let body = Body::new(response, self.idle, self.pulse.clone());
+        let body = Body::new(response, self.idle_limit, self.pulse.clone());
         if !status.is_success() {
             let error = read_error_response(status.as_u16(), &headers, body.ok(), &url, proxy).await;
             return Err(self.add_advice(error).await);
@@ -94,12 +94,12 @@ impl Transport {
 
     /// Returns advice for an address without a model.
     pub async fn advise_address(&self) -> String {
-        address_advice::advise_address(&self.link, &self.base, &self.query, &self.headers).await
+        address_advice::advise_address(&self.http, &self.base, &self.query, &self.headers).await
     }
 
     /// Adds advice to an error that means there is nothing at this address.
     pub async fn add_advice(&self, error: Error) -> Error {
-        address_advice::add_advice(error, &self.link, &self.base, &self.query, &self.headers).await
+        address_advice::add_advice(error, &self.http, &self.base, &self.query, &self.headers).await
     }
 }
 
@@ -107,8 +107,8 @@ impl Transport {
 pub fn unwrap_error(error: OpenAIError) -> Error {
     match error {
         OpenAIError::Boxed(inner) => match inner.downcast::<Error>() {
-            Ok(own) => *own,
-            Err(other) => Error::InvalidReply(clip(&other.to_string(), 300)),
+            Ok(error) => *error,
+            Err(unknown) => Error::InvalidReply(clip(&unknown.to_string(), 300)),
         },
         other => Error::InvalidReply(clip(&other.to_string(), 300)),
     }

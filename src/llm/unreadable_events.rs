@@ -73,6 +73,8 @@ mod tests {
         events.add_event("{\"choices".into());
         assert_eq!((events.take_mark(false), events.take_mark(true), events.take_mark(true)), ("", DAMAGE_MARK, ""));
         assert_eq!(events.error_at_end(true, false), None);
-        assert!(matches!(events.error_at_end(true, true), Some(Error::ConnectionLost(why)) if why.contains("not run")));
+        assert!(
+            matches!(events.error_at_end(true, true), Some(Error::ConnectionLost(cause)) if cause.contains("not run"))
+        );
     }
 }

@@ -16,12 +16,12 @@ pub struct UnsupportedParams([AtomicBool; OPTIONAL_PARAMETERS.len()]);
 impl UnsupportedParams {
     /// Returns the body without the omitted parameters.
     pub fn remove_from<'b>(&self, body: &'b RequestBody) -> Cow<'b, RequestBody> {
-        if !self.0.iter().any(|spared| spared.load(Ordering::Relaxed)) {
+        if !self.0.iter().any(|is_omitted| is_omitted.load(Ordering::Relaxed)) {
             return Cow::Borrowed(body);
         }
         let mut body = body.clone();
-        for (name, spared) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
-            if spared.load(Ordering::Relaxed) {
+        for (name, is_omitted) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
+            if is_omitted.load(Ordering::Relaxed) {
                 body.parameters.shift_remove(*name);
             }
         }
@@ -29,16 +29,16 @@ impl UnsupportedParams {
     }
 
     /// Records a parameter of this request as unsupported if the error names it. Returns whether it did.
-    pub fn record_rejection(&self, sent: &RequestBody, error: &Error) -> bool {
-        let Error::Provider { status: 400 | 422, message: words, .. } = error else { return false };
-        let mut learned = false;
-        for (name, spared) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
-            if sent.parameters.get(*name).is_some() && words.contains(name) {
-                spared.store(true, Ordering::Relaxed);
-                learned = true;
+    pub fn record_rejection(&self, request_body: &RequestBody, error: &Error) -> bool {
+        let Error::Provider { status: 400 | 422, message, .. } = error else { return false };
+        let mut has_recorded = false;
+        for (name, is_omitted) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
+            if request_body.parameters.get(*name).is_some() && message.contains(name) {
+                is_omitted.store(true, Ordering::Relaxed);
+                has_recorded = true;
             }
         }
-        learned
+        has_recorded
     }
 }
 
@@ -47,36 +47,39 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn refuses(status: u16, words: &str) -> Error {
-        Error::Provider { status, code: None, message: words.into(), retry_after: None }
+    fn rejection(status: u16, message: &str) -> Error {
+        Error::Provider { status, code: None, message: message.into(), retry_after: None }
     }
 
-    fn written(parameters: Value) -> RequestBody {
+    fn request_body(parameters: Value) -> RequestBody {
         RequestBody::new(parameters.as_object().unwrap().clone(), "messages", ["said"].iter())
     }
 
     #[test]
     fn only_optional_parameters_rejected_by_name_are_omitted() {
-        let body = written(json!({"stream": true, "stream_options": {}, "parallel_tool_calls": false, "tools": []}));
+        let body =
+            request_body(json!({"stream": true, "stream_options": {}, "parallel_tool_calls": false, "tools": []}));
         for error in [
-            refuses(400, "tools are not supported"),
-            refuses(429, "stream_options"),
-            refuses(500, "stream_options"),
+            rejection(400, "tools are not supported"),
+            rejection(429, "stream_options"),
+            rejection(500, "stream_options"),
             Error::ConnectionLost("stream_options".into()),
         ] {
-            let spared = UnsupportedParams::default();
-            assert!(!spared.record_rejection(&body, &error), "{error:?}");
-            assert_eq!(spared.remove_from(&body).to_value(), body.to_value());
+            let params = UnsupportedParams::default();
+            assert!(!params.record_rejection(&body, &error), "{error:?}");
+            assert_eq!(params.remove_from(&body).to_value(), body.to_value());
         }
-        let spared = UnsupportedParams::default();
-        assert!(spared.record_rejection(&body, &refuses(422, "Extra inputs are not permitted (body.stream_options)")));
-        let less = written(json!({"stream": true, "parallel_tool_calls": false, "tools": []}));
-        assert_eq!(spared.remove_from(&body).to_value(), less.to_value());
+        let params = UnsupportedParams::default();
         assert!(
-            !spared.record_rejection(&less, &refuses(400, "stream_options")),
+            params.record_rejection(&body, &rejection(422, "Extra inputs are not permitted (body.stream_options)"))
+        );
+        let smaller_body = request_body(json!({"stream": true, "parallel_tool_calls": false, "tools": []}));
+        assert_eq!(params.remove_from(&body).to_value(), smaller_body.to_value());
+        assert!(
+            !params.record_rejection(&smaller_body, &rejection(400, "stream_options")),
             "a parameter that was not sent is not the cause"
         );
-        assert!(spared.record_rejection(&less, &refuses(400, "unknown field \"parallel_tool_calls\"")));
-        assert_eq!(spared.remove_from(&body).to_value(), json!({"stream": true, "tools": [], "messages": ["said"]}));
+        assert!(params.record_rejection(&smaller_body, &rejection(400, "unknown field \"parallel_tool_calls\"")));
+        assert_eq!(params.remove_from(&body).to_value(), json!({"stream": true, "tools": [], "messages": ["said"]}));
     }
 }

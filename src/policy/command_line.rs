@@ -21,15 +21,15 @@ pub(super) use wrapper::{FOUND_FILES, is_interpreter, is_launcher, is_shell};
 
 /// Parses a command line as `bash -c` does. Never fails; parts that cannot be followed make it unclear.
 pub fn parse_command_line(command: &str) -> ParsedLine {
-    let mut reading = ParsedLine::default();
+    let mut parsed_line = ParsedLine::default();
     if command.chars().count() > MAX_CHARACTERS {
-        reading.mark_unclear(format!("command longer than {MAX_CHARACTERS} characters"));
+        parsed_line.mark_unclear(format!("command longer than {MAX_CHARACTERS} characters"));
     }
-    syntax_tree::parse_into(command, 0, &mut reading);
-    if reading.commands.len() > MAX_COMMANDS {
-        reading.mark_unclear(format!("more than {MAX_COMMANDS} commands"));
+    syntax_tree::parse_into(command, 0, &mut parsed_line);
+    if parsed_line.commands.len() > MAX_COMMANDS {
+        parsed_line.mark_unclear(format!("more than {MAX_COMMANDS} commands"));
     }
-    reading
+    parsed_line
 }
 
 #[cfg(test)]

@@ -8,20 +8,20 @@ use crate::text::escaped_path::escape_path;
 use std::path::{Component, Path, PathBuf};
 
 /// Returns whether a grant covers the call. Calls that are sensitive or destroy something are never covered.
-pub fn grant_covers(grant: &Grant, of: &Subject<'_>) -> bool {
-    if grant.tool != of.tool || !can_be_granted(of) {
+pub fn grant_covers(grant: &Grant, subject: &Subject<'_>) -> bool {
+    if grant.tool != subject.tool || !can_be_granted(subject) {
         return false;
     }
-    match (&grant.scope, of.access) {
+    match (&grant.scope, subject.access) {
         (GrantScope::Command { command, folder, network }, Access::Run(line)) => {
             *command == line.command
                 && *folder == line.folder
                 && *network == line.network.is_some()
-                && has_bound_scripts(&grant.scripts, of)
+                && has_bound_scripts(&grant.scripts, subject)
         }
         // A session log may be older than the list of programs that are too wide, or edited by hand.
         (GrantScope::Prefix { words, folder }, Access::Run(line)) => {
-            *folder == line.folder && wide_prefixes::explain_too_wide(words).is_none() && matches_prefix(words, of)
+            *folder == line.folder && wide_prefixes::explain_too_wide(words).is_none() && matches_prefix(words, subject)
         }
         (GrantScope::File(file), Access::Write(path)) => file == path,
         (GrantScope::Folder(folder), Access::Write(path)) => is_plain(path) && path.starts_with(folder),
@@ -39,15 +39,15 @@ pub fn grant_covers(grant: &Grant, of: &Subject<'_>) -> bool {
 }
 
 /// Returns whether the files the command runs have the same content as when the grant was given.
-pub(super) fn has_bound_scripts(scripts: &[Script], of: &Subject<'_>) -> bool {
-    of.preconditions.scripts_to_bind().is_ok_and(|now| now == scripts)
+pub(super) fn has_bound_scripts(scripts: &[Script], subject: &Subject<'_>) -> bool {
+    subject.preconditions.scripts_to_bind().is_ok_and(|current| current == scripts)
 }
 
 /// Returns whether any grant or rule may cover the call.
-pub(super) fn can_be_granted(of: &Subject<'_>) -> bool {
-    !of.destroys
-        && of.preconditions.hard_links.is_none()
-        && of.preconditions.restricted_path.as_ref().is_none_or(|beyond| !beyond.is_sensitive)
+pub(super) fn can_be_granted(subject: &Subject<'_>) -> bool {
+    !subject.destroys
+        && subject.preconditions.hard_links.is_none()
+        && subject.preconditions.restricted_path.as_ref().is_none_or(|restricted| !restricted.is_sensitive)
 }
 
 /// Describes a file with several hard links.
@@ -67,31 +67,31 @@ pub(super) fn is_plain(path: &Path) -> bool {
 
 /// Returns whether the call is a single plain command that begins with these words: no other command before, after,
 /// around or inside it, and nothing that it would run or reach outside the project.
-pub(super) fn matches_prefix(words: &[String], of: &Subject<'_>) -> bool {
-    let Some(simple) = of.parsed_line().and_then(single_plain_command) else { return false };
+pub(super) fn matches_prefix(words: &[String], subject: &Subject<'_>) -> bool {
+    let Some(simple) = subject.parsed_line().and_then(single_plain_command) else { return false };
     // `!` inverts the exit status.
-    let turned = of.command_line.is_some_and(|line| line.command.trim_start().starts_with('!'));
-    let all =
+    let is_negated = subject.command_line.is_some_and(|line| line.command.trim_start().starts_with('!'));
+    let has_prefix =
         simple.words.len() >= words.len() && words.iter().zip(&simple.words).all(|(a, b)| b.known_text() == Some(a));
     // Later words must not change what it runs.
-    let tame = || exec_options::find_widening_argument(&simple.words, words).is_none();
+    let has_no_widening_argument = || exec_options::find_widening_argument(&simple.words, words).is_none();
     // A request for network access needs approval.
-    let offline = of.command_line.is_none_or(|line| line.network.is_none());
-    offline
+    let is_offline = subject.command_line.is_none_or(|line| line.network.is_none());
+    is_offline
         && !words.is_empty()
-        && !turned
-        && all
+        && !is_negated
+        && has_prefix
         && targets::find_added_target(words, &simple.words).is_none()
-        && tame()
-        && can_be_granted(of)
-        && of.preconditions.restricted_path.is_none()
-        && !of.preconditions.is_partial
+        && has_no_widening_argument()
+        && can_be_granted(subject)
+        && subject.preconditions.restricted_path.is_none()
+        && !subject.preconditions.is_partial
 }
 
 /// Returns the only command of a line, if the line is nothing else and all its words are known.
-pub fn single_plain_command(reading: &ParsedLine) -> Option<&SimpleCommand> {
-    let [simple] = reading.commands.as_slice() else { return None };
-    let alone = reading.unclear.is_none()
+pub fn single_plain_command(parsed_line: &ParsedLine) -> Option<&SimpleCommand> {
+    let [simple] = parsed_line.commands.as_slice() else { return None };
+    let has_no_constructs = parsed_line.unclear.is_none()
         && simple.nesting.is_empty()
         && simple.pipes.len() <= 1
         && !simple.is_background
@@ -100,60 +100,66 @@ pub fn single_plain_command(reading: &ParsedLine) -> Option<&SimpleCommand> {
         && simple.redirects.is_empty()
         && simple.inline_code.is_none()
         && simple.script.is_none();
-    let known = simple.words.iter().all(|word| word.known_text().is_some());
-    (alone && known && !simple.words.is_empty()).then_some(simple)
+    let has_known_words = simple.words.iter().all(|word| word.known_text().is_some());
+    (has_no_constructs && has_known_words && !simple.words.is_empty()).then_some(simple)
 }
 
 /// Returns whether these words occur in any part of the command line that could be parsed: the first as a program or as
 /// an argument run by another program, the others after it in order with only options between them.
-pub(super) fn contains_words(words: &[String], of: &Subject<'_>) -> bool {
-    let Some(reading) = of.parsed_line() else { return false };
-    let Some((program, rest)) = words.split_first() else { return false };
-    let stands_in = |texts: &[&str], anywhere: bool| {
-        let mut starts = texts.iter().enumerate().take(if anywhere { texts.len() } else { 1 });
-        starts.any(|(at, text)| {
-            program_base_name(text) == program_base_name(program) && matches_with_options(rest, &texts[at + 1..])
+pub(super) fn contains_words(words: &[String], subject: &Subject<'_>) -> bool {
+    let Some(parsed_line) = subject.parsed_line() else { return false };
+    let Some((program, later_words)) = words.split_first() else { return false };
+    let occurs_in = |texts: &[&str], anywhere: bool| {
+        let mut candidates = texts.iter().enumerate().take(if anywhere { texts.len() } else { 1 });
+        candidates.any(|(index, text)| {
+            program_base_name(text) == program_base_name(program)
+                && matches_with_options(later_words, &texts[index + 1..])
         })
     };
-    let parts = reading.commands.iter();
-    let read = parts.flat_map(|simple| simple.wrappers.iter().chain([&simple.words])).any(|words| {
+    let commands = parsed_line.commands.iter();
+    let is_in_commands = commands.flat_map(|simple| simple.wrappers.iter().chain([&simple.words])).any(|words| {
         let texts: Vec<&str> = words.iter().map(Word::display_text).collect();
         // A single word occurs in many arguments that do not run it.
-        let anywhere = !rest.is_empty()
+        let anywhere = !later_words.is_empty()
             || texts.first().is_some_and(|first| wide_prefixes::runs_its_arguments(program_base_name(first)));
-        stands_in(&texts, anywhere)
+        occurs_in(&texts, anywhere)
     });
     // A part that was not followed may run all the same.
-    read || reading.unclear.is_some() && {
-        let texts: Vec<&str> = reading.file_words.iter().map(|named| named.text.as_str()).collect();
-        stands_in(&texts, true)
-    }
+    is_in_commands
+        || parsed_line.unclear.is_some() && {
+            let texts: Vec<&str> = parsed_line.file_words.iter().map(|file_word| file_word.text.as_str()).collect();
+            occurs_in(&texts, true)
+        }
 }
 
 /// Returns whether the texts begin with these words. Options with one value each may be between them.
-fn matches_with_options(wanted: &[String], texts: &[&str]) -> bool {
+fn matches_with_options(words: &[String], texts: &[&str]) -> bool {
     let is_option = |text: &str| text.starts_with(['-', '+']);
-    let mut rest = texts;
-    wanted.iter().all(|word| {
-        let at = rest.iter().position(|text| text == word);
-        let Some(at) = at else { return false };
-        let between = &rest[..at];
-        rest = &rest[at + 1..];
-        between.iter().enumerate().all(|(index, text)| {
-            is_option(text) || index.checked_sub(1).is_some_and(|before| is_option(between[before]))
+    let mut remaining = texts;
+    words.iter().all(|word| {
+        let position = remaining.iter().position(|text| text == word);
+        let Some(position) = position else { return false };
+        let skipped = &remaining[..position];
+        remaining = &remaining[position + 1..];
+        skipped.iter().enumerate().all(|(index, text)| {
+            is_option(text) || index.checked_sub(1).is_some_and(|previous| is_option(skipped[previous]))
         })
     })
 }
 
 /// Returns whether the call reads, changes or names a file that matches the pattern.
-pub(super) fn touches_path(pattern: &str, of: &Subject<'_>) -> bool {
-    let fits = |path: &Path| path_matches(pattern, path);
-    access_matches(pattern, of.access)
-        || of.command_line.is_some_and(|line| {
-            let named = of.parsed_line().map(|reading| reading.file_words.as_slice()).unwrap_or_default();
-            let seen = of.preconditions.files.iter().any(|seen| fits(&seen.path));
-            let beyond = of.preconditions.restricted_path.as_ref().is_some_and(|beyond| fits(&beyond.path));
-            seen || beyond || named.iter().any(|named| word_names_path(named, pattern, &line.folder))
+pub(super) fn touches_path(pattern: &str, subject: &Subject<'_>) -> bool {
+    let is_match = |path: &Path| path_matches(pattern, path);
+    access_matches(pattern, subject.access)
+        || subject.command_line.is_some_and(|line| {
+            let file_words =
+                subject.parsed_line().map(|parsed_line| parsed_line.file_words.as_slice()).unwrap_or_default();
+            let matches_checked_file = subject.preconditions.files.iter().any(|file| is_match(&file.path));
+            let matches_restricted_path =
+                subject.preconditions.restricted_path.as_ref().is_some_and(|restricted| is_match(&restricted.path));
+            matches_checked_file
+                || matches_restricted_path
+                || file_words.iter().any(|file_word| word_names_path(file_word, pattern, &line.folder))
         })
 }
 
@@ -178,37 +184,37 @@ fn text_matches(pattern: &str, path: &str) -> bool {
 }
 
 /// Returns whether a word, or its part after `=`, names a file that matches.
-fn word_names_path(named: &FileWord, pattern: &str, folder: &Path) -> bool {
-    let value = named.text.split_once('=').map(|(_, value)| value);
-    [Some(named.text.as_str()), value].into_iter().flatten().any(|word| {
+fn word_names_path(file_word: &FileWord, pattern: &str, folder: &Path) -> bool {
+    let value = file_word.text.split_once('=').map(|(_, value)| value);
+    [Some(file_word.text.as_str()), value].into_iter().flatten().any(|word| {
         let path = normalize_path(Path::new(word));
-        let inside = path.strip_prefix(folder).map(Path::to_owned).ok();
-        [Some(path), inside].into_iter().flatten().any(|path| text_matches(pattern, &path.to_string_lossy()))
+        let relative = path.strip_prefix(folder).map(Path::to_owned).ok();
+        [Some(path), relative].into_iter().flatten().any(|path| text_matches(pattern, &path.to_string_lossy()))
     })
 }
 
 /// Removes `.` and `..` from a path without looking at the file system.
 fn normalize_path(path: &Path) -> PathBuf {
-    let mut straight = PathBuf::new();
+    let mut normalized = PathBuf::new();
     for part in path.components() {
         match part {
             Component::CurDir => {}
-            Component::ParentDir => drop(straight.pop()),
-            Component::RootDir | Component::Prefix(_) | Component::Normal(_) => straight.push(part),
+            Component::ParentDir => drop(normalized.pop()),
+            Component::RootDir | Component::Prefix(_) | Component::Normal(_) => normalized.push(part),
         }
     }
-    straight
+    normalized
 }
 
 /// Returns whether the command line names a matching host: `https://host/…`, `user@host:…`, or the host alone.
-pub(super) fn names_host(pattern: &str, of: &Subject<'_>) -> bool {
-    let named = of.parsed_line().map(|reading| reading.file_words.as_slice()).unwrap_or_default();
-    named.iter().any(|named| host_candidates(&named.text).any(|host| glob::matches_host(pattern, host)))
+pub(super) fn names_host(pattern: &str, subject: &Subject<'_>) -> bool {
+    let file_words = subject.parsed_line().map(|parsed_line| parsed_line.file_words.as_slice()).unwrap_or_default();
+    file_words.iter().any(|file_word| host_candidates(&file_word.text).any(|host| glob::matches_host(pattern, host)))
 }
 
 /// Returns the parts of a word that may be a host.
 fn host_candidates(word: &str) -> impl Iterator<Item = &str> {
-    let pieces = word.split(|letter: char| !(letter.is_alphanumeric() || ".-_".contains(letter)));
+    let pieces = word.split(|c: char| !(c.is_alphanumeric() || ".-_".contains(c)));
     // Only a resolver could tell; a word without a dot counts as well.
     pieces.filter(|piece| !piece.is_empty() && !piece.starts_with('-'))
 }

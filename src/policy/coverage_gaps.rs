@@ -9,90 +9,90 @@ use crate::chat::{Access, CommandSandbox, GrantScope, Reach, Script, SessionGran
 use std::path::PathBuf;
 
 /// Returns why a grant bound to these files does not cover the call now; `None` if the files are unchanged.
-pub(super) fn explain_changed_scripts(scripts: &[Script], of: &Subject<'_>) -> Option<String> {
-    match of.preconditions.scripts_to_bind() {
-        Ok(now) if now == scripts => None,
-        Ok(now) => Some(script::describe_changes(scripts, &now).join(", ")),
+pub(super) fn explain_changed_scripts(scripts: &[Script], subject: &Subject<'_>) -> Option<String> {
+    match subject.preconditions.scripts_to_bind() {
+        Ok(current) if current == scripts => None,
+        Ok(current) => Some(script::describe_changes(scripts, &current).join(", ")),
         Err(why) => Some(why),
     }
 }
 
 /// Explains why a grant or rule for exactly this command no longer applies because one of its files changed.
-pub(super) fn explain_stale_grant(granted: &[SessionGrant], rules: &Rules, of: &Subject<'_>) -> Option<String> {
-    let line = of.command_line?;
-    let here = granted.iter().filter(|standing| match &standing.grant.scope {
+pub(super) fn explain_stale_grant(grants: &[SessionGrant], rules: &Rules, subject: &Subject<'_>) -> Option<String> {
+    let line = subject.command_line?;
+    let from_grants = grants.iter().filter(|session_grant| match &session_grant.grant.scope {
         GrantScope::Command { command, folder, network } => {
-            standing.grant.tool == of.tool
+            session_grant.grant.tool == subject.tool
                 && *command == line.command
                 && *folder == line.folder
                 && *network == line.network.is_some()
         }
         GrantScope::Prefix { .. } | GrantScope::File(_) | GrantScope::Folder(_) => false,
     });
-    let here = here.filter_map(|standing| {
-        let why = explain_changed_scripts(&standing.grant.scripts, of)?;
-        Some(format!("{why} since you allowed it on call {} of this session", standing.call_number))
+    let from_grants = from_grants.filter_map(|session_grant| {
+        let why = explain_changed_scripts(&session_grant.grant.scripts, subject)?;
+        Some(format!("{why} since you allowed it on call {} of this session", session_grant.call_number))
     });
-    let kept = rules.list.iter().filter(|rule| rule.allows_exact_command(line, of.tool));
-    let kept = kept.filter_map(|rule| {
-        let why = explain_changed_scripts(&rule.scripts, of)?;
+    let exact_rules = rules.list.iter().filter(|rule| rule.allows_exact_command(line, subject.tool));
+    let from_rules = exact_rules.filter_map(|rule| {
+        let why = explain_changed_scripts(&rule.scripts, subject)?;
         Some(format!("{why} since you allowed it by a rule ({})", rule.describe_location()))
     });
-    here.chain(kept).next()
+    from_grants.chain(from_rules).next()
 }
 
 /// Returns the rules that allow reading each of the secret files a command names, if these files are all that keeps the
 /// command from running without approval in the read-only sandbox.
-pub(super) fn rules_for_named_secrets<'a>(rules: &'a Rules, of: &Subject<'_>) -> Option<Vec<&'a Rule>> {
-    let Access::Run(run) = of.access else { return None };
+pub(super) fn rules_for_named_secrets<'a>(rules: &'a Rules, subject: &Subject<'_>) -> Option<Vec<&'a Rule>> {
+    let Access::Run(run) = subject.access else { return None };
     let is_confined = matches!(run.sandbox, CommandSandbox::Enforced(_)) && run.network.is_none();
     if run.named_secrets.is_empty() || run.reach != Reach::Runs || !is_confined {
         return None;
     }
-    if of.destroys || of.preconditions.hard_links.is_some() {
+    if subject.destroys || subject.preconditions.hard_links.is_some() {
         return None;
     }
-    let rule_for = |path: &PathBuf| rules.list.iter().find(|rule| rule.allows_exact_read(path, of.tool));
+    let rule_for = |path: &PathBuf| rules.list.iter().find(|rule| rule.allows_exact_read(path, subject.tool));
     run.named_secrets.iter().map(rule_for).collect()
 }
 
 /// Explains why a rule that allows commands does not cover a call that begins with its first word, or equals it.
-pub(super) fn explain_rule_mismatch(rule: &Rule, of: &Subject<'_>) -> Option<String> {
-    if of.command_line.is_some_and(|line| rule.allows_exact_command(line, of.tool)) {
-        return explain_changed_scripts(&rule.scripts, of).or_else(|| explain_not_grantable(of));
+pub(super) fn explain_rule_mismatch(rule: &Rule, subject: &Subject<'_>) -> Option<String> {
+    if subject.command_line.is_some_and(|line| rule.allows_exact_command(line, subject.tool)) {
+        return explain_changed_scripts(&rule.scripts, subject).or_else(|| explain_not_grantable(subject));
     }
     let RuleTarget::Prefix(words) = &rule.target else { return None };
-    if rule.tool.as_ref().is_some_and(|tool| tool != of.tool) || !contains_words(&words[..1], of) {
+    if rule.tool.as_ref().is_some_and(|tool| tool != subject.tool) || !contains_words(&words[..1], subject) {
         return None;
     }
-    let reading = of.parsed_line()?;
-    let owned = |words: &str| Some(words.to_owned());
-    if let Some(unclear) = &reading.unclear {
+    let parsed_line = subject.parsed_line()?;
+    let explanation = |text: &str| Some(text.to_owned());
+    if let Some(unclear) = &parsed_line.unclear {
         return Some(unclear.0.clone());
     }
-    let [simple] = reading.commands.as_slice() else {
-        return Some(format!("{} commands in the line; the rule covers a single one", reading.commands.len()));
+    let [simple] = parsed_line.commands.as_slice() else {
+        return Some(format!("{} commands in the line; the rule covers a single one", parsed_line.commands.len()));
     };
     if !simple.assignments.is_empty() {
-        return owned("variable set before the command");
+        return explanation("variable set before the command");
     }
     if !simple.redirects.is_empty() {
-        return owned("redirection");
+        return explanation("redirection");
     }
-    let Some(simple) = single_plain_command(reading) else {
-        return owned("not a plain command: unknown word, or part of another command");
+    let Some(simple) = single_plain_command(parsed_line) else {
+        return explanation("not a plain command: unknown word, or part of another command");
     };
-    if let Some((wanted, found)) = words.iter().enumerate().find_map(|(at, word)| {
-        let found = simple.words.get(at).map_or("", Word::display_text);
-        (found != word).then_some((word, found))
+    if let Some((expected, actual)) = words.iter().enumerate().find_map(|(index, word)| {
+        let actual = simple.words.get(index).map_or("", Word::display_text);
+        (actual != word).then_some((word, actual))
     }) {
-        return Some(format!("{found:?} instead of {wanted:?}"));
+        return Some(format!("{actual:?} instead of {expected:?}"));
     }
-    if of.destroys {
-        return explain_not_grantable(of);
+    if subject.destroys {
+        return explain_not_grantable(subject);
     }
-    if let Some(beyond) = &of.preconditions.restricted_path {
-        return Some(format!("path outside the project: {}", beyond.path.display()));
+    if let Some(restricted) = &subject.preconditions.restricted_path {
+        return Some(format!("path outside the project: {}", restricted.path.display()));
     }
     if let Some(target) = targets::find_added_target(words, &simple.words) {
         return Some(format!("other target {target:?}; the rule covers more options, not more targets"));
@@ -102,13 +102,13 @@ pub(super) fn explain_rule_mismatch(rule: &Rule, of: &Subject<'_>) -> Option<Str
 }
 
 /// Returns why no grant or rule can cover a command.
-fn explain_not_grantable(of: &Subject<'_>) -> Option<String> {
-    if of.destroys {
+fn explain_not_grantable(subject: &Subject<'_>) -> Option<String> {
+    if subject.destroys {
         return Some("destructive command".to_owned());
     }
-    if let Some(links) = &of.preconditions.hard_links {
+    if let Some(links) = &subject.preconditions.hard_links {
         return Some(describe_hard_links(links));
     }
-    let beyond = of.preconditions.restricted_path.as_ref().filter(|beyond| beyond.is_sensitive)?;
-    Some(format!("secrets or configuration of other programs: {}", beyond.path.display()))
+    let restricted = subject.preconditions.restricted_path.as_ref().filter(|restricted| restricted.is_sensitive)?;
+    Some(format!("secrets or configuration of other programs: {}", restricted.path.display()))
 }

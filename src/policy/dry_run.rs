@@ -9,34 +9,35 @@ use crate::chat::{Access, Plan, SessionGrant};
 /// Converts a live verdict into that of a dry run. A refusal stays one.
 pub(super) fn dry_run_verdict(
     policy: &Policy,
-    granted: &[SessionGrant],
+    grants: &[SessionGrant],
     rules: &Rules,
-    of: &Subject<'_>,
+    subject: &Subject<'_>,
     plan: &Plan,
-    live: Verdict,
+    live_verdict: Verdict,
 ) -> Verdict {
     if !policy.dry_run {
-        return live;
+        return live_verdict;
     }
-    let discloses = is_disclosure(rules, of) && !is_exactly_approved(policy, granted, rules, of, plan);
-    match live {
+    let needs_disclosure_approval =
+        is_disclosure(rules, subject) && !is_exactly_approved(policy, grants, rules, subject, plan);
+    match live_verdict {
         Verdict::Ask(why) if policy.asks_as_live => Verdict::Ask(why),
-        Verdict::Allow(_) if discloses && policy.asks_as_live => {
+        Verdict::Allow(_) if needs_disclosure_approval && policy.asks_as_live => {
             Verdict::Ask(format!("{POSSIBLE_SECRETS}; a dry run needs approval of exactly this call"))
         }
-        Verdict::Ask(why) if discloses => Verdict::Withhold(Withheld {
-            reads: mention_secrets(&why, of),
+        Verdict::Ask(why) if needs_disclosure_approval => Verdict::Withhold(Withheld {
+            reads: mention_secrets(&why, subject),
             asks_live: true,
             reason: format!("dry run; {WOULD_ASK_PREFIX}{why}"),
         }),
-        Verdict::Allow(why) if discloses => Verdict::Withhold(Withheld {
+        Verdict::Allow(why) if needs_disclosure_approval => Verdict::Withhold(Withheld {
             reads: POSSIBLE_SECRETS.to_owned(),
             asks_live: false,
             reason: format!("dry run, {POSSIBLE_SECRETS}; live it would run: {why}"),
         }),
         Verdict::Ask(why) => Verdict::Rehearse(format!("dry run; {WOULD_ASK_PREFIX}{why}")),
         Verdict::Allow(why) => Verdict::Rehearse(format!("dry run; live it would run: {why}")),
-        Verdict::Rehearse(_) | Verdict::Withhold(_) | Verdict::Deny(_) => live,
+        Verdict::Rehearse(_) | Verdict::Withhold(_) | Verdict::Deny(_) => live_verdict,
     }
 }
 
@@ -45,18 +46,18 @@ const POSSIBLE_SECRETS: &str = "possible read of secrets";
 
 /// Returns whether approving this call also approves the data it reads: sensitive reads, and reads that a rule asks
 /// about.
-fn is_disclosure(rules: &Rules, of: &Subject<'_>) -> bool {
-    let asked_for_path = || {
-        let asking = rules.all_matching(RuleEffect::Ask, of);
+fn is_disclosure(rules: &Rules, subject: &Subject<'_>) -> bool {
+    let path_rule_may_ask = || {
+        let asking_rules = rules.all_matching(RuleEffect::Ask, subject);
         // An unreadable rules file may have a rule for this very path.
-        rules.read_error.is_some() || asking.iter().any(|rule| matches!(rule.target, RuleTarget::Path(_)))
+        rules.read_error.is_some() || asking_rules.iter().any(|rule| matches!(rule.target, RuleTarget::Path(_)))
     };
-    match of.access {
+    match subject.access {
         Access::ReadSensitive(_) => true,
         // A tool that only reads asks for no other reason.
-        Access::Read(_) if of.command_line.is_none() => rule_asking(rules, of).is_some(),
-        Access::Read(_) => asked_for_path(),
-        Access::Run(run) => run.may_disclose || asked_for_path(),
+        Access::Read(_) if subject.command_line.is_none() => rule_asking(rules, subject).is_some(),
+        Access::Read(_) => path_rule_may_ask(),
+        Access::Run(run) => run.may_disclose || path_rule_may_ask(),
         Access::Nothing | Access::Write(_) | Access::WriteOutside(_) | Access::AyeFiles(_) => false,
     }
 }
@@ -64,37 +65,37 @@ fn is_disclosure(rules: &Rules, of: &Subject<'_>) -> bool {
 /// Returns whether the data this call reads may go to the model without a prompt: a grant covers it, a rule allows
 /// exactly it, or it is a system file without secrets in a mode that allows reading those. Prefix rules and modes never
 /// let a dry run read secrets.
-pub fn may_disclose(policy: &Policy, granted: &[SessionGrant], rules: &Rules, tool: &str, plan: &Plan) -> bool {
-    is_exactly_approved(policy, granted, rules, &Subject::from_plan(tool, plan), plan)
+pub fn may_disclose(policy: &Policy, grants: &[SessionGrant], rules: &Rules, tool: &str, plan: &Plan) -> bool {
+    is_exactly_approved(policy, grants, rules, &Subject::from_plan(tool, plan), plan)
 }
 
 fn is_exactly_approved(
     policy: &Policy,
-    granted: &[SessionGrant],
+    grants: &[SessionGrant],
     rules: &Rules,
-    of: &Subject<'_>,
+    subject: &Subject<'_>,
     plan: &Plan,
 ) -> bool {
-    if !rules.permits_grants(of) || plan.preconditions.hard_links.is_some() {
+    if !rules.permits_grants(subject) || plan.preconditions.hard_links.is_some() {
         return false;
     }
-    let is_exact = |rule: &Rule| match of.access {
+    let is_exact = |rule: &Rule| match subject.access {
         // Rules allow sensitive reads only by exact path.
         Access::ReadSensitive(_) => true,
-        Access::Run(line) => rule.allows_exact_command(line, of.tool),
+        Access::Run(line) => rule.allows_exact_command(line, subject.tool),
         Access::Nothing | Access::Read(_) | Access::Write(_) | Access::WriteOutside(_) | Access::AyeFiles(_) => false,
     };
-    granted.iter().any(|standing| grant_covers(&standing.grant, of))
-        || rules.all_matching(RuleEffect::Allow, of).into_iter().any(is_exact)
-        || coverage_gaps::rules_for_named_secrets(rules, of).is_some()
-        || matches!(of.access, Access::ReadSensitive(_)) && policy.mode.allows_plan(plan, of)
+    grants.iter().any(|session_grant| grant_covers(&session_grant.grant, subject))
+        || rules.all_matching(RuleEffect::Allow, subject).into_iter().any(is_exact)
+        || coverage_gaps::rules_for_named_secrets(rules, subject).is_some()
+        || matches!(subject.access, Access::ReadSensitive(_)) && policy.mode.allows_plan(plan, subject)
 }
 
 /// Returns the reason of an ask verdict, with a note about secrets if it does not mention them.
-fn mention_secrets(why: &str, of: &Subject<'_>) -> String {
-    let is_said = ["secrets", "outside the project", "your rule"].iter().any(|part| why.contains(part));
-    match of.access {
-        Access::Run(run) if run.may_disclose && !is_said => {
+fn mention_secrets(why: &str, subject: &Subject<'_>) -> String {
+    let is_mentioned = ["secrets", "outside the project", "your rule"].iter().any(|phrase| why.contains(phrase));
+    match subject.access {
+        Access::Run(run) if run.may_disclose && !is_mentioned => {
             format!("{why}; possible read of secrets or files outside the project")
         }
         _ => why.to_owned(),

@@ -35,37 +35,37 @@ pub struct LineEffects {
 }
 
 /// Analyzes the effects of a command line.
-pub fn analyze_effects(reading: &ParsedLine) -> LineEffects {
-    if let Some(why) = refusals::refusal_reason(reading) {
+pub fn analyze_effects(parsed_line: &ParsedLine) -> LineEffects {
+    if let Some(why) = refusals::refusal_reason(parsed_line) {
         return LineEffects { reach: Reach::Denied, reason: why, touches: Vec::new() };
     }
-    if let Some(UnclearReason(why)) = &reading.unclear {
+    if let Some(UnclearReason(why)) = &parsed_line.unclear {
         return LineEffects { reach: Reach::Unclear, reason: why.clone(), touches: Vec::new() };
     }
-    let mut all = LineEffects { reach: Reach::Reads, reason: String::new(), touches: Vec::new() };
-    let mut folders = WorkingDirectories::default();
-    let mut whys = AskReasons::default();
-    for simple in &reading.commands {
-        let at = folders.directories_of(simple);
-        let redirected = judge_redirections(simple, &at);
-        all.touches.extend(redirected.touches);
-        redirected.whys.into_iter().for_each(|(reach, why)| whys.push_reason(reach, why));
-        match judge_command(simple, &at) {
-            Ok(part) => {
-                all.touches.extend(part.touches);
-                whys.push_reason(part.reach, part.reason);
+    let mut effects = LineEffects { reach: Reach::Reads, reason: String::new(), touches: Vec::new() };
+    let mut directory_state = WorkingDirectories::default();
+    let mut reasons = AskReasons::default();
+    for simple in &parsed_line.commands {
+        let current_directories = directory_state.directories_of(simple);
+        let redirected = judge_redirections(simple, &current_directories);
+        effects.touches.extend(redirected.touches);
+        redirected.reasons.into_iter().for_each(|(reach, why)| reasons.push_reason(reach, why));
+        match judge_command(simple, &current_directories) {
+            Ok(program_effects) => {
+                effects.touches.extend(program_effects.touches);
+                reasons.push_reason(program_effects.reach, program_effects.reason);
             }
             Err(why) => {
-                whys.push_reason(ask_reasons::effect_range(simple), why);
-                all.touches.extend(ask_reasons::touched_paths(simple, &at));
+                reasons.push_reason(ask_reasons::effect_range(simple), why);
+                effects.touches.extend(ask_reasons::touched_paths(simple, &current_directories));
             }
         }
-        folders.apply_cd(simple);
+        directory_state.apply_cd(simple);
     }
-    if let Some((reach, why)) = whys.widest() {
-        all.worsen(reach, why);
+    if let Some((reach, why)) = reasons.widest() {
+        effects.widen(reach, why);
     }
-    all
+    effects
 }
 
 /// Most reasons that are listed; the others are counted.
@@ -81,7 +81,7 @@ pub struct AskReasons {
 impl AskReasons {
     /// Adds a reason. Reasons with a narrower reach than another one are dropped.
     pub fn push_reason(&mut self, reach: Reach, why: String) {
-        if self.reach.is_none_or(|worst| reach > worst) {
+        if self.reach.is_none_or(|widest| reach > widest) {
             (self.reach, self.reasons) = (Some(reach), Vec::new());
         }
         if self.reach == Some(reach) && !self.reasons.contains(&why) {
@@ -96,7 +96,7 @@ impl AskReasons {
 }
 
 impl LineEffects {
-    fn worsen(&mut self, reach: Reach, why: String) {
+    fn widen(&mut self, reach: Reach, why: String) {
         if reach > self.reach {
             (self.reach, self.reason) = (reach, why);
         }
@@ -107,17 +107,17 @@ impl LineEffects {
 #[derive(Default)]
 struct Redirections {
     touches: Vec<TouchedPath>,
-    whys: Vec<(Reach, String)>,
+    reasons: Vec<(Reach, String)>,
 }
 
 /// Judges the redirections of one command. The shell opens these files before it starts any program.
 fn judge_redirections(simple: &SimpleCommand, folders: &[String]) -> Redirections {
-    let mut found = Redirections::default();
+    let mut redirections = Redirections::default();
     for redirect in &simple.redirects {
-        let (word, how) = match redirect {
+        let (word, access) = match redirect {
             Redirect::Descriptor | Redirect::Text(Word::Known(_)) => continue,
             Redirect::Text(word) => {
-                found.whys.push((ask_reasons::effect_range(simple), describe_unknown_word(word)));
+                redirections.reasons.push((ask_reasons::effect_range(simple), describe_unknown_word(word)));
                 continue;
             }
             Redirect::Read(word) => (word, PathAccess::Contents),
@@ -127,27 +127,27 @@ fn judge_redirections(simple: &SimpleCommand, folders: &[String]) -> Redirection
         if word.known_text().is_some_and(|name| matches!(name, "/dev/null" | "/dev/stdout" | "/dev/stderr")) {
             continue;
         }
-        let reads = how == PathAccess::Contents;
+        let is_read = access == PathAccess::Contents;
         match word {
-            Word::Known(_) | Word::Home(_) if reads => {}
+            Word::Known(_) | Word::Home(_) if is_read => {}
             Word::Known(_) | Word::Home(_) => {
-                found.whys.push((Reach::Writes, format!("write to {}", display_word(word))));
+                redirections.reasons.push((Reach::Writes, format!("write to {}", display_word(word))));
             }
             // The file to read or overwrite is only known once the shell opens it.
             Word::Pattern(_) | Word::Unknown(_) => {
-                let reach = if reads { Reach::Unclear } else { Reach::Outside };
-                found.whys.push((reach, describe_unknown_word(word)));
+                let reach = if is_read { Reach::Unclear } else { Reach::Outside };
+                redirections.reasons.push((reach, describe_unknown_word(word)));
                 continue;
             }
         }
-        found.touches.push(TouchedPath { word: word.clone(), folders: folders.to_vec(), access: how });
+        redirections.touches.push(TouchedPath { word: word.clone(), folders: folders.to_vec(), access });
     }
-    found
+    redirections
 }
 
 /// Returns the effects of the program of one command, or the reason for asking if it does more than read.
 fn judge_command(simple: &SimpleCommand, folders: &[String]) -> Result<LineEffects, String> {
-    let mut all = LineEffects { reach: Reach::Reads, reason: String::new(), touches: Vec::new() };
+    let mut effects = LineEffects { reach: Reach::Reads, reason: String::new(), touches: Vec::new() };
     if simple.is_background {
         return Err("background process".to_owned());
     }
@@ -161,34 +161,38 @@ fn judge_command(simple: &SimpleCommand, folders: &[String]) -> Result<LineEffec
         }
     }
     if simple.words.is_empty() {
-        return Ok(all);
+        return Ok(effects);
     }
     let touched = read_only_programs::judge_program(simple)?;
-    let deleted: Vec<String> =
-        touched.iter().filter(|(_, how)| *how == PathAccess::Delete).map(|(word, _)| display_word(word)).collect();
-    if !deleted.is_empty() {
-        all.worsen(Reach::Runs, format!("deletion of {}", join_items(&deleted, MAX_REASONS)));
+    let deleted_paths: Vec<String> = touched
+        .iter()
+        .filter(|(_, access)| *access == PathAccess::Delete)
+        .map(|(word, _)| display_word(word))
+        .collect();
+    if !deleted_paths.is_empty() {
+        effects.widen(Reach::Runs, format!("deletion of {}", join_items(&deleted_paths, MAX_REASONS)));
     }
-    for (word, how) in touched {
-        all.touches.push(TouchedPath { word, folders: folders.to_vec(), access: how });
+    for (word, access) in touched {
+        effects.touches.push(TouchedPath { word, folders: folders.to_vec(), access });
     }
-    Ok(all)
+    Ok(effects)
 }
 
 /// Programs that only change the files they are given and have no network access.
-const LOCAL: &[&str] = &["mkdir", "touch", "cp", "mv", "ln", "chmod", "tee", "truncate", "mktemp", "sleep"];
+const OFFLINE_PROGRAMS: &[&str] = &["mkdir", "touch", "cp", "mv", "ln", "chmod", "tee", "truncate", "mktemp", "sleep"];
 
 /// Returns whether all programs of a line are known to stay off the network: they only read, delete or change files.
-pub(super) fn stays_local(reading: &ParsedLine) -> bool {
-    let mut folders = WorkingDirectories::default();
+pub(super) fn stays_local(parsed_line: &ParsedLine) -> bool {
+    let mut directory_state = WorkingDirectories::default();
     let is_local = |simple: &SimpleCommand| {
-        let at = folders.directories_of(simple);
-        folders.apply_cd(simple);
+        let current_directories = directory_state.directories_of(simple);
+        directory_state.apply_cd(simple);
         // A name with a slash may be any program.
-        let named = simple.words.first().and_then(Word::known_text);
-        let bare = SimpleCommand { words: vec![Word::Known("true".to_owned())], ..simple.clone() };
-        judge_command(simple, &at).is_ok()
-            || (named.is_some_and(|name| LOCAL.contains(&name)) && judge_command(&bare, &at).is_ok())
+        let program_name = simple.words.first().and_then(Word::known_text);
+        let without_program = SimpleCommand { words: vec![Word::Known("true".to_owned())], ..simple.clone() };
+        judge_command(simple, &current_directories).is_ok()
+            || (program_name.is_some_and(|name| OFFLINE_PROGRAMS.contains(&name))
+                && judge_command(&without_program, &current_directories).is_ok())
     };
-    reading.unclear.is_none() && reading.commands.iter().all(is_local)
+    parsed_line.unclear.is_none() && parsed_line.commands.iter().all(is_local)
 }

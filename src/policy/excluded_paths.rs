@@ -15,25 +15,26 @@ pub struct ExcludedPaths {
 impl ExcludedPaths {
     /// Collects the paths from the rules for a tool.
     pub fn for_tool(rules: &Rules, tool: &str) -> Self {
-        let all = || rules.list.iter().chain(rules.aliases.iter().map(|(_, rule)| rule));
-        let about = |says| {
-            let spoken =
-                all().filter(move |rule| rule.effect == says && rule.tool.as_ref().is_none_or(|of| of == tool));
-            let patterns = spoken.filter_map(|rule| match &rule.target {
+        let all_rules = || rules.list.iter().chain(rules.aliases.iter().map(|(_, rule)| rule));
+        let patterns_for = |effect| {
+            let matching = all_rules().filter(move |rule| {
+                rule.effect == effect && rule.tool.as_ref().is_none_or(|rule_tool| rule_tool == tool)
+            });
+            let patterns = matching.filter_map(|rule| match &rule.target {
                 RuleTarget::Path(pattern) => Some(pattern.clone()),
                 RuleTarget::EveryCall | RuleTarget::Command(_) | RuleTarget::Prefix(_) | RuleTarget::Host(_) => None,
             });
             patterns.collect()
         };
-        Self { denied_patterns: about(RuleEffect::Deny), asked_patterns: about(RuleEffect::Ask) }
+        Self { denied_patterns: patterns_for(RuleEffect::Deny), asked_patterns: patterns_for(RuleEffect::Ask) }
     }
 
     /// Returns whether a call that may read below `under` must skip a file: a rule denies it, or asks about it and did
     /// not ask about the folder.
     pub fn excludes(&self, file: &Access, under: &Access) -> bool {
-        let speaks = |pattern: &&String| coverage::access_matches(pattern, file);
-        self.denied_patterns.iter().any(|pattern| speaks(&pattern))
-            || self.asked_patterns.iter().filter(speaks).any(|pattern| !coverage::access_matches(pattern, under))
+        let is_match = |pattern: &&String| coverage::access_matches(pattern, file);
+        self.denied_patterns.iter().any(|pattern| is_match(&pattern))
+            || self.asked_patterns.iter().filter(is_match).any(|pattern| !coverage::access_matches(pattern, under))
     }
 }
 
@@ -43,18 +44,25 @@ mod tests {
     use super::super::rule_tests::rule;
     use super::*;
 
-    fn check_exclusion(says: RuleEffect, tool: Option<&str>, pattern: &str, file: &str, under: &str, held: bool) {
-        let rules = |list, also| Rules { list, aliases: also, ..Rules::default() };
+    fn check_exclusion(effect: RuleEffect, tool: Option<&str>, pattern: &str, file: &str, under: &str, expected: bool) {
+        let rules = |list, aliases| Rules { list, aliases, ..Rules::default() };
         let path = RuleTarget::Path(pattern.to_owned());
-        let one = Rule { tool: tool.map(str::to_owned), ..rule(says, path) };
-        let other = rule(RuleEffect::Deny, RuleTarget::Prefix(vec![file.to_owned()]));
-        let of = |path: &str| match path.starts_with('/') {
+        let path_rule = Rule { tool: tool.map(str::to_owned), ..rule(effect, path) };
+        let unrelated_rule = rule(RuleEffect::Deny, RuleTarget::Prefix(vec![file.to_owned()]));
+        let access_to = |path: &str| match path.starts_with('/') {
             true => Access::ReadSensitive(path.into()),
             false => Access::Read(vec![path.into()]),
         };
-        for rules in [rules(vec![other.clone(), one.clone()], vec![]), rules(vec![other], vec![(0, one)])] {
-            let left_out = ExcludedPaths::for_tool(&rules, "search_text");
-            assert_eq!(left_out.excludes(&of(file), &of(under)), held, "{says:?} {tool:?} {pattern} {file} {under}");
+        for rules in [
+            rules(vec![unrelated_rule.clone(), path_rule.clone()], vec![]),
+            rules(vec![unrelated_rule], vec![(0, path_rule)]),
+        ] {
+            let excluded = ExcludedPaths::for_tool(&rules, "search_text");
+            assert_eq!(
+                excluded.excludes(&access_to(file), &access_to(under)),
+                expected,
+                "{effect:?} {tool:?} {pattern} {file} {under}"
+            );
         }
     }
 

@@ -5,7 +5,7 @@ use super::command_line::Word;
 use super::grammar::{self, OptionSpec, Program, Role, ValueKind, any_runner, possible_options};
 
 /// Programs for which a word with `=` sets what they run, and any word may reach a shell.
-const OBEY_ASSIGNMENTS: &[&str] = &["make", "gmake", "just", "rake", "task"];
+const ASSIGNMENT_PROGRAMS: &[&str] = &["make", "gmake", "just", "rake", "task"];
 
 /// Characters with a meaning to a shell.
 const SHELL_CHARACTERS: &[char] =
@@ -17,13 +17,14 @@ pub(super) fn find_widening_argument<'a>(command: &'a [Word], rule: &[String]) -
     let (program, words) = command.split_first()?;
     let name = program.display_text();
     let grammar = arguments_grammar(name, words);
-    let more = command.get(rule.len()..).unwrap_or_default();
+    let added_words = command.get(rule.len()..).unwrap_or_default();
     if let Some((grammar, skipped)) = grammar.filter(|(grammar, _)| grammar.is_complete) {
         return find_wider_option(grammar, words.get(skipped..).unwrap_or_default());
     }
     let grammar = grammar.map(|(grammar, _)| grammar);
-    let runs = |word: &str| contains_code(name, word) || word.starts_with('-') && is_widening_option(grammar, word);
-    more.iter().find(|word| word.known_text().is_none_or(runs)).map(Word::display_text)
+    let is_widening =
+        |word: &str| contains_code(name, word) || word.starts_with('-') && is_widening_option(grammar, word);
+    added_words.iter().find(|word| word.known_text().is_none_or(is_widening)).map(Word::display_text)
 }
 
 /// Returns the grammar for the arguments of a program, and the number of arguments before those it describes.
@@ -33,59 +34,60 @@ fn arguments_grammar(program: &str, words: &[Word]) -> Option<(&'static Program,
         return Some((grammar, 0));
     }
     // An unknown subcommand is checked only for options that run something, as for `commit`.
-    let named = words.first().and_then(Word::known_text);
-    let of = named.and_then(|name| grammar.subcommand(name)).or_else(|| grammar.subcommand("commit"))?;
-    Some((of, 1))
+    let subcommand_name = words.first().and_then(Word::known_text);
+    let subcommand =
+        subcommand_name.and_then(|name| grammar.subcommand(name)).or_else(|| grammar.subcommand("commit"))?;
+    Some((subcommand, 1))
 }
 
 /// Returns a word that makes a program do more than a rule may cover by its grammar.
 fn find_wider_option<'a>(grammar: &'static Program, words: &'a [Word]) -> Option<&'a str> {
-    let given = grammar::parse_arguments(grammar, words);
-    let wider = [ValueKind::Program, ValueKind::Folder, ValueKind::List, ValueKind::Write];
-    let odd = given
+    let arguments = grammar::parse_arguments(grammar, words);
+    let wider_kinds = [ValueKind::Program, ValueKind::Folder, ValueKind::List, ValueKind::Write];
+    let wider_option = arguments
         .options
         .iter()
-        .find(|given| given.option.role == Role::NeedsApproval || given.option.value.is_kind(&wider));
-    let written = grammar.operands.first.iter().position(|holds| *holds == ValueKind::Write);
-    let written = written.and_then(|at| given.operands.get(at)).map(Word::display_text);
-    let odd = odd.map(|given| given.word.as_str()).or(written);
-    let is_odd = |word: &&Word| odd == Some(word.display_text());
-    if !given.problems.is_empty() {
+        .find(|option| option.option.role == Role::NeedsApproval || option.option.value.is_kind(&wider_kinds));
+    let write_index = grammar.operands.first.iter().position(|kind| *kind == ValueKind::Write);
+    let written_file = write_index.and_then(|index| arguments.operands.get(index)).map(Word::display_text);
+    let found = wider_option.map(|option| option.word.as_str()).or(written_file);
+    let is_found = |word: &&Word| found == Some(word.display_text());
+    if !arguments.problems.is_empty() {
         return words
             .iter()
             .find(|word| word.display_text().starts_with('-'))
             .or(words.first())
             .map(Word::display_text);
     }
-    words.iter().find(is_odd).map(Word::display_text)
+    words.iter().find(is_found).map(Word::display_text)
 }
 
 fn contains_code(program: &str, word: &str) -> bool {
-    if OBEY_ASSIGNMENTS.contains(&program) {
+    if ASSIGNMENT_PROGRAMS.contains(&program) {
         // They strip blanks around the name and pass the rest to a shell.
         return word.contains(char::is_whitespace)
             || word.contains(char::is_control)
             || word.contains(SHELL_CHARACTERS);
     }
     let name = word.split_once('=').map(|(name, _)| name.trim());
-    let assigns =
+    let is_assignment =
         name.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:+?!".contains(&byte)));
     word.contains("$(")
         || word.contains('`')
-        || ((assigns || word.starts_with('-')) && word.contains([' ', '\t', '\n', ';', '|', '&', '<', '>']))
+        || ((is_assignment || word.starts_with('-')) && word.contains([' ', '\t', '\n', ';', '|', '&', '<', '>']))
         // A remote host, which tar reaches through another program.
         || (program == "tar" && word.contains(':'))
 }
 
-fn is_widening_option(own: Option<&'static Program>, word: &str) -> bool {
-    let runs = |option: &OptionSpec| {
+fn is_widening_option(grammar: Option<&'static Program>, word: &str) -> bool {
+    let is_wider = |option: &OptionSpec| {
         option.role == Role::NeedsApproval
             || option.value.is_kind(&[ValueKind::Program, ValueKind::Folder, ValueKind::List])
     };
     // `-C` with a number is a count of lines or columns.
-    let elsewhere =
+    let sets_folder =
         word.strip_prefix("-C").is_some_and(|rest| rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_digit()));
-    elsewhere
+    sets_folder
         || !possible_options(any_runner(), word).is_empty()
-        || own.is_some_and(|own| possible_options(own, word).iter().any(|(option, _)| runs(option)))
+        || grammar.is_some_and(|grammar| possible_options(grammar, word).iter().any(|(option, _)| is_wider(option)))
 }

@@ -12,7 +12,7 @@ pub fn matches_path(pattern: &str, path: &str) -> bool {
 pub fn matches_host(pattern: &str, host: &str) -> bool {
     let (pattern, host) = (pattern.to_ascii_lowercase(), host.trim_end_matches('.').to_ascii_lowercase());
     match pattern.strip_prefix("*.") {
-        Some(parent) => host == parent || host.strip_suffix(parent).is_some_and(|below| below.ends_with('.')),
+        Some(parent) => host == parent || host.strip_suffix(parent).is_some_and(|prefix| prefix.ends_with('.')),
         None => matches_name(&pattern, &host),
     }
 }
@@ -24,31 +24,36 @@ fn path_components(path: &str) -> Vec<&str> {
 
 fn matches_name(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    matches_sequence(&pattern, &name, |letter| *letter == '*', |wanted, letter| *wanted == '?' || wanted == letter)
+    matches_sequence(
+        &pattern,
+        &name,
+        |pattern_char| *pattern_char == '*',
+        |pattern_char, name_char| *pattern_char == '?' || pattern_char == name_char,
+    )
 }
 
 /// Returns whether a sequence matches a sequence of patterns, of which those for which `any` is true match any number
 /// of items. Takes time proportional to the product of both lengths.
 fn matches_sequence<P, T>(
     patterns: &[P],
-    things: &[T],
-    any: impl Fn(&P) -> bool,
-    one: impl Fn(&P, &T) -> bool,
+    items: &[T],
+    matches_any_number: impl Fn(&P) -> bool,
+    matches_one: impl Fn(&P, &T) -> bool,
 ) -> bool {
     // reached[n]: the first n items match the patterns so far.
-    let mut reached = vec![false; things.len() + 1];
+    let mut reached = vec![false; items.len() + 1];
     reached[0] = true;
     for pattern in patterns {
-        if any(pattern) {
-            let mut since = false;
-            for fits in &mut reached {
-                since |= *fits;
-                *fits = since;
+        if matches_any_number(pattern) {
+            let mut is_reached = false;
+            for entry in &mut reached {
+                is_reached |= *entry;
+                *entry = is_reached;
             }
             continue;
         }
-        for at in (0..things.len()).rev() {
-            reached[at + 1] = reached[at] && one(pattern, &things[at]);
+        for index in (0..items.len()).rev() {
+            reached[index + 1] = reached[index] && matches_one(pattern, &items[index]);
         }
         reached[0] = false;
     }
@@ -61,7 +66,7 @@ mod tests {
 
     #[test]
     fn matches_wildcards_within_and_across_components() {
-        for (pattern, fits, not) in [
+        for (pattern, matching, not_matching) in [
             ("docs/**", &["docs/a", "docs/a/b.md", "docs", "./docs//a"][..], &["doc", "a/docs/b"][..]),
             ("docs/*.md", &["docs/a.md", "docs/.md"], &["docs/a/b.md", "docs/a.mdx"]),
             ("**/secret*", &["secret", "a/b/secrets"], &["a/b/my-secret/x", "sec"]),
@@ -70,14 +75,14 @@ mod tests {
             ("[ab]", &["[ab]"], &["a"]),
             ("*a*a*a*a*a*b", &[], &["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]),
         ] {
-            assert!(fits.iter().all(|name| matches_path(pattern, name)), "{pattern} {fits:?}");
-            assert!(!not.iter().any(|name| matches_path(pattern, name)), "{pattern} {not:?}");
+            assert!(matching.iter().all(|name| matches_path(pattern, name)), "{pattern} {matching:?}");
+            assert!(!not_matching.iter().any(|name| matches_path(pattern, name)), "{pattern} {not_matching:?}");
         }
     }
 
     #[test]
     fn matches_hosts_by_labels() {
-        for (pattern, name, fits) in [
+        for (pattern, name, expected) in [
             ("example.com", "Example.com", true),
             ("example.com", "example.com.", true),
             ("example.com", "a.example.com", false),
@@ -86,7 +91,7 @@ mod tests {
             ("*.example.com", "badexample.com", false),
             ("*", "anything", true),
         ] {
-            assert_eq!(matches_host(pattern, name), fits, "{pattern} {name}");
+            assert_eq!(matches_host(pattern, name), expected, "{pattern} {name}");
         }
     }
 }

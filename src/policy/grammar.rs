@@ -62,8 +62,8 @@ pub fn any_runner() -> &'static Program {
 }
 
 /// Returns the long options that set the folder in which any program works.
-pub fn any_place() -> &'static Program {
-    &build_tools::ANY_PLACE
+pub fn any_folder() -> &'static Program {
+    &build_tools::ANY_FOLDER
 }
 
 #[cfg(test)]

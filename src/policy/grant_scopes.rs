@@ -8,29 +8,29 @@ use std::path::Path;
 
 /// Returns the scopes in which an approval of this call can be kept, narrowest first; empty if it cannot.
 pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
-    let of = Subject::from_plan(tool, plan);
-    let Some(narrowest) = plan.grant.clone().filter(|_| can_be_granted(&of)) else { return Vec::new() };
-    let mut offers = vec![narrowest];
+    let subject = Subject::from_plan(tool, plan);
+    let Some(narrowest) = plan.grant.clone().filter(|_| can_be_granted(&subject)) else { return Vec::new() };
+    let mut grants = vec![narrowest];
     match &plan.access {
         Access::Run(line) => {
-            let words = of.parsed_line().and_then(coverage::single_plain_command).map(|simple| &simple.words);
+            let words = subject.parsed_line().and_then(coverage::single_plain_command).map(|simple| &simple.words);
             let words: Vec<String> =
                 words.into_iter().flatten().filter_map(|word| word.known_text().map(str::to_owned)).collect();
-            let named = words.iter().take_while(|word| !word.starts_with('-')).count();
+            let name_count = words.iter().take_while(|word| !word.starts_with('-')).count();
             // More than three words are hardly wider than the command itself.
-            for count in (1..=named.min(3)).rev() {
+            for count in (1..=name_count.min(3)).rev() {
                 let scope = GrantScope::Prefix { words: words[..count].to_vec(), folder: line.folder.clone() };
                 let grant = Grant::new(tool, scope);
-                if explain_too_wide(&words[..count]).is_none() && coverage::grant_covers(&grant, &of) {
-                    offers.push(grant);
+                if explain_too_wide(&words[..count]).is_none() && coverage::grant_covers(&grant, &subject) {
+                    grants.push(grant);
                 }
             }
         }
         Access::Write(path) => {
             let mut folder = path.parent();
-            while let Some(above) = folder {
-                offers.push(Grant::new(tool, GrantScope::Folder(above.to_owned())));
-                folder = above.parent();
+            while let Some(parent) = folder {
+                grants.push(Grant::new(tool, GrantScope::Folder(parent.to_owned())));
+                folder = parent.parent();
             }
         }
         Access::Nothing
@@ -39,17 +39,19 @@ pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
         | Access::WriteOutside(_)
         | Access::AyeFiles(_) => {}
     }
-    offers.retain(|grant| coverage::grant_covers(grant, &of));
+    grants.retain(|grant| coverage::grant_covers(grant, &subject));
     // For a file at the top of the project both folder scopes are the project.
-    offers.dedup_by(|a, b| a.scope == b.scope);
-    offers
+    grants.dedup_by(|a, b| a.scope == b.scope);
+    grants
 }
 
 /// Returns why no grant is offered for a call; `None` if one is, or if its tool always asks.
 pub fn explain_no_scopes(tool: &str, plan: &Plan) -> Option<String> {
-    let of = Subject::from_plan(tool, plan);
-    if let Some(beyond) = of.preconditions.restricted_path.as_ref().filter(|beyond| beyond.is_sensitive) {
-        let path = beyond.path.display();
+    let subject = Subject::from_plan(tool, plan);
+    if let Some(restricted) =
+        subject.preconditions.restricted_path.as_ref().filter(|restricted| restricted.is_sensitive)
+    {
+        let path = restricted.path.display();
         return Some(format!("secrets or configuration of other programs: {path}"));
     }
     if let Some(destroys) = &plan.destroys {
@@ -58,16 +60,16 @@ pub fn explain_no_scopes(tool: &str, plan: &Plan) -> Option<String> {
     if let Some(links) = &plan.preconditions.hard_links {
         return Some(coverage::describe_hard_links(links));
     }
-    of.command_line.and_then(|_| of.preconditions.scripts_to_bind().err())
+    subject.command_line.and_then(|_| subject.preconditions.scripts_to_bind().err())
 }
 
 /// Returns whether a grant can be written as an equivalent rule. A path that is not UTF-8 or contains wildcards cannot.
 pub fn can_be_rule(grant: &Grant) -> bool {
-    let named = grant.scripts.iter().all(|script| script.path.to_str().is_some());
-    let plain = |path: &Path| path.to_str().is_some_and(|path| !path.contains(['*', '?']));
+    let has_utf8_paths = grant.scripts.iter().all(|script| script.path.to_str().is_some());
+    let is_literal = |path: &Path| path.to_str().is_some_and(|path| !path.contains(['*', '?']));
     match &grant.scope {
-        GrantScope::Command { network, .. } => !network && named,
+        GrantScope::Command { network, .. } => !network && has_utf8_paths,
         GrantScope::Prefix { .. } => true,
-        GrantScope::File(path) | GrantScope::Folder(path) => plain(path),
+        GrantScope::File(path) | GrantScope::Folder(path) => is_literal(path),
     }
 }

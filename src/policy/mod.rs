@@ -48,25 +48,25 @@ use rule::rule_asking;
 ///
 /// In a dry run the verdicts `allow` and `ask` become `rehearse` with the live verdict in the reason, or `withhold` if
 /// the call would send data to the model that needs approval.
-pub fn judge_plan(policy: &Policy, granted: &[SessionGrant], rules: &Rules, tool: &str, plan: &Plan) -> Verdict {
+pub fn judge_plan(policy: &Policy, grants: &[SessionGrant], rules: &Rules, tool: &str, plan: &Plan) -> Verdict {
     if let Some(why) = refusal_reason(&plan.access) {
         return Verdict::Deny(format!(
             "Refused in every mode: {why}. Do not retry it in another form; tell the user what they can run themselves."
         ));
     }
-    let of = Subject::from_plan(tool, plan);
-    if let Some(rule) = rules.first_matching(RuleEffect::Deny, &of) {
+    let subject = Subject::from_plan(tool, plan);
+    if let Some(rule) = rules.first_matching(RuleEffect::Deny, &subject) {
         return Verdict::Deny(format!(
             "Refused by a rule of the user: {}. Do not retry it in another form; report what you would have done.",
             rule.describe_with_location()
         ));
     }
-    let asks = rule_asking(rules, &of);
-    let settle = |live| dry_run::dry_run_verdict(policy, granted, rules, &of, plan, live);
-    match (&plan.access, &asks) {
+    let ask_reason = rule_asking(rules, &subject);
+    let apply_dry_run = |live_verdict| dry_run::dry_run_verdict(policy, grants, rules, &subject, plan, live_verdict);
+    match (&plan.access, &ask_reason) {
         (Access::Nothing, _) => return Verdict::Allow("no effects".to_owned()),
         (Access::Read(_), None) => return Verdict::Allow("read inside the project".to_owned()),
-        (Access::Read(_), Some(why)) => return settle(Verdict::Ask(why.clone())),
+        (Access::Read(_), Some(why)) => return apply_dry_run(Verdict::Ask(why.clone())),
         (
             Access::ReadSensitive(_)
             | Access::Write(_)
@@ -81,23 +81,23 @@ pub fn judge_plan(policy: &Policy, granted: &[SessionGrant], rules: &Rules, tool
             "Refused: plan mode allows only reading inside the project. Describe what you would do instead.".to_owned(),
         );
     }
-    settle(judge_live(policy, granted, rules, &of, plan, asks))
+    apply_dry_run(judge_live(policy, grants, rules, &subject, plan, ask_reason))
 }
 
 /// Returns the live verdict on a call that is neither refused nor without effects.
 fn judge_live(
     policy: &Policy,
-    granted: &[SessionGrant],
+    grants: &[SessionGrant],
     rules: &Rules,
-    of: &Subject<'_>,
+    subject: &Subject<'_>,
     plan: &Plan,
-    asks: Option<String>,
+    ask_reason: Option<String>,
 ) -> Verdict {
-    if let Some(why) = asks {
+    if let Some(why) = ask_reason {
         return Verdict::Ask(why);
     }
     if let Some(links) = &plan.preconditions.hard_links {
-        let others = match plan.access {
+        let name_note = match plan.access {
             Access::Run(_) => "its other names, possibly outside the project, change too",
             Access::Nothing
             | Access::Read(_)
@@ -106,22 +106,22 @@ fn judge_live(
             | Access::WriteOutside(_)
             | Access::AyeFiles(_) => "its other names keep the old content",
         };
-        return Verdict::Ask(format!("{}: {others}", coverage::describe_hard_links(links)));
+        return Verdict::Ask(format!("{}: {name_note}", coverage::describe_hard_links(links)));
     }
-    if let Some(standing) = granted.iter().find(|standing| grant_covers(&standing.grant, of)) {
-        return Verdict::Allow(format!("allowed {}", standing.describe_origin()));
+    if let Some(session_grant) = grants.iter().find(|session_grant| grant_covers(&session_grant.grant, subject)) {
+        return Verdict::Allow(format!("allowed {}", session_grant.describe_origin()));
     }
-    if let Some(rule) = rules.first_matching(RuleEffect::Allow, of) {
+    if let Some(rule) = rules.first_matching(RuleEffect::Allow, subject) {
         return Verdict::Allow(format!("your rule: {}", rule.describe_with_location()));
     }
-    if let Some(named) = coverage_gaps::rules_for_named_secrets(rules, of) {
-        let told: Vec<String> = named.iter().map(|rule| rule.describe_with_location()).collect();
-        return Verdict::Allow(format!("your rules for the files it reads: {}", told.join(", ")));
+    if let Some(secret_rules) = coverage_gaps::rules_for_named_secrets(rules, subject) {
+        let descriptions: Vec<String> = secret_rules.iter().map(|rule| rule.describe_with_location()).collect();
+        return Verdict::Allow(format!("your rules for the files it reads: {}", descriptions.join(", ")));
     }
-    if policy.mode.allows_plan(plan, of) {
+    if policy.mode.allows_plan(plan, subject) {
         return Verdict::Allow(format!("{} mode", policy.mode.as_str()));
     }
-    if let Some(why) = coverage_gaps::explain_stale_grant(granted, rules, of) {
+    if let Some(why) = coverage_gaps::explain_stale_grant(grants, rules, subject) {
         return Verdict::Ask(why);
     }
     Verdict::Ask(match &plan.access {
@@ -139,13 +139,14 @@ fn judge_live(
             format!("change of {} (outside the project, or configuration of other programs)", escape_path(path))
         }
         Access::Run(run) => {
-            let also = policy.mode.full_mode_reason(run, of).filter(|also| *also != run.reason);
-            let whys: Vec<&str> = [Some(run.reason.as_str()), also.as_deref()]
+            let mode_reason =
+                policy.mode.full_mode_reason(run, subject).filter(|mode_reason| *mode_reason != run.reason);
+            let reasons: Vec<&str> = [Some(run.reason.as_str()), mode_reason.as_deref()]
                 .into_iter()
                 .flatten()
                 .filter(|why| !why.is_empty())
                 .collect();
-            if whys.is_empty() { "command".to_owned() } else { whys.join("; ") }
+            if reasons.is_empty() { "command".to_owned() } else { reasons.join("; ") }
         }
     })
 }
@@ -171,7 +172,7 @@ mod tests {
     use super::*;
     use crate::chat::{CommandLine, Decider, Grant, GrantScope, HardLinks, Preconditions, Preview, Work};
 
-    fn run(command: &str) -> Access {
+    fn run_access(command: &str) -> Access {
         let line = CommandLine { command: command.into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() };
         Access::Run(line.into())
     }
@@ -190,14 +191,14 @@ mod tests {
         }
     }
 
-    fn standing(grant: &Grant) -> SessionGrant {
+    fn session_grant(grant: &Grant) -> SessionGrant {
         let by = Decider::Headless;
         SessionGrant { grant: grant.clone(), entry_index: 0, call_number: 1, call: "c".into(), by }
     }
 
-    fn verdict(policy: Policy, granted: &[Grant], access: Access, destroys: bool) -> &'static str {
+    fn verdict_name(policy: Policy, granted: &[Grant], access: Access, destroys: bool) -> &'static str {
         let plan = plan(access, destroys);
-        let granted: Vec<SessionGrant> = granted.iter().map(standing).collect();
+        let granted: Vec<SessionGrant> = granted.iter().map(session_grant).collect();
         judge_plan(&policy, &granted, &Rules::default(), "tool", &plan).as_str()
     }
 
@@ -213,41 +214,41 @@ mod tests {
             (Access::ReadSensitive("/etc/passwd".into()), ["ask", "refuse", "withhold", "refuse"]),
             (Access::Write("a".into()), ["ask", "refuse", "rehearse", "refuse"]),
             (Access::WriteOutside("/a".into()), ["ask", "refuse", "rehearse", "refuse"]),
-            (run("ls"), ["ask", "refuse", "rehearse", "refuse"]),
+            (run_access("ls"), ["ask", "refuse", "rehearse", "refuse"]),
         ] {
-            let found = [ask, plan, dry, dry_plan].map(|policy| verdict(policy, &[], access.clone(), false));
-            assert_eq!(found, expected, "{access:?}");
+            let verdicts = [ask, plan, dry, dry_plan].map(|policy| verdict_name(policy, &[], access.clone(), false));
+            assert_eq!(verdicts, expected, "{access:?}");
         }
     }
 
     #[test]
     fn r24_hard_linked_files_always_ask() {
         let links = HardLinks { path: "a".into(), names: 3 };
-        let linked = |access| Plan {
+        let linked_plan = |access| Plan {
             preconditions: Preconditions { hard_links: Some(links.clone()), ..Preconditions::default() },
             ..plan(access, false)
         };
         let everything = crate::policy::rule_tests::rule(RuleEffect::Allow, RuleTarget::Path("**".into()));
         let rules = Rules { list: vec![everything], ..Rules::default() };
         let granted = [
-            standing(&Grant::new("tool", GrantScope::File("a".into()))),
-            standing(&Grant::new(
+            session_grant(&Grant::new("tool", GrantScope::File("a".into()))),
+            session_grant(&Grant::new(
                 "tool",
                 GrantScope::Command { command: "tee a".into(), folder: "/p".into(), network: false },
             )),
         ];
         for (access, why) in [
             (Access::Write("a".into()), "hard link: a (3 names): its other names keep the old content"),
-            (run("tee a"), "hard link: a (3 names): its other names, possibly outside the project, change too"),
+            (run_access("tee a"), "hard link: a (3 names): its other names, possibly outside the project, change too"),
         ] {
             for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
                 let policy = Policy { mode, ..Policy::default() };
-                let verdict = judge_plan(&policy, &granted, &rules, "tool", &linked(access.clone()));
+                let verdict = judge_plan(&policy, &granted, &rules, "tool", &linked_plan(access.clone()));
                 assert_eq!(verdict, Verdict::Ask(why.to_owned()), "{mode:?}");
-                let alone = judge_plan(&policy, &granted, &rules, "tool", &plan(access.clone(), false));
-                assert_eq!(alone.as_str(), "allow", "{mode:?}: without other names");
+                let unlinked = judge_plan(&policy, &granted, &rules, "tool", &plan(access.clone(), false));
+                assert_eq!(unlinked.as_str(), "allow", "{mode:?}: without other names");
             }
-            let plan = Plan { grant: Some(granted[0].grant.clone()), ..linked(access) };
+            let plan = Plan { grant: Some(granted[0].grant.clone()), ..linked_plan(access) };
             assert!(grant_scopes("tool", &plan).is_empty());
             assert_eq!(explain_no_scopes("tool", &plan).as_deref(), Some("hard link: a (3 names)"));
         }
@@ -255,8 +256,8 @@ mod tests {
 
     #[test]
     fn r13_only_an_exact_rule_allows_reading_secrets() {
-        let read = plan(Access::ReadSensitive(".env".into()), false);
-        let own = plan(Access::AyeFiles("/x/credentials.toml".into()), false);
+        let secret_read = plan(Access::ReadSensitive(".env".into()), false);
+        let aye_file = plan(Access::AyeFiles("/x/credentials.toml".into()), false);
         for (pattern, expected) in [
             (".env", "allow"),
             (".env*", "ask"),
@@ -270,40 +271,56 @@ mod tests {
             let rules = Rules { list: vec![rule], ..Rules::default() };
             for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
                 let policy = Policy { mode, ..Policy::default() };
-                assert_eq!(judge_plan(&policy, &[], &rules, "tool", &read).as_str(), expected, "{pattern} {mode:?}");
-                assert_eq!(judge_plan(&policy, &[], &rules, "tool", &own).as_str(), "refuse", "{pattern} {mode:?}");
+                assert_eq!(
+                    judge_plan(&policy, &[], &rules, "tool", &secret_read).as_str(),
+                    expected,
+                    "{pattern} {mode:?}"
+                );
+                assert_eq!(
+                    judge_plan(&policy, &[], &rules, "tool", &aye_file).as_str(),
+                    "refuse",
+                    "{pattern} {mode:?}"
+                );
             }
             let policy = Policy { mode: Mode::Plan, ..Policy::default() };
-            assert_eq!(judge_plan(&policy, &[], &rules, "tool", &read).as_str(), "refuse", "{pattern}");
+            assert_eq!(judge_plan(&policy, &[], &rules, "tool", &secret_read).as_str(), "refuse", "{pattern}");
         }
     }
 
     #[test]
     fn r11_grant_covers_only_its_scope() {
-        let grant = |scope| [Grant::new("tool", scope)];
-        let ls = grant(GrantScope::Command { command: "ls".into(), folder: "/p".into(), network: false });
-        let file = grant(GrantScope::File("a".into()));
+        let single_grant = |scope| [Grant::new("tool", scope)];
+        let ls_grant = single_grant(GrantScope::Command { command: "ls".into(), folder: "/p".into(), network: false });
+        let file_grant = single_grant(GrantScope::File("a".into()));
         for (granted, access, destroys, expected) in [
-            (&ls, run("ls"), false, "allow"),
-            (&ls, run("ls "), false, "ask"),
-            (&ls, run("ls\nrm -rf ."), false, "ask"),
-            (&ls, run("ls"), true, "ask"),
-            (&ls, Access::Write("a".into()), false, "ask"),
-            (&file, Access::Write("a".into()), false, "allow"),
-            (&file, Access::Write("a".into()), true, "ask"),
-            (&file, Access::Write("b".into()), false, "ask"),
-            (&file, Access::WriteOutside("a".into()), false, "ask"),
-            (&file, Access::ReadSensitive("a".into()), false, "ask"),
+            (&ls_grant, run_access("ls"), false, "allow"),
+            (&ls_grant, run_access("ls "), false, "ask"),
+            (&ls_grant, run_access("ls\nrm -rf ."), false, "ask"),
+            (&ls_grant, run_access("ls"), true, "ask"),
+            (&ls_grant, Access::Write("a".into()), false, "ask"),
+            (&file_grant, Access::Write("a".into()), false, "allow"),
+            (&file_grant, Access::Write("a".into()), true, "ask"),
+            (&file_grant, Access::Write("b".into()), false, "ask"),
+            (&file_grant, Access::WriteOutside("a".into()), false, "ask"),
+            (&file_grant, Access::ReadSensitive("a".into()), false, "ask"),
         ] {
-            assert_eq!(verdict(Policy::default(), granted, access.clone(), destroys), expected, "{access:?}");
+            assert_eq!(verdict_name(Policy::default(), granted, access.clone(), destroys), expected, "{access:?}");
         }
         let elsewhere = Access::Run(
             CommandLine { command: "ls".into(), folder: "/q".into(), seconds: 30, ..CommandLine::default() }.into(),
         );
-        assert_eq!(verdict(Policy::default(), &ls, elsewhere, false), "ask", "another folder");
-        let other = [Grant::new("other", GrantScope::File("a".into()))];
-        assert_eq!(verdict(Policy::default(), &other, Access::Write("a".into()), false), "ask", "another tool");
+        assert_eq!(verdict_name(Policy::default(), &ls_grant, elsewhere, false), "ask", "another folder");
+        let other_tool_grant = [Grant::new("other", GrantScope::File("a".into()))];
+        assert_eq!(
+            verdict_name(Policy::default(), &other_tool_grant, Access::Write("a".into()), false),
+            "ask",
+            "another tool"
+        );
         let dry = Policy { dry_run: true, ..Policy::default() };
-        assert_eq!(verdict(dry, &ls, run("ls"), false), "rehearse", "a grant does not end the dry run");
+        assert_eq!(
+            verdict_name(dry, &ls_grant, run_access("ls"), false),
+            "rehearse",
+            "a grant does not end the dry run"
+        );
     }
 }

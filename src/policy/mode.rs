@@ -64,39 +64,39 @@ impl Mode {
 
     /// Returns whether this mode allows a plan that does more than read inside the project. Destructive calls ask in
     /// `auto`, and in `full` unless they are clearly inside the project. Possible reads of secrets ask in every mode.
-    pub(super) fn allows_plan(self, plan: &Plan, of: &Subject<'_>) -> bool {
-        let full = self == Self::Full;
-        let whole = plan.destroys.is_none();
+    pub(super) fn allows_plan(self, plan: &Plan, subject: &Subject<'_>) -> bool {
+        let is_full = self == Self::Full;
+        let is_nondestructive = plan.destroys.is_none();
         match &plan.access {
             Access::Nothing | Access::Read(_) => true,
-            Access::ReadSensitive(path) => full && is_system_file(path),
-            Access::Write(_) => full || (self == Self::Auto && whole),
+            Access::ReadSensitive(path) => is_full && is_system_file(path),
+            Access::Write(_) => is_full || (self == Self::Auto && is_nondestructive),
             Access::WriteOutside(_) | Access::AyeFiles(_) => false,
             Access::Run(run) if run.is_sensitive => false,
             Access::Run(run) => match run.reach {
-                Reach::Reads | Reach::Writes => full || (self == Self::Auto && whole),
-                Reach::Runs => full && !can_reach_network(run, of),
+                Reach::Reads | Reach::Writes => is_full || (self == Self::Auto && is_nondestructive),
+                Reach::Runs => is_full && !can_reach_network(run, subject),
                 Reach::Outside | Reach::Unclear | Reach::Denied => false,
             },
         }
     }
 
     /// Returns why a command that `full` mode would otherwise allow asks.
-    pub(super) fn full_mode_reason(self, run: &CommandAccess, of: &Subject<'_>) -> Option<String> {
+    pub(super) fn full_mode_reason(self, run: &CommandAccess, subject: &Subject<'_>) -> Option<String> {
         if self != Self::Full || matches!(run.reach, Reach::Outside | Reach::Unclear | Reach::Denied) {
             return None;
         }
         if run.is_sensitive {
             return Some("possible read of secrets".to_owned());
         }
-        can_reach_network(run, of).then(|| "network access".to_owned())
+        can_reach_network(run, subject).then(|| "network access".to_owned())
     }
 }
 
 /// Returns whether a command may have network access: no sandbox prevents it, and a program of it is not known to stay
 /// local.
-fn can_reach_network(run: &CommandAccess, of: &Subject<'_>) -> bool {
-    !run.sandbox.is_offline() && !of.stays_local()
+fn can_reach_network(run: &CommandAccess, subject: &Subject<'_>) -> bool {
+    !run.sandbox.is_offline() && !subject.stays_local()
 }
 
 #[cfg(test)]
@@ -109,24 +109,24 @@ mod tests {
     use crate::policy::{Policy, judge_plan};
 
     /// A command in a sandbox without network access.
-    fn run(reach: Reach) -> Access {
-        runs("x", reach, CommandSandbox::enforced(SandboxAccess::default()), false)
+    fn sandboxed_command(reach: Reach) -> Access {
+        command_access("x", reach, CommandSandbox::enforced(SandboxAccess::default()), false)
     }
 
-    fn runs(command: &str, reach: Reach, walls: CommandSandbox, sensitive: bool) -> Access {
+    fn command_access(command: &str, reach: Reach, sandbox: CommandSandbox, is_sensitive: bool) -> Access {
         let line = CommandLine {
             command: command.into(),
             folder: "/p".into(),
             seconds: 30,
-            sandbox: walls,
+            sandbox,
             ..CommandLine::default()
         };
         Access::Run(CommandAccess {
             line: Box::new(line),
             reach,
             reason: "of this".into(),
-            is_sensitive: sensitive,
-            may_disclose: sensitive,
+            is_sensitive,
+            may_disclose: is_sensitive,
             named_secrets: Vec::new(),
         })
     }
@@ -137,7 +137,7 @@ mod tests {
         let online = || CommandSandbox::enforced(SandboxAccess { network: true, ..SandboxAccess::default() });
         let sockets = || CommandSandbox::enforced(SandboxAccess { sockets: true, ..SandboxAccess::default() });
         let absent = || CommandSandbox::Unavailable("it is off".into());
-        for (command, reach, walls, sensitive, expected, why) in [
+        for (command, reach, sandbox, is_sensitive, expected, why) in [
             ("x", Reach::Runs, offline(), false, "allow", "full mode"),
             ("x", Reach::Runs, offline(), true, "ask", "of this; possible read of secrets"),
             ("cat a", Reach::Writes, offline(), true, "ask", "of this; possible read of secrets"),
@@ -156,11 +156,11 @@ mod tests {
             ("git commit -m x", Reach::Runs, absent(), false, "ask", "network access"),
             ("x", Reach::Outside, absent(), true, "ask", "of this"),
         ] {
-            let plan = plan(runs(command, reach, walls.clone(), sensitive), false);
+            let plan = plan(command_access(command, reach, sandbox.clone(), is_sensitive), false);
             let full = Policy { mode: Mode::Full, ..Policy::default() };
             let verdict = judge_plan(&full, &[], &Rules::default(), "t", &plan);
-            assert_eq!(verdict.as_str(), expected, "{command} {walls:?}: {verdict:?}");
-            assert!(verdict.reason().ends_with(why), "{command} {walls:?}: {verdict:?}");
+            assert_eq!(verdict.as_str(), expected, "{command} {sandbox:?}: {verdict:?}");
+            assert!(verdict.reason().ends_with(why), "{command} {sandbox:?}: {verdict:?}");
         }
     }
 
@@ -177,40 +177,40 @@ mod tests {
             (Access::Write("a".into()), true, ["refuse", "ask", "ask", "allow"]),
             (Access::WriteOutside("/a".into()), false, ["refuse", "ask", "ask", "ask"]),
             (Access::WriteOutside(".git/config".into()), false, ["refuse", "ask", "ask", "ask"]),
-            (run(Reach::Writes), false, ["refuse", "ask", "allow", "allow"]),
-            (run(Reach::Writes), true, ["refuse", "ask", "ask", "allow"]),
-            (run(Reach::Runs), false, ["refuse", "ask", "ask", "allow"]),
-            (run(Reach::Runs), true, ["refuse", "ask", "ask", "allow"]),
-            (run(Reach::Outside), false, ["refuse", "ask", "ask", "ask"]),
-            (run(Reach::Unclear), false, ["refuse", "ask", "ask", "ask"]),
-            (run(Reach::Denied), false, ["refuse"; 4]),
+            (sandboxed_command(Reach::Writes), false, ["refuse", "ask", "allow", "allow"]),
+            (sandboxed_command(Reach::Writes), true, ["refuse", "ask", "ask", "allow"]),
+            (sandboxed_command(Reach::Runs), false, ["refuse", "ask", "ask", "allow"]),
+            (sandboxed_command(Reach::Runs), true, ["refuse", "ask", "ask", "allow"]),
+            (sandboxed_command(Reach::Outside), false, ["refuse", "ask", "ask", "ask"]),
+            (sandboxed_command(Reach::Unclear), false, ["refuse", "ask", "ask", "ask"]),
+            (sandboxed_command(Reach::Denied), false, ["refuse"; 4]),
             (Access::Write(".aye/rules.toml".into()), false, ["refuse"; 4]),
             (Access::WriteOutside("/home/x/.config/aye/config.toml".into()), false, ["refuse"; 4]),
         ] {
             let plan = plan(access, destroys);
-            let found = Mode::ALL.map(|mode| {
+            let verdicts = Mode::ALL.map(|mode| {
                 judge_plan(&Policy { mode, ..Policy::default() }, &[], &Rules::default(), "t", &plan).as_str()
             });
-            assert_eq!(found, expected, "{:?} {destroys}", plan.access);
-            let dry = Mode::ALL.map(|mode| {
+            assert_eq!(verdicts, expected, "{:?} {destroys}", plan.access);
+            let dry_verdicts = Mode::ALL.map(|mode| {
                 judge_plan(&Policy { mode, dry_run: true, ..Policy::default() }, &[], &Rules::default(), "t", &plan)
                     .as_str()
             });
-            let reads = matches!(plan.access, Access::Nothing | Access::Read(_));
-            let at_most = if reads {
+            let is_read = matches!(plan.access, Access::Nothing | Access::Read(_));
+            let expected_dry = if is_read {
                 "allow"
             } else if expected == ["refuse"; 4] {
                 "refuse"
             } else if matches!(plan.access, Access::ReadSensitive(_)) {
                 // Of these only system files without secrets are readable live, in full mode.
-                let mut dry = dry;
-                dry[3] = if expected[3] == "allow" { "withhold" } else { dry[3] };
-                assert_eq!(dry[1..], ["withhold"; 3], "{:?}", plan.access);
+                let mut dry_verdicts = dry_verdicts;
+                dry_verdicts[3] = if expected[3] == "allow" { "withhold" } else { dry_verdicts[3] };
+                assert_eq!(dry_verdicts[1..], ["withhold"; 3], "{:?}", plan.access);
                 continue;
             } else {
                 "rehearse"
             };
-            assert_eq!(dry[1..], [at_most; 3], "no mode leaves a dry run: {:?}", plan.access);
+            assert_eq!(dry_verdicts[1..], [expected_dry; 3], "no mode leaves a dry run: {:?}", plan.access);
         }
     }
 
@@ -219,9 +219,11 @@ mod tests {
         let scope = GrantScope::Command { command: "x".into(), folder: "/p".into(), network: false };
         let (grant, call, by) = (Grant::new("t", scope), "c".into(), Decider::Headless);
         let granted = [SessionGrant { grant, entry_index: 0, call_number: 1, call, by }];
-        let said = |reach| judge_plan(&Policy::default(), &granted, &Rules::default(), "t", &plan(run(reach), false));
-        assert_eq!(said(Reach::Runs).as_str(), "allow");
-        assert!(said(Reach::Denied).reason().contains("Refused in every mode: of this"));
+        let judge_reach = |reach| {
+            judge_plan(&Policy::default(), &granted, &Rules::default(), "t", &plan(sandboxed_command(reach), false))
+        };
+        assert_eq!(judge_reach(Reach::Runs).as_str(), "allow");
+        assert!(judge_reach(Reach::Denied).reason().contains("Refused in every mode: of this"));
     }
 
     #[test]

@@ -3,18 +3,18 @@
 use super::*;
 use crate::chat::{CommandLine, Decider, Grant, GrantScope, SessionGrant};
 
-fn allowed(words: &str, command: &str) -> bool {
+fn is_allowed_by_prefix(words: &str, command: &str) -> bool {
     let line = CommandLine { command: command.into(), folder: "/p".into(), ..CommandLine::default() };
     let words = words.split(' ').map(str::to_owned).collect();
     let grant = Grant::new("tool", GrantScope::Prefix { words, folder: "/p".into() });
-    let granted = [SessionGrant { grant, entry_index: 0, call_number: 1, call: "c".into(), by: Decider::Headless }];
+    let grants = [SessionGrant { grant, entry_index: 0, call_number: 1, call: "c".into(), by: Decider::Headless }];
     let plan = super::tests::plan(Access::Run(line.into()), false);
-    judge_plan(&Policy::default(), &granted, &Rules::default(), "tool", &plan).as_str() == "allow"
+    judge_plan(&Policy::default(), &grants, &Rules::default(), "tool", &plan).as_str() == "allow"
 }
 
 #[test]
 fn r11_prefix_rule_covers_no_code_in_later_arguments() {
-    for (words, covered, not) in [
+    for (words, covered, not_covered) in [
         (
             "make test",
             &[
@@ -174,10 +174,10 @@ fn r11_prefix_rule_covers_no_code_in_later_arguments() {
         ),
     ] {
         for command in covered {
-            assert!(allowed(words, command), "{command}");
+            assert!(is_allowed_by_prefix(words, command), "{command}");
         }
-        for command in not {
-            assert!(!allowed(words, command), "{command}");
+        for command in not_covered {
+            assert!(!is_allowed_by_prefix(words, command), "{command}");
         }
     }
 }
@@ -185,9 +185,9 @@ fn r11_prefix_rule_covers_no_code_in_later_arguments() {
 #[test]
 fn r11_too_wide_prefix_covers_nothing() {
     for words in ["git", "bash", "taskset 1", "npx eslint", "sqlite3 x", "gcc", "strace", "env ls", "rm x", "-c x"] {
-        assert!(!allowed(words, &format!("{words} y")), "{words}");
+        assert!(!is_allowed_by_prefix(words, &format!("{words} y")), "{words}");
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         assert!(explain_too_wide(&words).is_some(), "{words:?}");
     }
-    assert!(allowed("cargo test", "cargo test y"));
+    assert!(is_allowed_by_prefix("cargo test", "cargo test y"));
 }

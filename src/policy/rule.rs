@@ -103,67 +103,69 @@ impl RuleEffect {
 impl Rule {
     /// Returns whether the rule matches the call. `allow` matches only what it names explicitly; `ask` and `deny` also
     /// match calls that merely contain it.
-    pub fn matches(&self, of: &Subject<'_>) -> bool {
-        if self.tool.as_ref().is_some_and(|tool| tool != of.tool) {
+    pub fn matches(&self, subject: &Subject<'_>) -> bool {
+        if self.tool.as_ref().is_some_and(|tool| tool != subject.tool) {
             return false;
         }
         match self.effect {
-            RuleEffect::Allow => self.matches_allow(of),
-            RuleEffect::Ask | RuleEffect::Deny => self.matches_restriction(of),
+            RuleEffect::Allow => self.matches_allow(subject),
+            RuleEffect::Ask | RuleEffect::Deny => self.matches_restriction(subject),
         }
     }
 
     /// Returns whether the rule allows exactly this command line, regardless of the content of the scripts it runs.
     pub(super) fn allows_exact_command(&self, line: &CommandLine, tool: &str) -> bool {
-        let of_tool = self.tool.as_ref().is_none_or(|of| of == tool);
-        let exact = matches!(&self.target, RuleTarget::Command(command) if *command == line.command);
-        self.effect == RuleEffect::Allow && of_tool && exact && line.network.is_none()
+        let is_for_tool = self.tool.as_ref().is_none_or(|rule_tool| rule_tool == tool);
+        let is_exact = matches!(&self.target, RuleTarget::Command(command) if *command == line.command);
+        self.effect == RuleEffect::Allow && is_for_tool && is_exact && line.network.is_none()
     }
 
     /// Returns whether the rule names exactly this file, which may hold secrets, and allows the tool to read it.
     pub(super) fn allows_exact_read(&self, path: &Path, tool: &str) -> bool {
-        let of_tool = self.tool.as_ref().is_none_or(|of| of == tool);
+        let is_for_tool = self.tool.as_ref().is_none_or(|rule_tool| rule_tool == tool);
         let is_named = matches!(&self.target, RuleTarget::Path(pattern) if coverage::matches_exact_path(pattern, path));
-        self.effect == RuleEffect::Allow && of_tool && is_named
+        self.effect == RuleEffect::Allow && is_for_tool && is_named
     }
 
-    fn matches_allow(&self, of: &Subject<'_>) -> bool {
-        match (&self.target, of.access) {
+    fn matches_allow(&self, subject: &Subject<'_>) -> bool {
+        match (&self.target, subject.access) {
             (RuleTarget::Command(command), Access::Run(line)) => {
                 *command == line.command
                     && line.network.is_none()
-                    && coverage::can_be_granted(of)
-                    && coverage::has_bound_scripts(&self.scripts, of)
+                    && coverage::can_be_granted(subject)
+                    && coverage::has_bound_scripts(&self.scripts, subject)
             }
-            (RuleTarget::Prefix(words), _) => coverage::matches_prefix(words, of),
+            (RuleTarget::Prefix(words), _) => coverage::matches_prefix(words, subject),
             (RuleTarget::Path(pattern), Access::Write(path)) => {
-                coverage::can_be_granted(of)
+                coverage::can_be_granted(subject)
                     && coverage::is_plain(path)
                     && path.to_str().is_some_and(|path| glob::matches_path(pattern, path))
             }
             // A file with secrets must be named exactly.
             (RuleTarget::Path(pattern), Access::ReadSensitive(path)) => coverage::matches_exact_path(pattern, path),
             // A rule for a tool without a target allows writes only: a command could do anything.
-            (RuleTarget::EveryCall, Access::Write(_)) => coverage::can_be_granted(of),
+            (RuleTarget::EveryCall, Access::Write(_)) => coverage::can_be_granted(subject),
             // No tool connects to a host itself, and a command that names one may connect to another.
             (RuleTarget::Host(_) | RuleTarget::Command(_) | RuleTarget::Path(_) | RuleTarget::EveryCall, _) => false,
         }
     }
 
-    fn matches_restriction(&self, of: &Subject<'_>) -> bool {
+    fn matches_restriction(&self, subject: &Subject<'_>) -> bool {
         match &self.target {
-            RuleTarget::EveryCall => !matches!(of.access, Access::Nothing),
-            RuleTarget::Command(command) => of.command_line.is_some_and(|line| line.command.trim() == command.trim()),
-            RuleTarget::Prefix(words) => coverage::contains_words(words, of),
-            RuleTarget::Path(pattern) => coverage::touches_path(pattern, of),
-            RuleTarget::Host(pattern) => coverage::names_host(pattern, of),
+            RuleTarget::EveryCall => !matches!(subject.access, Access::Nothing),
+            RuleTarget::Command(command) => {
+                subject.command_line.is_some_and(|line| line.command.trim() == command.trim())
+            }
+            RuleTarget::Prefix(words) => coverage::contains_words(words, subject),
+            RuleTarget::Path(pattern) => coverage::touches_path(pattern, subject),
+            RuleTarget::Host(pattern) => coverage::names_host(pattern, subject),
         }
     }
 
     /// Describes effect and target, as `allow cargo test …`.
     pub fn describe(&self) -> String {
         let tool = self.tool.as_ref().map(|tool| format!("{tool} ")).unwrap_or_default();
-        let about = match &self.target {
+        let target = match &self.target {
             RuleTarget::EveryCall => "every call".to_owned(),
             RuleTarget::Command(command) => format!("exactly: {command}"),
             RuleTarget::Prefix(words) => format!("{} …", words.join(" ")),
@@ -174,7 +176,7 @@ impl Rule {
             true => String::new(),
             false => format!(" ({} unchanged)", script::join_names(&self.scripts)),
         };
-        format!("{} {tool}{about}{bound}", self.effect.as_str())
+        format!("{} {tool}{target}{bound}", self.effect.as_str())
     }
 
     /// Describes the rule with its location and dates.
@@ -204,30 +206,30 @@ impl Rule {
 
 impl Rules {
     /// Returns whether a grant may allow the call: no rule asks or denies.
-    pub fn permits_grants(&self, of: &Subject<'_>) -> bool {
+    pub fn permits_grants(&self, subject: &Subject<'_>) -> bool {
         self.read_error.is_none()
-            && self.first_matching(RuleEffect::Ask, of).is_none()
-            && self.first_matching(RuleEffect::Deny, of).is_none()
+            && self.first_matching(RuleEffect::Ask, subject).is_none()
+            && self.first_matching(RuleEffect::Deny, subject).is_none()
     }
 
     /// Returns the first rule with this effect that matches the call, as written.
-    pub fn first_matching(&self, says: RuleEffect, of: &Subject<'_>) -> Option<&Rule> {
-        self.all_matching(says, of).into_iter().next()
+    pub fn first_matching(&self, effect: RuleEffect, subject: &Subject<'_>) -> Option<&Rule> {
+        self.all_matching(effect, subject).into_iter().next()
     }
 
     /// Returns all rules with this effect that match the call, as written.
-    pub(super) fn all_matching(&self, says: RuleEffect, of: &Subject<'_>) -> Vec<&Rule> {
-        let speaks = |rule: &Rule| rule.effect == says && rule.matches(of);
-        let also = self.aliases.iter().filter(|(_, rule)| speaks(rule)).map(|(at, _)| *at);
-        let own = self.list.iter().enumerate().filter(|(_, rule)| speaks(rule)).map(|(at, _)| at);
-        let found: std::collections::BTreeSet<usize> = own.chain(also).collect();
-        found.into_iter().filter_map(|at| self.list.get(at)).collect()
+    pub(super) fn all_matching(&self, effect: RuleEffect, subject: &Subject<'_>) -> Vec<&Rule> {
+        let is_match = |rule: &Rule| rule.effect == effect && rule.matches(subject);
+        let from_aliases = self.aliases.iter().filter(|(_, rule)| is_match(rule)).map(|(index, _)| *index);
+        let from_list = self.list.iter().enumerate().filter(|(_, rule)| is_match(rule)).map(|(index, _)| index);
+        let indices: std::collections::BTreeSet<usize> = from_list.chain(from_aliases).collect();
+        indices.into_iter().filter_map(|index| self.list.get(index)).collect()
     }
 }
 
 /// Returns why the user is asked even if a grant, a rule or the mode would allow the call.
-pub(super) fn rule_asking(rules: &Rules, of: &Subject<'_>) -> Option<String> {
-    let rule = rules.first_matching(RuleEffect::Ask, of);
-    let asks = rule.map(|rule| format!("your rule: {}", rule.describe_with_location()));
-    asks.or_else(|| rules.read_error.as_ref().map(|why| format!("rules not fully readable: {why}")))
+pub(super) fn rule_asking(rules: &Rules, subject: &Subject<'_>) -> Option<String> {
+    let rule = rules.first_matching(RuleEffect::Ask, subject);
+    let reason = rule.map(|rule| format!("your rule: {}", rule.describe_with_location()));
+    reason.or_else(|| rules.read_error.as_ref().map(|why| format!("rules not fully readable: {why}")))
 }

@@ -1,28 +1,29 @@
 //! Rules and grants: matching, precedence, reasons, and that a grant never covers more than intended.
 
+mod prefix_law;
+
 use super::*;
 use crate::chat::{CommandLine, Decider, Grant, GrantScope, Plan, Preconditions, RestrictedPath, SessionGrant};
-use proptest::prelude::*;
 
-fn plan(access: Access) -> Plan {
+fn plan_for(access: Access) -> Plan {
     super::tests::plan(access, false)
 }
 
-fn run(command: &str) -> Plan {
-    plan(Access::Run(
+fn command_plan(command: &str) -> Plan {
+    plan_for(Access::Run(
         CommandLine { command: command.into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() }.into(),
     ))
 }
 
-fn words(text: &str) -> RuleTarget {
+fn prefix_target(text: &str) -> RuleTarget {
     RuleTarget::Prefix(text.split(' ').map(str::to_owned).collect())
 }
 
-pub(super) fn rule(says: RuleEffect, about: RuleTarget) -> Rule {
+pub(super) fn rule(effect: RuleEffect, target: RuleTarget) -> Rule {
     Rule {
-        effect: says,
+        effect,
         tool: None,
-        target: about,
+        target,
         scope: RuleScope::EveryProject,
         created: String::new(),
         expires: String::new(),
@@ -32,18 +33,18 @@ pub(super) fn rule(says: RuleEffect, about: RuleTarget) -> Rule {
     }
 }
 
-fn rules(list: Vec<Rule>) -> Rules {
+fn rules_from(list: Vec<Rule>) -> Rules {
     Rules { list, ..Rules::default() }
 }
 
-fn judged(rules: &Rules, plan: &Plan) -> &'static str {
+fn judge(rules: &Rules, plan: &Plan) -> &'static str {
     judge_plan(&Policy::default(), &[], rules, "tool", plan).as_str()
 }
 
 #[test]
 fn r11_allow_rule_covers_single_plain_commands() {
-    let allow = rules(vec![
-        rule(RuleEffect::Allow, words("cargo test")),
+    let allow = rules_from(vec![
+        rule(RuleEffect::Allow, prefix_target("cargo test")),
         rule(RuleEffect::Allow, RuleTarget::Path("docs/**".into())),
         rule(RuleEffect::Allow, RuleTarget::Command("make x | tee y".into())),
     ]);
@@ -86,7 +87,7 @@ fn r11_allow_rule_covers_single_plain_commands() {
         ("make x | tee y ", "ask"),
         ("", "ask"),
     ] {
-        assert_eq!(judged(&allow, &run(command)), expected, "{command}");
+        assert_eq!(judge(&allow, &command_plan(command)), expected, "{command}");
     }
     for (access, expected) in [
         (Access::Write("docs/a/b.md".into()), "allow"),
@@ -95,63 +96,64 @@ fn r11_allow_rule_covers_single_plain_commands() {
         (Access::WriteOutside("docs/.env".into()), "ask"),
         (Access::ReadSensitive("docs/a".into()), "ask"),
     ] {
-        assert_eq!(judged(&allow, &plan(access.clone())), expected, "{access:?}");
+        assert_eq!(judge(&allow, &plan_for(access.clone())), expected, "{access:?}");
     }
 }
 
 #[test]
 fn r26_rules_and_grants_never_cover_sensitive_or_destructive_calls() {
-    let allow = rules(vec![
-        rule(RuleEffect::Allow, words("cat")),
+    let allow = rules_from(vec![
+        rule(RuleEffect::Allow, prefix_target("cat")),
         rule(RuleEffect::Allow, RuleTarget::Command("cat x".into())),
         rule(RuleEffect::Allow, RuleTarget::Path("**".into())),
         Rule { tool: Some("tool".into()), ..rule(RuleEffect::Allow, RuleTarget::EveryCall) },
     ]);
-    let beyond = |sensitive| Some(RestrictedPath { path: "x".into(), is_sensitive: sensitive });
-    let names = |command: &str, beyond| Plan {
-        preconditions: Preconditions { restricted_path: beyond, ..Preconditions::default() },
-        ..run(command)
+    let restricted_path = |is_sensitive| Some(RestrictedPath { path: "x".into(), is_sensitive });
+    let command_with_path = |command: &str, restricted| Plan {
+        preconditions: Preconditions { restricted_path: restricted, ..Preconditions::default() },
+        ..command_plan(command)
     };
-    let destroys = |plan: Plan| Plan { destroys: Some("all".into()), ..plan };
+    let destructive = |plan: Plan| Plan { destroys: Some("all".into()), ..plan };
     for (plan, expected) in [
-        (run("cat x"), "allow"),
-        (names("cat x", beyond(false)), "allow"),
-        (names("cat y", beyond(false)), "ask"),
-        (names("cat x", beyond(true)), "ask"),
-        (destroys(run("cat x")), "ask"),
-        (destroys(plan(Access::Write("a".into()))), "ask"),
-        (plan(Access::Write("a".into())), "allow"),
-        (plan(Access::WriteOutside(".git/hooks/x".into())), "ask"),
+        (command_plan("cat x"), "allow"),
+        (command_with_path("cat x", restricted_path(false)), "allow"),
+        (command_with_path("cat y", restricted_path(false)), "ask"),
+        (command_with_path("cat x", restricted_path(true)), "ask"),
+        (destructive(command_plan("cat x")), "ask"),
+        (destructive(plan_for(Access::Write("a".into()))), "ask"),
+        (plan_for(Access::Write("a".into())), "allow"),
+        (plan_for(Access::WriteOutside(".git/hooks/x".into())), "ask"),
     ] {
-        assert_eq!(judged(&allow, &plan), expected, "{plan:?}");
+        assert_eq!(judge(&allow, &plan), expected, "{plan:?}");
     }
     // Grants of a session are no wider.
-    let standing = |scope| {
+    let session_grants = |scope| {
         let (grant, call) = (Grant::new("tool", scope), "c".into());
         [SessionGrant { grant, entry_index: 0, call_number: 1, call, by: Decider::Headless }]
     };
-    let exact = standing(GrantScope::Command { command: "cat x".into(), folder: "/p".into(), network: false });
-    let judged = |granted: &[SessionGrant], plan: &Plan| {
-        judge_plan(&Policy::default(), granted, &Rules::default(), "tool", plan).as_str()
+    let exact_grant =
+        session_grants(GrantScope::Command { command: "cat x".into(), folder: "/p".into(), network: false });
+    let judge_with_grants = |grants: &[SessionGrant], plan: &Plan| {
+        judge_plan(&Policy::default(), grants, &Rules::default(), "tool", plan).as_str()
     };
-    assert_eq!(judged(&exact, &names("cat x", beyond(true))), "ask");
-    assert_eq!(judged(&exact, &names("cat x", beyond(false))), "allow");
-    let under = standing(GrantScope::Folder("docs".into()));
-    assert_eq!(judged(&under, &plan(Access::Write("docs/a".into()))), "allow");
-    assert_eq!(judged(&under, &plan(Access::Write("docs/../a".into()))), "ask");
-    assert_eq!(judged(&under, &plan(Access::WriteOutside("docs/a".into()))), "ask");
+    assert_eq!(judge_with_grants(&exact_grant, &command_with_path("cat x", restricted_path(true))), "ask");
+    assert_eq!(judge_with_grants(&exact_grant, &command_with_path("cat x", restricted_path(false))), "allow");
+    let folder_grant = session_grants(GrantScope::Folder("docs".into()));
+    assert_eq!(judge_with_grants(&folder_grant, &plan_for(Access::Write("docs/a".into()))), "allow");
+    assert_eq!(judge_with_grants(&folder_grant, &plan_for(Access::Write("docs/../a".into()))), "ask");
+    assert_eq!(judge_with_grants(&folder_grant, &plan_for(Access::WriteOutside("docs/a".into()))), "ask");
 }
 
 #[test]
 fn r12_deny_rules_apply_at_any_command_length() {
-    let deny = rules(vec![
-        rule(RuleEffect::Deny, words("git push")),
+    let deny = rules_from(vec![
+        rule(RuleEffect::Deny, prefix_target("git push")),
         rule(RuleEffect::Deny, RuleTarget::Path("secrets/**".into())),
         rule(RuleEffect::Deny, RuleTarget::Host("*.evil.example".into())),
-        rule(RuleEffect::Allow, words("git")),
+        rule(RuleEffect::Allow, prefix_target("git")),
         rule(RuleEffect::Allow, RuleTarget::Command("git push".into())),
     ]);
-    let long = "echo a; ".repeat(8_000);
+    let long_prefix = "echo a; ".repeat(8_000);
     for command in [
         "git push".to_owned(),
         "git push --force origin main".to_owned(),
@@ -170,8 +172,8 @@ fn r12_deny_rules_apply_at_any_command_length() {
         "if x; then git push; fi".to_owned(),
         "f() { git push; }; f".to_owned(),
         "git push 'unclosed".to_owned(),
-        format!("{long}git push"),
-        format!("git push; {long}"),
+        format!("{long_prefix}git push"),
+        format!("git push; {long_prefix}"),
         "cat secrets/a".to_owned(),
         "cat ./docs/../secrets/a".to_owned(),
         "cat /p/secrets/a".to_owned(),
@@ -181,23 +183,24 @@ fn r12_deny_rules_apply_at_any_command_length() {
         "ssh me@evil.example".to_owned(),
         "git clone git@a.evil.example:x/y".to_owned(),
     ] {
-        assert_eq!(judged(&deny, &run(&command)), "refuse", "{}", &command[..command.len().min(80)]);
+        assert_eq!(judge(&deny, &command_plan(&command)), "refuse", "{}", &command[..command.len().min(80)]);
     }
     for command in
         ["git log", "git stash push", "git commit -m x push", "echo push", "cat secret", "curl https://good.example"]
     {
-        assert_ne!(judged(&deny, &run(command)), "refuse", "{command}");
+        assert_ne!(judge(&deny, &command_plan(command)), "refuse", "{command}");
     }
     for access in [Access::Read(vec!["a".into(), "secrets/b".into()]), Access::Write("secrets/x".into())] {
-        assert_eq!(judged(&deny, &plan(access.clone())), "refuse", "{access:?}");
+        assert_eq!(judge(&deny, &plan_for(access.clone())), "refuse", "{access:?}");
     }
 }
 
 #[test]
 fn r12_deny_precedes_ask_and_ask_precedes_allow() {
-    let (allow, ask, deny) =
-        [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny].map(|says| rule(says, words("cargo test"))).into();
-    let standing = SessionGrant {
+    let (allow, ask, deny) = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny]
+        .map(|effect| rule(effect, prefix_target("cargo test")))
+        .into();
+    let session_grant = SessionGrant {
         grant: Grant::new(
             "tool",
             GrantScope::Command { command: "cargo test".into(), folder: "/p".into(), network: false },
@@ -207,10 +210,10 @@ fn r12_deny_precedes_ask_and_ask_precedes_allow() {
         call: "c".into(),
         by: Decider::Headless,
     };
-    let word = |list: &[&Rule], dry_run| {
-        let rules = rules(list.iter().map(|rule| (*rule).clone()).collect());
+    let judge_rules = |list: &[&Rule], dry_run| {
+        let rules = rules_from(list.iter().map(|rule| (*rule).clone()).collect());
         let policy = Policy { dry_run, ..Policy::default() };
-        judge_plan(&policy, std::slice::from_ref(&standing), &rules, "tool", &run("cargo test")).as_str()
+        judge_plan(&policy, std::slice::from_ref(&session_grant), &rules, "tool", &command_plan("cargo test")).as_str()
     };
     for (list, expected) in [
         (&[&allow, &ask, &deny][..], "refuse"),
@@ -220,39 +223,48 @@ fn r12_deny_precedes_ask_and_ask_precedes_allow() {
         (&[&allow], "allow"),
         (&[], "allow"),
     ] {
-        assert_eq!(word(list, false), expected, "{list:?}");
+        assert_eq!(judge_rules(list, false), expected, "{list:?}");
     }
-    assert_eq!(word(&[&deny], true), "refuse");
-    assert_eq!(word(&[&allow], true), "rehearse", "no rule leaves the dry run");
+    assert_eq!(judge_rules(&[&deny], true), "refuse");
+    assert_eq!(judge_rules(&[&allow], true), "rehearse", "no rule leaves the dry run");
     let plan_mode = Policy { mode: Mode::Plan, ..Policy::default() };
-    assert_eq!(judge_plan(&plan_mode, &[], &rules(vec![allow.clone()]), "tool", &run("cargo test")).as_str(), "refuse");
+    assert_eq!(
+        judge_plan(&plan_mode, &[], &rules_from(vec![allow.clone()]), "tool", &command_plan("cargo test")).as_str(),
+        "refuse"
+    );
     // A rule may ask about reads, and an unreadable rules file makes every call with effects ask.
-    let read = plan(Access::Read(vec!["a".into()]));
-    assert_eq!(judged(&rules(vec![rule(RuleEffect::Ask, RuleTarget::Path("a".into()))]), &read), "ask");
-    let broken = Rules { read_error: Some("rules.toml:1: x".into()), ..rules(vec![allow.clone()]) };
-    for (plan, expected) in [(run("cargo test"), "ask"), (read, "ask"), (plan(Access::Nothing), "allow")] {
-        assert_eq!(judged(&broken, &plan), expected, "{plan:?}");
+    let read = plan_for(Access::Read(vec!["a".into()]));
+    assert_eq!(judge(&rules_from(vec![rule(RuleEffect::Ask, RuleTarget::Path("a".into()))]), &read), "ask");
+    let unreadable = Rules { read_error: Some("rules.toml:1: x".into()), ..rules_from(vec![allow.clone()]) };
+    for (plan, expected) in [(command_plan("cargo test"), "ask"), (read, "ask"), (plan_for(Access::Nothing), "allow")] {
+        assert_eq!(judge(&unreadable, &plan), expected, "{plan:?}");
     }
 }
 
 #[test]
 fn verdict_names_its_rule_or_grant() {
-    let kept = Rule {
+    let saved_rule = Rule {
         created: "2026-11-22".into(),
         expires: "2027-02-20".into(),
         saved_with_key: "a".into(),
-        ..rule(RuleEffect::Allow, words("cargo test"))
+        ..rule(RuleEffect::Allow, prefix_target("cargo test"))
     };
-    let verdict = judge_plan(&Policy::default(), &[], &rules(vec![kept]), "tool", &run("cargo test"));
+    let verdict =
+        judge_plan(&Policy::default(), &[], &rules_from(vec![saved_rule]), "tool", &command_plan("cargo test"));
     assert_eq!(
         verdict.reason(),
         "your rule: allow cargo test … (rules.toml:3, saved 2026-11-22 with a, until 2027-02-20)"
     );
     let by = Decider::User { key: "enter".into(), after_ms: 900 };
     let grant = Grant::new("tool", GrantScope::File("a".into()));
-    let standing = SessionGrant { grant, entry_index: 4, call_number: 2, call: "c".into(), by };
-    let verdict =
-        judge_plan(&Policy::default(), &[standing], &Rules::default(), "tool", &plan(Access::Write("a".into())));
+    let session_grant = SessionGrant { grant, entry_index: 4, call_number: 2, call: "c".into(), by };
+    let verdict = judge_plan(
+        &Policy::default(),
+        &[session_grant],
+        &Rules::default(),
+        "tool",
+        &plan_for(Access::Write("a".into())),
+    );
     assert_eq!(
         verdict.reason(),
         "allowed before with enter, on call 2 of this session: every tool of a, for this session"
@@ -261,14 +273,14 @@ fn verdict_names_its_rule_or_grant() {
 
 #[test]
 fn r11_offers_only_meaningful_prefixes() {
-    let offered = |command: &str| -> Vec<String> {
+    let offered_prefixes = |command: &str| -> Vec<String> {
         let scope = GrantScope::Command { command: command.into(), folder: "/p".into(), network: false };
-        let plan = Plan { grant: Some(Grant::new("tool", scope)), ..run(command) };
-        let words = grant_scopes("tool", &plan).into_iter().filter_map(|grant| match grant.scope {
+        let plan = Plan { grant: Some(Grant::new("tool", scope)), ..command_plan(command) };
+        let prefixes = grant_scopes("tool", &plan).into_iter().filter_map(|grant| match grant.scope {
             GrantScope::Prefix { words, .. } => Some(words.join(" ")),
             GrantScope::Command { .. } | GrantScope::File(_) | GrantScope::Folder(_) => None,
         });
-        words.collect()
+        prefixes.collect()
     };
     for (command, expected) in [
         ("cargo test", &["cargo test"][..]),
@@ -302,13 +314,13 @@ fn r11_offers_only_meaningful_prefixes() {
         ("cargo test $X", &[]),
         ("cargo test --config x=y", &[]),
     ] {
-        assert_eq!(offered(command), expected, "{command}");
+        assert_eq!(offered_prefixes(command), expected, "{command}");
     }
     let scope = GrantScope::File("docs/a/b.md".into());
-    let plan = Plan { grant: Some(Grant::new("tool", scope)), ..plan(Access::Write("docs/a/b.md".into())) };
-    let words: Vec<String> = grant_scopes("tool", &plan).iter().map(Grant::describe_coverage).collect();
+    let plan = Plan { grant: Some(Grant::new("tool", scope)), ..plan_for(Access::Write("docs/a/b.md".into())) };
+    let coverages: Vec<String> = grant_scopes("tool", &plan).iter().map(Grant::describe_coverage).collect();
     assert_eq!(
-        words,
+        coverages,
         [
             "every tool of docs/a/b.md",
             "every tool of a file below docs/a/",
@@ -320,14 +332,17 @@ fn r11_offers_only_meaningful_prefixes() {
 
 #[test]
 fn explains_every_check() {
-    let allow = rules(vec![rule(RuleEffect::Allow, words("cargo test")), rule(RuleEffect::Deny, words("git push"))]);
-    let told = |command: &str| {
-        let (steps, verdict) = explain_verdict(&Policy::default(), &[], &allow, "tool", &run(command));
-        let steps: Vec<String> =
-            steps.iter().map(|step| format!("{}: {}", step.name, step.results.join(" | "))).collect();
-        format!("{}\n{}", steps.join("\n"), verdict.as_str())
+    let allow = rules_from(vec![
+        rule(RuleEffect::Allow, prefix_target("cargo test")),
+        rule(RuleEffect::Deny, prefix_target("git push")),
+    ]);
+    let explain = |command: &str| {
+        let (checks, verdict) = explain_verdict(&Policy::default(), &[], &allow, "tool", &command_plan(command));
+        let lines: Vec<String> =
+            checks.iter().map(|check| format!("{}: {}", check.name, check.results.join(" | "))).collect();
+        format!("{}\n{}", lines.join("\n"), verdict.as_str())
     };
-    insta::assert_snapshot!(told("A=1 cargo test > x && git push"), @r"
+    insta::assert_snapshot!(explain("A=1 cargo test > x && git push"), @r"
     parsed command: [cargo] [test] · variable A=1 · writes x | && [git] [push]
     effects: tool
     mode: ask: reads run without approval, everything else asks
@@ -336,55 +351,4 @@ fn explains_every_check() {
     rules that allow: does not match: allow cargo test … (rules.toml:3): 2 commands in the line; the rule covers a single one
     refuse
     ");
-}
-
-fn pieces() -> impl Strategy<Value = String> {
-    let signs = "(;|&&|\\|\\||\\||&|\n|>|>>|<|2>|\\$\\(id\\)|`id`|<\\(id\\)|\\$x|\\$\\{x\\}|\\(|\\)|\\{|\\}|!|\\*|~|#)";
-    let words = "( |a|-x|x=y|rm|'|\"|\\\\)";
-    prop::collection::vec(
-        prop_oneof![proptest::string::string_regex(signs).unwrap(), proptest::string::string_regex(words).unwrap()],
-        0..6,
-    )
-    .prop_map(|pieces| pieces.concat())
-}
-
-proptest! {
-    #[test]
-    fn r11_prefix_rule_covers_no_added_syntax(before in pieces(), within in pieces(), behind in pieces()) {
-        let command = format!("{before}cargo{within} test {behind}");
-        let allow = rules(vec![rule(RuleEffect::Allow, words("cargo test"))]);
-        if judged(&allow, &run(&command)) == "allow" {
-            // The command must consist of plain words, without operators outside quotes, beginning with `cargo test`. A
-            // terminator or a comment adds nothing if nothing follows it.
-            let nothing = |rest: &str| rest.lines().map(str::trim_start).all(|line| line.is_empty() || line.starts_with('#'));
-            let (mut quote, mut last) = (None, ' ');
-            let mut letters = command.trim().chars();
-            while let Some(letter) = letters.next() {
-                let before = std::mem::replace(&mut last, letter);
-                let begins = before.is_whitespace();
-                match (quote, letter) {
-                    (None, '#') if begins => {
-                        let rest = letters.as_str();
-                        prop_assert!(nothing(rest.split_once('\n').map_or("", |(_, rest)| rest)), "{command:?}");
-                        break;
-                    }
-                    (None, ';' | '\n') => {
-                        prop_assert!(nothing(letters.as_str()), "{command:?}");
-                        break;
-                    }
-                    (None, '\\') => drop(letters.next()),
-                    (Some('"'), '\\') => drop(letters.next()),
-                    (Some(open), letter) if open == letter => quote = None,
-                    (None, '\'' | '"') => quote = Some(letter),
-                    (Some('"'), letter) => prop_assert!(!"$`".contains(letter) , "{command:?}"),
-                    (Some(_), _) => {}
-                    // `~` is expanded only at the start of a word or a value.
-                    (None, '~') => prop_assert!(!begins && before != '=', "{command:?}"),
-                    (None, letter) => prop_assert!(!"|&<>$`()*".contains(letter), "{command:?}"),
-                }
-            }
-            // `\\cargo` and `''cargo` are cargo.
-            prop_assert_eq!(before.trim().trim_matches(['\\', '\'', '"']), "");
-        }
-    }
 }

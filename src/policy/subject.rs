@@ -16,7 +16,7 @@ pub struct Subject<'a> {
     pub preconditions: &'a Preconditions,
     /// Command that it runs, if any, including commands that only read.
     pub command_line: Option<&'a CommandLine>,
-    reading: OnceCell<Option<ParsedLine>>,
+    parsed_line: OnceCell<Option<ParsedLine>>,
 }
 
 impl<'a> Subject<'a> {
@@ -33,7 +33,7 @@ impl<'a> Subject<'a> {
             (_, Preview::Command(line)) => Some(line),
             (_, Preview::Text(_) | Preview::Edit(_) | Preview::Batch(_)) => None,
         };
-        Self { tool, access, destroys, preconditions, command_line, reading: OnceCell::new() }
+        Self { tool, access, destroys, preconditions, command_line, parsed_line: OnceCell::new() }
     }
 
     /// Creates a subject from a plan.
@@ -48,7 +48,7 @@ impl<'a> Subject<'a> {
 
     /// Returns the parsed command line, which is parsed on first use.
     pub fn parsed_line(&self) -> Option<&ParsedLine> {
-        self.reading
+        self.parsed_line
             .get_or_init(|| self.command_line.map(|line| command_line::parse_command_line(&line.command)))
             .as_ref()
     }

@@ -7,39 +7,40 @@ use super::grammar::{self, ArgumentProblem};
 
 /// Programs that run each of their operands as a target.
 #[rustfmt::skip]
-const RUNNERS: &[&str] = &[
+const TARGET_RUNNERS: &[&str] = &[
     "make", "gmake", "bmake", "remake", "nmake", "dmake", "pmake", "mingw32-make", "colormake", "just", "task", "go-task",
     "rake", "jake", "ninja", "samu", "gradle", "gradlew", "mvn", "mvnw", "mvnd", "xcodebuild", "ant", "b2", "bjam", "doit",
     "fab", "grunt", "gulp", "inv", "invoke", "lein", "mage", "npm-run-all", "pants", "redo", "run-p", "run-s", "sbt",
     "scons", "tup", "waf", "xmake",
 ];
 /// Programs with a verb before the first target: `bazel test //a`.
-const WITH_VERB: &[&str] = &["bazel", "bazelisk", "buck", "buck2", "turbo"];
+const VERB_PROGRAMS: &[&str] = &["bazel", "bazelisk", "buck", "buck2", "turbo"];
 /// Programs that pass the words after `--` to the target.
-const PASS_ON: &[&str] = &["task", "go-task"];
+const PASS_THROUGH_PROGRAMS: &[&str] = &["task", "go-task"];
 
 /// Returns the first word after those of a rule that may be a target. `None` if there is none, if the program takes no
 /// targets, or if the rule names no target and so covers all.
-pub(super) fn find_added_target(words: &[String], all: &[Word]) -> Option<String> {
-    let program = words.first().map(|program| program_base_name(program))?;
-    let has_verb = WITH_VERB.contains(&program);
-    if !has_verb && !RUNNERS.contains(&program) || has_verb && words.len() <= 2 {
+pub(super) fn find_added_target(rule_words: &[String], command_words: &[Word]) -> Option<String> {
+    let program = rule_words.first().map(|program| program_base_name(program))?;
+    let has_verb = VERB_PROGRAMS.contains(&program);
+    if !has_verb && !TARGET_RUNNERS.contains(&program) || has_verb && rule_words.len() <= 2 {
         return None;
     }
-    let rest = all.get(words.len()..)?;
-    let given = grammar::parse_arguments(grammar::program_named(program).unwrap_or(grammar::unknown_program()), rest);
-    let hands_on = PASS_ON.contains(&program) && given.problems.is_empty();
-    let targets = given.operands_before_end.filter(|_| hands_on).unwrap_or(given.operands.len());
-    let target = given.operands.iter().take(targets).next();
-    let target = target.or_else(|| find_uncertain_target(given.problems.first()?, rest));
+    let added_words = command_words.get(rule_words.len()..)?;
+    let arguments =
+        grammar::parse_arguments(grammar::program_named(program).unwrap_or(grammar::unknown_program()), added_words);
+    let passes_rest = PASS_THROUGH_PROGRAMS.contains(&program) && arguments.problems.is_empty();
+    let target_count = arguments.operands_before_end.filter(|_| passes_rest).unwrap_or(arguments.operands.len());
+    let target = arguments.operands.iter().take(target_count).next();
+    let target = target.or_else(|| find_uncertain_target(arguments.problems.first()?, added_words));
     target.map(|target| target.display_text().to_owned())
 }
 
 /// Returns the first word that may be a target after a word of uncertain meaning. What looks like the value of a later
 /// option is a target if that option is the value of the uncertain one.
-fn find_uncertain_target<'a>(problem: &ArgumentProblem, rest: &'a [Word]) -> Option<&'a Word> {
-    let mut after = rest.iter().skip_while(|word| word.display_text() != problem.word()).skip(1);
-    after.find(|word| !word.display_text().starts_with('-'))
+fn find_uncertain_target<'a>(problem: &ArgumentProblem, added_words: &'a [Word]) -> Option<&'a Word> {
+    let mut later_words = added_words.iter().skip_while(|word| word.display_text() != problem.word()).skip(1);
+    later_words.find(|word| !word.display_text().starts_with('-'))
 }
 
 #[cfg(test)]
@@ -47,9 +48,9 @@ mod tests {
     use super::*;
 
     fn check_target(rule: &str, command: &str, expected: Option<&str>) {
-        let words: Vec<String> = rule.split(' ').map(str::to_owned).collect();
-        let all: Vec<Word> = command.split(' ').map(|word| Word::Known(word.to_owned())).collect();
-        assert_eq!(find_added_target(&words, &all).as_deref(), expected, "{rule}: {command}");
+        let rule_words: Vec<String> = rule.split(' ').map(str::to_owned).collect();
+        let command_words: Vec<Word> = command.split(' ').map(|word| Word::Known(word.to_owned())).collect();
+        assert_eq!(find_added_target(&rule_words, &command_words).as_deref(), expected, "{rule}: {command}");
     }
 
     #[test]

@@ -63,10 +63,10 @@ pub struct Withheld {
 impl Withheld {
     /// Returns the outcome for the model and the user.
     pub fn outcome_text(&self) -> String {
-        let live = match self.asks_live {
+        let live_effect = match self.asks_live {
             true => "the user would be asked first",
             false => "it would run without asking",
         };
-        format!("Withheld in this dry run: {}. Live, {live}.", self.reads)
+        format!("Withheld in this dry run: {}. Live, {live_effect}.", self.reads)
     }
 }

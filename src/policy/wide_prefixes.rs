@@ -38,7 +38,7 @@ const EXACT_ONLY_PROGRAMS: &[&str] = &[
 
 /// Subcommands that change settings of other programs or run their arguments.
 #[rustfmt::skip]
-const SUB_WRAPPERS: &[(&str, &[&str])] = &[
+const WRAPPER_SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("git", &["config", "submodule", "bisect", "filter-branch", "difftool", "mergetool", "rebase", "clone", "remote",
     "send-email", "for-each-repo"]),
     ("docker", &["run", "exec", "compose"]), ("podman", &["run", "exec", "compose"]), ("kubectl", &["exec", "run"]),
@@ -53,7 +53,7 @@ const SUB_WRAPPERS: &[(&str, &[&str])] = &[
 pub fn explain_too_wide(words: &[String]) -> Option<String> {
     let program = words.first().map(|word| program_base_name(word)).filter(|program| !program.is_empty());
     let Some(program) = program else { return Some("no program named".to_owned()) };
-    let sub = words.get(1).map(String::as_str);
+    let subcommand = words.get(1).map(String::as_str);
     if runs_its_arguments(program) {
         return Some(format!("{program} runs its arguments"));
     }
@@ -69,9 +69,11 @@ pub fn explain_too_wide(words: &[String]) -> Option<String> {
     if EXACT_ONLY_PROGRAMS.contains(&program) {
         return Some(format!("effect of {program} depends on every argument"));
     }
-    let wraps = SUB_WRAPPERS.iter().find(|(name, _)| *name == program);
-    match (wraps, sub) {
-        (Some((_, subs)), Some(sub)) if subs.contains(&sub) => Some(format!("{program} {sub} can run other programs")),
+    let entry = WRAPPER_SUBCOMMANDS.iter().find(|(name, _)| *name == program);
+    match (entry, subcommand) {
+        (Some((_, subcommands)), Some(subcommand)) if subcommands.contains(&subcommand) => {
+            Some(format!("{program} {subcommand} can run other programs"))
+        }
         (Some(_) | None, _) => None,
     }
 }

@@ -62,41 +62,41 @@ impl Answers {
         if answers.list.is_empty() && answers.declined.is_empty() {
             return Err(format!("it holds no answers; {EXPECTED_FORMATS}"));
         }
-        for (at, one) in answers.list.iter().enumerate() {
-            let again = |other: &&FileAnswer| other.keyword == one.keyword && other.call == one.call;
-            if answers.list[..at].iter().any(|other| again(&other)) {
-                return Err(format!("it answers {:?} twice", one.keyword));
+        for (index, answer) in answers.list.iter().enumerate() {
+            let is_same = |other: &&FileAnswer| other.keyword == answer.keyword && other.call == answer.call;
+            if answers.list[..index].iter().any(|other| is_same(&other)) {
+                return Err(format!("it answers {:?} twice", answer.keyword));
             }
         }
         Ok(answers)
     }
 
     /// Matches the answers with these questions.
-    pub fn match_questions(&mut self, call: &CallId, asked: &Questions) -> AnswerMatch {
-        if self.declined.iter().any(|one| one.as_ref().is_none_or(|id| *id == call.0)) {
+    pub fn match_questions(&mut self, call: &CallId, questions: &Questions) -> AnswerMatch {
+        if self.declined.iter().any(|declined_call| declined_call.as_ref().is_none_or(|id| *id == call.0)) {
             return AnswerMatch::Answered(Answer {
                 origin: AnswerOrigin::File,
                 ..Answer::from_status(AnswerStatus::Declined)
             });
         }
-        let (mut list, mut missing, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
-        for question in &asked.list {
-            let meant = |one: &&mut FileAnswer| {
-                one.keyword == question.keyword && one.call.as_ref().is_none_or(|id| *id == call.0)
+        let (mut list, mut missing, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        for question in &questions.list {
+            let is_for_question = |answer: &&mut FileAnswer| {
+                answer.keyword == question.keyword && answer.call.as_ref().is_none_or(|id| *id == call.0)
             };
-            match self.list.iter_mut().filter(|one| !one.value.is_null()).find(meant) {
+            match self.list.iter_mut().filter(|answer| !answer.value.is_null()).find(is_for_question) {
                 None => missing.push(question.keyword.clone()),
-                Some(one) => {
-                    one.is_used = true;
-                    match parse_answer(question, &one.value) {
-                        Ok(given) => list.push(given),
-                        Err(why) => wrong.push(format!("{}: {why}", question.keyword)),
+                Some(answer) => {
+                    answer.is_used = true;
+                    match parse_answer(question, &answer.value) {
+                        Ok(question_answer) => list.push(question_answer),
+                        Err(why) => errors.push(format!("{}: {why}", question.keyword)),
                     }
                 }
             }
         }
-        if !wrong.is_empty() {
-            return AnswerMatch::Mismatch(wrong.join("\n"));
+        if !errors.is_empty() {
+            return AnswerMatch::Mismatch(errors.join("\n"));
         }
         if !missing.is_empty() {
             return AnswerMatch::Missing(missing);
@@ -108,13 +108,19 @@ impl Answers {
     ///
     /// # Errors
     /// Returns what is wrong and what was expected.
-    pub fn match_exactly(&mut self, call: &CallId, asked: &Questions) -> Result<Answer, String> {
-        let keywords: Vec<&str> = asked.list.iter().map(|question| question.keyword.as_str()).collect();
-        let here = |one: &&FileAnswer| one.call.as_ref().is_none_or(|id| *id == call.0);
-        if let Some(one) = self.list.iter().filter(here).find(|one| !keywords.contains(&one.keyword.as_str())) {
-            return Err(format!("no question has the keyword {:?}; waiting: {}", one.keyword, quote_names(&keywords)));
+    pub fn match_exactly(&mut self, call: &CallId, questions: &Questions) -> Result<Answer, String> {
+        let keywords: Vec<&str> = questions.list.iter().map(|question| question.keyword.as_str()).collect();
+        let is_for_call = |answer: &&FileAnswer| answer.call.as_ref().is_none_or(|id| *id == call.0);
+        if let Some(answer) =
+            self.list.iter().filter(is_for_call).find(|answer| !keywords.contains(&answer.keyword.as_str()))
+        {
+            return Err(format!(
+                "no question has the keyword {:?}; waiting: {}",
+                answer.keyword,
+                quote_names(&keywords)
+            ));
         }
-        match self.match_questions(call, asked) {
+        match self.match_questions(call, questions) {
             AnswerMatch::Answered(answer) => Ok(answer),
             AnswerMatch::Mismatch(why) => Err(why),
             AnswerMatch::Missing(missing) => {
@@ -125,7 +131,7 @@ impl Answers {
 
     /// Returns the keywords that no question has.
     pub fn unused_keywords(&self) -> Vec<&str> {
-        self.list.iter().filter(|one| !one.is_used).map(|one| one.keyword.as_str()).collect()
+        self.list.iter().filter(|answer| !answer.is_used).map(|answer| answer.keyword.as_str()).collect()
     }
 
     fn add_object(&mut self, fields: &Map<String, Value>) -> Result<(), String> {
@@ -136,9 +142,9 @@ impl Answers {
         if fields.get("questions").is_some_and(Value::is_array) {
             return self.add_waiting_call(&Value::Object(fields.clone()));
         }
-        let declines = fields.get("status").is_some_and(|status| status == "declined");
+        let is_declined = fields.get("status").is_some_and(|status| status == "declined");
         match fields.get("answers") {
-            _ if declines => self.declined.push(None),
+            _ if is_declined => self.declined.push(None),
             Some(Value::Array(items)) => return self.add_list(items, None),
             Some(Value::Object(map)) => self.add_map(map),
             Some(_) | None => self.add_map(fields),
@@ -149,23 +155,25 @@ impl Answers {
     /// Adds the answers to the waiting calls. The output has the same calls under a new and an old name; an answer may be
     /// filled in under either of them.
     fn add_waiting_calls(&mut self, lists: [Option<&Vec<Value>>; 2]) -> Result<(), String> {
-        let [new, old] = lists.map(|list| -> Result<Self, String> {
+        let [from_new, from_old] = lists.map(|list| -> Result<Self, String> {
             let mut answers = Self::default();
             list.into_iter().flatten().try_for_each(|item| answers.add_waiting_call(item))?;
             Ok(answers)
         });
-        let (mut answers, old) = (new?, old?);
+        let (mut answers, old_answers) = (from_new?, from_old?);
         let count = answers.list.len();
-        for one in old.list {
-            match answers.list[..count].iter_mut().find(|other| other.keyword == one.keyword && other.call == one.call)
+        for old_answer in old_answers.list {
+            match answers.list[..count]
+                .iter_mut()
+                .find(|new_answer| new_answer.keyword == old_answer.keyword && new_answer.call == old_answer.call)
             {
-                Some(other) if other.value.is_null() => *other = one,
-                Some(other) if one.value.is_null() || one.value == other.value => {}
-                Some(_) | None => answers.list.push(one),
+                Some(new_answer) if new_answer.value.is_null() => *new_answer = old_answer,
+                Some(new_answer) if old_answer.value.is_null() || old_answer.value == new_answer.value => {}
+                Some(_) | None => answers.list.push(old_answer),
             }
         }
         self.list.append(&mut answers.list);
-        self.declined.extend(answers.declined.into_iter().chain(old.declined));
+        self.declined.extend(answers.declined.into_iter().chain(old_answers.declined));
         Ok(())
     }
 
@@ -182,8 +190,8 @@ impl Answers {
                 return Err("a question in it has no \"keyword\"".to_owned());
             };
             let mut value = question["answer"].clone();
-            let noted = !question["note"].is_null() || !question["notes"].is_null();
-            if noted && !value.is_null() {
+            let has_note = !question["note"].is_null() || !question["notes"].is_null();
+            if has_note && !value.is_null() {
                 let (note, notes) = (&question["note"], &question["notes"]);
                 value = serde_json::json!({ "answer": value, "note": note, "notes": notes });
             }
@@ -198,9 +206,10 @@ impl Answers {
             let (Some(fields), Some(keyword)) = (item.as_object(), item["keyword"].as_str()) else {
                 return Err(format!("an answer in it has no \"keyword\"; {EXPECTED_FORMATS}"));
             };
-            let rest = fields.iter().filter(|(name, _)| *name != "keyword" && *name != "question");
-            let rest: Map<String, Value> = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
-            self.add_answer(call.map(str::to_owned), keyword, Value::Object(rest));
+            let answer_fields = fields.iter().filter(|(name, _)| *name != "keyword" && *name != "question");
+            let answer_fields: Map<String, Value> =
+                answer_fields.map(|(name, value)| (name.clone(), value.clone())).collect();
+            self.add_answer(call.map(str::to_owned), keyword, Value::Object(answer_fields));
         }
         Ok(())
     }
@@ -218,10 +227,10 @@ impl Answers {
 
 /// Parses the JSON of a file. A duplicate key is an error, because it is ambiguous.
 fn parse_json(text: &str) -> Result<Value, String> {
-    let doubtful = |error: &serde_json::Error| format!("it is invalid: {error}");
+    let invalid_error = |error: &serde_json::Error| format!("it is invalid: {error}");
     let error = match unique_keys::parse_unique(text) {
         Ok((value, None)) => return Ok(value),
-        Err(error) if error.is_data() => return Err(doubtful(&error)),
+        Err(error) if error.is_data() => return Err(invalid_error(&error)),
         Ok((_, Some(error))) | Err(error) => error,
     };
     // The complete output of -p: text of the model, and the waiting questions as the last line.
@@ -229,7 +238,7 @@ fn parse_json(text: &str) -> Result<Value, String> {
         match unique_keys::parse_unique(line) {
             Ok((value, None)) if value["kind"] == "waits" || value["state"] == "waiting" => return Ok(value),
             Err(error) if error.is_data() && ["\"waiting\"", "\"waits\""].iter().any(|name| line.contains(name)) => {
-                return Err(doubtful(&error));
+                return Err(invalid_error(&error));
             }
             Ok(_) | Err(_) => {}
         }

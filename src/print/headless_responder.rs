@@ -7,28 +7,28 @@ use serde_json::{Value, json};
 
 /// Denies every call that needs approval, records it, and answers questions from a file.
 pub(super) struct HeadlessResponder {
-    denied: Vec<Value>,
+    denied_calls: Vec<Value>,
     /// True if a rule could allow one of the denied calls.
     may_use_rule: bool,
     answers: Answers,
     mismatch: Option<String>,
-    missing: Vec<String>,
+    missing_keywords: Vec<String>,
 }
 
 impl HeadlessResponder {
     pub(super) fn new(answers: Answers) -> Self {
-        Self { denied: Vec::new(), may_use_rule: false, answers, mismatch: None, missing: Vec::new() }
+        Self { denied_calls: Vec::new(), may_use_rule: false, answers, mismatch: None, missing_keywords: Vec::new() }
     }
 
     /// Returns the response to a waiting call, if one is possible without a user.
     pub(super) fn respond(&mut self, state: &State) -> Option<Event> {
-        (self.mismatch, self.missing) = (None, Vec::new());
+        (self.mismatch, self.missing_keywords) = (None, Vec::new());
         for waiting in state.waiting_calls() {
             match waiting {
-                WaitingCall::Approval { call, plan, reason, by } => {
-                    self.denied.push(json!({
+                WaitingCall::Approval { call, plan, reason, sub_agent } => {
+                    self.denied_calls.push(json!({
                         "kind": "denied", "why": "no interactive user was available to approve this call", "call": call.id.0, "tool": call.name, "title": plan.title,
-                        "summary": plan.summary, "access": plan.access, "reason": reason, "sub_agent": by,
+                        "summary": plan.summary, "access": plan.access, "reason": reason, "sub_agent": sub_agent,
                         // The name of version 0.1, kept for one release.
                         "what": plan.summary,
                     }));
@@ -42,7 +42,7 @@ impl HeadlessResponder {
                         AnswerMatch::Answered(answer) => {
                             return Some(Event::QuestionsAnswered { call: call.id.clone(), answer, by: Decider::File });
                         }
-                        AnswerMatch::Missing(keywords) => self.missing.extend(keywords),
+                        AnswerMatch::Missing(keywords) => self.missing_keywords.extend(keywords),
                         AnswerMatch::Mismatch(why) => self.mismatch = Some(why),
                     }
                 }
@@ -58,58 +58,58 @@ impl HeadlessResponder {
 
     /// Describes problems with the answers, one sentence each.
     pub(super) fn describe_problems(&self, state: &State) -> Vec<String> {
-        let mut troubles = Vec::new();
+        let mut problems = Vec::new();
         if self.answers == Answers::default() {
-            return troubles;
+            return problems;
         }
         if let Some(why) = &self.mismatch {
-            troubles.push(format!("the answers do not match; the question is still waiting. {why}"));
-        } else if !self.missing.is_empty() && state.waiting_call().is_some() {
-            troubles.push(format!("no answer to {}; the question is still waiting", self.missing.join(", ")));
+            problems.push(format!("the answers do not match; the question is still waiting. {why}"));
+        } else if !self.missing_keywords.is_empty() && state.waiting_call().is_some() {
+            problems.push(format!("no answer to {}; the question is still waiting", self.missing_keywords.join(", ")));
         }
         let unused = self.answers.unused_keywords();
         if !unused.is_empty() {
-            troubles.push(format!("unused answers: {}", unused.join(", ")));
+            problems.push(format!("unused answers: {}", unused.join(", ")));
         }
-        troubles
+        problems
     }
 
     /// Returns everything that needed a user as one object: denied calls with ways to allow them, and questions that
     /// can be answered later. `None` if there is neither.
     pub(super) fn into_json(self, state: &State, session: &SessionId) -> Option<Value> {
-        let mut waits = Vec::new();
+        let mut open_questions = Vec::new();
         for waiting in state.waiting_calls() {
-            let WaitingCall::Answer { call, questions, by } = waiting else { continue };
+            let WaitingCall::Answer { call, questions, sub_agent } = waiting else { continue };
             let mut list = json!(questions.list);
             for question in list.as_array_mut().into_iter().flatten() {
                 // A place for the answer, so that the output can be filled in and used as a file of answers.
                 question["answer"] = Value::Null;
             }
-            waits.push(json!({
-                "kind": "question", "call": call.id.0, "sub_agent": by, "questions": list,
+            open_questions.push(json!({
+                "kind": "question", "call": call.id.0, "sub_agent": sub_agent, "questions": list,
             }));
         }
-        let (asks, denies) = (!waits.is_empty(), !self.denied.is_empty());
-        let (state, kind) = if asks { ("waiting", "waits") } else { ("denied", "denied") };
-        let mut told = json!({
+        let (has_questions, has_denied) = (!open_questions.is_empty(), !self.denied_calls.is_empty());
+        let (state, kind) = if has_questions { ("waiting", "waits") } else { ("denied", "denied") };
+        let mut report = json!({
             "kind": kind, "state": state, "session": session.0, "resume": format!("aye --resume {session}"),
         });
-        if asks {
+        if has_questions {
             // The name of version 0.1, kept for one release.
-            told["waits"] = waits.clone().into();
-            told["waiting"] = waits.into();
-            told["answer_with"] = format!("aye -p --resume {session} --answers FILE").into();
+            report["waits"] = open_questions.clone().into();
+            report["waiting"] = open_questions.into();
+            report["answer_with"] = format!("aye -p --resume {session} --answers FILE").into();
         }
-        if denies {
+        if has_denied {
             let terminal = format!("interactively: run aye --resume {session} and tell the model to try again");
-            let mut ways = vec![terminal];
+            let mut remedies = vec![terminal];
             if self.may_use_rule {
-                let words = "with a rule that allows it: aye rules explain 'COMMAND' shows the present verdict";
-                ways.push(words.to_owned());
+                let rule_hint = "with a rule that allows it: aye rules explain 'COMMAND' shows the present verdict";
+                remedies.push(rule_hint.to_owned());
             }
-            ways.push("with a --mode that allows it".to_owned());
-            (told["denied"], told["to_allow"]) = (self.denied.into(), ways.into());
+            remedies.push("with a --mode that allows it".to_owned());
+            (report["denied"], report["to_allow"]) = (self.denied_calls.into(), remedies.into());
         }
-        (asks || denies).then_some(told)
+        (has_questions || has_denied).then_some(report)
     }
 }

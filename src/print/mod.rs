@@ -74,9 +74,9 @@ pub struct HeadlessRun<'a> {
 /// Describes which entries of a session could not be saved.
 fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
     let entries = state.session.entries();
-    let lost = &entries[entries.len().saturating_sub(unsaved.entries)..];
-    let what = describe_entries(lost);
-    format!("{}. Not kept: {what}", unsaved.reason)
+    let unsaved_entries = &entries[entries.len().saturating_sub(unsaved.entries)..];
+    let description = describe_entries(unsaved_entries);
+    format!("{}. Not kept: {description}", unsaved.reason)
 }
 
 /// Sends the prompt and prints the reply. Calls that need approval are denied. A question is answered from the file of
@@ -86,13 +86,13 @@ fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
 /// If the output cannot be written.
 pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
     let HeadlessRun { mut state, mut runtime, mut events, effects, session, prompt, answers, format, .. } = run;
-    let (tidy, err) = (run.clean_errors, run.err);
+    let (clean_error, err) = (run.clean_errors, run.err);
     let mut printer = Printer::new(format, run.clean, run.out);
-    let mut stand_in = HeadlessResponder::new(answers);
+    let mut responder = HeadlessResponder::new(answers);
     let mut exit = Exit::Done;
     let mut effects = effects;
-    let mut told = None;
-    let mut stopped = std::pin::pin!(tokio::signal::ctrl_c());
+    let mut last_notice = None;
+    let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
     if !prompt.trim().is_empty() {
         effects.extend(agent::update(&mut state, Event::UserMessage(prompt)));
     }
@@ -100,26 +100,26 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
         for effect in &effects {
             if let Effect::AppendEntry(entry) = effect {
                 printer.print_entry(entry)?;
-                if let Entry::Compacted { tokens: (before, after), .. } = entry {
-                    writeln!(err, "aye: earlier messages were summarised · {before} → {after} tokens")?;
+                if let Entry::Compacted { tokens: (tokens_before, tokens_after), .. } = entry {
+                    writeln!(err, "aye: earlier messages were summarised · {tokens_before} → {tokens_after} tokens")?;
                 }
                 if let Entry::FellBack { model, reason: why } = entry {
                     let why = why.trim_end_matches('.');
-                    writeln!(err, "aye: {}", tidy(&format!("{why}; fell back to {model}")))?;
+                    writeln!(err, "aye: {}", clean_error(&format!("{why}; fell back to {model}")))?;
                 }
                 if let Entry::Ended { ending: Ending::Failed(why) } = entry {
                     exit = Exit::Failed;
-                    writeln!(err, "aye: {}", tidy(why))?;
+                    writeln!(err, "aye: {}", clean_error(why))?;
                 }
             }
         }
-        if let Some(trouble) = runtime.execute(effects)
-            && told.as_ref() != Some(&trouble)
+        if let Some(notice) = runtime.execute(effects)
+            && last_notice.as_ref() != Some(&notice)
         {
-            writeln!(err, "aye: {}", tidy(&trouble))?;
-            told = Some(trouble);
+            writeln!(err, "aye: {}", clean_error(&notice))?;
+            last_notice = Some(notice);
         }
-        if let Some(event) = stand_in.respond(&state) {
+        if let Some(event) = responder.respond(&state) {
             effects = agent::update(&mut state, event);
             continue;
         }
@@ -129,7 +129,7 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
         }
         let event = tokio::select! {
             event = events.recv() => event,
-            _ = &mut stopped, if exit != Exit::Stopped => {
+            _ = &mut interrupt, if exit != Exit::Stopped => {
                 exit = Exit::Stopped;
                 Some(Event::TurnInterrupted)
             }
@@ -147,10 +147,10 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
             // Printed reasoning stays; the reply begins on a new line.
             printer.finish_line()?;
         }
-        if let Event::ReplyChunk { chunk: Chunk::Retrying { wait, why, .. }, turn, .. } = &event
+        if let Event::ReplyChunk { chunk: Chunk::Retrying { wait, reason: why, .. }, turn, .. } = &event
             && state.current_turn() == Some(*turn)
         {
-            writeln!(err, "aye: {}; trying again in {} s", tidy(why), wait.as_secs_f64().ceil())?;
+            writeln!(err, "aye: {}; trying again in {} s", clean_error(why), wait.as_secs_f64().ceil())?;
         }
         effects = agent::update(&mut state, event);
     }
@@ -158,19 +158,19 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
     let unsaved = runtime.save_unsaved();
     if let Some(unsaved) = &unsaved {
         exit = if exit == Exit::Done { Exit::Failed } else { exit };
-        let words = format!("session {session} is not saved: {}", explain_unsaved(unsaved, &state));
-        writeln!(err, "aye: {}", tidy(&words))?;
+        let message = format!("session {session} is not saved: {}", explain_unsaved(unsaved, &state));
+        writeln!(err, "aye: {}", clean_error(&message))?;
     }
-    for why in stand_in.describe_problems(&state) {
-        writeln!(err, "aye: {}", tidy(&why))?;
+    for problem in responder.describe_problems(&state) {
+        writeln!(err, "aye: {}", clean_error(&problem))?;
     }
-    if stand_in.has_mismatch() {
+    if responder.has_mismatch() {
         exit = Exit::Mismatch;
     }
-    let Some(told) = stand_in.into_json(&state, &session).filter(|_| exit != Exit::Stopped) else {
+    let Some(report) = responder.into_json(&state, &session).filter(|_| exit != Exit::Stopped) else {
         return Ok(exit);
     };
-    printer.print_json(&told)?;
+    printer.print_json(&report)?;
     // A question in a session that is not saved cannot be answered later.
     Ok(if exit == Exit::Mismatch || unsaved.is_some() { exit } else { Exit::Waiting })
 }

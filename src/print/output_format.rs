@@ -21,12 +21,12 @@ pub(super) struct Printer<'a> {
     out: &'a mut dyn Write,
     /// The unfinished line. Lines are cleaned as a whole, because an escape sequence may be split between parts.
     line: String,
-    begun: bool,
+    is_line_open: bool,
 }
 
 impl<'a> Printer<'a> {
     pub(super) fn new(format: OutputFormat, clean: fn(&str) -> String, out: &'a mut dyn Write) -> Self {
-        Self { format, clean, out, line: String::new(), begun: false }
+        Self { format, clean, out, line: String::new(), is_line_open: false }
     }
 
     /// Prints more text of the reply.
@@ -36,12 +36,12 @@ impl<'a> Printer<'a> {
         }
         self.line.push_str(text);
         if let Some(end) = self.line.rfind('\n') {
-            let rest = self.line.split_off(end + 1);
-            let whole = std::mem::replace(&mut self.line, rest);
-            write!(self.out, "{}", (self.clean)(&whole))?;
+            let unfinished = self.line.split_off(end + 1);
+            let complete_lines = std::mem::replace(&mut self.line, unfinished);
+            write!(self.out, "{}", (self.clean)(&complete_lines))?;
             self.out.flush()?;
         }
-        self.begun = true;
+        self.is_line_open = true;
         Ok(())
     }
 
@@ -63,9 +63,9 @@ impl<'a> Printer<'a> {
 
     /// Ends an unfinished line.
     pub(super) fn finish_line(&mut self) -> io::Result<()> {
-        if self.begun {
+        if self.is_line_open {
             writeln!(self.out, "{}", (self.clean)(&std::mem::take(&mut self.line)))?;
-            self.begun = false;
+            self.is_line_open = false;
         }
         self.out.flush()
     }
@@ -79,8 +79,8 @@ pub fn escape_json(json: &str) -> String {
 /// Makes a reply safe to print: removes control characters except line feeds and tabs, and marks other invisible
 /// characters.
 pub fn to_printable(text: &str) -> String {
-    let bare: String = text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect();
-    mark_hidden(&bare).into_owned()
+    let visible: String = text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect();
+    mark_hidden(&visible).into_owned()
 }
 
 #[cfg(test)]
@@ -98,16 +98,16 @@ mod tests {
         let text =
             "a\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}é\u{1f980}\u{e0041}\u{e007f}\u{200b}\u{feff}\u{2060} 👩\u{200d}👧";
         let value = serde_json::json!({ "text": text });
-        let written = escape_json(&value.to_string());
+        let escaped = escape_json(&value.to_string());
         assert!(
-            written.contains("👩\u{200d}👧")
-                && !written.chars().any(|c| c.is_control()
+            escaped.contains("👩\u{200d}👧")
+                && !escaped.chars().any(|c| c.is_control()
                     || matches!(
                         c,
                         '\u{202e}' | '\u{2066}' | '\u{200b}' | '\u{feff}' | '\u{2060}' | '\u{e0000}'..='\u{e007f}'
                     )),
-            "{written}"
+            "{escaped}"
         );
-        assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);
+        assert_eq!(serde_json::from_str::<Value>(&escaped).unwrap(), value);
     }
 }

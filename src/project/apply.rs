@@ -38,20 +38,21 @@ impl Rehearsal {
     /// Returns whether the live path is neither in its state before the rehearsal first changed it nor in a state that
     /// was applied since. Compares content, mode, file type, and the folders on the way.
     pub fn is_conflict(&self, path: &Path) -> bool {
-        let now = self.live_fingerprint(path);
-        let as_it_was = self.origin(path).unwrap_or_default().matches(&now);
-        if !as_it_was && !self.applied_states(path).any(|holds| holds.matches(&now)) {
+        let live = self.live_fingerprint(path);
+        let is_original = self.origin(path).unwrap_or_default().matches(&live);
+        if !is_original && !self.applied_states(path).any(|state| state.matches(&live)) {
             return true;
         }
         // Every folder on the way still exists.
         if path.parent().is_some_and(|folder| self.has_live_folder(folder)) {
             return false;
         }
-        let mut way: Vec<&Path> = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()).collect();
-        way.reverse();
-        for folder in way {
-            let there = self.root().join(folder).symlink_metadata().is_ok_and(|meta| meta.is_dir());
-            match self.origin(folder).filter(|_| !there) {
+        let mut parents: Vec<&Path> =
+            path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()).collect();
+        parents.reverse();
+        for folder in parents {
+            let exists = self.root().join(folder).symlink_metadata().is_ok_and(|meta| meta.is_dir());
+            match self.origin(folder).filter(|_| !exists) {
                 Some(origin) if origin.is_folder() && !self.was_applied(folder) => return true,
                 // If the folder did not exist before, there is nothing in it to conflict with.
                 Some(origin) if origin.is_nothing() => return false,
@@ -62,9 +63,9 @@ impl Rehearsal {
     }
 
     /// Locates a path of the project with all links in its parent folders resolved, as the policy checks it.
-    pub fn locate_live(&self, below: &Path) -> Result<Location, Error> {
-        let whole = self.root().join(below);
-        let (parent, name) = (whole.parent().unwrap_or(self.root()), whole.file_name().unwrap_or_default());
+    pub fn locate_live(&self, relative: &Path) -> Result<Location, Error> {
+        let full_path = self.root().join(relative);
+        let (parent, name) = (full_path.parent().unwrap_or(self.root()), full_path.file_name().unwrap_or_default());
         // If the path itself is a link, the link is what is changed.
         let real = path::resolve_links(parent, &path::link_target)?.join(name);
         Ok(self.locate_below(real))
@@ -102,9 +103,9 @@ impl Rehearsal {
 
     /// Records the state before it is applied, so that an interruption does not leave a conflict.
     fn record_applied(&self, path: &Path, after: &FileNode) -> Result<(), Error> {
-        let holds = AppliedState::Current { holds: Fingerprint::from_node(after) };
-        let line = AppliedRecord { path: path.as_os_str().as_bytes().to_vec(), state: holds };
-        let keep = || {
+        let state = AppliedState::Current { holds: Fingerprint::from_node(after) };
+        let line = AppliedRecord { path: path.as_os_str().as_bytes().to_vec(), state };
+        let append = || {
             let mut text = serde_json::to_vec(&line)?;
             // Ends a truncated line.
             text.insert(0, b'\n');
@@ -112,7 +113,7 @@ impl Rehearsal {
             let file = self.overlay_folder().join(APPLIED_FILE);
             fs::OpenOptions::new().create(true).append(true).open(file)?.write_all(&text)
         };
-        keep().map_err(|source: io::Error| Error::in_overlay(path, source))
+        append().map_err(|source: io::Error| Error::in_overlay(path, source))
     }
 
     /// Returns the states that were applied at a path.
@@ -120,8 +121,8 @@ impl Rehearsal {
         let bytes = fs::read(self.overlay_folder().join(APPLIED_FILE)).unwrap_or_default();
         let lines = bytes.split(|byte| *byte == b'\n');
         let lines = lines.filter_map(|line| serde_json::from_slice::<AppliedRecord>(line).ok());
-        let here: Vec<AppliedRecord> = lines.filter(|line| line.path == path.as_os_str().as_bytes()).collect();
-        here.into_iter().map(|line| match line.state {
+        let records: Vec<AppliedRecord> = lines.filter(|line| line.path == path.as_os_str().as_bytes()).collect();
+        records.into_iter().map(|record| match record.state {
             AppliedState::Current { holds } => holds,
             AppliedState::Legacy { holds } => Fingerprint::from_hash(holds),
         })

@@ -36,17 +36,17 @@ impl<'a> ExpectedFile<'a> {
 }
 
 /// Reads the whole file at `real`, which errors show as `shown`.
-pub fn read_file(real: &Path, shown: &Path) -> Result<Vec<u8>, Error> {
-    let (parent, name) = split_parent(real, shown)?;
-    let way = open_parents(parent, None).map_err(|errno| convert_error(errno, shown))?;
-    Ok(read_file_in(&way.folder, name, shown)?.0)
+pub fn read_file(real: &Path, display_path: &Path) -> Result<Vec<u8>, Error> {
+    let (parent, name) = split_parent(real, display_path)?;
+    let parents = open_parents(parent, None).map_err(|errno| convert_error(errno, display_path))?;
+    Ok(read_file_in(&parents.folder, name, display_path)?.0)
 }
 
 /// Opens the regular file at `real`, of any size.
-pub fn open_file(real: &Path, shown: &Path) -> Result<File, Error> {
-    let (parent, name) = split_parent(real, shown)?;
-    let way = open_parents(parent, None).map_err(|errno| convert_error(errno, shown))?;
-    Ok(open_file_in(&way.folder, name, shown)?.0)
+pub fn open_file(real: &Path, display_path: &Path) -> Result<File, Error> {
+    let (parent, name) = split_parent(real, display_path)?;
+    let parents = open_parents(parent, None).map_err(|errno| convert_error(errno, display_path))?;
+    Ok(open_file_in(&parents.folder, name, display_path)?.0)
 }
 
 /// Replaces the file at `real` if its content is exactly `before`, or creates it together with its missing folders
@@ -57,90 +57,90 @@ pub fn open_file(real: &Path, shown: &Path) -> Result<File, Error> {
 /// are not copied.
 pub fn replace_file(
     real: &Path,
-    shown: &Path,
+    display_path: &Path,
     before: Option<ExpectedFile<'_>>,
     after: ExpectedFile<'_>,
     top: &Path,
 ) -> Result<(), Error> {
-    let (parent, name) = split_parent(real, shown)?;
-    let failed = |errno| convert_error(errno, shown);
-    let make = before.is_none().then_some(top);
-    let way = open_parents(parent, make).map_err(|errno| match errno {
+    let (parent, name) = split_parent(real, display_path)?;
+    let to_error = |errno| convert_error(errno, display_path);
+    let create_below = before.is_none().then_some(top);
+    let parents = open_parents(parent, create_below).map_err(|errno| match errno {
         // The file was deleted together with its folder.
-        Errno::NOENT => Error::Changed(shown.to_owned()),
-        errno => convert_error(errno, shown),
+        Errno::NOENT => Error::Changed(display_path.to_owned()),
+        errno => convert_error(errno, display_path),
     })?;
-    let folder = &way.folder;
+    let folder = &parents.folder;
     temporary_names::remove_leftovers(folder);
-    let write = || {
-        let old = check_unchanged(folder, name, shown, before)?;
+    let write_and_exchange = || {
+        let old = check_unchanged(folder, name, display_path, before)?;
         if old.is_some() && after.mode.is_none() {
             // The exchange needs no permission on the file itself, but a read-only file must not be changed unless its
             // permissions are part of the change.
-            rustix::fs::accessat(folder, name, rustix::fs::Access::WRITE_OK, AtFlags::empty()).map_err(failed)?;
+            rustix::fs::accessat(folder, name, rustix::fs::Access::WRITE_OK, AtFlags::empty()).map_err(to_error)?;
         }
-        let beside = temporary_names::new_file_name();
-        let done = write_temporary(folder, &beside, old.as_ref(), after)
-            .map_err(|source| Error::from_io(shown, source))
-            .and_then(|()| check_unchanged(folder, name, shown, before))
+        let new_name = temporary_names::new_file_name();
+        let result = write_temporary(folder, &new_name, old.as_ref(), after)
+            .map_err(|source| Error::from_io(display_path, source))
+            .and_then(|()| check_unchanged(folder, name, display_path, before))
             .and_then(|_| match before {
-                Some(before) => exchange_files(folder, &beside, name, shown, (before, after)),
-                None => link_new_file(folder, &beside, name, shown),
+                Some(before) => exchange_files(folder, &new_name, name, display_path, (before, after)),
+                None => link_new_file(folder, &new_name, name, display_path),
             });
-        if done.is_err() {
-            let _ = rustix::fs::unlinkat(folder, &*beside, AtFlags::empty());
+        if result.is_err() {
+            let _ = rustix::fs::unlinkat(folder, &*new_name, AtFlags::empty());
         }
-        done
+        result
     };
-    if let Err(error) = write() {
-        way.remove_created();
+    if let Err(error) = write_and_exchange() {
+        parents.remove_created();
         return Err(error);
     }
     // Some file systems do not support this for a folder; the file itself is safe at this point.
-    if let Ok(handle) = rustix::fs::openat(&way.folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+    if let Ok(handle) = rustix::fs::openat(&parents.folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
         let _ = rustix::fs::fsync(handle);
     }
     Ok(())
 }
 
 /// Returns the folder and the name of a file.
-fn split_parent<'a>(real: &'a Path, shown: &Path) -> Result<(&'a Path, &'a OsStr), Error> {
+fn split_parent<'a>(real: &'a Path, display_path: &Path) -> Result<(&'a Path, &'a OsStr), Error> {
     match (real.parent(), real.file_name()) {
         (Some(parent), Some(name)) => Ok((parent, name)),
-        (_, _) => Err(Error::NotAFile { path: shown.to_owned(), kind: "a folder" }),
+        (_, _) => Err(Error::NotAFile { path: display_path.to_owned(), kind: "a folder" }),
     }
 }
 
 /// Opens a regular file of a folder. Its type is checked before opening, because opening a device may have side
 /// effects.
-fn open_file_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(File, Stat), Error> {
-    let failed = |errno| convert_error(errno, shown);
-    let seen = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
-    check_regular(&seen, shown)?;
-    let file = rustix::fs::openat(folder, name, READ_FLAGS, Mode::empty()).map_err(failed)?;
-    let stat = rustix::fs::fstat(&file).map_err(failed)?;
-    check_regular(&stat, shown)?;
+fn open_file_in(folder: &OwnedFd, name: &OsStr, display_path: &Path) -> Result<(File, Stat), Error> {
+    let to_error = |errno| convert_error(errno, display_path);
+    let stat_before_open = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(to_error)?;
+    check_regular(&stat_before_open, display_path)?;
+    let file = rustix::fs::openat(folder, name, READ_FLAGS, Mode::empty()).map_err(to_error)?;
+    let stat = rustix::fs::fstat(&file).map_err(to_error)?;
+    check_regular(&stat, display_path)?;
     Ok((File::from(file), stat))
 }
 
 /// Reads a regular file of a folder, up to [`READ_LIMIT`] bytes.
-fn read_file_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(Vec<u8>, Stat), Error> {
-    let (file, stat) = open_file_in(folder, name, shown)?;
+fn read_file_in(folder: &OwnedFd, name: &OsStr, display_path: &Path) -> Result<(Vec<u8>, Stat), Error> {
+    let (file, stat) = open_file_in(folder, name, display_path)?;
     let size = u64::try_from(stat.st_size).unwrap_or(0);
     if size > READ_LIMIT {
-        return Err(Error::TooLarge { path: shown.to_owned(), size });
+        return Err(Error::TooLarge { path: display_path.to_owned(), size });
     }
     let mut bytes = Vec::new();
-    file.take(READ_LIMIT + 1).read_to_end(&mut bytes).map_err(|source| Error::from_io(shown, source))?;
+    file.take(READ_LIMIT + 1).read_to_end(&mut bytes).map_err(|source| Error::from_io(display_path, source))?;
     // Files of `/proc` report no size.
     if bytes.len() as u64 > READ_LIMIT {
-        return Err(Error::TooLarge { path: shown.to_owned(), size: bytes.len() as u64 });
+        return Err(Error::TooLarge { path: display_path.to_owned(), size: bytes.len() as u64 });
     }
     Ok((bytes, stat))
 }
 
 /// Fails if it is not a regular file.
-fn check_regular(stat: &Stat, shown: &Path) -> Result<(), Error> {
+fn check_regular(stat: &Stat, display_path: &Path) -> Result<(), Error> {
     let kind = match FileType::from_raw_mode(stat.st_mode as RawMode) {
         FileType::RegularFile => return Ok(()),
         FileType::Directory => "a folder",
@@ -150,25 +150,25 @@ fn check_regular(stat: &Stat, shown: &Path) -> Result<(), Error> {
         FileType::CharacterDevice | FileType::BlockDevice => "a device",
         FileType::Unknown => "something else",
     };
-    Err(Error::NotAFile { path: shown.to_owned(), kind })
+    Err(Error::NotAFile { path: display_path.to_owned(), kind })
 }
 
 /// Checks that the file is still in the state that the plan was made from. Returns its metadata, if it exists.
 fn check_unchanged(
     folder: &OwnedFd,
     name: &OsStr,
-    shown: &Path,
+    display_path: &Path,
     before: Option<ExpectedFile<'_>>,
 ) -> Result<Option<Stat>, Error> {
-    let same = |now: &[u8], stat: &Stat, before: ExpectedFile<'_>| {
+    let is_unchanged = |content: &[u8], stat: &Stat, before: ExpectedFile<'_>| {
         let mode = Mode::from_raw_mode(stat.st_mode as RawMode).as_raw_mode();
-        now == before.bytes && before.mode.is_none_or(|mode_before| mode_before as RawMode == mode)
+        content == before.bytes && before.mode.is_none_or(|mode_before| mode_before as RawMode == mode)
     };
-    match (read_file_in(folder, name, shown), before) {
-        (Ok((now, stat)), Some(before)) if same(&now, &stat, before) => Ok(Some(stat)),
+    match (read_file_in(folder, name, display_path), before) {
+        (Ok((content, stat)), Some(before)) if is_unchanged(&content, &stat, before) => Ok(Some(stat)),
         (Err(Error::Missing(_)), None) => Ok(None),
-        (Ok(_) | Err(Error::Missing(_) | Error::TooLarge { .. }), _) => Err(Error::Changed(shown.to_owned())),
-        (Err(other), _) => Err(other),
+        (Ok(_) | Err(Error::Missing(_) | Error::TooLarge { .. }), _) => Err(Error::Changed(display_path.to_owned())),
+        (Err(error), _) => Err(error),
     }
 }
 
@@ -182,8 +182,8 @@ fn write_temporary(folder: &OwnedFd, name: &str, old: Option<&Stat>, new: Expect
     let _ = file.try_lock();
     file.write_all(new.bytes)?;
     if let Some(old) = old {
-        let its = rustix::fs::fstat(&file)?;
-        if (its.st_uid, its.st_gid) != (old.st_uid, old.st_gid) {
+        let new_stat = rustix::fs::fstat(&file)?;
+        if (new_stat.st_uid, new_stat.st_gid) != (old.st_uid, old.st_gid) {
             let (owner, group) = (rustix::fs::Uid::from_raw(old.st_uid), rustix::fs::Gid::from_raw(old.st_gid));
             rustix::fs::fchown(&file, Some(owner), Some(group))?;
         }
@@ -195,47 +195,56 @@ fn write_temporary(folder: &OwnedFd, name: &str, old: Option<&Stat>, new: Expect
 }
 
 /// Gives the new file its name, unless another file has it.
-fn link_new_file(folder: &OwnedFd, beside: &str, name: &OsStr, shown: &Path) -> Result<(), Error> {
-    match rustix::fs::linkat(folder, beside, folder, name, AtFlags::empty()) {
+fn link_new_file(folder: &OwnedFd, new_name: &str, name: &OsStr, display_path: &Path) -> Result<(), Error> {
+    match rustix::fs::linkat(folder, new_name, folder, name, AtFlags::empty()) {
         Ok(()) => {
-            let _ = rustix::fs::unlinkat(folder, beside, AtFlags::empty());
+            let _ = rustix::fs::unlinkat(folder, new_name, AtFlags::empty());
             Ok(())
         }
-        Err(Errno::EXIST) => Err(Error::Changed(shown.to_owned())),
+        Err(Errno::EXIST) => Err(Error::Changed(display_path.to_owned())),
         // The file system has no hard links; the preceding check must suffice.
-        Err(_) => rustix::fs::renameat(folder, beside, folder, name).map_err(|errno| convert_error(errno, shown)),
+        Err(_) => {
+            rustix::fs::renameat(folder, new_name, folder, name).map_err(|errno| convert_error(errno, display_path))
+        }
     }
 }
 
 /// Replaces the old file by the new one.
 fn exchange_files(
     folder: &OwnedFd,
-    beside: &str,
+    new_name: &str,
     name: &OsStr,
-    shown: &Path,
+    display_path: &Path,
     (before, after): (ExpectedFile<'_>, ExpectedFile<'_>),
 ) -> Result<(), Error> {
-    let file = AtFlags::empty();
-    let held = temporary_names::exchange_name(&[before.bytes, after.bytes]);
-    let is_it = |held: &str| check_unchanged(folder, OsStr::new(held), shown, Some(before)).is_ok();
-    let done = match temporary_names::exchange_entries(folder, (beside, file), (name, file), &held, &is_it) {
+    let no_flags = AtFlags::empty();
+    let exchanged = temporary_names::exchange_name(&[before.bytes, after.bytes]);
+    let is_expected =
+        |exchanged_name: &str| check_unchanged(folder, OsStr::new(exchanged_name), display_path, Some(before)).is_ok();
+    let result = match temporary_names::exchange_entries(
+        folder,
+        (new_name, no_flags),
+        (name, no_flags),
+        &exchanged,
+        &is_expected,
+    ) {
         // The file system has no exchange; the preceding check must suffice.
-        Err(errno) if temporary_names::is_unsupported(errno) => rustix::fs::renameat(folder, beside, folder, name),
-        done => done,
+        Err(errno) if temporary_names::is_unsupported(errno) => rustix::fs::renameat(folder, new_name, folder, name),
+        result => result,
     };
-    done.map_err(|errno| match errno {
-        Errno::STALE | Errno::NOENT => Error::Changed(shown.to_owned()),
-        errno => convert_error(errno, shown),
+    result.map_err(|errno| match errno {
+        Errno::STALE | Errno::NOENT => Error::Changed(display_path.to_owned()),
+        errno => convert_error(errno, display_path),
     })
 }
 
 /// Converts a system error.
-pub fn convert_error(errno: Errno, shown: &Path) -> Error {
-    let path = shown.to_owned();
+pub fn convert_error(errno: Errno, display_path: &Path) -> Error {
+    let path = display_path.to_owned();
     match errno {
         Errno::NOENT => Error::Missing(path),
         Errno::LOOP => Error::NotAFile { path, kind: "a link" },
-        other => Error::from_io(shown, other.into()),
+        other => Error::from_io(display_path, other.into()),
     }
 }
 
@@ -246,21 +255,28 @@ mod tests {
 
     #[test]
     fn r24_file_changed_after_the_last_check_is_put_back() {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().canonicalize().unwrap();
-        let way = open_parents(&root, None).unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let root = temporary.path().canonicalize().unwrap();
+        let parents = open_parents(&root, None).unwrap();
         let another_mode = ExpectedFile { mode: Some(0o7777), ..ExpectedFile::from_bytes(b"theirs") };
-        for (before, done) in [
+        for (before, is_replaced) in [
             (ExpectedFile::from_bytes(b"one"), false),
             (another_mode, false),
             (ExpectedFile::from_bytes(b"theirs"), true),
         ] {
-            let (name, shown, beside) = (OsStr::new("file"), Path::new("file"), temporary_names::new_file_name());
+            let (name, display_path, new_name) =
+                (OsStr::new("file"), Path::new("file"), temporary_names::new_file_name());
             fs::write(root.join(name), "theirs").unwrap();
-            fs::write(root.join(&beside), "two").unwrap();
-            let placed = exchange_files(&way.folder, &beside, name, shown, (before, ExpectedFile::from_bytes(b"two")));
-            let expected = if done { "two" } else { "theirs" };
-            assert_eq!(matches!(placed, Err(Error::Changed(_))), !done, "{placed:?}");
+            fs::write(root.join(&new_name), "two").unwrap();
+            let result = exchange_files(
+                &parents.folder,
+                &new_name,
+                name,
+                display_path,
+                (before, ExpectedFile::from_bytes(b"two")),
+            );
+            let expected = if is_replaced { "two" } else { "theirs" };
+            assert_eq!(matches!(result, Err(Error::Changed(_))), !is_replaced, "{result:?}");
             assert_eq!(fs::read_to_string(root.join(name)).unwrap(), expected);
             assert_eq!(fs::read_dir(&root).unwrap().count(), 1);
         }

@@ -8,7 +8,7 @@ use super::groups::GroupClassifier;
 use super::operations::determine_access;
 use super::rehearsal::{Change, FileNode, Rehearsal};
 use super::{Error, FileKind, Reader, change_summary, git_state};
-use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation, repository_of};
+use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation, find_repository};
 use crate::chat::{Access, ChangeKind, Digest};
 use examined_change::{ExaminedChange, NodeSummary};
 use std::path::{Path, PathBuf};
@@ -42,46 +42,49 @@ pub fn draft_batch(
     if group == Group::Source && !groups.has_repository() {
         notes.push("The project is not in a git repository, so no file counts as ignored.".to_owned());
     }
-    let touched = rehearsal.overlay_paths()?;
-    let has_below = |path: &Path| touched.iter().any(|other| other != path && other.starts_with(path));
-    let (mut seen, mut folders, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut in_repository, mut unapplied) = (Vec::new(), 0);
-    for path in &touched {
-        let (is_folder, is_gone) = folder_state(rehearsal, path);
-        let own = groups.classify(path, is_folder);
-        if own == Group::Repository && group == own && repository_of(path).as_deref() == repository {
+    let changed_paths = rehearsal.overlay_paths()?;
+    let has_changes_inside = |path: &Path| changed_paths.iter().any(|other| other != path && other.starts_with(path));
+    let (mut examined, mut folders, mut ignored) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut in_repository, mut unapplied_count) = (Vec::new(), 0);
+    for path in &changed_paths {
+        let (is_folder, is_deleted) = folder_state(rehearsal, path);
+        let path_group = groups.classify(path, is_folder);
+        if path_group == Group::Repository && group == path_group && find_repository(path).as_deref() == repository {
             in_repository.push(path.clone());
         }
-        if group == Group::Repository && own == Group::Source && !is_folder {
-            unapplied += usize::from(rehearsal.change_at(path)?.is_some());
+        if group == Group::Repository && path_group == Group::Source && !is_folder {
+            unapplied_count += usize::from(rehearsal.change_at(path)?.is_some());
         }
         // Below `objects` only git decides which files are garbage.
-        let goes_empty =
-            is_folder && is_gone && own != Group::Repository && has_below(path) && !is_in_replaced(rehearsal, path);
-        if group == Group::Repository || own != group && !goes_empty {
-            if group == Group::Source && own == Group::Ignored && !is_folder {
-                left_out.push(path.clone());
+        let is_emptied_folder = is_folder
+            && is_deleted
+            && path_group != Group::Repository
+            && has_changes_inside(path)
+            && !is_in_replaced(rehearsal, path);
+        if group == Group::Repository || path_group != group && !is_emptied_folder {
+            if group == Group::Source && path_group == Group::Ignored && !is_folder {
+                ignored.push(path.clone());
             }
             continue;
         }
         let Some(change) = rehearsal.change_at(path)? else { continue };
-        if goes_empty {
+        if is_emptied_folder {
             folders.push(describe_operation(&change));
-        } else if !(is_new_folder(&change) && has_new_below(rehearsal, &touched, path)?) {
-            seen.push(examine_change(rehearsal, group, &change));
+        } else if !(is_new_folder(&change) && has_new_below(rehearsal, &changed_paths, path)?) {
+            examined.push(examine_change(rehearsal, group, &change));
         }
     }
     if group == Group::Repository {
         let git = repository.unwrap_or(Path::new(".git"));
-        return git_state::draft_state(rehearsal, git, (&in_repository, unapplied));
+        return git_state::draft_state(rehearsal, git, (&in_repository, unapplied_count));
     }
-    notes.extend(ignored_note::describe_ignored_files(rehearsal, &mut groups, &left_out)?);
+    notes.extend(ignored_note::describe_ignored_files(rehearsal, &mut groups, &ignored)?);
     folders.reverse();
-    let done = moves::find_created_targets(rehearsal, &touched, &seen)?;
-    let seen = moves::pair_moves(combine_replaced_folders(seen), &done);
+    let created_targets = moves::find_created_targets(rehearsal, &changed_paths, &examined)?;
+    let paired = moves::pair_moves(combine_replaced_folders(examined), &created_targets);
     let mut work = BatchWork { folders, ..BatchWork::default() };
     let mut batch = Batch { group, notes, items: Vec::new() };
-    for (item, operations) in seen {
+    for (item, operations) in paired {
         batch.items.push(item);
         work.items.push(operations);
     }
@@ -99,15 +102,15 @@ fn folder_state(rehearsal: &Rehearsal, path: &Path) -> (bool, bool) {
 
 /// Returns whether a parent folder was replaced by another file type, which removes this path with it.
 fn is_in_replaced(rehearsal: &Rehearsal, path: &Path) -> bool {
-    let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
-    let kind = |above: &Path| rehearsal.file_kind(&rehearsal.locate_below(rehearsal.root().join(above)));
-    above.into_iter().any(|above| kind(above).is_some_and(|kind| kind != FileKind::Folder))
+    let parents = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    let kind = |folder: &Path| rehearsal.file_kind(&rehearsal.locate_below(rehearsal.root().join(folder)));
+    parents.into_iter().any(|folder| kind(folder).is_some_and(|kind| kind != FileKind::Folder))
 }
 
 /// Returns whether the dry run created or changed something in a folder, so that the folder is created along with it.
-fn has_new_below(rehearsal: &Rehearsal, touched: &[PathBuf], path: &Path) -> Result<bool, Error> {
-    for below in touched.iter().filter(|below| below.starts_with(path) && *below != path) {
-        if rehearsal.change_at(below)?.is_some_and(|change| change.after != FileNode::Nothing) {
+fn has_new_below(rehearsal: &Rehearsal, changed_paths: &[PathBuf], path: &Path) -> Result<bool, Error> {
+    for inner in changed_paths.iter().filter(|below| below.starts_with(path) && *below != path) {
+        if rehearsal.change_at(inner)?.is_some_and(|change| change.after != FileNode::Nothing) {
             return Ok(true);
         }
     }
@@ -121,25 +124,25 @@ fn is_new_folder(change: &Change) -> bool {
 fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> ExaminedChange {
     let summary = change_summary::describe_change(rehearsal, change);
     let operation = describe_operation(change);
-    let shown = change.path.display();
+    let display_path = change.path.display();
     let (access, mut blocked) = determine_access(rehearsal, &change.path);
     for node in [&change.before, &change.after] {
-        if let FileNode::Other(words) = node {
-            blocked = Some(format!("cannot be applied: {shown} is {words}"));
+        if let FileNode::Other(kind) = node {
+            blocked = Some(format!("cannot be applied: {display_path} is {kind}"));
         }
     }
     if summary.has_conflict {
-        blocked = Some(format!("CONFLICT: {shown} changed since the dry run; it is not overwritten"));
+        blocked = Some(format!("CONFLICT: {display_path} changed since the dry run; it is not overwritten"));
     }
-    let outside = rehearsal.locate_live(&change.path).is_ok_and(|at| !at.is_inside);
+    let is_outside = rehearsal.locate_live(&change.path).is_ok_and(|location| !location.is_inside);
     let destroys = match (&change.before, &change.after) {
-        (_, FileNode::Nothing) => Some(format!("deletes {shown}")),
-        _ if outside => Some(format!("changes {shown}, which is outside the project")),
-        _ if group == Group::GitSettings => Some(format!("changes {shown}, which git runs or reads")),
+        (_, FileNode::Nothing) => Some(format!("deletes {display_path}")),
+        _ if is_outside => Some(format!("changes {display_path}, which is outside the project")),
+        _ if group == Group::GitSettings => Some(format!("changes {display_path}, which git runs or reads")),
         (FileNode::Nothing | FileNode::File { .. }, FileNode::File { .. })
         | (FileNode::Folder { .. }, FileNode::Folder { .. })
         | (FileNode::Nothing, _) => None,
-        (_, _) => Some(format!("replaces {shown} with another file type")),
+        (_, _) => Some(format!("replaces {display_path} with another file type")),
     };
     let mut notes: Vec<String> = summary.notes.into_iter().filter(|note| note != "deleted").collect();
     let diff = match (group, summary.diff) {
@@ -150,10 +153,10 @@ fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> Exami
         }
         (_, diff) => diff,
     };
-    if matches!(access, Access::WriteOutside(_)) && !outside && group != Group::GitSettings {
+    if matches!(access, Access::WriteOutside(_)) && !is_outside && group != Group::GitSettings {
         notes.push("may hold secrets or configure other programs".to_owned());
     }
-    let kept = |node: &FileNode| match node {
+    let summarize = |node: &FileNode| match node {
         FileNode::Nothing => NodeSummary::Nothing,
         FileNode::File { bytes, .. } => NodeSummary::File((!bytes.is_empty()).then(|| Digest::of_bytes(bytes))),
         FileNode::Folder { .. } => NodeSummary::Folder,
@@ -163,8 +166,8 @@ fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> Exami
     let origin = rehearsal.origin(&change.path);
     let before = match origin.as_ref().map(|origin| (origin.is_nothing(), origin.file_digest())) {
         Some((true, _)) => NodeSummary::Nothing,
-        Some((_, Some(held))) => NodeSummary::File((*held != Digest::of_bytes(b"")).then(|| held.clone())),
-        Some((false, None)) | None => kept(&change.before),
+        Some((_, Some(digest))) => NodeSummary::File((*digest != Digest::of_bytes(b"")).then(|| digest.clone())),
+        Some((false, None)) | None => summarize(&change.before),
     };
     let item = Item {
         path: change.path.clone(),
@@ -178,59 +181,59 @@ fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> Exami
         access,
         sha256: digest_operations(std::slice::from_ref(&operation)),
     };
-    ExaminedChange { operation, item, before, after: kept(&change.after) }
+    ExaminedChange { operation, item, before, after: summarize(&change.after) }
 }
 
 /// Combines a folder that is replaced and everything that was in it into one item. The content is removed first.
-fn combine_replaced_folders(seen: Vec<ExaminedChange>) -> Vec<(ExaminedChange, Vec<Operation>)> {
-    let mut all: Vec<(ExaminedChange, Vec<Operation>)> = Vec::new();
-    for one in seen {
-        let replaced = all.iter_mut().rev().find(|(above, _)| {
-            above.before == NodeSummary::Folder
-                && above.after != NodeSummary::Folder
-                && one.operation.path.starts_with(&above.operation.path)
+fn combine_replaced_folders(examined: Vec<ExaminedChange>) -> Vec<(ExaminedChange, Vec<Operation>)> {
+    let mut combined: Vec<(ExaminedChange, Vec<Operation>)> = Vec::new();
+    for change in examined {
+        let replaced_folder = combined.iter_mut().rev().find(|(folder, _)| {
+            folder.before == NodeSummary::Folder
+                && folder.after != NodeSummary::Folder
+                && change.operation.path.starts_with(&folder.operation.path)
         });
-        match replaced {
-            Some((above, operations)) => {
-                operations.insert(0, one.operation);
-                above.item.blocked = above.item.blocked.take().or(one.item.blocked);
-                above.item.notes.push(format!("includes: {}", one.item.path.display()));
-                above.item.sha256 = digest_operations(operations);
+        match replaced_folder {
+            Some((folder, operations)) => {
+                operations.insert(0, change.operation);
+                folder.item.blocked = folder.item.blocked.take().or(change.item.blocked);
+                folder.item.notes.push(format!("includes: {}", change.item.path.display()));
+                folder.item.sha256 = digest_operations(operations);
                 // The strictest access of all parts is checked.
-                if matches!(one.item.access, Access::WriteOutside(_)) {
-                    above.item.access = one.item.access;
+                if matches!(change.item.access, Access::WriteOutside(_)) {
+                    folder.item.access = change.item.access;
                 }
             }
             None => {
-                let operations = vec![one.operation.clone()];
-                all.push((one, operations));
+                let operations = vec![change.operation.clone()];
+                combined.push((change, operations));
             }
         }
     }
-    all
+    combined
 }
 
 /// Applies one item without the hunks that begin at these lines. First compares every path again, so that a conflict
 /// leaves the whole item unapplied. Stops at the first change that fails; the source of a move is then kept.
 pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]) -> Applied {
     let mut changes = Vec::new();
-    let first = operations.first().map(|operation| operation.path.as_path()).unwrap_or(Path::new(""));
-    let is_state = Group::classify(first, false, false) == Group::Repository
-        || Group::classify(first, true, false) == Group::Repository;
-    if let (true, Some(git)) = (is_state, repository_of(first))
-        && let Some(why) = git_state::blocked_reason(rehearsal, &git)
+    let first_path = operations.first().map(|operation| operation.path.as_path()).unwrap_or(Path::new(""));
+    let is_repository_state = Group::classify(first_path, false, false) == Group::Repository
+        || Group::classify(first_path, true, false) == Group::Repository;
+    if let (true, Some(git)) = (is_repository_state, find_repository(first_path))
+        && let Some(reason) = git_state::blocked_reason(rehearsal, &git)
     {
-        return Applied::Conflict(why);
+        return Applied::Conflict(reason);
     }
     for Operation { path, sha256 } in operations {
-        let conflict = || match is_state {
+        let has_conflict = || match is_repository_state {
             true => git_state::is_state_conflict(rehearsal, path),
             false => rehearsal.is_conflict(path),
         };
         match rehearsal.change_at(path) {
             Err(error) => return Applied::Failed(error.to_string()),
             Ok(None) => {}
-            Ok(Some(_)) if conflict() => {
+            Ok(Some(_)) if has_conflict() => {
                 return Applied::Conflict(format!("{} changed since the dry run", path.display()));
             }
             Ok(Some(change)) if describe_operation(&change).sha256 != *sha256 => {
@@ -254,12 +257,14 @@ pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[u
             _ => return Applied::Conflict(format!("{} differs from the preview", change.path.display())),
         }
     }
-    for (at, change) in changes.iter().enumerate() {
+    for (index, change) in changes.iter().enumerate() {
         if let Err(error) = make_folders(rehearsal, &change.path).and_then(|()| rehearsal.apply_change(change)) {
-            return match (error, at) {
+            return match (error, index) {
                 (Error::Changed(path), 0) => Applied::Conflict(format!("{} changed since the dry run", path.display())),
                 (error, 0) => Applied::Failed(error.to_string()),
-                (error, done) => Applied::Failed(format!("{done} of {} paths applied, then: {error}", changes.len())),
+                (error, applied_count) => {
+                    Applied::Failed(format!("{applied_count} of {} paths applied, then: {error}", changes.len()))
+                }
             };
         }
     }
@@ -268,10 +273,10 @@ pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[u
 
 /// Returns a path in a folder to be removed that the dry run did not delete.
 fn find_unknown_entry(rehearsal: &Rehearsal, changes: &[Change]) -> Option<PathBuf> {
-    let goes = |change: &&Change| {
+    let removes_folder = |change: &&Change| {
         matches!(change.before, FileNode::Folder { .. }) && !matches!(change.after, FileNode::Folder { .. })
     };
-    changes.iter().filter(goes).find_map(|folder| {
+    changes.iter().filter(removes_folder).find_map(|folder| {
         let entries = std::fs::read_dir(rehearsal.root().join(&folder.path)).ok()?.flatten();
         let mut paths = entries.map(|entry| folder.path.join(entry.file_name()));
         paths.find(|path| !changes.iter().any(|change| change.path == *path))
@@ -280,9 +285,9 @@ fn find_unknown_entry(rehearsal: &Rehearsal, changes: &[Change]) -> Option<PathB
 
 /// Creates the missing parent folders that the dry run created, each with its mode.
 fn make_folders(rehearsal: &Rehearsal, path: &Path) -> Result<(), Error> {
-    let mut way: Vec<&Path> = path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
-    way.reverse();
-    for folder in way {
+    let mut parents: Vec<&Path> = path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
+    parents.reverse();
+    for folder in parents {
         if rehearsal.root().join(folder).symlink_metadata().is_ok() {
             continue;
         }
@@ -297,9 +302,9 @@ fn make_folders(rehearsal: &Rehearsal, path: &Path) -> Result<(), Error> {
 /// Deletes the folders that the dry run deleted and that are now empty.
 pub fn delete_empty(rehearsal: &Rehearsal, folders: &[Operation]) {
     for folder in folders {
-        let empty = std::fs::read_dir(rehearsal.root().join(&folder.path));
-        let empty = empty.is_ok_and(|mut entries| entries.next().is_none());
-        if let (true, Ok(Some(change))) = (empty, rehearsal.change_at(&folder.path))
+        let entries = std::fs::read_dir(rehearsal.root().join(&folder.path));
+        let is_empty = entries.is_ok_and(|mut entries| entries.next().is_none());
+        if let (true, Ok(Some(change))) = (is_empty, rehearsal.change_at(&folder.path))
             && describe_operation(&change).sha256 == folder.sha256
         {
             // If something was added to it in the meantime, this fails and the folder stays.

@@ -24,14 +24,14 @@ pub(super) fn git_folder(git: PathBuf) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);
     }
-    let named = read_small_file(&git)?;
-    let named = Path::new(named.trim().strip_prefix("gitdir: ")?).to_owned();
-    Some(if named.is_absolute() { named } else { git.parent()?.join(named) })
+    let content = read_small_file(&git)?;
+    let target = Path::new(content.trim().strip_prefix("gitdir: ")?).to_owned();
+    Some(if target.is_absolute() { target } else { git.parent()?.join(target) })
 }
 
 fn read_small_file(path: &Path) -> Option<String> {
-    let facts = fs::metadata(path).ok()?;
-    if !facts.is_file() || facts.len() > SIZE_LIMIT {
+    let metadata = fs::metadata(path).ok()?;
+    if !metadata.is_file() || metadata.len() > SIZE_LIMIT {
         return None;
     }
     fs::read_to_string(path).ok()
@@ -43,18 +43,18 @@ mod tests {
 
     #[test]
     fn the_branch_is_read_from_gits_own_files() {
-        let place = tempfile::tempdir().unwrap();
-        let at = |path: &str, text: &str| {
-            let path = place.path().join(path);
+        let temporary = tempfile::tempdir().unwrap();
+        let write_file = |path: &str, text: &str| {
+            let path = temporary.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        at("a/.git/HEAD", "ref: refs/heads/fix/retry\n");
-        at("a/src/x", "");
-        at("b/.git/HEAD", "0123456789abcdef0123456789abcdef01234567\n");
-        at("c/.git", "gitdir: ../a/.git\n");
-        at("d/.git/HEAD", "");
-        let branch = |folder: &str| current_branch(&place.path().join(folder));
+        write_file("a/.git/HEAD", "ref: refs/heads/fix/retry\n");
+        write_file("a/src/x", "");
+        write_file("b/.git/HEAD", "0123456789abcdef0123456789abcdef01234567\n");
+        write_file("c/.git", "gitdir: ../a/.git\n");
+        write_file("d/.git/HEAD", "");
+        let branch = |folder: &str| current_branch(&temporary.path().join(folder));
         assert_eq!(branch("a").as_deref(), Some("fix/retry"));
         assert_eq!(branch("a/src").as_deref(), Some("fix/retry"), "from a subfolder");
         assert_eq!(branch("b").as_deref(), Some("01234567"));

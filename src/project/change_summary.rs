@@ -16,14 +16,14 @@ const TEXT_LIMIT: usize = 1024 * 1024;
 /// # Errors
 /// If the overlay's disk fails. A file that a command made unreadable is no error; it is described as such.
 pub fn list_changes(rehearsal: &Rehearsal) -> Result<Vec<DryRunChange>, Error> {
-    let (mut altered, mut trail) = (Vec::new(), Trail::default());
+    let (mut changes, mut trail) = (Vec::new(), Trail::default());
     for path in rehearsal.overlay_paths()? {
         if let Some(change) = rehearsal.change_at_along(&path, &mut trail)? {
-            altered.push(describe_change(rehearsal, &change));
+            changes.push(describe_change(rehearsal, &change));
         }
     }
-    assign_groups(rehearsal, &mut altered);
-    Ok(altered)
+    assign_groups(rehearsal, &mut changes);
+    Ok(changes)
 }
 
 /// Returns all changes of a rehearsal outside the project.
@@ -32,11 +32,14 @@ pub fn list_changes(rehearsal: &Rehearsal) -> Result<Vec<DryRunChange>, Error> {
 /// If the overlay cannot be read.
 pub fn list_outside_changes(rehearsal: &Rehearsal) -> Result<dry_run_summary::OutsideChanges, Error> {
     let OutsideChanges { changes, temporary } = rehearsal.outside_changes()?;
-    let told = |one: OutsideChange| {
-        let altered = describe_node_change(&one.change, one.is_conflict);
-        dry_run_summary::OutsideChange { change: altered, is_by_tool: one.is_by_tool }
+    let convert = |change: OutsideChange| {
+        let summary = describe_node_change(&change.change, change.is_conflict);
+        dry_run_summary::OutsideChange { change: summary, is_by_tool: change.is_by_tool }
     };
-    Ok(dry_run_summary::OutsideChanges { changes: changes.into_iter().map(told).collect(), temporary_files: temporary })
+    Ok(dry_run_summary::OutsideChanges {
+        changes: changes.into_iter().map(convert).collect(),
+        temporary_files: temporary,
+    })
 }
 
 /// Describes one change.
@@ -44,23 +47,23 @@ pub fn describe_change(rehearsal: &Rehearsal, change: &Change) -> DryRunChange {
     describe_node_change(change, rehearsal.is_conflict(&change.path))
 }
 
-fn describe_node_change(change: &Change, conflict: bool) -> DryRunChange {
-    let did = match (&change.before, &change.after) {
+fn describe_node_change(change: &Change, has_conflict: bool) -> DryRunChange {
+    let kind = match (&change.before, &change.after) {
         (_, FileNode::Nothing) => ChangeKind::Deleted,
         (FileNode::Nothing, _) => ChangeKind::Created,
         (_, _) => ChangeKind::Modified,
     };
-    let folder = match did {
+    let folder = match kind {
         ChangeKind::Deleted => is_folder(&change.before),
         ChangeKind::Created | ChangeKind::Modified => is_folder(&change.after),
     };
     DryRunChange {
         path: change.path.clone(),
-        kind: did,
+        kind,
         is_folder: folder,
         diff: diff_change(change).map(|edit| edit.diff()),
         notes: describe_details(change),
-        has_conflict: conflict,
+        has_conflict,
         group: Group::default(),
     }
 }
@@ -90,14 +93,14 @@ fn node_text(node: &FileNode) -> Option<Option<String>> {
 fn describe_details(change: &Change) -> Vec<String> {
     let mut notes = Vec::new();
     match (&change.before, &change.after) {
-        (FileNode::File { bytes: before, mode: was }, FileNode::File { bytes: after, mode: is }) => {
+        (FileNode::File { bytes: before, mode: old_mode }, FileNode::File { bytes: after, mode: new_mode }) => {
             if diff_change(change).is_none() && before != after {
                 notes.push(format!("{} → {}", describe_size(before), describe_size(after)));
             }
-            notes.extend(describe_mode_change(*was, *is));
+            notes.extend(describe_mode_change(*old_mode, *new_mode));
         }
-        (FileNode::Folder { mode: was }, FileNode::Folder { mode: is }) => {
-            notes.extend(describe_mode_change(*was, *is))
+        (FileNode::Folder { mode: old_mode }, FileNode::Folder { mode: new_mode }) => {
+            notes.extend(describe_mode_change(*old_mode, *new_mode))
         }
         (FileNode::Nothing, after) => {
             if diff_change(change).is_none() {
@@ -121,8 +124,8 @@ fn describe_details(change: &Change) -> Vec<String> {
     notes
 }
 
-fn describe_mode_change(was: u32, is: u32) -> Option<String> {
-    (was != is).then(|| format!("mode {was:o} → {is:o}"))
+fn describe_mode_change(old: u32, new: u32) -> Option<String> {
+    (old != new).then(|| format!("mode {old:o} → {new:o}"))
 }
 
 /// Describes a node in a few words.
@@ -132,8 +135,8 @@ fn describe_node(node: &FileNode) -> String {
         FileNode::File { bytes, .. } if bytes.is_empty() => "an empty file".to_owned(),
         FileNode::File { bytes, .. } => format!("a file of {}", describe_size(bytes)),
         FileNode::Folder { .. } => "a folder".to_owned(),
-        FileNode::Link(to) => format!("a link to {}", to.display()),
-        FileNode::Other(words) => words.clone(),
+        FileNode::Link(target) => format!("a link to {}", target.display()),
+        FileNode::Other(kind) => kind.clone(),
     }
 }
 

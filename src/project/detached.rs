@@ -12,13 +12,13 @@ use std::process::Command;
 
 /// Replaces this process with the program. Returns only on failure.
 pub fn exec_detached() -> io::Error {
-    let mut words = std::env::args_os().skip_while(|word| word != "--").skip(1);
-    let Some(program) = words.next() else { return Errno::INVAL.into() };
+    let mut arguments = std::env::args_os().skip_while(|argument| argument != "--").skip(1);
+    let Some(program) = arguments.next() else { return Errno::INVAL.into() };
     if let Err(error) = setsid() {
         return error.into();
     }
     // The program must not keep asking for a passphrase after aye has exited.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    Command::new(program).args(words).exec()
+    Command::new(program).args(arguments).exec()
 }

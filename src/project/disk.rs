@@ -25,15 +25,15 @@ impl Disk {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         let home = directories::BaseDirs::new().map(|folders| folders.home_dir().to_owned());
-        let sensitive = Some(SensitiveFiles::new(root.clone(), Vec::new()));
-        Ok(Self { root, home, own_files: OwnFiles::default(), sensitive_files: sensitive })
+        let sensitive_files = Some(SensitiveFiles::new(root.clone(), Vec::new()));
+        Ok(Self { root, home, own_files: OwnFiles::default(), sensitive_files })
     }
 
     /// Sets aye's own files. The project may contain them, and a link may lead to them.
     #[must_use]
-    pub fn with_own_files(self, own: OwnFiles) -> Self {
-        let sensitive = Some(SensitiveFiles::new(self.root.clone(), own.all_paths().cloned().collect()));
-        Self { own_files: own, sensitive_files: sensitive, ..self }
+    pub fn with_own_files(self, own_files: OwnFiles) -> Self {
+        let sensitive_files = Some(SensitiveFiles::new(self.root.clone(), own_files.all_paths().cloned().collect()));
+        Self { own_files, sensitive_files, ..self }
     }
 
     /// Returns the same disk with `/` as the project.
@@ -42,15 +42,15 @@ impl Disk {
     }
 
     /// Marks the location if it is one of aye's own files.
-    pub(super) fn mark_own(&self, at: Location) -> Location {
-        let own = self.own_files.kind_of(&at.real);
-        Location { own_file: own, is_sensitive: at.is_sensitive || own.is_some(), ..at }
+    pub(super) fn mark_own(&self, location: Location) -> Location {
+        let own_file = self.own_files.kind_of(&location.real);
+        Location { own_file, is_sensitive: location.is_sensitive || own_file.is_some(), ..location }
     }
 
     /// Like [`Self::mark_own`], for an entry that a walk found below a marked location.
-    pub(super) fn mark_own_below(&self, at: Location) -> Location {
-        let own = self.own_files.kind_of_walked(&at.real);
-        Location { own_file: own, is_sensitive: at.is_sensitive || own.is_some(), ..at }
+    pub(super) fn mark_own_below(&self, location: Location) -> Location {
+        let own_file = self.own_files.kind_of_walked(&location.real);
+        Location { own_file, is_sensitive: location.is_sensitive || own_file.is_some(), ..location }
     }
 
     /// Returns the user's home, if known.
@@ -65,52 +65,53 @@ impl Reader for Disk {
     }
 
     fn locate(&self, path: &str) -> Result<Location, Error> {
-        let at = path::locate_path(&self.root, self.home.as_deref(), path)?;
-        Ok(self.mark_own(at))
+        let location = path::locate_path(&self.root, self.home.as_deref(), path)?;
+        Ok(self.mark_own(location))
     }
 
-    fn read(&self, at: &Location) -> Result<Vec<u8>, Error> {
-        atomic_file::read_file(&at.real, &at.display_path)
+    fn read(&self, location: &Location) -> Result<Vec<u8>, Error> {
+        atomic_file::read_file(&location.real, &location.display_path)
     }
 
-    fn open(&self, at: &Location) -> Result<Box<dyn io::Read + Send>, Error> {
-        Ok(Box::new(atomic_file::open_file(&at.real, &at.display_path)?))
+    fn open(&self, location: &Location) -> Result<Box<dyn io::Read + Send>, Error> {
+        Ok(Box::new(atomic_file::open_file(&location.real, &location.display_path)?))
     }
 
-    fn link_count(&self, at: &Location) -> u64 {
-        let meta = std::fs::symlink_metadata(&at.real).ok().filter(std::fs::Metadata::is_file);
-        meta.map_or(1, |meta| meta.nlink())
+    fn link_count(&self, location: &Location) -> u64 {
+        let metadata = std::fs::symlink_metadata(&location.real).ok().filter(std::fs::Metadata::is_file);
+        metadata.map_or(1, |metadata| metadata.nlink())
     }
 
     fn name_check(&self) -> NameCheck<'_> {
         let listing = std::cell::OnceCell::new();
-        Box::new(move |at| {
-            if self.link_count(at) <= 1 || is_in_package_folder(&at.real) {
+        Box::new(move |location| {
+            if self.link_count(location) <= 1 || is_in_package_folder(&location.real) {
                 return false;
             }
             // Outside the project no names are known.
-            let known = self.sensitive_files.as_ref().filter(|known| at.real.starts_with(known.root()));
-            known.is_none_or(|known| listing.get_or_init(|| known.current_listing()).reason(&at.real).is_some())
+            let sensitive_files = self.sensitive_files.as_ref().filter(|files| location.real.starts_with(files.root()));
+            sensitive_files
+                .is_none_or(|files| listing.get_or_init(|| files.current_listing()).reason(&location.real).is_some())
         })
     }
 
-    fn exists(&self, at: &Location) -> bool {
-        std::fs::symlink_metadata(&at.real).is_ok()
+    fn exists(&self, location: &Location) -> bool {
+        std::fs::symlink_metadata(&location.real).is_ok()
     }
 
-    fn file_kind(&self, at: &Location) -> Option<FileKind> {
-        std::fs::symlink_metadata(&at.real).ok().map(|meta| FileKind::from_metadata(&meta))
+    fn file_kind(&self, location: &Location) -> Option<FileKind> {
+        std::fs::symlink_metadata(&location.real).ok().map(|metadata| FileKind::from_metadata(&metadata))
     }
 
-    fn list_names(&self, at: &Location) -> Result<Vec<String>, Error> {
-        let failed = |source| Error::Io { path: at.display_path.clone(), source };
+    fn list_names(&self, location: &Location) -> Result<Vec<String>, Error> {
+        let to_error = |source| Error::Io { path: location.display_path.clone(), source };
         let mut names = Vec::new();
-        for entry in std::fs::read_dir(&at.real).map_err(failed)? {
-            let name = entry.map_err(failed)?.file_name().into_string();
-            let odd = |name: std::ffi::OsString| {
+        for entry in std::fs::read_dir(&location.real).map_err(to_error)? {
+            let name = entry.map_err(to_error)?.file_name().into_string();
+            let invalid_name = |name: std::ffi::OsString| {
                 Error::BadPath(format!("{} is not a Unicode name", Path::new(&name).display()))
             };
-            names.push(name.map_err(odd)?);
+            names.push(name.map_err(invalid_name)?);
         }
         names.sort();
         Ok(names)
@@ -122,16 +123,22 @@ impl Reader for Disk {
         hidden: bool,
         visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        file_walk::walk_disk(&self.root, under, hidden, &mut |found| {
-            visit(WalkEntry { location: self.mark_own_below(found.location), ..found })
+        file_walk::walk_disk(&self.root, under, hidden, &mut |entry| {
+            visit(WalkEntry { location: self.mark_own_below(entry.location), ..entry })
         })
     }
 }
 
 impl Writer for Disk {
-    fn write(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+    fn write(&self, location: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
         let before = before.map(ExpectedFile::from_bytes);
-        atomic_file::replace_file(&at.real, &at.display_path, before, ExpectedFile::from_bytes(after), Path::new("/"))
+        atomic_file::replace_file(
+            &location.real,
+            &location.display_path,
+            before,
+            ExpectedFile::from_bytes(after),
+            Path::new("/"),
+        )
     }
 }
 

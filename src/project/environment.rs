@@ -80,14 +80,16 @@ pub fn dry_run_environment(
     temporary: Option<&Path>,
 ) -> Vec<(OsString, OsString)> {
     let is_plain = |value: &OsStr| {
-        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._@+-/:,=% ".contains(byte);
+        let is_plain_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"._@+-/:,=% ".contains(byte);
         // A URL may contain a password.
-        value.as_bytes().iter().all(plain) && !value.as_bytes().windows(3).any(|three| three == b"://")
+        value.as_bytes().iter().all(is_plain_byte) && !value.as_bytes().windows(3).any(|window| window == b"://")
     };
     let is_kept = |(name, value): &&(OsString, OsString)| {
         let Some(name) = name.to_str() else { return false };
-        let known = is_locale(name) || PLAIN_VARIABLES.contains(&name) || TOOLCHAIN_VARIABLES.contains(&name);
-        ["PATH", "HOME"].contains(&name) || ALWAYS_SET.iter().any(|(set, _)| name == *set) || (known && is_plain(value))
+        let is_known = is_locale(name) || PLAIN_VARIABLES.contains(&name) || TOOLCHAIN_VARIABLES.contains(&name);
+        ["PATH", "HOME"].contains(&name)
+            || ALWAYS_SET.iter().any(|(set, _)| name == *set)
+            || (is_known && is_plain(value))
     };
     let temporary = temporary.map(|folder| ("TMPDIR".into(), folder.into()));
     environment.iter().filter(is_kept).cloned().chain(temporary).collect()
@@ -95,7 +97,7 @@ pub fn dry_run_environment(
 
 /// Returns whether a variable sets a locale category.
 fn is_locale(name: &str) -> bool {
-    name.strip_prefix("LC_").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_uppercase()))
+    name.strip_prefix("LC_").is_some_and(|category| category.bytes().all(|byte| byte.is_ascii_uppercase()))
 }
 
 /// Git variables of a command without approval: git reads no settings except the repository's own, writes nothing,
@@ -114,29 +116,34 @@ const GIT_VARIABLES: [(&str, &str); 7] = [
 /// variable changes what a program reads or runs.
 pub fn read_only_environment(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
     let is_plain = |value: &OsStr| {
-        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._@+-/:".contains(byte);
+        let is_plain_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"._@+-/:".contains(byte);
         // A path would be another file to read.
         let bytes = value.as_bytes();
-        bytes.iter().all(plain)
+        bytes.iter().all(is_plain_byte)
             && !bytes.starts_with(b"/")
             && !bytes.starts_with(b":")
-            && !bytes.windows(2).any(|two| two == b"..")
+            && !bytes.windows(2).any(|window| window == b"..")
     };
     let is_known =
         |name: &OsStr| PLAIN_VARIABLES.iter().any(|plain| name == *plain) || name.to_str().is_some_and(is_locale);
-    let kept = |(name, value): &(OsString, OsString)| {
-        let set = ALWAYS_SET.iter().any(|(set, _)| name == set);
+    let keep_variable = |(name, value): &(OsString, OsString)| {
+        let is_always_set = ALWAYS_SET.iter().any(|(set, _)| name == set);
         let value = match name.to_str() {
             Some("PATH") => paths_outside(folder, value)?,
             Some("HOME") => value.clone(),
-            _ if set || (is_known(name) && is_plain(value)) => value.clone(),
+            _ if is_always_set || (is_known(name) && is_plain(value)) => value.clone(),
             _ => return None,
         };
         Some((name.clone(), value))
     };
-    let above = folder.parent().unwrap_or(folder).into();
-    let git = GIT_VARIABLES.iter().map(|(name, value)| (name.into(), value.into()));
-    environment.iter().filter_map(kept).chain(git).chain([("GIT_CEILING_DIRECTORIES".into(), above)]).collect()
+    let parent = folder.parent().unwrap_or(folder).into();
+    let git_variables = GIT_VARIABLES.iter().map(|(name, value)| (name.into(), value.into()));
+    environment
+        .iter()
+        .filter_map(keep_variable)
+        .chain(git_variables)
+        .chain([("GIT_CEILING_DIRECTORIES".into(), parent)])
+        .collect()
 }
 
 /// Returns the absolute folders of `PATH` that do not lie in this folder, directly or through links.
@@ -157,26 +164,26 @@ pub fn with_overlay_settings(environment: Vec<(OsString, OsString)>) -> Vec<(OsS
 
 /// Returns the environment of a command, derived from aye's own. `keys` are further variables that hold keys.
 pub fn command_environment(
-    own: impl Iterator<Item = (OsString, OsString)>,
+    own_variables: impl Iterator<Item = (OsString, OsString)>,
     keys: &[String],
 ) -> Vec<(OsString, OsString)> {
-    let left_out = |name: &OsStr| {
+    let is_removed = |name: &OsStr| {
         is_secret_name(name)
-            || MEANING_VARIABLES.iter().any(|other| name == *other)
-            || MEANING_PREFIXES.iter().any(|begin| name.as_bytes().starts_with(begin.as_bytes()))
+            || MEANING_VARIABLES.iter().any(|variable| name == *variable)
+            || MEANING_PREFIXES.iter().any(|prefix| name.as_bytes().starts_with(prefix.as_bytes()))
             || keys.iter().any(|key| name == key.as_str())
             || ALWAYS_SET.iter().any(|(set, _)| name == *set)
     };
-    let kept = own.filter(|(name, _)| !left_out(name));
-    kept.chain(ALWAYS_SET.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+    let remaining = own_variables.filter(|(name, _)| !is_removed(name));
+    remaining.chain(ALWAYS_SET.iter().map(|(name, value)| (name.into(), value.into()))).collect()
 }
 
 /// Returns whether the name suggests a secret.
 fn is_secret_name(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
-    SECRET_ENDINGS.iter().any(|end| name.ends_with(end))
+    SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
         || SECRET_PARTS.iter().any(|part| name.contains(part))
-        || SECRET_NAMES.iter().any(|whole| name == *whole)
+        || SECRET_NAMES.iter().any(|secret| name == *secret)
 }
 
 #[cfg(test)]
@@ -213,13 +220,13 @@ mod tests {
 
     #[test]
     fn r12_unapproved_commands_run_no_program_of_the_project() {
-        let place = tempfile::tempdir().unwrap();
-        let base = place.path().canonicalize().unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let base = temporary.path().canonicalize().unwrap();
         let (folder, link) = (base.join("app"), base.join("link"));
         std::fs::create_dir_all(folder.join("bin")).unwrap();
         std::os::unix::fs::symlink(&folder, &link).unwrap();
-        let own = |path: &Path| path.join("bin").display().to_string();
-        let list = format!("/usr/bin:{}::.:bin:./bin:{}:/bin:/x;y", own(&folder), own(&link));
+        let bin_folder = |path: &Path| path.join("bin").display().to_string();
+        let list = format!("/usr/bin:{}::.:bin:./bin:{}:/bin:/x;y", bin_folder(&folder), bin_folder(&link));
         let path = read_only_environment(&folder, &[("PATH".into(), list.into())]);
         assert_eq!(path[0], ("PATH".into(), "/usr/bin:/bin:/x;y".into()));
         assert_eq!(read_only_environment(&folder, &[("PATH".into(), "bin".into())]).len(), GIT_VARIABLES.len() + 1);
@@ -227,9 +234,9 @@ mod tests {
 
     #[test]
     fn unapproved_commands_get_only_listed_variables_with_plain_values() {
-        let kept = |name: &str, value: &str| {
-            let git = GIT_VARIABLES.len() + 1;
-            read_only_environment(Path::new("/p"), &[(name.into(), value.into())]).len() == git + 1
+        let is_kept = |name: &str, value: &str| {
+            let git_count = GIT_VARIABLES.len() + 1;
+            read_only_environment(Path::new("/p"), &[(name.into(), value.into())]).len() == git_count + 1
         };
         for (name, value) in [
             ("HOME", "/home/a"),
@@ -242,7 +249,7 @@ mod tests {
             ("TERM", "dumb"),
             ("PAGER", "cat"),
         ] {
-            assert!(kept(name, value), "{name}={value}");
+            assert!(is_kept(name, value), "{name}={value}");
         }
         for (name, value) in [
             ("BASH_FUNC_cat%%", "() { :; }"),
@@ -289,13 +296,13 @@ mod tests {
             ("TZ", ":/etc/shadow"),
             ("TZ", "/etc/shadow"),
         ] {
-            assert!(!kept(name, value), "{name}={value}");
+            assert!(!is_kept(name, value), "{name}={value}");
         }
     }
 
     #[test]
     fn dry_run_commands_get_only_listed_variables_with_plain_values() {
-        let kept = |name: &str, value: &str| dry_run_environment(&[(name.into(), value.into())], None).len() == 1;
+        let is_kept = |name: &str, value: &str| dry_run_environment(&[(name.into(), value.into())], None).len() == 1;
         for (name, value) in [
             ("PATH", "/usr/bin:/home/a b/bin;x"),
             ("HOME", "/home/a"),
@@ -307,7 +314,7 @@ mod tests {
             ("CI", "true"),
             ("TERM", "dumb"),
         ] {
-            assert!(kept(name, value), "{name}={value}");
+            assert!(is_kept(name, value), "{name}={value}");
         }
         for (name, value) in [
             ("MY_SERVICE_LOGIN", "x"),
@@ -322,7 +329,7 @@ mod tests {
             ("CFLAGS", "$(x)"),
             ("TMPDIR", "/home/a"),
         ] {
-            assert!(!kept(name, value), "{name}={value}");
+            assert!(!is_kept(name, value), "{name}={value}");
         }
         let temporary = dry_run_environment(&[("TMPDIR".into(), "/x".into())], Some(Path::new("/t")));
         assert_eq!(temporary, [("TMPDIR".into(), "/t".into())]);
@@ -347,23 +354,23 @@ mod tests {
             "GREP_OPTIONS",
             "CDPATH",
         ] {
-            let own = [(OsString::from(name), OsString::from("x")), ("GIT_AUTHOR_NAME".into(), "me".into())];
-            let made = command_environment(own.into_iter(), &[]);
-            assert!(made.iter().all(|(kept, _)| kept != name), "{name}");
-            assert!(made.iter().any(|(kept, _)| kept == "GIT_AUTHOR_NAME"));
+            let variables = [(OsString::from(name), OsString::from("x")), ("GIT_AUTHOR_NAME".into(), "me".into())];
+            let environment = command_environment(variables.into_iter(), &[]);
+            assert!(environment.iter().all(|(known, _)| known != name), "{name}");
+            assert!(environment.iter().any(|(known, _)| known == "GIT_AUTHOR_NAME"));
         }
     }
 
     #[test]
     fn pagers_and_colours_are_disabled() {
-        let own = [("PAGER", "less"), ("A_TOKEN", "x"), ("HOME", "/h"), ("MY_MODEL", "sk-1"), ("CDPATH", "/")];
-        let own = own.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let made = command_environment(own, &["MY_MODEL".to_owned()]);
-        let value = |name: &str| made.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        let variables = [("PAGER", "less"), ("A_TOKEN", "x"), ("HOME", "/h"), ("MY_MODEL", "sk-1"), ("CDPATH", "/")];
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let environment = command_environment(variables, &["MY_MODEL".to_owned()]);
+        let value = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         assert_eq!(value("PAGER"), Some("cat".into()));
         assert_eq!(value("TERM"), Some("dumb".into()));
         assert_eq!(value("HOME"), Some("/h".into()));
         assert_eq!(value("A_TOKEN"), None);
-        assert_eq!(made.len(), 5);
+        assert_eq!(environment.len(), 5);
     }
 }

@@ -18,34 +18,34 @@ pub fn walk_disk(
     hidden: bool,
     visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
 ) -> Result<(), Error> {
-    let meta = std::fs::symlink_metadata(&under.real).map_err(|source| match source.kind() {
+    let metadata = std::fs::symlink_metadata(&under.real).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => Error::Missing(under.display_path.clone()),
         _ => Error::Io { path: under.display_path.clone(), source },
     })?;
-    if meta.is_file() {
-        let _ = visit(WalkEntry { location: under.clone(), is_folder: false, size: meta.len() });
+    if metadata.is_file() {
+        let _ = visit(WalkEntry { location: under.clone(), is_folder: false, size: metadata.len() });
         return Ok(());
     }
-    let versioned = under.real.ancestors().any(|folder| folder.join(".git").exists());
-    let above = if versioned { Vec::new() } else { parent_ignore_files(root, &under.real) };
+    let has_repository = under.real.ancestors().any(|folder| folder.join(".git").exists());
+    let parent_files = if has_repository { Vec::new() } else { parent_ignore_files(root, &under.real) };
     let mut builder = WalkBuilder::new(&under.real);
     builder
         .standard_filters(true)
         .hidden(!hidden)
         .git_global(false)
         // Outside a repository, ignore files above the project do not apply.
-        .require_git(versioned)
-        .parents(versioned)
+        .require_git(has_repository)
+        .parents(has_repository)
         .max_depth(Some(MAX_DEPTH))
         .sort_by_file_name(std::cmp::Ord::cmp)
         .filter_entry(move |entry| {
-            let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
             entry.depth() == 0
                 || entry.file_name() != ".git"
-                    && !above.iter().any(|file| file.matched(entry.path(), folder).is_ignore())
+                    && !parent_files.iter().any(|file| file.matched(entry.path(), is_folder).is_ignore())
         });
     for entry in builder.build().flatten().filter(|entry| entry.depth() > 0) {
-        if convert_entry(root, &entry).is_some_and(|found| visit(found).is_break()) {
+        if convert_entry(root, &entry).is_some_and(|converted| visit(converted).is_break()) {
             break;
         }
     }
@@ -55,8 +55,8 @@ pub fn walk_disk(
 /// Returns the ignore files between the project root and a subfolder, which a walk that starts in the subfolder does
 /// not read.
 fn parent_ignore_files(root: &Path, under: &Path) -> Vec<Gitignore> {
-    let above = under.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
-    let read = |folder: &Path| {
+    let parents = under.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
+    let read_ignore_files = |folder: &Path| {
         let mut builder = GitignoreBuilder::new(folder);
         for name in [".gitignore", ".ignore"] {
             // Missing files and invalid lines are skipped.
@@ -64,7 +64,7 @@ fn parent_ignore_files(root: &Path, under: &Path) -> Vec<Gitignore> {
         }
         builder.build().ok()
     };
-    above.filter_map(read).collect()
+    parents.filter_map(read_ignore_files).collect()
 }
 
 /// Converts an entry of the walk.
@@ -72,12 +72,12 @@ fn convert_entry(root: &Path, entry: &DirEntry) -> Option<WalkEntry> {
     let kind = entry.file_type()?;
     if kind.is_symlink() {
         let located = locate_path(root, None, entry.path().to_str()?).ok().filter(|located| located.is_inside)?;
-        let meta = std::fs::metadata(&located.real).ok()?;
-        let shown = entry.path().strip_prefix(root).unwrap_or(entry.path()).to_owned();
-        let (folder, size) = (meta.is_dir(), if meta.is_file() { meta.len() } else { 0 });
-        return (folder || meta.is_file()).then_some(WalkEntry {
-            location: Location { display_path: shown, ..located },
-            is_folder: folder,
+        let metadata = std::fs::metadata(&located.real).ok()?;
+        let display_path = entry.path().strip_prefix(root).unwrap_or(entry.path()).to_owned();
+        let (is_folder, size) = (metadata.is_dir(), if metadata.is_file() { metadata.len() } else { 0 });
+        return (is_folder || metadata.is_file()).then_some(WalkEntry {
+            location: Location { display_path, ..located },
+            is_folder,
             size,
         });
     }
@@ -97,20 +97,20 @@ mod tests {
     fn create_tree() -> (tempfile::TempDir, Disk) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("project");
-        let make = |path: &str, text: &str| {
+        let write_file = |path: &str, text: &str| {
             let path = root.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
-        make(".gitignore", "*.log\n/target\n");
-        make("a.txt", "1");
-        make("a/b.rs", "22");
-        make("a/x.log", "");
-        make("a/target/kept", "");
-        make("target/out", "");
-        make(".github/ci.yml", "");
-        make("z/.git/config", "");
-        make("z/c", "333");
+        write_file(".gitignore", "*.log\n/target\n");
+        write_file("a.txt", "1");
+        write_file("a/b.rs", "22");
+        write_file("a/x.log", "");
+        write_file("a/target/kept", "");
+        write_file("target/out", "");
+        write_file(".github/ci.yml", "");
+        write_file("z/.git/config", "");
+        write_file("z/c", "333");
         std::fs::write(folder.path().join(".gitignore"), "*\n").unwrap();
         std::fs::write(folder.path().join("outside"), "").unwrap();
         symlink("../outside", root.join("leads-out")).unwrap();
@@ -123,8 +123,8 @@ mod tests {
     fn walk_names(disk: &Disk, under: &str, hidden: bool) -> Vec<String> {
         let mut names = Vec::new();
         let under = disk.locate(under).unwrap();
-        disk.walk(&under, hidden, &mut |found| {
-            names.push(format!("{}{}", found.location.display_path.display(), if found.is_folder { "/" } else { "" }));
+        disk.walk(&under, hidden, &mut |entry| {
+            names.push(format!("{}{}", entry.location.display_path.display(), if entry.is_folder { "/" } else { "" }));
             ControlFlow::Continue(())
         })
         .unwrap();
@@ -134,8 +134,8 @@ mod tests {
     #[test]
     fn walk_is_sorted_and_skips_ignored_files_even_without_a_repository() {
         let (_folder, disk) = create_tree();
-        let all = ["a/", "a/b.rs", "a/target/", "a/target/kept", "a.txt", "leads-in/", "z/", "z/c"];
-        assert_eq!(walk_names(&disk, ".", false), all);
+        let expected = ["a/", "a/b.rs", "a/target/", "a/target/kept", "a.txt", "leads-in/", "z/", "z/c"];
+        assert_eq!(walk_names(&disk, ".", false), expected);
         assert_eq!(walk_names(&disk, "a", false), ["a/b.rs", "a/target/", "a/target/kept"]);
         assert_eq!(walk_names(&disk, "a.txt", false), ["a.txt"]);
         // An ignored folder is listed if it is requested by name.
@@ -169,8 +169,8 @@ mod tests {
         })
         .unwrap();
         assert_eq!(count, 1);
-        let gone = disk.locate("gone").unwrap();
-        let error = disk.walk(&gone, false, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        let missing = disk.locate("gone").unwrap();
+        let error = disk.walk(&missing, false, &mut |_| ControlFlow::Continue(())).unwrap_err();
         assert_eq!(error.to_string(), "there is no file gone");
     }
 }

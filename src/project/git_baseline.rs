@@ -21,7 +21,7 @@ pub(super) struct Baseline {
 }
 
 /// Records the state of the repository next to the overlay. Called before the dry run changes anything.
-pub(super) fn record_baseline(root: &Path, layer: &Path) -> std::io::Result<()> {
+pub(super) fn record_baseline(root: &Path, overlay_folder: &Path) -> std::io::Result<()> {
     let git = root.join(".git");
     if !git.is_dir() {
         return Ok(());
@@ -33,17 +33,17 @@ pub(super) fn record_baseline(root: &Path, layer: &Path) -> std::io::Result<()> 
         commit: resolve_head(&read),
         index: git_index::staged_digest(&index),
     };
-    fs::create_dir_all(layer)?;
-    fs::write(layer.join(BASELINE_FILE), serde_json::to_vec(&baseline)?)
+    fs::create_dir_all(overlay_folder)?;
+    fs::write(overlay_folder.join(BASELINE_FILE), serde_json::to_vec(&baseline)?)
 }
 
 /// Resolves `HEAD` to a commit with the files of a `.git` folder.
 pub(super) fn resolve_head(read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Option<String> {
-    let text = |path: &Path| read(path).and_then(|bytes| String::from_utf8(bytes).ok());
-    let head = text(Path::new("HEAD"))?;
+    let read_text = |path: &Path| read(path).and_then(|bytes| String::from_utf8(bytes).ok());
+    let head = read_text(Path::new("HEAD"))?;
     let Some(name) = head.trim().strip_prefix("ref: ") else { return Some(head.trim().to_owned()) };
-    let loose = text(Path::new(name)).map(|commit| commit.trim().to_owned());
-    loose.or_else(|| parse_packed_refs(&text(Path::new("packed-refs"))?).get(name).cloned())
+    let loose = read_text(Path::new(name)).map(|commit| commit.trim().to_owned());
+    loose.or_else(|| parse_packed_refs(&read_text(Path::new("packed-refs"))?).get(name).cloned())
 }
 
 /// Parses a `packed-refs` file.
@@ -53,6 +53,6 @@ pub(super) fn parse_packed_refs(text: &str) -> BTreeMap<String, String> {
 }
 
 /// Reads the state recorded next to the overlay, if any.
-pub(super) fn read_baseline(layer: &Path) -> Option<Baseline> {
-    serde_json::from_slice(&fs::read(layer.join(BASELINE_FILE)).ok()?).ok()
+pub(super) fn read_baseline(overlay_folder: &Path) -> Option<Baseline> {
+    serde_json::from_slice(&fs::read(overlay_folder.join(BASELINE_FILE)).ok()?).ok()
 }

@@ -46,34 +46,34 @@ pub(super) fn blocked_reason(rehearsal: &Rehearsal, git: &Path) -> Option<String
         }
     }
     let baseline = read_baseline(rehearsal.overlay_folder()).filter(|_| git == Path::new(".git"))?;
-    let text = |bytes: Option<Vec<u8>>| bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    let now = |path: &Path| read_live(rehearsal, &git.join(path));
+    let to_text = |bytes: Option<Vec<u8>>| bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    let read_now = |path: &Path| read_live(rehearsal, &git.join(path));
     // A path without changes in the dry run is read live and therefore proves nothing.
-    let then = |path: &Path| {
+    let read_rehearsed_change = |path: &Path| {
         let path = git.join(path);
-        rehearsal.origin(&path).and_then(|_| text(read_rehearsed(rehearsal, &path)))
+        rehearsal.origin(&path).and_then(|_| to_text(read_rehearsed(rehearsal, &path)))
     };
-    let head = text(now(Path::new("HEAD")));
-    let (was, is) = (baseline.commit, resolve_head(&now));
-    let stands = if head == baseline.head {
+    let head = to_text(read_now(Path::new("HEAD")));
+    let (baseline_commit, current_commit) = (baseline.commit, resolve_head(&read_now));
+    let can_apply = if head == baseline.head {
         let name = head.as_deref().and_then(|head| head.trim().strip_prefix("ref: "));
-        let applied = name.and_then(|name| {
-            let loose = then(Path::new(name)).map(|id| id.trim().to_owned());
-            loose.or_else(|| parse_packed_refs(&then(Path::new("packed-refs"))?).remove(name))
+        let rehearsed_commit = name.and_then(|name| {
+            let loose = read_rehearsed_change(Path::new(name)).map(|id| id.trim().to_owned());
+            loose.or_else(|| parse_packed_refs(&read_rehearsed_change(Path::new("packed-refs"))?).remove(name))
         });
-        is == was || applied.is_some() && is == applied
+        current_commit == baseline_commit || rehearsed_commit.is_some() && current_commit == rehearsed_commit
     } else {
         // It was already applied before an interruption.
-        head.is_some() && head == then(Path::new("HEAD"))
+        head.is_some() && head == read_rehearsed_change(Path::new("HEAD"))
     };
-    if stands {
+    if can_apply {
         return None;
     }
-    let short = |id: Option<String>| id.map_or_else(|| "nothing".to_owned(), |id| id.chars().take(7).collect());
+    let shorten = |id: Option<String>| id.map_or_else(|| "nothing".to_owned(), |id| id.chars().take(7).collect());
     Some(format!(
         "Cannot apply the commits: HEAD moved from {} to {} since the dry run began. {REMEDY}",
-        short(was),
-        short(is)
+        shorten(baseline_commit),
+        shorten(current_commit)
     ))
 }
 
@@ -85,26 +85,27 @@ pub(super) fn is_state_conflict(rehearsal: &Rehearsal, path: &Path) -> bool {
         return false;
     }
     // Git rewrites the index even when it only reads. Only the staged content counts.
-    let own_index = path == Path::new(".git/index");
+    let is_index = path == Path::new(".git/index");
     let staged = read_live(rehearsal, path).map(|bytes| git_index::staged_digest(&bytes));
-    let same = read_baseline(rehearsal.overlay_folder()).is_some_and(|baseline| Some(baseline.index) == staged);
-    !(own_index && same)
+    let is_same_index =
+        read_baseline(rehearsal.overlay_folder()).is_some_and(|baseline| Some(baseline.index) == staged);
+    !(is_index && is_same_index)
 }
 
 /// Returns the phase in which a path in `.git` is applied, `None` if it is skipped.
-fn change_phase(inside: &Path, change: &Change) -> Option<Phase> {
-    let first = inside.iter().next().unwrap_or_default().to_string_lossy();
-    let name = inside.file_name().unwrap_or_default().to_string_lossy();
+fn change_phase(relative: &Path, change: &Change) -> Option<Phase> {
+    let first = relative.iter().next().unwrap_or_default().to_string_lossy();
+    let name = relative.file_name().unwrap_or_default().to_string_lossy();
     match (&change.before, &change.after) {
         // An unreferenced object and an empty folder do no harm.
         (FileNode::Folder { .. }, FileNode::Nothing) => None,
         (_, FileNode::Nothing) if first == "objects" => None,
         (_, FileNode::Nothing) => Some(Phase::Deletions),
         // An existing object has the same content, because its name is its hash.
-        (FileNode::File { .. }, _) if first == "objects" && !inside.starts_with("objects/info") => None,
+        (FileNode::File { .. }, _) if first == "objects" && !relative.starts_with("objects/info") => None,
         (_, FileNode::Folder { .. }) => Some(Phase::Objects),
         _ if first == "objects" => Some(Phase::Objects),
-        _ if first == "refs" || name == "HEAD" && inside.iter().count() == 1 || name == "packed-refs" => {
+        _ if first == "refs" || name == "HEAD" && relative.iter().count() == 1 || name == "packed-refs" => {
             Some(Phase::Refs)
         }
         _ if name == "index" => Some(Phase::Index),
@@ -116,42 +117,42 @@ fn change_phase(inside: &Path, change: &Change) -> Option<Phase> {
 pub(super) fn draft_state(
     rehearsal: &Rehearsal,
     git: &Path,
-    (touched, unapplied): (&[PathBuf], usize),
+    (paths, unapplied_count): (&[PathBuf], usize),
 ) -> Result<(Batch, BatchWork), Error> {
     let mut operations: Vec<(Phase, Operation)> = Vec::new();
     let (mut notes, mut destroys) = (Vec::new(), Vec::new());
-    let (mut objects, mut conflict) = (0, None);
-    for path in touched {
+    let (mut object_count, mut conflict) = (0, None);
+    for path in paths {
         let Some(change) = rehearsal.change_at(path)? else { continue };
-        let inside = path.strip_prefix(git).unwrap_or(path);
-        let Some(phase) = change_phase(inside, &change) else { continue };
+        let relative = path.strip_prefix(git).unwrap_or(path);
+        let Some(phase) = change_phase(relative, &change) else { continue };
         if phase == Phase::Objects {
-            objects += usize::from(matches!(change.after, FileNode::File { .. }));
+            object_count += usize::from(matches!(change.after, FileNode::File { .. }));
         } else if is_state_conflict(rehearsal, path) {
             conflict.get_or_insert_with(|| path.clone());
         }
-        if let FileNode::Other(words) = &change.after {
-            notes.push(format!("{}: {words}", inside.display()));
+        if let FileNode::Other(kind) = &change.after {
+            notes.push(format!("{}: {kind}", relative.display()));
         }
-        describe_change(rehearsal, git, (inside, &change), &mut notes, &mut destroys);
+        describe_change(rehearsal, git, (relative, &change), &mut notes, &mut destroys);
         operations.push((phase, describe_operation(&change)));
     }
     operations.sort_by_key(|(phase, _)| *phase);
     let operations: Vec<Operation> = operations.into_iter().map(|(_, operation)| operation).collect();
-    if objects > 0 {
-        notes.push(if objects == 1 { "1 new object".to_owned() } else { format!("{objects} new objects") });
+    if object_count > 0 {
+        notes.push(if object_count == 1 { "1 new object".to_owned() } else { format!("{object_count} new objects") });
     }
     let mut batch = Batch { group: Group::Repository, notes: Vec::new(), items: Vec::new() };
     if operations.is_empty() {
         return Ok((batch, BatchWork::default()));
     }
-    if unapplied > 0 {
+    if unapplied_count > 0 {
         batch.notes.push(format!(
-            "Not applied: {unapplied} source {} of the dry run. `git status` shows the difference.",
-            if unapplied == 1 { "change" } else { "changes" }
+            "Not applied: {unapplied_count} source {} of the dry run. `git status` shows the difference.",
+            if unapplied_count == 1 { "change" } else { "changes" }
         ));
     }
-    let (access, no_place) = determine_access(rehearsal, git);
+    let (access, location_error) = determine_access(rehearsal, git);
     let conflict = conflict
         .map(|path| format!("Cannot apply the commits: {} changed since the dry run began. {REMEDY}", path.display()));
     batch.items.push(Item {
@@ -161,7 +162,7 @@ pub(super) fn draft_state(
         is_folder: true,
         diff: None,
         notes,
-        blocked: blocked_reason(rehearsal, git).or(conflict).or(no_place),
+        blocked: blocked_reason(rehearsal, git).or(conflict).or(location_error),
         destroys: (!destroys.is_empty()).then(|| destroys.join(", ")),
         access,
         sha256: digest_operations(&operations),
@@ -173,38 +174,39 @@ pub(super) fn draft_state(
 fn describe_change(
     rehearsal: &Rehearsal,
     git: &Path,
-    (inside, change): (&Path, &Change),
+    (relative, change): (&Path, &Change),
     notes: &mut Vec<String>,
     destroys: &mut Vec<String>,
 ) {
-    let text = |node: &FileNode| match node {
+    let node_text = |node: &FileNode| match node {
         FileNode::File { bytes, .. } => Some(String::from_utf8_lossy(bytes).trim().to_owned()),
         FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
     };
-    let (before, after) = (text(&change.before), text(&change.after));
-    let name = inside.display().to_string();
-    let mut moves = |name: &str, before: Option<&str>, after: Option<&str>| {
+    let (before, after) = (node_text(&change.before), node_text(&change.after));
+    let name = relative.display().to_string();
+    let mut describe_move = |name: &str, before: Option<&str>, after: Option<&str>| {
         commits::describe_ref_change(rehearsal, git, (name, before, after), notes, destroys);
     };
-    if inside.starts_with("refs") || name == "HEAD" {
+    if relative.starts_with("refs") || name == "HEAD" {
         if before.is_some() || after.is_some() {
-            moves(&name, before.as_deref(), after.as_deref());
+            describe_move(&name, before.as_deref(), after.as_deref());
         }
     } else if name == "packed-refs" {
-        let (was, is) = (parse_packed_refs(&before.unwrap_or_default()), parse_packed_refs(&after.unwrap_or_default()));
-        let seen = |name: &str| read_rehearsed(rehearsal, &git.join(name)).is_some();
-        for name in was.keys().chain(is.keys().filter(|name| !was.contains_key(*name))) {
+        let (old_refs, new_refs) =
+            (parse_packed_refs(&before.unwrap_or_default()), parse_packed_refs(&after.unwrap_or_default()));
+        let has_own_file = |name: &str| read_rehearsed(rehearsal, &git.join(name)).is_some();
+        for name in old_refs.keys().chain(new_refs.keys().filter(|name| !old_refs.contains_key(*name))) {
             // A ref with its own file is described by that file.
-            if was.get(name) != is.get(name) && !seen(name) {
-                moves(name, was.get(name).map(String::as_str), is.get(name).map(String::as_str));
+            if old_refs.get(name) != new_refs.get(name) && !has_own_file(name) {
+                describe_move(name, old_refs.get(name).map(String::as_str), new_refs.get(name).map(String::as_str));
             }
         }
     } else if name == "index" {
-        let digest = |node: &FileNode| match node {
+        let index_digest = |node: &FileNode| match node {
             FileNode::File { bytes, .. } => Some(git_index::staged_digest(bytes)),
             FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
         };
-        if digest(&change.before) != digest(&change.after) {
+        if index_digest(&change.before) != index_digest(&change.after) {
             notes.push("index: staged content changes with the commits".to_owned());
         }
     }

@@ -45,49 +45,49 @@ impl<'a> GroupClassifier<'a> {
     }
 
     /// Returns the group of a path of the project.
-    pub fn classify(&mut self, path: &Path, folder: bool) -> Group {
-        let ignored = self.is_ignored(path, folder);
-        Group::classify(path, folder, ignored)
+    pub fn classify(&mut self, path: &Path, is_folder: bool) -> Group {
+        let is_ignored = self.is_ignored(path, is_folder);
+        Group::classify(path, is_folder, is_ignored)
     }
 
-    fn is_ignored(&mut self, path: &Path, folder: bool) -> bool {
+    fn is_ignored(&mut self, path: &Path, is_folder: bool) -> bool {
         let Some(top) = self.work_tree.clone() else { return false };
-        let whole = self.rehearsal.root().join(path);
-        if self.tracked.contains(&whole) {
+        let full_path = self.rehearsal.root().join(path);
+        if self.tracked.contains(&full_path) {
             return false;
         }
         // Everything in an ignored folder is ignored, whatever ignore files in it contain.
-        let above: Vec<PathBuf> = whole.ancestors().skip(1).map(Path::to_owned).collect();
-        let below_top = above.iter().rev().filter(|folder| folder.starts_with(&top) && **folder != top);
+        let parents: Vec<PathBuf> = full_path.ancestors().skip(1).map(Path::to_owned).collect();
+        let below_top = parents.iter().rev().filter(|folder| folder.starts_with(&top) && **folder != top);
         for folder in below_top {
-            let known = match self.ignored_folders.get(folder) {
-                Some(known) => *known,
+            let is_ignored = match self.ignored_folders.get(folder) {
+                Some(cached) => *cached,
                 None => {
-                    let ignored = self.matches_ignore_rule(&top, folder, true);
-                    self.ignored_folders.insert(folder.clone(), ignored);
-                    ignored
+                    let matches = self.matches_ignore_rule(&top, folder, true);
+                    self.ignored_folders.insert(folder.clone(), matches);
+                    matches
                 }
             };
-            if known {
+            if is_ignored {
                 return true;
             }
         }
-        self.matches_ignore_rule(&top, &whole, folder)
+        self.matches_ignore_rule(&top, &full_path, is_folder)
     }
 
     /// Returns whether the rules ignore exactly this path. The nearest folder with a matching rule decides.
-    fn matches_ignore_rule(&mut self, top: &Path, path: &Path, folder: bool) -> bool {
-        for above in path.ancestors().skip(1).take_while(|above| above.starts_with(top)) {
+    fn matches_ignore_rule(&mut self, top: &Path, path: &Path, is_folder: bool) -> bool {
+        for parent in path.ancestors().skip(1).take_while(|folder| folder.starts_with(top)) {
             let rehearsal = self.rehearsal;
-            let file = self.ignore_files.entry(above.to_owned());
-            let file = file.or_insert_with(|| rehearsal.ignore_file(above, ".gitignore"));
-            match file.as_ref().map_or(Match::None, |file| file.matched(path, folder)) {
+            let file = self.ignore_files.entry(parent.to_owned());
+            let file = file.or_insert_with(|| rehearsal.ignore_file(parent, ".gitignore"));
+            match file.as_ref().map_or(Match::None, |file| file.matched(path, is_folder)) {
                 Match::None => {}
                 Match::Ignore(_) => return true,
                 Match::Whitelist(_) => return false,
             }
         }
-        self.exclude.as_ref().is_some_and(|file| file.matched(path, folder).is_ignore())
+        self.exclude.as_ref().is_some_and(|file| file.matched(path, is_folder).is_ignore())
     }
 }
 
@@ -96,17 +96,17 @@ fn tracked_paths(rehearsal: &Rehearsal, top: &Path) -> HashSet<PathBuf> {
     let index = git_folder(top.join(".git")).map(|folder| folder.join("index"));
     let Some(index) = index else { return HashSet::new() };
     let rehearsed = index.to_str().and_then(|index| rehearsal.locate(index).ok());
-    let rehearsed = rehearsed.and_then(|at| rehearsal.read(&at).ok());
+    let rehearsed = rehearsed.and_then(|location| rehearsal.read(&location).ok());
     let indexes = [fs::read(&index).ok(), rehearsed];
     let entries = indexes.iter().flatten().filter_map(|bytes| git_index::parse_index(bytes)).flatten();
     entries.map(|entry| top.join(entry.path)).collect()
 }
 
 /// Sets the group of each change.
-pub fn assign_groups(rehearsal: &Rehearsal, all: &mut [DryRunChange]) {
+pub fn assign_groups(rehearsal: &Rehearsal, changes: &mut [DryRunChange]) {
     let mut groups = GroupClassifier::new(rehearsal);
-    for altered in all {
-        altered.group = groups.classify(&altered.path, altered.is_folder);
+    for change in changes {
+        change.group = groups.classify(&change.path, change.is_folder);
     }
 }
 
@@ -117,12 +117,12 @@ mod tests {
 
     #[track_caller]
     fn assert_group(files: &[(&str, &str)], rehearsed: &[(&str, &str)], path: &str, expected: Group) {
-        let scene = RehearsedProject::new(files);
+        let project = RehearsedProject::new(files);
         for (path, text) in rehearsed {
-            scene.rehearse_write(path, text);
+            project.rehearse_write(path, text);
         }
         assert_eq!(
-            GroupClassifier::new(&scene.rehearsal).classify(Path::new(path), false),
+            GroupClassifier::new(&project.rehearsal).classify(Path::new(path), false),
             expected,
             "{path} {files:?}"
         );
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn nearest_ignore_file_wins_and_ignored_folders_are_ignored_entirely() {
-        let all = [
+        let files = [
             (".git/HEAD", "ref: refs/heads/main\n"),
             (".git/info/exclude", "*.swp\n"),
             (".gitignore", "/target/\n*.log\n!keep.log\n"),
@@ -138,10 +138,10 @@ mod tests {
             ("target/.gitignore", "!x\n"),
         ];
         for ignored in ["target/x", "target/deep/y", "a.log", "sub/a.log", "sub/built", "a.swp", "sub/.b.swp"] {
-            assert_group(&all, &[], ignored, Group::Ignored);
+            assert_group(&files, &[], ignored, Group::Ignored);
         }
         for source in ["a.rs", "keep.log", "sub/inner.log", "sub/target/x", "built", ".gitignore"] {
-            assert_group(&all, &[], source, Group::Source);
+            assert_group(&files, &[], source, Group::Source);
         }
     }
 

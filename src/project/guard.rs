@@ -44,13 +44,13 @@ pub const INPUT_ARGUMENT: &str = "--input=";
 
 /// Runs `aye guard`. Returns only after every process that the command started has ended.
 pub fn run_guard() -> ExitCode {
-    let mut words = std::env::args_os().skip(2).peekable();
-    if words.next_if(|word| word == probe::PROBE_ARGUMENT).is_some() {
-        return probe::run_probe(words);
+    let mut arguments = std::env::args_os().skip(2).peekable();
+    if arguments.next_if(|argument| argument == probe::PROBE_ARGUMENT).is_some() {
+        return probe::run_probe(arguments);
     }
     #[cfg(target_os = "linux")]
-    if words.next_if(|word| word == overlay_sandbox::OVERLAY_ARGUMENT).is_some() {
-        return overlay_sandbox::namespace_entry::run_namespace_entry(words);
+    if arguments.next_if(|argument| argument == overlay_sandbox::OVERLAY_ARGUMENT).is_some() {
+        return overlay_sandbox::namespace_entry::run_namespace_entry(arguments);
     }
     let report = match run_command() {
         Ok(report) => report,
@@ -79,28 +79,30 @@ enum GuardSandbox {
 impl GuardSandbox {
     /// Parses the arguments between `guard` and `--`. Also sets up the overlay sandbox if they request one.
     fn from_arguments() -> Result<Self, Report> {
-        let is_input = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with(INPUT_ARGUMENT));
-        let mut words = guard_arguments().filter(|word| !is_input(word)).peekable();
-        if words
-            .next_if(|word| word == overlay_sandbox::IN_OVERLAY_ARGUMENT || word == overlay_sandbox::OVERLAY_ARGUMENT)
+        let is_input = |argument: &OsString| argument.to_str().is_some_and(|text| text.starts_with(INPUT_ARGUMENT));
+        let mut arguments = guard_arguments().filter(|argument| !is_input(argument)).peekable();
+        if arguments
+            .next_if(|argument| {
+                argument == overlay_sandbox::IN_OVERLAY_ARGUMENT || argument == overlay_sandbox::OVERLAY_ARGUMENT
+            })
             .is_some()
         {
-            let setting = overlay_sandbox::OverlaySpec::parse_arguments(words, read_lifeline)
+            let spec = overlay_sandbox::OverlaySpec::parse_arguments(arguments, read_lifeline)
                 .map_err(Report::OverlaySandboxFailed)?;
-            let memory = setting.memory;
-            return overlay_sandbox::set_up(&setting)
-                .map(|confines| Self::Overlay(confines, memory))
+            let memory = spec.memory;
+            return overlay_sandbox::set_up(&spec)
+                .map(|spec| Self::Overlay(spec, memory))
                 .map_err(Report::OverlaySandboxFailed);
         }
         #[cfg(target_os = "linux")]
-        if words.next_if(|word| word == READ_ONLY).is_some() {
-            let read = ReadOnlySpec::parse_arguments(words, read_lifeline)
-                .map_err(|refused| Report::SandboxFailed(refused.byte()))?;
-            return Ok(Self::ReadOnly(read, None));
+        if arguments.next_if(|argument| argument == READ_ONLY).is_some() {
+            let spec = ReadOnlySpec::parse_arguments(arguments, read_lifeline)
+                .map_err(|error| Report::SandboxFailed(error.byte()))?;
+            return Ok(Self::ReadOnly(spec, None));
         }
-        match SandboxSpec::parse_arguments(words) {
-            Ok(confines) => Ok(confines.map_or(Self::Unrestricted, Self::Usual)),
-            Err(refused) => Err(Report::SandboxFailed(refused.byte())),
+        match SandboxSpec::parse_arguments(arguments) {
+            Ok(spec) => Ok(spec.map_or(Self::Unrestricted, Self::Usual)),
+            Err(error) => Err(Report::SandboxFailed(error.byte())),
         }
     }
 }
@@ -110,13 +112,14 @@ impl GuardSandbox {
     /// Creates the private temporary folder if the command gets one, and passes its path to the command. If that fails,
     /// the command runs without a writable folder.
     fn create_private_folder(&mut self, command: &mut Command) -> Option<tempfile::TempDir> {
-        let Self::ReadOnly(read_only, private) = self else { return None };
+        let Self::ReadOnly(read_only, private_folder) = self else { return None };
         // Accessible only to its owner, under a name that cannot be guessed.
-        let alone = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-        let folder = tempfile::Builder::new().prefix("aye-").permissions(alone).tempdir_in(&read_only.temporary).ok();
-        *private = folder.as_ref().and_then(|folder| folder.path().canonicalize().ok());
-        let named = private.as_deref().unwrap_or(Path::new("/nonexistent"));
-        command.envs(["TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].map(|name| (name, named)));
+        let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        let folder =
+            tempfile::Builder::new().prefix("aye-").permissions(owner_only).tempdir_in(&read_only.temporary).ok();
+        *private_folder = folder.as_ref().and_then(|folder| folder.path().canonicalize().ok());
+        let path = private_folder.as_deref().unwrap_or(Path::new("/nonexistent"));
+        command.envs(["TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].map(|name| (name, path)));
         folder
     }
 }
@@ -124,50 +127,51 @@ impl GuardSandbox {
 /// Starts the command and waits until all its processes have ended.
 fn run_command() -> io::Result<Report> {
     #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "nothing is added elsewhere"))]
-    let mut held = match GuardSandbox::from_arguments() {
-        Ok(held) => held,
+    let mut sandbox = match GuardSandbox::from_arguments() {
+        Ok(sandbox) => sandbox,
         Err(report) => return Ok(report),
     };
-    let mut words = std::env::args_os().skip_while(|word| word != "--").skip(1);
-    let program: OsString = words.next().ok_or(Errno::INVAL)?;
+    let mut command_line = std::env::args_os().skip_while(|argument| argument != "--").skip(1);
+    let program: OsString = command_line.next().ok_or(Errno::INVAL)?;
     setsid()?;
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(getpid()))?;
-    let mut line = open_lifeline()?;
-    let input = read_input(&mut line)?;
+    let mut lifeline = open_lifeline()?;
+    let input = read_input(&mut lifeline)?;
     let mut command = Command::new(program);
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
-    command.args(words).stdin(stdin).process_group(0);
+    command.args(command_line).stdin(stdin).process_group(0);
     // Removed on return, when all processes of the command have ended.
     #[cfg(target_os = "linux")]
-    let _private = held.create_private_folder(&mut command);
-    if let GuardSandbox::Overlay(confines, memory) = &held {
-        overlay_sandbox::start_limit_watch(confines.folder.clone(), *memory);
+    let _private = sandbox.create_private_folder(&mut command);
+    if let GuardSandbox::Overlay(spec, memory) = &sandbox {
+        overlay_sandbox::start_limit_watch(spec.folder.clone(), *memory);
     }
-    let mut child = match start_command(command, held)? {
+    let mut child = match start_command(command, sandbox)? {
         Ok(child) => child,
-        Err(refused) => return Ok(Report::SandboxFailed(refused.byte())),
+        Err(error) => return Ok(Report::SandboxFailed(error.byte())),
     };
     let shell = Pid::from_child(&child);
     if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
         // A command that does not read its stdin must not block anything, and may close it.
         thread::spawn(move || stdin.write_all(&input));
     }
-    let (sender, news) = channel();
+    let (sender, events) = channel();
     let requests = sender.clone();
-    thread::spawn(move || forward_requests(&mut line, &requests));
+    thread::spawn(move || forward_requests(&mut lifeline, &requests));
     thread::spawn(move || forward_exits(shell, &sender));
-    Ok(CommandWatch::new(shell).wait_until_gone(&news))
+    Ok(CommandWatch::new(shell).wait_until_gone(&events))
 }
 
 /// Returns the arguments between `guard` and `--`.
 fn guard_arguments() -> impl Iterator<Item = OsString> {
-    std::env::args_os().skip(2).take_while(|word| word != "--")
+    std::env::args_os().skip(2).take_while(|argument| argument != "--")
 }
 
 /// Reads the command's stdin from the lifeline, if any.
 fn read_input(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
-    let count = guard_arguments().filter_map(|word| word.to_str()?.strip_prefix(INPUT_ARGUMENT)?.parse().ok()).next();
+    let count =
+        guard_arguments().filter_map(|argument| argument.to_str()?.strip_prefix(INPUT_ARGUMENT)?.parse().ok()).next();
     let Some(count): Option<usize> = count else { return Ok(None) };
     let mut input = vec![0; count];
     lifeline.read_exact(&mut input)?;
@@ -175,27 +179,30 @@ fn read_input(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Starts the command in its sandbox, or not at all.
-fn start_command(mut command: Command, held: GuardSandbox) -> io::Result<Result<Child, SandboxError>> {
-    let raise = match held {
+fn start_command(mut command: Command, sandbox: GuardSandbox) -> io::Result<Result<Child, SandboxError>> {
+    let starter = match sandbox {
         GuardSandbox::Unrestricted => return command.spawn().map(Ok),
-        GuardSandbox::Usual(confines) => {
-            thread::Builder::new().spawn(move || spawn_confined(command, confines.apply_to_thread()))?
+        GuardSandbox::Usual(spec) => {
+            thread::Builder::new().spawn(move || spawn_confined(command, spec.apply_to_thread()))?
         }
-        GuardSandbox::Overlay(confines, _) => {
-            thread::Builder::new().spawn(move || spawn_confined(command, overlay_sandbox::apply_sandbox(&confines)))?
+        GuardSandbox::Overlay(spec, _) => {
+            thread::Builder::new().spawn(move || spawn_confined(command, overlay_sandbox::apply_sandbox(&spec)))?
         }
         #[cfg(target_os = "linux")]
         GuardSandbox::ReadOnly(read_only, private) => thread::Builder::new()
             .spawn(move || spawn_confined(command, read_only.apply_to_thread(private.as_deref())))?,
     };
     // A thread that panicked has started nothing.
-    raise.join().unwrap_or(Ok(Err(SandboxError::FileRules)))
+    starter.join().unwrap_or(Ok(Err(SandboxError::FileRules)))
 }
 
-fn spawn_confined(mut command: Command, walls: Result<(), SandboxError>) -> io::Result<Result<Child, SandboxError>> {
-    match walls {
+fn spawn_confined(
+    mut command: Command,
+    sandbox_result: Result<(), SandboxError>,
+) -> io::Result<Result<Child, SandboxError>> {
+    match sandbox_result {
         Ok(()) => command.spawn().map(Ok),
-        Err(refused) => Ok(Err(refused)),
+        Err(error) => Ok(Err(error)),
     }
 }
 
@@ -206,7 +213,7 @@ fn read_lifeline(count: usize) -> io::Result<Vec<u8>> {
 }
 
 /// Forwards requests from aye.
-fn forward_requests(lifeline: &mut File, news: &Sender<GuardEvent>) {
+fn forward_requests(lifeline: &mut File, events: &Sender<GuardEvent>) {
     let mut byte = [0];
     loop {
         let event = match lifeline.read(&mut byte) {
@@ -215,23 +222,23 @@ fn forward_requests(lifeline: &mut File, news: &Sender<GuardEvent>) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Ok(_) | Err(_) => GuardEvent::LifelineClosed,
         };
-        let last = matches!(event, GuardEvent::LifelineClosed);
-        if news.send(event).is_err() || last {
+        let is_last = matches!(event, GuardEvent::LifelineClosed);
+        if events.send(event).is_err() || is_last {
             return;
         }
     }
 }
 
 /// Forwards the end of the command and of the last child, including adopted ones.
-fn forward_exits(shell: Pid, news: &Sender<GuardEvent>) {
+fn forward_exits(shell: Pid, events: &Sender<GuardEvent>) {
     loop {
         let event = match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid == shell => GuardEvent::Ended(convert_status(status)),
             Ok(_) | Err(Errno::INTR) => continue,
             Err(_) => GuardEvent::NoChildren,
         };
-        let last = matches!(event, GuardEvent::NoChildren);
-        if news.send(event).is_err() || last {
+        let is_last = matches!(event, GuardEvent::NoChildren);
+        if events.send(event).is_err() || is_last {
             return;
         }
     }

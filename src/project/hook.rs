@@ -66,21 +66,21 @@ impl Hook {
     }
 
     fn start_hook(&self, bytes: usize) -> io::Result<RunningHook> {
-        let (ours, theirs) = UnixStream::pair()?;
-        ours.set_nonblocking(true)?;
-        let mut words = self.command_line.clone();
-        if let Some(program) = words.first_mut()
-            && let Some(inside) = program.strip_prefix("~/")
+        let (lifeline, guard_end) = UnixStream::pair()?;
+        lifeline.set_nonblocking(true)?;
+        let mut command_line = self.command_line.clone();
+        if let Some(program) = command_line.first_mut()
+            && let Some(relative) = program.strip_prefix("~/")
         {
-            *program = self.working_folder.join(inside).to_string_lossy().into_owned();
+            *program = self.working_folder.join(relative).to_string_lossy().into_owned();
         }
         let mut guard = Command::new(&self.program)
             .args(["guard", &format!("{}{bytes}", guard::INPUT_ARGUMENT), "--"])
-            .args(words)
+            .args(command_line)
             .current_dir(&self.working_folder)
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(OwnedFd::from(theirs))
+            .stdin(OwnedFd::from(guard_end))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
@@ -88,7 +88,7 @@ impl Hook {
             out: guard.stdout.take(),
             err: guard.stderr.take(),
             guard: GuardProcess(guard),
-            lifeline: tokio::net::UnixStream::from_std(ours)?,
+            lifeline: tokio::net::UnixStream::from_std(lifeline)?,
         })
     }
 }
@@ -105,35 +105,35 @@ impl RunningHook {
     async fn read_answer(mut self, question: &str) -> Result<String, String> {
         // A guard that has exited has already reported the reason on the same socket.
         let _ = self.lifeline.write_all(question.as_bytes()).await;
-        let (mut answer, mut complaint, mut report) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut answer, mut stderr_bytes, mut report) = (Vec::new(), Vec::new(), Vec::new());
         let (mut out, mut err) = (self.out.take(), self.err.take());
         {
-            let reads = async {
+            let read_output = async {
                 // Stops reading once the answer exceeds the limit.
                 tokio::try_join!(
                     read_limited(&mut out, &mut answer, ANSWER_LIMIT),
-                    read_beginning(&mut err, &mut complaint)
+                    read_beginning(&mut err, &mut stderr_bytes)
                 )
                 .map(drop)
             };
-            tokio::pin!(reads);
-            let mut open = true;
+            tokio::pin!(read_output);
+            let mut is_open = true;
             loop {
                 tokio::select! {
                     // Read its last output before handling its end.
                     biased;
-                    all = &mut reads, if open => {
-                        open = false;
-                        all?;
+                    result = &mut read_output, if is_open => {
+                        is_open = false;
+                        result?;
                     }
-                    read = self.lifeline.read_buf(&mut report) => match read {
+                    result = self.lifeline.read_buf(&mut report) => match result {
                         Ok(0) | Err(_) => break,
                         Ok(_) => {}
                     },
                 }
             }
-            if open && let Ok(all) = timeout(DRAIN_TIME, reads).await {
-                all?;
+            if is_open && let Ok(result) = timeout(DRAIN_TIME, read_output).await {
+                result?;
             }
         }
         let report = Report::from_bytes(&report);
@@ -141,12 +141,12 @@ impl RunningHook {
             self.guard.end_without_guard();
         }
         self.guard.collect_exit().await;
-        let reason = first_line(&complaint);
-        let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+        let reason = first_line(&stderr_bytes);
+        let suffix = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         match report {
             Some(Report::Exit(0)) => String::from_utf8(answer).map_err(|_| "its answer is not valid UTF-8".to_owned()),
-            Some(Report::Exit(status)) => Err(format!("it exited with status {status}{because}")),
-            Some(Report::Signal(signal)) => Err(format!("it was killed by signal {signal}{because}")),
+            Some(Report::Exit(status)) => Err(format!("it exited with status {status}{suffix}")),
+            Some(Report::Signal(signal)) => Err(format!("it was killed by signal {signal}{suffix}")),
             Some(Report::Failed(errno)) => {
                 Err(format!("it could not be started: {}", io::Error::from_raw_os_error(errno.into())))
             }
@@ -159,31 +159,31 @@ impl RunningHook {
 
 /// Reads to the end. Fails as soon as the limit is exceeded.
 async fn read_limited(
-    from: &mut Option<impl AsyncRead + Unpin>,
-    into: &mut Vec<u8>,
-    most: usize,
+    source: &mut Option<impl AsyncRead + Unpin>,
+    buffer: &mut Vec<u8>,
+    limit: usize,
 ) -> Result<(), String> {
-    let Some(from) = from else { return Ok(()) };
-    while let Ok(1..) = from.read_buf(into).await {
-        if into.len() > most {
-            return Err(format!("it wrote more than {} KB and was stopped", most / 1024));
+    let Some(source) = source else { return Ok(()) };
+    while let Ok(1..) = source.read_buf(buffer).await {
+        if buffer.len() > limit {
+            return Err(format!("it wrote more than {} KB and was stopped", limit / 1024));
         }
     }
     Ok(())
 }
 
 /// Reads to the end and keeps the beginning.
-async fn read_beginning(from: &mut Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) -> Result<(), String> {
-    let Some(from) = from else { return Ok(()) };
+async fn read_beginning(source: &mut Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) -> Result<(), String> {
+    let Some(source) = source else { return Ok(()) };
     let mut buffer = [0; 4096];
-    while let Ok(count @ 1..) = from.read(&mut buffer).await {
-        let room = STDERR_LIMIT - into.len();
-        into.extend_from_slice(&buffer[..count.min(room)]);
+    while let Ok(count @ 1..) = source.read(&mut buffer).await {
+        let space = STDERR_LIMIT - kept.len();
+        kept.extend_from_slice(&buffer[..count.min(space)]);
     }
     Ok(())
 }
 
-fn first_line(complaint: &[u8]) -> String {
-    let text = String::from_utf8_lossy(complaint);
+fn first_line(stderr_bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr_bytes);
     text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }

@@ -69,9 +69,9 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    pub(crate) fn from_metadata(meta: &std::fs::Metadata) -> Self {
-        match (meta.is_file(), meta.is_dir()) {
-            (true, _) => Self::File(meta.len()),
+    pub(crate) fn from_metadata(metadata: &std::fs::Metadata) -> Self {
+        match (metadata.is_file(), metadata.is_dir()) {
+            (true, _) => Self::File(metadata.len()),
             (_, true) => Self::Folder,
             _ => Self::Other,
         }
@@ -98,15 +98,15 @@ pub trait Reader: Send + Sync {
     /// by its nearest existing parent.
     fn locate(&self, path: &str) -> Result<Location, Error>;
     /// Reads a regular file of at most [`READ_LIMIT`] bytes. Never blocks on a pipe or a device.
-    fn read(&self, at: &Location) -> Result<Vec<u8>, Error>;
+    fn read(&self, location: &Location) -> Result<Vec<u8>, Error>;
     /// Opens a regular file of any size. Never blocks on a pipe or a device.
-    fn open(&self, at: &Location) -> Result<Box<dyn io::Read + Send>, Error>;
+    fn open(&self, location: &Location) -> Result<Box<dyn io::Read + Send>, Error>;
     /// Returns the number of hard links of a regular file, or 1 if there is no such file.
-    fn link_count(&self, at: &Location) -> u64;
+    fn link_count(&self, location: &Location) -> u64;
     /// Returns a check for many files: true if a file has several hard links and not all of them are known to be
     /// harmless files of the project. The other names are collected once, at the first file with several links.
     fn name_check(&self) -> NameCheck<'_> {
-        Box::new(|at| self.link_count(at) > 1)
+        Box::new(|location| self.link_count(location) > 1)
     }
     /// Returns whether this reader shows a dry run's view of the project.
     fn is_rehearsal(&self) -> bool {
@@ -114,15 +114,15 @@ pub trait Reader: Send + Sync {
     }
     /// Returns whether a regular file holds exactly the bytes that [`Writer::write_whole`] wrote in this dry run, or is
     /// a file of the overlay that the project does not have. Reading such a file discloses nothing, whatever its name.
-    fn has_only_rehearsed_content(&self, _at: &Location) -> bool {
+    fn has_only_rehearsed_content(&self, _location: &Location) -> bool {
         false
     }
-    fn exists(&self, at: &Location) -> bool;
+    fn exists(&self, location: &Location) -> bool;
     /// Returns the type of the file at this path without opening it. `None` if it cannot be read.
-    fn file_kind(&self, at: &Location) -> Option<FileKind>;
+    fn file_kind(&self, location: &Location) -> Option<FileKind>;
     /// Returns the names of all entries of a folder, sorted, including hidden and ignored ones. Fails if a name is not
     /// Unicode.
-    fn list_names(&self, at: &Location) -> Result<Vec<String>, Error>;
+    fn list_names(&self, location: &Location) -> Result<Vec<String>, Error>;
     /// Visits every file and folder under a folder, sorted by path. Respects ignore files and skips `.git`. Dot files
     /// are visited only if `hidden` is set. `visit` stops the walk by returning `Break`.
     fn walk(
@@ -138,10 +138,10 @@ pub trait Writer: Reader {
     /// Replaces a whole file, or creates it together with its folders. Fails with [`Error::Changed`] unless the file
     /// still holds exactly `before` (`None` means that the file must not exist). The file's mode and owner are kept.
     /// The replacement is atomic.
-    fn write(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error>;
+    fn write(&self, location: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error>;
     /// Writes like [`Writer::write`], for content of which no part comes from the previous file.
-    fn write_whole(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
-        self.write(at, before, after)
+    fn write_whole(&self, location: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+        self.write(location, before, after)
     }
     /// Returns a digest of the state of a dry run's overlay. It stays the same while nothing in the overlay changes,
     /// also in a copy of the overlay. Empty if there is no overlay. Blocks while the overlay is read.
@@ -208,7 +208,7 @@ impl Error {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         match self {
             Self::Io { source, .. } => matches!(source.kind(), NotFound | NotADirectory | PermissionDenied),
-            other => matches!(other, Self::Missing(_) | Self::NotAFile { .. }),
+            error => matches!(error, Self::Missing(_) | Self::NotAFile { .. }),
         }
     }
 
@@ -222,7 +222,7 @@ impl Error {
     fn in_overlay(path: &Path, source: io::Error) -> Self {
         match Self::from_io(path, source) {
             Self::Full(path) => Self::OverlayFull(path),
-            other => other,
+            error => error,
         }
     }
 }

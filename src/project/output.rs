@@ -37,12 +37,12 @@ impl Output {
     /// Appends the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.received += bytes.len() as u64;
-        let (head, rest) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
+        let (head, remaining) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
         self.head.extend_from_slice(head);
-        let rest = &rest[rest.len().saturating_sub(TAIL)..];
-        let over = (self.tail.len() + rest.len()).saturating_sub(TAIL);
-        self.tail.drain(..over);
-        self.tail.extend(rest);
+        let remaining = &remaining[remaining.len().saturating_sub(TAIL)..];
+        let excess = (self.tail.len() + remaining.len()).saturating_sub(TAIL);
+        self.tail.drain(..excess);
+        self.tail.extend(remaining);
     }
 
     /// Returns the total number of bytes received.
@@ -52,36 +52,37 @@ impl Output {
 
     /// Returns the last part of the output, at most `bytes` bytes, starting at a character boundary.
     pub fn latest_output(&self, bytes: usize) -> String {
-        let kept = self.head.len() + self.tail.len();
-        let last: Vec<u8> = self.head.iter().chain(&self.tail).skip(kept.saturating_sub(bytes)).copied().collect();
-        let cut = if kept > bytes { leading_continuation(&last) } else { 0 };
+        let kept_bytes = self.head.len() + self.tail.len();
+        let last: Vec<u8> =
+            self.head.iter().chain(&self.tail).skip(kept_bytes.saturating_sub(bytes)).copied().collect();
+        let cut = if kept_bytes > bytes { leading_continuation(&last) } else { 0 };
         String::from_utf8_lossy(&last[cut..]).into_owned()
     }
 
     /// Returns the output since the last call, from and to character boundaries. If it exceeds the part kept from the
     /// end, only its last part.
     pub fn take_new(&mut self) -> String {
-        let new = usize::try_from(self.received - self.reported).unwrap_or(usize::MAX);
-        let kept = self.head.len() + self.tail.len();
-        let skip = kept.saturating_sub(new.min(TAIL));
+        let new_bytes = usize::try_from(self.received - self.reported).unwrap_or(usize::MAX);
+        let kept_bytes = self.head.len() + self.tail.len();
+        let skip = kept_bytes.saturating_sub(new_bytes.min(TAIL));
         let last: Vec<u8> = self.head.iter().chain(&self.tail).skip(skip).copied().collect();
         let end = last.len() - trailing_incomplete(&last);
         self.reported = self.received - (last.len() - end) as u64;
-        let (start, gap) = if new > TAIL { (leading_continuation(&last).min(end), "…") } else { (0, "") };
+        let (start, gap) = if new_bytes > TAIL { (leading_continuation(&last).min(end), "…") } else { (0, "") };
         format!("{gap}{}", String::from_utf8_lossy(&last[start..end]))
     }
 
     /// Returns the text and the number of omitted bytes. A separate line in the text reports them, if any.
     pub fn into_text(self) -> (String, u64) {
-        let Self { mut head, tail, received: seen, reported: _ } = self;
+        let Self { mut head, tail, received, reported: _ } = self;
         let tail = Vec::from(tail);
-        if seen == (head.len() + tail.len()) as u64 {
+        if received == (head.len() + tail.len()) as u64 {
             head.extend(tail);
             return (String::from_utf8_lossy(&head).into_owned(), 0);
         }
         let tail = &tail[leading_continuation(&tail)..];
         head.truncate(head.len() - trailing_incomplete(&head));
-        let omitted = seen - (head.len() + tail.len()) as u64;
+        let omitted = received - (head.len() + tail.len()) as u64;
         let (head, tail) = (String::from_utf8_lossy(&head), String::from_utf8_lossy(tail));
         (format!("{head}\n[{omitted} bytes omitted]\n{tail}"), omitted)
     }
@@ -105,7 +106,7 @@ fn trailing_incomplete(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn keep_output(pieces: impl IntoIterator<Item = Vec<u8>>) -> (String, u64) {
+    fn collect_output(pieces: impl IntoIterator<Item = Vec<u8>>) -> (String, u64) {
         let mut output = Output::default();
         for piece in pieces {
             output.push(&piece);
@@ -117,13 +118,13 @@ mod tests {
     fn output_within_the_limit_is_kept_whole_in_any_pieces() {
         let text: Vec<u8> = (0..HEAD + TAIL).map(|n| b'a' + (n % 26) as u8).collect();
         let whole = String::from_utf8(text.clone()).unwrap();
-        assert_eq!(keep_output([text.clone()]), (whole.clone(), 0));
-        assert_eq!(keep_output(text.chunks(7001).map(<[u8]>::to_vec)), (whole, 0));
+        assert_eq!(collect_output([text.clone()]), (whole.clone(), 0));
+        assert_eq!(collect_output(text.chunks(7001).map(<[u8]>::to_vec)), (whole, 0));
     }
 
     #[test]
     fn longer_output_keeps_both_ends_and_counts_the_omitted_bytes() {
-        let (text, omitted) = keep_output([b"start".to_vec(), vec![b'.'; 1_000_000], b"end".to_vec()]);
+        let (text, omitted) = collect_output([b"start".to_vec(), vec![b'.'; 1_000_000], b"end".to_vec()]);
         assert_eq!(omitted, 1_000_008 - (HEAD + TAIL) as u64);
         assert!(text.starts_with("start.") && text.ends_with(".end"));
         assert!(text.contains(&format!("\n[{omitted} bytes omitted]\n")));
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn characters_are_never_split() {
         for shift in 0..4 {
-            let (text, omitted) = keep_output([vec![b'x'; shift], "🙂".repeat(50_000).into_bytes()]);
+            let (text, omitted) = collect_output([vec![b'x'; shift], "🙂".repeat(50_000).into_bytes()]);
             assert!(!text.contains('\u{fffd}'), "shift {shift}");
             assert_eq!(
                 omitted + text.len() as u64,
@@ -143,8 +144,8 @@ mod tests {
 
     #[test]
     fn invalid_utf8_is_replaced_not_dropped() {
-        assert_eq!(keep_output([b"a\xffb\xc3".to_vec()]).0, "a\u{fffd}b\u{fffd}");
-        assert_eq!(keep_output([vec![0xff; 200_000]]).1, 200_000 - (HEAD + TAIL) as u64);
+        assert_eq!(collect_output([b"a\xffb\xc3".to_vec()]).0, "a\u{fffd}b\u{fffd}");
+        assert_eq!(collect_output([vec![0xff; 200_000]]).1, 200_000 - (HEAD + TAIL) as u64);
     }
 
     #[test]
@@ -160,8 +161,8 @@ mod tests {
         assert_eq!(output.take_new(), "");
         output.push(&vec![b'x'; 10 * TAIL]);
         output.push(b"end\xf0");
-        let fresh = output.take_new();
-        assert!(fresh.starts_with("…x") && fresh.ends_with("xend") && fresh.len() <= TAIL + 3);
+        let new_output = output.take_new();
+        assert!(new_output.starts_with("…x") && new_output.ends_with("xend") && new_output.len() <= TAIL + 3);
     }
 
     #[test]

@@ -142,21 +142,28 @@ impl OverlayShell {
         files: &[PathBuf],
         progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
     ) -> Result<CommandOutcome, Error> {
-        let mut turn = self.running_command.lock().await;
-        let noted = turn.take();
-        let noted = self.with_rehearsal(move |play| prepare_overlay(play, noted)).await.unwrap_or_default();
+        let mut recorded_lock = self.running_command.lock().await;
+        let recorded = recorded_lock.take();
+        let overlay_before =
+            self.with_rehearsal(move |rehearsal| prepare_overlay(rehearsal, recorded)).await.unwrap_or_default();
         self.record_view(line, view).await?;
-        let ran = self.run_with_view(line, view, files, progress).await;
+        let result = self.run_with_view(line, view, files, progress).await;
         // The overlay may have been discarded before the command started.
-        let still_noted = self.record_view(line, view).await;
-        let changed = self.with_rehearsal(move |play| merge_changes(play, noted)).await.map(|(noted, changed)| {
-            *turn = noted;
-            changed
-        });
-        match ran {
+        let record_result = self.record_view(line, view).await;
+        let changed_paths = self.with_rehearsal(move |rehearsal| merge_changes(rehearsal, overlay_before)).await.map(
+            |(recorded, paths)| {
+                *recorded_lock = recorded;
+                paths
+            },
+        );
+        match result {
             // A full disk does not mean that there is no overlay sandbox: the next command may get one.
-            Err(Error::OverlaySandboxFailed(why)) if why.is_disk_full() => Err(Error::OverlayFull(line.folder.clone())),
-            Ok(ran) => still_noted.map(|()| CommandOutcome { changed_paths: changed.unwrap_or_default(), ..ran }),
+            Err(Error::OverlaySandboxFailed(error)) if error.is_disk_full() => {
+                Err(Error::OverlayFull(line.folder.clone()))
+            }
+            Ok(outcome) => {
+                record_result.map(|()| CommandOutcome { changed_paths: changed_paths.unwrap_or_default(), ..outcome })
+            }
             ran => ran,
         }
     }
@@ -166,28 +173,28 @@ impl OverlayShell {
         if view != View::Live {
             return Ok(());
         }
-        let crashed = || Err(std::io::Error::other("the record could not be written"));
-        let noted = self.with_rehearsal(Rehearsal::record_live_view).await.unwrap_or_else(crashed);
-        noted.map_err(|source| Error::in_overlay(&line.folder, source))
+        let panic_error = || Err(std::io::Error::other("the record could not be written"));
+        let recorded = self.with_rehearsal(Rehearsal::record_live_view).await.unwrap_or_else(panic_error);
+        recorded.map_err(|source| Error::in_overlay(&line.folder, source))
     }
 
     /// Accesses the overlay outside the async threads. Returns `None` if `look` panicked.
     async fn with_rehearsal<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&Rehearsal) -> T + Send + 'static,
+        operation: impl FnOnce(&Rehearsal) -> T + Send + 'static,
     ) -> Option<T> {
-        let play = self.rehearsal.clone();
-        tokio::task::spawn_blocking(move || look(&play)).await.ok()
+        let rehearsal = self.rehearsal.clone();
+        tokio::task::spawn_blocking(move || operation(&rehearsal)).await.ok()
     }
 
     /// Returns whether the disk that holds the overlay is full.
     pub fn is_full(&self) -> bool {
         let disk = rustix::fs::statvfs(self.rehearsal.overlay_folder());
         // File systems without a limit on the number of files report 0 files.
-        let full = |disk: rustix::fs::StatVfs| {
+        let is_nearly_full = |disk: rustix::fs::StatVfs| {
             disk.f_bavail.saturating_mul(disk.f_frsize) < MIN_FREE_BYTES || (disk.f_files > 0 && disk.f_favail < 8)
         };
-        disk.is_ok_and(full)
+        disk.is_ok_and(is_nearly_full)
     }
 
     /// Runs the command with everything that `view` discloses.
@@ -198,27 +205,27 @@ impl OverlayShell {
         files: &[PathBuf],
         progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
     ) -> Result<CommandOutcome, Error> {
-        let (shell, mut disclosed, seen) = (self.shell.clone(), self.disclosed.clone(), line.clone());
+        let (shell, mut disclosed, owned_line) = (self.shell.clone(), self.disclosed.clone(), line.clone());
         let files = files.iter().map(|file| line.folder.join(file));
         disclosed.read.extend(files.filter(|file| is_only_name(file)));
-        let layer = self.rehearsal.overlay_folder().to_owned();
-        let determine = move || command_view::determine_view(&shell, &layer, &seen, view, &disclosed);
-        let crashed = |error| Error::Io { path: line.folder.clone(), source: std::io::Error::other(error) };
-        let command_view::CommandView { setting, environment, withheld, masked } =
-            tokio::task::spawn_blocking(determine).await.map_err(crashed)?;
+        let overlay_folder = self.rehearsal.overlay_folder().to_owned();
+        let determine = move || command_view::determine_view(&shell, &overlay_folder, &owned_line, view, &disclosed);
+        let to_error = |error| Error::Io { path: line.folder.clone(), source: std::io::Error::other(error) };
+        let command_view::CommandView { spec, environment, withheld, masked } =
+            tokio::task::spawn_blocking(determine).await.map_err(to_error)?;
         *self.withheld.lock().unwrap_or_else(PoisonError::into_inner) = withheld.into();
-        let (words, bytes) = OverlaySpec { memory: self.memory, ..setting }.to_arguments(OVERLAY_ARGUMENT);
-        let (shell, play, folder) = (self.shell.clone(), self.rehearsal.clone(), line.folder.clone());
-        let examination = masked.map(|masked| NewSecretCheck::start_check(masked, shell, play, folder));
-        let ran = self
+        let (arguments, bytes) = OverlaySpec { memory: self.memory, ..spec }.to_arguments(OVERLAY_ARGUMENT);
+        let (shell, rehearsal, folder) = (self.shell.clone(), self.rehearsal.clone(), line.folder.clone());
+        let secret_check = masked.map(|masked| NewSecretCheck::start_check(masked, shell, rehearsal, folder));
+        let result = self
             .shell
             .with_environment(with_overlay_settings(environment))
-            .run_guarded(line, words, std::future::ready(Ok(bytes)), progress)
+            .run_guarded(line, arguments, std::future::ready(Ok(bytes)), progress)
             .await;
-        let Some(examination) = examination else { return ran };
-        match tokio::task::spawn_blocking(|| examination.finish_check()).await.map_err(crashed)? {
-            None => ran,
-            Some(found) => Err(found),
+        let Some(secret_check) = secret_check else { return result };
+        match tokio::task::spawn_blocking(|| secret_check.finish_check()).await.map_err(to_error)? {
+            None => result,
+            Some(error) => Err(error),
         }
     }
 
@@ -240,34 +247,35 @@ struct OverlayBefore {
 /// Creates the overlay, so that the original state of the project's folder is recorded, and merges the changes of an
 /// earlier command. If that fails, setting up the overlay sandbox reports the reason. A killed command or an older
 /// version may have left unrecorded changes, so everything is recorded unless `noted` shows that this was done.
-fn prepare_overlay(play: &Rehearsal, noted: Option<LockIdentity>) -> OverlayBefore {
-    let _ = play.prepare_overlay();
-    play.take_changed();
-    let lock = lock_identity(play);
-    let is_noted = (noted.is_some() && noted == lock && !play.take_unrecorded()) || play.record_origins().is_ok();
-    OverlayBefore { recorded: lock.filter(|_| is_noted), snapshot: play.snapshot_inside() }
+fn prepare_overlay(rehearsal: &Rehearsal, recorded: Option<LockIdentity>) -> OverlayBefore {
+    let _ = rehearsal.prepare_overlay();
+    rehearsal.take_changed();
+    let lock = lock_identity(rehearsal);
+    let is_recorded =
+        (recorded.is_some() && recorded == lock && !rehearsal.take_unrecorded()) || rehearsal.record_origins().is_ok();
+    OverlayBefore { recorded: lock.filter(|_| is_recorded), snapshot: rehearsal.snapshot_inside() }
 }
 
 /// Merges the changes of a command, records the previous state of the project at their paths, and returns the changed
 /// paths. If the overlay's disk is full, this is tried again before the next command; a path that changed in the
 /// project in the meantime is then a conflict.
-fn merge_changes(play: &Rehearsal, before: OverlayBefore) -> (Option<LockIdentity>, Vec<PathBuf>) {
-    let OverlayBefore { recorded: noted, snapshot: marks } = before;
-    if let Some(marks) = marks {
+fn merge_changes(rehearsal: &Rehearsal, before: OverlayBefore) -> (Option<LockIdentity>, Vec<PathBuf>) {
+    let OverlayBefore { recorded: recorded_lock, snapshot } = before;
+    if let Some(snapshot) = snapshot {
         // Read the changes first: a file tool may write as soon as the command has ended.
-        let changed = play.changed_since(&marks);
-        return (noted.filter(|_| play.record_origins().is_ok()), changed);
+        let changed = rehearsal.changed_since(&snapshot);
+        return (recorded_lock.filter(|_| rehearsal.record_origins().is_ok()), changed);
     }
-    let merged = play.merge_pending_soon();
-    let is_noted = merged.is_ok() && !play.take_unrecorded() && lock_identity(play) == noted;
-    (noted.filter(|_| is_noted), play.take_changed())
+    let merged = rehearsal.merge_pending_soon();
+    let is_recorded = merged.is_ok() && !rehearsal.take_unrecorded() && lock_identity(rehearsal) == recorded_lock;
+    (recorded_lock.filter(|_| is_recorded), rehearsal.take_changed())
 }
 
 /// Returns the identity of the overlay's lock file.
-fn lock_identity(play: &Rehearsal) -> Option<LockIdentity> {
+fn lock_identity(rehearsal: &Rehearsal) -> Option<LockIdentity> {
     use std::os::unix::fs::MetadataExt;
-    let meta = play.overlay_folder().join("lock").symlink_metadata().ok()?;
-    Some((meta.dev(), meta.ino(), meta.ctime(), meta.ctime_nsec()))
+    let metadata = rehearsal.overlay_folder().join("lock").symlink_metadata().ok()?;
+    Some((metadata.dev(), metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
 }
 
 /// Tests the overlay sandbox over `project` with a temporary overlay in `beside`, or in its nearest existing parent
@@ -275,38 +283,38 @@ fn lock_identity(play: &Rehearsal) -> Option<LockIdentity> {
 ///
 /// # Errors
 /// The reason why there is no overlay sandbox, as a text that follows “no overlay sandbox: ”.
-pub fn test_overlay_sandbox(program: &Path, project: &Path, beside: &Path) -> Result<(), String> {
-    let trial = || -> std::io::Result<Option<Report>> {
-        let beside = beside.ancestors().find(|folder| folder.is_dir()).unwrap_or(beside);
-        let layer = tempfile::Builder::new().prefix("trial-").tempdir_in(beside)?;
+pub fn test_overlay_sandbox(program: &Path, project: &Path, parent: &Path) -> Result<(), String> {
+    let run_trial = || -> std::io::Result<Option<Report>> {
+        let parent = parent.ancestors().find(|folder| folder.is_dir()).unwrap_or(parent);
+        let overlay = tempfile::Builder::new().prefix("trial-").tempdir_in(parent)?;
         let project = project.canonicalize()?;
-        let at = layer.path().canonicalize()?;
+        let overlay_path = overlay.path().canonicalize()?;
         let line = CommandLine { folder: project.clone(), ..CommandLine::default() };
         let shell = Shell::new(program.to_owned());
         // The test command reads no project files, so nothing is masked.
-        let setting = command_view::create_spec(&shell, &at, &line, View::Hidden, &DisclosedPaths::default());
-        let (words, bytes) = setting.to_arguments(OVERLAY_ARGUMENT);
-        let (mut ours, theirs) = UnixStream::pair()?;
-        ours.set_read_timeout(Some(TEST_TIMEOUT))?;
+        let spec = command_view::create_spec(&shell, &overlay_path, &line, View::Hidden, &DisclosedPaths::default());
+        let (arguments, bytes) = spec.to_arguments(OVERLAY_ARGUMENT);
+        let (mut lifeline, child_end) = UnixStream::pair()?;
+        lifeline.set_read_timeout(Some(TEST_TIMEOUT))?;
         let mut command = Command::new(program);
-        command.arg("guard").args(words).args(["--", "true"]).current_dir(project);
-        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut usher = command.spawn()?;
+        command.arg("guard").args(arguments).args(["--", "true"]).current_dir(project);
+        command.stdin(OwnedFd::from(child_end)).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut process = command.spawn()?;
         drop(command);
         // If the process has already exited, reading its report below notices that.
-        let _ = ours.write_all(&bytes);
+        let _ = lifeline.write_all(&bytes);
         let mut report_bytes = Vec::new();
-        let read_result = ours.read_to_end(&mut report_bytes);
-        let _ = ours.shutdown(Shutdown::Both);
-        drop(ours);
-        usher.wait()?;
-        super::rehearsal::remove_overlay(layer.path())?;
+        let read_result = lifeline.read_to_end(&mut report_bytes);
+        let _ = lifeline.shutdown(Shutdown::Both);
+        drop(lifeline);
+        process.wait()?;
+        super::rehearsal::remove_overlay(overlay.path())?;
         // A process that failed before it read the list resets the connection after it sent its report.
         Report::from_bytes(&report_bytes).map_or_else(|| read_result.map(|_| None), |report| Ok(Some(report)))
     };
-    match trial() {
+    match run_trial() {
         Ok(Some(Report::Exit(0))) => Ok(()),
-        Ok(Some(Report::OverlaySandboxFailed(why))) => Err(why.to_string()),
+        Ok(Some(Report::OverlaySandboxFailed(error))) => Err(error.to_string()),
         Ok(Some(Report::SandboxFailed(_))) => Err("its inner sandbox could not be set up".to_owned()),
         Ok(Some(Report::Exit(_) | Report::Signal(_) | Report::Failed(_)) | None) => {
             Err("its test command did not finish".to_owned())
@@ -344,8 +352,8 @@ pub(super) fn apply_sandbox(confines: &SandboxSpec) -> Result<(), SandboxError> 
 pub(super) fn start_limit_watch(folder: PathBuf, memory: Option<u64>) {
     #[cfg(target_os = "linux")]
     std::thread::spawn(move || {
-        let why = resource_limits::watch_limits(&folder, memory);
-        let _ = writeln!(std::io::stdout(), "\n[stopped by the limits of the dry run: {why}]");
+        let reason = resource_limits::watch_limits(&folder, memory);
+        let _ = writeln!(std::io::stdout(), "\n[stopped by the limits of the dry run: {reason}]");
         send_report(Report::Signal(9));
         // When its first process exits, the namespace ends and the kernel kills everything in it.
         std::process::exit(137);

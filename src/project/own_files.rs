@@ -15,7 +15,7 @@ pub enum OwnFile {
 /// The folders and files that are aye's own. Paths contain no links.
 #[derive(Debug, Clone, Default)]
 pub struct OwnFiles {
-    places: Vec<PathBuf>,
+    paths: Vec<PathBuf>,
     credentials: Vec<PathBuf>,
 }
 
@@ -24,49 +24,49 @@ type FileIdentity = (u64, u64);
 
 impl OwnFiles {
     /// Creates the list from all own `places`, of which `credentials` hold keys.
-    pub fn new(places: Vec<PathBuf>, credentials: Vec<PathBuf>) -> Self {
-        Self { places, credentials }
+    pub fn new(paths: Vec<PathBuf>, credentials: Vec<PathBuf>) -> Self {
+        Self { paths, credentials }
     }
 
     /// Returns the kind of a real path: recognises it by path, by hard link, and by a parent folder that is one of
     /// aye's folders under another name (a bind mount, or a case-insensitive file system).
     pub fn kind_of(&self, real: &Path) -> Option<OwnFile> {
-        if self.places.is_empty() && self.credentials.is_empty() {
+        if self.paths.is_empty() && self.credentials.is_empty() {
             return None;
         }
         self.kind_by_path(real).or_else(|| {
-            let credentials = file_identities(&self.credentials);
-            if file_identity(real).is_some_and(|file| credentials.contains(&file)) {
+            let credential_identities = file_identities(&self.credentials);
+            if file_identity(real).is_some_and(|file| credential_identities.contains(&file)) {
                 return Some(OwnFile::Credentials);
             }
-            let places = file_identities(&self.places);
-            let own = real.ancestors().filter_map(file_identity).any(|above| places.contains(&above));
-            own.then_some(OwnFile::Settings)
+            let path_identities = file_identities(&self.paths);
+            let is_own = real.ancestors().filter_map(file_identity).any(|ancestor| path_identities.contains(&ancestor));
+            is_own.then_some(OwnFile::Settings)
         })
     }
 
     /// Like `kind_of`, for a file found by a walk, whose folder was checked before: only hard links are examined.
     pub fn kind_of_walked(&self, real: &Path) -> Option<OwnFile> {
         self.kind_by_path(real).or_else(|| {
-            let links = real.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.nlink() > 1);
-            if links { self.kind_of(real) } else { None }
+            let has_links = real.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.nlink() > 1);
+            if has_links { self.kind_of(real) } else { None }
         })
     }
 
     pub(super) fn all_paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.places.iter().chain(&self.credentials)
+        self.paths.iter().chain(&self.credentials)
     }
 
     fn kind_by_path(&self, real: &Path) -> Option<OwnFile> {
         if self.credentials.iter().any(|file| real == file) {
             return Some(OwnFile::Credentials);
         }
-        self.places.iter().any(|place| real.starts_with(place)).then_some(OwnFile::Settings)
+        self.paths.iter().any(|path| real.starts_with(path)).then_some(OwnFile::Settings)
     }
 }
 
 fn file_identity(path: &Path) -> Option<FileIdentity> {
-    path.symlink_metadata().ok().map(|meta| (meta.dev(), meta.ino()))
+    path.symlink_metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 fn file_identities(paths: &[PathBuf]) -> Vec<FileIdentity> {
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn r14_own_files_are_recognised_by_every_name() {
-        let place = tempfile::tempdir().unwrap();
-        let base = place.path().canonicalize().unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let base = temporary.path().canonicalize().unwrap();
         let config = base.join("config");
         fs::create_dir_all(config.join("themes")).unwrap();
         fs::write(config.join("credentials.toml"), "key").unwrap();
@@ -90,7 +90,7 @@ mod tests {
         fs::hard_link(config.join("credentials.toml"), base.join("project/notes.txt")).unwrap();
         fs::hard_link(config.join("config.toml"), base.join("project/other.txt")).unwrap();
         fs::write(base.join("project/plain.txt"), "").unwrap();
-        let own =
+        let own_files =
             OwnFiles::new(vec![config.clone(), config.join("config.toml")], vec![config.join("credentials.toml")]);
         for (path, expected) in [
             ("config", Some(OwnFile::Settings)),
@@ -102,8 +102,8 @@ mod tests {
             ("configuration", None),
             ("project", None),
         ] {
-            assert_eq!(own.kind_of(&base.join(path)), expected, "{path}");
-            assert_eq!(own.kind_of_walked(&base.join(path)), expected, "{path} on a walk");
+            assert_eq!(own_files.kind_of(&base.join(path)), expected, "{path}");
+            assert_eq!(own_files.kind_of_walked(&base.join(path)), expected, "{path} on a walk");
         }
         assert_eq!(OwnFiles::default().kind_of(&config), None);
     }

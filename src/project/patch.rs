@@ -39,15 +39,15 @@ impl Patch {
     ///
     /// # Errors
     /// If the overlay cannot be read.
-    pub fn new(rehearsal: &Rehearsal, keeps: impl Fn(&Path) -> bool) -> Result<Self, Error> {
+    pub fn new(rehearsal: &Rehearsal, includes: impl Fn(&Path) -> bool) -> Result<Self, Error> {
         let mut items = Vec::new();
-        for path in rehearsal.overlay_paths()?.into_iter().filter(|path| keeps(path)) {
+        for path in rehearsal.overlay_paths()?.into_iter().filter(|path| includes(path)) {
             if let Some(change) = rehearsal.change_at(&path)? {
                 items.push(PatchItem::new(rehearsal, change));
             }
         }
         let mut omissions = plan::plan_items(rehearsal, &mut items);
-        omissions.extend(list_outside_omissions(rehearsal, keeps)?);
+        omissions.extend(list_outside_omissions(rehearsal, includes)?);
         Ok(Self { repository: Repository::detect(rehearsal.root()), items, omissions })
     }
 
@@ -66,8 +66,8 @@ impl Patch {
             writeln!(out, ": {reason}")?;
         }
         for item in self.items.iter().filter(|item| item.is_patched()) {
-            let written = self.write_item(item, out);
-            written.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", item.path.display())))?;
+            let result = self.write_item(item, out);
+            result.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", item.path.display())))?;
         }
         out.flush()
     }
@@ -85,7 +85,7 @@ impl Patch {
         let after = if item.is_creation { &item.after } else { nothing };
         // Like git, writes a file that becomes a link as a deletion and a creation.
         match (before.git_kind(), after.git_kind()) {
-            (Some(was), Some(is)) if was != is => {
+            (Some(old_kind), Some(new_kind)) if old_kind != new_kind => {
                 self.write_file(item, before, nothing, out)?;
                 self.write_file(item, nothing, after, out)
             }
@@ -106,28 +106,28 @@ impl Patch {
         let same_mode = match (before.git_mode(), after.git_mode()) {
             (None, Some(mode)) => write_line(out, &[b"new file mode ", mode.as_bytes()]).map(|()| None)?,
             (Some(mode), None) => write_line(out, &[b"deleted file mode ", mode.as_bytes()]).map(|()| None)?,
-            (Some(was), Some(is)) if was != is => {
-                write_line(out, &[b"old mode ", was.as_bytes()])?;
-                write_line(out, &[b"new mode ", is.as_bytes()])?;
+            (Some(old_mode), Some(new_mode)) if old_mode != new_mode => {
+                write_line(out, &[b"old mode ", old_mode.as_bytes()])?;
+                write_line(out, &[b"new mode ", new_mode.as_bytes()])?;
                 None
             }
             (_, mode) => mode,
         };
-        let hash = |side: &PathState| -> io::Result<ObjectId> {
+        let object_id = |side: &PathState| -> io::Result<ObjectId> {
             match side.size() {
                 None => Ok(self.repository.algorithm.null_id()),
                 Some(size) => self.repository.algorithm.hash_blob(side.open_content()?, size),
             }
         };
-        let (was, is) = (hash(before)?, hash(after)?);
-        if was == is {
+        let (old_id, new_id) = (object_id(before)?, object_id(after)?);
+        if old_id == new_id {
             return Ok(());
         }
         let mode = same_mode.map(|mode| format!(" {mode}")).unwrap_or_default();
-        write_line(out, &[format!("index {was}..{is}{mode}").as_bytes()])?;
+        write_line(out, &[format!("index {old_id}..{new_id}{mode}").as_bytes()])?;
         if before.is_text() && after.is_text() {
-            let (from, to) = (before.read_content()?, after.read_content()?);
-            if from.is_empty() && to.is_empty() {
+            let (old_content, new_content) = (before.read_content()?, after.read_content()?);
+            if old_content.is_empty() && new_content.is_empty() {
                 return Ok(());
             }
             // Like git, ends a name that contains a space with a tab, so that no time is parsed after it.
@@ -138,7 +138,7 @@ impl Patch {
             };
             write_line(out, &[b"--- ", &name(before, &old)])?;
             write_line(out, &[b"+++ ", &name(after, &new)])?;
-            return hunks::write_hunks(&from, &to, out);
+            return hunks::write_hunks(&old_content, &new_content, out);
         }
         write_line(out, &[b"GIT binary patch"])?;
         binary::write_literal(after.open_content()?, after.size().unwrap_or(0), out)?;
@@ -152,17 +152,17 @@ impl Patch {
 }
 
 /// Lists changes outside the project, which `git apply` cannot make.
-fn list_outside_omissions(rehearsal: &Rehearsal, keeps: impl Fn(&Path) -> bool) -> Result<Vec<Omission>, Error> {
-    let all = change_summary::list_outside_changes(rehearsal)?;
-    let words = |one: &OutsideChange| {
-        let by = if one.is_by_tool { "applied with its own approval prompt" } else { BY_COMMAND_NOTE };
-        format!("outside the project, {}; {by}", one.change.kind.as_str())
+fn list_outside_omissions(rehearsal: &Rehearsal, includes: impl Fn(&Path) -> bool) -> Result<Vec<Omission>, Error> {
+    let outside = change_summary::list_outside_changes(rehearsal)?;
+    let describe = |change: &OutsideChange| {
+        let origin = if change.is_by_tool { "applied with its own approval prompt" } else { BY_COMMAND_NOTE };
+        format!("outside the project, {}; {origin}", change.change.kind.as_str())
     };
-    let kept = all.changes.iter().filter(|one| keeps(&one.change.path));
+    let included = outside.changes.iter().filter(|change| includes(&change.change.path));
     let mut omissions: Vec<Omission> =
-        kept.map(|one| Omission { path: one.change.path.clone(), reason: words(one) }).collect();
-    let temporary = all.describe_temporary().filter(|_| keeps(Path::new("/tmp")));
+        included.map(|change| Omission { path: change.change.path.clone(), reason: describe(change) }).collect();
+    let temporary = outside.describe_temporary().filter(|_| includes(Path::new("/tmp")));
     let tmp = || PathBuf::from("/tmp");
-    omissions.extend(temporary.map(|words| Omission { path: tmp(), reason: format!("outside the project, {words}") }));
+    omissions.extend(temporary.map(|note| Omission { path: tmp(), reason: format!("outside the project, {note}") }));
     Ok(omissions)
 }

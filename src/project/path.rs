@@ -20,37 +20,37 @@ pub fn locate_with(
     path: &str,
     link: &dyn Fn(&Path) -> Option<PathBuf>,
 ) -> Result<Location, Error> {
-    let written = make_absolute(root, home, path)?;
-    let real = resolve_links(&written, link)?;
-    let mut located = locate_real(root, real);
+    let absolute = make_absolute(root, home, path)?;
+    let real = resolve_links(&absolute, link)?;
+    let mut location = locate_real(root, real);
     // A link called `.env` is read by programs as `.env`, whatever its target.
-    located.is_sensitive |= is_sensitive(&written);
-    Ok(located)
+    location.is_sensitive |= is_sensitive(&absolute);
+    Ok(location)
 }
 
 /// Locates a path that contains no links.
 pub fn locate_real(root: &Path, real: PathBuf) -> Location {
-    let (inside, shown) = match real.strip_prefix(root) {
-        Ok(below) if below.as_os_str().is_empty() => (true, PathBuf::from(".")),
-        Ok(below) => (true, below.to_owned()),
+    let (is_inside, display_path) = match real.strip_prefix(root) {
+        Ok(relative) if relative.as_os_str().is_empty() => (true, PathBuf::from(".")),
+        Ok(relative) => (true, relative.to_owned()),
         Err(_) => (false, real.clone()),
     };
-    Location { is_sensitive: is_sensitive(&real), real, display_path: shown, is_inside: inside, own_file: None }
+    Location { is_sensitive: is_sensitive(&real), real, display_path, is_inside, own_file: None }
 }
 
 /// Makes a path absolute without resolving links.
 fn make_absolute(root: &Path, home: Option<&Path>, path: &str) -> Result<PathBuf, Error> {
-    let bad = |words: &str| Err(Error::BadPath(words.to_owned()));
+    let fail = |reason: &str| Err(Error::BadPath(reason.to_owned()));
     if path.trim().is_empty() {
-        return bad("the path is empty; `.` is the project's folder");
+        return fail("the path is empty; `.` is the project's folder");
     }
     if path.contains('\0') {
-        return bad("the path contains a NUL byte");
+        return fail("the path contains a NUL byte");
     }
-    let below_home = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    match (below_home, home) {
-        (Some(rest), Some(home)) => Ok(home.join(rest.trim_start_matches('/'))),
-        (Some(_), None) => bad("the home folder is not known; write the path in full"),
+    let home_relative = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match (home_relative, home) {
+        (Some(relative), Some(home)) => Ok(home.join(relative.trim_start_matches('/'))),
+        (Some(_), None) => fail("the home folder is not known; write the path in full"),
         (None, _) => Ok(root.join(path)),
     }
 }
@@ -63,9 +63,9 @@ pub fn link_target(path: &Path) -> Option<PathBuf> {
 /// Resolves all links, component by component. Parts that do not exist are kept as written.
 pub fn resolve_links(path: &Path, link: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<PathBuf, Error> {
     let mut real = PathBuf::from("/");
-    let mut links = 0;
-    let mut ahead: Vec<OsString> = reversed_components(path);
-    while let Some(name) = ahead.pop() {
+    let mut link_count = 0;
+    let mut remaining: Vec<OsString> = reversed_components(path);
+    while let Some(name) = remaining.pop() {
         if name == ".." {
             real.pop();
             continue;
@@ -75,14 +75,14 @@ pub fn resolve_links(path: &Path, link: &dyn Fn(&Path) -> Option<PathBuf>) -> Re
             real = next;
             continue;
         };
-        links += 1;
-        if links > MAX_LINKS {
+        link_count += 1;
+        if link_count > MAX_LINKS {
             return Err(Error::BadPath(format!("{} leads through too many links", path.display())));
         }
         if target.is_absolute() {
             real = PathBuf::from("/");
         }
-        ahead.extend(reversed_components(&target));
+        remaining.extend(reversed_components(&target));
     }
     Ok(real)
 }
@@ -126,77 +126,77 @@ mod tests {
         PathFixture { _folder: folder, root, home }
     }
 
-    fn locate_shown(place: &PathFixture, path: &str) -> (String, bool, bool) {
-        let found = locate_path(&place.root, Some(&place.home), path).unwrap();
-        let base = place.root.parent().unwrap();
-        let shown = found.display_path.strip_prefix(base).unwrap_or(&found.display_path);
-        (shown.display().to_string(), found.is_inside, found.is_sensitive)
+    fn locate_shown(fixture: &PathFixture, path: &str) -> (String, bool, bool) {
+        let location = locate_path(&fixture.root, Some(&fixture.home), path).unwrap();
+        let base = fixture.root.parent().unwrap();
+        let display_path = location.display_path.strip_prefix(base).unwrap_or(&location.display_path);
+        (display_path.display().to_string(), location.is_inside, location.is_sensitive)
     }
 
     #[test]
     fn r25_path_is_inside_only_if_its_target_is() {
-        let place = create_fixture();
-        let check = |path: &str, name: &str, inside: bool, sensitive: bool| {
-            assert_eq!(locate_shown(&place, path), (name.to_owned(), inside, sensitive), "{path}");
+        let fixture = create_fixture();
+        let assert_located = |path: &str, name: &str, inside: bool, sensitive: bool| {
+            assert_eq!(locate_shown(&fixture, path), (name.to_owned(), inside, sensitive), "{path}");
         };
-        check(".", ".", true, false);
-        check("src/a.rs", "src/a.rs", true, false);
-        check("./src//./a.rs", "src/a.rs", true, false);
-        check("src/../src/a.rs", "src/a.rs", true, false);
-        check("new/deep/file", "new/deep/file", true, false);
-        check("source/a.rs", "src/a.rs", true, false);
-        check("source/new", "src/new", true, false);
-        check("..", "", false, false);
-        check("../outside.txt", "outside.txt", false, false);
-        check("../project/src", "src", true, false);
-        check("../project-two", "project-two", false, false);
-        check("out", "outside.txt", false, false);
-        check("up/outside.txt", "outside.txt", false, false);
-        check("up/project/src", "src", true, false);
-        check("home/x", "home/x", false, false);
-        check("home/../outside.txt", "outside.txt", false, false);
-        check("dangling", "not-yet", false, false);
-        check("missing/../../outside.txt", "outside.txt", false, false);
-        check("~", "home", false, false);
-        check("~/.ssh/config", "home/.ssh/config", false, true);
-        check("home/.ssh/config", "home/.ssh/config", false, true);
-        check("~other", "~other", true, false);
-        check(".git/config", ".git/config", true, true);
-        check(".env", "src/a.rs", true, true);
+        assert_located(".", ".", true, false);
+        assert_located("src/a.rs", "src/a.rs", true, false);
+        assert_located("./src//./a.rs", "src/a.rs", true, false);
+        assert_located("src/../src/a.rs", "src/a.rs", true, false);
+        assert_located("new/deep/file", "new/deep/file", true, false);
+        assert_located("source/a.rs", "src/a.rs", true, false);
+        assert_located("source/new", "src/new", true, false);
+        assert_located("..", "", false, false);
+        assert_located("../outside.txt", "outside.txt", false, false);
+        assert_located("../project/src", "src", true, false);
+        assert_located("../project-two", "project-two", false, false);
+        assert_located("out", "outside.txt", false, false);
+        assert_located("up/outside.txt", "outside.txt", false, false);
+        assert_located("up/project/src", "src", true, false);
+        assert_located("home/x", "home/x", false, false);
+        assert_located("home/../outside.txt", "outside.txt", false, false);
+        assert_located("dangling", "not-yet", false, false);
+        assert_located("missing/../../outside.txt", "outside.txt", false, false);
+        assert_located("~", "home", false, false);
+        assert_located("~/.ssh/config", "home/.ssh/config", false, true);
+        assert_located("home/.ssh/config", "home/.ssh/config", false, true);
+        assert_located("~other", "~other", true, false);
+        assert_located(".git/config", ".git/config", true, true);
+        assert_located(".env", "src/a.rs", true, true);
     }
 
     #[test]
     fn invalid_paths_are_refused_with_a_reason() {
-        let place = create_fixture();
-        for (path, words) in [
+        let fixture = create_fixture();
+        for (path, expected) in [
             ("", "the path is empty; `.` is the project's folder"),
             ("  ", "the path is empty; `.` is the project's folder"),
             ("a\0b", "the path contains a NUL byte"),
         ] {
-            assert_eq!(locate_path(&place.root, None, path).unwrap_err().to_string(), words);
+            assert_eq!(locate_path(&fixture.root, None, path).unwrap_err().to_string(), expected);
         }
-        let error = locate_path(&place.root, None, "loop/x").unwrap_err().to_string();
+        let error = locate_path(&fixture.root, None, "loop/x").unwrap_err().to_string();
         assert!(error.ends_with("leads through too many links"), "{error}");
-        assert!(locate_path(&place.root, None, "~/x").is_err());
+        assert!(locate_path(&fixture.root, None, "~/x").is_err());
     }
 
     #[test]
     fn r32_control_and_bidi_characters_are_allowed_in_names() {
-        let place = create_fixture();
+        let fixture = create_fixture();
         for name in ["a\nb", "a\u{202e}txt.exe", "a\u{1b}[31m", "\t"] {
-            let found = locate_path(&place.root, None, name);
+            let result = locate_path(&fixture.root, None, name);
             if name.trim().is_empty() {
-                assert!(found.is_err());
+                assert!(result.is_err());
             } else {
-                assert_eq!(found.unwrap().real, place.root.join(name));
+                assert_eq!(result.unwrap().real, fixture.root.join(name));
             }
         }
     }
 
     #[test]
     fn absolute_project_paths_are_shown_relative() {
-        let place = create_fixture();
-        let path = place.root.join("src/a.rs");
-        assert_eq!(locate_shown(&place, &path.display().to_string()).0, "src/a.rs");
+        let fixture = create_fixture();
+        let path = fixture.root.join("src/a.rs");
+        assert_eq!(locate_shown(&fixture, &path.display().to_string()).0, "src/a.rs");
     }
 }

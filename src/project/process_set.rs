@@ -37,11 +37,11 @@ impl ProcessSet {
     pub fn kill_all(self) {
         let mut stopped = HashSet::new();
         for _ in 0..MAX_PASSES {
-            let fresh: Vec<_> = self.list_members().into_iter().filter(|pid| stopped.insert(*pid)).collect();
-            if fresh.is_empty() {
+            let new_pids: Vec<_> = self.list_members().into_iter().filter(|pid| stopped.insert(*pid)).collect();
+            if new_pids.is_empty() {
                 break;
             }
-            for pid in fresh {
+            for pid in new_pids {
                 let _ = kill_process(pid, Signal::STOP);
             }
         }
@@ -50,30 +50,30 @@ impl ProcessSet {
 
     /// Returns the running processes. Empty on systems without `/proc`.
     fn list_members(self) -> Vec<Pid> {
-        let all = list_processes(Path::new("/proc"));
-        let found = match self {
-            Self::DescendantsOf(pid) => descendants(&all, pid.as_raw_nonzero().get()),
+        let processes = list_processes(Path::new("/proc"));
+        let pids = match self {
+            Self::DescendantsOf(pid) => descendants(&processes, pid.as_raw_nonzero().get()),
             Self::InSession(pid) => {
                 let session = pid.as_raw_nonzero().get();
-                all.iter().filter(|process| process.session == session).map(|process| process.pid).collect()
+                processes.iter().filter(|process| process.session == session).map(|process| process.pid).collect()
             }
         };
-        found.into_iter().filter_map(Pid::from_raw).collect()
+        pids.into_iter().filter_map(Pid::from_raw).collect()
     }
 }
 
 /// Returns all descendants of a process, parents before their children.
-fn descendants(all: &[Process], root: i32) -> Vec<i32> {
-    let mut found = vec![root];
+fn descendants(processes: &[Process], root: i32) -> Vec<i32> {
+    let mut pids = vec![root];
     let mut known = HashSet::from([root]);
     let mut next = 0;
-    while let Some(&parent) = found.get(next) {
-        let children = all.iter().filter(|process| process.parent == parent).map(|process| process.pid);
-        found.extend(children.filter(|pid| known.insert(*pid)));
+    while let Some(&parent) = pids.get(next) {
+        let children = processes.iter().filter(|process| process.parent == parent).map(|process| process.pid);
+        pids.extend(children.filter(|pid| known.insert(*pid)));
         next += 1;
     }
-    found.remove(0);
-    found
+    pids.remove(0);
+    pids
 }
 
 /// Lists all processes.
@@ -92,8 +92,8 @@ fn parse_stat(stat: &[u8]) -> Option<Process> {
     let open = stat.iter().position(|byte| *byte == b'(')?;
     let close = stat.iter().rposition(|byte| *byte == b')')?;
     let pid = std::str::from_utf8(&stat[..open]).ok()?.trim().parse().ok()?;
-    let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
-    let mut fields = rest.split_ascii_whitespace().skip(1);
+    let after_name = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+    let mut fields = after_name.split_ascii_whitespace().skip(1);
     let parent = fields.next()?.parse().ok()?;
     let session = fields.nth(1)?.parse().ok()?;
     Some(Process { pid, parent, session })
@@ -114,8 +114,8 @@ mod tests {
     #[test]
     fn indirect_children_are_descendants_and_siblings_are_not() {
         let process = |pid, parent| Process { pid, parent, session: 1 };
-        let all = [process(5, 3), process(3, 2), process(2, 1), process(4, 2), process(9, 1), process(2, 5)];
-        assert_eq!(descendants(&all, 2), [3, 4, 5]);
-        assert!(descendants(&all, 9).is_empty());
+        let processes = [process(5, 3), process(3, 2), process(2, 1), process(4, 2), process(9, 1), process(2, 5)];
+        assert_eq!(descendants(&processes, 2), [3, 4, 5]);
+        assert!(descendants(&processes, 9).is_empty());
     }
 }

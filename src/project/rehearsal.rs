@@ -21,6 +21,7 @@ mod overlay_walk;
 #[cfg(test)]
 mod own_files_tests;
 mod pending_changes;
+mod rehearsal_writer;
 mod removal;
 #[cfg(test)]
 mod root_folder_tests;
@@ -78,11 +79,11 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Opens the overlay in `layer`, a folder outside the project. The folder is created at the first write.
-    pub fn new(real: Arc<Disk>, layer: PathBuf) -> Self {
+    /// Opens the overlay in `overlay_folder`, a folder outside the project. The folder is created at the first write.
+    pub fn new(disk: Arc<Disk>, overlay_folder: PathBuf) -> Self {
         // The user's data folder may well contain links in its path.
-        let layer = path::resolve_links(&layer, &path::link_target).unwrap_or(layer);
-        let project = Self::with_overlay(real, layer);
+        let overlay_folder = path::resolve_links(&overlay_folder, &path::link_target).unwrap_or(overlay_folder);
+        let project = Self::with_overlay(disk, overlay_folder);
         Self { outside: Some(Box::new(project.new_outside())), ..project }
     }
 
@@ -106,8 +107,8 @@ impl Rehearsal {
     }
 
     /// Returns the path relative to the project, if it lies inside.
-    fn path_below(&self, at: &Location) -> Option<PathBuf> {
-        at.real.strip_prefix(self.root()).ok().filter(|_| at.is_inside).map(Path::to_owned)
+    fn path_below(&self, location: &Location) -> Option<PathBuf> {
+        location.real.strip_prefix(self.root()).ok().filter(|_| location.is_inside).map(Path::to_owned)
     }
 
     /// Locates a path that contains no links.
@@ -116,44 +117,44 @@ impl Rehearsal {
     }
 
     /// Returns the source of the content at a path of the project.
-    fn find_source(&self, below: &Path) -> io::Result<ContentSource> {
+    fn find_source(&self, relative: &Path) -> io::Result<ContentSource> {
         self.merge_pending()?;
-        overlay::find_source(&self.upper, self.root(), below)
+        overlay::find_source(&self.upper, self.root(), relative)
     }
 
     /// Like `find_source`, with the project's error type.
-    fn locate_source(&self, at: &Location, below: &Path) -> Result<ContentSource, Error> {
-        self.find_source(below).map_err(|source| Error::from_io(&at.display_path, source))
+    fn locate_source(&self, location: &Location, relative: &Path) -> Result<ContentSource, Error> {
+        self.find_source(relative).map_err(|source| Error::from_io(&location.display_path, source))
     }
 
     /// Returns the metadata that the dry run shows at a path. Links are not followed.
-    fn visible_metadata(&self, at: &Location) -> Option<Metadata> {
-        let Some(below) = self.path_below(at) else {
+    fn visible_metadata(&self, location: &Location) -> Option<Metadata> {
+        let Some(relative) = self.path_below(location) else {
             return match self.outside_overlay() {
-                Some(outside) => outside.visible_metadata(&Location { is_inside: true, ..at.clone() }),
-                None => at.real.symlink_metadata().ok(),
+                Some(outside) => outside.visible_metadata(&Location { is_inside: true, ..location.clone() }),
+                None => location.real.symlink_metadata().ok(),
             };
         };
-        let spot = self.find_source(&below).ok()?;
-        match spot.overlay_entry {
+        let content = self.find_source(&relative).ok()?;
+        match content.overlay_entry {
             Some((_, meta)) => Some(meta),
-            None if spot.shows_project => at.real.symlink_metadata().ok(),
+            None if content.shows_project => location.real.symlink_metadata().ok(),
             None => None,
         }
     }
 
     /// Returns the target of a link that the dry run shows.
     fn visible_link(&self, path: &Path) -> Option<PathBuf> {
-        let Ok(below) = path.strip_prefix(self.root()) else {
+        let Ok(relative) = path.strip_prefix(self.root()) else {
             // No link may redirect the project's own folder, even if a command replaced a folder above it.
             let is_above = self.root().starts_with(path);
             let outside = self.outside_overlay().filter(|_| !is_above);
             return outside.map_or_else(|| path::link_target(path), |outside| outside.visible_link(path));
         };
-        let spot = self.find_source(below).ok()?;
-        match spot.overlay_entry {
-            Some((above, _)) => path::link_target(&above),
-            None if spot.shows_project => path::link_target(path),
+        let content = self.find_source(relative).ok()?;
+        match content.overlay_entry {
+            Some((overlay_path, _)) => path::link_target(&overlay_path),
+            None if content.shows_project => path::link_target(path),
             None => None,
         }
     }
@@ -179,29 +180,30 @@ impl Rehearsal {
     }
 
     /// Fails if the write would fail live: a read-only file or folder stays protected.
-    fn check_writable(&self, below: &Path, exists: bool) -> io::Result<()> {
-        let may = |path: &Path, access| -> io::Result<()> {
-            let spot = self.find_source(path)?;
-            let stands = spot.overlay_entry.map_or_else(|| self.root().join(path), |(above, _)| above);
-            Ok(rustix::fs::access(&stands, access)?)
+    fn check_writable(&self, relative: &Path, exists: bool) -> io::Result<()> {
+        let check_access = |path: &Path, access| -> io::Result<()> {
+            let content = self.find_source(path)?;
+            let visible_path =
+                content.overlay_entry.map_or_else(|| self.root().join(path), |(overlay_path, _)| overlay_path);
+            Ok(rustix::fs::access(&visible_path, access)?)
         };
-        let folders = below.ancestors().skip(1);
+        let folders = relative.ancestors().skip(1);
         let is_folder = |path: &&Path| {
             self.visible_metadata(&self.locate_below(self.root().join(path))).is_some_and(|meta| meta.is_dir())
         };
         if let Some(nearest) = folders.into_iter().find(is_folder) {
-            may(nearest, Access::WRITE_OK | Access::EXEC_OK)?;
+            check_access(nearest, Access::WRITE_OK | Access::EXEC_OK)?;
         }
-        if exists { may(below, Access::WRITE_OK) } else { Ok(()) }
+        if exists { check_access(relative, Access::WRITE_OK) } else { Ok(()) }
     }
 
     /// Fails if a parent of the path is a file.
-    fn check_parents(&self, at: &Location) -> Result<(), Error> {
-        for folder in at.display_path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
+    fn check_parents(&self, location: &Location) -> Result<(), Error> {
+        for folder in location.display_path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
             match self.visible_metadata(&self.locate_below(self.root().join(folder))) {
                 Some(meta) if !meta.is_dir() => {
                     let source = std::io::ErrorKind::NotADirectory.into();
-                    return Err(Error::Io { path: at.display_path.clone(), source });
+                    return Err(Error::Io { path: location.display_path.clone(), source });
                 }
                 Some(_) | None => {}
             }
@@ -216,57 +218,62 @@ impl Reader for Rehearsal {
     }
 
     fn locate(&self, path: &str) -> Result<Location, Error> {
-        let at = path::locate_with(self.root(), self.disk.home(), path, &|path| self.visible_link(path))?;
-        Ok(self.disk.mark_own(at))
+        let location = path::locate_with(self.root(), self.disk.home(), path, &|path| self.visible_link(path))?;
+        Ok(self.disk.mark_own(location))
     }
 
-    fn read(&self, at: &Location) -> Result<Vec<u8>, Error> {
-        let Some(below) = self.path_below(at) else {
-            let (reader, at) = self.outside_reader(at);
-            return reader.read(&at);
+    fn read(&self, location: &Location) -> Result<Vec<u8>, Error> {
+        let Some(relative) = self.path_below(location) else {
+            let (reader, location) = self.outside_reader(location);
+            return reader.read(&location);
         };
-        let spot = self.locate_source(at, &below)?;
-        match spot.overlay_entry {
-            Some((above, _)) => atomic_file::read_file(&above, &at.display_path),
-            None if spot.shows_project => self.disk.read(at),
-            None => Err(Error::Missing(at.display_path.clone())),
+        let content = self.locate_source(location, &relative)?;
+        match content.overlay_entry {
+            Some((overlay_path, _)) => atomic_file::read_file(&overlay_path, &location.display_path),
+            None if content.shows_project => self.disk.read(location),
+            None => Err(Error::Missing(location.display_path.clone())),
         }
     }
 
-    fn open(&self, at: &Location) -> Result<Box<dyn io::Read + Send>, Error> {
-        let Some(below) = self.path_below(at) else {
-            let (reader, at) = self.outside_reader(at);
-            return reader.open(&at);
+    fn open(&self, location: &Location) -> Result<Box<dyn io::Read + Send>, Error> {
+        let Some(relative) = self.path_below(location) else {
+            let (reader, location) = self.outside_reader(location);
+            return reader.open(&location);
         };
-        let spot = self.locate_source(at, &below)?;
-        match spot.overlay_entry {
-            Some((above, _)) => Ok(Box::new(atomic_file::open_file(&above, &at.display_path)?)),
-            None if spot.shows_project => self.disk.open(at),
-            None => Err(Error::Missing(at.display_path.clone())),
+        let content = self.locate_source(location, &relative)?;
+        match content.overlay_entry {
+            Some((overlay_path, _)) => Ok(Box::new(atomic_file::open_file(&overlay_path, &location.display_path)?)),
+            None if content.shows_project => self.disk.open(location),
+            None => Err(Error::Missing(location.display_path.clone())),
         }
     }
 
     /// A file of the overlay is a separate copy, unless a command created a hard link.
-    fn link_count(&self, at: &Location) -> u64 {
-        let Some(below) = self.path_below(at) else {
-            let (reader, at) = self.outside_reader(at);
-            return reader.link_count(&at);
+    fn link_count(&self, location: &Location) -> u64 {
+        let Some(relative) = self.path_below(location) else {
+            let (reader, location) = self.outside_reader(location);
+            return reader.link_count(&location);
         };
-        match self.find_source(&below) {
+        match self.find_source(&relative) {
             Ok(ContentSource { overlay_entry: Some((_, meta)), .. }) if meta.is_file() => meta.nlink(),
-            Ok(ContentSource { overlay_entry: None, shows_project: true }) => self.disk.link_count(at),
+            Ok(ContentSource { overlay_entry: None, shows_project: true }) => self.disk.link_count(location),
             Ok(_) | Err(_) => 1,
         }
     }
 
     fn name_check(&self) -> NameCheck<'_> {
-        let real = self.disk.name_check();
-        Box::new(move |at| {
-            let is_real = self.path_below(at).is_some_and(|below| {
-                self.find_source(&below).is_ok_and(|spot| spot.overlay_entry.is_none() && spot.shows_project)
+        let disk_check = self.disk.name_check();
+        Box::new(move |location| {
+            let shows_disk = self.path_below(location).is_some_and(|relative| {
+                self.find_source(&relative)
+                    .is_ok_and(|content| content.overlay_entry.is_none() && content.shows_project)
             });
             // The other names of a file in the overlay are not searched for.
-            if is_real { real(at) } else { self.link_count(at) > 1 && !is_in_package_folder(&at.real) }
+            if shows_disk {
+                disk_check(location)
+            } else {
+                self.link_count(location) > 1 && !is_in_package_folder(&location.real)
+            }
         })
     }
 
@@ -274,60 +281,64 @@ impl Reader for Rehearsal {
         true
     }
 
-    fn has_only_rehearsed_content(&self, at: &Location) -> bool {
-        if at.own_file.is_some() {
+    fn has_only_rehearsed_content(&self, location: &Location) -> bool {
+        if location.own_file.is_some() {
             return false;
         }
-        let Some(below) = self.path_below(at) else { return self.has_whole_tool_write(at) };
-        let Some((above, meta)) = self.find_source(&below).ok().and_then(|spot| spot.overlay_entry) else {
+        let Some(relative) = self.path_below(location) else { return self.has_whole_tool_write(location) };
+        let Some((overlay_path, meta)) = self.find_source(&relative).ok().and_then(|content| content.overlay_entry)
+        else {
             return false;
         };
         // A file with several names may have been written through another name.
         if !meta.is_file() || meta.nlink() != 1 {
             return false;
         }
-        let is_new = matches!(at.real.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
-        let known = self.whole_writes.lock().unwrap_or_else(PoisonError::into_inner).get(&below).cloned();
-        let is_whole = |known: Digest| {
-            atomic_file::read_file(&above, &at.display_path).is_ok_and(|now| Digest::of_bytes(&now) == known)
+        let is_new = matches!(location.real.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
+        let written_digest = self.whole_writes.lock().unwrap_or_else(PoisonError::into_inner).get(&relative).cloned();
+        let has_this_content = |digest: Digest| {
+            atomic_file::read_file(&overlay_path, &location.display_path)
+                .is_ok_and(|content| Digest::of_bytes(&content) == digest)
         };
-        (is_new && !self.had_live_view()) || known.is_some_and(is_whole)
+        (is_new && !self.had_live_view()) || written_digest.is_some_and(has_this_content)
     }
 
-    fn exists(&self, at: &Location) -> bool {
-        self.visible_metadata(at).is_some()
+    fn exists(&self, location: &Location) -> bool {
+        self.visible_metadata(location).is_some()
     }
 
-    fn file_kind(&self, at: &Location) -> Option<FileKind> {
-        self.visible_metadata(at).map(|meta| FileKind::from_metadata(&meta))
+    fn file_kind(&self, location: &Location) -> Option<FileKind> {
+        self.visible_metadata(location).map(|meta| FileKind::from_metadata(&meta))
     }
 
-    fn list_names(&self, at: &Location) -> Result<Vec<String>, Error> {
-        let Some(below) = self.path_below(at) else {
-            let (reader, at) = self.outside_reader(at);
-            return reader.list_names(&at);
+    fn list_names(&self, location: &Location) -> Result<Vec<String>, Error> {
+        let Some(relative) = self.path_below(location) else {
+            let (reader, location) = self.outside_reader(location);
+            return reader.list_names(&location);
         };
-        let spot = self.locate_source(at, &below)?;
-        let Some((above, _)) = spot.overlay_entry else {
-            return if spot.shows_project {
-                self.disk.list_names(at)
+        let content = self.locate_source(location, &relative)?;
+        let Some((overlay_path, _)) = content.overlay_entry else {
+            return if content.shows_project {
+                self.disk.list_names(location)
             } else {
-                Err(Error::Missing(at.display_path.clone()))
+                Err(Error::Missing(location.display_path.clone()))
             };
         };
-        if !above.is_dir() {
+        if !overlay_path.is_dir() {
             let source = std::io::ErrorKind::NotADirectory.into();
-            return Err(Error::Io { path: at.display_path.clone(), source });
+            return Err(Error::Io { path: location.display_path.clone(), source });
         }
-        let (seen, unseen) =
-            overlay_walk::visible_entries(Some(&above), spot.shows_project.then_some(at.real.as_path()));
-        if let Some(source) = unseen {
+        let (entries, listing_error) = overlay_walk::visible_entries(
+            Some(&overlay_path),
+            content.shows_project.then_some(location.real.as_path()),
+        );
+        if let Some(source) = listing_error {
             let source = std::io::Error::other(format!("some of its entries cannot be read: {source}"));
-            return Err(Error::from_io(&at.display_path, source));
+            return Err(Error::from_io(&location.display_path, source));
         }
-        let odd =
+        let invalid_name =
             |name: std::ffi::OsString| Error::BadPath(format!("{} is not a Unicode name", Path::new(&name).display()));
-        seen.into_keys().map(|name| name.into_string().map_err(odd)).collect()
+        entries.into_keys().map(|name| name.into_string().map_err(invalid_name)).collect()
     }
 
     fn walk(
@@ -340,58 +351,5 @@ impl Reader for Rehearsal {
             return self.walk_outside(under, hidden, visit);
         }
         overlay_walk::walk_overlay(self, under, hidden, visit)
-    }
-}
-
-impl Writer for Rehearsal {
-    fn write(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
-        let Some(below) = self.path_below(at) else { return self.write_outside(at, before, after, false) };
-        let failed = |source| Error::in_overlay(&at.display_path, source);
-        let now = |below: bool| {
-            let now = match self.read(at) {
-                Ok(bytes) => Some(bytes),
-                Err(Error::Missing(_)) => None,
-                Err(error) => return Err(error),
-            };
-            if below {
-                self.check_parents(at)?;
-            }
-            if now.as_deref() == before { Ok(()) } else { Err(Error::Changed(at.display_path.clone())) }
-        };
-        self.check_parents(at)?;
-        now(false)?;
-        // Commands cannot write in the overlay while this lock is held.
-        let _lock = self.lock_and_merge().map_err(failed)?;
-        now(true)?;
-        let old = self.visible_metadata(at);
-        self.check_writable(&below, old.is_some()).map_err(failed)?;
-        let way = || below.ancestors().filter(|path| !path.as_os_str().is_empty());
-        self.prepare_overlay_locked().and_then(|()| self.record_before_change(way())).map_err(failed)?;
-        let put = overlay::write_file(&self.overlay_folder, self.root(), &below, after, old.as_ref());
-        put.map_err(|error| {
-            self.forget_origins(way());
-            failed(error)
-        })
-    }
-
-    fn write_whole(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
-        let Some(below) = self.path_below(at) else { return self.write_outside(at, before, after, true) };
-        self.write(at, before, after)?;
-        let mut whole = self.whole_writes.lock().unwrap_or_else(PoisonError::into_inner);
-        whole.insert(below, Digest::of_bytes(after));
-        Ok(())
-    }
-
-    fn state_digest(&self) -> Digest {
-        // Changes that cannot be merged belong to no state.
-        let _ = self.merge_pending();
-        let own = state_digest::digest_overlay(&self.overlay_folder);
-        match self.change_at(Path::new(ROOT_PATH)) {
-            // The state depends on the project only through the mode of its own folder.
-            Ok(Some(change)) => {
-                Digest::of_bytes(format!("{own} {:?}", Fingerprint::from_node(&change.after)).as_bytes())
-            }
-            Ok(None) | Err(_) => own,
-        }
     }
 }

@@ -41,49 +41,50 @@ use std::path::PathBuf;
 const SANDBOX_ARGUMENT: &str = "--walled";
 const FOLDER: &str = "--folder";
 const WRITE: &str = "--write";
-const KEEP: &str = "--keep";
-const HIDE: &str = "--hide";
+const PROTECTED: &str = "--keep";
+const UNREADABLE: &str = "--hide";
 const NETWORK: &str = "--network";
 const SOCKETS: &str = "--sockets";
 
 impl SandboxSpec {
     /// Encodes the specification as arguments of the guard.
     pub fn to_arguments(&self) -> Vec<OsString> {
-        let mut words: Vec<OsString> = vec![SANDBOX_ARGUMENT.into(), FOLDER.into(), self.folder.clone().into()];
-        for (name, paths) in [(WRITE, &self.openings.write), (KEEP, &self.protected), (HIDE, &self.unreadable)] {
-            words.extend(paths.iter().flat_map(|path| [name.into(), path.clone().into()]));
+        let mut arguments: Vec<OsString> = vec![SANDBOX_ARGUMENT.into(), FOLDER.into(), self.folder.clone().into()];
+        for (name, paths) in [(WRITE, &self.access.write), (PROTECTED, &self.protected), (UNREADABLE, &self.unreadable)]
+        {
+            arguments.extend(paths.iter().flat_map(|path| [name.into(), path.clone().into()]));
         }
-        words.extend(self.openings.network.then(|| NETWORK.into()));
-        words.extend(self.openings.sockets.then(|| SOCKETS.into()));
-        words
+        arguments.extend(self.access.network.then(|| NETWORK.into()));
+        arguments.extend(self.access.sockets.then(|| SOCKETS.into()));
+        arguments
     }
 
     /// Parses the arguments. Returns `None` if no sandbox is requested. Fails if an argument is invalid, because a
     /// command must not run with fewer restrictions than specified.
-    pub fn parse_arguments(words: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, SandboxError> {
-        let mut words = words.into_iter();
-        match words.next() {
+    pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, SandboxError> {
+        let mut arguments = arguments.into_iter();
+        match arguments.next() {
             None => return Ok(None),
             Some(first) if first == SANDBOX_ARGUMENT => {}
             Some(_) => return Err(SandboxError::WritablePath),
         }
-        let mut confines = Self::default();
-        while let Some(word) = words.next() {
-            let mut path = || {
-                let path = words.next().map(PathBuf::from).filter(|path| path.is_absolute());
+        let mut spec = Self::default();
+        while let Some(argument) = arguments.next() {
+            let mut next_path = || {
+                let path = arguments.next().map(PathBuf::from).filter(|path| path.is_absolute());
                 path.ok_or(SandboxError::WritablePath)
             };
-            match word.to_str() {
-                Some(FOLDER) => confines.folder = path()?,
-                Some(WRITE) => confines.openings.write.push(path()?),
-                Some(KEEP) => confines.protected.push(path()?),
-                Some(HIDE) => confines.unreadable.push(path()?),
-                Some(NETWORK) => confines.openings.network = true,
-                Some(SOCKETS) => confines.openings.sockets = true,
+            match argument.to_str() {
+                Some(FOLDER) => spec.folder = next_path()?,
+                Some(WRITE) => spec.access.write.push(next_path()?),
+                Some(PROTECTED) => spec.protected.push(next_path()?),
+                Some(UNREADABLE) => spec.unreadable.push(next_path()?),
+                Some(NETWORK) => spec.access.network = true,
+                Some(SOCKETS) => spec.access.sockets = true,
                 Some(_) | None => return Err(SandboxError::WritablePath),
             }
         }
-        if confines.folder.as_os_str().is_empty() { Err(SandboxError::WritablePath) } else { Ok(Some(confines)) }
+        if spec.folder.as_os_str().is_empty() { Err(SandboxError::WritablePath) } else { Ok(Some(spec)) }
     }
 
     /// Applies the sandbox to this thread and everything it starts. It cannot be undone.
@@ -92,7 +93,7 @@ impl SandboxSpec {
         {
             root_capabilities::drop_capabilities()?;
             landlock_rules::apply_file_rules(self)?;
-            seccomp_filter::apply_call_filter(&self.openings)
+            seccomp_filter::apply_syscall_filter(&self.access)
         }
         #[cfg(not(target_os = "linux"))]
         Err(SandboxError::FileRules)
@@ -106,7 +107,7 @@ impl SandboxSpec {
         if let SandboxSupport::Supported { .. } = landlock_rules::landlock_support() {
             landlock_rules::apply_file_rules(self)?;
         }
-        seccomp_filter::apply_call_filter(&self.openings)
+        seccomp_filter::apply_syscall_filter(&self.access)
     }
 }
 
@@ -114,7 +115,7 @@ impl SandboxSpec {
 pub fn kernel_support() -> SandboxSupport {
     #[cfg(target_os = "linux")]
     {
-        if !seccomp_filter::is_known() {
+        if !seccomp_filter::is_architecture_known() {
             return SandboxSupport::Unsupported(format!(
                 "aye does not support it on {} processors",
                 std::env::consts::ARCH
@@ -136,18 +137,18 @@ mod tests {
 
     #[test]
     fn r21_specification_survives_a_round_trip_and_rejects_invalid_arguments() {
-        let confines = SandboxSpec {
+        let spec = SandboxSpec {
             folder: "/p".into(),
-            openings: SandboxAccess { write: vec!["/tmp".into(), "/--network".into()], network: false, sockets: false },
+            access: SandboxAccess { write: vec!["/tmp".into(), "/--network".into()], network: false, sockets: false },
             protected: vec!["/home/a/.config/aye".into()],
             unreadable: vec!["/home/a/.config/aye/credentials.toml".into()],
         };
-        assert_eq!(SandboxSpec::parse_arguments(confines.to_arguments()), Ok(Some(confines.clone())));
-        let mut open = confines;
-        open.openings = SandboxAccess { write: Vec::new(), network: true, sockets: true };
-        assert_eq!(SandboxSpec::parse_arguments(open.to_arguments()), Ok(Some(open)));
+        assert_eq!(SandboxSpec::parse_arguments(spec.to_arguments()), Ok(Some(spec.clone())));
+        let mut open_spec = spec;
+        open_spec.access = SandboxAccess { write: Vec::new(), network: true, sockets: true };
+        assert_eq!(SandboxSpec::parse_arguments(open_spec.to_arguments()), Ok(Some(open_spec)));
         assert_eq!(SandboxSpec::parse_arguments([]), Ok(None));
-        for words in [
+        for arguments in [
             &["--network"][..],
             &["--walled"],
             &["--walled", "--folder"],
@@ -155,15 +156,19 @@ mod tests {
             &["--walled", "--folder", "/p", "--wirte", "/x"],
             &["--walled", "--folder", "/p", "--write"],
         ] {
-            let words = words.iter().map(OsString::from);
-            assert_eq!(SandboxSpec::parse_arguments(words.clone()), Err(SandboxError::WritablePath), "{words:?}");
+            let arguments = arguments.iter().map(OsString::from);
+            assert_eq!(
+                SandboxSpec::parse_arguments(arguments.clone()),
+                Err(SandboxError::WritablePath),
+                "{arguments:?}"
+            );
         }
     }
 
     #[test]
     fn every_reason_has_its_own_byte() {
-        for refused in SandboxError::ALL {
-            assert_eq!(SandboxError::from_byte(refused.byte()), Some(refused));
+        for error in SandboxError::ALL {
+            assert_eq!(SandboxError::from_byte(error.byte()), Some(error));
         }
         assert_eq!(SandboxError::from_byte(b'x'), None);
     }

@@ -64,92 +64,94 @@ impl SensitiveFiles {
 
     /// Returns the current list. Blocks while the project's folders are scanned; only changed folders are read.
     pub fn current_listing(&self) -> Arc<Listing> {
-        let mut known = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let mounted = mount_points::foreign_mount_points(&self.root);
-        if mounted != known.mounted {
-            (known.mounted, known.listing) = (mounted, None);
+        if mounted != cache.mounted {
+            (cache.mounted, cache.listing) = (mounted, None);
         }
         for _ in 0..MAX_ATTEMPTS {
-            let is_same = !known.folders.is_empty() && are_unchanged(&known.folders);
-            if let (true, Some(listing)) = (is_same, &known.listing) {
+            let is_unchanged = !cache.folders.is_empty() && are_unchanged(&cache.folders);
+            if let (true, Some(listing)) = (is_unchanged, &cache.listing) {
                 return listing.clone();
             }
-            let changed = self.rescan(&mut known);
-            if let (false, Some(listing)) = (changed, &known.listing) {
+            let changed = self.rescan(&mut cache);
+            if let (false, Some(listing)) = (changed, &cache.listing) {
                 return listing.clone();
             }
-            let mut withheld = self.find_withheld(&mut known);
-            let mounted = known.mounted.iter().cloned();
+            let mut withheld = self.find_withheld(&mut cache);
+            let mounted = cache.mounted.iter().cloned();
             withheld.extend(mounted.map(|path| Withheld { path, reason: Reason::Mounted }));
             withheld.sort();
             withheld.dedup_by(|one, other| one.path == other.path);
-            let is_same = |folder: &ScannedFolder| {
+            let is_folder_unchanged = |folder: &ScannedFolder| {
                 let is_closed = |path: &Path| self.is_closed(path);
                 ScannedFolder::scan(folder.path.clone(), &self.root, &is_closed).has_same_entries(folder)
             };
-            if let Some(listing) = open_paths::create_listing(&self.root, withheld, &known.folders, &is_same) {
+            if let Some(listing) =
+                open_paths::create_listing(&self.root, withheld, &cache.folders, &is_folder_unchanged)
+            {
                 let listing = Arc::new(listing);
-                known.listing = Some(listing.clone());
+                cache.listing = Some(listing.clone());
                 return listing;
             }
         }
         // The project changes faster than it can be scanned, so nothing is opened.
-        known.listing = None;
-        let all = Withheld { path: self.root.clone(), reason: Reason::NotExamined };
-        Arc::new(Listing { withheld: vec![all], ..Listing::default() })
+        cache.listing = None;
+        let root_entry = Withheld { path: self.root.clone(), reason: Reason::NotExamined };
+        Arc::new(Listing { withheld: vec![root_entry], ..Listing::default() })
     }
 
     /// Scans all folders breadth-first and reads those that changed. Returns whether anything differs.
-    fn rescan(&self, known: &mut ScanCache) -> bool {
-        let before = known.folders.len();
-        let mut old: HashMap<PathBuf, ScannedFolder> =
-            known.folders.drain(..).map(|folder| (folder.path.clone(), folder)).collect();
-        let (mut changed, mut entries) = (false, 0);
+    fn rescan(&self, cache: &mut ScanCache) -> bool {
+        let previous_count = cache.folders.len();
+        let mut old_folders: HashMap<PathBuf, ScannedFolder> =
+            cache.folders.drain(..).map(|folder| (folder.path.clone(), folder)).collect();
+        let (mut has_changed, mut entries) = (false, 0);
         let mut queue = VecDeque::from([self.root.clone()]);
         if self.is_closed(&self.root) || crate::chat::sensitive_paths::is_sensitive(&self.root) {
             queue.clear();
-            known.folders.push(ScannedFolder::new_withheld(self.root.clone(), Reason::Sensitive));
+            cache.folders.push(ScannedFolder::new_withheld(self.root.clone(), Reason::Sensitive));
         }
         while let Some(path) = queue.pop_front() {
-            if known.folders.len() >= MAX_FOLDERS || entries >= MAX_ENTRIES {
-                known.folders.push(ScannedFolder::new_withheld(path, Reason::NotExamined));
+            if cache.folders.len() >= MAX_FOLDERS || entries >= MAX_ENTRIES {
+                cache.folders.push(ScannedFolder::new_withheld(path, Reason::NotExamined));
                 continue;
             }
-            let held = old.remove(&path);
-            let folder = match held {
-                Some(held) if held.is_unchanged() => held,
-                held => {
-                    let read = ScannedFolder::scan(path, &self.root, &|path| self.is_closed(path));
-                    changed |= held.is_none_or(|held| !held.has_same_entries(&read));
-                    read
+            let cached = old_folders.remove(&path);
+            let folder = match cached {
+                Some(cached) if cached.is_unchanged() => cached,
+                cached => {
+                    let scanned = ScannedFolder::scan(path, &self.root, &|path| self.is_closed(path));
+                    has_changed |= cached.is_none_or(|cached| !cached.has_same_entries(&scanned));
+                    scanned
                 }
             };
             entries += folder.count;
             queue.extend(folder.subfolder_names().map(|name| folder.path.join(name)));
-            known.folders.push(folder);
+            cache.folders.push(folder);
         }
-        changed || known.folders.len() != before
+        has_changed || cache.folders.len() != previous_count
     }
 
     /// Returns whether a path is always closed: aye's own, or the system's.
     fn is_closed(&self, path: &Path) -> bool {
-        let is_own = self.own_files.iter().any(|own| path.starts_with(own));
+        let is_own = self.own_files.iter().any(|own_file| path.starts_with(own_file));
         is_own || SYSTEM_FOLDERS.iter().any(|system| path.starts_with(system))
     }
 
     /// Returns all withheld paths, after finding the names of files that have several.
-    fn find_withheld(&self, known: &mut ScanCache) -> Vec<Withheld> {
-        let found = group_names(&known.folders);
-        if found.unknown.iter().any(|inode| !known.searched.contains(inode)) {
+    fn find_withheld(&self, cache: &mut ScanCache) -> Vec<Withheld> {
+        let search = group_names(&cache.folders);
+        if search.unknown.iter().any(|inode| !cache.searched.contains(inode)) {
             // A file that had one name when its folder was read may have another one now.
-            for folder in &mut known.folders {
+            for folder in &mut cache.folders {
                 folder.rescan(&self.root, &|path| self.is_closed(path));
             }
-            let found = group_names(&known.folders);
-            known.searched.extend(&found.unknown);
-            return found.withheld;
+            let search = group_names(&cache.folders);
+            cache.searched.extend(&search.unknown);
+            return search.withheld;
         }
-        found.withheld
+        search.withheld
     }
 }
 
@@ -165,9 +167,9 @@ type FileName = (PathBuf, u64, bool);
 
 fn group_names(folders: &[ScannedFolder]) -> NameSearch {
     let mut withheld = Vec::new();
-    let mut several: HashMap<(u64, u64), Vec<FileName>> = HashMap::new();
+    let mut names_by_inode: HashMap<(u64, u64), Vec<FileName>> = HashMap::new();
     for folder in folders {
-        withheld.extend(folder.closed.map(|reason| Withheld { path: folder.path.clone(), reason }));
+        withheld.extend(folder.withheld_reason.map(|reason| Withheld { path: folder.path.clone(), reason }));
         for (name, entry) in &folder.entries {
             let path = folder.path.join(name);
             match entry {
@@ -176,23 +178,23 @@ fn group_names(folders: &[ScannedFolder]) -> NameSearch {
                 ScannedEntry::LinkTo(path) => {
                     withheld.push(Withheld { path: path.clone(), reason: Reason::Sensitive });
                 }
-                ScannedEntry::Several { inode, names, sensitive } => {
-                    several.entry(*inode).or_default().push((path, *names, *sensitive));
+                ScannedEntry::Several { inode, name_count: names, is_sensitive: sensitive } => {
+                    names_by_inode.entry(*inode).or_default().push((path, *names, *sensitive));
                 }
             }
         }
     }
     let mut unknown = Vec::new();
-    for (inode, names) in several {
-        let all = names.iter().all(|(_, count, _)| *count == names.len() as u64);
-        let sensitive = names.iter().any(|(_, _, sensitive)| *sensitive);
-        if !all {
+    for (inode, names) in names_by_inode {
+        let all_known = names.iter().all(|(_, count, _)| *count == names.len() as u64);
+        let has_sensitive_name = names.iter().any(|(_, _, sensitive)| *sensitive);
+        if !all_known {
             unknown.push(inode);
         }
-        for (path, _, itself) in names {
+        for (path, _, is_sensitive_name) in names {
             // Package managers keep one copy of a file for all projects.
-            let packaged = is_in_package_folder(&path);
-            let reason = match (itself, sensitive, all || packaged) {
+            let is_packaged = is_in_package_folder(&path);
+            let reason = match (is_sensitive_name, has_sensitive_name, all_known || is_packaged) {
                 (true, _, _) => Reason::Sensitive,
                 (false, true, _) => Reason::NameOfSensitive,
                 (false, false, false) => Reason::NamesElsewhere,
@@ -208,7 +210,7 @@ fn group_names(folders: &[ScannedFolder]) -> NameSearch {
 
 /// Returns whether an absolute path is a regular file without other names, and contains no links.
 pub fn is_only_name(path: &Path) -> bool {
-    let is_single = |about: std::fs::Metadata| about.is_file() && about.nlink() == 1;
+    let is_single = |metadata: std::fs::Metadata| metadata.is_file() && metadata.nlink() == 1;
     path.symlink_metadata().is_ok_and(is_single) && path.canonicalize().is_ok_and(|real| real == path)
 }
 
@@ -219,7 +221,7 @@ pub fn is_in_package_folder(file: &Path) -> bool {
 
 /// Returns whether package managers and build tools fill folders of this name with hard links to their own store.
 fn is_package_folder(name: &OsStr) -> bool {
-    ["node_modules", "site-packages", ".pnpm-store", "target"].iter().any(|known| name == *known)
+    ["node_modules", "site-packages", ".pnpm-store", "target"].iter().any(|package_folder| name == *package_folder)
 }
 
 #[cfg(test)]

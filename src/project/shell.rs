@@ -79,8 +79,8 @@ impl Shell {
     }
 
     /// Closes aye's own paths: no sandboxed command writes in the folders `keep` or reads the files `hide`.
-    pub fn with_closed_paths(self, keep: Vec<PathBuf>, hide: Vec<PathBuf>) -> Self {
-        Self { closed_paths: (keep, hide), withheld: Default::default(), ..self }
+    pub fn with_closed_paths(self, protected: Vec<PathBuf>, unreadable: Vec<PathBuf>) -> Self {
+        Self { closed_paths: (protected, unreadable), withheld: Default::default(), ..self }
     }
 
     /// Removes further variables that hold keys from the environment of every command.
@@ -138,20 +138,20 @@ impl Shell {
             )));
         }
         let started = Instant::now();
-        let failed = |source| Error::Io { path: line.folder.clone(), source };
-        let mut running = self.start_guard(line, guard_arguments).map_err(failed)?;
+        let to_error = |source| Error::Io { path: line.folder.clone(), source };
+        let mut running = self.start_guard(line, guard_arguments).map_err(to_error)?;
         // If the guard has already exited, this is noticed below.
-        let bytes = bytes.await.map_err(failed)?;
+        let bytes = bytes.await.map_err(to_error)?;
         let _ = running.lifeline.write_all(&bytes).await;
-        let end = running.read_until_end(started, line.seconds, progress).await.map_err(failed)?;
+        let end = running.read_until_end(started, line.seconds, progress).await.map_err(to_error)?;
         let (exit, signal) = match end.report {
             Some(Report::Exit(status)) => (Some(i32::from(status)), None),
             Some(Report::Signal(signal)) => (None, Some(i32::from(signal))),
             Some(Report::SandboxFailed(byte)) => {
                 return Err(Error::SandboxFailed(SandboxError::from_byte(byte).unwrap_or(SandboxError::FileRules)));
             }
-            Some(Report::OverlaySandboxFailed(why)) => return Err(Error::OverlaySandboxFailed(why)),
-            Some(Report::Failed(errno)) => return Err(failed(io::Error::from_raw_os_error(errno.into()))),
+            Some(Report::OverlaySandboxFailed(error)) => return Err(Error::OverlaySandboxFailed(error)),
+            Some(Report::Failed(errno)) => return Err(to_error(io::Error::from_raw_os_error(errno.into()))),
             None => (None, Some(KILL)),
         };
         let (output, omitted) = end.output.into_text();
@@ -169,9 +169,9 @@ impl Shell {
 
     /// Starts the guard, which starts the command.
     fn start_guard(&self, line: &CommandLine, guard_arguments: Vec<OsString>) -> io::Result<RunningCommand> {
-        let (ours, theirs) = UnixStream::pair()?;
+        let (lifeline, guard_end) = UnixStream::pair()?;
         let (reader, writer) = io::pipe()?;
-        ours.set_nonblocking(true)?;
+        lifeline.set_nonblocking(true)?;
         let mut command = Command::new(&self.program);
         command
             .arg("guard")
@@ -180,7 +180,7 @@ impl Shell {
             .current_dir(&line.folder)
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(OwnedFd::from(theirs))
+            .stdin(OwnedFd::from(guard_end))
             .stdout(writer.try_clone()?)
             .stderr(writer);
         let guard = command.spawn()?;
@@ -188,7 +188,7 @@ impl Shell {
         drop(command);
         Ok(RunningCommand {
             guard: GuardProcess(guard),
-            lifeline: tokio::net::UnixStream::from_std(ours)?,
+            lifeline: tokio::net::UnixStream::from_std(lifeline)?,
             pipe: pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?,
             output: Output::default(),
         })
@@ -203,10 +203,9 @@ impl Shell {
 
     /// Returns the guard's arguments for the sandbox shown in the approval prompt.
     fn sandbox_arguments(&self, line: &CommandLine) -> Vec<OsString> {
-        let CommandSandbox::Enforced(reach) = &line.sandbox else { return Vec::new() };
-        let (keep, hide) = self.closed_paths.clone();
-        SandboxSpec { folder: line.folder.clone(), openings: (**reach).clone(), protected: keep, unreadable: hide }
-            .to_arguments()
+        let CommandSandbox::Enforced(access) = &line.sandbox else { return Vec::new() };
+        let (protected, unreadable) = self.closed_paths.clone();
+        SandboxSpec { folder: line.folder.clone(), access: (**access).clone(), protected, unreadable }.to_arguments()
     }
 }
 
@@ -246,53 +245,53 @@ impl RunningCommand {
         let mut buffer = vec![0; 64 * 1024];
         let mut report = Vec::new();
         let mut deadline = started + Duration::from_secs(seconds.min(YEAR));
-        let (mut timed_out, mut flooded, mut open) = (false, false, true);
-        let (mut shown, mut fresh) = (started, false);
+        let (mut timed_out, mut exceeded_output, mut is_open) = (false, false, true);
+        let (mut last_progress, mut has_new_output) = (started, false);
         let is_reported = loop {
             tokio::select! {
-                read = self.pipe.read(&mut buffer), if open => match read? {
-                    0 => open = false,
-                    bytes => {
-                        self.output.push(&buffer[..bytes]);
-                        fresh = true;
-                        if self.output.received() > OUTPUT_LIMIT && !timed_out && !flooded {
-                            flooded = true;
+                result = self.pipe.read(&mut buffer), if is_open => match result? {
+                    0 => is_open = false,
+                    count => {
+                        self.output.push(&buffer[..count]);
+                        has_new_output = true;
+                        if self.output.received() > OUTPUT_LIMIT && !timed_out && !exceeded_output {
+                            exceeded_output = true;
                             self.request_stop().await;
                             deadline = Instant::now() + GUARD_TIMEOUT;
                         }
                     }
                 },
-                read = self.lifeline.read_buf(&mut report) => match read {
+                result = self.lifeline.read_buf(&mut report) => match result {
                     Ok(0) | Err(_) => break true,
                     Ok(_) => {}
                 },
                 () = sleep_until(deadline.into()) => {
-                    if timed_out || flooded {
+                    if timed_out || exceeded_output {
                         break false;
                     }
                     timed_out = true;
                     self.request_stop().await;
                     deadline = Instant::now() + GUARD_TIMEOUT;
                 }
-                () = sleep_until((shown + PROGRESS_INTERVAL).into()), if fresh => {}
+                () = sleep_until((last_progress + PROGRESS_INTERVAL).into()), if has_new_output => {}
             }
-            if fresh && shown.elapsed() >= PROGRESS_INTERVAL {
+            if has_new_output && last_progress.elapsed() >= PROGRESS_INTERVAL {
                 progress(CommandProgress {
                     latest: &self.output.latest_output(PROGRESS_BYTES),
                     new_output: &self.output.take_new(),
                 });
-                (shown, fresh) = (Instant::now(), false);
+                (last_progress, has_new_output) = (Instant::now(), false);
             }
         };
         let report = Report::from_bytes(&report);
         if !is_reported || report.is_none() {
             self.guard.end_without_guard();
         }
-        if open {
+        if is_open {
             let _ = timeout(DRAIN_TIME, self.drain_pipe(&mut buffer)).await;
         }
         self.guard.collect_exit().await;
-        Ok(CommandEnd { output: std::mem::take(&mut self.output), report, timed_out, exceeded_output: flooded })
+        Ok(CommandEnd { output: std::mem::take(&mut self.output), report, timed_out, exceeded_output })
     }
 
     /// Requests the guard to stop the command.
@@ -307,7 +306,7 @@ impl RunningCommand {
         loop {
             match self.pipe.read(buffer).await? {
                 0 => return Ok(()),
-                bytes => self.output.push(&buffer[..bytes]),
+                count => self.output.push(&buffer[..count]),
             }
         }
     }

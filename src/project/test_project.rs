@@ -34,9 +34,9 @@ impl RehearsedProject {
 
     /// Writes a file in the rehearsal, as a file tool does.
     pub(crate) fn rehearse_write(&self, path: &str, text: &str) {
-        let at = self.rehearsal.locate(path).unwrap();
-        let before = self.rehearsal.read(&at).ok();
-        self.rehearsal.write(&at, before.as_deref(), text.as_bytes()).unwrap();
+        let location = self.rehearsal.locate(path).unwrap();
+        let before = self.rehearsal.read(&location).ok();
+        self.rehearsal.write(&location, before.as_deref(), text.as_bytes()).unwrap();
     }
 
     /// Deletes a file in the overlay, as a command in the overlay sandbox does.

@@ -5,26 +5,26 @@ use std::path::Path;
 
 /// Runs `what` in a temporary folder owned by that user. If the tests run as root, it runs in a thread that has become
 /// user 65534; otherwise the current user is used.
-pub fn run_unprivileged(what: impl FnOnce(&Path) + Send) {
-    let place = Folder::new();
-    let folder = place.path().canonicalize().unwrap();
+pub fn run_unprivileged(action: impl FnOnce(&Path) + Send) {
+    let temporary = Folder::new();
+    let folder = temporary.path().canonicalize().unwrap();
     if !rustix::process::geteuid().is_root() {
-        return what(&folder);
+        return action(&folder);
     }
     #[cfg(target_os = "linux")]
     {
         use rustix::thread::{Gid, Uid, set_thread_gid, set_thread_groups, set_thread_uid};
         const NOBODY: u32 = 65534;
         std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
-        let done = std::thread::scope(|scope| {
+        let result = std::thread::scope(|scope| {
             let nobody = scope.spawn(|| {
                 set_thread_groups(&[]).unwrap();
                 set_thread_gid(Gid::from_raw(NOBODY)).unwrap();
                 set_thread_uid(Uid::from_raw(NOBODY)).unwrap();
-                what(&folder);
+                action(&folder);
             });
             nobody.join()
         });
-        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 }

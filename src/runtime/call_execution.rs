@@ -19,94 +19,91 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Runs a call as planned.
 pub(super) async fn run_call(
-    means: EffectContext,
+    context: EffectContext,
     turn: TurnId,
     call: ToolCall,
     plan: Box<Plan>,
-    left_out: ExcludedPaths,
+    excluded_paths: ExcludedPaths,
 ) {
-    let printed = Arc::new(Notify::new());
-    let done = async {
-        let tool = means.tools.find_tool(&call.name)?;
-        let Some(shell) = means.shell.clone() else {
-            return Err(Error::Broken("calls cannot run live in a dry run".to_owned()));
+    let output_added = Arc::new(Notify::new());
+    let work = async {
+        let tool = context.tools.find_tool(&call.name)?;
+        let Some(shell) = context.shell.clone() else {
+            return Err(Error::Internal("calls cannot run live in a dry run".to_owned()));
         };
         if precondition_check::has_preconditions(&plan) {
-            let (looks, shown) = (means.clone(), plan.clone());
-            let holds = tokio::task::spawn_blocking(move || {
-                catch_panic(|| precondition_check::check_preconditions(&looks, &shown))
+            let (task_context, task_plan) = (context.clone(), plan.clone());
+            let check = tokio::task::spawn_blocking(move || {
+                catch_panic(|| precondition_check::check_preconditions(&task_context, &task_plan))
             });
-            let broken = || Err(Error::Broken("its preconditions could not be checked".to_owned()));
-            holds.await.ok().flatten().unwrap_or_else(broken)?;
+            let check_error = || Err(Error::Internal("its preconditions could not be checked".to_owned()));
+            check.await.ok().flatten().unwrap_or_else(check_error)?;
         }
-        let (project, progress) = (means.project.clone(), progress_sender(&means, turn, &call, printed.clone()));
-        let hands = LiveContext { project, shell, excluded: left_out, progress };
-        tool.run(&plan, &hands).await.map(|text| (Outcome::Done(text), None))
+        let (project, progress) =
+            (context.project.clone(), progress_sender(&context, turn, &call, output_added.clone()));
+        let live_context = LiveContext { project, shell, excluded: excluded_paths, progress };
+        tool.run(&plan, &live_context).await.map(|text| (Outcome::Done(text), None))
     };
-    finish_call(&means, turn, &call, done, &printed).await;
+    finish_call(&context, turn, &call, work, &output_added).await;
 }
 
 /// Rehearses a call in the overlay. `approved` is that of [`crate::agent::Effect::RehearseCall`].
 pub(super) async fn rehearse_call(
-    means: EffectContext,
+    context: EffectContext,
     turn: TurnId,
     call: ToolCall,
     plan: Box<Plan>,
-    left_out: ExcludedPaths,
+    excluded_paths: ExcludedPaths,
     approved: bool,
 ) {
-    let printed = Arc::new(Notify::new());
-    let done = async {
-        let (project, commands) = (means.project.clone(), means.rehearsal.clone());
-        let progress = progress_sender(&means, turn, &call, printed.clone());
-        let untold = means.simulator.hides_dry_run;
-        let simulates = means.simulator.has_model();
-        let stage = RehearsalContext {
+    let output_added = Arc::new(Notify::new());
+    let work = async {
+        let (project, commands) = (context.project.clone(), context.rehearsal.clone());
+        let progress = progress_sender(&context, turn, &call, output_added.clone());
+        let is_hidden = context.simulator.hides_dry_run;
+        let has_simulator = context.simulator.has_model();
+        let rehearsal_context = RehearsalContext {
             project,
             commands,
-            is_hidden: untold,
+            is_hidden,
             is_approved: approved,
-            has_simulator: simulates,
-            excluded: left_out,
+            has_simulator,
+            excluded: excluded_paths,
             progress: progress.clone(),
         };
-        let tool = means.tools.find_tool(&call.name)?;
-        let (text, staged) = match tool.rehearse(&plan, &stage).await? {
+        let tool = context.tools.find_tool(&call.name)?;
+        let (text, origin) = match tool.rehearse(&plan, &rehearsal_context).await? {
             RehearsalOutcome::Ran(text) => (text, ResultOrigin::ran()),
             RehearsalOutcome::RanCommand(text, paths) => (text, ResultOrigin::Ran(paths)),
             RehearsalOutcome::NotRun(text) => (text, ResultOrigin::simulated(SimulationSource::NotRun)),
             RehearsalOutcome::Simulate(why) => {
-                let (text, how) = simulator::simulate_result(&means, &call, &tool, &plan, &why, &progress).await?;
-                (text, ResultOrigin::Simulated(Box::new(how)))
+                let (text, simulated) =
+                    simulator::simulate_result(&context, &call, &tool, &plan, &why, &progress).await?;
+                (text, ResultOrigin::Simulated(Box::new(simulated)))
             }
         };
-        Ok((Outcome::Rehearsed(text), Some(staged)))
+        Ok((Outcome::Rehearsed(text), Some(origin)))
     };
-    finish_call(&means, turn, &call, done, &printed).await;
+    finish_call(&context, turn, &call, work, &output_added).await;
 }
 
 async fn finish_call(
-    means: &EffectContext,
+    context: &EffectContext,
     turn: TurnId,
     call: &ToolCall,
     work: impl Future<Output = Result<(Outcome, Option<ResultOrigin>), Error>>,
-    printed: &Notify,
+    output_added: &Notify,
 ) {
     let started = Instant::now();
-    journal_events::note_step(means, turn, call, "started");
-    let (outcome, staged) = tokio::select! {
+    journal_events::note_step(context, turn, call, "started");
+    let (outcome, result_source) = tokio::select! {
         settled = await_outcome(&call.name, work) => settled,
-        never = keep_output(means, turn, call, printed) => match never {},
+        never = request_output_saves(context, turn, call, output_added) => match never {},
     };
-    journal_events::note_outcome(means, turn, call, &outcome, started.elapsed());
-    let event = Event::CallFinished {
-        turn,
-        call: call.id.clone(),
-        outcome,
-        result_source: staged,
-        duration: started.elapsed(),
-    };
-    means.send_event(event).await;
+    journal_events::note_outcome(context, turn, call, &outcome, started.elapsed());
+    let event =
+        Event::CallFinished { turn, call: call.id.clone(), outcome, result_source, duration: started.elapsed() };
+    context.send_event(event).await;
 }
 
 /// Waits for a call, at most [`CALL_TIMEOUT`]. Errors, panics and a timeout are outcomes too.
@@ -126,29 +123,34 @@ async fn await_outcome(
 const OUTPUT_SAVE_DELAY: Duration = Duration::from_millis(800);
 
 /// Tells the agent when new output of the call has to be recorded.
-async fn keep_output(means: &EffectContext, turn: TurnId, call: &ToolCall, printed: &Notify) -> Infallible {
+async fn request_output_saves(
+    context: &EffectContext,
+    turn: TurnId,
+    call: &ToolCall,
+    output_added: &Notify,
+) -> Infallible {
     loop {
-        printed.notified().await;
+        output_added.notified().await;
         tokio::time::sleep(OUTPUT_SAVE_DELAY).await;
-        means.send_event(Event::OutputSaveDue { turn, call: call.id.clone() }).await;
+        context.send_event(Event::OutputSaveDue { turn, call: call.id.clone() }).await;
     }
 }
 
 /// Sends the output of a call to the frontend. While its channel is full, new output is collected for the next event.
-fn progress_sender(means: &EffectContext, turn: TurnId, call: &ToolCall, printed: Arc<Notify>) -> Progress {
-    let (events, id) = (means.events.clone(), call.id.clone());
-    let untold = Mutex::new(String::new());
-    Arc::new(move |shown: CommandProgress<'_>| {
-        let mut untold = untold.lock().unwrap_or_else(PoisonError::into_inner);
-        untold.push_str(shown.new_output);
-        if untold.len() > MAX_PENDING_OUTPUT {
-            *untold = truncation::truncate_middle(&untold, MAX_PENDING_OUTPUT / 2).into_owned();
+fn progress_sender(context: &EffectContext, turn: TurnId, call: &ToolCall, output_added: Arc<Notify>) -> Progress {
+    let (events, id) = (context.events.clone(), call.id.clone());
+    let unsent = Mutex::new(String::new());
+    Arc::new(move |progress: CommandProgress<'_>| {
+        let mut unsent = unsent.lock().unwrap_or_else(PoisonError::into_inner);
+        unsent.push_str(progress.new_output);
+        if unsent.len() > MAX_PENDING_OUTPUT {
+            *unsent = truncation::truncate_middle(&unsent, MAX_PENDING_OUTPUT / 2).into_owned();
         }
-        let (call, output, more) = (id.clone(), shown.latest.to_owned(), untold.clone());
-        let event = Event::CallProgressed { turn, call, output, more };
-        if events.try_send(event).is_ok() && !untold.is_empty() {
-            untold.clear();
-            printed.notify_one();
+        let (call, output, new_output) = (id.clone(), progress.latest.to_owned(), unsent.clone());
+        let event = Event::CallProgressed { turn, call, output, new_output };
+        if events.try_send(event).is_ok() && !unsent.is_empty() {
+            unsent.clear();
+            output_added.notify_one();
         }
     })
 }
@@ -162,10 +164,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn r27_a_call_that_never_ends_is_stopped_after_three_minutes() {
-        let began = tokio::time::Instant::now();
-        let (outcome, staged) = await_outcome("x", std::future::pending()).await;
-        assert_eq!((outcome, staged), (Outcome::Failed("x was stopped after 180 s".to_owned()), None));
-        let took = began.elapsed().as_secs();
-        assert!((179..=181).contains(&took), "{took} s");
+        let started = tokio::time::Instant::now();
+        let (outcome, origin) = await_outcome("x", std::future::pending()).await;
+        assert_eq!((outcome, origin), (Outcome::Failed("x was stopped after 180 s".to_owned()), None));
+        let seconds = started.elapsed().as_secs();
+        assert!((179..=181).contains(&seconds), "{seconds} s");
     }
 }

@@ -9,41 +9,46 @@ use crate::tools::panic_guard::catch_panic;
 const MAX_ERROR_BYTES: usize = 16 << 10;
 
 /// Plans a call and sends the plan to the agent, or an error for the model.
-pub(super) async fn plan_call(means: EffectContext, turn: TurnId, call: ToolCall) {
+pub(super) async fn plan_call(context: EffectContext, turn: TurnId, call: ToolCall) {
     let id = call.id.clone();
-    let (name, noted) = (call.name.clone(), call.clone());
-    let looking = {
-        let means = means.clone();
+    let (name, noted_call) = (call.name.clone(), call.clone());
+    let planning = {
+        let context = context.clone();
         tokio::task::spawn_blocking(move || {
             // Check for changed rules first: the verdict must not rest on older ones than the plan.
-            let anew = catch_panic(|| (means.plan_check)()).flatten();
-            (anew, catch_panic(|| run_planner(&means, &call)).unwrap_or_else(|| Err(panic_error(&call.name))))
+            let rules_event = catch_panic(|| (context.plan_check)()).flatten();
+            (rules_event, catch_panic(|| run_planner(&context, &call)).unwrap_or_else(|| Err(panic_error(&call.name))))
         })
     };
-    let (anew, intent) = looking.await.unwrap_or_else(|_| (None, Err(panic_error(&name))));
-    journal_events::note_step(&means, turn, &noted, if intent.is_ok() { "planned" } else { "cannot be planned" });
-    if let Some(anew) = anew {
-        means.send_event(anew).await;
+    let (rules_event, intent) = planning.await.unwrap_or_else(|_| (None, Err(panic_error(&name))));
+    journal_events::note_step(
+        &context,
+        turn,
+        &noted_call,
+        if intent.is_ok() { "planned" } else { "cannot be planned" },
+    );
+    if let Some(rules_event) = rules_event {
+        context.send_event(rules_event).await;
     }
-    means.send_event(Event::CallPlanned { turn, call: id, intent }).await;
+    context.send_event(Event::CallPlanned { turn, call: id, intent }).await;
 }
 
-fn run_planner(means: &EffectContext, call: &ToolCall) -> Result<Intent, String> {
+fn run_planner(context: &EffectContext, call: &ToolCall) -> Result<Intent, String> {
     let mut intent =
-        means.tools.plan_call(call, means.project.as_ref()).map_err(|error| truncate_error(error.to_string()))?;
+        context.tools.plan_call(call, context.project.as_ref()).map_err(|error| truncate_error(error.to_string()))?;
     if let Intent::Act(plan) = &mut intent {
-        precondition_check::add_environment(means, plan);
+        precondition_check::add_environment(context, plan);
     }
     Ok(intent)
 }
 
 /// Truncates an error, which may quote arguments of any length.
-pub(super) fn truncate_error(mut words: String) -> String {
-    if words.len() > MAX_ERROR_BYTES {
-        words.truncate(words.floor_char_boundary(MAX_ERROR_BYTES));
-        words.push('…');
+pub(super) fn truncate_error(mut error: String) -> String {
+    if error.len() > MAX_ERROR_BYTES {
+        error.truncate(error.floor_char_boundary(MAX_ERROR_BYTES));
+        error.push('…');
     }
-    words
+    error
 }
 
 /// Returns the error for the model if a tool panicked.

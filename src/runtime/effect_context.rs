@@ -91,7 +91,7 @@ impl Simulator {
     }
 
     pub(super) fn call_lock(&self, key: &Digest) -> Arc<tokio::sync::Mutex<()>> {
-        let mut under_way = self.call_locks.lock().unwrap_or_else(PoisonError::into_inner);
-        under_way.entry(key.clone()).or_default().clone()
+        let mut locks = self.call_locks.lock().unwrap_or_else(PoisonError::into_inner);
+        locks.entry(key.clone()).or_default().clone()
     }
 }

@@ -14,18 +14,18 @@ const MAX_IMAGES: usize = 20;
 
 /// Adds the images that the user mentioned to the request, if the model accepts images. For one that cannot be added,
 /// the reason is appended to the message.
-pub(super) async fn attach_images(means: &EffectContext, request: Request) -> Request {
-    let names = |message: &Message| match message {
+pub(super) async fn attach_images(context: &EffectContext, request: Request) -> Request {
+    let mentions_image = |message: &Message| match message {
         Message::User(text) => !image::find_images(text).is_empty(),
         Message::System(_) | Message::Model { .. } | Message::Tool { .. } => false,
     };
-    if !means.llm.accepts_images() || !request.messages.iter().any(names) {
+    if !context.llm.accepts_images() || !request.messages.iter().any(mentions_image) {
         return request;
     }
-    let (files, unshown) = (means.project.clone(), request.clone());
-    let read = tokio::task::spawn_blocking(move || read_images(&*files, request)).await;
+    let (files, without_images) = (context.project.clone(), request.clone());
+    let attached = tokio::task::spawn_blocking(move || read_images(&*files, request)).await;
     // If reading panicked, the request is sent without images.
-    read.unwrap_or(unshown)
+    attached.unwrap_or(without_images)
 }
 
 fn read_images(files: &dyn Reader, mut request: Request) -> Request {
@@ -33,13 +33,13 @@ fn read_images(files: &dyn Reader, mut request: Request) -> Request {
         let Message::User(text) = message else { continue };
         let mut missing = String::new();
         for name in image::find_images(text) {
-            if request.pictures.iter().any(|picture| picture.name == name) {
+            if request.images.iter().any(|picture| picture.name == name) {
                 continue;
             }
-            let found =
-                if request.pictures.len() < MAX_IMAGES { read_image(files, name) } else { Err("too many images") };
-            match found {
-                Ok(picture) => request.pictures.push(picture),
+            let result =
+                if request.images.len() < MAX_IMAGES { read_image(files, name) } else { Err("too many images") };
+            match result {
+                Ok(picture) => request.images.push(picture),
                 Err(why) => missing.push_str(&format!("\n[@{name} is not attached: {why}]")),
             }
         }
@@ -49,11 +49,11 @@ fn read_images(files: &dyn Reader, mut request: Request) -> Request {
 }
 
 fn read_image(files: &dyn Reader, name: &str) -> Result<Image, &'static str> {
-    let at = files.locate(name).map_err(|_| "not found")?;
-    if !at.is_inside || at.is_sensitive {
+    let location = files.locate(name).map_err(|_| "not found")?;
+    if !location.is_inside || location.is_sensitive {
         return Err("outside the project or possibly secret");
     }
-    let bytes = files.read(&at).map_err(|_| "cannot be read")?;
+    let bytes = files.read(&location).map_err(|_| "cannot be read")?;
     if bytes.len() > MAX_IMAGE_BYTES {
         return Err("larger than 5 MB");
     }
@@ -68,18 +68,18 @@ mod tests {
 
     #[test]
     fn attaches_images_and_tells_the_model_why_one_is_missing() {
-        let place = tempfile::tempdir().unwrap();
-        let write = |name: &str, bytes: &[u8]| std::fs::write(place.path().join(name), bytes).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
         write("a.png", b"\x89PNG rest");
         write("text.png", b"no picture");
         write("big.gif", &[b"GIF89a".to_vec(), vec![0; MAX_IMAGE_BYTES]].concat());
-        let disk = Disk::new(place.path()).unwrap();
-        let said = "see @a.png, @text.png, @big.gif, @none.jpg and @../out.png";
-        let messages = vec![Message::User("@a.png".into()), Message::User(said.into())];
-        let request = Request { model: "m".into(), messages, tools: vec![], max_tokens: None, pictures: vec![] };
+        let disk = Disk::new(folder.path()).unwrap();
+        let message = "see @a.png, @text.png, @big.gif, @none.jpg and @../out.png";
+        let messages = vec![Message::User("@a.png".into()), Message::User(message.into())];
+        let request = Request { model: "m".into(), messages, tools: vec![], max_tokens: None, images: vec![] };
         let request = read_images(&disk, request);
-        assert_eq!(request.pictures.len(), 1, "each once");
-        assert_eq!((request.pictures[0].mime_type, request.pictures[0].data.as_str()), ("image/png", "iVBORyByZXN0"));
+        assert_eq!(request.images.len(), 1, "each once");
+        assert_eq!((request.images[0].mime_type, request.images[0].data.as_str()), ("image/png", "iVBORyByZXN0"));
         let Message::User(text) = &request.messages[1] else { panic!("a user message") };
         for part in [
             "[@text.png is not attached: not a PNG",

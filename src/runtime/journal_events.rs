@@ -10,15 +10,15 @@ use tokio::time::{Duration, Instant};
 
 /// Notes an entry.
 pub(super) fn note_entry(journal: &Journal, entry: &Entry) {
-    if let Some(words) = describe_entry(entry) {
-        journal.note(words);
+    if let Some(description) = describe_entry(entry) {
+        journal.note(description);
     }
     journal.content("entry", || serde_json::to_string(entry).unwrap_or_default());
 }
 
 /// Describes an entry, unless the event that created it was noted.
 fn describe_entry(entry: &Entry) -> Option<String> {
-    let words = match entry {
+    let description = match entry {
         Entry::UserMessage { text } => format!("the user sent {} bytes", text.len()),
         Entry::Decided { decision, .. } => format!(
             "decided: {}",
@@ -44,18 +44,18 @@ fn describe_entry(entry: &Entry) -> Option<String> {
         Entry::DryRunChanged { dry_run: false, .. } => "continued in a copy, live".to_owned(),
         Entry::Answered { .. } => "questions were answered".to_owned(),
         Entry::FellBack { .. } => "another provider answers after a failure".to_owned(),
-        Entry::Reviewed { reviewer: by, verdict: advice, is_failed: failed, took_ms, .. } => {
-            let by = match by {
+        Entry::Reviewed { reviewer, verdict, is_failed, took_ms, .. } => {
+            let reviewer_name = match reviewer {
                 Reviewer::Hook(_) => "a hook",
                 Reviewer::Model => "the model reviewer",
             };
-            let advice = match (failed, advice) {
+            let verdict_text = match (is_failed, verdict) {
                 (true, _) => "gave no valid answer",
                 (false, ReviewVerdict::Allow) => "says allow",
                 (false, ReviewVerdict::Ask) => "says ask",
                 (false, ReviewVerdict::Deny) => "says deny",
             };
-            format!("{by} {advice} after {took_ms} ms")
+            format!("{reviewer_name} {verdict_text} after {took_ms} ms")
         }
         Entry::Replied { .. }
         | Entry::Planned { .. }
@@ -65,15 +65,15 @@ fn describe_entry(entry: &Entry) -> Option<String> {
         | Entry::Revoked { .. }
         | Entry::SubAgent { .. } => return None,
     };
-    Some(words)
+    Some(description)
 }
 
 /// Notes on a reply that is being received.
 pub(super) struct ReplyNotes {
     journal: Journal,
     turn: TurnId,
-    sent: Instant,
-    first: Option<Duration>,
+    sent_at: Instant,
+    first_part_after: Option<Duration>,
     bytes: usize,
     calls: usize,
 }
@@ -84,33 +84,34 @@ impl ReplyNotes {
         let (messages, tools) = (request.messages.len(), request.tools.len());
         journal.note(format_args!("turn {}: requested a reply: {messages} messages, {tools} tools", turn.0));
         journal.content("request", || format!("{:?}", request.messages));
-        Self { journal: journal.clone(), turn, sent: Instant::now(), first: None, bytes: 0, calls: 0 }
+        Self { journal: journal.clone(), turn, sent_at: Instant::now(), first_part_after: None, bytes: 0, calls: 0 }
     }
 
     /// Notes a part of the reply, or its end.
     pub(super) fn note_chunk(&mut self, item: Option<&Result<Chunk, Error>>) {
-        let (turn, after) = (self.turn.0, self.sent.elapsed());
-        let ms = after.as_millis();
+        let (turn, elapsed) = (self.turn.0, self.sent_at.elapsed());
+        let ms = elapsed.as_millis();
         match item {
-            Some(Ok(Chunk::Retrying { attempt, max_attempts: of, wait, kind, why })) => {
-                let wait = wait.as_millis();
-                self.journal
-                    .note(format_args!("turn {turn}: {kind} after {ms} ms; attempt {attempt} of {of} in {wait} ms"));
+            Some(Ok(Chunk::Retrying { attempt, max_attempts, wait, kind, reason: why })) => {
+                let wait_ms = wait.as_millis();
+                self.journal.note(format_args!(
+                    "turn {turn}: {kind} after {ms} ms; attempt {attempt} of {max_attempts} in {wait_ms} ms"
+                ));
                 self.journal.content("why", || why.clone());
             }
-            Some(Ok(Chunk::Silent { since, .. })) => {
+            Some(Ok(Chunk::Silent { silence: since, .. })) => {
                 self.journal.note(format_args!("turn {turn}: silent for {} ms", since.as_millis()));
             }
             Some(Ok(Chunk::Done(finish))) => {
-                let end = match finish {
+                let ending = match finish {
                     FinishReason::Stop => "is complete",
                     FinishReason::Length => "was truncated at a limit",
                     FinishReason::Filtered(_) => "was withheld",
                 };
                 let (bytes, calls) = (self.bytes, self.calls);
-                let first = self.first.unwrap_or(after).as_millis();
+                let first_ms = self.first_part_after.unwrap_or(elapsed).as_millis();
                 self.journal.note(format_args!(
-                    "turn {turn}: the reply {end} after {ms} ms, its first part after {first} ms: {bytes} \
+                    "turn {turn}: the reply {ending} after {ms} ms, its first part after {first_ms} ms: {bytes} \
                      bytes, {calls} calls"
                 ));
             }
@@ -121,7 +122,7 @@ impl ReplyNotes {
                 ));
             }
             Some(Ok(chunk)) => {
-                self.first.get_or_insert(after);
+                self.first_part_after.get_or_insert(elapsed);
                 match chunk {
                     Chunk::Text(text) | Chunk::Reasoning(text) => self.bytes += text.len(),
                     Chunk::Call(_) => self.calls += 1,
@@ -145,30 +146,40 @@ impl ReplyNotes {
 }
 
 /// Notes a step of a call.
-pub(super) fn note_step(means: &EffectContext, turn: TurnId, call: &ToolCall, what: &str) {
-    means.journal.note(format_args!("turn {}: {}: {what}", turn.0, tool_name(means, call)));
+pub(super) fn note_step(context: &EffectContext, turn: TurnId, call: &ToolCall, step: &str) {
+    context.journal.note(format_args!("turn {}: {}: {step}", turn.0, tool_name(context, call)));
 }
 
 /// Notes the outcome of a call.
-pub(super) fn note_outcome(means: &EffectContext, turn: TurnId, call: &ToolCall, outcome: &Outcome, took: Duration) {
-    let how = match outcome {
+pub(super) fn note_outcome(
+    context: &EffectContext,
+    turn: TurnId,
+    call: &ToolCall,
+    outcome: &Outcome,
+    duration: Duration,
+) {
+    let result = match outcome {
         Outcome::Done(_) => "done",
         Outcome::Rehearsed(_) => "rehearsed",
         Outcome::Failed(_) => "failed",
         Outcome::Refused(_) => "refused",
         Outcome::Interrupted(_) => "interrupted",
     };
-    let (name, bytes) = (tool_name(means, call), outcome.text().len());
-    means.journal.note(format_args!("turn {}: {name}: {how} after {} ms, {bytes} bytes", turn.0, took.as_millis()));
+    let (name, bytes) = (tool_name(context, call), outcome.text().len());
+    context.journal.note(format_args!(
+        "turn {}: {name}: {result} after {} ms, {bytes} bytes",
+        turn.0,
+        duration.as_millis()
+    ));
 }
 
 /// Notes whether a model simulated a result.
-pub(super) fn note_simulation(means: &EffectContext, answered: bool) {
-    let what = if answered { "was simulated by a model" } else { "could not be simulated by a model" };
-    means.journal.note(format_args!("the result of a rehearsed call {what}"));
+pub(super) fn note_simulation(context: &EffectContext, is_simulated: bool) {
+    let result = if is_simulated { "was simulated by a model" } else { "could not be simulated by a model" };
+    context.journal.note(format_args!("the result of a rehearsed call {result}"));
 }
 
 /// Returns the name of an existing tool; other names come from the model and are not noted.
-fn tool_name<'a>(means: &EffectContext, call: &'a ToolCall) -> &'a str {
-    if means.tools.find_tool(&call.name).is_ok() { &call.name } else { "an unknown tool" }
+fn tool_name<'a>(context: &EffectContext, call: &'a ToolCall) -> &'a str {
+    if context.tools.find_tool(&call.name).is_ok() { &call.name } else { "an unknown tool" }
 }

@@ -38,7 +38,7 @@ const EVENT_CAPACITY: usize = 1024;
 
 /// Executes the effects of one session. Dropping it stops all its tasks. Needs a tokio runtime.
 pub struct Runtime {
-    means: EffectContext,
+    context: EffectContext,
     log: Box<dyn Log>,
     running: TurnTasks,
     /// The request for a session title, which is cancelled by any other request.
@@ -61,129 +61,125 @@ impl Runtime {
         log: Box<dyn Log>,
     ) -> (Self, Events) {
         let (events, receiver) = mpsc::channel(EVENT_CAPACITY);
-        let anew = Arc::new(|| None);
-        let (consultants, journal) = (Arc::default(), Journal::default());
-        let commands = CommandRehearsal::Simulated("none was set".into());
+        let no_plan_check = Arc::new(|| None);
+        let (reviewers, journal) = (Arc::default(), Journal::default());
+        let rehearsal = CommandRehearsal::Simulated("none was set".into());
         let simulator = Arc::new(Simulator::new(SimulatorSettings::default()));
-        let means = EffectContext {
+        let context = EffectContext {
             llm,
             tools,
             project,
             shell,
-            rehearsal: commands,
-            reviewers: consultants,
+            rehearsal,
+            reviewers,
             simulator,
-            plan_check: anew,
+            plan_check: no_plan_check,
             journal,
             events,
         };
-        let (naming, asking) = (JoinSet::new(), JoinSet::new());
+        let (title_request, window_request) = (JoinSet::new(), JoinSet::new());
         (
-            Self {
-                means,
-                log,
-                running: TurnTasks::default(),
-                title_request: naming,
-                window_request: asking,
-                pending_window: None,
-            },
+            Self { context, log, running: TurnTasks::default(), title_request, window_request, pending_window: None },
             receiver,
         )
     }
 
     /// Sets how commands are rehearsed in a dry run.
     pub fn set_rehearsal(&mut self, commands: CommandRehearsal) {
-        self.means.rehearsal = commands;
+        self.context.rehearsal = commands;
     }
 
     /// Sets the simulator of a dry run. By default there is no model and no earlier result.
-    pub fn set_simulator(&mut self, simulating: SimulatorSettings) {
-        self.means.simulator = Arc::new(Simulator::new(simulating));
+    pub fn set_simulator(&mut self, settings: SimulatorSettings) {
+        self.context.simulator = Arc::new(Simulator::new(settings));
     }
 
     /// Sets the reviewers.
-    pub fn set_reviewers(&mut self, consultants: Reviewers) {
-        self.means.reviewers = Arc::new(consultants);
+    pub fn set_reviewers(&mut self, reviewers: Reviewers) {
+        self.context.reviewers = Arc::new(reviewers);
     }
 
     /// Sets the journal; by default nothing is written to one.
     pub fn set_journal(&mut self, journal: Journal) {
-        self.means.journal = journal;
+        self.context.journal = journal;
     }
 
     /// Sets a check that runs before a tool plans. It returns what the agent must know before it judges, and may block.
-    pub fn set_plan_check(&mut self, anew: impl Fn() -> Option<Event> + Send + Sync + 'static) {
-        self.means.plan_check = Arc::new(anew);
+    pub fn set_plan_check(&mut self, plan_check: impl Fn() -> Option<Event> + Send + Sync + 'static) {
+        self.context.plan_check = Arc::new(plan_check);
     }
 
     /// Sets the model from the next request on. A reply in progress continues with the previous one.
     pub fn set_model(&mut self, llm: Arc<dyn Llm>) {
-        self.means.llm = llm;
+        self.context.llm = llm;
     }
 
     /// Starts the effects in order and does not wait for them; an append is handed to the system before any later
     /// effect starts. Returns a notice for the user if the session could not be saved: it continues in memory, and the
     /// next append tries again.
     pub fn execute(&mut self, effects: Vec<Effect>) -> Option<String> {
-        let mut trouble = None;
+        let mut notice = None;
         for effect in effects {
             match effect {
                 Effect::AppendEntry(entry) => {
                     if let Entry::Replied { incomplete: None, calls, .. } = &entry {
                         self.request_window(!calls.is_empty());
                     }
-                    journal_events::note_entry(&self.means.journal, &entry);
-                    if self.means.shell.is_none() {
-                        self.means.simulator.ledger().apply_entry(&entry);
+                    journal_events::note_entry(&self.context.journal, &entry);
+                    if self.context.shell.is_none() {
+                        self.context.simulator.ledger().apply_entry(&entry);
                     }
                     if let Err(error) = self.log.append(&entry) {
-                        self.means.journal.note(format_args!("the session could not be saved: {}", error.kind()));
-                        trouble = Some(unsaved_notice(&error));
+                        self.context.journal.note(format_args!("the session could not be saved: {}", error.kind()));
+                        notice = Some(unsaved_notice(&error));
                     }
                 }
-                Effect::SavePartialReply(grown) => {
-                    if let Err(error) = self.log.append_reply_piece(&grown) {
-                        trouble = Some(unsaved_notice(&error));
+                Effect::SavePartialReply(reply_piece) => {
+                    if let Err(error) = self.log.append_reply_piece(&reply_piece) {
+                        notice = Some(unsaved_notice(&error));
                     }
                 }
-                Effect::SaveOutput(printed) => {
-                    if let Err(error) = self.log.append_output_piece(&printed) {
-                        trouble = Some(unsaved_notice(&error));
+                Effect::SaveOutput(output_piece) => {
+                    if let Err(error) = self.log.append_output_piece(&output_piece) {
+                        notice = Some(unsaved_notice(&error));
                     }
                 }
                 Effect::RequestReply { turn, request } => {
                     // A server with a single slot serves one request at a time.
                     self.title_request.abort_all();
-                    self.running.spawn_task(turn, reply_stream::stream_reply(self.means.clone(), turn, *request));
+                    self.running.spawn_task(turn, reply_stream::stream_reply(self.context.clone(), turn, *request));
                 }
                 Effect::PlanCall { turn, call } => {
-                    self.running.spawn_task(turn, call_planning::plan_call(self.means.clone(), turn, call));
+                    self.running.spawn_task(turn, call_planning::plan_call(self.context.clone(), turn, call));
                 }
-                Effect::ReviewCall { turn, call, plan, round, context: brief } => {
-                    let asks = review::review_call(self.means.clone(), turn, call, plan, round, brief);
-                    self.running.spawn_task(turn, asks);
+                Effect::ReviewCall { turn, call, plan, round, context: review_context } => {
+                    let review_task =
+                        review::review_call(self.context.clone(), turn, call, plan, round, review_context);
+                    self.running.spawn_task(turn, review_task);
                 }
-                Effect::RunCall { turn, call, plan, excluded_paths: left_out } => {
-                    self.running
-                        .spawn_task(turn, call_execution::run_call(self.means.clone(), turn, call, plan, left_out));
+                Effect::RunCall { turn, call, plan, excluded_paths } => {
+                    self.running.spawn_task(
+                        turn,
+                        call_execution::run_call(self.context.clone(), turn, call, plan, excluded_paths),
+                    );
                 }
-                Effect::RehearseCall { turn, call, plan, excluded_paths: left_out, approved } => {
-                    let rehearses =
-                        call_execution::rehearse_call(self.means.clone(), turn, call, plan, left_out, approved);
-                    self.running.spawn_task(turn, rehearses);
+                Effect::RehearseCall { turn, call, plan, excluded_paths, approved } => {
+                    let rehearsal_task =
+                        call_execution::rehearse_call(self.context.clone(), turn, call, plan, excluded_paths, approved);
+                    self.running.spawn_task(turn, rehearsal_task);
                 }
                 Effect::RequestTitle { request } => {
                     self.title_request.abort_all();
-                    self.title_request.spawn(session_title::request_title(self.means.clone(), *request));
+                    self.title_request.spawn(session_title::request_title(self.context.clone(), *request));
                 }
-                Effect::RetryNow => self.means.llm.end_wait(),
+                Effect::RetryNow => self.context.llm.end_wait(),
                 Effect::CancelTurn { turn } => {
-                    self.means.journal.note(format_args!("turn {}: stopped", turn.0));
+                    self.context.journal.note(format_args!("turn {}: stopped", turn.0));
                     self.running.abort_turn(turn);
                 }
             }
         }
-        trouble
+        notice
     }
 
     /// Retries saving the session, and returns what still could not be saved.
@@ -201,18 +197,25 @@ impl Runtime {
     /// model's next reply and not before: until then the provider need not know of the user, and an unreachable one is
     /// not contacted twice. Nothing waits for its result. If the session does not `last` beyond this turn, the size
     /// matters only after a reply with calls.
-    pub fn set_window_request(&mut self, lasts: bool, window: impl Future<Output = Option<u64>> + Send + 'static) {
+    pub fn set_window_request(
+        &mut self,
+        lasts_beyond_turn: bool,
+        request: impl Future<Output = Option<u64>> + Send + 'static,
+    ) {
         self.window_request.abort_all();
-        self.pending_window = Some((lasts, window.boxed()));
+        self.pending_window = Some((lasts_beyond_turn, request.boxed()));
     }
 
     /// Makes the request for the context window, if it was not made yet.
-    fn request_window(&mut self, goes_on: bool) {
-        let Some((_, window)) = self.pending_window.take_if(|(lasts, _)| *lasts || goes_on) else { return };
-        let means = self.means.clone();
+    fn request_window(&mut self, has_calls: bool) {
+        let Some((_, request)) = self.pending_window.take_if(|(lasts_beyond_turn, _)| *lasts_beyond_turn || has_calls)
+        else {
+            return;
+        };
+        let context = self.context.clone();
         self.window_request.spawn(async move {
-            if let Some(window) = window.await {
-                means.send_event(Event::ContextWindowChanged(Some(window))).await;
+            if let Some(window) = request.await {
+                context.send_event(Event::ContextWindowChanged(Some(window))).await;
             }
         });
     }

@@ -28,30 +28,30 @@ const MAX_FILES_BYTES: usize = 64 * 1024;
 
 /// Asks the model reviewer.
 pub(super) async fn ask_model(
-    means: &EffectContext,
-    reader: &SideModel,
+    context: &EffectContext,
+    side_model: &SideModel,
     call: &ToolCall,
     plan: &Plan,
-    brief: &ReviewContext,
+    review_context: &ReviewContext,
 ) -> Review {
-    let llm = match &reader.llm {
+    let llm = match &side_model.llm {
         Ok(llm) => llm.clone(),
         Err(why) => return Review::from_error(why),
     };
     let mut usage = None;
-    let asked = async {
-        let (looks, shown) = (means.clone(), plan.clone());
-        let files = tokio::task::spawn_blocking(move || read_named_files(&looks, &shown)).await;
+    let answer_future = async {
+        let (task_context, task_plan) = (context.clone(), plan.clone());
+        let files = tokio::task::spawn_blocking(move || read_named_files(&task_context, &task_plan)).await;
         let files = files.map_err(|_| "a file that the command names could not be read".to_owned())?;
-        let request = build_request(&reader.model, call, plan, brief, &files?);
+        let request = build_request(&side_model.model, call, plan, review_context, &files?);
         read_answer(llm.stream(request), MAX_ANSWER_BYTES, &mut usage).await
     };
-    let said = match tokio::time::timeout(reader.limit, asked).await {
-        Ok(Ok(answer)) => Review::from_answer(&brief.reviewer, &answer),
-        Ok(Err(what)) => Review::from_error(&what),
-        Err(_) => Review::from_error(&timeout_error(reader)),
+    let review = match tokio::time::timeout(side_model.limit, answer_future).await {
+        Ok(Ok(answer)) => Review::from_answer(&review_context.reviewer, &answer),
+        Ok(Err(error)) => Review::from_error(&error),
+        Err(_) => Review::from_error(&timeout_error(side_model)),
     };
-    Review { usage, ..said }
+    Review { usage, ..review }
 }
 
 /// A file that the command names, as it is shown.
@@ -64,63 +64,73 @@ struct FileExcerpt {
 }
 
 /// Reads the files that the command names. Blocks meanwhile.
-fn read_named_files(means: &EffectContext, plan: &Plan) -> Result<Vec<FileExcerpt>, String> {
-    let mut room = MAX_FILES_BYTES;
-    let named = plan.preconditions.files.iter().filter(|seen| seen.new_sha256.is_none());
-    named.map(|seen| read_named_file(means, seen, &mut room)).collect()
+fn read_named_files(context: &EffectContext, plan: &Plan) -> Result<Vec<FileExcerpt>, String> {
+    let mut bytes_left = MAX_FILES_BYTES;
+    let named_files = plan.preconditions.files.iter().filter(|snapshot| snapshot.new_sha256.is_none());
+    named_files.map(|snapshot| read_named_file(context, snapshot, &mut bytes_left)).collect()
 }
 
-fn read_named_file(means: &EffectContext, seen: &FileSnapshot, room: &mut usize) -> Result<FileExcerpt, String> {
-    let name = seen.path.display().to_string();
-    let unshown = |note| Ok(FileExcerpt { name: name.clone(), text: String::new(), note });
-    let at = seen.path.to_str().and_then(|path| means.project.locate(path).ok());
-    let Some(at) = at.filter(|at| at.is_inside && !at.is_sensitive) else {
-        return unshown("not shown: possibly secret, or outside the project");
+fn read_named_file(
+    context: &EffectContext,
+    snapshot: &FileSnapshot,
+    bytes_left: &mut usize,
+) -> Result<FileExcerpt, String> {
+    let name = snapshot.path.display().to_string();
+    let hidden_file = |note| Ok(FileExcerpt { name: name.clone(), text: String::new(), note });
+    let location = snapshot.path.to_str().and_then(|path| context.project.locate(path).ok());
+    let Some(location) = location.filter(|at| at.is_inside && !at.is_sensitive) else {
+        return hidden_file("not shown: possibly secret, or outside the project");
     };
-    if seen.content == FileContent::TooLarge {
-        return unshown("not shown: too large");
+    if snapshot.content == FileContent::TooLarge {
+        return hidden_file("not shown: too large");
     }
-    let bytes = means.project.read(&at).ok();
-    if !seen.matches_content(bytes.as_deref()) {
+    let bytes = context.project.read(&location).ok();
+    if !snapshot.matches_content(bytes.as_deref()) {
         return Err(format!("{name} has changed since the call was planned"));
     }
-    let Some(bytes) = bytes else { return unshown("does not exist") };
-    let Ok(text) = String::from_utf8(bytes) else { return unshown("not shown: not text") };
-    let most = MAX_FILE_BYTES.min(*room);
-    let short = truncation::truncate_middle(&text, most);
-    let note = if short.len() < text.len() { "truncated" } else { "complete" };
-    *room = room.saturating_sub(short.len());
-    Ok(FileExcerpt { name, text: short.into_owned(), note })
+    let Some(bytes) = bytes else { return hidden_file("does not exist") };
+    let Ok(text) = String::from_utf8(bytes) else { return hidden_file("not shown: not text") };
+    let max_bytes = MAX_FILE_BYTES.min(*bytes_left);
+    let excerpt = truncation::truncate_middle(&text, max_bytes);
+    let note = if excerpt.len() < text.len() { "truncated" } else { "complete" };
+    *bytes_left = bytes_left.saturating_sub(excerpt.len());
+    Ok(FileExcerpt { name, text: excerpt.into_owned(), note })
 }
 
 /// Builds the request. It contains no tools and no images.
-fn build_request(model: &str, call: &ToolCall, plan: &Plan, brief: &ReviewContext, files: &[FileExcerpt]) -> Request {
-    let mut shown = Vec::new();
-    for said in &brief.user_messages {
-        shown.push(("USER".to_owned(), truncation::truncate_middle(said, MAX_MESSAGE_BYTES).into_owned()));
+fn build_request(
+    model: &str,
+    call: &ToolCall,
+    plan: &Plan,
+    review_context: &ReviewContext,
+    files: &[FileExcerpt],
+) -> Request {
+    let mut blocks = Vec::new();
+    for user_message in &review_context.user_messages {
+        blocks.push(("USER".to_owned(), truncation::truncate_middle(user_message, MAX_MESSAGE_BYTES).into_owned()));
     }
     let arguments = truncation::truncate_middle(&call.arguments, MAX_CALL_BYTES);
-    shown.push(("CALL".to_owned(), format!("tool: {}\narguments: {arguments}", call.name)));
-    shown.push(("FACTS".to_owned(), describe_facts(plan, brief)));
+    blocks.push(("CALL".to_owned(), format!("tool: {}\narguments: {arguments}", call.name)));
+    blocks.push(("FACTS".to_owned(), describe_facts(plan, review_context)));
     for file in files {
-        shown.push((format!("FILE {:?} ({})", file.name, file.note), file.text.clone()));
+        blocks.push((format!("FILE {:?} ({})", file.name, file.note), file.text.clone()));
     }
     let seed = Digest::of_plan(&call.name, &call.arguments, plan.displayed_plan());
-    let mut text = format_blocks(&seed, &shown);
+    let mut text = format_blocks(&seed, &blocks);
     text.push_str("\nMust the user be asked first? Answer with one JSON object.");
     Request {
         model: model.to_owned(),
         messages: vec![Message::System(SYSTEM_PROMPT.to_owned()), Message::User(text)],
         tools: Vec::new(),
-        pictures: Vec::new(),
+        images: Vec::new(),
         max_tokens: Some(MAX_TOKENS),
     }
 }
 
-fn describe_facts(plan: &Plan, brief: &ReviewContext) -> String {
+fn describe_facts(plan: &Plan, review_context: &ReviewContext) -> String {
     // Text of the model is quoted, so that it cannot start a line of its own.
-    let mut facts = format!("summary: {:?}\nmode: {}\n", plan.summary, brief.mode);
-    let _ = writeln!(facts, "allowed because: {:?}", brief.reason);
+    let mut facts = format!("summary: {:?}\nmode: {}\n", plan.summary, review_context.mode);
+    let _ = writeln!(facts, "allowed because: {:?}", review_context.reason);
     let access = serde_json::to_string(&plan.access).unwrap_or_default();
     let _ = writeln!(facts, "access: {}", truncation::truncate_middle(&access, MAX_CALL_BYTES));
     let preview = serde_json::to_string(&plan.preview).unwrap_or_default();

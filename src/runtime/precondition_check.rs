@@ -7,46 +7,50 @@ use crate::tools::{Error, command_preconditions};
 use std::path::PathBuf;
 
 /// Adds the environment variables of a command to its plan; only this floor knows them.
-pub(super) fn add_environment(means: &EffectContext, plan: &mut Plan) {
-    if let (Work::Command(_), Some(shell)) = (&plan.work, &means.shell) {
+pub(super) fn add_environment(context: &EffectContext, plan: &mut Plan) {
+    if let (Work::Command(_), Some(shell)) = (&plan.work, &context.shell) {
         plan.preconditions.environment = shell.variable_names();
     }
 }
 
 /// Returns whether the plan has preconditions that are checked here.
 pub(super) fn has_preconditions(plan: &Plan) -> bool {
-    matches!(plan.work, Work::Command(_)) || plan.preconditions.files.iter().any(|seen| seen.new_sha256.is_none())
+    matches!(plan.work, Work::Command(_))
+        || plan.preconditions.files.iter().any(|snapshot| snapshot.new_sha256.is_none())
 }
 
 /// Returns an error if a precondition is not as it was shown. A file that the plan itself changes is compared by its
 /// writer, in the same step. Blocks while files are read.
-pub(super) fn check_preconditions(means: &EffectContext, plan: &Plan) -> Result<(), Error> {
-    let changed = |what: String| {
+pub(super) fn check_preconditions(context: &EffectContext, plan: &Plan) -> Result<(), Error> {
+    let changed_error = |subject: String| {
         Err(Error::Failed(format!(
-            "{what} since the user was shown this call, so it did not run. Read it again before you retry."
+            "{subject} since the user was shown this call, so it did not run. Read it again before you retry."
         )))
     };
-    for seen in plan.preconditions.files.iter().filter(|seen| seen.new_sha256.is_none()) {
-        let at = seen.path.to_str().map(|path| means.project.locate(path));
-        let now = match at {
-            Some(Ok(at)) if at.display_path == seen.path => means.project.read(&at),
-            Some(_) | None => Err(project::Error::Changed(seen.path.clone())),
+    for snapshot in plan.preconditions.files.iter().filter(|snapshot| snapshot.new_sha256.is_none()) {
+        let location = snapshot.path.to_str().map(|path| context.project.locate(path));
+        let content = match location {
+            Some(Ok(location)) if location.display_path == snapshot.path => context.project.read(&location),
+            Some(_) | None => Err(project::Error::Changed(snapshot.path.clone())),
         };
-        if !seen.matches_content(now.as_deref().ok()) {
-            return changed(format!("{} has changed", seen.path.display()));
+        if !snapshot.matches_content(content.as_deref().ok()) {
+            return changed_error(format!("{} has changed", snapshot.path.display()));
         }
     }
     if let Work::Command(line) = &plan.work {
         // The same command line may name other files now: a link has another target, or a file was created.
-        if let Some(other) = find_other_file(plan, &line.command, means) {
-            return changed(format!("The files that the command names have changed ({})", other.display()));
+        if let Some(changed_file) = find_other_file(plan, &line.command, context) {
+            return changed_error(format!(
+                "The files that the command names have changed ({})",
+                changed_file.display()
+            ));
         }
-        let moved = line.folder.canonicalize().is_ok_and(|real| real != line.folder);
-        if moved {
-            return changed(format!("{} points to another folder", line.folder.display()));
+        let is_moved = line.folder.canonicalize().is_ok_and(|canonical| canonical != line.folder);
+        if is_moved {
+            return changed_error(format!("{} points to another folder", line.folder.display()));
         }
-        if means.shell.as_ref().is_some_and(|shell| shell.variable_names() != plan.preconditions.environment) {
-            return changed("The environment of commands has changed".to_owned());
+        if context.shell.as_ref().is_some_and(|shell| shell.variable_names() != plan.preconditions.environment) {
+            return changed_error("The environment of commands has changed".to_owned());
         }
     }
     Ok(())
@@ -54,17 +58,18 @@ pub(super) fn check_preconditions(means: &EffectContext, plan: &Plan) -> Result<
 
 /// Returns the first file that the command names now but did not when it was shown. New files that only grow, such as
 /// logs, are ignored.
-fn find_other_file(plan: &Plan, command: &str, means: &EffectContext) -> Option<PathBuf> {
-    let shown = &plan.preconditions.files;
-    let basis = command_preconditions(command, means.project.as_ref());
-    if basis.hard_links != plan.preconditions.hard_links {
-        let links = basis.hard_links.or_else(|| plan.preconditions.hard_links.clone());
+fn find_other_file(plan: &Plan, command: &str, context: &EffectContext) -> Option<PathBuf> {
+    let shown_files = &plan.preconditions.files;
+    let current_preconditions = command_preconditions(command, context.project.as_ref());
+    if current_preconditions.hard_links != plan.preconditions.hard_links {
+        let links = current_preconditions.hard_links.or_else(|| plan.preconditions.hard_links.clone());
         return links.map(|links| links.path);
     }
-    let mut now = basis.files;
-    now.retain(|file| !file.may_grow || shown.iter().any(|seen| seen.path == file.path));
-    let pairs = now.iter().map(Some).chain([None]).zip(shown.iter().map(Some).chain([None]));
-    let mut other = pairs.filter(|(now, shown)| now.map(|file| &file.path) != shown.map(|file| &file.path));
-    let (now, shown) = other.next()?;
-    now.or(shown).map(|file| file.path.clone())
+    let mut current_files = current_preconditions.files;
+    current_files.retain(|file| !file.may_grow || shown_files.iter().any(|snapshot| snapshot.path == file.path));
+    let pairs = current_files.iter().map(Some).chain([None]).zip(shown_files.iter().map(Some).chain([None]));
+    let mut differing = pairs
+        .filter(|(current_file, shown_file)| current_file.map(|file| &file.path) != shown_file.map(|file| &file.path));
+    let (current_file, shown_file) = differing.next()?;
+    current_file.or(shown_file).map(|file| file.path.clone())
 }

@@ -18,86 +18,86 @@ const MERGE_INTERVAL: Duration = Duration::from_millis(33);
 const REPLY_SAVE_DELAY: Duration = Duration::from_millis(900);
 
 /// Requests a reply and sends its parts as events. The last event is always `Chunk::Done` or `Event::Failed`.
-pub(super) async fn stream_reply(means: EffectContext, turn: TurnId, request: Request) {
-    let (why, too_long) = match catch_panic_async(forward_chunks(&means, turn, request)).await {
+pub(super) async fn stream_reply(context: EffectContext, turn: TurnId, request: Request) {
+    let (reason, too_long) = match catch_panic_async(forward_chunks(&context, turn, request)).await {
         Some(None) => return,
-        Some(Some(failed)) => failed,
+        Some(Some(failure)) => failure,
         None => ("internal error while receiving the reply; this is a bug in aye".to_owned(), false),
     };
-    means.send_event(Event::RequestFailed { turn, reason: why, too_long }).await;
+    context.send_event(Event::RequestFailed { turn, reason, too_long }).await;
 }
 
 /// Returns `None` once the reply is complete, else the error and whether the conversation is too long for the model.
-async fn forward_chunks(means: &EffectContext, turn: TurnId, request: Request) -> Option<(String, bool)> {
-    let sent = Instant::now();
-    let mut noted = journal_events::ReplyNotes::note_request(&means.journal, turn, &request);
-    let mut chunks = means.llm.stream(images::attach_images(means, request).await);
-    let mut keep: Option<Instant> = None;
-    let tell = async |(chunk, after), keep: &mut Option<Instant>| {
+async fn forward_chunks(context: &EffectContext, turn: TurnId, request: Request) -> Option<(String, bool)> {
+    let sent_at = Instant::now();
+    let mut notes = journal_events::ReplyNotes::note_request(&context.journal, turn, &request);
+    let mut chunks = context.llm.stream(images::attach_images(context, request).await);
+    let mut save_at: Option<Instant> = None;
+    let send_chunk = async |(chunk, elapsed), save_at: &mut Option<Instant>| {
         if matches!(chunk, Chunk::Text(_) | Chunk::Reasoning(_)) {
-            keep.get_or_insert_with(|| Instant::now() + REPLY_SAVE_DELAY);
+            save_at.get_or_insert_with(|| Instant::now() + REPLY_SAVE_DELAY);
         }
-        means.send_event(Event::ReplyChunk { turn, chunk, after }).await;
+        context.send_event(Event::ReplyChunk { turn, chunk, elapsed }).await;
     };
-    let mut waits: Option<(Chunk, Duration)> = None;
-    let mut told: Option<Instant> = None;
-    let due = tokio::time::sleep(Duration::ZERO);
-    tokio::pin!(due);
+    let mut pending: Option<(Chunk, Duration)> = None;
+    let mut last_sent: Option<Instant> = None;
+    let merge_timer = tokio::time::sleep(Duration::ZERO);
+    tokio::pin!(merge_timer);
     loop {
-        let piece = tokio::select! {
+        let received = tokio::select! {
             biased;
-            () = &mut due, if waits.is_some() => None,
-            () = sleep_until_some(keep), if keep.is_some() => {
+            () = &mut merge_timer, if pending.is_some() => None,
+            () = sleep_until_some(save_at), if save_at.is_some() => {
                 // A part that waits to be merged is recorded with the next one, less than a second later.
-                keep = None;
-                means.send_event(Event::ReplySaveDue { turn }).await;
+                save_at = None;
+                context.send_event(Event::ReplySaveDue { turn }).await;
                 continue;
             }
             piece = chunks.next() => {
-                noted.note_chunk(piece.as_ref());
+                notes.note_chunk(piece.as_ref());
                 Some(piece)
             }
         };
-        let chunk = match piece {
+        let chunk = match received {
             None => {
-                if let Some(piece) = waits.take() {
-                    tell(piece, &mut keep).await;
-                    told = Some(Instant::now());
+                if let Some(merged) = pending.take() {
+                    send_chunk(merged, &mut save_at).await;
+                    last_sent = Some(Instant::now());
                 }
                 continue;
             }
             Some(Some(Ok(chunk))) => chunk,
-            Some(ended) => {
-                if let Some(piece) = waits.take() {
-                    tell(piece, &mut keep).await;
+            Some(end) => {
+                if let Some(merged) = pending.take() {
+                    send_chunk(merged, &mut save_at).await;
                 }
-                let why = ended.and_then(Result::err).map(|error| (error.to_string(), error.is_too_long()));
+                let why = end.and_then(Result::err).map(|error| (error.to_string(), error.is_too_long()));
                 return Some(why.unwrap_or_else(|| ("the reply ended before it was complete".to_owned(), false)));
             }
         };
-        let Some(chunk) = (match &mut waits {
-            Some((begun, _)) => merge_chunk(begun, chunk),
+        let Some(chunk) = (match &mut pending {
+            Some((previous, _)) => merge_chunk(previous, chunk),
             None => Some(chunk),
         }) else {
             continue;
         };
-        if let Some(piece) = waits.take() {
-            tell(piece, &mut keep).await;
-            told = Some(Instant::now());
+        if let Some(merged) = pending.take() {
+            send_chunk(merged, &mut save_at).await;
+            last_sent = Some(Instant::now());
         }
-        let next = told.map(|told| told + MERGE_INTERVAL).filter(|next| *next > Instant::now());
+        let next = last_sent.map(|sent| sent + MERGE_INTERVAL).filter(|next| *next > Instant::now());
         match next {
             Some(next) if is_mergeable(&chunk) => {
-                waits = Some((chunk, sent.elapsed()));
-                due.as_mut().reset(next);
+                pending = Some((chunk, sent_at.elapsed()));
+                merge_timer.as_mut().reset(next);
             }
             Some(_) | None => {
-                let done = matches!(chunk, Chunk::Done(_));
+                let is_done = matches!(chunk, Chunk::Done(_));
                 if is_mergeable(&chunk) {
-                    told = Some(Instant::now());
+                    last_sent = Some(Instant::now());
                 }
-                tell((chunk, sent.elapsed()), &mut keep).await;
-                if done {
+                send_chunk((chunk, sent_at.elapsed()), &mut save_at).await;
+                if is_done {
                     return None;
                 }
             }
@@ -106,9 +106,9 @@ async fn forward_chunks(means: &EffectContext, turn: TurnId, request: Request) -
 }
 
 /// Waits until this instant; returns at once for `None`.
-async fn sleep_until_some(at: Option<Instant>) {
-    if let Some(at) = at {
-        tokio::time::sleep_until(at).await;
+async fn sleep_until_some(deadline: Option<Instant>) {
+    if let Some(deadline) = deadline {
+        tokio::time::sleep_until(deadline).await;
     }
 }
 
@@ -128,14 +128,16 @@ fn is_mergeable(chunk: &Chunk) -> bool {
 }
 
 /// Appends a part to one of the same kind; returns it if the kinds differ.
-fn merge_chunk(begun: &mut Chunk, chunk: Chunk) -> Option<Chunk> {
-    match (begun, chunk) {
-        (Chunk::Text(begun), Chunk::Text(more)) | (Chunk::Reasoning(begun), Chunk::Reasoning(more)) => {
-            begun.push_str(&more);
+fn merge_chunk(previous: &mut Chunk, chunk: Chunk) -> Option<Chunk> {
+    match (previous, chunk) {
+        (Chunk::Text(text), Chunk::Text(added)) | (Chunk::Reasoning(text), Chunk::Reasoning(added)) => {
+            text.push_str(&added);
             None
         }
-        (Chunk::CallProgress { name, bytes }, Chunk::CallProgress { name: same, bytes: now }) if *name == same => {
-            *bytes = now;
+        (Chunk::CallProgress { name, bytes }, Chunk::CallProgress { name: next_name, bytes: next_bytes })
+            if *name == next_name =>
+        {
+            *bytes = next_bytes;
             None
         }
         (_, other) => Some(other),

@@ -13,40 +13,41 @@ const HOOK_INPUT_VERSION: u32 = 1;
 
 /// Asks the reviewer that the brief names.
 pub(super) async fn review_call(
-    means: EffectContext,
+    context: EffectContext,
     turn: TurnId,
     call: ToolCall,
     plan: Box<Plan>,
     round: u64,
-    brief: Box<ReviewContext>,
+    review_context: Box<ReviewContext>,
 ) {
     let started = Instant::now();
-    let said = catch_panic_async(ask_reviewer(&means, &call, &plan, &brief)).await;
-    let mut said = said.unwrap_or_else(|| Review::from_error("internal error while asking it; this is a bug in aye"));
-    said.took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    means.send_event(Event::CallReviewed { turn, call: call.id, round, text: said }).await;
+    let review = catch_panic_async(ask_reviewer(&context, &call, &plan, &review_context)).await;
+    let mut review =
+        review.unwrap_or_else(|| Review::from_error("internal error while asking it; this is a bug in aye"));
+    review.took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    context.send_event(Event::CallReviewed { turn, call: call.id, round, review }).await;
 }
 
-async fn ask_reviewer(means: &EffectContext, call: &ToolCall, plan: &Plan, brief: &ReviewContext) -> Review {
-    match &brief.reviewer {
+async fn ask_reviewer(context: &EffectContext, call: &ToolCall, plan: &Plan, review_context: &ReviewContext) -> Review {
+    match &review_context.reviewer {
         Reviewer::Hook(name) => {
-            let Some(hook) = means.reviewers.hooks.get(name) else {
+            let Some(hook) = context.reviewers.hooks.get(name) else {
                 return Review::from_error("it is no longer in the settings");
             };
-            match hook.ask_hook(&hook_input(means, call, plan, brief)).await {
-                Ok(answer) => Review::from_answer(&brief.reviewer, &answer),
-                Err(what) => Review::from_error(&what),
+            match hook.ask_hook(&hook_input(context, call, plan, review_context)).await {
+                Ok(answer) => Review::from_answer(&review_context.reviewer, &answer),
+                Err(error) => Review::from_error(&error),
             }
         }
-        Reviewer::Model => match &means.reviewers.model {
-            Some(reader) => model_reviewer::ask_model(means, reader, call, plan, brief).await,
+        Reviewer::Model => match &context.reviewers.model {
+            Some(side_model) => model_reviewer::ask_model(context, side_model, call, plan, review_context).await,
             None => Review::from_error("it is no longer in the settings"),
         },
     }
 }
 
 /// Returns the input of a hook: one line of JSON.
-fn hook_input(means: &EffectContext, call: &ToolCall, plan: &Plan, brief: &ReviewContext) -> String {
+fn hook_input(context: &EffectContext, call: &ToolCall, plan: &Plan, review_context: &ReviewContext) -> String {
     // The tool may have accepted invalid JSON by its own rules; then the text is passed on.
     let arguments = match unique_keys::parse_unique(&call.arguments) {
         Ok((arguments, None)) => arguments,
@@ -54,10 +55,10 @@ fn hook_input(means: &EffectContext, call: &ToolCall, plan: &Plan, brief: &Revie
     };
     let question = json!({
         "version": HOOK_INPUT_VERSION,
-        "session": means.reviewers.session,
-        "project": means.project.root().to_string_lossy(),
-        "mode": brief.mode,
-        "dry_run": brief.dry_run,
+        "session": context.reviewers.session,
+        "project": context.project.root().to_string_lossy(),
+        "mode": review_context.mode,
+        "dry_run": review_context.dry_run,
         "call": call.id.0,
         "tool": call.name,
         "arguments": arguments,
@@ -65,8 +66,8 @@ fn hook_input(means: &EffectContext, call: &ToolCall, plan: &Plan, brief: &Revie
         "access": plan.access,
         "preview": plan.preview,
         "destroys": plan.destroys,
-        "verdict": brief.verdict,
-        "why": brief.reason,
+        "verdict": review_context.verdict,
+        "why": review_context.reason,
     });
     format!("{question}\n")
 }

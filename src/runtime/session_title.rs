@@ -13,20 +13,20 @@ const MAX_TITLE_CHARS: usize = 200;
 const TITLE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Requests a title and sends it to the agent, if there is one. The connection is closed once the title is long enough.
-pub(super) async fn request_title(means: EffectContext, request: Request) {
-    let asked = tokio::time::timeout(TITLE_TIMEOUT, catch_panic_async(read_title(&means, request))).await;
-    if let Ok(Some(Some((said, usage)))) = asked {
-        means.send_event(Event::TitleSuggested { text: said, usage }).await;
+pub(super) async fn request_title(context: EffectContext, request: Request) {
+    let result = tokio::time::timeout(TITLE_TIMEOUT, catch_panic_async(read_title(&context, request))).await;
+    if let Ok(Some(Some((title, usage)))) = result {
+        context.send_event(Event::TitleSuggested { text: title, usage }).await;
     }
 }
 
-async fn read_title(means: &EffectContext, request: Request) -> Option<(String, Option<Usage>)> {
-    let (mut said, mut usage) = (String::new(), None);
-    let mut chunks = means.llm.stream(request);
+async fn read_title(context: &EffectContext, request: Request) -> Option<(String, Option<Usage>)> {
+    let (mut title, mut usage) = (String::new(), None);
+    let mut chunks = context.llm.stream(request);
     while let Some(chunk) = chunks.next().await {
         match chunk.ok()? {
-            Chunk::Text(text) => said.extend(text.chars().take(MAX_TITLE_CHARS)),
-            Chunk::WasReasoning => said.clear(),
+            Chunk::Text(text) => title.extend(text.chars().take(MAX_TITLE_CHARS)),
+            Chunk::WasReasoning => title.clear(),
             Chunk::Usage(counted) => usage = Some(counted),
             Chunk::Done(_) => break,
             // A title is not worth a second request.
@@ -38,9 +38,9 @@ async fn read_title(means: &EffectContext, request: Request) -> Option<(String, 
             | Chunk::Silent { .. }
             | Chunk::Echo(_) => {}
         }
-        if said.chars().count() >= MAX_TITLE_CHARS {
+        if title.chars().count() >= MAX_TITLE_CHARS {
             break;
         }
     }
-    Some((said, usage))
+    Some((title, usage))
 }

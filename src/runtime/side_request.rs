@@ -31,28 +31,28 @@ impl SideModel {
 /// asked instead.
 pub(super) async fn read_answer(
     mut chunks: impl Stream<Item = Result<Chunk, Error>> + Unpin,
-    most: usize,
+    max_bytes: usize,
     usage: &mut Option<Usage>,
 ) -> Result<String, String> {
-    let mut said = String::new();
+    let mut answer = String::new();
     while let Some(chunk) = chunks.next().await {
         match chunk.map_err(|error| error.to_string())? {
-            Chunk::Text(text) => said.push_str(&text),
-            Chunk::WasReasoning => said.clear(),
+            Chunk::Text(text) => answer.push_str(&text),
+            Chunk::WasReasoning => answer.clear(),
             Chunk::Usage(counted) => *usage = Some(counted),
-            Chunk::Done(FinishReason::Stop) => return Ok(said),
+            Chunk::Done(FinishReason::Stop) => return Ok(answer),
             Chunk::Done(FinishReason::Length) => return Err("its answer was cut off".to_owned()),
-            Chunk::Done(FinishReason::Filtered(word)) => {
-                return Err(format!("its provider withheld the answer ({word})"));
+            Chunk::Done(FinishReason::Filtered(reason)) => {
+                return Err(format!("its provider withheld the answer ({reason})"));
             }
-            Chunk::Retrying { why, .. } => return Err(why),
+            Chunk::Retrying { reason: why, .. } => return Err(why),
             Chunk::Call(_) | Chunk::CallProgress { .. } => {
                 return Err("it called a tool, and has none".to_owned());
             }
             Chunk::Reasoning(_) | Chunk::ModelChosen { .. } | Chunk::Silent { .. } | Chunk::Echo(_) => {}
         }
-        if said.len() > most {
-            return Err(format!("its answer is longer than {} KB", most / 1024));
+        if answer.len() > max_bytes {
+            return Err(format!("its answer is longer than {} KB", max_bytes / 1024));
         }
     }
     Err("its answer was cut off".to_owned())
@@ -60,19 +60,19 @@ pub(super) async fn read_answer(
 
 /// Sends a request and reads the answer within the model's time limit.
 pub(super) async fn request_answer(
-    of: &SideModel,
+    side_model: &SideModel,
     request: Request,
-    most: usize,
+    max_bytes: usize,
     usage: &mut Option<Usage>,
 ) -> Result<String, String> {
-    let llm = of.llm.clone()?;
-    let asked = tokio::time::timeout(of.limit, read_answer(llm.stream(request), most, usage)).await;
-    asked.unwrap_or_else(|_| Err(timeout_error(of)))
+    let llm = side_model.llm.clone()?;
+    let result = tokio::time::timeout(side_model.limit, read_answer(llm.stream(request), max_bytes, usage)).await;
+    result.unwrap_or_else(|_| Err(timeout_error(side_model)))
 }
 
 /// Returns the error for an expired time limit.
-pub(super) fn timeout_error(of: &SideModel) -> String {
-    format!("it did not answer within {} s", of.limit.as_secs())
+pub(super) fn timeout_error(side_model: &SideModel) -> String {
+    format!("it did not answer within {} s", side_model.limit.as_secs())
 }
 
 /// Formats untrusted texts as named blocks. They begin and end with a mark that occurs in none of them and that their

@@ -29,73 +29,78 @@ const MAX_EARLIER_CALLS: usize = 10;
 
 /// Returns the result for a call that does not run, and its origin. `why` is a sentence, or empty.
 pub(super) async fn simulate_result(
-    means: &EffectContext,
+    context: &EffectContext,
     call: &ToolCall,
     tool: &Arc<dyn Tool>,
     plan: &Plan,
     why: &str,
     progress: &Progress,
 ) -> Result<(String, SimulatedResult), Error> {
-    let arguments = arguments::parse(&call.arguments)?;
-    let (project, broken) = (means.project.clone(), || Error::Broken("its overlay could not be read".to_owned()));
-    let stage = tokio::task::spawn_blocking(move || project.state_digest()).await.map_err(|_| broken())?;
-    let key = Digest::of_call(&call.name, &arguments, &stage);
-    let simulator = &means.simulator;
-    let turn = simulator.call_lock(&key);
-    let _turn = turn.lock().await;
-    if let Some(kept) = simulator.ledger().get(&key) {
-        return Ok((kept.text.clone(), SimulatedResult { is_reused: true, usage: None, ..kept.origin.clone() }));
+    let arguments = arguments::parse_call_arguments(&call.arguments)?;
+    let (project, overlay_error) =
+        (context.project.clone(), || Error::Internal("its overlay could not be read".to_owned()));
+    let overlay_digest =
+        tokio::task::spawn_blocking(move || project.state_digest()).await.map_err(|_| overlay_error())?;
+    let key = Digest::of_call(&call.name, &arguments, &overlay_digest);
+    let simulator = &context.simulator;
+    let call_lock = simulator.call_lock(&key);
+    let _call_guard = call_lock.lock().await;
+    if let Some(known_result) = simulator.ledger().get(&key) {
+        return Ok((
+            known_result.text.clone(),
+            SimulatedResult { is_reused: true, usage: None, ..known_result.origin.clone() },
+        ));
     }
     let kind = tool.result_kind(plan);
-    let mut how = SimulatedResult { key, ..SimulatedResult::default() };
+    let mut origin = SimulatedResult { key, ..SimulatedResult::default() };
     let mut result = kind.fixture();
     if result.is_some() {
-        how.source = SimulationSource::Fixture;
+        origin.source = SimulationSource::Fixture;
     } else if let Some(model) = &simulator.model {
         progress(CommandProgress::from_status(&format!(
             "asking {} for a simulated result…",
             to_one_line(model.display_name())
         )));
-        match ask_model(means, model, &tool.tool_spec(), &arguments, kind, &mut how.usage).await {
-            Ok(imagined) => {
-                (how.source, how.model) = (SimulationSource::Model, to_one_line(model.display_name()));
-                result = Some(imagined);
+        match ask_model(context, model, &tool.tool_spec(), &arguments, kind, &mut origin.usage).await {
+            Ok(simulated) => {
+                (origin.source, origin.model) = (SimulationSource::Model, to_one_line(model.display_name()));
+                result = Some(simulated);
             }
-            Err(what) => how.failure = to_one_line(&what),
+            Err(error) => origin.failure = to_one_line(&error),
         }
-        journal_events::note_simulation(means, how.source == SimulationSource::Model);
+        journal_events::note_simulation(context, origin.source == SimulationSource::Model);
     }
     let result = result.or_else(|| kind.sample());
     if result.is_none() {
-        how.source = SimulationSource::NotRun;
+        origin.source = SimulationSource::NotRun;
     }
     let text = format_result(simulator.hides_dry_run, &describe_skipped_call(&call.name, plan), why, result);
     let (tool, arguments) = (call.name.clone(), call.arguments.clone());
-    simulator.ledger().insert(LedgerResult { tool, arguments, text: text.clone(), origin: how.clone() });
-    Ok((text, how))
+    simulator.ledger().insert(LedgerResult { tool, arguments, text: text.clone(), origin: origin.clone() });
+    Ok((text, origin))
 }
 
 /// Formats the tool result for the model of the conversation.
-fn format_result(untold: bool, undone: &str, why: &str, result: Option<String>) -> String {
-    let blank = if why.is_empty() { "" } else { " " };
-    match (untold, result) {
+fn format_result(is_hidden: bool, notice: &str, why: &str, result: Option<String>) -> String {
+    let separator = if why.is_empty() { "" } else { " " };
+    match (is_hidden, result) {
         (true, result) => result.unwrap_or_else(|| "done".to_owned()),
-        (false, Some(result)) => format!("{undone}{blank}{why} Simulated result:\n{result}"),
-        (false, None) => format!("{undone}{blank}{why}"),
+        (false, Some(result)) => format!("{notice}{separator}{why} Simulated result:\n{result}"),
+        (false, None) => format!("{notice}{separator}{why}"),
     }
 }
 
 /// Asks the model for a result that matches the tool's result schema.
 async fn ask_model(
-    means: &EffectContext,
+    context: &EffectContext,
     model: &SideModel,
     spec: &ToolSpec,
     arguments: &Value,
     kind: ResultKind,
     usage: &mut Option<Usage>,
 ) -> Result<String, String> {
-    let before = earlier_calls(means, means.simulator.ledger().results());
-    let request = build_request(model, spec, arguments, &kind.json_schema(), before);
+    let earlier_results = earlier_calls(context, context.simulator.ledger().results());
+    let request = build_request(model, spec, arguments, &kind.json_schema(), earlier_results);
     let answer = side_request::request_answer(model, request, MAX_ANSWER_BYTES, usage).await?;
     let mut value = parse_answer(&answer)?;
     clean_strings(&mut value);
@@ -120,48 +125,54 @@ fn parse_answer(answer: &str) -> Result<Value, String> {
 
 /// Removes colours from every string, and marks other hidden characters.
 fn clean_strings(value: &mut Value) {
-    let plain = |text: &str| escape_sequences::strip_colors(&escape_sequences::readable_output(text)).into_owned();
+    let clean = |text: &str| escape_sequences::strip_colors(&escape_sequences::readable_output(text)).into_owned();
     match value {
-        Value::String(text) => *text = plain(text),
+        Value::String(text) => *text = clean(text),
         Value::Array(items) => items.iter_mut().for_each(clean_strings),
         Value::Object(fields) => {
             fields.values_mut().for_each(clean_strings);
             let names = std::mem::take(fields).into_iter();
-            *fields = names.map(|(name, value)| (plain(&name), value)).collect();
+            *fields = names.map(|(name, value)| (clean(&name), value)).collect();
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
 /// Builds the request. It contains no tools and nothing of the conversation.
-fn build_request(model: &SideModel, spec: &ToolSpec, arguments: &Value, form: &Value, before: Vec<String>) -> Request {
-    let short = |text: &str| truncation::truncate_middle(text, MAX_PART_BYTES).into_owned();
+fn build_request(
+    model: &SideModel,
+    spec: &ToolSpec,
+    arguments: &Value,
+    result_schema: &Value,
+    earlier_results: Vec<String>,
+) -> Request {
+    let truncate = |text: &str| truncation::truncate_middle(text, MAX_PART_BYTES).into_owned();
     let tool = json!({ "name": spec.name, "does": spec.description, "takes": spec.parameters });
-    let mut blocks = vec![("TOOL".to_owned(), short(&tool.to_string()))];
-    blocks.extend(before.into_iter().map(|earlier| ("BEFORE".to_owned(), earlier)));
-    blocks.push(("CALL".to_owned(), short(&redact_arguments(arguments, Some(&spec.parameters)))));
-    blocks.push(("FORM".to_owned(), short(&form.to_string())));
+    let mut blocks = vec![("TOOL".to_owned(), truncate(&tool.to_string()))];
+    blocks.extend(earlier_results.into_iter().map(|earlier| ("BEFORE".to_owned(), earlier)));
+    blocks.push(("CALL".to_owned(), truncate(&redact_arguments(arguments, Some(&spec.parameters)))));
+    blocks.push(("FORM".to_owned(), truncate(&result_schema.to_string())));
     let mut text = side_request::format_blocks(&Digest::of_call(&spec.name, arguments, &Digest::default()), &blocks);
     text.push_str("\nWhat does the tool return? Answer with one JSON value.");
     Request {
         model: model.model.clone(),
         messages: vec![Message::System(SYSTEM_PROMPT.to_owned()), Message::User(text)],
         tools: Vec::new(),
-        pictures: Vec::new(),
+        images: Vec::new(),
         max_tokens: Some(MAX_TOKENS),
     }
 }
 
 /// Returns the last simulated calls, each with its result.
-fn earlier_calls(means: &EffectContext, kept: &[LedgerResult]) -> Vec<String> {
-    let one = |LedgerResult { tool, arguments, text, .. }: &LedgerResult| {
-        let form = means.tools.find_tool(tool).ok().map(|tool| tool.tool_spec().parameters);
-        let read = arguments::parse(arguments);
-        let arguments = read.map_or(REDACTED.to_owned(), |arguments| redact_arguments(&arguments, form.as_ref()));
+fn earlier_calls(context: &EffectContext, results: &[LedgerResult]) -> Vec<String> {
+    let format_call = |LedgerResult { tool, arguments, text, .. }: &LedgerResult| {
+        let schema = context.tools.find_tool(tool).ok().map(|tool| tool.tool_spec().parameters);
+        let parsed = arguments::parse_call_arguments(arguments);
+        let arguments = parsed.map_or(REDACTED.to_owned(), |arguments| redact_arguments(&arguments, schema.as_ref()));
         let earlier = format!("{tool} {arguments}\n{}", redact(text).0);
         truncation::truncate_middle(&earlier, MAX_EARLIER_BYTES).into_owned()
     };
-    kept[kept.len().saturating_sub(MAX_EARLIER_CALLS)..].iter().map(one).collect()
+    results[results.len().saturating_sub(MAX_EARLIER_CALLS)..].iter().map(format_call).collect()
 }
 
 /// Redacts the arguments: by name, by form, and by the tool's schema.

@@ -62,16 +62,16 @@ impl Drafts {
     /// [`Error::Io`] if it cannot be written; then the old one is still there.
     pub fn save(&self, owner: &Owner, unsent: &UnsentText) -> Result<Option<File>, Error> {
         let path = self.draft_path(owner);
-        let saved = match unsent.is_empty() {
-            true => remove(&path).map(|()| None),
+        let result = match unsent.is_empty() {
+            true => remove_if_exists(&path).map(|()| None),
             false => serde_json::to_vec(unsent)
                 .map_err(io::Error::from)
                 .and_then(|bytes| private_files::replace_soon(&path, &bytes))
                 .map(Some),
         };
-        let lock = saved.map_err(Error::with_path(&path))?;
-        for old in self.legacy_files(owner) {
-            remove(&old).map_err(Error::with_path(&old))?;
+        let lock = result.map_err(Error::with_path(&path))?;
+        for legacy_file in self.legacy_files(owner) {
+            remove_if_exists(&legacy_file).map_err(Error::with_path(&legacy_file))?;
         }
         Ok(lock)
     }
@@ -94,7 +94,9 @@ impl Drafts {
     /// [`Error::Io`] if something of it cannot be removed.
     pub fn remove(&self, id: &SessionId) -> Result<(), Error> {
         self.save(&Owner::Session(id.clone()), &UnsentText::default())?;
-        self.misnamed_draft(id).into_iter().try_for_each(|path| remove(&path).map_err(Error::with_path(&path)))
+        self.misnamed_draft(id)
+            .into_iter()
+            .try_for_each(|path| remove_if_exists(&path).map_err(Error::with_path(&path)))
     }
 
     /// Copies the draft of a session for another one.
@@ -107,21 +109,21 @@ impl Drafts {
     }
 
     fn read_with_notice(&self, id: &SessionId) -> LoadedDraft {
-        let (path, unsent, why) = self.read_session(id);
-        LoadedDraft { unsent, notices: why.map(|why| set_aside(&path, &why)).into_iter().collect(), lock: None }
+        let (path, unsent, error) = self.read_session(id);
+        LoadedDraft { unsent, notices: error.map(|error| set_aside(&path, &error)).into_iter().collect(), lock: None }
     }
 
     /// Returns the path, the content, and the error if the file is unreadable.
     fn read_session(&self, id: &SessionId) -> (PathBuf, UnsentText, Option<String>) {
         let owner = Owner::Session(id.clone());
         // If the program was killed as the session began, its draft still has the name of a new one.
-        let all = [self.draft_path(&owner)].into_iter().chain(self.misnamed_draft(id));
-        let Some(path) = all.into_iter().find(|path| path.exists()) else {
+        let candidates = [self.draft_path(&owner)].into_iter().chain(self.misnamed_draft(id));
+        let Some(path) = candidates.into_iter().find(|path| path.exists()) else {
             return (self.draft_path(&owner), self.read_legacy(&owner), None);
         };
         match read_draft(&path) {
             Ok(unsent) => (path, unsent, None),
-            Err(why) => (path, UnsentText::default(), Some(why)),
+            Err(error) => (path, UnsentText::default(), Some(error)),
         }
     }
 
@@ -135,7 +137,7 @@ impl Drafts {
                     let renamed = fs::rename(&path, self.draft_path(owner)).is_ok();
                     return LoadedDraft { unsent, lock: renamed.then_some(lock), ..loaded };
                 }
-                Err(why) => loaded.notices.push(set_aside(&path, &why)),
+                Err(error) => loaded.notices.push(set_aside(&path, &error)),
             }
         }
         LoadedDraft { unsent: self.read_legacy(owner), ..loaded }
@@ -143,25 +145,25 @@ impl Drafts {
 
     /// Drafts of new sessions of a project that never began, the one written last first. Their programs may still run.
     fn ended_drafts(&self, project: &Path) -> Vec<(SystemTime, PathBuf)> {
-        let start = format!("new-{}-", short_name(project));
-        let mut found: Vec<(SystemTime, PathBuf)> = self
+        let prefix = format!("new-{}-", short_name(project));
+        let mut drafts: Vec<(SystemTime, PathBuf)> = self
             .file_names()
             .filter_map(|name| {
-                let id = SessionId(name.strip_prefix(&start)?.strip_suffix(".json")?.to_owned());
+                let id = SessionId(name.strip_prefix(&prefix)?.strip_suffix(".json")?.to_owned());
                 let path = self.folder.join(&name);
-                let written = fs::metadata(&path).and_then(|about| about.modified());
+                let modified = fs::metadata(&path).and_then(|metadata| metadata.modified());
                 (!session_header::session_path(&self.sessions, &id).exists())
-                    .then(|| (written.unwrap_or(SystemTime::UNIX_EPOCH), path))
+                    .then(|| (modified.unwrap_or(SystemTime::UNIX_EPOCH), path))
             })
             .collect();
-        found.sort_by(|a, b| b.cmp(a));
-        found
+        drafts.sort_by(|a, b| b.cmp(a));
+        drafts
     }
 
     /// Returns a draft of the session that still has the name of a new one.
     fn misnamed_draft(&self, id: &SessionId) -> Option<PathBuf> {
-        let end = format!("-{}.json", id.0);
-        let name = self.file_names().find(|name| name.starts_with("new-") && name.ends_with(&end));
+        let suffix = format!("-{}.json", id.0);
+        let name = self.file_names().find(|name| name.starts_with("new-") && name.ends_with(&suffix));
         name.map(|name| self.folder.join(name))
     }
 
@@ -217,16 +219,16 @@ fn lock_draft(path: &Path) -> Option<File> {
 }
 
 /// Keeps a damaged draft under another name, and returns a notice.
-fn set_aside(path: &Path, why: &str) -> String {
-    let aside = path.with_extension("damaged");
-    let kept = match fs::rename(path, &aside) {
-        Ok(()) => aside,
+fn set_aside(path: &Path, reason: &str) -> String {
+    let damaged = path.with_extension("damaged");
+    let kept_path = match fs::rename(path, &damaged) {
+        Ok(()) => damaged,
         Err(_) => path.to_owned(),
     };
-    format!("Cannot read the unsent draft: {why}. Its file is kept as {}.", kept.display())
+    format!("Cannot read the unsent draft: {reason}. Its file is kept as {}.", kept_path.display())
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+fn remove_if_exists(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),

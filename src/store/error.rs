@@ -70,6 +70,7 @@ fn list_ids(ids: &[SessionId]) -> String {
 
 /// Lists unreadable sessions with the reasons.
 pub fn explain_unreadable(unreadable: &[(SessionId, String)]) -> String {
-    let each: Vec<String> = unreadable.iter().map(|(id, why)| format!("session {id} cannot be read: {why}")).collect();
-    each.join("; ")
+    let lines: Vec<String> =
+        unreadable.iter().map(|(id, reason)| format!("session {id} cannot be read: {reason}")).collect();
+    lines.join("; ")
 }

@@ -24,19 +24,19 @@ pub struct Fork {
     /// True if a dry run became live, or the other way round.
     pub has_changed_mode: bool,
     places: Places,
-    empty: DeleteFolder,
+    delete_folder: DeleteFolder,
     is_kept: bool,
 }
 
 impl Fork {
-    fn new(places: &Places, from: &SessionId, empty: DeleteFolder) -> Self {
+    fn new(places: &Places, from: &SessionId, delete_folder: DeleteFolder) -> Self {
         Self {
             id: new_id(),
             from: from.clone(),
             has_header: false,
             has_changed_mode: false,
             places: places.clone(),
-            empty,
+            delete_folder,
             is_kept: false,
         }
     }
@@ -55,7 +55,7 @@ impl Drop for Fork {
         // Leftovers are harmless: without its file there is no session.
         let _ = fs::remove_file(session_header::session_path(&self.places.sessions(), &self.id));
         let _ = Drafts::new(&self.places).remove(&self.id);
-        let _ = (self.empty)(&self.places.rehearsal(&self.id));
+        let _ = (self.delete_folder)(&self.places.rehearsal(&self.id));
     }
 }
 
@@ -66,8 +66,13 @@ impl Drop for Fork {
 /// # Errors
 /// [`Error::Missing`] if there is no such session, [`Error::Io`] if it cannot be read, [`Error::Copy`] if the copy
 /// cannot be written.
-pub fn fork_session(places: &Places, from: &SessionId, folder: &Path, empty: DeleteFolder) -> Result<Fork, Error> {
-    fork_session_as(places, from, folder, ForkMode::Unchanged, empty)
+pub fn fork_session(
+    places: &Places,
+    from: &SessionId,
+    folder: &Path,
+    delete_folder: DeleteFolder,
+) -> Result<Fork, Error> {
+    fork_session_as(places, from, folder, ForkMode::Unchanged, delete_folder)
 }
 
 /// Like `fork_session`, but the copy can become a dry run, or live. A live copy has no rehearsal of its own.
@@ -78,69 +83,70 @@ pub fn fork_session_as(
     places: &Places,
     from: &SessionId,
     folder: &Path,
-    becomes: ForkMode,
-    empty: DeleteFolder,
+    mode: ForkMode,
+    delete_folder: DeleteFolder,
 ) -> Result<Fork, Error> {
     let path = session_header::session_path(&places.sessions(), from);
-    let unread = |source: io::Error| match source.kind() {
+    let to_read_error = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => Error::Missing(from.0.clone()),
         _ => Error::with_path(&path)(source),
     };
-    let file = private_files::open_read(&path).map_err(unread)?;
+    let file = private_files::open_read(&path).map_err(to_read_error)?;
     // Entries that another process adds from here on are not copied.
-    let bytes = file.metadata().map_err(unread)?.len();
-    let mut old = BufReader::new(file.take(bytes));
-    let line = first_line(&mut old).map_err(unread)?;
+    let bytes = file.metadata().map_err(to_read_error)?.len();
+    let mut original = BufReader::new(file.take(bytes));
+    let line = first_line(&mut original).map_err(to_read_error)?;
 
-    let mut copy = Fork::new(places, from, empty);
-    let (header, rest) = split_header(&line);
-    let was_dry = header.and_then(|header| serde_json::from_slice::<Header>(header).ok());
-    let was_dry = was_dry.is_none_or(|header| header.dry_run);
-    let dry_run = match becomes {
-        ForkMode::Unchanged => was_dry,
+    let mut copy = Fork::new(places, from, delete_folder);
+    let (header, after_header) = split_header(&line);
+    let original_header = header.and_then(|header| serde_json::from_slice::<Header>(header).ok());
+    let was_dry_run = original_header.is_none_or(|header| header.dry_run);
+    let dry_run = match mode {
+        ForkMode::Unchanged => was_dry_run,
         ForkMode::Live => false,
         ForkMode::DryRun => true,
     };
-    copy.has_changed_mode = dry_run != was_dry;
+    copy.has_changed_mode = dry_run != was_dry_run;
     let header = header.and_then(|header| copied_header(header, &copy.id, from, dry_run));
     copy.has_header = header.is_some();
-    let mut head = header.unwrap_or_else(|| default_header(&copy.id, from, folder, dry_run));
-    head.push(b'\n');
-    if !rest.trim_ascii().is_empty() {
-        head.extend_from_slice(rest);
+    let mut beginning = header.unwrap_or_else(|| default_header(&copy.id, from, folder, dry_run));
+    beginning.push(b'\n');
+    if !after_header.trim_ascii().is_empty() {
+        beginning.extend_from_slice(after_header);
     }
 
-    let unwritten = |path: &Path| {
+    let to_copy_error = |path: &Path| {
         let (from, path) = (from.clone(), path.to_owned());
         move |source| Error::Copy { from, path, source }
     };
-    let (its, its_copy) = (places.rehearsal(from), places.rehearsal(&copy.id));
-    if becomes != ForkMode::Live {
-        overlay_copy::copy_overlays(&its, &its_copy).map_err(|(path, source)| unwritten(&path)(source))?;
+    let (original_overlay, copied_overlay) = (places.rehearsal(from), places.rehearsal(&copy.id));
+    if mode != ForkMode::Live {
+        overlay_copy::copy_overlays(&original_overlay, &copied_overlay)
+            .map_err(|(path, source)| to_copy_error(&path)(source))?;
     }
     Drafts::new(places).copy(from, &copy.id).map_err(|error| match error {
-        Error::Io { path, source } => unwritten(&path)(source),
+        Error::Io { path, source } => to_copy_error(&path)(source),
         error => error,
     })?;
     let path = session_header::session_path(&places.sessions(), &copy.id);
     private_files::create_file(&path, |file| {
-        file.write_all(&head)?;
-        io::copy(&mut old, file).map(drop)
+        file.write_all(&beginning)?;
+        io::copy(&mut original, file).map(drop)
     })
-    .map_err(unwritten(&path))?;
+    .map_err(to_copy_error(&path))?;
     Ok(copy)
 }
 
 /// Returns the first readable line with its line feed; lines that are too long are skipped.
-fn first_line(old: &mut impl BufRead) -> io::Result<Vec<u8>> {
+fn first_line(original: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     loop {
         line.clear();
-        old.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
+        original.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
         if (line.len() as u64) < MAX_LINE_BYTES || line.last() == Some(&b'\n') {
             return Ok(line);
         }
-        old.skip_until(b'\n')?;
+        original.skip_until(b'\n')?;
     }
 }
 

@@ -32,17 +32,17 @@ impl History {
     pub fn load(&self) -> Vec<String> {
         let bytes = private_files::read_or_empty(&self.path);
         let lines = bytes.split(|&byte| byte == b'\n');
-        let mut said: Vec<String> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
-        said.dedup();
-        let mut room = MAX_TOTAL_BYTES;
+        let mut messages: Vec<String> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        messages.dedup();
+        let mut remaining_bytes = MAX_TOTAL_BYTES;
         let fits = |text: &&String| {
-            let fits = room.checked_sub(text.len());
-            room = fits.unwrap_or(0);
-            fits.is_some()
+            let remaining = remaining_bytes.checked_sub(text.len());
+            remaining_bytes = remaining.unwrap_or(0);
+            remaining.is_some()
         };
-        let kept = said.iter().rev().take(MAX_MESSAGES).take_while(fits).count();
-        said.drain(..said.len() - kept);
-        said
+        let kept_count = messages.iter().rev().take(MAX_MESSAGES).take_while(fits).count();
+        messages.drain(..messages.len() - kept_count);
+        messages
     }
 
     /// Adds a message. Blank and very long messages are not kept.
@@ -57,10 +57,10 @@ impl History {
         // Another session may add at the same time, and a shortened file is replaced. A process that holds the lock
         // while stopped is not waited for.
         let folder = File::open(&self.folder)?;
-        let alone = session_log::lock_with_retries(&folder).is_ok();
+        let is_locked = session_log::lock_with_retries(&folder).is_ok();
         let mut file = match private_files::open_append(&self.path, false) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => private_files::open_append(&self.path, true)?,
-            opened => opened?,
+            result => result?,
         };
         let bytes = private_files::read_or_empty(&self.path);
         let mut line = Vec::new();
@@ -70,15 +70,15 @@ impl History {
         serde_json::to_writer(&mut line, text)?;
         line.push(b'\n');
         file.write_all(&line)?;
-        let long = bytes.len() >= 2 * MAX_TOTAL_BYTES
+        let is_too_long = bytes.len() >= 2 * MAX_TOTAL_BYTES
             || bytes.iter().filter(|&&byte| byte == b'\n').count() >= 2 * MAX_MESSAGES;
-        if long && alone {
-            let mut kept = Vec::new();
-            for said in self.load() {
-                serde_json::to_writer(&mut kept, &said)?;
-                kept.push(b'\n');
+        if is_too_long && is_locked {
+            let mut content = Vec::new();
+            for message in self.load() {
+                serde_json::to_writer(&mut content, &message)?;
+                content.push(b'\n');
             }
-            private_files::replace(&self.path, &kept)?;
+            private_files::replace(&self.path, &content)?;
         }
         Ok(())
     }
@@ -90,14 +90,14 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::MetadataExt;
 
-    fn history(home: &tempfile::TempDir) -> History {
+    fn open_history(home: &tempfile::TempDir) -> History {
         History::new(home.path(), Path::new("/project"))
     }
 
     #[test]
     fn returns_messages_in_order_with_their_lines() {
         let home = tempfile::tempdir().unwrap();
-        let history = history(&home);
+        let history = open_history(&home);
         assert_eq!(history.load(), Vec::<String>::new());
         for text in ["one", "two\nlines", "two\nlines", "  ", "three"] {
             history.add_message(text).unwrap();
@@ -110,12 +110,15 @@ mod tests {
     #[test]
     fn limits_messages_in_the_file() {
         let home = tempfile::tempdir().unwrap();
-        let history = history(&home);
+        let history = open_history(&home);
         let old: String = (0..2 * MAX_MESSAGES).map(|n| format!("\"{n}\"\n")).collect();
         fs::write(&history.path, old).unwrap();
         history.add_message("last").unwrap();
-        let said = history.load();
-        assert_eq!((said.len(), said[0].as_str(), said[MAX_MESSAGES - 1].as_str()), (MAX_MESSAGES, "1001", "last"));
+        let messages = history.load();
+        assert_eq!(
+            (messages.len(), messages[0].as_str(), messages[MAX_MESSAGES - 1].as_str()),
+            (MAX_MESSAGES, "1001", "last")
+        );
         let lines = fs::read_to_string(&history.path).unwrap().lines().count();
         assert_eq!(lines, MAX_MESSAGES);
         history.add_message(&"x".repeat(MAX_MESSAGE_BYTES + 1)).unwrap();
@@ -125,15 +128,15 @@ mod tests {
     #[test]
     fn r65_limits_bytes_of_long_messages() {
         let home = tempfile::tempdir().unwrap();
-        let history = history(&home);
-        let long = |n: usize| format!("{n:03}{}", "x".repeat(MAX_MESSAGE_BYTES - 3));
+        let history = open_history(&home);
+        let long_message = |n: usize| format!("{n:03}{}", "x".repeat(MAX_MESSAGE_BYTES - 3));
         let old: Vec<u8> = (0..2 * MAX_TOTAL_BYTES / MAX_MESSAGE_BYTES)
-            .flat_map(|n| format!("\"{}\"\n", long(n)).into_bytes())
+            .flat_map(|n| format!("\"{}\"\n", long_message(n)).into_bytes())
             .collect();
         fs::write(&history.path, old).unwrap();
         history.add_message("last").unwrap();
-        let said = history.load();
-        assert_eq!((said.len(), said.last().unwrap().as_str()), (MAX_TOTAL_BYTES / MAX_MESSAGE_BYTES, "last"));
+        let messages = history.load();
+        assert_eq!((messages.len(), messages.last().unwrap().as_str()), (MAX_TOTAL_BYTES / MAX_MESSAGE_BYTES, "last"));
         assert!(fs::metadata(&history.path).unwrap().len() < MAX_TOTAL_BYTES as u64 + 1000);
     }
 
@@ -142,14 +145,14 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = File::open(home.path()).unwrap();
         folder.lock().unwrap();
-        history(&home).add_message("one").unwrap();
-        assert_eq!(history(&home).load(), ["one"]);
+        open_history(&home).add_message("one").unwrap();
+        assert_eq!(open_history(&home).load(), ["one"]);
     }
 
     #[test]
     fn incomplete_line_loses_only_itself() {
         let home = tempfile::tempdir().unwrap();
-        let history = history(&home);
+        let history = open_history(&home);
         fs::write(&history.path, "\"one\"\n\"tw").unwrap();
         history.add_message("three").unwrap();
         assert_eq!(history.load(), ["one", "three"]);

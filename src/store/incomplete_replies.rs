@@ -28,12 +28,12 @@ pub(super) enum Kind<'a> {
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn reply_piece(seq: u64, at: u64, grown: &'a PartialReply) -> Self {
-        Self { seq, at, entry: Kind::Grown(Cow::Borrowed(grown)) }
+    pub(super) fn reply_piece(seq: u64, time_ms: u64, piece: &'a PartialReply) -> Self {
+        Self { seq, at: time_ms, entry: Kind::Grown(Cow::Borrowed(piece)) }
     }
 
-    pub(super) fn output_piece(seq: u64, at: u64, printed: &'a PartialOutput) -> Self {
-        Self { seq, at, entry: Kind::Printed(Cow::Borrowed(printed)) }
+    pub(super) fn output_piece(seq: u64, time_ms: u64, piece: &'a PartialOutput) -> Self {
+        Self { seq, at: time_ms, entry: Kind::Printed(Cow::Borrowed(piece)) }
     }
 }
 
@@ -47,12 +47,12 @@ pub(super) fn is_piece(line: &[u8]) -> bool {
 #[derive(Default)]
 pub(super) struct IncompleteReplies {
     replies: Vec<IncompleteReply>,
-    printed: HashMap<CallId, String>,
+    outputs: HashMap<CallId, String>,
 }
 
 struct IncompleteReply {
     sub_agent_call: Option<CallId>,
-    at: u64,
+    time: u64,
     model: String,
     text: PartialText,
     reasoning: PartialText,
@@ -62,54 +62,54 @@ impl IncompleteReplies {
     /// Adds a piece of a reply or an output.
     pub(super) fn add_piece(&mut self, line: &Line<'_>) {
         match &line.entry {
-            Kind::Grown(grown) => self.add_reply_piece(grown, line.at),
-            Kind::Printed(more) => self.printed.entry(more.call.clone()).or_default().push_str(&more.text),
+            Kind::Grown(piece) => self.add_reply_piece(piece, line.at),
+            Kind::Printed(piece) => self.outputs.entry(piece.call.clone()).or_default().push_str(&piece.text),
         }
     }
 
-    fn add_reply_piece(&mut self, grown: &PartialReply, at: u64) {
-        let found = self.replies.iter().position(|half| half.sub_agent_call == grown.sub_agent_call);
-        let found = found.unwrap_or_else(|| {
-            let beneath = grown.sub_agent_call.clone();
+    fn add_reply_piece(&mut self, piece: &PartialReply, time: u64) {
+        let index = self.replies.iter().position(|reply| reply.sub_agent_call == piece.sub_agent_call);
+        let index = index.unwrap_or_else(|| {
+            let sub_agent_call = piece.sub_agent_call.clone();
             let (text, reasoning) = (PartialText::default(), PartialText::default());
-            self.replies.push(IncompleteReply { sub_agent_call: beneath, at, model: String::new(), text, reasoning });
+            self.replies.push(IncompleteReply { sub_agent_call, time, model: String::new(), text, reasoning });
             self.replies.len() - 1
         });
-        let half = &mut self.replies[found];
-        half.at = at;
-        half.model.clone_from(&grown.model);
-        half.text.append(&grown.text);
-        half.reasoning.append(&grown.reasoning);
+        let reply = &mut self.replies[index];
+        reply.time = time;
+        reply.model.clone_from(&piece.model);
+        reply.text.append(&piece.text);
+        reply.reasoning.append(&piece.reasoning);
     }
 
     /// Processes an entry; some entries complete a reply.
     pub(super) fn process_entry(&mut self, entry: &Entry) {
         if let Entry::Settled { call, .. } = entry.unwrap_sub_agent() {
-            self.printed.remove(call);
+            self.outputs.remove(call);
         }
         if self.replies.is_empty() {
             return;
         }
         match entry {
             Entry::SubAgent { call, entry } if is_end(entry) => {
-                self.replies.retain(|half| half.sub_agent_call.as_ref() != Some(call));
+                self.replies.retain(|reply| reply.sub_agent_call.as_ref() != Some(call));
             }
-            Entry::Settled { call, .. } => self.replies.retain(|half| half.sub_agent_call.as_ref() != Some(call)),
+            Entry::Settled { call, .. } => self.replies.retain(|reply| reply.sub_agent_call.as_ref() != Some(call)),
             Entry::Ended { .. } => self.replies.clear(),
-            entry if is_end(entry) => self.replies.retain(|half| half.sub_agent_call.is_some()),
+            entry if is_end(entry) => self.replies.retain(|reply| reply.sub_agent_call.is_some()),
             _ => {}
         }
     }
 
     /// Returns the output so far of calls that are not settled.
-    pub(super) fn take_printed(&mut self) -> HashMap<CallId, String> {
-        std::mem::take(&mut self.printed)
+    pub(super) fn take_outputs(&mut self) -> HashMap<CallId, String> {
+        std::mem::take(&mut self.outputs)
     }
 
     /// Returns the incomplete replies as entries, with the time of their last piece.
     pub(super) fn into_entries(self) -> impl Iterator<Item = (u64, Entry)> {
-        self.replies.into_iter().filter_map(|half| {
-            let (text, reasoning) = (half.text.into_text(), half.reasoning.into_text());
+        self.replies.into_iter().filter_map(|reply| {
+            let (text, reasoning) = (reply.text.into_text(), reply.reasoning.into_text());
             if text.is_empty() && reasoning.is_empty() {
                 return None;
             }
@@ -118,16 +118,16 @@ impl IncompleteReplies {
                 reasoning,
                 calls: Vec::new(),
                 incomplete: Some(INCOMPLETE_REASON.to_owned()),
-                model: half.model,
+                model: reply.model,
                 usage: None,
                 thought_ms: 0,
                 echo: None,
             };
-            let entry = match half.sub_agent_call {
+            let entry = match reply.sub_agent_call {
                 Some(call) => Entry::SubAgent { call, entry: Box::new(entry) },
                 None => entry,
             };
-            Some((half.at, entry))
+            Some((reply.time, entry))
         })
     }
 }

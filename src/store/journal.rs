@@ -31,7 +31,7 @@ struct Inner {
     /// Name of this run's file, without extension.
     name: String,
     /// True if content is logged too.
-    content: bool,
+    logs_content: bool,
     /// Keys that are redacted in content.
     keys: Vec<String>,
     file: Mutex<Option<(File, u64)>>,
@@ -40,39 +40,39 @@ struct Inner {
 impl Journal {
     /// Creates the journal of this run in `folder`. The file is created with the first line. With `content`, session
     /// text is logged too, without these keys.
-    pub fn new(folder: PathBuf, content: bool, keys: Vec<String>) -> Self {
+    pub fn new(folder: PathBuf, logs_content: bool, keys: Vec<String>) -> Self {
         let keys = keys.into_iter().filter(|key| key.len() >= MIN_KEY_BYTES).collect();
         let name = new_id().0;
-        Self(Some(Arc::new(Inner { folder, name, content, keys, file: Mutex::default() })))
+        Self(Some(Arc::new(Inner { folder, name, logs_content, keys, file: Mutex::default() })))
     }
 
     /// Logs an event. The caller must not pass text of a user, model, tool or provider. `"` is replaced, because it
     /// marks content in the file.
-    pub fn note(&self, what: impl fmt::Display) {
+    pub fn note(&self, note: impl fmt::Display) {
         if let Some(inner) = &self.0 {
-            inner.write(&what.to_string().replace(CONTENT_QUOTE, "'"));
+            inner.write(&note.to_string().replace(CONTENT_QUOTE, "'"));
         }
     }
 
     /// Logs content, if that is enabled.
-    pub fn content(&self, what: impl fmt::Display, body: impl FnOnce() -> String) {
-        if let Some(inner) = self.0.as_ref().filter(|inner| inner.content) {
+    pub fn content(&self, label: impl fmt::Display, body: impl FnOnce() -> String) {
+        if let Some(inner) = self.0.as_ref().filter(|inner| inner.logs_content) {
             let mut body = body();
             for key in &inner.keys {
                 body = body.replace(key, "[key]");
             }
             let (body, _) = redaction::redact(&body);
-            inner.write(&format!("{what}: {:?}", truncation::truncate_middle(&body, MAX_CONTENT_BYTES)));
+            inner.write(&format!("{label}: {:?}", truncation::truncate_middle(&body, MAX_CONTENT_BYTES)));
         }
     }
 }
 
 impl Inner {
     /// Writes one line immediately.
-    fn write(&self, words: &str) {
-        let words: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    fn write(&self, text: &str) {
+        let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let now = jiff::Timestamp::now();
-        let line = format!("{now:.3} {words}\n");
+        let line = format!("{now:.3} {text}\n");
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if file.as_ref().is_none_or(|(_, size)| size + line.len() as u64 > MAX_FILE_BYTES) {
             // If the file cannot be opened, the next line tries again.
@@ -86,9 +86,9 @@ impl Inner {
     }
 
     /// Opens this run's file empty. Its previous content is moved to another file, if any.
-    fn open(&self, again: bool) -> Option<File> {
+    fn open(&self, is_continued: bool) -> Option<File> {
         let file = self.folder.join(format!("{}.log", self.name));
-        if again {
+        if is_continued {
             fs::rename(&file, self.folder.join(format!("{}.before.log", self.name))).ok()?;
         } else {
             private_files::create_folder(&self.folder).ok()?;
@@ -101,11 +101,12 @@ impl Inner {
 /// Deletes the oldest files to make room for another.
 fn delete_oldest(folder: &Path) {
     let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|ending| ending == "log")).collect();
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|extension| extension == "log")).collect();
     // File names sort by the start of their runs.
     files.sort();
-    let old = files.len().saturating_sub(MAX_FILES - 1);
-    for file in &files[..old] {
+    let excess = files.len().saturating_sub(MAX_FILES - 1);
+    for file in &files[..excess] {
         let _ = fs::remove_file(file);
     }
 }
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::MetadataExt;
 
-    fn files(folder: &Path) -> Vec<PathBuf> {
+    fn list_files(folder: &Path) -> Vec<PathBuf> {
         let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         files
@@ -129,12 +130,12 @@ mod tests {
         assert!(!folder.exists(), "nothing was written yet");
         journal.note(format_args!("a{}b\n2026 c\x1b[2J", 1));
         journal.content("said", || panic!("content is disabled"));
-        let all = files(&folder);
-        let text = fs::read_to_string(&all[0]).unwrap();
-        let (time, words) = text.split_once(' ').unwrap();
+        let logs = list_files(&folder);
+        let text = fs::read_to_string(&logs[0]).unwrap();
+        let (time, note) = text.split_once(' ').unwrap();
         assert!(time.parse::<jiff::Timestamp>().is_ok(), "{time}");
-        assert_eq!(words, "a1b 2026 c [2J\n");
-        assert_eq!((all.len(), all[0].metadata().unwrap().mode() & 0o777), (1, 0o600));
+        assert_eq!(note, "a1b 2026 c [2J\n");
+        assert_eq!((logs.len(), logs[0].metadata().unwrap().mode() & 0o777), (1, 0o600));
         assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700);
     }
 
@@ -144,7 +145,7 @@ mod tests {
         let token = format!("ghp_{}", "a1".repeat(18));
         let journal = Journal::new(home.path().into(), true, vec!["odd-name-123".into(), "x".into()]);
         journal.content("said", || format!("my key is odd-name-123\nand {token}, curl -u ada:hunter2 xx"));
-        let text = fs::read_to_string(&files(home.path())[0]).unwrap();
+        let text = fs::read_to_string(&list_files(home.path())[0]).unwrap();
         assert!(!text.contains("odd-name-123") && !text.contains(&token) && !text.contains("hunter2"), "{text}");
         assert!(text.contains("said: \"my key is [key]\\nand ") && text.contains(" xx\""), "{text}");
     }
@@ -160,9 +161,9 @@ mod tests {
         for n in 0..3000 {
             journal.note(format_args!("{n} {}", "x".repeat(1000)));
         }
-        let all = files(home.path());
-        let sizes: Vec<u64> = all.iter().map(|file| file.metadata().unwrap().len()).collect();
-        assert_eq!(all.len(), MAX_FILES + 2, "kept files, the previous part, and a foreign file");
+        let logs = list_files(home.path());
+        let sizes: Vec<u64> = logs.iter().map(|file| file.metadata().unwrap().len()).collect();
+        assert_eq!(logs.len(), MAX_FILES + 2, "kept files, the previous part, and a foreign file");
         assert!(sizes.iter().all(|size| *size <= MAX_FILE_BYTES));
         let last = fs::read_to_string(home.path().join(format!("{}.log", journal.0.unwrap().name))).unwrap();
         assert!(last.contains(" 2999 x"));

@@ -35,21 +35,21 @@ enum Kind<'a> {
 }
 
 /// Queues a line of JSON with its line feed, in parts if it is longer than [`LONGEST_WRITTEN`].
-pub(super) fn push_line(owed: &mut Vec<u8>, seq: u64, at: u64, json: &str) -> io::Result<()> {
-    push_split(owed, seq, at, json, LONGEST_WRITTEN, PART_BYTES)
+pub(super) fn push_line(queue: &mut Vec<u8>, seq: u64, time_ms: u64, json: &str) -> io::Result<()> {
+    push_split(queue, seq, time_ms, json, LONGEST_WRITTEN, PART_BYTES)
 }
 
-fn push_split(owed: &mut Vec<u8>, seq: u64, at: u64, json: &str, longest: usize, bytes: usize) -> io::Result<()> {
+fn push_split(queue: &mut Vec<u8>, seq: u64, time_ms: u64, json: &str, longest: usize, bytes: usize) -> io::Result<()> {
     if json.len() < longest {
-        owed.extend_from_slice(json.as_bytes());
-        owed.push(b'\n');
+        queue.extend_from_slice(json.as_bytes());
+        queue.push(b'\n');
         return Ok(());
     }
     let pieces = split_bytes(json, bytes);
     for (number, piece) in pieces.iter().enumerate() {
         let entry = Kind::Part { number, count: pieces.len(), json: Cow::Borrowed(piece) };
-        serde_json::to_writer(&mut *owed, &Line { seq, at, entry })?;
-        owed.push(b'\n');
+        serde_json::to_writer(&mut *queue, &Line { seq, at: time_ms, entry })?;
+        queue.push(b'\n');
     }
     Ok(())
 }
@@ -57,12 +57,12 @@ fn push_split(owed: &mut Vec<u8>, seq: u64, at: u64, json: &str, longest: usize,
 /// Splits text into pieces of at most this many bytes.
 fn split_bytes(text: &str, bytes: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
+    let mut remaining = text;
+    while !remaining.is_empty() {
         // A character has at most four bytes.
-        let (piece, after) = rest.split_at(rest.floor_char_boundary(bytes.max(4)));
+        let (piece, tail) = remaining.split_at(remaining.floor_char_boundary(bytes.max(4)));
         pieces.push(piece);
-        rest = after;
+        remaining = tail;
     }
     pieces
 }
@@ -76,9 +76,9 @@ pub(super) fn is_part(line: &[u8]) -> bool {
 /// Lines of which parts were read.
 #[derive(Default)]
 pub(super) struct PartJoiner {
-    started: BTreeMap<u64, Started>,
+    incomplete: BTreeMap<u64, IncompleteLine>,
     /// Sequence number and part count of completed lines.
-    whole: BTreeSet<(u64, usize)>,
+    completed: BTreeSet<(u64, usize)>,
 }
 
 /// Result of reading a line.
@@ -87,14 +87,14 @@ pub(super) enum PartResult {
     /// A part; others are still missing.
     Part,
     /// The last part; the joined line.
-    Whole(String),
+    Joined(String),
     /// A part that was read before.
     Repeated,
     /// Not a part.
     Other,
 }
 
-struct Started {
+struct IncompleteLine {
     count: usize,
     pieces: BTreeMap<usize, String>,
     /// Numbers of the first and last file line with a part.
@@ -103,31 +103,31 @@ struct Started {
 
 impl PartJoiner {
     /// Reads a line of the file. `at` is its line number, from 1.
-    pub(super) fn read_line(&mut self, at: usize, line: &str) -> PartResult {
+    pub(super) fn read_line(&mut self, line_number: usize, line: &str) -> PartResult {
         let Ok(Line { seq, entry: Kind::Part { number, count, json }, .. }) = serde_json::from_str(line) else {
             return PartResult::Other;
         };
-        if self.whole.contains(&(seq, count)) {
+        if self.completed.contains(&(seq, count)) {
             return PartResult::Repeated;
         }
-        let new = || Started { count, pieces: BTreeMap::new(), lines: (at, at) };
-        let started = self.started.entry(seq).or_insert_with(new);
-        if started.count != count || number >= count {
+        let new_line = || IncompleteLine { count, pieces: BTreeMap::new(), lines: (line_number, line_number) };
+        let incomplete = self.incomplete.entry(seq).or_insert_with(new_line);
+        if incomplete.count != count || number >= count {
             return PartResult::Other;
         }
-        started.lines.1 = at;
-        started.pieces.insert(number, json.into_owned());
-        if started.pieces.len() < count {
+        incomplete.lines.1 = line_number;
+        incomplete.pieces.insert(number, json.into_owned());
+        if incomplete.pieces.len() < count {
             return PartResult::Part;
         }
-        self.whole.insert((seq, count));
-        let pieces = self.started.remove(&seq).into_iter().flat_map(|started| started.pieces.into_values());
-        PartResult::Whole(pieces.collect())
+        self.completed.insert((seq, count));
+        let pieces = self.incomplete.remove(&seq).into_iter().flat_map(|incomplete| incomplete.pieces.into_values());
+        PartResult::Joined(pieces.collect())
     }
 
     /// Returns the incomplete lines: sequence number, and the first and last file line with a part.
     pub(super) fn incomplete_lines(&self) -> impl Iterator<Item = (u64, (usize, usize))> {
-        self.started.iter().map(|(seq, started)| (*seq, started.lines))
+        self.incomplete.iter().map(|(seq, incomplete)| (*seq, incomplete.lines))
     }
 }
 
@@ -136,15 +136,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn joined(bytes: &[u8]) -> Vec<String> {
+    fn join_lines(bytes: &[u8]) -> Vec<String> {
         let mut parts = PartJoiner::default();
         let lines = std::str::from_utf8(bytes).unwrap().lines().enumerate();
-        let whole = |(number, line)| match parts.read_line(number, line) {
-            PartResult::Whole(line) => Some(line),
+        let joined = |(number, line)| match parts.read_line(number, line) {
+            PartResult::Joined(line) => Some(line),
             PartResult::Part | PartResult::Repeated => None,
             PartResult::Other => panic!("{line} is no part"),
         };
-        lines.filter_map(whole).collect()
+        lines.filter_map(joined).collect()
     }
 
     proptest! {
@@ -162,16 +162,16 @@ mod tests {
             lines.reverse();
             let twice: Vec<&[u8]> = lines.iter().flat_map(|line| [*line, *line]).collect();
             for all in [owed.clone(), lines.concat(), twice.concat(), lines.concat().repeat(2)] {
-                prop_assert_eq!(joined(&all), std::slice::from_ref(&json));
+                prop_assert_eq!(join_lines(&all), std::slice::from_ref(&json));
             }
         }
     }
 
     #[test]
     fn missing_part_leaves_the_line_incomplete() {
-        let mut owed = Vec::new();
-        push_split(&mut owed, 7, 1, &"x".repeat(100), 0, 30).unwrap();
-        let text = String::from_utf8(owed).unwrap();
+        let mut queue = Vec::new();
+        push_split(&mut queue, 7, 1, &"x".repeat(100), 0, 30).unwrap();
+        let text = String::from_utf8(queue).unwrap();
         let mut parts = PartJoiner::default();
         for (number, line) in text.lines().enumerate().filter(|(number, _)| *number != 2) {
             assert_eq!(parts.read_line(number + 1, line), PartResult::Part);

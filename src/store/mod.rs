@@ -43,7 +43,7 @@ pub trait Log: Send {
     fn append(&mut self, entry: &Entry) -> io::Result<()>;
 
     /// Stores a piece of an incomplete reply, in the same way.
-    fn append_reply_piece(&mut self, grown: &PartialReply) -> io::Result<()>;
+    fn append_reply_piece(&mut self, piece: &PartialReply) -> io::Result<()>;
 
     /// Tries again to write unsaved entries. Does nothing if everything is saved and the file still exists.
     fn save(&mut self) -> io::Result<()> {
@@ -62,5 +62,5 @@ pub trait Log: Send {
     }
 
     /// Stores a piece of a running call's output, in the same way.
-    fn append_output_piece(&mut self, printed: &PartialOutput) -> io::Result<()>;
+    fn append_output_piece(&mut self, piece: &PartialOutput) -> io::Result<()>;
 }

@@ -20,18 +20,18 @@ pub fn copy_overlays(old: &Path, new: &Path) -> Result<(), (PathBuf, io::Error)>
     if !old.is_dir() {
         return Ok(());
     }
-    let failed = |error| (old.to_owned(), error);
-    private_files::create_folder(new).map_err(failed)?;
-    let mut pair = TreeCopier::open(old, new).map_err(failed)?;
-    for entry in fs::read_dir(old).map_err(failed)? {
-        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).map_err(failed)?;
-        if NOT_COPIED.iter().any(|left| name == *left) {
+    let to_error = |error| (old.to_owned(), error);
+    private_files::create_folder(new).map_err(to_error)?;
+    let mut copier = TreeCopier::open(old, new).map_err(to_error)?;
+    for entry in fs::read_dir(old).map_err(to_error)? {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).map_err(to_error)?;
+        if NOT_COPIED.iter().any(|excluded| name == *excluded) {
             continue;
         }
         if name == "outside" && path.is_dir() {
             copy_overlays(&path, &new.join(&name))?;
         } else {
-            pair.copy(&name).map_err(|(inner, error)| (old.join(inner), error))?;
+            copier.copy(&name).map_err(|(inner, error)| (old.join(inner), error))?;
         }
     }
     Ok(())

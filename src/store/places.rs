@@ -41,8 +41,8 @@ impl Places {
     /// Creates every folder with access for the owner only, tightens existing ones, and removes leftover temporary
     /// files of killed processes.
     pub fn prepare(&self) -> Result<(), Error> {
-        let inside = [self.themes(), self.sessions(), self.drafts(), self.history(), self.tour()];
-        for folder in [&self.config, &self.data].into_iter().chain(&inside) {
+        let data_folders = [self.themes(), self.sessions(), self.drafts(), self.history(), self.tour()];
+        for folder in [&self.config, &self.data].into_iter().chain(&data_folders) {
             private_files::create_folder(folder).map_err(Error::with_path(folder))?;
         }
         for folder in [&self.config, &self.sessions(), &self.drafts(), &self.history()] {
@@ -51,8 +51,8 @@ impl Places {
         // Settings that are links, for example into a dotfiles repository, are written at their target.
         for file in [self.settings(), self.rules(), self.trusted(), self.credentials()] {
             let real = file.canonicalize().ok();
-            let away = real.as_deref().and_then(Path::parent).filter(|_| file.is_symlink());
-            away.into_iter().for_each(private_files::remove_abandoned);
+            let target_folder = real.as_deref().and_then(Path::parent).filter(|_| file.is_symlink());
+            target_folder.into_iter().for_each(private_files::remove_abandoned);
         }
         Ok(())
     }
@@ -151,21 +151,22 @@ mod tests {
     #[test]
     fn removes_temporary_file_at_target_of_linked_settings() {
         let home = tempfile::tempdir().unwrap();
-        let (places, own) = (Places::within(home.path()), home.path().join("dotfiles"));
+        let (places, dotfiles) = (Places::within(home.path()), home.path().join("dotfiles"));
         places.prepare().unwrap();
-        std::fs::create_dir(&own).unwrap();
-        std::fs::write(own.join("aye.toml"), "").unwrap();
-        std::os::unix::fs::symlink(own.join("aye.toml"), places.settings()).unwrap();
+        std::fs::create_dir(&dotfiles).unwrap();
+        std::fs::write(dotfiles.join("aye.toml"), "").unwrap();
+        std::os::unix::fs::symlink(dotfiles.join("aye.toml"), places.settings()).unwrap();
         let old = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
-        let half = |name: &str, old: std::time::SystemTime| {
-            let path = own.join(name);
+        let create_file = |name: &str, old: std::time::SystemTime| {
+            let path = dotfiles.join(name);
             let file = std::fs::File::create(&path).unwrap();
             file.set_modified(old).unwrap();
             path
         };
-        let (left, young) = (half(".half-abcd1234", old), half(".half-abcd1235", std::time::SystemTime::now()));
-        let other = half("half-abcd1234", old);
+        let (abandoned, recent) =
+            (create_file(".half-abcd1234", old), create_file(".half-abcd1235", std::time::SystemTime::now()));
+        let other_name = create_file("half-abcd1234", old);
         places.prepare().unwrap();
-        assert!(!left.exists() && young.exists() && other.exists() && own.join("aye.toml").exists());
+        assert!(!abandoned.exists() && recent.exists() && other_name.exists() && dotfiles.join("aye.toml").exists());
     }
 }

@@ -10,15 +10,15 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 /// Read and write for the owner only.
-const FILE: u32 = 0o600;
+const FILE_MODE: u32 = 0o600;
 /// Access for the owner only.
-const FOLDER: u32 = 0o700;
+const FOLDER_MODE: u32 = 0o700;
 
 /// Creates a folder and missing parents; tightens an existing one.
 pub fn create_folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(FOLDER).create(path)?;
-    if fs::metadata(path)?.mode() & 0o777 != FOLDER {
-        fs::set_permissions(path, Permissions::from_mode(FOLDER))?;
+    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)?;
+    if fs::metadata(path)?.mode() & 0o777 != FOLDER_MODE {
+        fs::set_permissions(path, Permissions::from_mode(FOLDER_MODE))?;
     }
     Ok(())
 }
@@ -30,7 +30,7 @@ pub fn open_append(path: &Path, new: bool) -> io::Result<File> {
         .read(true)
         .append(true)
         .create_new(new)
-        .mode(FILE)
+        .mode(FILE_MODE)
         .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
         .open(path)
         .map_err(explain_error)?;
@@ -66,14 +66,14 @@ fn explain_error(error: io::Error) -> io::Error {
 /// Reads a file; empty if it does not exist, is unreadable or is not a regular file.
 pub fn read_or_empty(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let read = open_read(path).and_then(|mut file| file.read_to_end(&mut bytes));
-    if read.is_ok() { bytes } else { Vec::new() }
+    let result = open_read(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    if result.is_ok() { bytes } else { Vec::new() }
 }
 
 /// Removes all permissions of others, if any.
 pub fn remove_others_access(file: &File) -> io::Result<()> {
-    if file.metadata()?.mode() & 0o777 != FILE {
-        file.set_permissions(Permissions::from_mode(FILE))?;
+    if file.metadata()?.mode() & 0o777 != FILE_MODE {
+        file.set_permissions(Permissions::from_mode(FILE_MODE))?;
     }
     Ok(())
 }
@@ -109,7 +109,7 @@ fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
     let parent = path.parent().unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     let builder =
-        builder.prefix(TEMPORARY_NAME.0).rand_bytes(TEMPORARY_NAME.1).permissions(Permissions::from_mode(FILE));
+        builder.prefix(TEMPORARY_NAME.0).rand_bytes(TEMPORARY_NAME.1).permissions(Permissions::from_mode(FILE_MODE));
     let file = builder.tempfile_in(parent)?;
     // Without locks, only the age shows whether it is still being written.
     let _ = file.as_file().try_lock();
@@ -120,14 +120,15 @@ fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
 pub fn remove_abandoned(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let rest = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_NAME.0));
-        if rest
-            .is_none_or(|rest| rest.len() != TEMPORARY_NAME.1 || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
-        {
+        let suffix = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_NAME.0));
+        if suffix.is_none_or(|suffix| {
+            suffix.len() != TEMPORARY_NAME.1 || !suffix.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        }) {
             continue;
         }
         let Ok(file) = open_read(&entry.path()) else { continue };
-        let age = file.metadata().and_then(|about| about.modified()).ok().and_then(|then| then.elapsed().ok());
+        let age =
+            file.metadata().and_then(|metadata| metadata.modified()).ok().and_then(|modified| modified.elapsed().ok());
         if age.is_some_and(|age| age > MAX_TEMPORARY_AGE) && file.try_lock().is_ok() {
             // Leftovers are harmless.
             let _ = fs::remove_file(entry.path());
@@ -135,11 +136,11 @@ pub fn remove_abandoned(folder: &Path) {
     }
 }
 
-fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>, waits: bool) -> io::Result<File> {
+fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>, syncs: bool) -> io::Result<File> {
     let mut file = temporary_file(path)?;
     write(file.as_file_mut())?;
     remove_others_access(file.as_file())?;
-    if waits {
+    if syncs {
         file.as_file().sync_all()?;
     }
     Ok(file.persist(path)?)
@@ -186,30 +187,39 @@ mod tests {
     fn r56_removes_only_abandoned_temporary_files() {
         let home = tempfile::tempdir().unwrap();
         let old = std::time::SystemTime::now() - 2 * MAX_TEMPORARY_AGE;
-        let put = |name: &str| {
+        let create_old_file = |name: &str| {
             let path = home.path().join(name);
             fs::write(&path, "x").unwrap();
             File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
             path
         };
-        let held = temporary_file(&home.path().join("x")).unwrap();
-        held.as_file().set_modified(old).unwrap();
-        let young = temporary_file(&home.path().join("x")).unwrap().keep().unwrap();
-        let left = put(".half-abcd1234");
-        let stay = [put(".half-abcd"), put(".half-abcd123é"), put("01J.jsonl"), put(".half-abcd1234.toml")];
+        let locked = temporary_file(&home.path().join("x")).unwrap();
+        locked.as_file().set_modified(old).unwrap();
+        let recent = temporary_file(&home.path().join("x")).unwrap().keep().unwrap();
+        let abandoned = create_old_file(".half-abcd1234");
+        let others = [
+            create_old_file(".half-abcd"),
+            create_old_file(".half-abcd123é"),
+            create_old_file("01J.jsonl"),
+            create_old_file(".half-abcd1234.toml"),
+        ];
         let link = home.path().join(".half-abcd5678");
-        std::os::unix::fs::symlink(&stay[2], &link).unwrap();
+        std::os::unix::fs::symlink(&others[2], &link).unwrap();
         remove_abandoned(home.path());
-        assert!(!left.exists() && held.path().exists() && young.1.exists() && link.is_symlink());
-        assert!(stay.iter().all(|path| path.exists()));
+        assert!(!abandoned.exists() && locked.path().exists() && recent.1.exists() && link.is_symlink());
+        assert!(others.iter().all(|path| path.exists()));
         remove_abandoned(&home.path().join("none"));
-        let mut broken = None;
-        let failed = create_file(&home.path().join("y"), |_| {
-            broken = Some(fs::read_dir(home.path()).unwrap().count());
+        let mut count_during_write = None;
+        let result = create_file(&home.path().join("y"), |_| {
+            count_during_write = Some(fs::read_dir(home.path()).unwrap().count());
             Err(io::ErrorKind::StorageFull.into())
         });
-        assert!(failed.is_err());
-        assert_eq!(broken, Some(1 + fs::read_dir(home.path()).unwrap().count()), "the temporary file is removed");
+        assert!(result.is_err());
+        assert_eq!(
+            count_during_write,
+            Some(1 + fs::read_dir(home.path()).unwrap().count()),
+            "the temporary file is removed"
+        );
     }
 
     #[test]
@@ -217,11 +227,11 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("rules.toml");
         replace(&path, b"old").unwrap();
-        let failed = |file: &mut File| {
+        let fail_midway = |file: &mut File| {
             file.write_all(b"ne")?;
             Err(io::ErrorKind::StorageFull.into())
         };
-        assert_eq!(write_atomically(&path, failed, true).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(write_atomically(&path, fail_midway, true).unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no temporary file remains");
     }
@@ -232,9 +242,9 @@ mod tests {
         let (target, link) = (home.path().join("target"), home.path().join("link"));
         fs::write(&target, "x").unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        let told = open_append(&link, false).unwrap_err().to_string();
-        assert_eq!(told, "it is a symbolic link, which is not followed");
-        assert_eq!(open_read(&link).unwrap_err().to_string(), told);
+        let error = open_append(&link, false).unwrap_err().to_string();
+        assert_eq!(error, "it is a symbolic link, which is not followed");
+        assert_eq!(open_read(&link).unwrap_err().to_string(), error);
         assert!(open_append(&link, true).is_err());
         assert_eq!((read_or_empty(&link), read_or_empty(&target)), (vec![], b"x".to_vec()));
     }

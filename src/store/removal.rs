@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub struct Removal {
     places: Places,
-    held: Vec<(SessionId, PathBuf, File)>,
+    locked: Vec<(SessionId, PathBuf, File)>,
 }
 
 impl Removal {
@@ -18,32 +18,32 @@ impl Removal {
     /// # Errors
     /// [`Error::Busy`] if another process has one open, [`Error::Missing`] if one does not exist.
     pub fn lock_all(places: &Places, ids: &[SessionId]) -> Result<Self, Error> {
-        let mut held = Vec::new();
+        let mut locked = Vec::new();
         for id in ids {
             let path = session_header::session_path(&places.sessions(), id);
             let file = session_log::open_locked(&path, id)?;
-            held.push((id.clone(), path, file));
+            locked.push((id.clone(), path, file));
         }
-        Ok(Self { places: places.clone(), held })
+        Ok(Self { places: places.clone(), locked })
     }
 
     /// Removes the sessions. Other data is removed first, so that a session of which something remains can be removed
     /// again. Returns the failures. `empty` deletes an overlay, whatever permissions it has.
-    pub fn remove(self, empty: DeleteFolder) -> Vec<(SessionId, Error)> {
+    pub fn remove(self, delete_folder: DeleteFolder) -> Vec<(SessionId, Error)> {
         let drafts = Drafts::new(&self.places);
-        let mut wrong = Vec::new();
-        for (id, path, file) in self.held {
-            let layer = self.places.rehearsal(&id);
-            let gone = empty(&layer)
-                .map_err(Error::with_path(&layer))
+        let mut failures = Vec::new();
+        for (id, path, file) in self.locked {
+            let overlay = self.places.rehearsal(&id);
+            let result = delete_folder(&overlay)
+                .map_err(Error::with_path(&overlay))
                 .and_then(|()| drafts.remove(&id))
                 .and_then(|()| fs::remove_file(&path).map_err(Error::with_path(&path)));
-            if let Err(error) = gone {
-                wrong.push((id, error));
+            if let Err(error) = result {
+                failures.push((id, error));
             }
             drop(file);
         }
-        wrong
+        failures
     }
 }
 
@@ -59,50 +59,50 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
-    fn places() -> (Folder, Places) {
+    fn create_places() -> (Folder, Places) {
         let home = Folder::new();
         let places = Places::within(home.path());
         places.prepare().unwrap();
         (home, places)
     }
 
-    fn held(places: &Places, id: &str) -> (SessionId, SessionLog) {
+    fn create_session(places: &Places, id: &str) -> (SessionId, SessionLog) {
         let id = SessionId(id.into());
-        let mut lines = SessionLog::new(&places.sessions(), &Header::new(id.clone(), Path::new("/p"), "m", true));
-        lines.append(&Entry::UserMessage { text: "x".into() }).unwrap();
+        let mut log = SessionLog::new(&places.sessions(), &Header::new(id.clone(), Path::new("/p"), "m", true));
+        log.append(&Entry::UserMessage { text: "x".into() }).unwrap();
         Drafts::new(places).save(&Owner::Session(id.clone()), &UnsentText::from_text("unsent")).unwrap();
         for name in [format!("{id}.txt"), format!("{id}-card.txt"), format!("new-0123-{id}.json")] {
             fs::write(places.drafts().join(name), "x").unwrap();
         }
-        let inside = places.rehearsal(&id).join("upper/deep");
-        fs::create_dir_all(&inside).unwrap();
-        fs::write(inside.join("a"), "x").unwrap();
-        std::os::unix::fs::symlink("/", inside.join("link")).unwrap();
-        fs::set_permissions(&inside, Permissions::from_mode(0o500)).unwrap();
-        (id, lines)
+        let folder = places.rehearsal(&id).join("upper/deep");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a"), "x").unwrap();
+        std::os::unix::fs::symlink("/", folder.join("link")).unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(0o500)).unwrap();
+        (id, log)
     }
 
     #[test]
     fn removes_session_with_all_its_data() {
-        let (home, places) = places();
-        let (one, lines) = held(&places, "01A");
-        drop(lines);
-        let (_, other) = held(&places, "01B");
-        drop(other);
-        assert_eq!(Removal::lock_all(&places, &[one]).unwrap().remove(remove_folder).len(), 0);
-        let mut left = Vec::new();
+        let (home, places) = create_places();
+        let (removed, log) = create_session(&places, "01A");
+        drop(log);
+        let (_, kept_log) = create_session(&places, "01B");
+        drop(kept_log);
+        assert_eq!(Removal::lock_all(&places, &[removed]).unwrap().remove(remove_folder).len(), 0);
+        let mut remaining = Vec::new();
         let mut folders = vec![home.path().join("data")];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 assert!(!path.to_string_lossy().contains("01A"), "{path:?}");
-                left.push(path.clone());
+                remaining.push(path.clone());
                 if path.is_dir() && !path.is_symlink() {
                     folders.push(path);
                 }
             }
         }
-        assert!(left.iter().any(|path| path.ends_with("01B/upper/deep/a")), "{left:?}");
+        assert!(remaining.iter().any(|path| path.ends_with("01B/upper/deep/a")), "{remaining:?}");
         assert!(Path::new("/usr").exists());
     }
 
@@ -112,41 +112,41 @@ mod tests {
         crate::project::unprivileged::run_unprivileged(|home| {
             let places = Places::within(home);
             places.prepare().unwrap();
-            let (one, lines) = held(&places, "01A");
-            drop(lines);
-            let inside = places.rehearsal(&one).join("upper/deep");
-            fs::set_permissions(&inside, Permissions::from_mode(0o700)).unwrap();
-            crate::store::overlay_copy::tests::create_deep_folders(&inside);
+            let (first, log) = create_session(&places, "01A");
+            drop(log);
+            let folder = places.rehearsal(&first).join("upper/deep");
+            fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
+            crate::store::overlay_copy::tests::create_deep_folders(&folder);
             for mode in [0o000, 0o300, 0o600] {
-                let shut = inside.join(format!("{mode:o}"));
-                fs::create_dir_all(shut.join("deep")).unwrap();
-                fs::write(shut.join("a"), "x").unwrap();
-                fs::set_permissions(shut.join("deep"), Permissions::from_mode(mode)).unwrap();
-                fs::set_permissions(shut, Permissions::from_mode(mode)).unwrap();
+                let closed = folder.join(format!("{mode:o}"));
+                fs::create_dir_all(closed.join("deep")).unwrap();
+                fs::write(closed.join("a"), "x").unwrap();
+                fs::set_permissions(closed.join("deep"), Permissions::from_mode(mode)).unwrap();
+                fs::set_permissions(closed, Permissions::from_mode(mode)).unwrap();
             }
-            let (two, lines) = held(&places, "01B");
-            drop(lines);
+            let (second, log) = create_session(&places, "01B");
+            drop(log);
             let elsewhere = home.join("elsewhere");
-            fs::rename(places.rehearsal(&two), &elsewhere).unwrap();
-            std::os::unix::fs::symlink(&elsewhere, places.rehearsal(&two)).unwrap();
-            let wrong = Removal::lock_all(&places, &[one.clone(), two.clone()]).unwrap().remove(remove_folder);
-            assert_eq!(wrong.iter().map(|(id, _)| id).collect::<Vec<_>>(), [&two], "{wrong:?}");
-            assert!(!places.rehearsal(&one).exists() && elsewhere.join("upper/deep/a").exists());
+            fs::rename(places.rehearsal(&second), &elsewhere).unwrap();
+            std::os::unix::fs::symlink(&elsewhere, places.rehearsal(&second)).unwrap();
+            let failures = Removal::lock_all(&places, &[first.clone(), second.clone()]).unwrap().remove(remove_folder);
+            assert_eq!(failures.iter().map(|(id, _)| id).collect::<Vec<_>>(), [&second], "{failures:?}");
+            assert!(!places.rehearsal(&first).exists() && elsewhere.join("upper/deep/a").exists());
             assert_eq!(fs::read_dir(places.sessions()).unwrap().count(), 1);
         });
     }
 
     #[test]
     fn r54_open_session_prevents_removal_of_all() {
-        let (_home, places) = places();
-        let (one, lines) = held(&places, "01A");
-        let (two, other) = held(&places, "01B");
-        drop(lines);
-        let ids = [one.clone(), two];
+        let (_home, places) = create_places();
+        let (first, log) = create_session(&places, "01A");
+        let (second, open_log) = create_session(&places, "01B");
+        drop(log);
+        let ids = [first.clone(), second];
         assert!(matches!(Removal::lock_all(&places, &ids).unwrap_err(), Error::Busy(_)));
-        let missing = Removal::lock_all(&places, &[one, SessionId("01C".into())]).unwrap_err();
+        let missing = Removal::lock_all(&places, &[first, SessionId("01C".into())]).unwrap_err();
         assert_eq!(missing.to_string(), "no session matches 01C");
         assert_eq!(Sessions::new(places.sessions()).list_all().unwrap().len(), 2);
-        drop(other);
+        drop(open_log);
     }
 }

@@ -36,7 +36,7 @@ pub struct SearchWords {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HitSource {
     /// The user: a message, an answer, or the reason of a denial.
-    Person,
+    User,
     /// The model's reply.
     Model,
     /// A question of the model.
@@ -51,7 +51,7 @@ impl HitSource {
     /// Returns a one-word label.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Person => "you",
+            Self::User => "you",
             Self::Model => "model",
             Self::Question => "question",
             Self::Call => "call",
@@ -67,7 +67,7 @@ pub struct Hit {
     /// The line with the longest word, unmodified: it may contain terminal control characters.
     pub line: String,
     /// Time in milliseconds since 1970; 0 if unknown.
-    pub at: u64,
+    pub time_ms: u64,
 }
 
 /// A session with hits.
@@ -77,7 +77,7 @@ pub struct SessionHits {
     /// The hits, oldest first.
     pub hits: Vec<Hit>,
     /// True if there are more hits than requested.
-    pub more: bool,
+    pub has_more: bool,
 }
 
 /// Limits of a search.
@@ -101,41 +101,41 @@ impl SearchWords {
         // As written in the file, with some characters escaped. A very long word is matched by its beginning first,
         // then compared completely.
         let beginning: String = longest.chars().take(MAX_PREFIX_CHARS).collect();
-        let written = serde_json::to_string(&beginning).ok()?;
-        let written = written.strip_prefix('"')?.strip_suffix('"')?;
+        let escaped = serde_json::to_string(&beginning).ok()?;
+        let escaped = escaped.strip_prefix('"')?.strip_suffix('"')?;
         let longest = RegexMatcherBuilder::new()
             .fixed_strings(true)
             .case_insensitive(true)
             .line_terminator(Some(b'\n'))
             // The words in a split line are escaped twice.
-            .build_literals(&[written, line_parts::KIND])
+            .build_literals(&[escaped, line_parts::KIND])
             .ok()?;
         Some(Self { words, longest })
     }
 
     /// Returns the line with the longest word if the text contains all words.
     fn matching_line<'a>(&self, text: &'a str) -> Option<&'a str> {
-        let low = text.to_lowercase();
-        if !self.words.iter().all(|word| low.contains(word.as_str())) {
+        let lowercase = text.to_lowercase();
+        if !self.words.iter().all(|word| lowercase.contains(word.as_str())) {
             return None;
         }
         let longest = self.words.first()?;
-        let has = |line: &&str| line.to_lowercase().contains(longest.as_str());
-        Some(text.lines().find(has).unwrap_or(text))
+        let contains_longest = |line: &&str| line.to_lowercase().contains(longest.as_str());
+        Some(text.lines().find(contains_longest).unwrap_or(text))
     }
 
     /// Shortens a line so that it starts shortly before the first word in it.
     pub fn from_word<'a>(&self, line: &'a str) -> Cow<'a, str> {
-        let low = line.to_lowercase();
-        let first = self.words.iter().filter_map(|word| low.find(word.as_str())).min().unwrap_or(0);
-        let before = low[..first].chars().count();
-        if before <= CHARS_BEFORE_SHORT {
+        let lowercase = line.to_lowercase();
+        let first = self.words.iter().filter_map(|word| lowercase.find(word.as_str())).min().unwrap_or(0);
+        let chars_before = lowercase[..first].chars().count();
+        if chars_before <= CHARS_BEFORE_SHORT {
             return Cow::Borrowed(line);
         }
-        let rest: String = line.chars().skip(before - CHARS_BEFORE_SHORT / 2).collect();
+        let tail: String = line.chars().skip(chars_before - CHARS_BEFORE_SHORT / 2).collect();
         // Do not start within a word.
-        let start = rest.find(' ').filter(|at| *at <= CHARS_BEFORE_SHORT / 2).map_or(0, |at| at + 1);
-        Cow::Owned(format!("…{}", &rest[start..]))
+        let start = tail.find(' ').filter(|index| *index <= CHARS_BEFORE_SHORT / 2).map_or(0, |index| index + 1);
+        Cow::Owned(format!("…{}", &tail[start..]))
     }
 
     /// Shortens a line around the longest word.
@@ -144,12 +144,12 @@ impl SearchWords {
         if line.chars().count() <= MAX_LINE_CHARS {
             return line.to_owned();
         }
-        let low = line.to_lowercase();
-        let at = self.words.first().and_then(|word| low.find(word.as_str())).unwrap_or(0);
-        let before = low[..at].chars().count().saturating_sub(CHARS_BEFORE);
-        let shown: String = line.chars().skip(before).take(MAX_LINE_CHARS).collect();
-        let (start, end) = (before > 0, line.chars().count() > before + MAX_LINE_CHARS);
-        format!("{}{shown}{}", if start { "…" } else { "" }, if end { "…" } else { "" })
+        let lowercase = line.to_lowercase();
+        let index = self.words.first().and_then(|word| lowercase.find(word.as_str())).unwrap_or(0);
+        let skipped = lowercase[..index].chars().count().saturating_sub(CHARS_BEFORE);
+        let excerpt: String = line.chars().skip(skipped).take(MAX_LINE_CHARS).collect();
+        let (start, end) = (skipped > 0, line.chars().count() > skipped + MAX_LINE_CHARS);
+        format!("{}{excerpt}{}", if start { "…" } else { "" }, if end { "…" } else { "" })
     }
 }
 
@@ -160,13 +160,13 @@ impl Sessions {
         &self,
         words: &SearchWords,
         scope: &Scope<'_>,
-        found: &mut dyn FnMut(SessionHits) -> ControlFlow<()>,
+        report: &mut dyn FnMut(SessionHits) -> ControlFlow<()>,
     ) -> Result<Vec<(SessionId, String)>, Error> {
         let mut searcher = SearcherBuilder::new()
             .bom_sniffing(false)
             .heap_limit(Some(2 * session_reader::MAX_LINE_BYTES as usize))
             .build();
-        let mut unread = Vec::new();
+        let mut unreadable = Vec::new();
         for file in self.session_files()? {
             if !(scope.is_wanted)() {
                 break;
@@ -177,17 +177,17 @@ impl Sessions {
             let mut hits = FileHits::new(words, scope);
             match search_file(&mut searcher, &file.path, &mut hits) {
                 Ok(()) => {}
-                Err(error) => unread.push((file.id.clone(), error.to_string())),
+                Err(error) => unreadable.push((file.id.clone(), error.to_string())),
             }
             if hits.hits.is_empty() {
                 continue;
             }
-            let (listed, hits, more) = (read_listing(&file), hits.hits, hits.more);
-            if found(SessionHits { listed, hits, more }).is_break() {
+            let (listed, hits, has_more) = (read_listing(&file), hits.hits, hits.has_more);
+            if report(SessionHits { listed, hits, has_more }).is_break() {
                 break;
             }
         }
-        Ok(unread)
+        Ok(unreadable)
     }
 }
 
@@ -197,17 +197,17 @@ fn search_file(searcher: &mut Searcher, path: &Path, hits: &mut FileHits<'_>) ->
     if hits.has_parts {
         // Words may be in different parts, so the whole file is read.
         *hits = FileHits::new(hits.words, hits.scope);
-        let read = session_reader::read(path).map_err(io::Error::other)?;
-        for (entry, at) in read.entries.iter().zip(&read.times) {
-            if !hits.add_entry(entry, *at) {
+        let session = session_reader::read(path).map_err(io::Error::other)?;
+        for (entry, time) in session.entries.iter().zip(&session.times) {
+            if !hits.add_entry(entry, *time) {
                 break;
             }
         }
         return Ok(());
     }
-    let Some((offset, _)) = hits.halves.last() else { return Ok(()) };
+    let Some((offset, _)) = hits.incomplete_hits.last() else { return Ok(()) };
     if hits.hits.len() < hits.scope.max_hits && is_incomplete_reply(&mut file, *offset)? {
-        hits.hits.extend(hits.halves.pop().map(|(_, hit)| hit));
+        hits.hits.extend(hits.incomplete_hits.pop().map(|(_, hit)| hit));
     }
     Ok(())
 }
@@ -219,7 +219,7 @@ fn is_incomplete_reply(file: &mut File, offset: u64) -> io::Result<bool> {
         return Ok(false);
     }
     file.seek(SeekFrom::Start(offset))?;
-    Ok(session_reader::without_header(file.take(MAX_TAIL_BYTES))?.incomplete_count > 0)
+    Ok(session_reader::read_without_header(file.take(MAX_TAIL_BYTES))?.incomplete_count > 0)
 }
 
 /// Hits in one file so far.
@@ -228,27 +228,27 @@ struct FileHits<'a> {
     scope: &'a Scope<'a>,
     hits: Vec<Hit>,
     /// Hits in pieces of replies, with the offset of their line. They count only if the reply is incomplete.
-    halves: Vec<(u64, Hit)>,
-    more: bool,
+    incomplete_hits: Vec<(u64, Hit)>,
+    has_more: bool,
     /// True if the file has entries in parts.
     has_parts: bool,
 }
 
 impl<'a> FileHits<'a> {
     fn new(words: &'a SearchWords, scope: &'a Scope<'a>) -> Self {
-        Self { words, scope, hits: Vec::new(), halves: Vec::new(), more: false, has_parts: false }
+        Self { words, scope, hits: Vec::new(), incomplete_hits: Vec::new(), has_more: false, has_parts: false }
     }
 
     /// Adds an entry if it contains all words. Returns whether to continue.
-    fn add_entry(&mut self, entry: &Entry, at: u64) -> bool {
-        let Some((whose, text)) = match_entry(entry, self.words) else { return true };
-        let hit = Hit { source: whose, line: self.words.shorten_line(&text), at };
+    fn add_entry(&mut self, entry: &Entry, time_ms: u64) -> bool {
+        let Some((source, text)) = match_entry(entry, self.words) else { return true };
+        let hit = Hit { source, line: self.words.shorten_line(&text), time_ms };
         // A file may have every line twice.
-        if at != 0 && self.hits.contains(&hit) {
+        if time_ms != 0 && self.hits.contains(&hit) {
             return true;
         }
         if self.hits.len() == self.scope.max_hits {
-            self.more = true;
+            self.has_more = true;
             return false;
         }
         self.hits.push(hit);
@@ -262,7 +262,7 @@ impl Sink for &mut FileHits<'_> {
     fn matched(&mut self, _: &Searcher, matched: &SinkMatch<'_>) -> io::Result<bool> {
         let mut offset = matched.absolute_byte_offset();
         for line in matched.lines() {
-            let here = offset;
+            let line_offset = offset;
             offset += line.len() as u64;
             if !(self.scope.is_wanted)() {
                 return Ok(false);
@@ -271,16 +271,16 @@ impl Sink for &mut FileHits<'_> {
                 self.has_parts = true;
                 return Ok(false);
             }
-            let Ok(read) = session_reader::without_header(line) else { continue };
-            for (entry, at) in read.entries.iter().zip(&read.times) {
-                if read.incomplete_count == 0 {
-                    if !self.add_entry(entry, *at) {
+            let Ok(session) = session_reader::read_without_header(line) else { continue };
+            for (entry, time) in session.entries.iter().zip(&session.times) {
+                if session.incomplete_count == 0 {
+                    if !self.add_entry(entry, *time) {
                         return Ok(false);
                     }
-                } else if let Some((whose, text)) = match_entry(entry, self.words) {
-                    let hit = Hit { source: whose, line: self.words.shorten_line(&text), at: *at };
-                    self.halves.clear();
-                    self.halves.push((here, hit));
+                } else if let Some((source, text)) = match_entry(entry, self.words) {
+                    let hit = Hit { source, line: self.words.shorten_line(&text), time_ms: *time };
+                    self.incomplete_hits.clear();
+                    self.incomplete_hits.push((line_offset, hit));
                 }
             }
         }
@@ -290,14 +290,14 @@ impl Sink for &mut FileHits<'_> {
 
 /// Returns the source and the matching line of an entry that contains all words.
 fn match_entry(entry: &Entry, words: &SearchWords) -> Option<(HitSource, String)> {
-    let one = |whose: HitSource, text: &str| words.matching_line(text).map(|line| (whose, line.to_owned()));
+    let match_text = |source: HitSource, text: &str| words.matching_line(text).map(|line| (source, line.to_owned()));
     match entry.unwrap_sub_agent() {
-        Entry::UserMessage { text } => one(HitSource::Person, text),
-        Entry::Replied { text, .. } => one(HitSource::Model, text),
-        Entry::Titled { title, .. } => one(HitSource::Title, title),
+        Entry::UserMessage { text } => match_text(HitSource::User, text),
+        Entry::Replied { text, .. } => match_text(HitSource::Model, text),
+        Entry::Titled { title, .. } => match_text(HitSource::Title, title),
         Entry::Planned { summary, preview, .. } => match &**preview {
-            Preview::Command(line) => one(HitSource::Call, &line.command),
-            Preview::Text(_) | Preview::Edit(_) | Preview::Batch(_) => one(HitSource::Call, summary),
+            Preview::Command(line) => match_text(HitSource::Call, &line.command),
+            Preview::Text(_) | Preview::Edit(_) | Preview::Batch(_) => match_text(HitSource::Call, summary),
         },
         Entry::Asked { questions, .. } => {
             let mut text = String::new();
@@ -308,23 +308,23 @@ fn match_entry(entry: &Entry, words: &SearchWords) -> Option<(HitSource, String)
                 }
                 text.push('\n');
             }
-            one(HitSource::Question, &text)
+            match_text(HitSource::Question, &text)
         }
         Entry::Answered { answer, .. } => {
             let mut text = String::new();
-            for given in &answer.answers {
-                if let AnswerValue::Text(words) = &given.value {
-                    text.push_str(words);
+            for item in &answer.answers {
+                if let AnswerValue::Text(typed) = &item.value {
+                    text.push_str(typed);
                 }
-                for note in std::iter::once(&given.note).chain(given.notes.iter().map(|note| &note.text)) {
+                for note in std::iter::once(&item.note).chain(item.notes.iter().map(|note| &note.text)) {
                     text.push('\n');
                     text.push_str(note);
                 }
                 text.push('\n');
             }
-            one(HitSource::Person, &text)
+            match_text(HitSource::User, &text)
         }
-        Entry::Decided { decision: Decision::Deny(text), .. } => one(HitSource::Person, text),
+        Entry::Decided { decision: Decision::Deny(text), .. } => match_text(HitSource::User, text),
         Entry::Decided { .. }
         | Entry::Settled { .. }
         | Entry::Reviewed { .. }

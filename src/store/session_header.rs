@@ -42,7 +42,7 @@ impl Header {
     }
 
     /// Returns whether the session belongs to this folder. Compares the displayable names.
-    pub fn is_of(&self, project: &Path) -> bool {
+    pub fn is_in_project(&self, project: &Path) -> bool {
         self.folder.to_string_lossy() == project.to_string_lossy()
     }
 }

@@ -48,9 +48,9 @@ pub struct Listed {
     /// Size of the file.
     pub bytes: u64,
     /// True if a question or an approval waits for the user.
-    pub waits: bool,
+    pub has_open_prompt: bool,
     /// Problem of the file as one sentence for the user, if any.
-    pub broken: Option<String>,
+    pub problem: Option<String>,
 }
 
 /// The most recently changed session of a project.
@@ -92,10 +92,10 @@ impl Sessions {
     }
 
     /// Returns the sessions of a project in the same order, and unreadable ones that may belong to it.
-    pub fn of_project(&self, project: &Path) -> Result<Vec<Listed>, Error> {
+    pub fn list_by_project(&self, project: &Path) -> Result<Vec<Listed>, Error> {
         let files = self.session_files()?.into_iter();
-        let may_be = |file: &SessionFile| !matches!(project_of(file, project), ProjectOf::Other);
-        Ok(files.filter(may_be).map(|file| read_listing(&file)).collect())
+        let may_belong = |file: &SessionFile| !matches!(project_of(file, project), ProjectOf::Other);
+        Ok(files.filter(may_belong).map(|file| read_listing(&file)).collect())
     }
 
     /// Returns the most recently changed session of this project.
@@ -105,7 +105,7 @@ impl Sessions {
             match project_of(&file, project) {
                 ProjectOf::This => return Ok(Latest { id: file.id, unreadable }),
                 ProjectOf::Other => {}
-                ProjectOf::Unknown(why) => unreadable.push((file.id, why)),
+                ProjectOf::Unknown(reason) => unreadable.push((file.id, reason)),
             }
         }
         Err(match unreadable.is_empty() {
@@ -116,16 +116,16 @@ impl Sessions {
 
     /// Returns the only session whose ID is or starts with `name`, ignoring case.
     pub fn find_id(&self, name: &str) -> Result<SessionId, Error> {
-        let wanted = name.trim().to_ascii_uppercase();
-        let mut fits: Vec<SessionId> = self.session_files()?.into_iter().map(|file| file.id).collect();
-        fits.retain(|id| !wanted.is_empty() && id.0.to_ascii_uppercase().starts_with(&wanted));
-        if let Some(exact) = fits.iter().position(|id| id.0.eq_ignore_ascii_case(&wanted)) {
-            return Ok(fits.swap_remove(exact));
+        let prefix = name.trim().to_ascii_uppercase();
+        let mut candidates: Vec<SessionId> = self.session_files()?.into_iter().map(|file| file.id).collect();
+        candidates.retain(|id| !prefix.is_empty() && id.0.to_ascii_uppercase().starts_with(&prefix));
+        if let Some(index) = candidates.iter().position(|id| id.0.eq_ignore_ascii_case(&prefix)) {
+            return Ok(candidates.swap_remove(index));
         }
-        match fits.len() {
+        match candidates.len() {
             0 => Err(Error::Missing(name.to_owned())),
-            1 => Ok(fits.swap_remove(0)),
-            _ => Err(Error::Ambiguous { prefix: name.to_owned(), candidates: fits }),
+            1 => Ok(candidates.swap_remove(0)),
+            _ => Err(Error::Ambiguous { prefix: name.to_owned(), candidates }),
         }
     }
 
@@ -136,21 +136,21 @@ impl Sessions {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Error::with_path(&self.folder)(error)),
         };
-        let found = |path: PathBuf| {
+        let to_session_file = |path: PathBuf| {
             let id = id_of(&path)?;
-            let modified = fs::metadata(&path).and_then(|data| data.modified());
+            let modified = fs::metadata(&path).and_then(|metadata| metadata.modified());
             Some(SessionFile { id, path, modified: modified.unwrap_or(SystemTime::UNIX_EPOCH) })
         };
-        let mut files: Vec<SessionFile> = entries.filter_map(|entry| found(entry.ok()?.path())).collect();
+        let mut files: Vec<SessionFile> = entries.filter_map(|entry| to_session_file(entry.ok()?.path())).collect();
         files.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.id.cmp(&a.id)));
         Ok(files)
     }
 
     /// Sets the title of a session, as if the user did.
     pub fn rename(&self, id: &SessionId, title: &str) -> Result<(), Error> {
-        let (mut lines, _) = self.open(id)?;
+        let (mut log, _) = self.open(id)?;
         let titled = Entry::Titled { title: title.to_owned(), by: TitleSource::User, usage: None };
-        lines.append(&titled).map_err(Error::with_path(lines.path()))
+        log.append(&titled).map_err(Error::with_path(log.path()))
     }
 
     /// Opens a session to continue it.
@@ -170,9 +170,9 @@ impl Sessions {
 }
 
 fn id_of(path: &Path) -> Option<SessionId> {
-    let sessions = path.extension() == Some(OsStr::new("jsonl"));
+    let is_session = path.extension() == Some(OsStr::new("jsonl"));
     let name = path.file_stem()?.to_str()?;
-    (sessions && !name.starts_with('.')).then(|| SessionId(name.to_owned()))
+    (is_session && !name.starts_with('.')).then(|| SessionId(name.to_owned()))
 }
 
 /// A session file that was not read yet.
@@ -192,23 +192,23 @@ enum ProjectOf {
 
 /// Determines the project of a session.
 fn project_of(file: &SessionFile, project: &Path) -> ProjectOf {
-    let is_this = |is: bool| if is { ProjectOf::This } else { ProjectOf::Other };
-    let open = || -> io::Result<Vec<u8>> {
+    let project_if = |belongs: bool| if belongs { ProjectOf::This } else { ProjectOf::Other };
+    let read_head = || -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         open_regular(&file.path)?.take(MAX_HEADER_BYTES).read_to_end(&mut head)?;
         Ok(head)
     };
-    let head = match open() {
+    let head = match read_head() {
         Ok(head) => head,
         // It was removed after listing.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return ProjectOf::Other,
         Err(error) => return ProjectOf::Unknown(error.to_string()),
     };
     match session_reader::read_from(&mut Cursor::new(&head)) {
-        Ok(StoredSession { header: Some(header), .. }) => is_this(header.is_of(project)),
-        Ok(read) => match folder_in(&head) {
+        Ok(StoredSession { header: Some(header), .. }) => project_if(header.is_in_project(project)),
+        Ok(session) => match folder_in(&head) {
             Some(folder) if folder != project.to_string_lossy() => ProjectOf::Other,
-            Some(_) | None => ProjectOf::Unknown(missing_header_reason(&read)),
+            Some(_) | None => ProjectOf::Unknown(missing_header_reason(&session)),
         },
         Err(error) => ProjectOf::Unknown(error.to_string()),
     }
@@ -218,8 +218,8 @@ fn project_of(file: &SessionFile, project: &Path) -> ProjectOf {
 fn folder_in(head: &[u8]) -> Option<String> {
     const FIELD: &[u8] = b"\"folder\":";
     let line = head.split(|byte| *byte == b'\n').next()?;
-    let at = line.windows(FIELD.len()).position(|window| window == FIELD)?;
-    serde_json::Deserializer::from_slice(&line[at + FIELD.len()..]).into_iter().next()?.ok()
+    let position = line.windows(FIELD.len()).position(|window| window == FIELD)?;
+    serde_json::Deserializer::from_slice(&line[position + FIELD.len()..]).into_iter().next()?.ok()
 }
 
 /// Returns whether a file belongs to this project, as far as it is readable.
@@ -228,9 +228,9 @@ pub(super) fn belongs_to(file: &SessionFile, project: &Path) -> bool {
 }
 
 /// Returns why a session has no header.
-fn missing_header_reason(read: &StoredSession) -> String {
-    let headless = read.notices.iter().find(|notice| notice.problem == Problem::NoHeader);
-    headless.map_or("it is empty".to_owned(), ToString::to_string)
+fn missing_header_reason(session: &StoredSession) -> String {
+    let header_notice = session.notices.iter().find(|notice| notice.problem == Problem::NoHeader);
+    header_notice.map_or("it is empty".to_owned(), ToString::to_string)
 }
 
 /// Opens a regular file. Permissions of others are removed if possible.
@@ -242,7 +242,7 @@ fn open_regular(path: &Path) -> io::Result<File> {
 
 /// Reads one file; errors are reported in the result.
 pub(super) fn read_listing(file: &SessionFile) -> Listed {
-    let mut row = Listed {
+    let mut listed = Listed {
         id: file.id.clone(),
         title: None,
         time: String::new(),
@@ -252,41 +252,41 @@ pub(super) fn read_listing(file: &SessionFile) -> Listed {
         dry_run: false,
         from: None,
         bytes: 0,
-        waits: false,
-        broken: None,
+        has_open_prompt: false,
+        problem: None,
     };
-    if let Err(error) = fill_listing(&file.path, &mut row) {
-        row.broken = Some(error.to_string());
+    if let Err(error) = fill_listing(&file.path, &mut listed) {
+        listed.problem = Some(error.to_string());
     }
-    row
+    listed
 }
 
-fn fill_listing(path: &Path, row: &mut Listed) -> io::Result<()> {
+fn fill_listing(path: &Path, listed: &mut Listed) -> io::Result<()> {
     let mut file = open_regular(path)?;
-    row.bytes = file.metadata()?.len();
-    let (head, tail) = if row.bytes <= HEAD_BYTES + TAIL_BYTES {
-        (read_part(&mut file, row.bytes, true)?, StoredSession::default())
+    listed.bytes = file.metadata()?.len();
+    let (head, tail) = if listed.bytes <= HEAD_BYTES + TAIL_BYTES {
+        (read_part(&mut file, listed.bytes, true)?, StoredSession::default())
     } else {
         let head = read_part(&mut file, HEAD_BYTES, true)?;
-        file.seek(SeekFrom::Start(row.bytes - TAIL_BYTES))?;
+        file.seek(SeekFrom::Start(listed.bytes - TAIL_BYTES))?;
         (head, read_part(&mut file, TAIL_BYTES, false)?)
     };
     match head.header {
         Some(header) => {
-            row.time = header.time;
-            row.folder = header.folder;
-            row.model = header.model;
-            row.dry_run = header.dry_run;
-            row.from = header.from;
+            listed.time = header.time;
+            listed.folder = header.folder;
+            listed.model = header.model;
+            listed.dry_run = header.dry_run;
+            listed.from = header.from;
         }
-        None => row.broken = Some(missing_header_reason(&head)),
+        None => listed.problem = Some(missing_header_reason(&head)),
     }
     let session = Session::replay(head.entries.into_iter().chain(tail.entries));
-    row.title = session.title().map(str::to_owned);
+    listed.title = session.title().map(str::to_owned);
     if let Some(model) = session.model() {
-        row.model = model.to_owned();
+        listed.model = model.to_owned();
     }
-    row.waits = has_open_prompt(session.entries());
+    listed.has_open_prompt = has_open_prompt(session.entries());
     Ok(())
 }
 
@@ -297,19 +297,19 @@ fn read_part(file: &mut File, bytes: u64, beginning: bool) -> io::Result<StoredS
     if beginning {
         return session_reader::read_from(&mut Cursor::new(text));
     }
-    let first = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1);
-    session_reader::without_header(&mut Cursor::new(&text[first..]))
+    let start = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1);
+    session_reader::read_without_header(&mut Cursor::new(&text[start..]))
 }
 
 /// Returns whether a prompt was open when the last entry was written.
 fn has_open_prompt(entries: &[Entry]) -> bool {
-    let mut open: HashSet<&CallId> = HashSet::new();
+    let mut open_calls: HashSet<&CallId> = HashSet::new();
     for entry in entries {
         match entry.unwrap_sub_agent() {
-            Entry::Asked { call, .. } => drop(open.insert(call)),
-            Entry::Planned { call, verdict, .. } if verdict == "ask" => drop(open.insert(call)),
+            Entry::Asked { call, .. } => drop(open_calls.insert(call)),
+            Entry::Planned { call, verdict, .. } if verdict == "ask" => drop(open_calls.insert(call)),
             Entry::Decided { call, .. } | Entry::Answered { call, .. } | Entry::Settled { call, .. } => {
-                open.remove(call);
+                open_calls.remove(call);
             }
             Entry::UserMessage { .. }
             | Entry::Replied { .. }
@@ -325,7 +325,7 @@ fn has_open_prompt(entries: &[Entry]) -> bool {
             | Entry::DryRunChanged { .. } => {}
         }
     }
-    !open.is_empty()
+    !open_calls.is_empty()
 }
 
 #[cfg(test)]

@@ -42,17 +42,17 @@ impl SessionLog {
     pub fn open(sessions: &Path, id: &SessionId) -> Result<(Self, StoredSession), Error> {
         let path = session_path(sessions, id);
         let mut file = open_locked(&path, id)?;
-        let read = session_reader::read_from(&mut file).map_err(Error::with_path(&path))?;
-        let mut owed = Vec::new();
+        let session = session_reader::read_from(&mut file).map_err(Error::with_path(&path))?;
+        let mut queued = Vec::new();
         if !ends_a_line(&mut file).map_err(Error::with_path(&path))? {
-            owed.push(b'\n');
+            queued.push(b'\n');
         }
-        let mut seq = read.last_seq.saturating_add(1);
-        for entry in &read.entries[read.entries.len() - read.incomplete_count..] {
-            write_line(&mut owed, seq, entry).map_err(Error::with_path(&path))?;
+        let mut seq = session.last_seq.saturating_add(1);
+        for entry in &session.entries[session.entries.len() - session.incomplete_count..] {
+            write_line(&mut queued, seq, entry).map_err(Error::with_path(&path))?;
             seq = seq.saturating_add(1);
         }
-        Ok((Self { path, file: Some(file), queued: owed, unsaved: read.incomplete_count, seq }, read))
+        Ok((Self { path, file: Some(file), queued, unsaved: session.incomplete_count, seq }, session))
     }
 
     /// Returns the path of the file, which may not exist yet.
@@ -77,10 +77,10 @@ impl SessionLog {
             && is_deleted(file)
         {
             // Another program deleted the file while it was open. Its content is still readable, and is written again.
-            let mut held = Vec::new();
+            let mut content = Vec::new();
             file.seek(SeekFrom::Start(0))?;
-            file.read_to_end(&mut held)?;
-            self.queue_for_new_file(create_locked(&self.path)?, held);
+            file.read_to_end(&mut content)?;
+            self.queue_for_new_file(create_locked(&self.path)?, content);
         }
         let file = match &mut self.file {
             Some(file) => file,
@@ -92,9 +92,9 @@ impl SessionLog {
     }
 
     /// Queues the old file's content for a new file, before everything else. If the disk is full it is written later.
-    fn queue_for_new_file(&mut self, anew: File, mut held: Vec<u8>) {
-        held.append(&mut self.queued);
-        (self.file, self.queued) = (Some(anew), held);
+    fn queue_for_new_file(&mut self, new_file: File, mut content: Vec<u8>) {
+        content.append(&mut self.queued);
+        (self.file, self.queued) = (Some(new_file), content);
     }
 }
 
@@ -142,28 +142,28 @@ impl Log for SessionLog {
     }
 
     fn save_to(&mut self, file: &Path) -> io::Result<()> {
-        let mut all = Vec::new();
-        if let Some(own) = &mut self.file {
-            own.seek(SeekFrom::Start(0))?;
-            own.read_to_end(&mut all)?;
+        let mut content = Vec::new();
+        if let Some(current) = &mut self.file {
+            current.seek(SeekFrom::Start(0))?;
+            current.read_to_end(&mut content)?;
         }
-        all.extend_from_slice(&self.queued);
-        let mut other = private_files::open_append(file, true)?;
-        let written = other.write_all(&all).and_then(|()| other.sync_all());
+        content.extend_from_slice(&self.queued);
+        let mut copy = private_files::open_append(file, true)?;
+        let result = copy.write_all(&content).and_then(|()| copy.sync_all());
         // An incomplete file is removed, so that the name is free for the next attempt.
-        written.inspect_err(|_| drop(std::fs::remove_file(file)))
+        result.inspect_err(|_| drop(std::fs::remove_file(file)))
     }
 
     fn unsaved_count(&self) -> usize {
         self.unsaved
     }
 
-    fn append_reply_piece(&mut self, grown: &PartialReply) -> io::Result<()> {
-        self.append_line(incomplete_replies::Line::reply_piece(self.seq, now_ms(), grown))
+    fn append_reply_piece(&mut self, piece: &PartialReply) -> io::Result<()> {
+        self.append_line(incomplete_replies::Line::reply_piece(self.seq, now_ms(), piece))
     }
 
-    fn append_output_piece(&mut self, printed: &PartialOutput) -> io::Result<()> {
-        self.append_line(incomplete_replies::Line::output_piece(self.seq, now_ms(), printed))
+    fn append_output_piece(&mut self, piece: &PartialOutput) -> io::Result<()> {
+        self.append_line(incomplete_replies::Line::output_piece(self.seq, now_ms(), piece))
     }
 }
 
@@ -177,10 +177,10 @@ impl Drop for SessionLog {
 }
 
 /// Queues an entry's line, in parts if it is long. On error nothing is queued.
-fn write_line(owed: &mut Vec<u8>, seq: u64, entry: &Entry) -> io::Result<()> {
-    let at = now_ms();
-    let json = serde_json::to_string(&Line { seq, at, entry })?;
-    line_parts::push_line(owed, seq, at, &json)
+fn write_line(queue: &mut Vec<u8>, seq: u64, entry: &Entry) -> io::Result<()> {
+    let time_ms = now_ms();
+    let json = serde_json::to_string(&Line { seq, at: time_ms, entry })?;
+    line_parts::push_line(queue, seq, time_ms, &json)
 }
 
 /// Returns the milliseconds since 1970.
@@ -190,11 +190,11 @@ fn now_ms() -> u64 {
 
 /// Writes the queued bytes, usually in one call. Unwritten bytes stay queued, so that the next attempt completes a
 /// partly written line.
-fn write_queued(file: &mut impl Write, owed: &mut Vec<u8>) -> io::Result<()> {
-    while !owed.is_empty() {
-        match file.write(owed) {
+fn write_queued(file: &mut impl Write, queue: &mut Vec<u8>) -> io::Result<()> {
+    while !queue.is_empty() {
+        match file.write(queue) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => drop(owed.drain(..written)),
+            Ok(written) => drop(queue.drain(..written)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

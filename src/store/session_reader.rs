@@ -34,7 +34,7 @@ pub struct StoredSession {
     /// replies.
     pub incomplete_count: usize,
     /// Output of calls that were not settled when the program ended.
-    pub printed: HashMap<CallId, String>,
+    pub unfinished_outputs: HashMap<CallId, String>,
     /// Highest number of any entry, of a known kind or not; 0 if none.
     pub last_seq: u64,
 }
@@ -70,13 +70,13 @@ pub enum Problem {
 
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { first, last, problem: matter } = self;
+        let Self { first, last, problem } = self;
         let (lines, is, was) = if first == last {
             (format!("line {first}"), "is", "was")
         } else {
             (format!("lines {first} to {last}"), "are", "were")
         };
-        match matter {
+        match problem {
             Problem::Damaged => write!(f, "{lines} {is} damaged; unreadable data was skipped"),
             Problem::Unknown(kind) => {
                 write!(f, "{lines} {was} skipped: a newer aye wrote “{kind}” entries there")
@@ -134,8 +134,8 @@ pub(super) fn read_from(file: impl io::Read) -> io::Result<StoredSession> {
 }
 
 /// Reads from the start of a line in the middle of the file.
-pub(super) fn without_header(file: impl io::Read) -> io::Result<StoredSession> {
-    Reading { headed: true, ..Reading::default() }.read_all(file)
+pub(super) fn read_without_header(file: impl io::Read) -> io::Result<StoredSession> {
+    Reading { has_header: true, ..Reading::default() }.read_all(file)
 }
 
 /// Splits the first line into its header, if any, and the entries after it.
@@ -151,13 +151,13 @@ pub(super) fn split_header(line: &[u8]) -> (Option<&[u8]>, &[u8]) {
 /// State while a file is read.
 #[derive(Default)]
 struct Reading {
-    read: StoredSession,
+    session: StoredSession,
     lines: Vec<Line>,
-    grown: Vec<incomplete_replies::Line<'static>>,
+    pieces: Vec<incomplete_replies::Line<'static>>,
     parts: PartJoiner,
     /// Lines that repeat earlier ones.
-    repeated: Vec<usize>,
-    headed: bool,
+    repeated_lines: Vec<usize>,
+    has_header: bool,
 }
 
 impl Reading {
@@ -181,15 +181,15 @@ impl Reading {
     }
 
     fn read_line(&mut self, number: usize, line: &[u8]) {
-        let (whole, line) = match line.strip_suffix(b"\n") {
+        let (is_terminated, line) = match line.strip_suffix(b"\n") {
             Some(line) => (true, line),
             None => (false, line),
         };
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if self.headed && self.is_header_again(line) {
+        if self.has_header && self.repeats_header(line) {
             return;
         }
-        let line = if self.headed { line } else { self.take_header(number, line) };
+        let line = if self.has_header { line } else { self.take_header(number, line) };
         // An empty line terminates an incomplete one; nothing is lost.
         if line.is_empty() {
             return;
@@ -198,29 +198,32 @@ impl Reading {
         if std::str::from_utf8(line).is_ok_and(|text| self.read_entry(number, text)) {
             return;
         }
-        let mut rest = line;
-        if find_bytes(rest, ENTRY_START) != Some(0) {
-            let start = find_bytes(rest, ENTRY_START).unwrap_or(rest.len());
-            self.add_notice(number, if whole || start < rest.len() { Problem::Damaged } else { Problem::Incomplete });
-            rest = &rest[start..];
+        let mut remaining = line;
+        if find_bytes(remaining, ENTRY_START) != Some(0) {
+            let start = find_bytes(remaining, ENTRY_START).unwrap_or(remaining.len());
+            self.add_notice(
+                number,
+                if is_terminated || start < remaining.len() { Problem::Damaged } else { Problem::Incomplete },
+            );
+            remaining = &remaining[start..];
         }
-        while !rest.is_empty() {
-            let end = find_bytes(&rest[1..], ENTRY_START).map_or(rest.len(), |at| at + 1);
-            let (piece, after) = rest.split_at(end);
-            self.read_piece(number, piece, whole || !after.is_empty());
-            rest = after;
+        while !remaining.is_empty() {
+            let end = find_bytes(&remaining[1..], ENTRY_START).map_or(remaining.len(), |at| at + 1);
+            let (piece, tail) = remaining.split_at(end);
+            self.read_piece(number, piece, is_terminated || !tail.is_empty());
+            remaining = tail;
         }
     }
 
     /// Reads the header from the first line, and returns the rest of that line.
     fn take_header<'a>(&mut self, number: usize, line: &'a [u8]) -> &'a [u8] {
-        self.headed = true;
-        let (header, rest) = split_header(line);
+        self.has_header = true;
+        let (header, after_header) = split_header(line);
         let Some(header) = header else {
             self.add_notice(number, Problem::NoHeader);
-            return rest;
+            return after_header;
         };
-        if header.len() + rest.len() < line.len() {
+        if header.len() + after_header.len() < line.len() {
             self.add_notice(number, Problem::Damaged);
         }
         match serde_json::from_slice::<Header>(header) {
@@ -228,31 +231,31 @@ impl Reading {
                 if header.aye > super::session_header::VERSION {
                     self.add_notice(number, Problem::Newer(header.aye));
                 }
-                self.read.header = Some(header);
+                self.session.header = Some(header);
             }
             Err(_) => self.add_notice(number, Problem::NoHeader),
         }
-        rest
+        after_header
     }
 
     /// Returns whether a line repeats the header, as in a file with every line twice.
-    fn is_header_again(&self, line: &[u8]) -> bool {
+    fn repeats_header(&self, line: &[u8]) -> bool {
         line.starts_with(HEADER_START)
-            && self.read.header.is_some()
-            && serde_json::from_slice(line).ok() == self.read.header
+            && self.session.header.is_some()
+            && serde_json::from_slice(line).ok() == self.session.header
     }
 
     /// Reads one entry, or the rest of one. `whole` is false for a last line without line feed.
-    fn read_piece(&mut self, number: usize, piece: &[u8], whole: bool) {
+    fn read_piece(&mut self, number: usize, piece: &[u8], is_terminated: bool) {
         if std::str::from_utf8(piece).is_ok_and(|text| self.read_entry(number, text)) {
             return;
         }
         match serde_json::from_slice::<Outline<'_>>(piece) {
             Ok(outline) => {
-                self.read.last_seq = self.read.last_seq.max(outline.seq);
+                self.session.last_seq = self.session.last_seq.max(outline.seq);
                 self.add_notice(number, Problem::Unknown(outline.entry.kind.chars().take(40).collect()));
             }
-            Err(_) => self.add_notice(number, if whole { Problem::Damaged } else { Problem::Incomplete }),
+            Err(_) => self.add_notice(number, if is_terminated { Problem::Damaged } else { Problem::Incomplete }),
         }
     }
 
@@ -261,15 +264,15 @@ impl Reading {
         if line_parts::is_part(line.as_bytes()) {
             match self.parts.read_line(number, line) {
                 PartResult::Part => {}
-                PartResult::Whole(line) => self.read_piece(number, line.as_bytes(), true),
-                PartResult::Repeated => self.repeated.push(number),
+                PartResult::Joined(line) => self.read_piece(number, line.as_bytes(), true),
+                PartResult::Repeated => self.repeated_lines.push(number),
                 PartResult::Other => return false,
             }
             return true;
         }
         if incomplete_replies::is_piece(line.as_bytes()) {
-            let grown = serde_json::from_str(line);
-            return grown.map(|grown| self.grown.push(grown)).is_ok();
+            let piece = serde_json::from_str(line);
+            return piece.map(|piece| self.pieces.push(piece)).is_ok();
         }
         serde_json::from_str(line).map(|line| self.lines.push(Line { number, ..line })).is_ok()
     }
@@ -278,34 +281,38 @@ impl Reading {
     /// line twice has two.
     fn drop_repeated(&mut self) {
         const COMPARED: usize = 16;
-        let mut from = 0;
-        let mut kept: Vec<Line> = Vec::with_capacity(self.lines.len());
+        let mut group_start = 0;
+        let mut unique: Vec<Line> = Vec::with_capacity(self.lines.len());
         for line in std::mem::take(&mut self.lines) {
-            if kept.get(from).is_some_and(|first| first.seq != line.seq) {
-                from = kept.len();
+            if unique.get(group_start).is_some_and(|first| first.seq != line.seq) {
+                group_start = unique.len();
             }
-            if kept[from..].iter().take(COMPARED).any(|other| (other.at, &other.entry) == (line.at, &line.entry)) {
-                self.repeated.push(line.number);
+            if unique[group_start..]
+                .iter()
+                .take(COMPARED)
+                .any(|earlier| (earlier.at, &earlier.entry) == (line.at, &line.entry))
+            {
+                self.repeated_lines.push(line.number);
             } else {
-                kept.push(line);
+                unique.push(line);
             }
         }
-        self.lines = kept;
-        if let (Some(&first), Some(&last)) = (self.repeated.iter().min(), self.repeated.iter().max()) {
-            let matter = Problem::Repeated(self.repeated.len());
-            self.read.notices.push(Notice { first, last, problem: matter });
+        self.lines = unique;
+        if let (Some(&first), Some(&last)) = (self.repeated_lines.iter().min(), self.repeated_lines.iter().max()) {
+            let problem = Problem::Repeated(self.repeated_lines.len());
+            self.session.notices.push(Notice { first, last, problem });
         }
     }
 
-    fn add_notice(&mut self, number: usize, matter: Problem) {
-        if let Some(notice) = self.read.notices.last_mut()
-            && notice.problem == matter
+    fn add_notice(&mut self, number: usize, problem: Problem) {
+        if let Some(notice) = self.session.notices.last_mut()
+            && notice.problem == problem
             && notice.last + 1 >= number
         {
             notice.last = number;
             return;
         }
-        self.read.notices.push(Notice { first: number, last: number, problem: matter });
+        self.session.notices.push(Notice { first: number, last: number, problem });
     }
 
     fn finish_reading(mut self) -> StoredSession {
@@ -316,44 +323,44 @@ impl Reading {
         self.drop_repeated();
         let unfinished: Vec<_> = self.parts.incomplete_lines().collect();
         for (seq, (first, last)) in unfinished {
-            self.read.last_seq = self.read.last_seq.max(seq);
-            self.read.notices.push(Notice { first, last, problem: Problem::Damaged });
+            self.session.last_seq = self.session.last_seq.max(seq);
+            self.session.notices.push(Notice { first, last, problem: Problem::Damaged });
         }
-        let last = self.lines.last().map_or(0, |line| line.seq);
-        let grown = self.grown.iter().map(|line| line.seq).max().unwrap_or(0);
-        self.read.last_seq = self.read.last_seq.max(last).max(grown);
-        let mut halves = collect_incomplete(&self.lines, self.grown);
-        self.read.printed = halves.take_printed();
-        self.read.times = self.lines.iter().map(|line| line.at).collect();
-        self.read.entries = self.lines.into_iter().map(|line| line.entry).collect();
-        for (at, entry) in halves.into_entries() {
-            self.read.incomplete_count += 1;
-            self.read.times.push(at);
-            self.read.entries.push(entry);
+        let last_seq = self.lines.last().map_or(0, |line| line.seq);
+        let last_piece_seq = self.pieces.iter().map(|line| line.seq).max().unwrap_or(0);
+        self.session.last_seq = self.session.last_seq.max(last_seq).max(last_piece_seq);
+        let mut replies = collect_incomplete(&self.lines, self.pieces);
+        self.session.unfinished_outputs = replies.take_outputs();
+        self.session.times = self.lines.iter().map(|line| line.at).collect();
+        self.session.entries = self.lines.into_iter().map(|line| line.entry).collect();
+        for (time, entry) in replies.into_entries() {
+            self.session.incomplete_count += 1;
+            self.session.times.push(time);
+            self.session.entries.push(entry);
         }
-        self.read
+        self.session
     }
 }
 
 /// Collects the incomplete replies from lines in order.
-fn collect_incomplete(lines: &[Line], mut grown: Vec<incomplete_replies::Line<'static>>) -> IncompleteReplies {
-    let mut halves = IncompleteReplies::default();
-    grown.sort_by_key(|line| line.seq);
-    let mut grown = grown.into_iter().peekable();
+fn collect_incomplete(lines: &[Line], mut pieces: Vec<incomplete_replies::Line<'static>>) -> IncompleteReplies {
+    let mut replies = IncompleteReplies::default();
+    pieces.sort_by_key(|line| line.seq);
+    let mut pieces = pieces.into_iter().peekable();
     for line in lines {
-        while let Some(more) = grown.next_if(|more| more.seq < line.seq) {
-            halves.add_piece(&more);
+        while let Some(piece) = pieces.next_if(|piece| piece.seq < line.seq) {
+            replies.add_piece(&piece);
         }
-        halves.process_entry(&line.entry);
+        replies.process_entry(&line.entry);
     }
-    for more in grown {
-        halves.add_piece(&more);
+    for piece in pieces {
+        replies.add_piece(&piece);
     }
-    halves
+    replies
 }
 
-fn find_bytes(text: &[u8], what: &[u8]) -> Option<usize> {
-    text.windows(what.len()).position(|window| window == what)
+fn find_bytes(text: &[u8], pattern: &[u8]) -> Option<usize> {
+    text.windows(pattern.len()).position(|window| window == pattern)
 }
 
 #[cfg(test)]

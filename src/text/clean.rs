@@ -27,9 +27,9 @@ pub fn expand_tabs(text: &str, column: &mut usize, out: &mut String) {
     for c in text.chars() {
         match c {
             '\t' => {
-                let blanks = TAB_WIDTH - *column % TAB_WIDTH;
-                out.extend(std::iter::repeat_n(' ', blanks));
-                *column += blanks;
+                let spaces = TAB_WIDTH - *column % TAB_WIDTH;
+                out.extend(std::iter::repeat_n(' ', spaces));
+                *column += spaces;
             }
             _ => {
                 *column = if c == '\n' { 0 } else { *column + c.width().unwrap_or(0) };

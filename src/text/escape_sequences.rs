@@ -19,9 +19,9 @@ pub fn sequence_length(text: &str) -> usize {
             Some(']') => 2 + string_length(&text[2..], true),
             Some('P' | 'X' | '^' | '_') => 2 + string_length(&text[2..], false),
             Some('!'..='/') => {
-                let middle =
+                let intermediates =
                     text[1..].bytes().take(MAX_PARAMETER_BYTES).take_while(|b| matches!(b, b'!'..=b'/')).count();
-                1 + middle + usize::from(matches!(text.as_bytes().get(1 + middle), Some(b'0'..=b'~')))
+                1 + intermediates + usize::from(matches!(text.as_bytes().get(1 + intermediates), Some(b'0'..=b'~')))
             }
             Some('0'..='~') => 2,
             _ => 1,
@@ -36,22 +36,22 @@ pub fn sequence_length(text: &str) -> usize {
 /// Removes escape sequences and control characters from typed or pasted text; the rest is sent.
 pub fn strip_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let sequence = sequence_length(rest);
+    let mut remaining = text;
+    while let Some(c) = remaining.chars().next() {
+        let sequence = sequence_length(remaining);
         if sequence == 0 && (matches!(c, '\n' | '\t') || !c.is_control()) {
             out.push(c);
         }
-        rest = &rest[sequence.max(c.len_utf8())..];
+        remaining = &remaining[sequence.max(c.len_utf8())..];
     }
     out
 }
 
 /// Returns the length in bytes of the colour sequence (`ESC [ … m`) at the start of a text; 0 if there is none.
 pub fn color_length(text: &str) -> usize {
-    let Some(rest) = text.strip_prefix("\u{1B}[") else { return 0 };
-    let numbers = rest.bytes().take(MAX_PARAMETER_BYTES).take_while(|byte| matches!(byte, b'0'..=b';')).count();
-    if rest.as_bytes().get(numbers) == Some(&b'm') { 2 + numbers + 1 } else { 0 }
+    let Some(parameters) = text.strip_prefix("\u{1B}[") else { return 0 };
+    let length = parameters.bytes().take(MAX_PARAMETER_BYTES).take_while(|byte| matches!(byte, b'0'..=b';')).count();
+    if parameters.as_bytes().get(length) == Some(&b'm') { 2 + length + 1 } else { 0 }
 }
 
 /// Removes colour sequences.
@@ -59,13 +59,13 @@ pub fn strip_colors(text: &str) -> Cow<'_, str> {
     if !text.contains("\u{1B}[") {
         return Cow::Borrowed(text);
     }
-    let mut bare = String::with_capacity(text.len());
-    for piece in split_colors(text) {
-        if let OutputPart::Text(text) = piece {
-            bare.push_str(text);
+    let mut stripped = String::with_capacity(text.len());
+    for part in split_colors(text) {
+        if let OutputPart::Text(text) = part {
+            stripped.push_str(text);
         }
     }
-    Cow::Owned(bare)
+    Cow::Owned(stripped)
 }
 
 /// Returns command output as the user and the model read it: of a line overwritten after carriage returns only the last
@@ -78,8 +78,8 @@ pub fn readable_output(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
-    for (at, line) in text.split('\n').enumerate() {
-        if at > 0 {
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
             out.push('\n');
         }
         add_line(line, &mut out);
@@ -92,12 +92,12 @@ fn add_line(line: &str, out: &mut String) {
     let mut parts = line.split('\r');
     let first = parts.next().unwrap_or_default();
     let states: Vec<&str> = std::iter::once(first).chain(parts.map(skip_line_erasures)).collect();
-    let shows = |state: &&str| split_colors(state).any(|piece| matches!(piece, OutputPart::Text(_)));
-    let last = states.iter().rposition(shows);
-    for (at, state) in states.iter().enumerate() {
-        for piece in split_colors(state) {
-            match piece {
-                OutputPart::Text(text) if Some(at) == last => out.push_str(&mark_hidden(text)),
+    let has_text = |state: &&str| split_colors(state).any(|part| matches!(part, OutputPart::Text(_)));
+    let last_shown = states.iter().rposition(has_text);
+    for (index, state) in states.iter().enumerate() {
+        for part in split_colors(state) {
+            match part {
+                OutputPart::Text(text) if Some(index) == last_shown => out.push_str(&mark_hidden(text)),
                 OutputPart::Text(_) => {}
                 // A colour set or reset in an overwritten state still applies.
                 OutputPart::Color(color) => out.push_str(color),
@@ -108,12 +108,12 @@ fn add_line(line: &str, out: &mut String) {
 
 /// Removes leading sequences that erase an empty line.
 fn skip_line_erasures(text: &str) -> &str {
-    let erases = ["\u{1B}[K", "\u{1B}[0K", "\u{1B}[1K", "\u{1B}[2K"];
-    let mut rest = text;
-    while let Some(after) = erases.iter().find_map(|erases| rest.strip_prefix(erases)) {
-        rest = after;
+    let erasures = ["\u{1B}[K", "\u{1B}[0K", "\u{1B}[1K", "\u{1B}[2K"];
+    let mut remaining = text;
+    while let Some(following) = erasures.iter().find_map(|erasure| remaining.strip_prefix(erasure)) {
+        remaining = following;
     }
-    rest
+    remaining
 }
 
 /// A range of output.
@@ -127,36 +127,39 @@ pub enum OutputPart<'a> {
 
 /// Splits a text into non-empty ranges. Sequences that erase the rest of a line are skipped.
 pub fn split_colors(text: &str) -> impl Iterator<Item = OutputPart<'_>> {
-    let mut rest = text;
+    let mut remaining = text;
     std::iter::from_fn(move || {
-        while let Some(after) = strip_erase_to_end(rest) {
-            rest = after;
+        while let Some(following) = strip_erase_to_end(remaining) {
+            remaining = following;
         }
-        if rest.is_empty() {
+        if remaining.is_empty() {
             return None;
         }
-        let color = color_length(rest);
-        if color > 0 {
-            let (color, after) = rest.split_at(color);
-            rest = after;
+        let color_bytes = color_length(remaining);
+        if color_bytes > 0 {
+            let (color, following) = remaining.split_at(color_bytes);
+            remaining = following;
             return Some(OutputPart::Color(color));
         }
-        let ends = |at: &usize| color_length(&rest[*at..]) > 0 || strip_erase_to_end(&rest[*at..]).is_some();
-        let end = rest.match_indices('\u{1B}').map(|(at, _)| at).find(ends).unwrap_or(rest.len());
-        let (text, after) = rest.split_at(end);
-        rest = after;
+        let ends_text = |position: &usize| {
+            color_length(&remaining[*position..]) > 0 || strip_erase_to_end(&remaining[*position..]).is_some()
+        };
+        let end =
+            remaining.match_indices('\u{1B}').map(|(position, _)| position).find(ends_text).unwrap_or(remaining.len());
+        let (text, following) = remaining.split_at(end);
+        remaining = following;
         Some(OutputPart::Text(text))
     })
 }
 
 /// Removes an unfinished colour sequence at the end of a text that is still being received.
 pub fn trim_unfinished(text: &str) -> &str {
-    let begin = text.rfind('\u{1B}').filter(|at| {
-        let rest = &text[at + 1..];
-        let numbers = rest.strip_prefix('[').unwrap_or(rest);
-        numbers.bytes().all(|byte| matches!(byte, b'0'..=b';')) && (rest.is_empty() || rest.starts_with('['))
+    let start = text.rfind('\u{1B}').filter(|at| {
+        let sequence = &text[at + 1..];
+        let parameters = sequence.strip_prefix('[').unwrap_or(sequence);
+        parameters.bytes().all(|byte| matches!(byte, b'0'..=b';')) && (sequence.is_empty() || sequence.starts_with('['))
     });
-    begin.map_or(text, |begin| &text[..begin])
+    start.map_or(text, |start| &text[..start])
 }
 
 /// Returns the text after a leading sequence that erases to the end of the line.
@@ -167,28 +170,28 @@ fn strip_erase_to_end(text: &str) -> Option<&str> {
 /// Returns the length of parameters, intermediates and final byte.
 fn control_length(text: &str) -> usize {
     let bytes = text.as_bytes();
-    let inner = bytes.iter().take(MAX_PARAMETER_BYTES).take_while(|b| matches!(b, b'!'..=b'?')).count();
-    inner + usize::from(matches!(bytes.get(inner), Some(b'@'..=b'~')))
+    let parameter_bytes = bytes.iter().take(MAX_PARAMETER_BYTES).take_while(|b| matches!(b, b'!'..=b'?')).count();
+    parameter_bytes + usize::from(matches!(bytes.get(parameter_bytes), Some(b'@'..=b'~')))
 }
 
 /// Returns the length of a string sequence, or the assumed length if it is unterminated.
-fn string_length(text: &str, one_line: bool) -> usize {
+fn string_length(text: &str, ends_at_line: bool) -> usize {
     // An unterminated string ends with its line: what follows is more likely text.
     let line_end = || text.find('\n').filter(|at| *at <= MAX_STRING_BYTES);
-    find_string_end(text, one_line).or_else(line_end).unwrap_or(text.floor_char_boundary(MAX_STRING_BYTES))
+    find_string_end(text, ends_at_line).or_else(line_end).unwrap_or(text.floor_char_boundary(MAX_STRING_BYTES))
 }
 
 /// Returns the end of a string sequence. As in a terminal, any other control sequence ends it, which keeps the scan
 /// linear.
-fn find_string_end(text: &str, one_line: bool) -> Option<usize> {
-    for (at, c) in text.char_indices() {
+fn find_string_end(text: &str, ends_at_line: bool) -> Option<usize> {
+    for (position, c) in text.char_indices() {
         match c {
-            '\u{7}' => return Some(at + 1),
-            '\u{9C}' => return Some(at + 2),
-            '\u{1B}' if text[at + 1..].starts_with('\\') => return Some(at + 2),
-            '\u{1B}' | '\u{18}' | '\u{1A}' | '\u{80}'..='\u{9F}' => return Some(at),
-            '\n' if one_line => return Some(at),
-            _ if at > MAX_STRING_BYTES => return None,
+            '\u{7}' => return Some(position + 1),
+            '\u{9C}' => return Some(position + 2),
+            '\u{1B}' if text[position + 1..].starts_with('\\') => return Some(position + 2),
+            '\u{1B}' | '\u{18}' | '\u{1A}' | '\u{80}'..='\u{9F}' => return Some(position),
+            '\n' if ends_at_line => return Some(position),
+            _ if position > MAX_STRING_BYTES => return None,
             _ => {}
         }
     }
@@ -248,7 +251,7 @@ mod tests {
 
     #[test]
     fn an_unfinished_color_sequence_is_removed() {
-        for (text, shown) in [
+        for (text, expected) in [
             ("a\x1b[3", "a"),
             ("a\x1b[", "a"),
             ("a\x1b", "a"),
@@ -257,18 +260,18 @@ mod tests {
             ("a\x1b 1", "a\x1b 1"),
             ("a", "a"),
         ] {
-            assert_eq!(trim_unfinished(text), shown, "{text:?}");
+            assert_eq!(trim_unfinished(text), expected, "{text:?}");
         }
     }
 
     #[test]
     fn typed_or_pasted_text_loses_only_its_sequences() {
-        for (pasted, left) in [
+        for (pasted, expected) in [
             ("a\u{1b}[31mb\u{1b}]0;title\u{7}c\u{9b}2Jd\0", "abcd"),
             ("a\u{1b} Xb\u{1b}[3 Xc\u{1b}(Bd", "a Xb Xcd"),
             ("\tone\r\ntwo\u{200b}", "\tone\ntwo\u{200b}"),
         ] {
-            assert_eq!(strip_controls(pasted), left, "{pasted:?}");
+            assert_eq!(strip_controls(pasted), expected, "{pasted:?}");
         }
     }
 

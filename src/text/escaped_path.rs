@@ -24,24 +24,24 @@ pub fn escape_path(path: &Path) -> String {
 /// Reverses [`escape_path`]. `None` if the text holds no escape, or one that `escape_path` does not write.
 pub fn unescape_path(text: &str) -> Option<String> {
     let mut path = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\\') {
-        path.push_str(before);
-        let (character, left) = match after.chars().next()? {
-            'n' => ('\n', &after[1..]),
-            'r' => ('\r', &after[1..]),
-            't' => ('\t', &after[1..]),
-            '\\' => ('\\', &after[1..]),
+    let mut remaining = text;
+    while let Some((plain, escape)) = remaining.split_once('\\') {
+        path.push_str(plain);
+        let (character, following) = match escape.chars().next()? {
+            'n' => ('\n', &escape[1..]),
+            'r' => ('\r', &escape[1..]),
+            't' => ('\t', &escape[1..]),
+            '\\' => ('\\', &escape[1..]),
             'u' => {
-                let (digits, left) = after[1..].strip_prefix('{')?.split_once('}')?;
-                (char::from_u32(u32::from_str_radix(digits, 16).ok()?)?, left)
+                let (digits, following) = escape[1..].strip_prefix('{')?.split_once('}')?;
+                (char::from_u32(u32::from_str_radix(digits, 16).ok()?)?, following)
             }
             _ => return None,
         };
         path.push(character);
-        rest = left;
+        remaining = following;
     }
-    path.push_str(rest);
+    path.push_str(remaining);
     path.chars().any(is_unprintable).then_some(path)
 }
 
@@ -83,8 +83,8 @@ mod tests {
         fn r32_an_escaped_path_is_one_printable_line_and_can_be_unescaped(path in "(\\PC|[\\\\\n\t\u{1b}\u{202e}]){0,12}") {
             let escaped = escape_path(Path::new(&path));
             prop_assert!(!escaped.chars().any(is_unprintable));
-            let back = if escaped == path { path.clone() } else { unescape_path(&escaped).unwrap_or_default() };
-            prop_assert_eq!(back, path);
+            let unescaped = if escaped == path { path.clone() } else { unescape_path(&escaped).unwrap_or_default() };
+            prop_assert_eq!(unescaped, path);
         }
     }
 }

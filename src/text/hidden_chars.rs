@@ -47,23 +47,23 @@ pub fn classify_char(c: char) -> CharClass {
 pub const MAX_COMBINING_MARKS: usize = 4;
 
 /// Returns whether a joiner between these characters has an effect: inside an emoji, or between shaped letters.
-pub fn is_joiner_valid(before: Option<char>, joiner: char, after: Option<char>) -> bool {
-    let Some(first) = before else { return false };
+pub fn is_joiner_valid(previous: Option<char>, joiner: char, next: Option<char>) -> bool {
+    let Some(base) = previous else { return false };
     match joiner {
-        '\u{FE0F}' => is_emoji(first) || matches!(first, '0'..='9' | '#' | '*'),
-        '\u{200D}' if first == '\u{FE0F}' || is_emoji(first) => after.is_some_and(is_emoji),
-        _ => shapes_letters(before, after),
+        '\u{FE0F}' => is_emoji(base) || matches!(base, '0'..='9' | '#' | '*'),
+        '\u{200D}' if base == '\u{FE0F}' || is_emoji(base) => next.is_some_and(is_emoji),
+        _ => shapes_letters(previous, next),
     }
 }
 
 /// Returns whether both belong to a script whose letters change shape at a joiner: Arabic, and those of India and its
 /// neighbours.
-pub fn shapes_letters(before: Option<char>, after: Option<char>) -> bool {
+pub fn shapes_letters(previous: Option<char>, next: Option<char>) -> bool {
     let is_shaped = |c: char| {
         matches!(c, '\u{600}'..='\u{DFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{18AF}')
             && matches!(classify_char(c), CharClass::Plain | CharClass::Combining)
     };
-    before.is_some_and(is_shaped) && after.is_some_and(is_shaped)
+    previous.is_some_and(is_shaped) && next.is_some_and(is_shaped)
 }
 
 /// Returns whether a character can be part of an emoji sequence. The ranges are wider than the standard's, which is
@@ -87,8 +87,8 @@ pub fn is_hidden(c: char) -> bool {
 /// tag characters, joiners outside of emoji, and combining characters beyond [`MAX_COMBINING_MARKS`]. A run of one character longer
 /// than [`MAX_MARKED_RUN`] is marked once, as `<U+0000 x12>`. Carriage returns before a line feed are removed.
 pub fn mark_hidden(text: &str) -> Cow<'_, str> {
-    replace_hidden(text, |out, c, run, rest| match run {
-        _ if c == '\r' && rest.starts_with('\n') => {}
+    replace_hidden(text, |out, c, run, following| match run {
+        _ if c == '\r' && following.starts_with('\n') => {}
         ..=MAX_MARKED_RUN => (0..run).for_each(|_| out.push_str(&mark_char(c))),
         _ => out.push_str(&format!("<U+{:04X} x{run}>", u32::from(c))),
     })
@@ -113,16 +113,16 @@ pub fn escape_hidden(json: &str) -> Cow<'_, str> {
 fn replace_hidden(text: &str, write: impl Fn(&mut String, char, usize, &str)) -> Cow<'_, str> {
     let Some(first) = find_hidden(text) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len() + 8);
-    let mut rest = text;
-    let mut next = Some(first);
-    while let Some((at, c)) = next {
-        out.push_str(&rest[..at]);
-        let run = rest[at..].chars().take_while(|same| *same == c).count();
-        rest = &rest[at + run * c.len_utf8()..];
-        write(&mut out, c, run, rest);
-        next = find_hidden(rest);
+    let mut remaining = text;
+    let mut next_hidden = Some(first);
+    while let Some((position, c)) = next_hidden {
+        out.push_str(&remaining[..position]);
+        let run = remaining[position..].chars().take_while(|other| *other == c).count();
+        remaining = &remaining[position + run * c.len_utf8()..];
+        write(&mut out, c, run, remaining);
+        next_hidden = find_hidden(remaining);
     }
-    out.push_str(rest);
+    out.push_str(remaining);
     Cow::Owned(out)
 }
 
@@ -137,30 +137,30 @@ pub fn mark_char(c: char) -> String {
 /// Returns the first hidden character of a text and its byte index.
 pub fn find_hidden(text: &str) -> Option<(usize, char)> {
     // Fast path: most texts are plain ASCII.
-    let plain = |byte: &u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
-    let from = text.bytes().position(|byte| !plain(&byte))?;
+    let is_plain = |byte: &u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    let start = text.bytes().position(|byte| !is_plain(&byte))?;
     // The character before may combine with the next one.
-    let from = from.saturating_sub(1);
-    let (mut last, mut marks) = (None, 0);
-    let mut chars = text[from..].char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let shows = match classify_char(c) {
+    let start = start.saturating_sub(1);
+    let (mut previous, mut combining_marks) = (None, 0);
+    let mut chars = text[start..].char_indices().peekable();
+    while let Some((offset, c)) = chars.next() {
+        let is_visible = match classify_char(c) {
             CharClass::Plain | CharClass::Hidden(true) => true,
             CharClass::Control => matches!(c, '\n' | '\t'),
             CharClass::Separator | CharClass::Hidden(false) => false,
-            CharClass::Joiner => is_joiner_valid(last, c, chars.peek().map(|(_, c)| *c)),
+            CharClass::Joiner => is_joiner_valid(previous, c, chars.peek().map(|(_, c)| *c)),
             CharClass::Combining => {
-                marks += 1;
-                last.is_some() && marks <= MAX_COMBINING_MARKS
+                combining_marks += 1;
+                previous.is_some() && combining_marks <= MAX_COMBINING_MARKS
             }
         };
-        if !shows {
-            return Some((from + at, c));
+        if !is_visible {
+            return Some((start + offset, c));
         }
         if classify_char(c) != CharClass::Combining {
-            marks = 0;
+            combining_marks = 0;
         }
-        last = (c != '\n').then_some(c);
+        previous = (c != '\n').then_some(c);
     }
     None
 }

@@ -34,17 +34,17 @@ pub struct FoundLink {
 /// also called for web addresses, so that a caller can reject them, and for words that merely look like a path
 /// (`and/or`), so the caller should cache its results.
 pub fn find_links(text: &str, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<FoundLink> {
-    let mut found = Vec::new();
-    let mut from = 0;
+    let mut links = Vec::new();
+    let mut position = 0;
     for (range, target) in find_addresses(text) {
-        find_paths(text, from..range.start, exists, &mut found);
-        from = range.end;
+        find_paths(text, position..range.start, exists, &mut links);
+        position = range.end;
         if exists(&target) {
-            found.push(FoundLink { range, target });
+            links.push(FoundLink { range, target });
         }
     }
-    find_paths(text, from..text.len(), exists, &mut found);
-    found
+    find_paths(text, position..text.len(), exists, &mut links);
+    links
 }
 
 /// Parses a word that is a link as a whole, such as the target of a Markdown link, without checking that it exists.
@@ -54,13 +54,13 @@ pub fn parse_link(word: &str) -> Option<LinkTarget> {
         return Some(target);
     }
     let path = word.strip_prefix("file://").unwrap_or(word);
-    let scheme = path.split_once(':').is_some_and(|(scheme, rest)| {
+    let has_other_scheme = path.split_once(':').is_some_and(|(scheme, following)| {
         scheme.len() > 1
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-            && !rest.starts_with(|c: char| c.is_ascii_digit())
+            && !following.starts_with(|c: char| c.is_ascii_digit())
     });
     let (target, length) = parse_file(path)?;
-    (!scheme && length == path.len()).then_some(target)
+    (!has_other_scheme && length == path.len()).then_some(target)
 }
 
 impl std::fmt::Display for LinkTarget {
@@ -102,34 +102,38 @@ fn starts_with(text: &str, scheme: &str) -> bool {
 
 /// Finds the addresses with a scheme and their ranges.
 fn find_addresses(text: &str) -> Vec<(Range<usize>, LinkTarget)> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(mark) = text[from..].find("://").map(|at| from + at) {
-        let before = text[from..mark].bytes().rev().take_while(u8::is_ascii_alphanumeric).count();
-        let start = mark - before;
-        from = mark + 3;
+    let mut addresses = Vec::new();
+    let mut position = 0;
+    while let Some(separator) = text[position..].find("://").map(|offset| position + offset) {
+        let scheme_length = text[position..separator].bytes().rev().take_while(u8::is_ascii_alphanumeric).count();
+        let start = separator - scheme_length;
+        position = separator + 3;
         let Some(scheme) = SCHEMES.iter().find(|scheme| starts_with(&text[start..], scheme)) else {
             continue;
         };
-        if start + scheme.len() != from {
+        if start + scheme.len() != position {
             continue;
         }
-        let web = *scheme != "workspace://";
-        let host = text[from..].find(|c: char| !(c.is_ascii_alphanumeric() || ".-:@_[]".contains(c)));
-        let host = host.map_or(text.len(), |at| from + at);
+        let is_web = *scheme != "workspace://";
+        let host_length = text[position..].find(|c: char| !(c.is_ascii_alphanumeric() || ".-:@_[]".contains(c)));
+        let host_end = host_length.map_or(text.len(), |offset| position + offset);
         // Host names are ASCII, so text in another script may follow one without a space.
-        let rest = match text[host..].chars().next() {
+        let has_path = match text[host_end..].chars().next() {
             Some('/' | '?' | '#') => true,
-            _ => !web,
+            _ => !is_web,
         };
-        let end = if rest { text[host..].find(ends_address).map_or(text.len(), |at| host + at) } else { host };
+        let end = if has_path {
+            text[host_end..].find(ends_address).map_or(text.len(), |offset| host_end + offset)
+        } else {
+            host_end
+        };
         let end = start + trimmed_length(&text[start..end]);
-        if let Some(target) = (end > from).then(|| parse_address(&text[start..end])).flatten() {
-            found.push((start..end, target));
-            from = end;
+        if let Some(target) = (end > position).then(|| parse_address(&text[start..end])).flatten() {
+            addresses.push((start..end, target));
+            position = end;
         }
     }
-    found
+    addresses
 }
 
 fn ends_address(c: char) -> bool {
@@ -146,13 +150,13 @@ fn trimmed_length(word: &str) -> usize {
     let mut end = word.len();
     while let Some(last) = word[..end].chars().next_back() {
         let count = |c: char| word[..end].matches(c).count();
-        let drop = match last {
+        let is_outside = match last {
             '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '_' | '~' | '(' | '[' => true,
             ')' => count('(') < count(')'),
             ']' => count('[') < count(']'),
             _ => false,
         };
-        if !drop {
+        if !is_outside {
             break;
         }
         end -= last.len_utf8();
@@ -161,47 +165,47 @@ fn trimmed_length(word: &str) -> usize {
 }
 
 /// Finds paths in a range of text without addresses.
-fn find_paths(text: &str, range: Range<usize>, exists: &dyn Fn(&LinkTarget) -> bool, found: &mut Vec<FoundLink>) {
-    let splits = |c: char| c.is_whitespace() || "\"'`<>|,;*=“”‘’…".contains(c) || is_wide_punctuation(c);
-    for word in split_ranges(text, range, &splits) {
+fn find_paths(text: &str, range: Range<usize>, exists: &dyn Fn(&LinkTarget) -> bool, links: &mut Vec<FoundLink>) {
+    let is_separator = |c: char| c.is_whitespace() || "\"'`<>|,;*=“”‘’…".contains(c) || is_wide_punctuation(c);
+    for word in split_ranges(text, range, &is_separator) {
         if let Some(link) = find_path(text, word.clone(), exists) {
-            found.push(link);
+            links.push(link);
             continue;
         }
         // `call(src/a.rs)`: if the whole is no path, try the parts between brackets.
         if text[word.clone()].contains(['(', ')', '[', ']', '{', '}']) {
             let parts = split_ranges(text, word, &|c| "()[]{}".contains(c));
-            found.extend(parts.into_iter().filter_map(|part| find_path(text, part, exists)));
+            links.extend(parts.into_iter().filter_map(|part| find_path(text, part, exists)));
         }
     }
 }
 
 /// Returns the non-empty ranges between separators.
-fn split_ranges(text: &str, range: Range<usize>, splits: &dyn Fn(char) -> bool) -> Vec<Range<usize>> {
-    let mut at = range.start;
-    let mut found = Vec::new();
-    for part in text[range].split_inclusive(splits) {
-        let word = part.strip_suffix(splits).unwrap_or(part);
+fn split_ranges(text: &str, range: Range<usize>, is_separator: &dyn Fn(char) -> bool) -> Vec<Range<usize>> {
+    let mut position = range.start;
+    let mut ranges = Vec::new();
+    for part in text[range].split_inclusive(is_separator) {
+        let word = part.strip_suffix(is_separator).unwrap_or(part);
         if !word.is_empty() {
-            found.push(at..at + word.len());
+            ranges.push(position..position + word.len());
         }
-        at += part.len();
+        position += part.len();
     }
-    found
+    ranges
 }
 
 /// Returns the link of a word that is an existing path.
 fn find_path(text: &str, word: Range<usize>, exists: &dyn Fn(&LinkTarget) -> bool) -> Option<FoundLink> {
-    let all = &text[word.clone()];
+    let candidate = &text[word.clone()];
     // `@src/a.rs` is how a user mentions a file.
-    let start = all.find(|c| !"([{@".contains(c)).unwrap_or(all.len());
+    let start = candidate.find(|c| !"([{@".contains(c)).unwrap_or(candidate.len());
     // `(auth)/page.tsx` keeps its bracket.
-    let start = if all[start..].contains(')') && !all.ends_with([')', '.', ':']) { 0 } else { start };
-    let all = &all[start..];
-    let all = &all[..trimmed_length(all)];
-    let (target, length) = parse_file(all)?;
-    let at = word.start + start;
-    exists(&target).then_some(FoundLink { range: at..at + length, target })
+    let start = if candidate[start..].contains(')') && !candidate.ends_with([')', '.', ':']) { 0 } else { start };
+    let candidate = &candidate[start..];
+    let candidate = &candidate[..trimmed_length(candidate)];
+    let (target, length) = parse_file(candidate)?;
+    let position = word.start + start;
+    exists(&target).then_some(FoundLink { range: position..position + length, target })
 }
 
 /// Parses a path and position at the start of a word; returns its length.
@@ -209,12 +213,13 @@ fn parse_file(word: &str) -> Option<(LinkTarget, usize)> {
     if word.is_empty() || word.len() > MAX_PATH_BYTES || word.contains("://") || word.contains(char::is_control) {
         return None;
     }
-    let (path, place, length) = match find_position(word) {
-        Some((at, place, length)) => (&word[..at], place, length),
+    let (path, position, length) = match find_position(word) {
+        Some((path_length, position, length)) => (&word[..path_length], position, length),
         None => (word, LinkPosition::default(), word.len()),
     };
-    let target = LinkTarget::File { path: path.to_owned(), line: place.line, end: place.end, column: place.column };
-    is_path(path, place.line.is_some()).then_some((target, length))
+    let target =
+        LinkTarget::File { path: path.to_owned(), line: position.line, end: position.end, column: position.column };
+    is_path(path, position.line.is_some()).then_some((target, length))
 }
 
 #[derive(Default)]
@@ -227,30 +232,34 @@ struct LinkPosition {
 /// Finds a position such as `:10`, `:10-20`, `:10:5`, `#L10` or `#L10-L20`; returns its start, value and end. Text
 /// after another colon, as in search results, is not part of it.
 fn find_position(word: &str) -> Option<(usize, LinkPosition, usize)> {
-    let number = |at: usize| -> Option<(usize, usize)> {
-        let digits = word.get(at..)?.bytes().take_while(u8::is_ascii_digit).count();
-        let value = word.get(at..at + digits)?.parse().ok()?;
-        (value > 0).then_some((value, at + digits))
+    let parse_number = |position: usize| -> Option<(usize, usize)> {
+        let digits = word.get(position..)?.bytes().take_while(u8::is_ascii_digit).count();
+        let value = word.get(position..position + digits)?.parse().ok()?;
+        (value > 0).then_some((value, position + digits))
     };
-    for (at, mark) in word.match_indices([':', '#']) {
-        let skip = usize::from(mark == "#");
-        if skip == 1 && !word[at + 1..].starts_with('L') {
+    for (mark_start, mark) in word.match_indices([':', '#']) {
+        let marker_length = usize::from(mark == "#");
+        if marker_length == 1 && !word[mark_start + 1..].starts_with('L') {
             continue;
         }
-        let Some((line, after)) = number(at + 1 + skip) else { continue };
-        let mut place = LinkPosition { line: Some(line), ..LinkPosition::default() };
-        let mut end = after;
-        if word[after..].starts_with(['-', '–']) {
-            let dash = word[after..].chars().next().map_or(0, char::len_utf8);
-            let letter = usize::from(word[after + dash..].starts_with('L'));
-            if let Some((last, after)) = number(after + dash + letter).filter(|(last, _)| *last >= line) {
-                (place.end, end) = (Some(last), after);
+        let Some((line, after_line)) = parse_number(mark_start + 1 + marker_length) else { continue };
+        let mut position = LinkPosition { line: Some(line), ..LinkPosition::default() };
+        let mut position_end = after_line;
+        if word[after_line..].starts_with(['-', '–']) {
+            let dash_length = word[after_line..].chars().next().map_or(0, char::len_utf8);
+            let letter_length = usize::from(word[after_line + dash_length..].starts_with('L'));
+            if let Some((last_line, after_range)) =
+                parse_number(after_line + dash_length + letter_length).filter(|(last, _)| *last >= line)
+            {
+                (position.end, position_end) = (Some(last_line), after_range);
             }
-        } else if let Some((column, after)) = word[after..].starts_with(':').then(|| number(after + 1)).flatten() {
-            (place.column, end) = (Some(column), after);
+        } else if let Some((column, after_column)) =
+            word[after_line..].starts_with(':').then(|| parse_number(after_line + 1)).flatten()
+        {
+            (position.column, position_end) = (Some(column), after_column);
         }
-        if word[end..].is_empty() || word[end..].starts_with(':') {
-            return Some((at, place, end));
+        if word[position_end..].is_empty() || word[position_end..].starts_with(':') {
+            return Some((mark_start, position, position_end));
         }
     }
     None
@@ -261,23 +270,23 @@ const KNOWN_NAMES: [&str; 9] =
     ["Makefile", "Dockerfile", "README", "LICENSE", "CHANGELOG", "Justfile", "justfile", "Gemfile", "Procfile"];
 
 /// Returns whether the text looks like a path. Generous, because existence decides.
-fn is_path(path: &str, with_line: bool) -> bool {
-    let separated = path.contains(['/', '\\']);
-    let letters = path.contains(char::is_alphabetic);
-    if path.contains('@') && !separated {
+fn is_path(path: &str, has_line: bool) -> bool {
+    let has_separator = path.contains(['/', '\\']);
+    let has_letters = path.contains(char::is_alphabetic);
+    if path.contains('@') && !has_separator {
         return false; // an e-mail address
     }
-    if separated {
-        let only_dots = path.chars().all(|c| matches!(c, '.' | '/' | '~'));
-        return letters || (only_dots && path.starts_with(['.', '~']));
+    if has_separator {
+        let is_only_dots = path.chars().all(|c| matches!(c, '.' | '/' | '~'));
+        return has_letters || (is_only_dots && path.starts_with(['.', '~']));
     }
     match path.rsplit_once('.') {
-        Some((stem, end)) => {
-            let plausible = (1..=12).contains(&end.len())
-                && end.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-                && end.contains(char::is_alphabetic);
+        Some((stem, extension)) => {
+            let is_extension = (1..=12).contains(&extension.len())
+                && extension.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && extension.contains(char::is_alphabetic);
             // `e.g`, `i.e`: an abbreviation, unless a line number follows.
-            plausible && (with_line || stem.len() != 1 || end.len() > 1)
+            is_extension && (has_line || stem.len() != 1 || extension.len() > 1)
         }
         None => KNOWN_NAMES.contains(&path),
     }

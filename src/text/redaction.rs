@@ -39,21 +39,21 @@ pub struct Redactor {
 impl Redactor {
     /// Redacts the next text; also returns the number of secrets in it.
     pub fn redact<'a>(&mut self, text: &'a str) -> (Cow<'a, str>, usize) {
-        let before = self.state;
-        let (found, after) = find_secrets(text, before);
-        self.state = after;
-        let mut count = found.len();
-        if found.is_empty() {
+        let start_state = self.state;
+        let (secrets, end_state) = find_secrets(text, start_state);
+        self.state = end_state;
+        let mut count = secrets.len();
+        if secrets.is_empty() {
             return (Cow::Borrowed(text), 0);
         }
-        let mut redacted = replace_ranges(text, &found);
+        let mut redacted = replace_ranges(text, &secrets);
         for _ in 0..MAX_PASSES {
-            let (found, _) = find_secrets(&redacted, before);
-            if found.is_empty() {
+            let (secrets, _) = find_secrets(&redacted, start_state);
+            if secrets.is_empty() {
                 break;
             }
-            count += found.len();
-            redacted = replace_ranges(&redacted, &found);
+            count += secrets.len();
+            redacted = replace_ranges(&redacted, &secrets);
         }
         (Cow::Owned(redacted), count)
     }
@@ -72,13 +72,13 @@ impl Redactor {
             Value::Array(items) => {
                 let schema = schema.and_then(|schema| schema.get("items"));
                 let mut count = 0;
-                for at in 0..items.len() {
+                for index in 0..items.len() {
                     // Arguments of a program: an option followed by its value.
-                    let option = at.checked_sub(1).and_then(|before| items[before].as_str());
+                    let option = index.checked_sub(1).and_then(|previous| items[previous].as_str());
                     let is_secret = option.is_some_and(command::is_secret_option);
-                    count += match is_secret && items[at].as_str().is_some_and(|text| text != REDACTED) {
-                        true => redact_value(&mut items[at]),
-                        false => self.redact_json(&mut items[at], schema),
+                    count += match is_secret && items[index].as_str().is_some_and(|text| text != REDACTED) {
+                        true => redact_value(&mut items[index]),
+                        false => self.redact_json(&mut items[index], schema),
                     };
                 }
                 count
@@ -87,9 +87,11 @@ impl Redactor {
                 let mut count = 0;
                 for (name, value) in fields {
                     let schema = schema.and_then(|schema| schema["properties"].get(name));
-                    let says = |key: &str, word: &Value| schema.is_some_and(|schema| schema.get(key) == Some(word));
-                    let declared = says("writeOnly", &Value::Bool(true)) || says("format", &"password".into());
-                    count += match (declared, is_secret_name(name)) {
+                    let has_property =
+                        |key: &str, expected: &Value| schema.is_some_and(|schema| schema.get(key) == Some(expected));
+                    let is_declared_secret =
+                        has_property("writeOnly", &Value::Bool(true)) || has_property("format", &"password".into());
+                    count += match (is_declared_secret, is_secret_name(name)) {
                         (true, _) if *value != REDACTED => redact_value(value),
                         (_, true) => redact_strings(value),
                         (true, false) => 0,
@@ -122,17 +124,17 @@ fn redact_value(value: &mut Value) -> usize {
 /// Finds the secrets of a text, including those that are visible only without its escape sequences and invisible
 /// characters. The ranges are in order and do not overlap.
 fn find_secrets(text: &str, state: ScanState) -> (Vec<Range<usize>>, ScanState) {
-    let (mut found, mut after) = scan::scan_text(text, state);
-    if let Some(shown) = visible::Visible::new(text) {
-        let (hidden, end) = scan::scan_text(&shown.text, state);
-        after.in_private_key |= end.in_private_key;
-        after.program = after.program.or(end.program);
-        found.extend(hidden.into_iter().map(|range| shown.original_range(&range)));
-        found.sort_by_key(|range| (range.start, range.end));
-        found = merge_ranges(found);
+    let (mut secrets, mut end_state) = scan::scan_text(text, state);
+    if let Some(visible_text) = visible::Visible::new(text) {
+        let (visible_secrets, visible_end_state) = scan::scan_text(&visible_text.text, state);
+        end_state.in_private_key |= visible_end_state.in_private_key;
+        end_state.program = end_state.program.or(visible_end_state.program);
+        secrets.extend(visible_secrets.into_iter().map(|range| visible_text.original_range(&range)));
+        secrets.sort_by_key(|range| (range.start, range.end));
+        secrets = merge_ranges(secrets);
     }
-    found.retain(|range| !range.is_empty() && &text[range.clone()] != REDACTED);
-    (found, after)
+    secrets.retain(|range| !range.is_empty() && &text[range.clone()] != REDACTED);
+    (secrets, end_state)
 }
 
 /// Merges overlapping ranges of a sorted list.
@@ -147,15 +149,15 @@ fn merge_ranges(sorted: Vec<Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-fn replace_ranges(text: &str, found: &[Range<usize>]) -> String {
+fn replace_ranges(text: &str, secrets: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut from = 0;
-    for range in found {
-        out.push_str(&text[from..range.start]);
+    let mut position = 0;
+    for range in secrets {
+        out.push_str(&text[position..range.start]);
         out.push_str(REDACTED);
-        from = range.end;
+        position = range.end;
     }
-    out.push_str(&text[from..]);
+    out.push_str(&text[position..]);
     out
 }
 

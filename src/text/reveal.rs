@@ -23,69 +23,69 @@ pub enum RevealedPart {
 pub fn reveal_text(text: &str) -> Vec<RevealedPart> {
     let mut revealed = Revealer::default();
     let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
+    while let Some((index, c)) = chars.next() {
         if c == ' ' {
-            let blanks = 1 + text[at + 1..].bytes().take_while(|byte| *byte == b' ').count();
-            for _ in 1..blanks {
+            let spaces = 1 + text[index + 1..].bytes().take_while(|byte| *byte == b' ').count();
+            for _ in 1..spaces {
                 chars.next();
             }
-            match blanks {
-                ..=MAX_SPACES => revealed.push_text(&text[at..at + blanks], blanks),
-                _ => revealed.push_mark(format!("<{blanks} blanks>")),
+            match spaces {
+                ..=MAX_SPACES => revealed.push_text(&text[index..index + spaces], spaces),
+                _ => revealed.push_mark(format!("<{spaces} blanks>")),
             }
             continue;
         }
-        let after = chars.peek().map(|(_, c)| *c);
-        let shows = match hidden_chars::classify_char(c) {
+        let next = chars.peek().map(|(_, c)| *c);
+        let is_visible = match hidden_chars::classify_char(c) {
             CharClass::Plain => true,
             CharClass::Control => c == '\n',
             CharClass::Separator | CharClass::Hidden(_) => false,
             // Text to approve only contains characters that can be told apart.
             CharClass::Joiner => {
-                hidden_chars::is_joiner_valid(revealed.last, c, after)
-                    && !hidden_chars::shapes_letters(revealed.last, after)
+                hidden_chars::is_joiner_valid(revealed.last_char, c, next)
+                    && !hidden_chars::shapes_letters(revealed.last_char, next)
             }
             CharClass::Combining => {
-                revealed.marks += 1;
-                revealed.last.is_some() && revealed.marks <= MAX_COMBINING_MARKS
+                revealed.combining_marks += 1;
+                revealed.last_char.is_some() && revealed.combining_marks <= MAX_COMBINING_MARKS
             }
         };
         match c {
             '\t' => revealed.push_mark(format!("→{}", " ".repeat(TAB_WIDTH - 1 - revealed.column % TAB_WIDTH))),
             '\n' => {
                 revealed.end_line();
-                let (lines, bytes) = count_empty_lines(&text[at + 1..]);
+                let (lines, bytes) = count_empty_lines(&text[index + 1..]);
                 if lines > MAX_EMPTY_LINES {
                     revealed.push_mark(format!("<{lines} empty lines>"));
                     revealed.end_line();
-                    while chars.next_if(|(next, _)| *next <= at + bytes).is_some() {}
+                    while chars.next_if(|(next_index, _)| *next_index <= index + bytes).is_some() {}
                 }
             }
-            _ if shows => revealed.push_text(&text[at..at + c.len_utf8()], c.width().unwrap_or(0)),
+            _ if is_visible => revealed.push_text(&text[index..index + c.len_utf8()], c.width().unwrap_or(0)),
             _ => revealed.push_mark(hidden_chars::mark_char(c)),
         }
     }
-    revealed.shown
+    revealed.parts
 }
 
 /// Returns the revealed text for one line as a string, for a name on a border.
 pub fn reveal_line(text: &str) -> String {
-    let words = |shown| match shown {
+    let part_text = |part| match part {
         RevealedPart::Text(text) | RevealedPart::Mark(text) => text,
     };
-    reveal_on_one_line(text).into_iter().map(words).collect()
+    reveal_on_one_line(text).into_iter().map(part_text).collect()
 }
 
 /// Returns the revealed text for one line: line breaks become marks too.
 pub fn reveal_on_one_line(text: &str) -> Vec<RevealedPart> {
-    let mut all = Vec::new();
-    for (at, line) in text.split('\n').enumerate() {
-        if at > 0 {
-            all.push(RevealedPart::Mark("<U+000A>".to_owned()));
+    let mut parts = Vec::new();
+    for (line_index, line) in text.split('\n').enumerate() {
+        if line_index > 0 {
+            parts.push(RevealedPart::Mark("<U+000A>".to_owned()));
         }
-        all.extend(reveal_text(line));
+        parts.extend(reveal_text(line));
     }
-    all
+    parts
 }
 
 /// Returns the text with marks for invisible characters, but with its spaces, tabs and line breaks, for text whose
@@ -93,65 +93,65 @@ pub fn reveal_on_one_line(text: &str) -> Vec<RevealedPart> {
 pub fn mark_invisible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for part in text.split_inclusive([' ', '\t', '\n']) {
-        let blank = part.ends_with([' ', '\t', '\n']);
-        let (word, end) = part.split_at(part.len() - usize::from(blank));
+        let has_separator = part.ends_with([' ', '\t', '\n']);
+        let (word, separator) = part.split_at(part.len() - usize::from(has_separator));
         out.push_str(&reveal_to_string(word));
-        out.push_str(end);
+        out.push_str(separator);
     }
     out
 }
 
 /// Returns the revealed text as a string, for `--plain` and logs.
 pub fn reveal_to_string(text: &str) -> String {
-    let mut words = String::with_capacity(text.len());
-    for shown in reveal_text(text) {
-        match shown {
-            RevealedPart::Text(text) | RevealedPart::Mark(text) => words.push_str(&text),
+    let mut revealed = String::with_capacity(text.len());
+    for part in reveal_text(text) {
+        match part {
+            RevealedPart::Text(text) | RevealedPart::Mark(text) => revealed.push_str(&text),
         }
     }
-    words
+    revealed
 }
 
 /// Returns the number of blank lines at the start of a text, and their length in bytes.
 fn count_empty_lines(text: &str) -> (usize, usize) {
-    let empty = |line: &&str| line.ends_with('\n') && line.bytes().all(|byte| b" \t\n".contains(&byte));
-    let lines = text.split_inclusive('\n').take_while(empty);
+    let is_empty_line = |line: &&str| line.ends_with('\n') && line.bytes().all(|byte| b" \t\n".contains(&byte));
+    let lines = text.split_inclusive('\n').take_while(is_empty_line);
     lines.fold((0, 0), |(lines, bytes), line| (lines + 1, bytes + line.len()))
 }
 
 /// Revealed text so far, and the current column.
 #[derive(Default)]
 struct Revealer {
-    shown: Vec<RevealedPart>,
+    parts: Vec<RevealedPart>,
     column: usize,
     /// Character that a joiner or combining mark would attach to; `None` after a mark of ours or at the start of a
     /// line.
-    last: Option<char>,
-    marks: usize,
+    last_char: Option<char>,
+    combining_marks: usize,
 }
 
 impl Revealer {
-    fn push_text(&mut self, text: &str, cells: usize) {
-        self.column += cells;
-        self.last = text.chars().next_back();
-        if cells > 0 {
-            self.marks = 0;
+    fn push_text(&mut self, text: &str, columns: usize) {
+        self.column += columns;
+        self.last_char = text.chars().next_back();
+        if columns > 0 {
+            self.combining_marks = 0;
         }
-        match self.shown.last_mut() {
-            Some(RevealedPart::Text(before)) => before.push_str(text),
-            _ => self.shown.push(RevealedPart::Text(text.to_owned())),
+        match self.parts.last_mut() {
+            Some(RevealedPart::Text(previous)) => previous.push_str(text),
+            _ => self.parts.push(RevealedPart::Text(text.to_owned())),
         }
     }
 
     fn end_line(&mut self) {
         self.push_text("\n", 0);
-        (self.column, self.last) = (0, None);
+        (self.column, self.last_char) = (0, None);
     }
 
     fn push_mark(&mut self, mark: String) {
         self.column += super::width::text_width(&mark);
-        (self.last, self.marks) = (None, 0);
-        self.shown.push(RevealedPart::Mark(mark));
+        (self.last_char, self.combining_marks) = (None, 0);
+        self.parts.push(RevealedPart::Mark(mark));
     }
 }
 
@@ -197,8 +197,8 @@ mod tests {
     #[test]
     fn one_line_marks_line_breaks_and_unhidden_keeps_them() {
         assert_eq!(reveal_line("a\r\nb\u{202e}"), "a<U+000D><U+000A>b<U+202E>");
-        let shape = format!("|{}|\n\t\u{200b}x\n\n\n\n\n\n|", " ".repeat(40));
-        assert_eq!(mark_invisible(&shape), shape.replace('\u{200b}', "<U+200B>"));
+        let layout = format!("|{}|\n\t\u{200b}x\n\n\n\n\n\n|", " ".repeat(40));
+        assert_eq!(mark_invisible(&layout), layout.replace('\u{200b}', "<U+200B>"));
         assert_eq!(mark_invisible("é 👩\u{200d}👧 \x1b[2J"), "é 👩\u{200d}👧 <U+001B>[2J");
     }
 
@@ -222,9 +222,9 @@ mod tests {
     proptest! {
         #[test]
         fn output_has_no_control_characters_and_loses_nothing(text in "(\\PC|[\0-\u{ff}]|\u{202e}|\u{200d}){0,60}") {
-            let words = reveal_to_string(&text);
-            prop_assert!(words.chars().all(|c| c == '\n' || !c.is_control()));
-            prop_assert!(words.chars().count() >= text.chars().filter(|c| !" \t\n".contains(*c)).count());
+            let revealed = reveal_to_string(&text);
+            prop_assert!(revealed.chars().all(|c| c == '\n' || !c.is_control()));
+            prop_assert!(revealed.chars().count() >= text.chars().filter(|c| !" \t\n".contains(*c)).count());
         }
     }
 }

@@ -5,15 +5,16 @@ use std::path::Path;
 
 /// Truncates a text of more than `most` bytes to its beginning and end, with a mark between them. The result is never
 /// longer than the text.
-pub fn truncate_middle(text: &str, most: usize) -> Cow<'_, str> {
-    if text.len() <= most {
+pub fn truncate_middle(text: &str, max_bytes: usize) -> Cow<'_, str> {
+    if text.len() <= max_bytes {
         return Cow::Borrowed(text);
     }
-    let head = text.floor_char_boundary(most - most / 3);
-    let tail = text.ceil_char_boundary(text.len() - most / 3);
-    let left = text[head..tail].chars().count();
-    let short = format!("{}\n[… {left} characters truncated …]\n{}", &text[..head], &text[tail..]);
-    if short.len() < text.len() { Cow::Owned(short) } else { Cow::Borrowed(text) }
+    let head_end = text.floor_char_boundary(max_bytes - max_bytes / 3);
+    let tail_start = text.ceil_char_boundary(text.len() - max_bytes / 3);
+    let truncated_count = text[head_end..tail_start].chars().count();
+    let truncated =
+        format!("{}\n[… {truncated_count} characters truncated …]\n{}", &text[..head_end], &text[tail_start..]);
+    if truncated.len() < text.len() { Cow::Owned(truncated) } else { Cow::Borrowed(text) }
 }
 
 /// Truncates a text to its first `most` characters; `…` marks truncation.
@@ -40,14 +41,14 @@ pub fn abbreviate_home(path: &Path, home: Option<&Path>) -> String {
 
 /// Joins the items as in a sentence: `a, b and c`. If there are more than `most`, the rest is counted: `a, b and 4
 /// more`.
-pub fn join_items<T: AsRef<str>>(items: &[T], most: usize) -> String {
-    let told = if items.len() > most { most.saturating_sub(1).max(1) } else { items.len() };
-    let mut parts: Vec<String> = items.iter().take(told).map(|item| item.as_ref().to_owned()).collect();
-    if told < items.len() {
-        parts.push(format!("{} more", items.len() - told));
+pub fn join_items<T: AsRef<str>>(items: &[T], max_items: usize) -> String {
+    let shown_count = if items.len() > max_items { max_items.saturating_sub(1).max(1) } else { items.len() };
+    let mut parts: Vec<String> = items.iter().take(shown_count).map(|item| item.as_ref().to_owned()).collect();
+    if shown_count < items.len() {
+        parts.push(format!("{} more", items.len() - shown_count));
     }
     match parts.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        Some((last, first_items)) if !first_items.is_empty() => format!("{} and {last}", first_items.join(", ")),
         Some(_) | None => parts.concat(),
     }
 }
@@ -58,11 +59,11 @@ mod tests {
 
     #[test]
     fn the_rest_of_a_long_list_is_counted() {
-        let listed = |items: &[&str]| super::join_items(items, 3);
-        assert_eq!(listed(&[]), "");
-        assert_eq!(listed(&["a"]), "a");
-        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
-        assert_eq!(listed(&["a", "b", "c", "d"]), "a, b and 2 more");
+        let join = |items: &[&str]| super::join_items(items, 3);
+        assert_eq!(join(&[]), "");
+        assert_eq!(join(&["a"]), "a");
+        assert_eq!(join(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(join(&["a", "b", "c", "d"]), "a, b and 2 more");
     }
 
     #[test]
@@ -75,12 +76,12 @@ mod tests {
     #[test]
     fn the_middle_of_a_long_text_is_replaced_by_a_mark_with_its_length() {
         let text = format!("{}{}", "é".repeat(400), "z".repeat(400));
-        let short = truncate_middle(&text, 90);
-        assert!(short.starts_with("éé") && short.ends_with("zz"), "{short}");
-        assert!(short.contains("[… 740 characters truncated …]"), "{short}");
+        let truncated = truncate_middle(&text, 90);
+        assert!(truncated.starts_with("éé") && truncated.ends_with("zz"), "{truncated}");
+        assert!(truncated.contains("[… 740 characters truncated …]"), "{truncated}");
         assert_eq!(truncate_middle("a short one", 11), "a short one");
-        for most in 0..200 {
-            assert!(truncate_middle(&text, most).len() <= most + 60);
+        for max_bytes in 0..200 {
+            assert!(truncate_middle(&text, max_bytes).len() <= max_bytes + 60);
         }
         assert_eq!(truncate_middle("barely too long", 14), "barely too long", "a mark would make it longer");
     }

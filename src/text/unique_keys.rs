@@ -61,18 +61,18 @@ impl<'de> Visitor<'de> for UniqueKeys {
         Ok(Value::Null)
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
-        let below = self.nested()?;
+        let nested = self.nested()?;
         let mut values = Vec::new();
-        while let Some(value) = list.next_element_seed(below)? {
+        while let Some(value) = list.next_element_seed(nested)? {
             values.push(value);
         }
         Ok(Value::Array(values))
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let below = self.nested()?;
+        let nested = self.nested()?;
         let mut values = Map::new();
         while let Some(key) = map.next_key::<String>()? {
-            let value = map.next_value_seed(below)?;
+            let value = map.next_value_seed(nested)?;
             if values.insert(key.clone(), value).is_some() {
                 return Err(serde::de::Error::custom(format!("the key “{key}” is given twice")));
             }

@@ -22,43 +22,43 @@ pub fn grapheme_width(grapheme: &str) -> usize {
 }
 
 /// Returns the longest prefix that fits into `cells`, cut between graphemes.
-pub fn cut_to_width(text: &str, cells: usize) -> &str {
-    let mut used = 0;
-    for (at, grapheme) in text.grapheme_indices(true) {
-        used += grapheme_width(grapheme);
-        if used > cells {
-            return &text[..at];
+pub fn cut_to_width(text: &str, max_columns: usize) -> &str {
+    let mut columns = 0;
+    for (index, grapheme) in text.grapheme_indices(true) {
+        columns += grapheme_width(grapheme);
+        if columns > max_columns {
+            return &text[..index];
         }
     }
     text
 }
 
 /// Returns the text, truncated to `cells` with `…` at the end if needed.
-pub fn fit_start(text: &str, cells: usize) -> Cow<'_, str> {
+pub fn fit_start(text: &str, max_columns: usize) -> Cow<'_, str> {
     match () {
-        () if text_width(text) <= cells => Cow::Borrowed(text),
-        () if cells == 0 => Cow::Borrowed(""),
-        () => Cow::Owned(format!("{}…", cut_to_width(text, cells - 1))),
+        () if text_width(text) <= max_columns => Cow::Borrowed(text),
+        () if max_columns == 0 => Cow::Borrowed(""),
+        () => Cow::Owned(format!("{}…", cut_to_width(text, max_columns - 1))),
     }
 }
 
 /// Returns the text, truncated to `cells` with `…` at the start if needed: for paths, whose end matters.
-pub fn fit_end(text: &str, cells: usize) -> Cow<'_, str> {
-    if text_width(text) <= cells {
+pub fn fit_end(text: &str, max_columns: usize) -> Cow<'_, str> {
+    if text_width(text) <= max_columns {
         return Cow::Borrowed(text);
     }
-    if cells == 0 {
+    if max_columns == 0 {
         return Cow::Borrowed("");
     }
-    let (mut used, mut from) = (1, text.len());
-    for (at, grapheme) in text.grapheme_indices(true).rev() {
-        used += grapheme_width(grapheme);
-        if used > cells {
+    let (mut columns, mut start) = (1, text.len());
+    for (index, grapheme) in text.grapheme_indices(true).rev() {
+        columns += grapheme_width(grapheme);
+        if columns > max_columns {
             break;
         }
-        from = at;
+        start = index;
     }
-    Cow::Owned(format!("…{}", &text[from..]))
+    Cow::Owned(format!("…{}", &text[start..]))
 }
 
 #[cfg(test)]
@@ -89,8 +89,8 @@ mod tests {
         ];
         for text in texts {
             let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 1));
-            let (end, _) = buffer.set_stringn(0, 0, text, 40, Style::new());
-            assert_eq!(text_width(text), usize::from(end), "{text:?}");
+            let (end_column, _) = buffer.set_stringn(0, 0, text, 40, Style::new());
+            assert_eq!(text_width(text), usize::from(end_column), "{text:?}");
         }
     }
 

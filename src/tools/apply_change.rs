@@ -72,46 +72,50 @@ impl Tool for ApplyChange {
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, line } = parse_arguments(&self.tool_spec(), arguments)?;
-        let side = Side::for_path(&self.rehearsal, Path::new(&path));
-        let path = side.find_path(&path)?;
-        let changes = side.find_changes(&path, line)?;
-        let Some((change, below)) = changes.split_first() else {
+        let overlay = ChangeOverlay::for_path(&self.rehearsal, Path::new(&path));
+        let path = overlay.find_path(&path)?;
+        let changes = overlay.find_changes(&path, line)?;
+        let Some((change, entries)) = changes.split_first() else {
             return Err(Error::Failed(format!(
                 "{} already matches the rehearsal; there is nothing to do.",
                 path.display()
             )));
         };
-        let at = side.locate_changes(&changes)?;
-        let told = change_summary::describe_change(&self.rehearsal, change);
-        let shown = ApprovedChange { path: path.as_os_str().as_bytes().to_vec(), line, all: digest_changes(&changes) };
-        let shown = serde_json::to_value(shown).map_err(|error| Error::Broken(error.to_string()))?;
+        let location = overlay.locate_changes(&changes)?;
+        let dry_run_change = change_summary::describe_change(&self.rehearsal, change);
+        let approved =
+            ApprovedChange { path: path.as_os_str().as_bytes().to_vec(), line, all: digest_changes(&changes) };
+        let approved = serde_json::to_value(approved).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Intent::Act(Box::new(Plan {
-            title: prompt_title(&told),
+            title: prompt_title(&dry_run_change),
             summary: summary_line::first_line(&path.to_string_lossy(), 120),
-            access: write_access(&at),
-            preview: preview_change(change, &told, below),
+            access: write_access(&location),
+            preview: preview_change(change, &dry_run_change, entries),
             grant: None,
-            destroys: describe_loss(change, below, &at),
-            preconditions: Preconditions { hard_links: hard_links(&changes, &at, files), ..preconditions(&changes) },
-            work: Work::Arguments(shown),
+            destroys: describe_loss(change, entries, &location),
+            preconditions: Preconditions {
+                hard_links: hard_links(&changes, &location, files),
+                ..preconditions(&changes)
+            },
+            work: Work::Arguments(approved),
         })))
     }
 
-    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
         let ApprovedChange { path, line, all } = super::parse_plan_data(plan)?;
         let path = PathBuf::from(std::ffi::OsStr::from_bytes(&path));
         let rehearsal = self.rehearsal.clone();
         let access = plan.access.clone();
-        run_blocking(hands.project.clone(), move |_| {
-            let side = Side::for_path(&rehearsal, &path);
-            let changes = side.find_changes(&path, line)?;
-            if digest_changes(&changes) != all || self::write_access(&side.locate_changes(&changes)?) != access {
+        run_blocking(context.project.clone(), move |_| {
+            let overlay = ChangeOverlay::for_path(&rehearsal, &path);
+            let changes = overlay.find_changes(&path, line)?;
+            if digest_changes(&changes) != all || self::write_access(&overlay.locate_changes(&changes)?) != access {
                 return Err(crate::project::Error::Changed(path).into());
             }
             let count = changes.len();
             // The entries of a deleted folder are deleted before the folder.
             for change in changes.into_iter().rev() {
-                side.apply(change)?;
+                overlay.apply_change(change)?;
             }
             Ok(match count {
                 0 | 1 => format!("{}: applied", path.display()),
@@ -123,13 +127,13 @@ impl Tool for ApplyChange {
 }
 
 /// The overlay that holds a change: the project's, or the one for paths outside the project.
-struct Side<'a> {
+struct ChangeOverlay<'a> {
     rehearsal: &'a Rehearsal,
     /// Overlay over `/`, set for an absolute path.
     outside: Option<&'a Rehearsal>,
 }
 
-impl<'a> Side<'a> {
+impl<'a> ChangeOverlay<'a> {
     fn for_path(rehearsal: &'a Rehearsal, path: &Path) -> Self {
         Self { rehearsal, outside: rehearsal.outside_overlay().filter(|_| path.is_absolute()) }
     }
@@ -148,14 +152,14 @@ impl<'a> Side<'a> {
         if self.outside.is_none() {
             return find_changes(self.rehearsal, path, line);
         }
-        let all = self.rehearsal.outside_changes()?;
-        let shown = path.display();
-        match all.changes.into_iter().find(|one| one.change.path == path) {
+        let outside_changes = self.rehearsal.outside_changes()?;
+        let display_path = path.display();
+        match outside_changes.changes.into_iter().find(|outside_change| outside_change.change.path == path) {
             None => Ok(Vec::new()),
-            Some(one) if one.is_conflict => Err(conflict_error(path)),
-            Some(one) if one.is_by_tool && line.is_none() => Ok(vec![one.change]),
+            Some(outside_change) if outside_change.is_conflict => Err(conflict_error(path)),
+            Some(outside_change) if outside_change.is_by_tool && line.is_none() => Ok(vec![outside_change.change]),
             Some(_) => Err(Error::Failed(format!(
-                "{shown} was changed by a command outside the project. It is not applied; run the command live."
+                "{display_path} was changed by a command outside the project. It is not applied; run the command live."
             ))),
         }
     }
@@ -164,14 +168,14 @@ impl<'a> Side<'a> {
     fn locate_changes(&self, changes: &[Change]) -> Result<Location, Error> {
         match (self.outside, changes.first()) {
             (Some(outside), Some(change)) => {
-                let at = outside.locate_live(&change.path)?;
-                Ok(Location { display_path: at.real.clone(), is_inside: false, ..at })
+                let location = outside.locate_live(&change.path)?;
+                Ok(Location { display_path: location.real.clone(), is_inside: false, ..location })
             }
             (_, _) => locate_changes(self.rehearsal, changes),
         }
     }
 
-    fn apply(&self, change: Change) -> Result<(), Error> {
+    fn apply_change(&self, change: Change) -> Result<(), Error> {
         let Some(outside) = self.outside else { return Ok(self.rehearsal.apply_change(&change)?) };
         let path = change.path.strip_prefix("/").unwrap_or(&change.path).to_owned();
         Ok(outside.apply_change(&Change { path, ..change })?)
@@ -180,13 +184,13 @@ impl<'a> Side<'a> {
 
 /// Finds the changed path whose displayed name is `path`.
 fn find_changed_path(rehearsal: &Rehearsal, path: &str) -> Result<PathBuf, Error> {
-    let touched = rehearsal.overlay_paths()?;
-    if touched.iter().any(|own| own == Path::new(path)) {
+    let overlay_paths = rehearsal.overlay_paths()?;
+    if overlay_paths.iter().any(|overlay_path| overlay_path == Path::new(path)) {
         return Ok(path.into());
     }
-    let mut found = touched.into_iter().filter(|own| own.to_string_lossy() == path);
-    match (found.next(), found.next()) {
-        (Some(one), None) => Ok(one),
+    let mut candidates = overlay_paths.into_iter().filter(|overlay_path| overlay_path.to_string_lossy() == path);
+    match (candidates.next(), candidates.next()) {
+        (Some(changed_path), None) => Ok(changed_path),
         (Some(_), Some(_)) => Err(Error::Failed(format!(
             "{path} is ambiguous: several names that are not Unicode are displayed like this. Rename them by hand."
         ))),
@@ -205,14 +209,16 @@ fn find_changes(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Resu
         change.after = only_hunk(&change, line)?;
         return Ok(vec![change]);
     }
-    let takes_along =
+    let deletes_folder =
         matches!(change.before, FileNode::Folder { .. }) && !matches!(change.after, FileNode::Folder { .. });
     let mut changes = vec![change];
-    if takes_along {
-        for below in rehearsal.overlay_paths()?.iter().filter(|below| below.starts_with(path) && *below != path) {
-            let Some(change) = rehearsal.change_at(below)? else { continue };
-            if rehearsal.is_conflict(below) {
-                return Err(conflict_error(below));
+    if deletes_folder {
+        for inner_path in
+            rehearsal.overlay_paths()?.iter().filter(|inner_path| inner_path.starts_with(path) && *inner_path != path)
+        {
+            let Some(change) = rehearsal.change_at(inner_path)? else { continue };
+            if rehearsal.is_conflict(inner_path) {
+                return Err(conflict_error(inner_path));
             }
             changes.push(change);
         }
@@ -229,25 +235,27 @@ fn conflict_error(path: &Path) -> Error {
 
 /// Returns the file with only the hunk at `line` applied.
 fn only_hunk(change: &Change, line: usize) -> Result<FileNode, Error> {
-    let gone = || Error::Failed(format!("No hunk starts at line {line} of {}.", change.path.display()));
-    let edit = change_summary::diff_change(change).ok_or_else(gone)?;
-    let only = edit.only_hunk(line).ok_or_else(gone)?;
+    let missing_hunk_error = || Error::Failed(format!("No hunk starts at line {line} of {}.", change.path.display()));
+    let full_edit = change_summary::diff_change(change).ok_or_else(missing_hunk_error)?;
+    let hunk_edit = full_edit.only_hunk(line).ok_or_else(missing_hunk_error)?;
     match &change.before {
-        FileNode::File { mode, .. } => Ok(FileNode::File { bytes: only.after.into_bytes(), mode: *mode }),
-        FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => Err(gone()),
+        FileNode::File { mode, .. } => Ok(FileNode::File { bytes: hunk_edit.after.into_bytes(), mode: *mode }),
+        FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => {
+            Err(missing_hunk_error())
+        }
     }
 }
 
 /// Returns the title of the prompt. It names the file only if the name is plain; any other name could be mistaken for
 /// text of the prompt.
-fn prompt_title(told: &DryRunChange) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '/');
-    let name = told
+fn prompt_title(dry_run_change: &DryRunChange) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '/');
+    let name = dry_run_change
         .path
         .file_name()
         .and_then(|name| name.to_str())
-        .filter(|name| name.chars().all(plain) && name.chars().count() <= MAX_NAME_CHARS);
-    let (does, what) = match (told.kind, told.is_folder) {
+        .filter(|name| name.chars().all(is_plain) && name.chars().count() <= MAX_NAME_CHARS);
+    let (verb, noun) = match (dry_run_change.kind, dry_run_change.is_folder) {
         (ChangeKind::Created, false) => ("create", "a file"),
         (ChangeKind::Created, true) => ("create", "a folder"),
         (ChangeKind::Modified, true) => ("change", "a folder"),
@@ -255,49 +263,49 @@ fn prompt_title(told: &DryRunChange) -> String {
         (ChangeKind::Deleted, false) => ("delete", "a file"),
         (ChangeKind::Deleted, true) => ("delete", "a folder"),
     };
-    let slash = if told.is_folder && name.is_some() { "/" } else { "" };
-    format!("Apply: {does} {}{slash}?", name.unwrap_or(what))
+    let slash = if dry_run_change.is_folder && name.is_some() { "/" } else { "" };
+    format!("Apply: {verb} {}{slash}?", name.unwrap_or(noun))
 }
 
 /// Locates the target of the first change. It counts as sensitive, outside or aye's own if any other change is.
 fn locate_changes(rehearsal: &Rehearsal, changes: &[Change]) -> Result<Location, Error> {
-    let mut all = changes.iter().map(|change| rehearsal.locate_live(&change.path));
-    let mut at = all.next().unwrap_or_else(|| rehearsal.locate_live(Path::new("")))?;
-    for along in all {
-        let along = along?;
-        at.is_sensitive |= along.is_sensitive;
-        at.is_inside &= along.is_inside;
-        at.own_file = at.own_file.or(along.own_file);
+    let mut locations = changes.iter().map(|change| rehearsal.locate_live(&change.path));
+    let mut location = locations.next().unwrap_or_else(|| rehearsal.locate_live(Path::new("")))?;
+    for other_location in locations {
+        let other_location = other_location?;
+        location.is_sensitive |= other_location.is_sensitive;
+        location.is_inside &= other_location.is_inside;
+        location.own_file = location.own_file.or(other_location.own_file);
     }
-    Ok(at)
+    Ok(location)
 }
 
-fn write_access(at: &Location) -> Access {
-    super::planned_path::write_access(at)
+fn write_access(location: &Location) -> Access {
+    super::planned_path::write_access(location)
 }
 
 /// Returns the file with several hard links that the change replaces. A deleted name leaves the other names as they
 /// are.
-fn hard_links(changes: &[Change], at: &Location, files: &dyn Reader) -> Option<HardLinks> {
+fn hard_links(changes: &[Change], location: &Location, files: &dyn Reader) -> Option<HardLinks> {
     let replaces = changes.first().is_some_and(|change| {
         matches!((&change.before, &change.after), (FileNode::File { .. }, FileNode::File { .. }))
     });
-    super::planned_path::hard_links(files, at).filter(|_| replaces)
+    super::planned_path::hard_links(files, location).filter(|_| replaces)
 }
 
-fn preview_change(change: &Change, told: &DryRunChange, below: &[Change]) -> Preview {
+fn preview_change(change: &Change, dry_run_change: &DryRunChange, entries: &[Change]) -> Preview {
     match change_summary::diff_change(change).map(|edit| edit.diff()) {
         Some(diff) => {
-            let notes: Vec<String> = diff.note.iter().cloned().chain(change_notes(told)).collect();
+            let notes: Vec<String> = diff.note.iter().cloned().chain(change_notes(dry_run_change)).collect();
             let note = (!notes.is_empty()).then(|| notes.join("; "));
             Preview::Edit(Diff { note, ..diff })
         }
         None => {
-            let notes: Vec<String> = change_notes(told).collect();
+            let notes: Vec<String> = change_notes(dry_run_change).collect();
             let mut text = format!("{}\n{}", change.path.display(), notes.join("\n"));
-            if !below.is_empty() {
+            if !entries.is_empty() {
                 text.push_str("\nincludes:");
-                below.iter().for_each(|below| text.push_str(&format!("\n  {}", below.path.display())));
+                entries.iter().for_each(|entry| text.push_str(&format!("\n  {}", entry.path.display())));
             }
             Preview::Text(text)
         }
@@ -305,47 +313,47 @@ fn preview_change(change: &Change, told: &DryRunChange, below: &[Change]) -> Pre
 }
 
 /// Returns the changes that a diff does not show, in words valid before and after applying.
-fn change_notes(told: &DryRunChange) -> impl Iterator<Item = String> {
-    let deletes = if told.is_folder { "deletes the folder" } else { "deletes the file" };
-    told.notes.iter().map(|note| if note == "deleted" { deletes.to_owned() } else { note.clone() })
+fn change_notes(dry_run_change: &DryRunChange) -> impl Iterator<Item = String> {
+    let deletes = if dry_run_change.is_folder { "deletes the folder" } else { "deletes the file" };
+    dry_run_change.notes.iter().map(|note| if note == "deleted" { deletes.to_owned() } else { note.clone() })
 }
 
-fn describe_loss(change: &Change, below: &[Change], at: &Location) -> Option<String> {
-    let shown = change.path.display();
-    let with = match below.len() {
+fn describe_loss(change: &Change, entries: &[Change], location: &Location) -> Option<String> {
+    let display_path = change.path.display();
+    let contents_note = match entries.len() {
         0 => String::new(),
         1 => " and its contents".to_owned(),
         count => format!(" and the {count} files and folders in it"),
     };
     match (&change.before, &change.after) {
         (FileNode::Nothing, _) => None,
-        (_, FileNode::Nothing) => Some(format!("deletes {shown}{with}")),
+        (_, FileNode::Nothing) => Some(format!("deletes {display_path}{contents_note}")),
         (FileNode::File { .. }, FileNode::File { .. }) | (FileNode::Folder { .. }, FileNode::Folder { .. }) => None,
-        (_, _) => Some(format!("replaces {shown}{with} with another type of file")),
+        (_, _) => Some(format!("replaces {display_path}{contents_note} with another type of file")),
     }
-    .or_else(|| (!at.is_inside).then(|| format!("changes {shown}, outside the project")))
+    .or_else(|| (!location.is_inside).then(|| format!("changes {display_path}, outside the project")))
 }
 
 /// Returns the preconditions: the files that are compared again before the change is applied.
 fn preconditions(changes: &[Change]) -> Preconditions {
-    let bytes = |node: &FileNode| match node {
+    let node_bytes = |node: &FileNode| match node {
         FileNode::File { bytes, .. } => Some(bytes.clone()),
         FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
     };
     // A deleted path is compared when it is deleted. It is listed here only if its name can be looked up.
-    let plain = |path: &Path| path.to_str().is_some_and(|path| !path.contains(char::is_control));
-    let file = |change: &&Change| match (&change.before, &change.after) {
+    let has_plain_name = |path: &Path| path.to_str().is_some_and(|path| !path.contains(char::is_control));
+    let is_compared = |change: &&Change| match (&change.before, &change.after) {
         (FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_), _) => false,
         (FileNode::Nothing | FileNode::File { .. }, FileNode::File { .. }) => true,
-        (FileNode::Nothing | FileNode::File { .. }, _) => plain(&change.path),
+        (FileNode::Nothing | FileNode::File { .. }, _) => has_plain_name(&change.path),
     };
-    let seen = |change: &Change| FileSnapshot {
+    let snapshot = |change: &Change| FileSnapshot {
         path: change.path.clone(),
-        content: FileContent::from_bytes(bytes(&change.before).as_deref()),
-        new_sha256: bytes(&change.after).map(|bytes| Digest::of_bytes(&bytes)),
+        content: FileContent::from_bytes(node_bytes(&change.before).as_deref()),
+        new_sha256: node_bytes(&change.after).map(|bytes| Digest::of_bytes(&bytes)),
         may_grow: false,
     };
-    let files = changes.iter().filter(file).map(seen).collect();
+    let files = changes.iter().filter(is_compared).map(snapshot).collect();
     Preconditions { files, ..Preconditions::default() }
 }
 

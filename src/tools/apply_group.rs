@@ -67,8 +67,8 @@ impl Tool for ApplyGroup {
         if blocked.len() == batch.items.len() {
             let why = match blocked.as_slice() {
                 [] => format!("There are no {} to apply.", group.label()),
-                [one] => format!("{one}."),
-                many => format!("None of the {} can be applied:\n{}", group.label(), list_names(many)),
+                [reason] => format!("{reason}."),
+                reasons => format!("None of the {} can be applied:\n{}", group.label(), list_names(reasons)),
             };
             return Err(Error::Failed(why));
         }
@@ -91,20 +91,20 @@ impl Tool for ApplyGroup {
         })))
     }
 
-    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
         let (Preview::Batch(batch), Work::Batch(work)) = (&plan.preview, &plan.work) else {
-            return Err(Error::Broken("the plan belongs to another tool".to_owned()));
+            return Err(Error::Internal("the plan belongs to another tool".to_owned()));
         };
         let (rehearsal, batch, work) = (self.rehearsal.clone(), batch.clone(), work.clone());
-        let progress = hands.progress.clone();
-        run_blocking(hands.project.clone(), move |_| {
-            let done = apply(&rehearsal, &batch, &work, &|at| {
-                progress(CommandProgress::from_status(&format!("{at} of {} applied", batch.items.len())));
+        let progress = context.progress.clone();
+        run_blocking(context.project.clone(), move |_| {
+            let outcome = apply_items(&rehearsal, &batch, &work, &|count| {
+                progress(CommandProgress::from_status(&format!("{count} of {} applied", batch.items.len())));
             });
-            if done.applied.is_empty() && !(done.conflicts.is_empty() && done.failed.is_empty()) {
-                return Err(Error::Failed(done.to_text(batch.group)));
+            if outcome.applied.is_empty() && !(outcome.conflicts.is_empty() && outcome.failed.is_empty()) {
+                return Err(Error::Failed(outcome.to_text(batch.group)));
             }
-            Ok(done.to_text(batch.group))
+            Ok(outcome.to_text(batch.group))
         })
         .await
     }
@@ -112,9 +112,9 @@ impl Tool for ApplyGroup {
 
 /// Returns the strictest access of the changes that can be applied. The policy has judged each change separately.
 fn strictest_access(batch: &Batch) -> Access {
-    let all = || batch.selected_items(&[]).map(|(_, item)| &item.access);
-    let careful = all().find(|access| matches!(access, Access::WriteOutside(_)));
-    careful.or(all().next()).cloned().unwrap_or(Access::WriteOutside(PathBuf::new()))
+    let accesses = || batch.selected_items(&[]).map(|(_, item)| &item.access);
+    let outside_access = accesses().find(|access| matches!(access, Access::WriteOutside(_)));
+    outside_access.or(accesses().next()).cloned().unwrap_or(Access::WriteOutside(PathBuf::new()))
 }
 
 /// Outcome of a batch: the names of its items by result.
@@ -127,37 +127,39 @@ struct BatchOutcome {
 }
 
 /// Applies the items that were not rejected, one by one.
-fn apply(rehearsal: &Rehearsal, batch: &Batch, work: &BatchWork, progress: &dyn Fn(usize)) -> BatchOutcome {
-    let mut done = BatchOutcome::default();
-    for (at, (item, operations)) in batch.items.iter().zip(&work.items).enumerate() {
+fn apply_items(rehearsal: &Rehearsal, batch: &Batch, work: &BatchWork, progress: &dyn Fn(usize)) -> BatchOutcome {
+    let mut outcome = BatchOutcome::default();
+    for (index, (item, operations)) in batch.items.iter().zip(&work.items).enumerate() {
         let name = item.name();
-        let rejected = work.rejected.iter().find(|rejected| rejected.item == at);
+        let rejected = work.rejected.iter().find(|rejected| rejected.item == index);
         if let Some(why) = &item.blocked {
-            done.conflicts.push(format!("{name}: {why}"));
+            outcome.conflicts.push(format!("{name}: {why}"));
             continue;
         }
         let hunks = match rejected {
             Some(rejected) if rejected.is_whole_item() => {
-                done.rejected.push(name);
+                outcome.rejected.push(name);
                 continue;
             }
             Some(rejected) => rejected.hunks.as_slice(),
             None => &[],
         };
         match batch::apply_item(rehearsal, operations, hunks) {
-            Applied::Applied if hunks.is_empty() => done.applied.push(name),
+            Applied::Applied if hunks.is_empty() => outcome.applied.push(name),
             Applied::Applied => {
-                let all = item.diff.as_ref().map_or(0, |diff| diff.hunks.len());
-                done.applied.push(format!("{name} ({} of {all} hunks)", all.saturating_sub(hunks.len())));
+                let hunk_count = item.diff.as_ref().map_or(0, |diff| diff.hunks.len());
+                outcome
+                    .applied
+                    .push(format!("{name} ({} of {hunk_count} hunks)", hunk_count.saturating_sub(hunks.len())));
             }
-            Applied::AlreadyApplied => done.applied.push(format!("{name} (already so)")),
-            Applied::Conflict(why) => done.conflicts.push(format!("{name}: CONFLICT: {why}")),
-            Applied::Failed(why) => done.failed.push(format!("{name}: {why}")),
+            Applied::AlreadyApplied => outcome.applied.push(format!("{name} (already so)")),
+            Applied::Conflict(why) => outcome.conflicts.push(format!("{name}: CONFLICT: {why}")),
+            Applied::Failed(why) => outcome.failed.push(format!("{name}: {why}")),
         }
-        progress(done.applied.len());
+        progress(outcome.applied.len());
     }
     batch::delete_empty(rehearsal, &work.folders);
-    done
+    outcome
 }
 
 impl BatchOutcome {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 ///
 /// The result is always an object. Empty text counts as `{}`, and an object sent as a JSON string is accepted.
 /// Duplicate keys, text after the object and anything else are errors.
-pub fn parse(text: &str) -> Result<Value, Error> {
+pub fn parse_call_arguments(text: &str) -> Result<Value, Error> {
     let value = match parse_strict(text)? {
         Value::String(inner) => parse_strict(&inner)?,
         value => value,
@@ -24,9 +24,9 @@ pub fn parse(text: &str) -> Result<Value, Error> {
 
 /// Deserializes the arguments. An error lists the fields of the tool's schema.
 pub fn parse_arguments<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Result<T, Error> {
-    let empty = arguments.as_object().is_some_and(Map::is_empty);
-    let required = spec.parameters["required"].as_array().is_some_and(|list| !list.is_empty());
-    if empty && required {
+    let is_empty = arguments.as_object().is_some_and(Map::is_empty);
+    let has_required = spec.parameters["required"].as_array().is_some_and(|list| !list.is_empty());
+    if is_empty && has_required {
         return Err(Error::Arguments(format!(
             "{} was called without arguments; the call was probably cut off by the output limit. Retry with shorter arguments, in several calls if needed. {}",
             spec.name,
@@ -35,14 +35,19 @@ pub fn parse_arguments<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) 
     }
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
-        let at = if path == "." { String::new() } else { format!(" at “{path}”") };
-        Error::Arguments(format!("Invalid arguments for {}{at}: {}. {}", spec.name, error.inner(), list_fields(spec)))
+        let at_path = if path == "." { String::new() } else { format!(" at “{path}”") };
+        Error::Arguments(format!(
+            "Invalid arguments for {}{at_path}: {}. {}",
+            spec.name,
+            error.inner(),
+            list_fields(spec)
+        ))
     })
 }
 
 /// Lists the tool's fields with their types.
 fn list_fields(spec: &ToolSpec) -> String {
-    let required = |name: &str| {
+    let is_required = |name: &str| {
         let list = spec.parameters["required"].as_array();
         list.is_some_and(|list| list.iter().any(|field| field == name))
     };
@@ -52,7 +57,7 @@ fn list_fields(spec: &ToolSpec) -> String {
         .flatten()
         .map(|(name, schema)| {
             let kind = schema["type"].as_str().unwrap_or("any");
-            format!("{name} ({kind}{})", if required(name) { ", required" } else { "" })
+            format!("{name} ({kind}{})", if is_required(name) { ", required" } else { "" })
         })
         .collect();
     format!("Fields: {}.", fields.join(", "))
@@ -105,10 +110,10 @@ mod tests {
     use serde_json::json;
 
     fn check_arguments(text: &str, expected: Result<Value, &str>) {
-        match (parse(text), expected) {
-            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{text}"),
-            (Err(found), Err(part)) => assert!(found.to_string().contains(part), "{text}: {found}"),
-            (found, expected) => panic!("{text}: {found:?}, expected {expected:?}"),
+        match (parse_call_arguments(text), expected) {
+            (Ok(actual), Ok(expected)) => assert_eq!(actual, expected, "{text}"),
+            (Err(actual), Err(part)) => assert!(actual.to_string().contains(part), "{text}: {actual}"),
+            (actual, expected) => panic!("{text}: {actual:?}, expected {expected:?}"),
         }
     }
 
@@ -131,9 +136,9 @@ mod tests {
 
     #[test]
     fn limits_nesting_depth() {
-        let nested = |lists: usize| format!("{{\"a\":{}{}}}", "[".repeat(lists), "]".repeat(lists));
-        assert!(parse(&nested(MAX_DEPTH - 1)).is_ok());
-        check_arguments(&nested(MAX_DEPTH), Err("nested more than 32 deep"));
-        check_arguments(&nested(100_000), Err("nested more than 32 deep"));
+        let nested_lists = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        assert!(parse_call_arguments(&nested_lists(MAX_DEPTH - 1)).is_ok());
+        check_arguments(&nested_lists(MAX_DEPTH), Err("nested more than 32 deep"));
+        check_arguments(&nested_lists(100_000), Err("nested more than 32 deep"));
     }
 }

@@ -61,26 +61,26 @@ impl Tool for BashExec {
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { command, timeout, network } = parse_arguments(&self.tool_spec(), arguments)?;
-        let refused = |why: &str| Err(Error::Arguments(why.to_owned()));
+        let invalid = |why: &str| Err(Error::Arguments(why.to_owned()));
         if command.trim().is_empty() {
-            return refused("The command is empty.");
+            return invalid("The command is empty.");
         }
         if command.contains('\0') {
-            return refused("The command contains a NUL byte.");
+            return invalid("The command contains a NUL byte.");
         }
         if command.len() > MAX_COMMAND_BYTES {
-            return refused("The command is longer than 100000 bytes; write a script with write_file and run it.");
+            return invalid("The command is longer than 100000 bytes; write a script with write_file and run it.");
         }
         let seconds = timeout.map_or(self.settings.default_timeout, |timeout| timeout.0);
         let seconds = seconds.min(self.settings.max_timeout);
         let network = sandbox_hints::check_network_reason(network, &self.settings).map_err(Error::Arguments)?;
-        let sandbox = self.settings.walls.with_network(network.is_some());
+        let sandbox = self.settings.sandbox.with_network(network.is_some());
         let line = CommandLine { command, folder: files.root().to_owned(), seconds, network, sandbox };
         let preconditions = scripts::command_preconditions(&line.command, files);
         // A command that names a sensitive path outside needs approval each time.
-        let lasting = preconditions.restricted_path.as_ref().is_none_or(|beyond| !beyond.is_sensitive);
+        let is_grantable = preconditions.restricted_path.as_ref().is_none_or(|restricted| !restricted.is_sensitive);
         // A grant covers only the current content of the scripts.
-        let bound = preconditions.scripts_to_bind().ok().filter(|_| lasting);
+        let bound_scripts = preconditions.scripts_to_bind().ok().filter(|_| is_grantable);
         Ok(Intent::Act(Box::new(Plan {
             title: "Run a command?".to_owned(),
             summary: summary_line::first_line(&line.command, 120),
@@ -90,7 +90,7 @@ impl Tool for BashExec {
                 &self.blocked_commands,
             ),
             preview: Preview::Command(line.clone()),
-            grant: bound.map(|scripts| {
+            grant: bound_scripts.map(|scripts| {
                 let scope = GrantScope::Command {
                     command: line.command.clone(),
                     folder: line.folder.clone(),
@@ -104,65 +104,66 @@ impl Tool for BashExec {
         })))
     }
 
-    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
         let Work::Command(line) = &plan.work else {
-            return Err(Error::Broken("the plan holds no command".to_owned()));
+            return Err(Error::Internal("the plan holds no command".to_owned()));
         };
-        let confined = read_only_commands::sandboxed_paths(&plan.access);
-        let reads = confined.is_some();
-        let writes = matches!(&plan.access, Access::Run(run) if run.reach == Reach::Writes);
-        if reads || writes {
+        let read_only_paths = read_only_commands::sandboxed_paths(&plan.access);
+        let is_read = read_only_paths.is_some();
+        let is_write = matches!(&plan.access, Access::Run(run) if run.reach == Reach::Writes);
+        if is_read || is_write {
             // It may run without approval, so it must still be what was judged: a command that reads, or one that
             // writes only new files.
-            let does = if reads { "reads" } else { "reads or writes" };
-            let (again, access) = (line.clone(), plan.access.clone());
-            run_blocking(hands.project.clone(), move |files| {
-                match command_access::command_access(again, files) == access {
+            let verb = if is_read { "reads" } else { "reads or writes" };
+            let (current_line, access) = (line.clone(), plan.access.clone());
+            run_blocking(context.project.clone(), move |files| {
+                match command_access::command_access(current_line, files) == access {
                     true => Ok(String::new()),
                     false => Err(Error::Failed(format!(
-                        "The files that the command {does} changed since it was checked. It was not run. Call it again."
+                        "The files that the command {verb} changed since it was checked. It was not run. Call it again."
                     ))),
                 }
             })
             .await?;
         }
-        if let Some((paths, opened)) = confined {
+        if let Some((paths, open_files)) = read_only_paths {
             let runs_git = read_only_commands::runs_git(&line.command);
-            let (ran, listing) = hands.shell.run_read_only(line, runs_git, opened, &*hands.progress).await?;
-            let hint = read_only_commands::blocked_hint(line, paths, &ran, &listing);
+            let (outcome, listing) =
+                context.shell.run_read_only(line, runs_git, open_files, &*context.progress).await?;
+            let hint = read_only_commands::blocked_hint(line, paths, &outcome, &listing);
             if hint.is_some() {
                 self.blocked_commands.insert(&line.command);
             }
-            return Ok(self.format_outcome(&ran, line.seconds, hint));
+            return Ok(self.format_outcome(&outcome, line.seconds, hint));
         }
-        let ran = hands.shell.run_command(line, &*hands.progress).await?;
-        Ok(self.format_outcome(&ran, line.seconds, sandbox_hints::sandbox_hint(line, &ran)))
+        let outcome = context.shell.run_command(line, &*context.progress).await?;
+        Ok(self.format_outcome(&outcome, line.seconds, sandbox_hints::sandbox_hint(line, &outcome)))
     }
 
     /// Runs the command in the overlay sandbox. If that is not possible, describes what would have run.
-    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+    async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
         let Work::Command(line) = &plan.work else {
-            return Err(Error::Broken("the plan holds no command".to_owned()));
+            return Err(Error::Internal("the plan holds no command".to_owned()));
         };
         // Without network access the command would only fail, so it is simulated.
-        let is_simulated = stage.has_simulator || self.result_kind(plan).fixture().is_some();
+        let is_simulated = context.has_simulator || self.result_kind(plan).fixture().is_some();
         if line.network.is_some() && is_simulated && !may_read_secrets(plan) {
             return Ok(RehearsalOutcome::Simulate(
                 "The command needs network access, which this dry run does not have.".to_owned(),
             ));
         }
-        let why: Arc<str> = match &stage.commands {
+        let why: Arc<str> = match &context.commands {
             CommandRehearsal::Simulated(why) => why.clone(),
             CommandRehearsal::Sandboxed(shell) => {
-                match overlay_command::run_in_overlay(shell, plan, line, stage).await {
-                    Ok(ran) => {
-                        let hint = overlay_hint(line, &ran, shell.is_full()).filter(|_| !stage.is_hidden);
+                match overlay_command::run_in_overlay(shell, plan, line, context).await {
+                    Ok(outcome) => {
+                        let hint = overlay_hint(line, &outcome, shell.is_full()).filter(|_| !context.is_hidden);
                         let hint = hint.or_else(|| {
-                            overlay_command::withheld_hint(line, &ran, &shell.last_withheld(), stage.is_hidden)
+                            overlay_command::withheld_hint(line, &outcome, &shell.last_withheld(), context.is_hidden)
                         });
-                        let changed = ran.changed_paths.iter().map(|path| path.to_string_lossy().into_owned());
-                        let told = self.format_outcome(&ran, line.seconds, hint);
-                        return Ok(RehearsalOutcome::RanCommand(told, changed.collect()));
+                        let changed = outcome.changed_paths.iter().map(|path| path.to_string_lossy().into_owned());
+                        let text = self.format_outcome(&outcome, line.seconds, hint);
+                        return Ok(RehearsalOutcome::RanCommand(text, changed.collect()));
                     }
                     Err(project::Error::OverlaySandboxFailed(why)) => why.to_string().into(),
                     Err(error) => return Err(error.into()),
@@ -172,7 +173,7 @@ impl Tool for BashExec {
         let why = format!("Commands do not run in this dry run ({why}).");
         Ok(match plan.access {
             // A simulated result about files would contradict the next read of them.
-            Access::Read(_) if stage.is_hidden => RehearsalOutcome::NotRun(
+            Access::Read(_) if context.is_hidden => RehearsalOutcome::NotRun(
                 "Commands cannot run here. Use read_file, list_files or search_text.".to_owned(),
             ),
             Access::Read(_) => RehearsalOutcome::NotRun(format!(
@@ -180,7 +181,7 @@ impl Tool for BashExec {
                 super::describe_skipped_call("bash_exec", plan)
             )),
             // A simulated secret would mislead.
-            Access::Run(_) if may_read_secrets(plan) => RehearsalOutcome::NotRun(match stage.is_hidden {
+            Access::Run(_) if may_read_secrets(plan) => RehearsalOutcome::NotRun(match context.is_hidden {
                 true => "This command cannot run here.".to_owned(),
                 false => format!("{} {why}", super::describe_skipped_call("bash_exec", plan)),
             }),
@@ -206,25 +207,25 @@ fn may_read_secrets(plan: &Plan) -> bool {
 }
 
 /// Returns a hint if the command probably failed because of a limit of the overlay sandbox.
-fn overlay_hint(line: &CommandLine, ran: &CommandOutcome, full: bool) -> Option<String> {
-    if ran.exit == Some(0) {
+fn overlay_hint(line: &CommandLine, outcome: &CommandOutcome, is_disk_full: bool) -> Option<String> {
+    if outcome.exit == Some(0) {
         return None;
     }
-    if full || ran.output.contains("No space left on device") {
+    if is_disk_full || outcome.output.contains("No space left on device") {
         return Some(
             "\nThis may be caused by the dry run: the disk that holds its overlay is full. Files that the command wrote may be incomplete. The user can free disk space, or discard the rehearsal with /rehearsal drop."
                 .to_owned(),
         );
     }
     // rename(2) of a folder that the command did not create.
-    if ran.output.to_lowercase().contains("cross-device link") {
+    if outcome.output.to_lowercase().contains("cross-device link") {
         return Some(
             "\nThis may be caused by the dry run: it cannot rename a folder of the project or of an earlier command in one step. mv copies and deletes instead. Live it may work."
                 .to_owned(),
         );
     }
     // EOVERFLOW: the file belongs to a user who is unknown in the sandbox's user namespace.
-    if ran.output.contains("Value too large for defined data type") {
+    if outcome.output.contains("Value too large for defined data type") {
         return Some(
             "\nThis may be caused by the dry run: its sandbox cannot change files of another user or group. Live it may work."
                 .to_owned(),
@@ -238,8 +239,8 @@ fn overlay_hint(line: &CommandLine, ran: &CommandOutcome, full: bool) -> Option<
 
 impl BashExec {
     /// Returns the outcome for the model. The exit status is the last line, where failures are detected.
-    fn format_outcome(&self, ran: &CommandOutcome, seconds: u64, hint: Option<String>) -> String {
-        let ended = match (ran.timed_out, ran.exceeded_output, ran.signal, ran.exit) {
+    fn format_outcome(&self, outcome: &CommandOutcome, seconds: u64, hint: Option<String>) -> String {
+        let status = match (outcome.timed_out, outcome.exceeded_output, outcome.signal, outcome.exit) {
             (true, _, _, _) if seconds == self.settings.max_timeout => {
                 format!("stopped after {seconds} s, the maximum")
             }
@@ -250,8 +251,8 @@ impl BashExec {
             (false, false, None, None) => "ended, without exit status".to_owned(),
         };
         match hint {
-            Some(hint) => append_status(&append_status(&ran.output, hint.trim_start_matches('\n')), &ended),
-            None => append_status(&ran.output, &ended),
+            Some(hint) => append_status(&append_status(&outcome.output, hint.trim_start_matches('\n')), &status),
+            None => append_status(&outcome.output, &status),
         }
     }
 }
@@ -265,7 +266,7 @@ mod tests {
     use crate::tools::tests::plan_call;
     use std::time::Duration;
 
-    fn tool() -> BashExec {
+    fn bash_exec() -> BashExec {
         BashExec::new(ToolSettings::default())
     }
 
@@ -273,7 +274,7 @@ mod tests {
     fn r08_plans_exact_command_and_caps_timeout() {
         let files = MemoryProject::with_files(&[]);
         let check = |arguments: Value, seconds: u64| {
-            let plan = plan_call(&tool(), arguments, &files).unwrap();
+            let plan = plan_call(&bash_exec(), arguments, &files).unwrap();
             let line = CommandLine {
                 command: " make\n pwd".into(),
                 folder: "/project".into(),
@@ -305,7 +306,7 @@ mod tests {
             (json!({"command": "a", "cwd": "/"}), "unknown field `cwd`"),
             (json!({}), "probably cut off"),
         ] {
-            let error = plan_call(&tool(), arguments, &files).unwrap_err().to_string();
+            let error = plan_call(&bash_exec(), arguments, &files).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
     }
@@ -313,13 +314,13 @@ mod tests {
     #[tokio::test]
     async fn r30_simulates_network_command_if_possible() {
         let files = MemoryProject::with_files(&[(".env", "KEY")]);
-        let rehearsed = async |command: &str, network: bool, has_simulator: bool| {
+        let rehearse = async |command: &str, network: bool, has_simulator: bool| {
             let mut arguments = json!({ "command": command });
             if network {
                 arguments["network"] = json!("to ask");
             }
-            let plan = plan_call(&tool(), arguments, &files).unwrap();
-            let stage = RehearsalContext {
+            let plan = plan_call(&bash_exec(), arguments, &files).unwrap();
+            let context = RehearsalContext {
                 project: Arc::new(files.clone()),
                 commands: CommandRehearsal::Simulated("x".into()),
                 is_hidden: false,
@@ -328,29 +329,29 @@ mod tests {
                 excluded: crate::policy::ExcludedPaths::default(),
                 progress: Arc::new(|_| {}),
             };
-            tool().rehearse(&plan, &stage).await.unwrap()
+            bash_exec().rehearse(&plan, &context).await.unwrap()
         };
-        let asks = "The command needs network access, which this dry run does not have.";
-        let off = "Commands do not run in this dry run (x).";
-        for (command, network, simulates, why) in [
-            ("curl https://a.example", true, true, asks),
+        let needs_network = "The command needs network access, which this dry run does not have.";
+        let no_commands = "Commands do not run in this dry run (x).";
+        for (command, network, has_simulator, why) in [
+            ("curl https://a.example", true, true, needs_network),
             // Its result is known without a model.
-            ("touch a", true, false, asks),
-            ("curl https://a.example", true, false, off),
-            ("curl https://a.example", false, true, off),
+            ("touch a", true, false, needs_network),
+            ("curl https://a.example", true, false, no_commands),
+            ("curl https://a.example", false, true, no_commands),
         ] {
-            assert_eq!(rehearsed(command, network, simulates).await, RehearsalOutcome::Simulate(why.to_owned()));
+            assert_eq!(rehearse(command, network, has_simulator).await, RehearsalOutcome::Simulate(why.to_owned()));
         }
         // No secret is simulated, whether or not the command was approved.
         for network in [false, true] {
-            let told = rehearsed("cat .env", network, true).await;
-            assert!(matches!(&told, RehearsalOutcome::NotRun(text) if text.contains(off)), "{told:?}");
+            let outcome = rehearse("cat .env", network, true).await;
+            assert!(matches!(&outcome, RehearsalOutcome::NotRun(text) if text.contains(no_commands)), "{outcome:?}");
         }
     }
 
     #[test]
     fn outcome_ends_with_exit_status() {
-        let ran = CommandOutcome {
+        let outcome = CommandOutcome {
             output: "x".into(),
             omitted: 0,
             exit: None,
@@ -360,19 +361,19 @@ mod tests {
             duration: Duration::ZERO,
             changed_paths: Vec::new(),
         };
-        let check = |ran: CommandOutcome, seconds: u64, expected: &str| {
-            assert_eq!(tool().format_outcome(&ran, seconds, None), expected)
+        let check = |outcome: CommandOutcome, seconds: u64, expected: &str| {
+            assert_eq!(bash_exec().format_outcome(&outcome, seconds, None), expected)
         };
-        check(CommandOutcome { exit: Some(1), ..ran.clone() }, 30, "x\nexit 1");
+        check(CommandOutcome { exit: Some(1), ..outcome.clone() }, 30, "x\nexit 1");
         // The hint does not hide the exit status.
         let line = CommandLine { network: Some("to ask".into()), ..CommandLine::default() };
-        let failed = CommandOutcome { exit: Some(6), ..ran.clone() };
-        let told = tool().format_outcome(&failed, 30, overlay_hint(&line, &failed, false));
-        assert_eq!(told, "x\nThis may be caused by the dry run: it has no network.\nexit 6");
-        assert_eq!(crate::chat::tool::parse_failure_status(&told), Some("exit 6"));
-        check(CommandOutcome { exit: Some(0), output: String::new(), ..ran.clone() }, 30, "exit 0");
-        check(CommandOutcome { signal: Some(9), ..ran.clone() }, 30, "x\nkilled by signal 9");
-        check(CommandOutcome { timed_out: true, signal: Some(9), ..ran.clone() }, 30, "x\nstopped after 30 s");
-        check(CommandOutcome { timed_out: true, ..ran.clone() }, 120, "x\nstopped after 120 s, the maximum");
+        let failed_outcome = CommandOutcome { exit: Some(6), ..outcome.clone() };
+        let text = bash_exec().format_outcome(&failed_outcome, 30, overlay_hint(&line, &failed_outcome, false));
+        assert_eq!(text, "x\nThis may be caused by the dry run: it has no network.\nexit 6");
+        assert_eq!(crate::chat::tool::parse_failure_status(&text), Some("exit 6"));
+        check(CommandOutcome { exit: Some(0), output: String::new(), ..outcome.clone() }, 30, "exit 0");
+        check(CommandOutcome { signal: Some(9), ..outcome.clone() }, 30, "x\nkilled by signal 9");
+        check(CommandOutcome { timed_out: true, signal: Some(9), ..outcome.clone() }, 30, "x\nstopped after 30 s");
+        check(CommandOutcome { timed_out: true, ..outcome.clone() }, 120, "x\nstopped after 120 s, the maximum");
     }
 }

@@ -9,18 +9,19 @@ const MAX_LINES: usize = 12;
 pub fn describe_closest(text: &str, wanted: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> = wanted.lines().map(str::trim).skip_while(|line| line.is_empty()).take(20).collect();
-    let same = |start: usize| {
+    let count_equal_lines = |start: usize| {
         let pairs = wanted.iter().zip(&lines[start..]);
         pairs.filter(|(wanted, line)| !wanted.is_empty() && **wanted == line.trim()).count()
     };
     // The first of the best matches: `max_by_key` alone would return the last.
-    let best =
-        (0..lines.len()).map(|start| (same(start), start)).max_by_key(|(score, start)| (*score, usize::MAX - start));
-    let full = wanted.iter().filter(|line| !line.is_empty()).count();
+    let best = (0..lines.len())
+        .map(|start| (count_equal_lines(start), start))
+        .max_by_key(|(score, start)| (*score, usize::MAX - start));
+    let nonempty_count = wanted.iter().filter(|line| !line.is_empty()).count();
     match best {
         Some((score, start)) if score > 0 => {
-            let why = if score == full { "only whitespace differs at" } else { "closest match at" };
-            format_passage(&lines, start, wanted.len(), why)
+            let label = if score == nonempty_count { "only whitespace differs at" } else { "closest match at" };
+            format_passage(&lines, start, wanted.len(), label)
         }
         Some(_) | None => find_similar(&lines, &wanted),
     }
@@ -34,19 +35,20 @@ fn find_similar(lines: &[&str], wanted: &[&str]) -> String {
     let best = lines
         .iter()
         .enumerate()
-        .map(|(at, line)| (score(line), at))
-        .max_by_key(|(score, at)| (*score, usize::MAX - at));
+        .map(|(index, line)| (score(line), index))
+        .max_by_key(|(score, index)| (*score, usize::MAX - index));
     match best {
-        Some((score, at)) if score > 0 => format_passage(lines, at.saturating_sub(1), 3, "similar text at"),
+        Some((score, index)) if score > 0 => format_passage(lines, index.saturating_sub(1), 3, "similar text at"),
         Some(_) | None => String::new(),
     }
 }
 
-fn format_passage(lines: &[&str], start: usize, count: usize, why: &str) -> String {
+fn format_passage(lines: &[&str], start: usize, count: usize, label: &str) -> String {
     let end = (start + count.clamp(1, MAX_LINES)).min(lines.len());
-    let rows: Vec<String> =
-        (start..end).map(|at| format!("{}\t{}", at + 1, summary_line::truncate_chars(lines[at], 200).0)).collect();
-    format!(" — {why} line {}:\n{}", start + 1, rows.join("\n"))
+    let rows: Vec<String> = (start..end)
+        .map(|index| format!("{}\t{}", index + 1, summary_line::truncate_chars(lines[index], 200).0))
+        .collect();
+    format!(" — {label} line {}:\n{}", start + 1, rows.join("\n"))
 }
 
 #[cfg(test)]

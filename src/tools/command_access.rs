@@ -7,12 +7,12 @@ use crate::policy::command_line::{self, Word, WordPosition};
 use crate::policy::effects::{AskReasons, PathAccess, TouchedPath, analyze_effects, join_path};
 use crate::project::{FileKind, Location, OwnFile, Reader};
 use crate::text::truncation::escape_beginning;
-use globset::GlobBuilder;
 use named_files::{hard_link_reason, named_paths, own_file_reason, refuse_own_file};
 use std::path::PathBuf;
 
 mod named_files;
 mod named_secrets;
+mod patterns;
 mod repository;
 
 pub(super) use named_files::{path_spellings, written_hard_links};
@@ -28,49 +28,53 @@ const IGNORE_FILES: [&str; 4] = [".ignore", ".rgignore", ".gitignore", ".git/inf
 
 /// Returns the access of the command if the files in `excused` (absolute, without links) hold no secrets.
 fn access_with_excused(line: CommandLine, files: &dyn Reader, excused: &[PathBuf]) -> Access {
-    let reading = command_line::parse_command_line(&line.command);
-    let mut all = analyze_effects(&reading);
-    let mut found = PathFindings { files, excused, paths: Vec::new(), worst: AskReasons::default(), sensitive: false };
-    let written = named_files::only_written(&reading, &line.command);
-    let mut discloses = false;
-    for touch in &all.touches {
-        let before = std::mem::take(&mut found.sensitive);
-        found.check_touch(touch);
-        let writes = matches!(touch.access, PathAccess::Write | PathAccess::Append) && written.contains(&&touch.word);
-        discloses |= found.sensitive && !writes;
-        found.sensitive |= before;
+    let parsed_line = command_line::parse_command_line(&line.command);
+    let mut effects = analyze_effects(&parsed_line);
+    let mut findings =
+        PathFindings { files, excused, paths: Vec::new(), reasons: AskReasons::default(), is_sensitive: false };
+    let only_written_words = named_files::only_written(&parsed_line, &line.command);
+    let mut may_disclose = false;
+    for touch in &effects.touches {
+        let was_sensitive = std::mem::take(&mut findings.is_sensitive);
+        findings.check_touch(touch);
+        let is_only_written =
+            matches!(touch.access, PathAccess::Write | PathAccess::Append) && only_written_words.contains(&&touch.word);
+        may_disclose |= findings.is_sensitive && !is_only_written;
+        findings.is_sensitive |= was_sensitive;
     }
-    let names = named_paths(&reading);
-    if let Some(why) = names.iter().find_map(|(name, place)| refuse_own_file(name, *place, files)) {
-        found.add_finding(Reach::Denied, why);
+    let names = named_paths(&parsed_line);
+    if let Some(why) = names.iter().find_map(|(name, position)| refuse_own_file(name, *position, files)) {
+        findings.add_finding(Reach::Denied, why);
     }
-    match found.worst.widest() {
-        Some((reach, why)) if reach > all.reach => (all.reach, all.reason) = (reach, why),
+    match findings.reasons.widest() {
+        Some((reach, why)) if reach > effects.reach => (effects.reach, effects.reason) = (reach, why),
         // Both are reported: what the program may do, and the secrets that its redirections give it.
-        Some((reach, why)) if reach == all.reach && found.sensitive && !all.reason.contains(&why) => {
-            all.reason = if all.reason.is_empty() { why } else { format!("{}; {why}", all.reason) };
+        Some((reach, why)) if reach == effects.reach && findings.is_sensitive && !effects.reason.contains(&why) => {
+            effects.reason = if effects.reason.is_empty() { why } else { format!("{}; {why}", effects.reason) };
         }
         Some(_) | None => {}
     }
-    if line.network.is_some() && all.reach < Reach::Outside {
-        (all.reach, all.reason) = (Reach::Outside, "network access requested".to_owned());
+    if line.network.is_some() && effects.reach < Reach::Outside {
+        (effects.reach, effects.reason) = (Reach::Outside, "network access requested".to_owned());
     }
-    if all.reach > Reach::Reads {
-        let is_secret = |(name, _): &(String, WordPosition)| files.locate(name).is_ok_and(|at| at.is_sensitive);
-        let sensitive = found.sensitive || names.iter().any(is_secret);
-        let is_read = |(name, _): &(String, WordPosition)| !written.iter().any(|word| word.display_text() == name);
-        let discloses = discloses || names.iter().any(|name| is_read(name) && is_secret(name));
+    if effects.reach > Reach::Reads {
+        let is_secret =
+            |(name, _): &(String, WordPosition)| files.locate(name).is_ok_and(|location| location.is_sensitive);
+        let is_sensitive = findings.is_sensitive || names.iter().any(is_secret);
+        let is_read =
+            |(name, _): &(String, WordPosition)| !only_written_words.iter().any(|word| word.display_text() == name);
+        let may_disclose = may_disclose || names.iter().any(|name| is_read(name) && is_secret(name));
         return Access::Run(CommandAccess {
             line: Box::new(line),
-            reach: all.reach,
-            reason: all.reason,
-            is_sensitive: sensitive,
-            may_disclose: discloses,
+            reach: effects.reach,
+            reason: effects.reason,
+            is_sensitive,
+            may_disclose,
             named_secrets: Vec::new(),
         });
     }
-    found.paths.dedup();
-    Access::Read(found.paths)
+    findings.paths.dedup();
+    Access::Read(findings.paths)
 }
 
 /// Findings about the files of a command.
@@ -78,45 +82,45 @@ struct PathFindings<'a> {
     files: &'a dyn Reader,
     excused: &'a [PathBuf],
     paths: Vec<PathBuf>,
-    worst: AskReasons,
-    sensitive: bool,
+    reasons: AskReasons,
+    is_sensitive: bool,
 }
 
 /// Options for reading a folder recursively.
 #[derive(Clone, Copy)]
 struct WalkOptions<'a> {
-    hidden: bool,
-    without: &'a [String],
-    links: bool,
+    include_hidden: bool,
+    skipped_folders: &'a [String],
+    follow_links: bool,
 }
 
 impl PathFindings<'_> {
     fn add_finding(&mut self, reach: Reach, why: String) {
-        self.worst.push_reason(reach, why);
+        self.reasons.push_reason(reach, why);
     }
 
     /// Records a path that is unknown or outside the project: reading it needs approval, and changing it may be
     /// irreversible.
-    fn add_unknown(&mut self, how: &PathAccess, why: String) {
-        self.add_finding(if is_change(how) { Reach::Outside } else { Reach::Runs }, why);
+    fn add_unknown(&mut self, access: &PathAccess, why: String) {
+        self.add_finding(if is_change(access) { Reach::Outside } else { Reach::Runs }, why);
     }
 
     fn check_touch(&mut self, touch: &TouchedPath) {
         if touch.access == PathAccess::Repository {
-            let here = touch.folders.iter().all(String::is_empty);
-            let plain = if here {
+            let is_in_project_folder = touch.folders.iter().all(String::is_empty);
+            let check_result = if is_in_project_folder {
                 repository::is_plain(self.files)
             } else {
                 Err("git runs in another folder, whose settings apply".to_owned())
             };
-            if let Err(why) = plain {
+            if let Err(why) = check_result {
                 self.add_finding(Reach::Runs, why);
             }
             return;
         }
-        if let PathAccess::Tracked { below, stashed } = &touch.access {
+        if let PathAccess::Tracked { limited_to: below, with_stash: stashed } = &touch.access {
             if let Err(why) = repository::check_tracked_files(self.files, below, *stashed) {
-                self.sensitive = true;
+                self.is_sensitive = true;
                 self.add_finding(Reach::Runs, why);
             }
             return;
@@ -128,7 +132,7 @@ impl PathFindings<'_> {
         for folder in &touch.folders {
             if folder.split('/').any(|part| part == "..") {
                 // The shell removes the last part of the path, but the system would follow a link.
-                self.sensitive = true;
+                self.is_sensitive = true;
                 let why = "it uses “..”, or its folder is not known";
                 return self.add_unknown(&touch.access, why.to_owned());
             }
@@ -147,23 +151,25 @@ impl PathFindings<'_> {
         }
     }
 
-    fn check_path(&mut self, path: &str, how: &PathAccess) {
-        let shown = |path: &str| escape_beginning(path, 120);
-        let at = match self.files.locate(path) {
-            Ok(at) => Location { is_sensitive: at.is_sensitive && !self.excused.contains(&at.real), ..at },
-            Err(error) => return self.add_unknown(how, format!("{}: {error}", shown(path))),
+    fn check_path(&mut self, path: &str, access: &PathAccess) {
+        let escape_name = |path: &str| escape_beginning(path, 120);
+        let location = match self.files.locate(path) {
+            Ok(location) => {
+                Location { is_sensitive: location.is_sensitive && !self.excused.contains(&location.real), ..location }
+            }
+            Err(error) => return self.add_unknown(access, format!("{}: {error}", escape_name(path))),
         };
-        if let PathAccess::MustNotDecide(words) = how {
-            let says = |bytes: Vec<u8>| {
+        if let PathAccess::MustNotDecide(words) = access {
+            let may_contain = |bytes: Vec<u8>| {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 words.is_empty() || words.iter().any(|word| text.contains(word))
             };
-            if self.files.exists(&at) && self.files.read(&at).map_or(true, says) {
-                self.add_finding(Reach::Runs, format!("{} may set which program runs", shown(path)));
+            if self.files.exists(&location) && self.files.read(&location).map_or(true, may_contain) {
+                self.add_finding(Reach::Runs, format!("{} may set which program runs", escape_name(path)));
             }
             return;
         }
-        let (verb, reach) = match how {
+        let (verb, reach) = match access {
             PathAccess::Names => ("looks at", Reach::Runs),
             PathAccess::Contents
             | PathAccess::Recursive { .. }
@@ -175,39 +181,41 @@ impl PathFindings<'_> {
             PathAccess::Delete => ("deletes", Reach::Outside),
             PathAccess::WorksIn => ("works in", Reach::Outside),
         };
-        let is_public = at.is_inside || is_system_file(&at.real);
-        self.sensitive |= at.is_sensitive || !is_public;
-        let is_refused = match at.own_file {
+        let is_public = location.is_inside || is_system_file(&location.real);
+        self.is_sensitive |= location.is_sensitive || !is_public;
+        let is_refused = match location.own_file {
             None => false,
-            Some(OwnFile::Credentials) => *how != PathAccess::Names,
+            Some(OwnFile::Credentials) => *access != PathAccess::Names,
             // Working in a folder of the settings asks instead.
-            Some(OwnFile::Settings) if *how == PathAccess::WorksIn => {
-                self.files.file_kind(&at) != Some(FileKind::Folder)
+            Some(OwnFile::Settings) if *access == PathAccess::WorksIn => {
+                self.files.file_kind(&location) != Some(FileKind::Folder)
             }
-            Some(OwnFile::Settings) => is_change(how),
+            Some(OwnFile::Settings) => is_change(access),
         };
         if is_refused {
-            return self.add_finding(Reach::Denied, own_file_reason(&at));
+            return self.add_finding(Reach::Denied, own_file_reason(&location));
         }
-        if !at.is_inside {
-            return self
-                .add_finding(reach, format!("it {verb} {}, outside the project", shown(&at.real.to_string_lossy())));
+        if !location.is_inside {
+            return self.add_finding(
+                reach,
+                format!("it {verb} {}, outside the project", escape_name(&location.real.to_string_lossy())),
+            );
         }
-        if at.is_sensitive {
-            let why = if is_change(how) {
+        if location.is_sensitive {
+            let why = if is_change(access) {
                 "which may hold secrets or configure other programs"
             } else {
                 "which may hold secrets"
             };
-            return self.add_finding(reach, format!("it {verb} {}, {why}", shown(path)));
+            return self.add_finding(reach, format!("it {verb} {}, {why}", escape_name(path)));
         }
-        match how {
-            PathAccess::Contents if self.files.file_kind(&at) == Some(FileKind::Other) => {
-                self.add_finding(Reach::Runs, not_regular(&shown(path)));
+        match access {
+            PathAccess::Contents if self.files.file_kind(&location) == Some(FileKind::Other) => {
+                self.add_finding(Reach::Runs, not_regular(&escape_name(path)));
             }
             PathAccess::Contents => {
-                if let Some(why) = hard_link_reason(self.files, &at) {
-                    self.sensitive = true;
+                if let Some(why) = hard_link_reason(self.files, &location) {
+                    self.is_sensitive = true;
                     self.add_finding(Reach::Runs, why);
                 }
             }
@@ -218,61 +226,71 @@ impl PathFindings<'_> {
             | PathAccess::WorksIn
             | PathAccess::MustNotDecide(_)
             | PathAccess::MustNotMatch => {}
-            PathAccess::Delete if at.real == self.files.root() => {
+            PathAccess::Delete if location.real == self.files.root() => {
                 self.add_finding(Reach::Outside, "it deletes the project folder".to_owned());
             }
             PathAccess::Delete => {}
-            PathAccess::Write if self.files.exists(&at) => {
-                self.add_finding(Reach::Runs, format!("it overwrites {}", shown(path)));
+            PathAccess::Write if self.files.exists(&location) => {
+                self.add_finding(Reach::Runs, format!("it overwrites {}", escape_name(path)));
             }
             PathAccess::Write => {}
-            PathAccess::Recursive { hidden, without, links } => {
-                let mut left = MAX_NAMES;
-                let above = at.display_path.ancestors().map(|folder| folder.join(".ignore"));
-                let kept: Vec<PathBuf> =
-                    above.flat_map(|file| IGNORE_FILES.map(|name| file.with_file_name(name))).collect();
-                let hidden = &(*hidden || kept.iter().any(|file| self.includes_hidden(&file.to_string_lossy())));
+            PathAccess::Recursive { include_hidden: hidden, skipped_folders: without, follow_links: links } => {
+                let mut remaining_names = MAX_NAMES;
+                let parent_ignore_files = location.display_path.ancestors().map(|folder| folder.join(".ignore"));
+                let ignore_files: Vec<PathBuf> =
+                    parent_ignore_files.flat_map(|file| IGNORE_FILES.map(|name| file.with_file_name(name))).collect();
+                let hidden =
+                    &(*hidden || ignore_files.iter().any(|file| self.includes_hidden(&file.to_string_lossy())));
                 if let Err(why) = self.check_folder(
-                    &at,
-                    WalkOptions { hidden: *hidden, without, links: *links },
+                    &location,
+                    WalkOptions { include_hidden: *hidden, skipped_folders: without, follow_links: *links },
                     MAX_DEPTH,
-                    &mut left,
+                    &mut remaining_names,
                 ) {
-                    self.sensitive = true;
+                    self.is_sensitive = true;
                     self.add_finding(Reach::Runs, why);
                 }
             }
         }
-        self.paths.push(at.display_path);
+        self.paths.push(location.display_path);
     }
 
     /// Checks that nothing below may hold secrets. Links to folders are not followed.
-    fn check_folder(&self, at: &Location, how: WalkOptions<'_>, deep: usize, left: &mut usize) -> Result<(), String> {
-        match self.files.file_kind(at) {
-            Some(FileKind::File(_)) => return hard_link_reason(self.files, at).map_or(Ok(()), Err),
+    fn check_folder(
+        &self,
+        location: &Location,
+        options: WalkOptions<'_>,
+        depth: usize,
+        remaining_names: &mut usize,
+    ) -> Result<(), String> {
+        match self.files.file_kind(location) {
+            Some(FileKind::File(_)) => return hard_link_reason(self.files, location).map_or(Ok(()), Err),
             Some(FileKind::Other) => {
-                return Err(not_regular(&at.display_path.display().to_string().escape_debug().to_string()));
+                return Err(not_regular(&location.display_path.display().to_string().escape_debug().to_string()));
             }
             Some(FileKind::Folder) | None => {}
         }
-        let names = match self.files.list_names(at) {
+        let names = match self.files.list_names(location) {
             Ok(names) => names,
             Err(error) if error.is_missing_folder() => return Ok(()),
             Err(error) => return Err(format!("its files cannot all be listed: {error}")),
         };
-        let WalkOptions { hidden, without, links } = how;
-        if !hidden && IGNORE_FILES.iter().any(|name| self.includes_hidden(&at.real.join(name).to_string_lossy())) {
+        let WalkOptions { include_hidden: hidden, skipped_folders: without, follow_links: links } = options;
+        if !hidden && IGNORE_FILES.iter().any(|name| self.includes_hidden(&location.real.join(name).to_string_lossy()))
+        {
             return Err("an ignore file in it may include hidden files".to_owned());
         }
         for name in names.iter().filter(|name| hidden || !name.starts_with('.')) {
-            *left =
-                left.checked_sub(1).filter(|_| deep > 0).ok_or("it reads more files than can be checked in advance")?;
-            let path = at.real.join(name);
+            *remaining_names = remaining_names
+                .checked_sub(1)
+                .filter(|_| depth > 0)
+                .ok_or("it reads more files than can be checked in advance")?;
+            let path = location.real.join(name);
             let Some(child) = path.to_str().and_then(|path| self.files.locate(path).ok()) else {
                 return Err(format!("it reads a file whose name is invalid: {}", name.escape_debug()));
             };
             // A file of this name is still read.
-            if without.iter().any(|other| other == name) && self.files.file_kind(&child) == Some(FileKind::Folder) {
+            if without.iter().any(|skipped| skipped == name) && self.files.file_kind(&child) == Some(FileKind::Folder) {
                 continue;
             }
             if child.is_sensitive {
@@ -282,7 +300,7 @@ impl PathFindings<'_> {
                 ));
             }
             if child.real == path {
-                self.check_folder(&child, how, deep - 1, left)?;
+                self.check_folder(&child, options, depth - 1, remaining_names)?;
             } else if links && !child.is_inside {
                 return Err(format!("it reads {}, outside the project", child.display_path.display()));
             } else if links {
@@ -301,77 +319,24 @@ impl PathFindings<'_> {
 
     /// Returns whether an ignore file may include something hidden again: `!.env`.
     fn includes_hidden(&self, path: &str) -> bool {
-        let held = self.files.locate(path).ok().filter(|at| self.files.exists(at));
-        let Some(held) = held.map(|at| self.files.read(&at)) else { return false };
-        let Ok(Ok(text)) = held.map(String::from_utf8) else { return true };
-        let hides = |part: &str| part.starts_with(['.', '*', '?', '[', '{', '\\']);
-        let mut taken_in = text.lines().filter_map(|line| line.trim().strip_prefix('!'));
-        taken_in.any(|line| line.split('/').any(hides))
-    }
-
-    /// Checks every name that matches, and possibly more: none of them may need approval.
-    fn check_pattern(&mut self, folder: &str, pattern: &str, how: &PathAccess) {
-        let mut names = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
-        for part in pattern.split('/').filter(|part| !part.is_empty()) {
-            let mut next = Vec::new();
-            for before in &names {
-                let join = |name: &str| match before.as_str() {
-                    "" => name.to_owned(),
-                    "/" => format!("/{name}"),
-                    before => format!("{before}/{name}"),
-                };
-                if !part.contains(['*', '?', '[']) {
-                    next.push(join(part));
-                    continue;
-                }
-                let at = if before.is_empty() { join_path(folder, ".") } else { join_path(folder, before) };
-                let held = self.files.locate(&at).map_err(|error| error.to_string());
-                let held = held
-                    .and_then(|at| if at.is_inside { Ok(at) } else { Err("it looks outside the project".to_owned()) });
-                match held.map(|at| self.files.list_names(&at)) {
-                    Ok(Ok(held)) => {
-                        next.extend(held.iter().filter(|name| may_match(name, part)).map(|name| join(name)))
-                    }
-                    Ok(Err(error)) if error.is_missing_folder() => {}
-                    Ok(Err(error)) => {
-                        self.sensitive = true;
-                        return self.add_unknown(how, format!("the matching files cannot all be listed: {error}"));
-                    }
-                    Err(why) => {
-                        self.sensitive = true;
-                        return self.add_unknown(how, why);
-                    }
-                }
-            }
-            names = next;
-            if names.len() > MAX_NAMES {
-                return self.add_unknown(how, format!("“{}” matches too many files", pattern.escape_debug()));
-            }
-        }
-        if *how == PathAccess::MustNotMatch {
-            if !names.is_empty() {
-                self.add_finding(Reach::Runs, "a file name would be read as an option".to_owned());
-            }
-            return;
-        }
-        if pattern.starts_with('-') || names.iter().any(|name| name.starts_with('-')) {
-            return self.add_unknown(how, "a file name would be read as an option".to_owned());
-        }
-        for name in names {
-            self.check_path(&join_path(folder, &name), how);
-        }
+        let location = self.files.locate(path).ok().filter(|location| self.files.exists(location));
+        let Some(content) = location.map(|location| self.files.read(&location)) else { return false };
+        let Ok(Ok(text)) = content.map(String::from_utf8) else { return true };
+        let may_match_hidden = |part: &str| part.starts_with(['.', '*', '?', '[', '{', '\\']);
+        let mut included_patterns = text.lines().filter_map(|line| line.trim().strip_prefix('!'));
+        included_patterns.any(|line| line.split('/').any(may_match_hidden))
     }
 }
 
 /// Returns the reason for a file that is not regular: reading a pipe blocks until something is written, and takes what
 /// another program should receive.
-fn not_regular(shown: &str) -> String {
-    format!("it reads {shown}, which is a pipe, a socket or a device")
+fn not_regular(path: &str) -> String {
+    format!("it reads {path}, which is a pipe, a socket or a device")
 }
 
 /// Returns whether the use changes something.
-fn is_change(how: &PathAccess) -> bool {
-    match how {
+fn is_change(access: &PathAccess) -> bool {
+    match access {
         PathAccess::WorksIn | PathAccess::Write | PathAccess::Append | PathAccess::Delete => true,
         PathAccess::Names
         | PathAccess::Contents
@@ -381,18 +346,6 @@ fn is_change(how: &PathAccess) -> bool {
         | PathAccess::Tracked { .. }
         | PathAccess::Repository => false,
     }
-}
-
-/// Returns whether the shell may match this name. Brackets are not parsed: they match everything.
-fn may_match(name: &str, pattern: &str) -> bool {
-    if name.starts_with('.') && !pattern.starts_with(['.', '[']) {
-        return false;
-    }
-    if pattern.contains('[') {
-        return true;
-    }
-    let glob = GlobBuilder::new(pattern).backslash_escape(false).build();
-    glob.map_or(true, |glob| glob.compile_matcher().is_match(name))
 }
 
 #[cfg(test)]

@@ -51,91 +51,94 @@ impl Tool for EditFile {
         if old == new {
             return Err(Error::Arguments("old_text and new_text are the same; nothing would change.".to_owned()));
         }
-        let at = planned_path::locate(files, &arguments.path)?;
-        let all = arguments.all.unwrap_or(false);
-        let (before, after) = match plan_replacement(files, &at, old, new, all) {
-            Ok(found) => found,
-            Err(error) if matches!(planned_path::read_access(files, &at), Access::Read(_)) => {
+        let location = planned_path::locate(files, &arguments.path)?;
+        let replace_all = arguments.all.unwrap_or(false);
+        let (before, after) = match plan_replacement(files, &location, old, new, replace_all) {
+            Ok(texts) => texts,
+            Err(error) if matches!(planned_path::read_access(files, &location), Access::Read(_)) => {
                 return Err(error);
             }
             // Nothing about a file that the user was not asked about is disclosed, not even whether it exists.
             Err(_) => {
-                let shown = planned_path::display_path(&at);
-                let why = format!("old_text does not occur exactly once in {shown}, or the file cannot be changed.");
-                return match file_change::is_undisclosed(files, &at) {
-                    true => Ok(file_change::plan_no_change(&at, &why)),
+                let displayed_path = planned_path::display_path(&location);
+                let why =
+                    format!("old_text does not occur exactly once in {displayed_path}, or the file cannot be changed.");
+                return match file_change::is_undisclosed(files, &location) {
+                    true => Ok(file_change::plan_no_change(&location, &why)),
                     false => Err(Error::Failed(format!("{why} Call read_file first; the user is asked."))),
                 };
             }
         };
-        file_change::plan_change("edit_file", files, &at, Some(before), after, false)
+        file_change::plan_change("edit_file", files, &location, Some(before), after, false)
     }
 
-    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
-        file_change::write_change(plan, hands.project.clone(), false).await
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
+        file_change::write_change(plan, context.project.clone(), false).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
-        file_change::rehearse_change(plan, stage.project.clone(), false).await
+    async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+        file_change::rehearse_change(plan, context.project.clone(), false).await
     }
 }
 
 /// Returns the file before and after the edit, or an error with all details.
 fn plan_replacement(
     files: &dyn Reader,
-    at: &Location,
+    location: &Location,
     old: &str,
     new: &str,
-    all: bool,
+    replace_all: bool,
 ) -> Result<(String, String), Error> {
-    let Some(before) = file_change::read_text(files, at)? else {
-        return Err(project::Error::Missing(at.display_path.clone()).into());
+    let Some(before) = file_change::read_text(files, location)? else {
+        return Err(project::Error::Missing(location.display_path.clone()).into());
     };
-    let shown = planned_path::display_path(at);
-    match replace_text(&before, old, new, all) {
+    let displayed_path = planned_path::display_path(location);
+    match replace_text(&before, old, new, replace_all) {
         Ok(after) => Ok((before, after)),
-        Err(Miss::NotFound) => Err(Error::Failed(format!(
-            "old_text does not occur in {shown}{}",
+        Err(ReplaceError::NotFound) => Err(Error::Failed(format!(
+            "old_text does not occur in {displayed_path}{}",
             closest_match::describe_closest(&before, old)
         ))),
-        Err(Miss::Ambiguous(lines)) => {
+        Err(ReplaceError::Ambiguous(lines)) => {
             let count =
                 if lines.len() < MAX_MATCHES { lines.len().to_string() } else { format!("{MAX_MATCHES} or more") };
-            let named: Vec<String> = lines.iter().take(20).map(usize::to_string).collect();
+            let line_numbers: Vec<String> = lines.iter().take(20).map(usize::to_string).collect();
             Err(Error::Failed(format!(
-                "old_text occurs {count} times in {shown}, at lines {}. Include more context or set all.",
-                named.join(", ")
+                "old_text occurs {count} times in {displayed_path}, at lines {}. Include more context or set all.",
+                line_numbers.join(", ")
             )))
         }
     }
 }
 
-enum Miss {
+enum ReplaceError {
     NotFound,
     /// Lines at which the matches start.
     Ambiguous(Vec<usize>),
 }
 
-fn replace_text(before: &str, old: &str, new: &str, all: bool) -> Result<String, Miss> {
+fn replace_text(before: &str, old: &str, new: &str, replace_all: bool) -> Result<String, ReplaceError> {
     let (crlf_old, crlf_new) = (file_change::to_crlf(old), file_change::to_crlf(new));
     let crlf = file_change::is_crlf(before);
     let (old, new) =
         if crlf && before.contains(&crlf_old) { (crlf_old.as_str(), crlf_new.as_str()) } else { (old, new) };
-    let mut places = Vec::new();
-    let mut from = 0;
-    while let Some(at) = before[from..].find(old).map(|at| from + at) {
-        places.push(at);
-        if places.len() == MAX_MATCHES {
+    let mut match_offsets = Vec::new();
+    let mut search_start = 0;
+    while let Some(offset) = before[search_start..].find(old).map(|relative| search_start + relative) {
+        match_offsets.push(offset);
+        if match_offsets.len() == MAX_MATCHES {
             break;
         }
         // Overlapping matches count too: choosing one would be a guess.
-        from = at + before[at..].chars().next().map_or(1, char::len_utf8);
+        search_start = offset + before[offset..].chars().next().map_or(1, char::len_utf8);
     }
-    match places.as_slice() {
-        [] => Err(Miss::NotFound),
+    match match_offsets.as_slice() {
+        [] => Err(ReplaceError::NotFound),
         [_] => Ok(before.replacen(old, new, 1)),
-        _ if all => Ok(before.replace(old, new)),
-        several => Err(Miss::Ambiguous(several.iter().map(|&at| before[..at].matches('\n').count() + 1).collect())),
+        _ if replace_all => Ok(before.replace(old, new)),
+        offsets => Err(ReplaceError::Ambiguous(
+            offsets.iter().map(|&offset| before[..offset].matches('\n').count() + 1).collect(),
+        )),
     }
 }
 
@@ -149,11 +152,11 @@ mod tests {
     async fn check_edit(before: &str, old: &str, new: &str, all: bool, expected: &str) {
         let files = MemoryProject::with_files(&[("f", before)]);
         let arguments = json!({"path": "f", "old_text": old, "new_text": new, "all": all});
-        let found = match plan_call(&EditFile, arguments, &files) {
+        let result = match plan_call(&EditFile, arguments, &files) {
             Ok(plan) => run_call(&EditFile, &plan, &files).await.map(|_| files.text("f").unwrap_or_default()),
             Err(error) => Err(error),
         };
-        assert_eq!(found.unwrap_or_else(|error| error.to_string()), expected);
+        assert_eq!(result.unwrap_or_else(|error| error.to_string()), expected);
     }
 
     #[tokio::test]

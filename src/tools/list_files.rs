@@ -58,14 +58,15 @@ impl Tool for ListFiles {
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, depth } = parse_arguments(&self.tool_spec(), arguments)?;
-        let at = planned_path::locate(files, path.as_deref().unwrap_or("."))?;
-        let listing = Listing { place: PlannedPath::record(files, &at)?, depth: depth.map_or(DEPTH, |depth| depth.0) };
-        let shown = planned_path::display_path(&at);
+        let location = planned_path::locate(files, path.as_deref().unwrap_or("."))?;
+        let listing =
+            Listing { place: PlannedPath::record(files, &location)?, depth: depth.map_or(DEPTH, |depth| depth.0) };
+        let displayed_path = planned_path::display_path(&location);
         Ok(Intent::Act(Box::new(Plan {
             title: "List a folder?".to_owned(),
-            summary: summary_line::first_line(&shown, 120),
-            access: planned_path::read_access(files, &at),
-            preview: Preview::Text(shown),
+            summary: summary_line::first_line(&displayed_path, 120),
+            access: planned_path::read_access(files, &location),
+            preview: Preview::Text(displayed_path),
             grant: None,
             destroys: None,
             preconditions: Preconditions::default(),
@@ -73,68 +74,72 @@ impl Tool for ListFiles {
         })))
     }
 
-    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
-        run_listing(plan, hands.project.clone(), &hands.progress).await
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
+        run_listing(plan, context.project.clone(), &context.progress).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
-        rehearse_read("list_files", plan, stage, run_listing(plan, stage.project.clone(), &stage.progress)).await
+    async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+        rehearse_read("list_files", plan, context, run_listing(plan, context.project.clone(), &context.progress)).await
     }
 }
 
 async fn run_listing(plan: &Plan, files: Arc<dyn Writer>, progress: &Progress) -> Result<String, Error> {
-    let mut far = ProgressReporter::new(progress.clone());
+    let mut reporter = ProgressReporter::new(progress.clone());
     let listing: Listing = parse_plan_data(plan)?;
-    run_blocking(files, move |files| format_listing(&listing, files, &mut far)).await
+    run_blocking(files, move |files| format_listing(&listing, files, &mut reporter)).await
 }
 
-fn format_listing(listing: &Listing, files: &dyn Reader, far: &mut ProgressReporter) -> Result<String, Error> {
-    let under = listing.place.locate_again(files)?;
-    if !files.exists(&under) {
-        return Err(project::Error::Missing(under.display_path).into());
+fn format_listing(listing: &Listing, files: &dyn Reader, reporter: &mut ProgressReporter) -> Result<String, Error> {
+    let folder = listing.place.locate_again(files)?;
+    if !files.exists(&folder) {
+        return Err(project::Error::Missing(folder.display_path).into());
     }
-    let levels = under.real.components().count();
-    let (mut out, mut named, mut more, mut deeper, mut looked_at) = (String::new(), 0, 0, 0, 0);
-    files.walk(&under, true, &mut |found| {
-        looked_at += 1;
-        far.report(|| format!("{} scanned", format_count(looked_at, "file", "files")));
-        if looked_at > MAX_VISITED {
+    let base_depth = folder.real.components().count();
+    let (mut text, mut listed_count, mut unlisted_count, mut deeper_count, mut scanned_count) =
+        (String::new(), 0, 0, 0, 0);
+    files.walk(&folder, true, &mut |entry| {
+        scanned_count += 1;
+        reporter.report_if_due(|| format!("{} scanned", format_count(scanned_count, "file", "files")));
+        if scanned_count > MAX_VISITED {
             return ControlFlow::Break(());
         }
-        let depth = found.location.real.components().count().saturating_sub(levels) as u64;
+        let depth = entry.location.real.components().count().saturating_sub(base_depth) as u64;
         if depth == 0 {
             return ControlFlow::Continue(());
         }
         if depth > listing.depth {
-            deeper += 1;
-        } else if named == MAX_LISTED {
-            more += 1;
+            deeper_count += 1;
+        } else if listed_count == MAX_LISTED {
+            unlisted_count += 1;
         } else {
-            named += 1;
-            let slash = if found.is_folder { "/" } else { "" };
+            listed_count += 1;
+            let slash = if entry.is_folder { "/" } else { "" };
             // Cannot fail: it writes into a string.
-            let _ =
-                writeln!(out, "{}{slash}", summary_line::first_line(&planned_path::display_path(&found.location), 500));
+            let _ = writeln!(
+                text,
+                "{}{slash}",
+                summary_line::first_line(&planned_path::display_path(&entry.location), 500)
+            );
         }
         ControlFlow::Continue(())
     })?;
-    let is_empty = named == 0 && deeper == 0;
-    if is_empty && !matches!(files.read(&under), Err(project::Error::NotAFile { kind: "a folder", .. })) {
-        return Err(Error::Failed(format!("{} is not a folder. Use read_file.", planned_path::display_path(&under))));
+    let is_empty = listed_count == 0 && deeper_count == 0;
+    if is_empty && !matches!(files.read(&folder), Err(project::Error::NotAFile { kind: "a folder", .. })) {
+        return Err(Error::Failed(format!("{} is not a folder. Use read_file.", planned_path::display_path(&folder))));
     }
     if is_empty {
-        out.push_str("Empty, or every entry is ignored.\n");
+        text.push_str("Empty, or every entry is ignored.\n");
     }
-    if more > 0 {
-        let _ = writeln!(out, "[{more} more; set path or a smaller depth]");
+    if unlisted_count > 0 {
+        let _ = writeln!(text, "[{unlisted_count} more; set path or a smaller depth]");
     }
-    if deeper > 0 {
-        let _ = writeln!(out, "[{deeper} deeper than {} levels]", listing.depth);
+    if deeper_count > 0 {
+        let _ = writeln!(text, "[{deeper_count} deeper than {} levels]", listing.depth);
     }
-    if looked_at > MAX_VISITED {
-        let _ = writeln!(out, "[stopped after {MAX_VISITED} entries; the rest was not counted]");
+    if scanned_count > MAX_VISITED {
+        let _ = writeln!(text, "[stopped after {MAX_VISITED} entries; the rest was not counted]");
     }
-    Ok(out)
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -144,7 +149,7 @@ mod tests {
     use crate::tools::memory_project::MemoryProject;
     use crate::tools::tests::{plan_call, run_call};
 
-    async fn listed(arguments: Value, files: &std::sync::Arc<MemoryProject>) -> String {
+    async fn list_call(arguments: Value, files: &std::sync::Arc<MemoryProject>) -> String {
         let plan = plan_call(&ListFiles, arguments, files).unwrap();
         run_call(&ListFiles, &plan, files).await.unwrap_or_else(|error| error.to_string())
     }
@@ -152,18 +157,18 @@ mod tests {
     #[tokio::test]
     async fn lists_folders_with_slash_down_to_depth() {
         let files = MemoryProject::with_files(&[("a", ""), ("src/b.rs", ""), ("src/x/y/c.rs", "")]);
-        let all = "a\nsrc/\nsrc/b.rs\nsrc/x/\nsrc/x/y/\n[1 deeper than 3 levels]\n";
-        assert_eq!(listed(json!({}), &files).await, all);
-        assert_eq!(listed(json!({"depth": 1}), &files).await, "a\nsrc/\n[4 deeper than 1 levels]\n");
-        assert_eq!(listed(json!({"path": "src/x"}), &files).await, "src/x/y/\nsrc/x/y/c.rs\n");
-        assert_eq!(listed(json!({"path": "no"}), &files).await, "there is no file no");
+        let expected = "a\nsrc/\nsrc/b.rs\nsrc/x/\nsrc/x/y/\n[1 deeper than 3 levels]\n";
+        assert_eq!(list_call(json!({}), &files).await, expected);
+        assert_eq!(list_call(json!({"depth": 1}), &files).await, "a\nsrc/\n[4 deeper than 1 levels]\n");
+        assert_eq!(list_call(json!({"path": "src/x"}), &files).await, "src/x/y/\nsrc/x/y/c.rs\n");
+        assert_eq!(list_call(json!({"path": "no"}), &files).await, "there is no file no");
     }
 
     #[tokio::test]
     async fn counts_entries_beyond_the_limit() {
         let names: Vec<String> = (0..=MAX_LISTED).map(|n| format!("f{n:04}")).collect();
         let files = MemoryProject::with_bytes(names.iter().map(|name| (name.as_str(), vec![])));
-        let list = listed(json!({}), &files).await;
+        let list = list_call(json!({}), &files).await;
         assert!(list.ends_with("f0499\n[1 more; set path or a smaller depth]\n"), "{list}");
     }
 

@@ -28,39 +28,46 @@ const MAX_LISTED: usize = 3;
 /// Describes what the command destroys, for the approval prompt. `files` is used to check whether a target exists.
 pub fn find_losses(command: &str, files: &dyn Reader) -> Option<String> {
     let mut lost = Vec::new();
-    let looks = FileLookups { files, left: Cell::new(MAX_LOOKUPS) };
-    collect_losses(&command_line::parse_command_line(command), Some(&looks), DEPTH, &mut lost);
+    let lookups = FileLookups { files, remaining: Cell::new(MAX_LOOKUPS) };
+    collect_losses(&command_line::parse_command_line(command), Some(&lookups), DEPTH, &mut lost);
     match lost.len() {
         0 => None,
-        all if all <= MAX_LISTED => Some(lost.join("; ")),
-        all => Some(format!("{}; and {} more", lost[..MAX_LISTED].join("; "), all - MAX_LISTED)),
+        count if count <= MAX_LISTED => Some(lost.join("; ")),
+        count => Some(format!("{}; and {} more", lost[..MAX_LISTED].join("; "), count - MAX_LISTED)),
     }
 }
 
-fn collect_losses(reading: &ParsedLine, files: Option<&FileLookups<'_>>, deep: usize, lost: &mut Vec<String>) {
-    let mut made_out = false;
-    for (simple, folders) in reading.commands.iter().zip(working_directories(reading)) {
-        let ground = CommandFiles { files, folders: &folders };
-        add_redirect_losses(simple, &ground, lost);
-        let by_words = losses_of_command(simple, &ground, deep);
-        made_out |= !by_words.is_empty();
-        by_words.into_iter().for_each(|loss| push_unique(lost, loss));
+fn collect_losses(
+    parsed_line: &ParsedLine,
+    files: Option<&FileLookups<'_>>,
+    remaining_depth: usize,
+    lost: &mut Vec<String>,
+) {
+    let mut found_any = false;
+    for (simple, folders) in parsed_line.commands.iter().zip(working_directories(parsed_line)) {
+        let command_files = CommandFiles { files, folders: &folders };
+        add_redirect_losses(simple, &command_files, lost);
+        let command_losses = losses_of_command(simple, &command_files, remaining_depth);
+        found_any |= !command_losses.is_empty();
+        command_losses.into_iter().for_each(|loss| push_unique(lost, loss));
     }
     // If the command line could not be parsed to its end, only its words are known.
-    let named = reading.file_words.iter().filter(|_| reading.unclear.is_some());
+    let file_words = parsed_line.file_words.iter().filter(|_| parsed_line.unclear.is_some());
     let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
-    for word in named {
+    for word in file_words {
         if word.position == WordPosition::Program {
             parts.push(Vec::new());
         }
-        let pieces = word.text.split(|letter: char| letter.is_whitespace() || ";|&(){}`".contains(letter));
+        let pieces = word.text.split(|c: char| c.is_whitespace() || ";|&(){}`".contains(c));
         if let Some(part) = parts.last_mut() {
             part.extend(pieces.filter(|piece| !piece.is_empty()));
         }
     }
-    let ground = CommandFiles { files: None, folders: &[] };
+    let command_files = CommandFiles { files: None, folders: &[] };
     // Skipped if a loss was found: this would describe it again.
-    if let Some(loss) = parts.iter().filter(|_| !made_out).find_map(|words| find_loss_in_words(words, true, &ground)) {
+    if let Some(loss) =
+        parts.iter().filter(|_| !found_any).find_map(|words| find_loss_in_words(words, true, &command_files))
+    {
         push_unique(lost, loss);
     }
 }
@@ -72,81 +79,86 @@ fn push_unique(lost: &mut Vec<String>, loss: String) {
 }
 
 /// Adds the files that output redirections overwrite.
-fn add_redirect_losses(simple: &SimpleCommand, ground: &CommandFiles<'_>, lost: &mut Vec<String>) {
+fn add_redirect_losses(simple: &SimpleCommand, command_files: &CommandFiles<'_>, lost: &mut Vec<String>) {
     for redirect in &simple.redirects {
-        let (name, whole) = match redirect {
+        let (name, is_overwrite) = match redirect {
             Redirect::Write(word) => (word, true),
             Redirect::Append(word) => (word, false),
             Redirect::Read(_) | Redirect::Descriptor | Redirect::Text(_) => continue,
         };
         // The file that a pattern or a variable names is unknown before the command runs.
-        let plain = matches!(name, Word::Known(_) | Word::Home(_));
+        let is_known = matches!(name, Word::Known(_) | Word::Home(_));
         if is_storage_device(name.display_text()) {
             push_unique(lost, format!("overwrites a device ({})", format_names(&[name.display_text()])));
-        } else if whole && plain && ground.has_content_at(name.display_text()) {
+        } else if is_overwrite && is_known && command_files.has_content_at(name.display_text()) {
             push_unique(lost, format!("overwrites {}", format_names(&[name.display_text()])));
         }
     }
 }
 
 /// Returns what one command destroys, judged by its arguments.
-fn losses_of_command(simple: &SimpleCommand, ground: &CommandFiles<'_>, deep: usize) -> Vec<String> {
+fn losses_of_command(simple: &SimpleCommand, command_files: &CommandFiles<'_>, remaining_depth: usize) -> Vec<String> {
     let words: Vec<&str> = simple.words.iter().map(Word::display_text).collect();
     let program = simple.program().unwrap_or_default();
     // The commands that `find` executes were parsed already.
     let anywhere = !PRINT_ONLY.contains(&program) && program != "find";
-    let found = overwrites::find_overwrites(&words, ground).or_else(|| find_loss_in_words(&words, anywhere, ground));
-    let mut lost: Vec<String> = found.into_iter().collect();
+    let loss = overwrites::find_overwrites(&words, command_files)
+        .or_else(|| find_loss_in_words(&words, anywhere, command_files));
+    let mut lost: Vec<String> = loss.into_iter().collect();
     // Its arguments may hold a command line: `ssh host 'rm -r x'`. Those of a shell were parsed already.
-    if runs_its_arguments(program) && deep > 0 && lost.is_empty() {
-        let here = ground.files.filter(|_| !matches!(program, "ssh" | "mosh"));
+    if runs_its_arguments(program) && remaining_depth > 0 && lost.is_empty() {
+        let local_files = command_files.files.filter(|_| !matches!(program, "ssh" | "mosh"));
         for line in words.iter().filter(|word| word.contains(char::is_whitespace)) {
-            collect_losses(&command_line::parse_command_line(line), here, deep - 1, &mut lost);
+            collect_losses(&command_line::parse_command_line(line), local_files, remaining_depth - 1, &mut lost);
         }
     }
     lost
 }
 
 /// Returns what these words destroy. `anywhere` is true if a program name may follow the first word.
-fn find_loss_in_words(words: &[&str], anywhere: bool, ground: &CommandFiles<'_>) -> Option<String> {
-    let starts = words.iter().enumerate().take(if anywhere { words.len() } else { 1 });
-    starts.into_iter().find_map(|(at, word)| {
-        let rest = &words[at + 1..];
-        let before = at.checked_sub(1).map(|at| words[at]);
+fn find_loss_in_words(words: &[&str], anywhere: bool, command_files: &CommandFiles<'_>) -> Option<String> {
+    let candidates = words.iter().enumerate().take(if anywhere { words.len() } else { 1 });
+    candidates.into_iter().find_map(|(index, word)| {
+        let arguments = &words[index + 1..];
+        let previous_word = index.checked_sub(1).map(|previous| words[previous]);
         // Without a program that runs it, the name is an ordinary word.
-        let runs = at == 0 || runs_its_arguments(program_base_name(words[0])) || words[..at].contains(&"exec");
+        let is_program =
+            index == 0 || runs_its_arguments(program_base_name(words[0])) || words[..index].contains(&"exec");
         let name = program_base_name(word);
-        let deletes = matches!(name, "rm" | "unlink" | "rmdir" | "shred" | "truncate");
-        let grammar = program_named(name).filter(|_| deletes);
-        let given = grammar.map(|program| parse_operands(program, rest)).unwrap_or_default();
-        let has = |option: &str| given.has_option(&[option]);
-        let operands = || given.operands.iter().map(Word::display_text).collect::<Vec<&str>>();
+        let is_delete_program = matches!(name, "rm" | "unlink" | "rmdir" | "shred" | "truncate");
+        let grammar = program_named(name).filter(|_| is_delete_program);
+        let parsed = grammar.map(|program| parse_operands(program, arguments)).unwrap_or_default();
+        let has_option = |option: &str| parsed.has_option(&[option]);
+        let operands = || parsed.operands.iter().map(Word::display_text).collect::<Vec<&str>>();
         match name {
-            "rm" if matches!(before, Some("docker" | "podman")) => None,
-            "rm" if has("--recursive") => {
+            "rm" if matches!(previous_word, Some("docker" | "podman")) => None,
+            "rm" if has_option("--recursive") => {
                 let folders = operands();
-                let them = if folders.len() > 1 { "them" } else { "it" };
-                Some(format!("deletes {} and everything in {them} (rm -r)", format_names(&folders)))
+                let pronoun = if folders.len() > 1 { "them" } else { "it" };
+                Some(format!("deletes {} and everything in {pronoun} (rm -r)", format_names(&folders)))
             }
-            "rm" if has("--force") => Some(format!("deletes {} without asking (rm -f)", format_names(&operands()))),
-            "rm" | "unlink" if runs && !asks_about_itself(rest) => {
+            "rm" if has_option("--force") => {
+                Some(format!("deletes {} without asking (rm -f)", format_names(&operands())))
+            }
+            "rm" | "unlink" if is_program && !asks_about_itself(arguments) => {
                 Some(format!("deletes {}", format_names(&operands())))
             }
-            "rmdir" if runs && !asks_about_itself(rest) => {
+            "rmdir" if is_program && !asks_about_itself(arguments) => {
                 Some(format!("deletes {} if empty (rmdir)", format_names(&operands())))
             }
-            "find" if rest.contains(&"-delete") => Some("deletes the files it finds (find -delete)".to_owned()),
-            "git" => git::find_git_loss(rest, ground),
+            "find" if arguments.contains(&"-delete") => Some("deletes the files it finds (find -delete)".to_owned()),
+            "git" => git::find_git_loss(arguments, command_files),
             "dd" => {
-                let to = rest.iter().find_map(|word| word.strip_prefix("of="))?;
-                let kept = !to.starts_with("/dev/") && ground.kind_at(to) == TargetKind::Nothing;
-                (!kept && to != "/dev/null").then(|| format!("overwrites {} (dd of=)", format_names(&[to])))
+                let target = arguments.iter().find_map(|word| word.strip_prefix("of="))?;
+                let is_new_file = !target.starts_with("/dev/") && command_files.kind_at(target) == TargetKind::Nothing;
+                (!is_new_file && target != "/dev/null")
+                    .then(|| format!("overwrites {} (dd of=)", format_names(&[target])))
             }
             "shred" => Some(format!("overwrites {} permanently (shred)", format_names(&operands()))),
             "truncate" => {
                 let names = operands();
                 let lost: Vec<&str> =
-                    names.into_iter().filter(|name| ground.kind_at(name) != TargetKind::Nothing).collect();
+                    names.into_iter().filter(|name| command_files.kind_at(name) != TargetKind::Nothing).collect();
                 (!lost.is_empty()).then(|| format!("truncates {} (truncate)", format_names(&lost)))
             }
             name if name == "mkfs" || name.starts_with("mkfs.") => Some("erases a disk (mkfs)".to_owned()),
@@ -162,8 +174,10 @@ fn asks_about_itself(words: &[&str]) -> bool {
 /// Returns whether the path is a device that stores what is written to it. Files in a folder of shared memory are
 /// ordinary files.
 fn is_storage_device(target: &str) -> bool {
-    let harmless = ["null", "stdout", "stderr", "tty", "zero", "full", "random", "urandom"];
-    let folders = ["fd/", "pts/", "shm/", "mqueue/", "tcp/", "udp/"];
+    let harmless_devices = ["null", "stdout", "stderr", "tty", "zero", "full", "random", "urandom"];
+    let harmless_folders = ["fd/", "pts/", "shm/", "mqueue/", "tcp/", "udp/"];
     let name = target.strip_prefix("/dev/");
-    name.is_some_and(|name| !harmless.contains(&name) && !folders.iter().any(|folder| name.starts_with(folder)))
+    name.is_some_and(|name| {
+        !harmless_devices.contains(&name) && !harmless_folders.iter().any(|folder| name.starts_with(folder))
+    })
 }

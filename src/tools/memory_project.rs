@@ -27,10 +27,11 @@ impl MemoryProject {
     }
 
     fn locate_path(real: PathBuf) -> Location {
-        let inside = real.starts_with("/project");
-        let shown = real.strip_prefix("/project").unwrap_or(&real).to_owned();
-        let sensitive = shown.components().any(|part| [".git", ".env"].iter().any(|name| part.as_os_str() == *name));
-        Location { real, display_path: shown, is_inside: inside, is_sensitive: sensitive, own_file: None }
+        let is_inside = real.starts_with("/project");
+        let display_path = real.strip_prefix("/project").unwrap_or(&real).to_owned();
+        let is_sensitive =
+            display_path.components().any(|part| [".git", ".env"].iter().any(|name| part.as_os_str() == *name));
+        Location { real, display_path, is_inside, is_sensitive, own_file: None }
     }
 }
 
@@ -54,67 +55,70 @@ impl Reader for Arc<MemoryProject> {
         Ok(MemoryProject::locate_path(real))
     }
 
-    fn read(&self, at: &Location) -> Result<Vec<u8>, Error> {
+    fn read(&self, location: &Location) -> Result<Vec<u8>, Error> {
         let files = self.files.lock().unwrap();
-        if let Some(bytes) = files.get(&at.real) {
+        if let Some(bytes) = files.get(&location.real) {
             return Ok(bytes.clone());
         }
-        if at.real == Path::new("/project") || files.keys().any(|path| path.starts_with(&at.real)) {
-            return Err(Error::NotAFile { path: at.display_path.clone(), kind: "a folder" });
+        if location.real == Path::new("/project") || files.keys().any(|path| path.starts_with(&location.real)) {
+            return Err(Error::NotAFile { path: location.display_path.clone(), kind: "a folder" });
         }
-        Err(Error::Missing(at.display_path.clone()))
+        Err(Error::Missing(location.display_path.clone()))
     }
 
-    fn open(&self, at: &Location) -> Result<Box<dyn std::io::Read + Send>, Error> {
-        Ok(Box::new(std::io::Cursor::new(self.read(at)?)))
+    fn open(&self, location: &Location) -> Result<Box<dyn std::io::Read + Send>, Error> {
+        Ok(Box::new(std::io::Cursor::new(self.read(location)?)))
     }
 
     fn link_count(&self, _: &Location) -> u64 {
         1
     }
 
-    fn exists(&self, at: &Location) -> bool {
-        !matches!(self.read(at), Err(Error::Missing(_)))
+    fn exists(&self, location: &Location) -> bool {
+        !matches!(self.read(location), Err(Error::Missing(_)))
     }
 
-    fn file_kind(&self, at: &Location) -> Option<FileKind> {
-        match self.read(at) {
+    fn file_kind(&self, location: &Location) -> Option<FileKind> {
+        match self.read(location) {
             Ok(bytes) => Some(FileKind::File(bytes.len() as u64)),
-            Err(_) => self.exists(at).then_some(FileKind::Folder),
+            Err(_) => self.exists(location).then_some(FileKind::Folder),
         }
     }
 
-    fn list_names(&self, at: &Location) -> Result<Vec<String>, Error> {
+    fn list_names(&self, location: &Location) -> Result<Vec<String>, Error> {
         let files = self.files.lock().unwrap();
-        let below = files.keys().filter_map(|path| path.strip_prefix(&at.real).ok());
+        let relative_paths = files.keys().filter_map(|path| path.strip_prefix(&location.real).ok());
         let names: std::collections::BTreeSet<String> =
-            below.filter_map(|path| Some(path.iter().next()?.to_str()?.to_owned())).collect();
+            relative_paths.filter_map(|path| Some(path.iter().next()?.to_str()?.to_owned())).collect();
         if names.is_empty() {
-            return Err(Error::Missing(at.display_path.clone()));
+            return Err(Error::Missing(location.display_path.clone()));
         }
         Ok(names.into_iter().collect())
     }
 
     fn walk(
         &self,
-        under: &Location,
-        hidden: bool,
+        folder: &Location,
+        include_hidden: bool,
         visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let mut found = BTreeMap::new();
+        let mut entries = BTreeMap::new();
         for (path, bytes) in self.files.lock().unwrap().iter() {
-            for step in path.ancestors().filter(|step| step.starts_with(&under.real) && *step != under.real) {
-                let shown = MemoryProject::locate_path(step.to_owned());
-                let dotted = shown.display_path.components().any(|part| part.as_os_str().as_encoded_bytes()[0] == b'.');
-                if (hidden || !dotted) && !shown.display_path.starts_with(".git") {
-                    let folder = step != path;
-                    let size = if folder { 0 } else { bytes.len() as u64 };
-                    found.insert(step.to_owned(), WalkEntry { location: shown, is_folder: folder, size });
+            for ancestor in
+                path.ancestors().filter(|ancestor| ancestor.starts_with(&folder.real) && *ancestor != folder.real)
+            {
+                let location = MemoryProject::locate_path(ancestor.to_owned());
+                let is_hidden =
+                    location.display_path.components().any(|part| part.as_os_str().as_encoded_bytes()[0] == b'.');
+                if (include_hidden || !is_hidden) && !location.display_path.starts_with(".git") {
+                    let is_folder = ancestor != path;
+                    let size = if is_folder { 0 } else { bytes.len() as u64 };
+                    entries.insert(ancestor.to_owned(), WalkEntry { location, is_folder, size });
                 }
             }
         }
-        for found in found.into_values() {
-            if visit(found).is_break() {
+        for entry in entries.into_values() {
+            if visit(entry).is_break() {
                 break;
             }
         }
@@ -123,12 +127,12 @@ impl Reader for Arc<MemoryProject> {
 }
 
 impl Writer for Arc<MemoryProject> {
-    fn write(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+    fn write(&self, location: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
         let mut files = self.files.lock().unwrap();
-        if files.get(&at.real).map(Vec::as_slice) != before {
-            return Err(Error::Changed(at.display_path.clone()));
+        if files.get(&location.real).map(Vec::as_slice) != before {
+            return Err(Error::Changed(location.display_path.clone()));
         }
-        files.insert(at.real.clone(), after.to_vec());
+        files.insert(location.real.clone(), after.to_vec());
         Ok(())
     }
 }

@@ -63,13 +63,13 @@ pub trait Tool: Send + Sync {
     /// Describes what the call would do. It can only read. Runs on a thread that may block.
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error>;
     /// Does what was planned and approved. Tools that only ask questions keep the default.
-    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
-        let _ = hands;
-        Err(Error::Broken(format!("no action for “{}”", plan.title)))
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
+        let _ = context;
+        Err(Error::Internal(format!("no action for “{}”", plan.title)))
     }
     /// Rehearses the call without reaching anything real. By default nothing runs, and the result is simulated.
-    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
-        let _ = (plan, stage);
+    async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+        let _ = (plan, context);
         Ok(RehearsalOutcome::Simulate(String::new()))
     }
     /// Returns what the call returns, to simulate it.
@@ -98,8 +98,8 @@ pub fn describe_skipped_call(tool: &str, plan: &Plan) -> String {
 }
 
 /// Describes a read that a dry run did not run. Does not mention the dry run if it is hidden from the model.
-fn describe_skipped_read(stage: &RehearsalContext, tool: &str, plan: &Plan) -> String {
-    if stage.is_hidden {
+fn describe_skipped_read(context: &RehearsalContext, tool: &str, plan: &Plan) -> String {
+    if context.is_hidden {
         return format!("Not readable here: {} ({tool}).", plan.summary);
     }
     describe_skipped_call(tool, plan)
@@ -110,17 +110,17 @@ fn describe_skipped_read(stage: &RehearsalContext, tool: &str, plan: &Plan) -> S
 async fn rehearse_read(
     tool: &str,
     plan: &Plan,
-    stage: &RehearsalContext,
-    look: impl Future<Output = Result<String, Error>> + Send,
+    context: &RehearsalContext,
+    read: impl Future<Output = Result<String, Error>> + Send,
 ) -> Result<RehearsalOutcome, Error> {
     match &plan.access {
-        Access::Nothing | Access::Read(_) => look.await.map(RehearsalOutcome::Ran),
-        Access::ReadSensitive(_) if stage.is_approved => look.await.map(RehearsalOutcome::Ran),
+        Access::Nothing | Access::Read(_) => read.await.map(RehearsalOutcome::Ran),
+        Access::ReadSensitive(_) if context.is_approved => read.await.map(RehearsalOutcome::Ran),
         Access::ReadSensitive(_)
         | Access::Write(_)
         | Access::WriteOutside(_)
         | Access::AyeFiles(_)
-        | Access::Run(_) => Ok(RehearsalOutcome::NotRun(describe_skipped_read(stage, tool, plan))),
+        | Access::Run(_) => Ok(RehearsalOutcome::NotRun(describe_skipped_read(context, tool, plan))),
     }
 }
 
@@ -171,26 +171,26 @@ pub enum Error {
     Failed(String),
     /// Bug in the tool.
     #[error("internal error: {0}")]
-    Broken(String),
+    Internal(String),
 }
 
 /// Deserializes the tool's own data from the plan.
 fn parse_plan_data<T: serde::de::DeserializeOwned>(plan: &Plan) -> Result<T, Error> {
-    let broken = |why: String| Error::Broken(why);
+    let internal_error = |why: String| Error::Internal(why);
     match &plan.work {
-        Work::Arguments(value) => T::deserialize(value).map_err(|error| broken(error.to_string())),
+        Work::Arguments(value) => T::deserialize(value).map_err(|error| internal_error(error.to_string())),
         Work::Edit(_) | Work::Command(_) | Work::Task(_) | Work::Batch(_) => {
-            Err(broken("the plan belongs to another tool".to_owned()))
+            Err(internal_error("the plan belongs to another tool".to_owned()))
         }
     }
 }
 
 /// Runs file access on a thread that may block.
-async fn run_blocking<F>(files: Arc<dyn Writer>, act: F) -> Result<String, Error>
+async fn run_blocking<F>(files: Arc<dyn Writer>, work: F) -> Result<String, Error>
 where
     F: FnOnce(&dyn Reader) -> Result<String, Error> + Send + 'static,
 {
-    let broken = || Error::Broken("the tool panicked. This is a bug in aye, not in the call".to_owned());
-    let done = tokio::task::spawn_blocking(move || panic_guard::catch_panic(|| act(&*files))).await;
-    done.ok().flatten().ok_or_else(broken)?
+    let panic_error = || Error::Internal("the tool panicked. This is a bug in aye, not in the call".to_owned());
+    let result = tokio::task::spawn_blocking(move || panic_guard::catch_panic(|| work(&*files))).await;
+    result.ok().flatten().ok_or_else(panic_error)?
 }

@@ -8,7 +8,7 @@ use crate::project::shell::CommandOutcome;
 use crate::project::{self};
 
 /// Messages of git if it cannot read its objects.
-const NOT_FOUND: [&str; 5] =
+const GIT_OBJECT_ERRORS: [&str; 5] =
     ["bad object", "unable to read", "not a git repository", "insufficient permission", "could not read"];
 
 /// Runs a command in the overlay sandbox. If it was approved for the sensitive files that it names, it sees those in
@@ -17,21 +17,21 @@ pub(super) async fn run_in_overlay(
     shell: &OverlayShell,
     plan: &Plan,
     line: &CommandLine,
-    stage: &RehearsalContext,
+    context: &RehearsalContext,
 ) -> Result<CommandOutcome, project::Error> {
     match &plan.access {
-        Access::Run(run) if stage.is_approved && !run.named_secrets.is_empty() => {
-            shell.run_with_open_files(line, &run.named_secrets, &*stage.progress).await
+        Access::Run(run) if context.is_approved && !run.named_secrets.is_empty() => {
+            shell.run_with_open_files(line, &run.named_secrets, &*context.progress).await
         }
-        _ => shell.run_in_overlay(line, visible_files(plan, line, stage.is_approved), &*stage.progress).await,
+        _ => shell.run_in_overlay(line, visible_files(plan, line, context.is_approved), &*context.progress).await,
     }
 }
 
 /// Returns what a command sees: the whole disk if the user approved it; git's objects too if the policy judged it as
 /// reading and they hold no possible secrets.
-fn visible_files(plan: &Plan, line: &CommandLine, approved: bool) -> View {
+fn visible_files(plan: &Plan, line: &CommandLine, is_approved: bool) -> View {
     match plan.access {
-        _ if approved => View::Live,
+        _ if is_approved => View::Live,
         Access::Read(_) if read_only_commands::runs_git(&line.command) => View::Repository,
         _ => View::Hidden,
     }
@@ -41,38 +41,43 @@ fn visible_files(plan: &Plan, line: &CommandLine, approved: bool) -> View {
 /// allowed folders. With `untold` it does not mention the dry run.
 pub(super) fn withheld_hint(
     line: &CommandLine,
-    ran: &CommandOutcome,
+    outcome: &CommandOutcome,
     withheld: &[Withheld],
-    untold: bool,
+    is_hidden: bool,
 ) -> Option<String> {
-    let output = ran.output.to_lowercase();
-    let says = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
+    let output = outcome.output.to_lowercase();
+    let contains_any = |messages: &[&str]| messages.iter().any(|message| output.contains(message));
     // A masked file cannot be deleted or moved either.
-    let is_refused = says(&sandbox_hints::WRITE_ERRORS) || says(&["device or resource busy"]);
-    let name = |one: &Withheld| one.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    let is_refused = contains_any(&sandbox_hints::WRITE_ERRORS) || contains_any(&["device or resource busy"]);
+    let lowercase_name =
+        |withheld_file: &Withheld| withheld_file.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let runs_git = || read_only_commands::runs_git(&line.command);
-    let is_why = |one: &&Withheld| match one.reason {
+    let is_cause = |withheld_file: &&Withheld| match withheld_file.reason {
         Reason::StoredByGit => {
-            one.path.ends_with("objects") && ran.exit != Some(0) && (is_refused || says(&NOT_FOUND)) && runs_git()
+            withheld_file.path.ends_with("objects")
+                && outcome.exit != Some(0)
+                && (is_refused || contains_any(&GIT_OBJECT_ERRORS))
+                && runs_git()
         }
-        _ => is_refused && name(one).is_some_and(|name| output.contains(&name)),
+        _ => is_refused && lowercase_name(withheld_file).is_some_and(|name| output.contains(&name)),
     };
-    let named: Vec<&Withheld> = withheld.iter().filter(is_why).collect();
-    if named.is_empty() {
-        return sandbox_hints::sandbox_hint(line, ran).or_else(|| write_hint(line, ran, is_refused && !untold));
+    let causes: Vec<&Withheld> = withheld.iter().filter(is_cause).collect();
+    if causes.is_empty() {
+        return sandbox_hints::sandbox_hint(line, outcome)
+            .or_else(|| write_hint(line, outcome, is_refused && !is_hidden));
     }
-    let open = match untold {
+    let open_note = match is_hidden {
         true => "",
         false => " The user can open one to the commands of a dry run by naming its path in the setting dry_run.read.",
     };
-    let files = read_only_commands::list_withheld(&line.folder, &named);
-    Some(format!("\nWithheld from this command: {files}.{open}"))
+    let files = read_only_commands::list_withheld(&line.folder, &causes);
+    Some(format!("\nWithheld from this command: {files}.{open_note}"))
 }
 
 /// Returns the hint for a failed write if live commands have no sandbox; otherwise that sandbox's hint is used.
-fn write_hint(line: &CommandLine, ran: &CommandOutcome, is_refused: bool) -> Option<String> {
-    let walled = matches!(line.sandbox, CommandSandbox::Enforced(_));
-    (is_refused && !walled && ran.exit != Some(0)).then(|| {
+fn write_hint(line: &CommandLine, outcome: &CommandOutcome, is_refused: bool) -> Option<String> {
+    let is_sandboxed = matches!(line.sandbox, CommandSandbox::Enforced(_));
+    (is_refused && !is_sandboxed && outcome.exit != Some(0)).then(|| {
         "\nThis may be caused by the dry run: its commands can write only to the project and the temporary folder. With the setting dry_run.outside = \"overlay\" they can also write to the home folder; those changes stay in the overlay."
             .to_owned()
     })
@@ -84,7 +89,7 @@ mod tests {
     use crate::chat::SandboxAccess;
     use std::time::Duration;
 
-    fn ran(exit: i32, output: &str) -> CommandOutcome {
+    fn outcome_with(exit: i32, output: &str) -> CommandOutcome {
         CommandOutcome {
             output: output.to_owned(),
             omitted: 0,
@@ -97,52 +102,58 @@ mod tests {
         }
     }
 
-    fn line(command: &str, walls: CommandSandbox) -> CommandLine {
-        CommandLine { command: command.into(), folder: "/p".into(), sandbox: walls, ..CommandLine::default() }
+    fn command_line(command: &str, sandbox: CommandSandbox) -> CommandLine {
+        CommandLine { command: command.into(), folder: "/p".into(), sandbox, ..CommandLine::default() }
     }
 
     #[test]
     fn names_withheld_file_and_how_to_open_it() {
         let withheld = |path: &str, reason| Withheld { path: path.into(), reason };
-        let all = [
+        let withheld_files = [
             withheld("/p/.env", Reason::Sensitive),
             withheld("/p/.git/lfs", Reason::StoredByGit),
             withheld("/p/.git/objects", Reason::StoredByGit),
             withheld("/p/keys/a.pem", Reason::Sensitive),
         ];
-        let said = |command: &str, ran: &CommandOutcome, untold| {
-            withheld_hint(&line(command, CommandSandbox::Unspecified), ran, &all, untold)
+        let hint_for = |command: &str, outcome: &CommandOutcome, is_hidden| {
+            withheld_hint(&command_line(command, CommandSandbox::Unspecified), outcome, &withheld_files, is_hidden)
         };
-        let denied = ran(1, "cat: .env: Permission denied\n");
+        let denied = outcome_with(1, "cat: .env: Permission denied\n");
         assert_eq!(
-            said("cat .env", &denied, false).unwrap(),
+            hint_for("cat .env", &denied, false).unwrap(),
             "\nWithheld from this command: .env (may hold secrets or configure other programs). The user can open one to the commands of a dry run by naming its path in the setting dry_run.read."
         );
-        let untold = said("cat .env", &denied, true).unwrap();
-        assert!(untold.contains(".env (") && !untold.to_lowercase().contains("dry"), "{untold}");
-        assert!(said("rm .env", &ran(1, "rm: cannot remove '.env': Device or resource busy\n"), false).is_some());
+        let hidden_hint = hint_for("cat .env", &denied, true).unwrap();
+        assert!(hidden_hint.contains(".env (") && !hidden_hint.to_lowercase().contains("dry"), "{hidden_hint}");
+        assert!(
+            hint_for("rm .env", &outcome_with(1, "rm: cannot remove '.env': Device or resource busy\n"), false)
+                .is_some()
+        );
         // The command line continued after the error.
-        assert!(said("cat .env; true", &ran(0, "cat: .env: Permission denied\n"), false).is_some());
-        let git = said("git commit -m x", &ran(128, "fatal: bad object HEAD\n"), false).unwrap();
+        assert!(hint_for("cat .env; true", &outcome_with(0, "cat: .env: Permission denied\n"), false).is_some());
+        let git = hint_for("git commit -m x", &outcome_with(128, "fatal: bad object HEAD\n"), false).unwrap();
         assert!(git.contains(": .git/objects (holds file contents stored by git"), "{git}");
-        assert_eq!(said("make", &ran(1, "fatal: bad object HEAD\n"), false), None);
-        assert_eq!(said("cat a", &ran(1, "cat: a: No such file or directory"), false), None);
-        assert_eq!(said("cat .env", &ran(0, "the .env file"), false), None);
+        assert_eq!(hint_for("make", &outcome_with(1, "fatal: bad object HEAD\n"), false), None);
+        assert_eq!(hint_for("cat a", &outcome_with(1, "cat: a: No such file or directory"), false), None);
+        assert_eq!(hint_for("cat .env", &outcome_with(0, "the .env file"), false), None);
     }
 
     #[test]
     fn failed_write_has_the_same_hint_as_live() {
-        let walled = line(
+        let sandboxed_line = command_line(
             "touch ~/x",
             CommandSandbox::enforced(SandboxAccess { write: vec!["/tmp".into()], ..SandboxAccess::default() }),
         );
-        for refused in ["Permission denied", "Read-only file system"] {
-            let ran = ran(1, refused);
-            assert_eq!(withheld_hint(&walled, &ran, &[], true), sandbox_hints::sandbox_hint(&walled, &ran));
-            assert!(sandbox_hints::sandbox_hint(&walled, &ran).is_some());
-            let open = line("touch ~/x", CommandSandbox::Unspecified);
-            assert!(withheld_hint(&open, &ran, &[], false).unwrap().contains("dry_run.outside"));
-            assert_eq!(withheld_hint(&open, &ran, &[], true), None);
+        for message in ["Permission denied", "Read-only file system"] {
+            let outcome = outcome_with(1, message);
+            assert_eq!(
+                withheld_hint(&sandboxed_line, &outcome, &[], true),
+                sandbox_hints::sandbox_hint(&sandboxed_line, &outcome)
+            );
+            assert!(sandbox_hints::sandbox_hint(&sandboxed_line, &outcome).is_some());
+            let unsandboxed_line = command_line("touch ~/x", CommandSandbox::Unspecified);
+            assert!(withheld_hint(&unsandboxed_line, &outcome, &[], false).unwrap().contains("dry_run.outside"));
+            assert_eq!(withheld_hint(&unsandboxed_line, &outcome, &[], true), None);
         }
     }
 }

@@ -7,21 +7,21 @@ use std::pin::pin;
 use std::task::Poll;
 
 thread_local! {
-    static CONTAINED: Cell<bool> = const { Cell::new(false) };
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Returns whether a panic of the current thread would be caught and reported to the model. The panic hook ignores such
 /// a panic, because the program and its screen continue.
 pub fn is_panic_caught() -> bool {
-    CONTAINED.get()
+    IS_CAUGHT.get()
 }
 
 /// Runs `work`; `None` if it panics.
 pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
-    let before = CONTAINED.replace(true);
-    let done = catch_unwind(AssertUnwindSafe(work));
-    CONTAINED.set(before);
-    done.ok()
+    let was_caught = IS_CAUGHT.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(work));
+    IS_CAUGHT.set(was_caught);
+    result.ok()
 }
 
 /// Like `catch_panic`, for a future. Dropping it drops the work.
@@ -29,7 +29,7 @@ pub async fn catch_panic_async<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     poll_fn(|context| match catch_panic(|| work.as_mut().poll(context)) {
         None => Poll::Ready(None),
-        Some(Poll::Ready(done)) => Poll::Ready(Some(done)),
+        Some(Poll::Ready(output)) => Poll::Ready(Some(output)),
         Some(Poll::Pending) => Poll::Pending,
     })
     .await
@@ -45,11 +45,11 @@ mod tests {
         assert!(!is_panic_caught());
         assert_eq!(catch_panic(|| -> u8 { panic!("caught") }), None);
         assert!(!is_panic_caught());
-        let slow = async {
+        let pausing = async {
             tokio::task::yield_now().await;
             assert!(!is_panic_caught(), "never true");
         };
-        assert_eq!(catch_panic_async(slow).await, None, "a panic after a pause is caught too");
+        assert_eq!(catch_panic_async(pausing).await, None, "a panic after a pause is caught too");
         assert_eq!(catch_panic_async(async { 7 }).await, Some(7));
     }
 }

@@ -12,18 +12,18 @@ use std::path::Path;
 /// If no file has exactly that name, ignores a leading `@` or `./` and trailing line breaks, and accepts the escaped
 /// form in which names are displayed (`a\nb`).
 pub fn locate(files: &dyn Reader, path: &str) -> Result<Location, Error> {
-    let bare = path.trim_end_matches(['\n', '\r']);
-    if bare.trim().is_empty() {
+    let trimmed = path.trim_end_matches(['\n', '\r']);
+    if trimmed.trim().is_empty() {
         return Err(Error::Arguments("The path is empty. Use “.” for the project folder.".to_owned()));
     }
     let exact = files.locate(path)?;
     if files.exists(&exact) {
         return Ok(exact);
     }
-    let name = bare.strip_prefix('@').filter(|rest| !rest.is_empty()).unwrap_or(bare);
-    for other in [Some(bare.to_owned()), unescape_path(bare), unescape_path(name)].into_iter().flatten() {
-        if let Some(at) = files.locate(&other).ok().filter(|at| files.exists(at)) {
-            return Ok(at);
+    let name = trimmed.strip_prefix('@').filter(|rest| !rest.is_empty()).unwrap_or(trimmed);
+    for spelling in [Some(trimmed.to_owned()), unescape_path(trimmed), unescape_path(name)].into_iter().flatten() {
+        if let Some(location) = files.locate(&spelling).ok().filter(|location| files.exists(location)) {
+            return Ok(location);
         }
     }
     Ok(files.locate(name)?)
@@ -31,57 +31,58 @@ pub fn locate(files: &dyn Reader, path: &str) -> Result<Location, Error> {
 
 /// Returns the access needed to read the path. A file that this dry run created as a whole discloses nothing, wherever
 /// it is.
-pub fn read_access(files: &dyn Reader, at: &Location) -> Access {
-    if at.own_file == Some(OwnFile::Credentials) {
-        Access::AyeFiles(at.display_path.clone())
-    } else if (at.is_inside && !at.is_sensitive && !has_hidden_names(files, at)) || files.has_only_rehearsed_content(at)
+pub fn read_access(files: &dyn Reader, location: &Location) -> Access {
+    if location.own_file == Some(OwnFile::Credentials) {
+        Access::AyeFiles(location.display_path.clone())
+    } else if (location.is_inside && !location.is_sensitive && !has_hidden_names(files, location))
+        || files.has_only_rehearsed_content(location)
     {
-        Access::Read(vec![at.display_path.clone()])
+        Access::Read(vec![location.display_path.clone()])
     } else {
-        Access::ReadSensitive(at.display_path.clone())
+        Access::ReadSensitive(location.display_path.clone())
     }
 }
 
 /// Returns whether the file has several hard links of which one may be the name of a secret.
-fn has_hidden_names(files: &dyn Reader, at: &Location) -> bool {
-    files.link_count(at) > 1 && files.name_check()(at)
+fn has_hidden_names(files: &dyn Reader, location: &Location) -> bool {
+    files.link_count(location) > 1 && files.name_check()(location)
 }
 
 /// Returns the access needed to read a file found by a walk: by its own name and, if it is a link, by the name of its
 /// target.
-pub fn walk_access(files: &dyn Reader, at: &Location) -> Vec<Access> {
-    let named = |shown: &Path| match at.is_inside && !at.is_sensitive {
-        true => Access::Read(vec![shown.to_owned()]),
-        false => Access::ReadSensitive(shown.to_owned()),
+pub fn walk_access(files: &dyn Reader, location: &Location) -> Vec<Access> {
+    let access_for = |path: &Path| match location.is_inside && !location.is_sensitive {
+        true => Access::Read(vec![path.to_owned()]),
+        false => Access::ReadSensitive(path.to_owned()),
     };
-    let mut all = vec![named(&at.display_path)];
-    if files.root().join(&at.display_path) != at.real {
-        all.push(named(at.real.strip_prefix(files.root()).unwrap_or(&at.real)));
+    let mut accesses = vec![access_for(&location.display_path)];
+    if files.root().join(&location.display_path) != location.real {
+        accesses.push(access_for(location.real.strip_prefix(files.root()).unwrap_or(&location.real)));
     }
-    all
+    accesses
 }
 
 /// Returns the access needed to write the path.
-pub fn write_access(at: &Location) -> Access {
-    if at.own_file.is_some() {
-        Access::AyeFiles(at.display_path.clone())
-    } else if at.is_inside && !at.is_sensitive {
-        Access::Write(at.display_path.clone())
+pub fn write_access(location: &Location) -> Access {
+    if location.own_file.is_some() {
+        Access::AyeFiles(location.display_path.clone())
+    } else if location.is_inside && !location.is_sensitive {
+        Access::Write(location.display_path.clone())
     } else {
-        Access::WriteOutside(at.display_path.clone())
+        Access::WriteOutside(location.display_path.clone())
     }
 }
 
 /// Returns the file if it has several hard links, which a write would replace.
-pub fn hard_links(files: &dyn Reader, at: &Location) -> Option<HardLinks> {
-    let names = files.link_count(at);
-    (names > 1).then(|| HardLinks { path: at.display_path.clone(), names })
+pub fn hard_links(files: &dyn Reader, location: &Location) -> Option<HardLinks> {
+    let names = files.link_count(location);
+    (names > 1).then(|| HardLinks { path: location.display_path.clone(), names })
 }
 
 /// Formats a path for users and models on one line: never empty, invisible characters escaped.
-pub fn display_path(at: &Location) -> String {
-    let shown = escape_path(&at.display_path);
-    if shown.is_empty() { ".".to_owned() } else { shown }
+pub fn display_path(location: &Location) -> String {
+    let displayed = escape_path(&location.display_path);
+    if displayed.is_empty() { ".".to_owned() } else { displayed }
 }
 
 /// A path as it was when the call was planned.
@@ -100,21 +101,25 @@ pub struct PlannedPath {
 
 impl PlannedPath {
     /// Records a located path. Fails if its name is not Unicode.
-    pub fn record(files: &dyn Reader, at: &Location) -> Result<Self, Error> {
-        let name = at.display_path.to_str().ok_or_else(|| {
-            Error::Failed(format!("{} has a name that is not Unicode, so no call can use it.", display_path(at)))
+    pub fn record(files: &dyn Reader, location: &Location) -> Result<Self, Error> {
+        let name = location.display_path.to_str().ok_or_else(|| {
+            Error::Failed(format!("{} has a name that is not Unicode, so no call can use it.", display_path(location)))
         })?;
-        let holds_keys = at.own_file == Some(OwnFile::Credentials);
+        let holds_keys = location.own_file == Some(OwnFile::Credentials);
         // A folder of the project with the name `~` is not the user's home.
-        let path = if at.is_inside { format!("./{name}") } else { name.to_owned() };
-        let is_plain = matches!(read_access(files, at), Access::Read(_));
-        Ok(Self { path, inside: at.is_inside, sensitive: at.is_sensitive, holds_keys, is_plain })
+        let path = if location.is_inside { format!("./{name}") } else { name.to_owned() };
+        let is_plain = matches!(read_access(files, location), Access::Read(_));
+        Ok(Self { path, inside: location.is_inside, sensitive: location.is_sensitive, holds_keys, is_plain })
     }
 
     /// Locates the path again. Fails if it changed since the plan, for example into a link to elsewhere.
     pub fn locate_again(&self, files: &dyn Reader) -> Result<Location, Error> {
-        let at = files.locate(&self.path)?;
-        if Self::record(files, &at)? == *self { Ok(at) } else { Err(project::Error::Changed(at.display_path).into()) }
+        let location = files.locate(&self.path)?;
+        if Self::record(files, &location)? == *self {
+            Ok(location)
+        } else {
+            Err(project::Error::Changed(location.display_path).into())
+        }
     }
 }
 
@@ -131,57 +136,58 @@ mod tests {
     use crate::tools::{LiveContext, Tool};
     use std::sync::Arc;
 
-    fn check_shown_path(path: &str, expected: &str) {
+    fn check_displayed_path(path: &str, expected: &str) {
         let files = MemoryProject::with_files(&[("src/a.rs", ""), ("@odd", ""), ("line\nbreak", "")]);
-        let found = locate(&files, path).map(|at| display_path(&at)).unwrap_or_else(|error| error.to_string());
-        assert_eq!(found, expected, "{path}");
+        let displayed =
+            locate(&files, path).map(|location| display_path(&location)).unwrap_or_else(|error| error.to_string());
+        assert_eq!(displayed, expected, "{path}");
     }
 
     #[test]
     fn accepts_common_spellings_of_paths() {
-        check_shown_path("src/a.rs", "src/a.rs");
-        check_shown_path("./src/a.rs", "src/a.rs");
-        check_shown_path("@src/a.rs", "src/a.rs");
-        check_shown_path("@./src/a.rs", "src/a.rs");
-        check_shown_path("@odd", "@odd");
-        check_shown_path(".", ".");
-        check_shown_path("src/a.rs\n", "src/a.rs");
-        check_shown_path("new\n", "new");
-        check_shown_path("line\nbreak", "line\\nbreak");
-        check_shown_path("line\\nbreak", "line\\nbreak");
-        check_shown_path("@line\\nbreak", "line\\nbreak");
-        check_shown_path("no\\nsuch", "no\\nsuch");
-        check_shown_path("back\\slash", "back\\slash");
-        check_shown_path(" ", "The path is empty. Use “.” for the project folder.");
+        check_displayed_path("src/a.rs", "src/a.rs");
+        check_displayed_path("./src/a.rs", "src/a.rs");
+        check_displayed_path("@src/a.rs", "src/a.rs");
+        check_displayed_path("@./src/a.rs", "src/a.rs");
+        check_displayed_path("@odd", "@odd");
+        check_displayed_path(".", ".");
+        check_displayed_path("src/a.rs\n", "src/a.rs");
+        check_displayed_path("new\n", "new");
+        check_displayed_path("line\nbreak", "line\\nbreak");
+        check_displayed_path("line\\nbreak", "line\\nbreak");
+        check_displayed_path("@line\\nbreak", "line\\nbreak");
+        check_displayed_path("no\\nsuch", "no\\nsuch");
+        check_displayed_path("back\\slash", "back\\slash");
+        check_displayed_path(" ", "The path is empty. Use “.” for the project folder.");
     }
 
     #[test]
     fn rejects_path_that_changed_since_the_plan() {
         let files = MemoryProject::with_files(&[("a", "")]);
-        let mut place = PlannedPath::record(&files, &locate(&files, "a").unwrap()).unwrap();
-        assert!(place.locate_again(&files).is_ok());
-        place.sensitive = true;
-        assert!(place.locate_again(&files).unwrap_err().to_string().contains("has changed"));
+        let mut planned = PlannedPath::record(&files, &locate(&files, "a").unwrap()).unwrap();
+        assert!(planned.locate_again(&files).is_ok());
+        planned.sensitive = true;
+        assert!(planned.locate_again(&files).unwrap_err().to_string().contains("has changed"));
     }
 
     #[test]
     fn r13_reading_hard_link_of_possible_secret_needs_approval() {
         let files = [(".env", "K=1"), ("a", "x"), ("elsewhere", "x"), ("one", "x"), ("target/x", "x")];
-        let scene = RehearsedProject::new(&files);
-        let base = scene.folder.path();
-        let link = |from: &str, to: &Path| std::fs::hard_link(scene.live_path(from), to).unwrap();
-        link(".env", &scene.live_path("notes"));
-        link("a", &scene.live_path("b"));
-        link("elsewhere", &base.join("out"));
-        link("target/x", &base.join("store"));
+        let rehearsed = RehearsedProject::new(&files);
+        let base = rehearsed.folder.path();
+        let hard_link = |source: &str, target: &Path| std::fs::hard_link(rehearsed.live_path(source), target).unwrap();
+        hard_link(".env", &rehearsed.live_path("notes"));
+        hard_link("a", &rehearsed.live_path("b"));
+        hard_link("elsewhere", &base.join("out"));
+        hard_link("target/x", &base.join("store"));
         // The other names of a file that a command links in a dry run are not searched for.
-        std::fs::write(scene.overlay_path("made"), "x").unwrap();
-        std::fs::hard_link(scene.overlay_path("made"), scene.overlay_path("linked")).unwrap();
-        std::fs::create_dir(scene.overlay_path("target")).unwrap();
-        std::fs::hard_link(scene.overlay_path("made"), scene.overlay_path("target/built")).unwrap();
-        let both: [&dyn Reader; 2] = [&*scene.disk, &*scene.rehearsal];
-        for files in both {
-            for (path, plain) in [
+        std::fs::write(rehearsed.overlay_path("made"), "x").unwrap();
+        std::fs::hard_link(rehearsed.overlay_path("made"), rehearsed.overlay_path("linked")).unwrap();
+        std::fs::create_dir(rehearsed.overlay_path("target")).unwrap();
+        std::fs::hard_link(rehearsed.overlay_path("made"), rehearsed.overlay_path("target/built")).unwrap();
+        let readers: [&dyn Reader; 2] = [&*rehearsed.disk, &*rehearsed.rehearsal];
+        for files in readers {
+            for (path, is_plain) in [
                 ("notes", false),
                 ("elsewhere", false),
                 ("a", true),
@@ -191,41 +197,42 @@ mod tests {
                 (".env", false),
             ] {
                 let access = read_access(files, &files.locate(path).unwrap());
-                assert_eq!(matches!(access, Access::Read(_)), plain, "{path}: {access:?}");
+                assert_eq!(matches!(access, Access::Read(_)), is_plain, "{path}: {access:?}");
             }
         }
-        let made = read_access(&*scene.rehearsal, &scene.rehearsal.locate("made").unwrap());
-        assert!(matches!(made, Access::ReadSensitive(_)), "{made:?}");
+        let access = read_access(&*rehearsed.rehearsal, &rehearsed.rehearsal.locate("made").unwrap());
+        assert!(matches!(access, Access::ReadSensitive(_)), "{access:?}");
         // A recursive search skips them.
-        let found = |files: &dyn Reader| {
-            let check = files.name_check();
-            let mut hidden = Vec::new();
+        let find_hidden_names = |files: &dyn Reader| {
+            let has_hidden_name = files.name_check();
+            let mut hidden_names = Vec::new();
             let root = files.locate(".").unwrap();
-            let walk = files.walk(&root, false, &mut |found| {
-                if !found.is_folder && check(&found.location) {
-                    hidden.push(found.location.display_path.display().to_string());
+            let result = files.walk(&root, false, &mut |entry| {
+                if !entry.is_folder && has_hidden_name(&entry.location) {
+                    hidden_names.push(entry.location.display_path.display().to_string());
                 }
                 std::ops::ControlFlow::Continue(())
             });
-            walk.unwrap();
-            hidden
+            result.unwrap();
+            hidden_names
         };
-        assert_eq!(found(&*scene.disk), ["elsewhere", "notes"]);
-        assert_eq!(found(&*scene.rehearsal), ["elsewhere", "linked", "made", "notes"]);
+        assert_eq!(find_hidden_names(&*rehearsed.disk), ["elsewhere", "notes"]);
+        assert_eq!(find_hidden_names(&*rehearsed.rehearsal), ["elsewhere", "linked", "made", "notes"]);
     }
 
     #[tokio::test]
     async fn r13_search_skips_hard_link_to_a_secret() {
-        let scene = RehearsedProject::new(&[(".env", "hunter2\n"), ("a", "hunter2 is none\n")]);
-        std::fs::hard_link(scene.live_path(".env"), scene.live_path("notes")).unwrap();
-        let both: [Arc<dyn Writer>; 2] = [scene.disk.clone(), scene.rehearsal.clone()];
-        for project in both {
+        let rehearsed = RehearsedProject::new(&[(".env", "hunter2\n"), ("a", "hunter2 is none\n")]);
+        std::fs::hard_link(rehearsed.live_path(".env"), rehearsed.live_path("notes")).unwrap();
+        let projects: [Arc<dyn Writer>; 2] = [rehearsed.disk.clone(), rehearsed.rehearsal.clone()];
+        for project in projects {
             let arguments = serde_json::json!({ "pattern": "hunter2" });
             let Ok(Intent::Act(plan)) = SearchText.plan(&arguments, &*project) else { panic!("it is planned") };
             let shell = Arc::new(Shell::new("/nowhere".into()));
-            let hands = LiveContext { project, shell, excluded: ExcludedPaths::default(), progress: Arc::new(|_| {}) };
-            let found = SearchText.run(&plan, &hands).await.unwrap();
-            assert!(found.starts_with("a:1: hunter2 is none\n[skipped, may hold secrets: 2;"), "{found}");
+            let context =
+                LiveContext { project, shell, excluded: ExcludedPaths::default(), progress: Arc::new(|_| {}) };
+            let output = SearchText.run(&plan, &context).await.unwrap();
+            assert!(output.starts_with("a:1: hunter2 is none\n[skipped, may hold secrets: 2;"), "{output}");
         }
     }
 }

@@ -12,41 +12,41 @@ const INTERVAL: Duration = Duration::from_millis(250);
 /// Limits how often progress is reported.
 pub(super) struct ProgressReporter {
     sink: Progress,
-    next: Instant,
+    next_report: Instant,
 }
 
 impl ProgressReporter {
     pub(super) fn new(sink: Progress) -> Self {
-        Self { sink, next: Instant::now() + QUIET_TIME }
+        Self { sink, next_report: Instant::now() + QUIET_TIME }
     }
 
     /// Reports from the beginning.
     #[cfg(test)]
     pub(super) fn without_delay(sink: Progress) -> Self {
-        Self { sink, next: Instant::now() }
+        Self { sink, next_report: Instant::now() }
     }
 
     /// Reports the progress if a report is due; `words` is called only then.
-    pub(super) fn report(&mut self, words: impl FnOnce() -> String) {
+    pub(super) fn report_if_due(&mut self, status: impl FnOnce() -> String) {
         let now = Instant::now();
-        if now >= self.next {
-            self.next = now + INTERVAL;
-            (self.sink)(CommandProgress::from_status(&words()));
+        if now >= self.next_report {
+            self.next_report = now + INTERVAL;
+            (self.sink)(CommandProgress::from_status(&status()));
         }
     }
 }
 
 /// Formats a count: `12,340 files`.
-pub(super) fn format_count(of: usize, one: &str, many: &str) -> String {
-    let digits = of.to_string();
+pub(super) fn format_count(count: usize, singular: &str, plural: &str) -> String {
+    let digits = count.to_string();
     let mut grouped = String::new();
-    for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);
     }
-    format!("{grouped} {}", if of == 1 { one } else { many })
+    format!("{grouped} {}", if count == 1 { singular } else { plural })
 }
 
 #[cfg(test)]
@@ -56,19 +56,19 @@ mod tests {
 
     #[test]
     fn reports_only_long_work_and_not_every_step() {
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let kept = told.clone();
-        let mut far = ProgressReporter::new(Arc::new(move |shown: CommandProgress<'_>| {
-            kept.lock().unwrap().push(shown.latest.to_owned())
+        let reports = Arc::new(Mutex::new(Vec::new()));
+        let sink_reports = reports.clone();
+        let mut reporter = ProgressReporter::new(Arc::new(move |progress: CommandProgress<'_>| {
+            sink_reports.lock().unwrap().push(progress.latest.to_owned())
         }));
-        (0..1000).for_each(|n| far.report(|| format!("{n} files")));
-        assert!(told.lock().unwrap().is_empty());
-        let kept = told.clone();
-        let mut far = ProgressReporter::without_delay(Arc::new(move |shown: CommandProgress<'_>| {
-            kept.lock().unwrap().push(shown.latest.to_owned())
+        (0..1000).for_each(|n| reporter.report_if_due(|| format!("{n} files")));
+        assert!(reports.lock().unwrap().is_empty());
+        let sink_reports = reports.clone();
+        let mut reporter = ProgressReporter::without_delay(Arc::new(move |progress: CommandProgress<'_>| {
+            sink_reports.lock().unwrap().push(progress.latest.to_owned())
         }));
-        (0..1000).for_each(|n| far.report(|| format!("{n} files")));
-        assert_eq!(*told.lock().unwrap(), ["0 files"]);
+        (0..1000).for_each(|n| reporter.report_if_due(|| format!("{n} files")));
+        assert_eq!(*reports.lock().unwrap(), ["0 files"]);
     }
 
     #[test]

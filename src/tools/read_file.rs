@@ -16,12 +16,12 @@ use std::sync::Arc;
 
 mod lines;
 
-use lines::{Lines, MAX_LINE_CHARS, Next, TIME_LIMIT};
+use lines::{Lines, MAX_LINE_CHARS, NextLine, TIME_LIMIT};
 
 /// Lines returned per call.
-const LINES: usize = 2_000;
+const MAX_LINES: usize = 2_000;
 /// Bytes returned per call.
-const BYTES: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
 /// Bytes read to count the lines of a file; longer files are not counted to the end.
 const MAX_COUNTED_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -36,7 +36,7 @@ struct Arguments {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Reading {
+struct ReadRequest {
     place: PlannedPath,
     start: u64,
     end: Option<u64>,
@@ -67,13 +67,13 @@ impl Tool for ReadFile {
         if let Some(end) = end.filter(|end| *end < start) {
             return Err(Error::Arguments(format!("end_line {end} is before start_line {start}.")));
         }
-        let at = planned_path::locate(files, &path)?;
-        let access = planned_path::read_access(files, &at);
+        let location = planned_path::locate(files, &path)?;
+        let access = planned_path::read_access(files, &location);
         // Outside the project, whether a file exists is not disclosed before the approval.
-        if matches!(access, Access::Read(_)) && !files.exists(&at) {
-            return Err(project::Error::Missing(at.display_path).into());
+        if matches!(access, Access::Read(_)) && !files.exists(&location) {
+            return Err(project::Error::Missing(location.display_path).into());
         }
-        let shown = planned_path::display_path(&at);
+        let displayed_path = planned_path::display_path(&location);
         let range = match (start_line, end) {
             (None, None) => String::new(),
             (_, None) => format!(":{start}-"),
@@ -81,96 +81,104 @@ impl Tool for ReadFile {
         };
         Ok(Intent::Act(Box::new(Plan {
             title: "Read a file?".to_owned(),
-            summary: format!("{}{range}", summary_line::first_line(&shown, 120)),
+            summary: format!("{}{range}", summary_line::first_line(&displayed_path, 120)),
             access,
-            preview: Preview::Text(format!("{shown}{range}")),
+            preview: Preview::Text(format!("{displayed_path}{range}")),
             grant: None,
             destroys: None,
             preconditions: Preconditions::default(),
-            work: Work::Arguments(json!(Reading { place: PlannedPath::record(files, &at)?, start, end })),
+            work: Work::Arguments(json!(ReadRequest { place: PlannedPath::record(files, &location)?, start, end })),
         })))
     }
 
-    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
-        run_read(plan, hands.project.clone()).await
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
+        run_read(plan, context.project.clone()).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
-        rehearse_read("read_file", plan, stage, run_read(plan, stage.project.clone())).await
+    async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+        rehearse_read("read_file", plan, context, run_read(plan, context.project.clone())).await
     }
 }
 
 async fn run_read(plan: &Plan, files: Arc<dyn Writer>) -> Result<String, Error> {
-    let reading: Reading = parse_plan_data(plan)?;
+    let request: ReadRequest = parse_plan_data(plan)?;
     run_blocking(files, move |files| {
-        let at = reading.place.locate_again(files)?;
-        let shown = planned_path::display_path(&at);
-        let mut lines = Lines::new(files.open(&at)?);
-        if let Some(kind) = binary_kind(lines.first_bytes().map_err(|error| read_error(&shown, &error))?) {
-            let Some(FileKind::File(size)) = files.file_kind(&at) else {
-                return Ok(format!("{shown} is {kind}. It is not text and was not read."));
+        let location = request.place.locate_again(files)?;
+        let displayed_path = planned_path::display_path(&location);
+        let mut lines = Lines::new(files.open(&location)?);
+        if let Some(kind) = binary_kind(lines.first_bytes().map_err(|error| read_error(&displayed_path, &error))?) {
+            let Some(FileKind::File(size)) = files.file_kind(&location) else {
+                return Ok(format!("{displayed_path} is {kind}. It is not text and was not read."));
             };
-            return Ok(format!("{shown} is {kind}, {size} bytes. It is not text and was not read."));
+            return Ok(format!("{displayed_path} is {kind}, {size} bytes. It is not text and was not read."));
         }
-        format_lines(&shown, &mut lines, reading.start, reading.end)
+        format_lines(&displayed_path, &mut lines, request.start, request.end)
     })
     .await
 }
 
-fn read_error(shown: &str, error: &std::io::Error) -> Error {
-    Error::Failed(format!("{shown}: {error}"))
+fn read_error(displayed_path: &str, error: &std::io::Error) -> Error {
+    Error::Failed(format!("{displayed_path}: {error}"))
 }
 
 /// Formats the lines from `start` to `end` with their numbers, as many as fit, and how to continue.
-fn format_lines<R: Read>(shown: &str, lines: &mut Lines<R>, start: u64, end: Option<u64>) -> Result<String, Error> {
-    let given_up = |lines: u64| {
+fn format_lines<R: Read>(
+    displayed_path: &str,
+    lines: &mut Lines<R>,
+    start: u64,
+    end: Option<u64>,
+) -> Result<String, Error> {
+    let timeout_error = |lines: u64| {
         Error::Failed(format!(
-            "Reading {shown} timed out after {} s, at line {lines}. Try a command such as `tail` or `sed -n`.",
+            "Reading {displayed_path} timed out after {} s, at line {lines}. Try a command such as `tail` or `sed -n`.",
             TIME_LIMIT.as_secs()
         ))
     };
     let end = end.unwrap_or(u64::MAX);
-    let (mut out, mut given, mut is_full, mut is_odd) = (String::new(), 0, false, false);
+    let (mut output, mut returned_count, mut is_full, mut has_invalid_bytes) = (String::new(), 0, false, false);
     let total = loop {
-        let is_wanted = lines.lines + 1 >= start && lines.lines < end && !is_full;
-        match lines.read_line(if is_wanted { MAX_LINE_CHARS } else { 0 }).map_err(|error| read_error(shown, &error))? {
-            Next::End => break Some(lines.lines),
-            Next::TimedOut if given == 0 => return Err(given_up(lines.lines)),
-            Next::TimedOut => break None,
-            Next::Line(line) if is_wanted => {
-                let (text, odd) = line.display_text();
-                let row = format!("{}\t{text}\n", lines.lines);
-                is_full = out.len() + row.len() > BYTES;
+        let is_in_range = lines.lines + 1 >= start && lines.lines < end && !is_full;
+        match lines
+            .read_line(if is_in_range { MAX_LINE_CHARS } else { 0 })
+            .map_err(|error| read_error(displayed_path, &error))?
+        {
+            NextLine::End => break Some(lines.lines),
+            NextLine::TimedOut if returned_count == 0 => return Err(timeout_error(lines.lines)),
+            NextLine::TimedOut => break None,
+            NextLine::Line(line) if is_in_range => {
+                let (line_text, is_invalid) = line.display_text();
+                let row = format!("{}\t{line_text}\n", lines.lines);
+                is_full = output.len() + row.len() > MAX_BYTES;
                 if !is_full {
-                    out.push_str(&row);
-                    (given, is_odd) = (given + 1, is_odd || odd);
-                    is_full = given == LINES;
+                    output.push_str(&row);
+                    (returned_count, has_invalid_bytes) = (returned_count + 1, has_invalid_bytes || is_invalid);
+                    is_full = returned_count == MAX_LINES;
                 }
             }
-            Next::Line(_) if given > 0 && lines.bytes > MAX_COUNTED_BYTES => break None,
-            Next::Line(_) => {}
+            NextLine::Line(_) if returned_count > 0 && lines.bytes > MAX_COUNTED_BYTES => break None,
+            NextLine::Line(_) => {}
         }
     };
     if total == Some(0) {
-        return Ok(format!("{shown} is empty."));
+        return Ok(format!("{displayed_path} is empty."));
     }
     if let Some(total) = total.filter(|total| start > *total) {
-        return Err(Error::Failed(format!("{shown} has {total} lines; start_line {start} is past its end.")));
+        return Err(Error::Failed(format!("{displayed_path} has {total} lines; start_line {start} is past its end.")));
     }
-    let last = start + given as u64 - 1;
-    let is_end = total == Some(last);
+    let last_line = start + returned_count as u64 - 1;
+    let is_end = total == Some(last_line);
     if start > 1 || !is_end {
-        let all = total.map_or_else(|| format!("more than {}", lines.lines), |total| total.to_string());
-        out.push_str(&format!("[lines {start}-{last} of {all}"));
+        let total_label = total.map_or_else(|| format!("more than {}", lines.lines), |total| total.to_string());
+        output.push_str(&format!("[lines {start}-{last_line} of {total_label}"));
         if !is_end {
-            out.push_str(&format!("; go on with start_line {}", last + 1));
+            output.push_str(&format!("; go on with start_line {}", last_line + 1));
         }
-        out.push_str("]\n");
+        output.push_str("]\n");
     }
-    if is_odd {
-        out.push_str("[some bytes are not UTF-8 and are shown as \u{fffd}]\n");
+    if has_invalid_bytes {
+        output.push_str("[some bytes are not UTF-8 and are shown as \u{fffd}]\n");
     }
-    Ok(out)
+    Ok(output)
 }
 
 /// Returns the kind of a binary file, with an article.
@@ -187,8 +195,8 @@ fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
         (b"\xff\xfe", "UTF-16 text"),
         (b"\xfe\xff", "UTF-16 text"),
     ];
-    let known = KINDS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| *kind);
-    known.or_else(|| bytes.iter().take(8 * 1024).any(|&byte| byte == 0).then_some("a binary file"))
+    let known_kind = KINDS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| *kind);
+    known_kind.or_else(|| bytes.iter().take(8 * 1024).any(|&byte| byte == 0).then_some("a binary file"))
 }
 
 #[cfg(test)]
@@ -197,15 +205,16 @@ mod tests {
     use crate::tools::memory_project::MemoryProject;
     use crate::tools::tests::{plan_call, run_call};
 
-    fn numbered(shown: &str, bytes: &[u8], start: u64, end: Option<u64>) -> Result<String, Error> {
-        super::format_lines(shown, &mut Lines::new(bytes), start, end)
+    fn number_lines(displayed_path: &str, bytes: &[u8], start: u64, end: Option<u64>) -> Result<String, Error> {
+        super::format_lines(displayed_path, &mut Lines::new(bytes), start, end)
     }
 
     #[test]
     fn numbers_lines_and_shows_how_to_continue() {
         let check = |text: &str, start: u64, end: Option<u64>, expected: &str| {
-            let found = numbered("f", text.as_bytes(), start, end).unwrap_or_else(|error| error.to_string());
-            assert_eq!(found, expected);
+            let numbered_text =
+                number_lines("f", text.as_bytes(), start, end).unwrap_or_else(|error| error.to_string());
+            assert_eq!(numbered_text, expected);
         };
         check("a\nb\n", 1, None, "1\ta\n2\tb\n");
         check("a\nb\nc", 2, Some(2), "2\tb\n[lines 2-2 of 3; go on with start_line 3]\n");
@@ -218,14 +227,18 @@ mod tests {
 
     #[test]
     fn limits_lines_bytes_and_width() {
-        let many = numbered("f", "x\n".repeat(LINES + 1).as_bytes(), 1, None).unwrap();
-        assert!(many.ends_with("2000\tx\n[lines 1-2000 of 2001; go on with start_line 2001]\n"), "{many}");
-        let wide = numbered("f", format!("{}\n", "é".repeat(1_000)).repeat(100).as_bytes(), 1, None).unwrap();
-        assert!(wide.len() < BYTES + 100 && wide.contains("of 100; go on with start_line 33"), "{}", wide.len());
-        let long = numbered("f", "é".repeat(MAX_LINE_CHARS + 1).as_bytes(), 1, None).unwrap();
-        assert!(long.ends_with(" … [truncated: the line has 2001 characters]\n"));
-        let lossy = numbered("f", b"a\xffb", 1, None).unwrap();
-        assert_eq!(lossy, "1\ta\u{fffd}b\n[some bytes are not UTF-8 and are shown as \u{fffd}]\n");
+        let many_lines = number_lines("f", "x\n".repeat(MAX_LINES + 1).as_bytes(), 1, None).unwrap();
+        assert!(many_lines.ends_with("2000\tx\n[lines 1-2000 of 2001; go on with start_line 2001]\n"), "{many_lines}");
+        let wide_lines = number_lines("f", format!("{}\n", "é".repeat(1_000)).repeat(100).as_bytes(), 1, None).unwrap();
+        assert!(
+            wide_lines.len() < MAX_BYTES + 100 && wide_lines.contains("of 100; go on with start_line 33"),
+            "{}",
+            wide_lines.len()
+        );
+        let long_line = number_lines("f", "é".repeat(MAX_LINE_CHARS + 1).as_bytes(), 1, None).unwrap();
+        assert!(long_line.ends_with(" … [truncated: the line has 2001 characters]\n"));
+        let lossy_line = number_lines("f", b"a\xffb", 1, None).unwrap();
+        assert_eq!(lossy_line, "1\ta\u{fffd}b\n[some bytes are not UTF-8 and are shown as \u{fffd}]\n");
     }
 
     /// An endless reader; each read returns one line that fills the buffer.
@@ -250,9 +263,9 @@ mod tests {
         assert!(text.contains("\n[lines 3-4 of more than "), "{text}");
         assert!(text.ends_with("; go on with start_line 5]\n"), "{text}");
         assert!(lines.bytes < MAX_COUNTED_BYTES * 2, "{} bytes were read", lines.bytes);
-        let mut late = Lines::new(Endless(0));
-        late.started = std::time::Instant::now().checked_sub(TIME_LIMIT).unwrap();
-        let error = super::format_lines("f", &mut late, 1, None).unwrap_err().to_string();
+        let mut late_lines = Lines::new(Endless(0));
+        late_lines.started = std::time::Instant::now().checked_sub(TIME_LIMIT).unwrap();
+        let error = super::format_lines("f", &mut late_lines, 1, None).unwrap_err().to_string();
         assert!(error.contains("timed out after 10 s, at line 0"), "{error}");
     }
 
@@ -278,8 +291,8 @@ mod tests {
             "1\tx\n[lines 1-1 of 2; go on with start_line 2]\n"
         );
         let image = plan_call(&ReadFile, json!({ "path": "p.png" }), &files).unwrap();
-        let told = run_call(&ReadFile, &image, &files).await.unwrap();
-        assert_eq!(told, "p.png is a PNG image, 5 bytes. It is not text and was not read.");
+        let outcome = run_call(&ReadFile, &image, &files).await.unwrap();
+        assert_eq!(outcome, "p.png is a PNG image, 5 bytes. It is not text and was not read.");
         let missing = plan_call(&ReadFile, json!({ "path": "no" }), &files).unwrap_err();
         assert_eq!(missing.to_string(), "there is no file no");
     }

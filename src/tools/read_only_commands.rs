@@ -42,7 +42,7 @@ const MAX_REMEMBERED: usize = 1000;
 /// Withheld files listed.
 const MAX_LISTED: usize = 5;
 /// Messages of programs that could not open a file, in addition to those that could not write.
-const NOT_OPENED: [&str; 4] = ["cannot open", "can't open", "could not open", "unable to"];
+const OPEN_ERRORS: [&str; 4] = ["cannot open", "can't open", "could not open", "unable to"];
 
 /// Commands that the read-only sandbox blocked.
 #[derive(Default)]
@@ -65,32 +65,32 @@ impl BlockedCommands {
 
 /// Returns the final access of a command. One that only reads needs approval if there is no sandbox for it, or if the
 /// sandbox blocked it before.
-pub fn final_access(access: Access, line: &CommandLine, kept_back: &BlockedCommands) -> Access {
+pub fn final_access(access: Access, line: &CommandLine, blocked: &BlockedCommands) -> Access {
     let is_sandboxed = matches!(line.sandbox, CommandSandbox::Enforced(_));
     let access = match access {
         Access::Read(_) => access,
         // It needs approval like any other: the files it names are opened only inside that sandbox.
-        Access::Run(run) if !is_sandboxed || kept_back.contains(&line.command) => {
+        Access::Run(run) if !is_sandboxed || blocked.contains(&line.command) => {
             return Access::Run(CommandAccess { named_secrets: Vec::new(), ..run });
         }
         access => return access,
     };
-    let asks = |why: String, sensitive| {
+    let ask_access = |why: String, is_sensitive| {
         Access::Run(CommandAccess {
             line: Box::new(line.clone()),
             reach: Reach::Runs,
             reason: why,
-            is_sensitive: sensitive,
-            may_disclose: sensitive,
+            is_sensitive,
+            may_disclose: is_sensitive,
             named_secrets: Vec::new(),
         })
     };
-    if kept_back.contains(&line.command) {
-        return asks("it needs more than the read-only sandbox allows".to_owned(), true);
+    if blocked.contains(&line.command) {
+        return ask_access("it needs more than the read-only sandbox allows".to_owned(), true);
     }
     match &line.sandbox {
         CommandSandbox::Unavailable(why) if !EXACT_COMMANDS.contains(&line.command.as_str()) => {
-            asks(format!("no sandbox can restrict it to reading ({why})"), false)
+            ask_access(format!("no sandbox can restrict it to reading ({why})"), false)
         }
         CommandSandbox::Unavailable(_) | CommandSandbox::Unspecified | CommandSandbox::Enforced(_) => access,
     }
@@ -113,31 +113,38 @@ pub fn runs_git(command: &str) -> bool {
 
 /// Returns a line to add to the output of a command that the read-only sandbox blocked: which of its files were
 /// withheld, and how to read them.
-pub fn blocked_hint(line: &CommandLine, paths: &[PathBuf], ran: &CommandOutcome, listing: &Listing) -> Option<String> {
+pub fn blocked_hint(
+    line: &CommandLine,
+    paths: &[PathBuf],
+    outcome: &CommandOutcome,
+    listing: &Listing,
+) -> Option<String> {
     let CommandSandbox::Enforced(_) = &line.sandbox else { return None };
-    let output = ran.output.to_lowercase();
-    let is_refused = WRITE_ERRORS.iter().chain(&NOT_OPENED).any(|sign| output.contains(sign));
-    if !is_refused && ran.signal != Some(SIGSYS) {
+    let output = outcome.output.to_lowercase();
+    let is_refused = WRITE_ERRORS.iter().chain(&OPEN_ERRORS).any(|message| output.contains(message));
+    if !is_refused && outcome.signal != Some(SIGSYS) {
         return None;
     }
     let root = line.folder.as_path();
     let everything = [PathBuf::from(".")];
     let paths = if paths.is_empty() { &everything } else { paths };
-    let is_named = |one: &&Withheld| {
+    let is_named = |withheld_file: &&Withheld| {
         paths
             .iter()
             .map(|path| absolute_path(root, path))
-            .any(|path| path.starts_with(&one.path) || one.path.starts_with(&path))
+            .any(|path| path.starts_with(&withheld_file.path) || withheld_file.path.starts_with(&path))
     };
-    let all: Vec<&Withheld> = listing.withheld.iter().filter(is_named).collect();
+    let relevant: Vec<&Withheld> = listing.withheld.iter().filter(is_named).collect();
     // Of many files in a folder, only those that the output names.
-    let name = |one: &Withheld| one.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
-    let spoken_of = |one: &&Withheld| name(one).is_some_and(|name| output.contains(&name));
-    let mut named: Vec<&Withheld> = all.iter().copied().filter(spoken_of).collect();
-    if named.is_empty() {
-        named = all;
+    let lowercase_name =
+        |withheld_file: &Withheld| withheld_file.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    let is_mentioned =
+        |withheld_file: &&Withheld| lowercase_name(withheld_file).is_some_and(|name| output.contains(&name));
+    let mut listed: Vec<&Withheld> = relevant.iter().copied().filter(is_mentioned).collect();
+    if listed.is_empty() {
+        listed = relevant;
     }
-    if named.is_empty() {
+    if listed.is_empty() {
         return Some(
             "\nThis may be caused by the read-only sandbox: a command that runs without approval can read the project and system programs, and write nothing. Run the same command again to ask the user to run it outside this sandbox."
                 .to_owned(),
@@ -145,7 +152,7 @@ pub fn blocked_hint(line: &CommandLine, paths: &[PathBuf], ran: &CommandOutcome,
     }
     Some(format!(
         "\nWithheld by the read-only sandbox: {}. To read a file, call read_file. To run the command outside this sandbox, call it again: the user is asked.",
-        list_withheld(root, &named)
+        list_withheld(root, &listed)
     ))
 }
 
@@ -157,8 +164,8 @@ pub(super) fn list_withheld(project: &Path, files: &[&Withheld]) -> String {
         format!("{} ({})", path.display().to_string().escape_debug(), file.reason.message())
     };
     let mut parts: Vec<String> = files.iter().take(MAX_LISTED).map(describe).collect();
-    if let more @ 1.. = files.len().saturating_sub(MAX_LISTED) {
-        parts.push(format!("{more} more"));
+    if let remaining @ 1.. = files.len().saturating_sub(MAX_LISTED) {
+        parts.push(format!("{remaining} more"));
     }
     parts.join(", ")
 }
@@ -178,75 +185,91 @@ mod tests {
     use crate::project::sensitive_files::Reason;
     use std::time::Duration;
 
-    fn line(command: &str, walls: CommandSandbox) -> CommandLine {
-        CommandLine { command: command.into(), folder: "/p".into(), sandbox: walls, ..CommandLine::default() }
+    fn command_line_in(command: &str, sandbox: CommandSandbox) -> CommandLine {
+        CommandLine { command: command.into(), folder: "/p".into(), sandbox, ..CommandLine::default() }
     }
 
-    fn raised() -> CommandSandbox {
+    fn enforced_sandbox() -> CommandSandbox {
         CommandSandbox::enforced(SandboxAccess::default())
     }
 
     #[test]
     fn only_exact_lines_run_unapproved_without_sandbox() {
-        let absent = || CommandSandbox::Unavailable("this kernel has no Landlock".into());
-        let reads = || Access::Read(vec!["a".into()]);
-        let known = BlockedCommands::default();
+        let unavailable = || CommandSandbox::Unavailable("this kernel has no Landlock".into());
+        let read_access = || Access::Read(vec!["a".into()]);
+        let blocked = BlockedCommands::default();
         for command in EXACT_COMMANDS {
-            assert_eq!(final_access(reads(), &line(command, absent()), &known), reads(), "{command}");
+            assert_eq!(
+                final_access(read_access(), &command_line_in(command, unavailable()), &blocked),
+                read_access(),
+                "{command}"
+            );
         }
         for command in ["cat a", "ls ", " ls", "ls .", "ls -laR", "git status .", "git status; cat a", "pwd\ncat a"] {
-            let Access::Run(run) = final_access(reads(), &line(command, absent()), &known) else { panic!("{command}") };
+            let Access::Run(run) = final_access(read_access(), &command_line_in(command, unavailable()), &blocked)
+            else {
+                panic!("{command}")
+            };
             assert!(run.reach == Reach::Runs && run.reason.contains("this kernel has no Landlock"), "{}", run.reason);
-            assert_eq!(final_access(reads(), &line(command, raised()), &known), reads());
+            assert_eq!(
+                final_access(read_access(), &command_line_in(command, enforced_sandbox()), &blocked),
+                read_access()
+            );
         }
         // Other access is unchanged.
         let write = Access::Write("a".into());
-        assert_eq!(final_access(write.clone(), &line("ls", absent()), &known), write);
+        assert_eq!(final_access(write.clone(), &command_line_in("ls", unavailable()), &blocked), write);
     }
 
     #[test]
     fn exact_lines_have_no_operands_or_shell_syntax() {
         for command in EXACT_COMMANDS {
-            let reading = command_line::parse_command_line(command);
-            assert!(reading.unclear.is_none() && reading.commands.len() == 1, "{command}");
-            let known = ["git", "status", "branch"];
-            let simple = &reading.commands[0];
+            let parsed_line = command_line::parse_command_line(command);
+            assert!(parsed_line.unclear.is_none() && parsed_line.commands.len() == 1, "{command}");
+            let git_words = ["git", "status", "branch"];
+            let simple = &parsed_line.commands[0];
             let words = simple.arguments().iter().map(|word| word.known_text().unwrap());
-            let plain =
-                |word: &str| word.starts_with('-') || (simple.program() == Some("git") && known.contains(&word));
-            assert!(words.into_iter().all(plain) && simple.redirects.is_empty(), "{command}");
+            let is_harmless =
+                |word: &str| word.starts_with('-') || (simple.program() == Some("git") && git_words.contains(&word));
+            assert!(words.into_iter().all(is_harmless) && simple.redirects.is_empty(), "{command}");
         }
     }
 
     #[test]
     fn blocked_command_needs_approval_the_next_time() {
-        let known = BlockedCommands::default();
-        let reads = Access::Read(Vec::new());
-        known.insert("cat a");
-        assert_eq!(final_access(reads.clone(), &line("cat b", raised()), &known), reads);
-        let Access::Run(run) = final_access(reads, &line("cat a", raised()), &known) else { panic!("it asks") };
+        let blocked = BlockedCommands::default();
+        let read_access = Access::Read(Vec::new());
+        blocked.insert("cat a");
+        assert_eq!(
+            final_access(read_access.clone(), &command_line_in("cat b", enforced_sandbox()), &blocked),
+            read_access
+        );
+        let Access::Run(run) = final_access(read_access, &command_line_in("cat a", enforced_sandbox()), &blocked)
+        else {
+            panic!("it asks")
+        };
         assert!(run.is_sensitive && run.reason.contains("read-only sandbox"), "{}", run.reason);
     }
 
     #[test]
     fn opens_named_secrets_only_in_the_sandbox() {
-        let named = |walls: CommandSandbox, known: &BlockedCommands| {
-            let line = line("cat .env", walls);
+        let count_named_secrets = |sandbox: CommandSandbox, blocked: &BlockedCommands| {
+            let line = command_line_in("cat .env", sandbox);
             let run = CommandAccess { reach: Reach::Runs, named_secrets: vec![".env".into()], ..line.clone().into() };
-            let access = final_access(Access::Run(run), &line, known);
-            let opened = sandboxed_paths(&access).map(|(_, opened)| opened.len());
+            let access = final_access(Access::Run(run), &line, blocked);
+            let opened_count = sandboxed_paths(&access).map(|(_, opened)| opened.len());
             let Access::Run(run) = access else { panic!("it stays what it is") };
-            assert_eq!(opened, Some(run.named_secrets.len()).filter(|count| *count > 0));
+            assert_eq!(opened_count, Some(run.named_secrets.len()).filter(|count| *count > 0));
             run.named_secrets.len()
         };
-        let known = BlockedCommands::default();
-        assert_eq!(named(raised(), &known), 1);
-        assert_eq!(named(CommandSandbox::Unavailable("it is off".into()), &known), 0);
-        assert_eq!(named(CommandSandbox::Unspecified, &known), 0);
-        known.insert("cat .env");
-        assert_eq!(named(raised(), &known), 0);
-        let reads = Access::Read(vec!["a".into()]);
-        assert_eq!(sandboxed_paths(&reads), Some((&["a".into()][..], &[][..])));
+        let blocked = BlockedCommands::default();
+        assert_eq!(count_named_secrets(enforced_sandbox(), &blocked), 1);
+        assert_eq!(count_named_secrets(CommandSandbox::Unavailable("it is off".into()), &blocked), 0);
+        assert_eq!(count_named_secrets(CommandSandbox::Unspecified, &blocked), 0);
+        blocked.insert("cat .env");
+        assert_eq!(count_named_secrets(enforced_sandbox(), &blocked), 0);
+        let read_access = Access::Read(vec!["a".into()]);
+        assert_eq!(sandboxed_paths(&read_access), Some((&["a".into()][..], &[][..])));
         assert_eq!(sandboxed_paths(&Access::Write("a".into())), None);
     }
 
@@ -263,12 +286,12 @@ mod tests {
     #[test]
     fn names_withheld_files_and_how_to_read_them() {
         let withheld = |path: &str, reason| Withheld { path: path.into(), reason };
-        let mut all = vec![
+        let mut withheld_files = vec![
             withheld("/p/.env", Reason::Sensitive),
             withheld("/p/docs/kept", Reason::NamesElsewhere),
             withheld("/p/docs/x.pem", Reason::Sensitive),
         ];
-        let ran = |exit, output: &str| CommandOutcome {
+        let outcome_with = |exit, output: &str| CommandOutcome {
             output: output.to_owned(),
             omitted: 0,
             exit: Some(exit),
@@ -278,32 +301,42 @@ mod tests {
             duration: Duration::ZERO,
             changed_paths: Vec::new(),
         };
-        let said = |paths: &[&str], ran: &CommandOutcome, all: &[Withheld]| {
+        let hint_for = |paths: &[&str], outcome: &CommandOutcome, all: &[Withheld]| {
             let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
             let listing = Listing { withheld: all.to_vec(), ..Listing::default() };
-            blocked_hint(&line("x", raised()), &paths, ran, &listing)
+            blocked_hint(&command_line_in("x", enforced_sandbox()), &paths, outcome, &listing)
         };
-        let denied = ran(2, "grep: docs/kept: Permission denied\n");
+        let denied_outcome = outcome_with(2, "grep: docs/kept: Permission denied\n");
         assert_eq!(
-            said(&["."], &denied, &all).unwrap(),
+            hint_for(&["."], &denied_outcome, &withheld_files).unwrap(),
             "\nWithheld by the read-only sandbox: docs/kept (has hard links outside the project). To read a file, call read_file. To run the command outside this sandbox, call it again: the user is asked."
         );
         // If the program does not name the file, all withheld files of the folder are listed.
-        let silent = said(&["docs"], &ran(1, "Permission denied\n"), &all).unwrap();
+        let unnamed_hint = hint_for(&["docs"], &outcome_with(1, "Permission denied\n"), &withheld_files).unwrap();
         assert!(
-            silent.contains("docs/kept (") && silent.contains("docs/x.pem (") && !silent.contains(".env"),
-            "{silent}"
+            unnamed_hint.contains("docs/kept (")
+                && unnamed_hint.contains("docs/x.pem (")
+                && !unnamed_hint.contains(".env"),
+            "{unnamed_hint}"
         );
         // A file in a folder that is withheld as a whole.
-        let below = said(&[".env/in"], &ran(1, "cat: .env/in: Permission denied"), &all).unwrap();
-        assert!(below.contains(": .env (may hold secrets"), "{below}");
-        let elsewhere = said(&["src"], &denied, &all).unwrap();
-        assert!(elsewhere.contains("may be caused") && !elsewhere.contains("docs"), "{elsewhere}");
-        assert_eq!(said(&["."], &ran(1, "no match"), &all), None);
-        assert_eq!(said(&["."], &ran(0, "docs/kept"), &all), None);
-        all.extend((0..9).map(|number| withheld(&format!("/p/k/{number}.key"), Reason::Sensitive)));
-        all.sort();
-        assert!(said(&["k"], &ran(1, "permission denied"), &all).unwrap().contains(", 4 more. To read"));
-        assert_eq!(blocked_hint(&line("x", CommandSandbox::Unspecified), &[], &denied, &Listing::default()), None);
+        let folder_hint =
+            hint_for(&[".env/in"], &outcome_with(1, "cat: .env/in: Permission denied"), &withheld_files).unwrap();
+        assert!(folder_hint.contains(": .env (may hold secrets"), "{folder_hint}");
+        let other_hint = hint_for(&["src"], &denied_outcome, &withheld_files).unwrap();
+        assert!(other_hint.contains("may be caused") && !other_hint.contains("docs"), "{other_hint}");
+        assert_eq!(hint_for(&["."], &outcome_with(1, "no match"), &withheld_files), None);
+        assert_eq!(hint_for(&["."], &outcome_with(0, "docs/kept"), &withheld_files), None);
+        withheld_files.extend((0..9).map(|number| withheld(&format!("/p/k/{number}.key"), Reason::Sensitive)));
+        withheld_files.sort();
+        assert!(
+            hint_for(&["k"], &outcome_with(1, "permission denied"), &withheld_files)
+                .unwrap()
+                .contains(", 4 more. To read")
+        );
+        assert_eq!(
+            blocked_hint(&command_line_in("x", CommandSandbox::Unspecified), &[], &denied_outcome, &Listing::default()),
+            None
+        );
     }
 }

@@ -74,9 +74,9 @@ impl ResultKind {
 }
 
 /// Returns the output of a command followed by a line with its exit status.
-pub fn append_status(output: &str, ended: &str) -> String {
+pub fn append_status(output: &str, status: &str) -> String {
     let line_end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
-    format!("{output}{line_end}{ended}")
+    format!("{output}{line_end}{status}")
 }
 
 #[cfg(test)]
@@ -94,11 +94,11 @@ mod tests {
 
     #[test]
     fn r30_an_answer_is_formatted_like_a_live_outcome() {
-        let formatted = |kind: ResultKind, answer| kind.format_answer(answer).unwrap();
-        assert_eq!(formatted(COMMAND, json!({ "exit": 0, "output": "" })), "exit 0");
-        assert_eq!(formatted(COMMAND, json!({ "output": "a\nb", "exit": 2.0 })), "a\nb\nexit 2");
-        assert_eq!(formatted(COMMAND, json!({ "output": "a\n", "exit": 255 })), "a\nexit 255");
-        assert_eq!(formatted(ResultKind::Text, json!("as\nit is")), "as\nit is");
+        let format_result = |kind: ResultKind, answer| kind.format_answer(answer).unwrap();
+        assert_eq!(format_result(COMMAND, json!({ "exit": 0, "output": "" })), "exit 0");
+        assert_eq!(format_result(COMMAND, json!({ "output": "a\nb", "exit": 2.0 })), "a\nb\nexit 2");
+        assert_eq!(format_result(COMMAND, json!({ "output": "a\n", "exit": 255 })), "a\nexit 255");
+        assert_eq!(format_result(ResultKind::Text, json!("as\nit is")), "as\nit is");
     }
 
     #[test]

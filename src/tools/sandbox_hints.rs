@@ -9,9 +9,9 @@ const MAX_REASON_CHARS: usize = 120;
 
 /// Checks the reason for network access. It is text of the model that the approval prompt shows.
 pub fn check_network_reason(network: Option<String>, settings: &ToolSettings) -> Result<Option<Box<str>>, String> {
-    let Some(words) = network else { return Ok(None) };
-    let words = words.trim();
-    if words.is_empty() || words.chars().count() > MAX_REASON_CHARS || words.chars().any(char::is_control) {
+    let Some(reason) = network else { return Ok(None) };
+    let reason = reason.trim();
+    if reason.is_empty() || reason.chars().count() > MAX_REASON_CHARS || reason.chars().any(char::is_control) {
         return Err(format!(
             "“network” must be the reason for network access on one line, 1 to {MAX_REASON_CHARS} characters. Omit it for no network."
         ));
@@ -19,7 +19,7 @@ pub fn check_network_reason(network: Option<String>, settings: &ToolSettings) ->
     if !settings.allow_network {
         return Err("Commands have no network access: shell.network is \"off\" in the settings.".to_owned());
     }
-    Ok(Some(words.into()))
+    Ok(Some(reason.into()))
 }
 
 /// Messages of programs that may not write.
@@ -51,36 +51,36 @@ const NETWORK_ERRORS: [&str; 12] = [
 
 /// Returns a line for the model and the user to add to the output of a command that may have failed because of the
 /// sandbox.
-pub fn sandbox_hint(line: &CommandLine, ran: &CommandOutcome) -> Option<String> {
-    let CommandSandbox::Enforced(reach) = &line.sandbox else { return None };
+pub fn sandbox_hint(line: &CommandLine, outcome: &CommandOutcome) -> Option<String> {
+    let CommandSandbox::Enforced(access) = &line.sandbox else { return None };
     // The sandbox kills a 32-bit program at its first system call: SIGSYS.
-    let foreign = ran.signal == Some(31);
-    if ran.exit == Some(0) || (ran.exit.is_none() && !foreign) {
+    let is_foreign_program = outcome.signal == Some(31);
+    if outcome.exit == Some(0) || (outcome.exit.is_none() && !is_foreign_program) {
         return None;
     }
-    let output = ran.output.to_lowercase();
-    let says = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
-    let closed = says(&WRITE_ERRORS);
-    let unreached = !reach.network && (closed || says(&NETWORK_ERRORS));
-    if foreign {
+    let output = outcome.output.to_lowercase();
+    let contains_any = |messages: &[&str]| messages.iter().any(|message| output.contains(message));
+    let is_write_refused = contains_any(&WRITE_ERRORS);
+    let is_network_missing = !access.network && (is_write_refused || contains_any(&NETWORK_ERRORS));
+    if is_foreign_program {
         return Some("\nThe sandbox killed it: it cannot run programs for another processor.".to_owned());
     }
-    if !closed && !unreached {
+    if !is_write_refused && !is_network_missing {
         return None;
     }
-    let mut words = "\nThis may be caused by the sandbox: ".to_owned();
-    if closed {
-        let places: Vec<String> = reach.write.iter().map(|place| place.display().to_string()).collect();
-        let places = ["the project".to_owned()].into_iter().chain(places).collect::<Vec<_>>().join(", ");
-        words.push_str(&format!(
-            "commands can write only to {places}; the user can allow more with the setting shell.write"
+    let mut hint = "\nThis may be caused by the sandbox: ".to_owned();
+    if is_write_refused {
+        let folders: Vec<String> = access.write.iter().map(|folder| folder.display().to_string()).collect();
+        let folders = ["the project".to_owned()].into_iter().chain(folders).collect::<Vec<_>>().join(", ");
+        hint.push_str(&format!(
+            "commands can write only to {folders}; the user can allow more with the setting shell.write"
         ));
     }
-    if unreached {
-        let semicolon = if closed { "; " } else { "" };
-        words.push_str(&format!("{semicolon}it had no network, not even localhost: request it with “network”"));
+    if is_network_missing {
+        let semicolon = if is_write_refused { "; " } else { "" };
+        hint.push_str(&format!("{semicolon}it had no network, not even localhost: request it with “network”"));
     }
-    Some(words + ".")
+    Some(hint + ".")
 }
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
     use crate::chat::SandboxAccess;
     use std::time::Duration;
 
-    fn ran(exit: Option<i32>, signal: Option<i32>, output: &str) -> CommandOutcome {
+    fn outcome_with(exit: Option<i32>, signal: Option<i32>, output: &str) -> CommandOutcome {
         let output = output.to_owned();
         CommandOutcome {
             output,
@@ -106,37 +106,39 @@ mod tests {
     #[test]
     fn network_reason_is_one_line() {
         let settings = ToolSettings::default();
-        let ask = |words: &str| check_network_reason(Some(words.to_owned()), &settings);
+        let check_reason = |reason: &str| check_network_reason(Some(reason.to_owned()), &settings);
         assert_eq!(check_network_reason(None, &settings), Ok(None));
-        assert_eq!(ask(" to fetch crates "), Ok(Some("to fetch crates".into())));
-        for words in ["", "  ", "a\nallowed because you said so", "a\u{1b}[2J", &"x".repeat(MAX_REASON_CHARS + 1)] {
-            assert!(ask(words).is_err_and(|error| error.contains("on one line")), "{words:?}");
+        assert_eq!(check_reason(" to fetch crates "), Ok(Some("to fetch crates".into())));
+        for reason in ["", "  ", "a\nallowed because you said so", "a\u{1b}[2J", &"x".repeat(MAX_REASON_CHARS + 1)] {
+            assert!(check_reason(reason).is_err_and(|error| error.contains("on one line")), "{reason:?}");
         }
-        let off = ToolSettings { allow_network: false, ..ToolSettings::default() };
-        assert!(check_network_reason(Some("x".into()), &off).is_err_and(|error| error.contains("shell.network")));
-        assert_eq!(check_network_reason(None, &off), Ok(None));
+        let no_network = ToolSettings { allow_network: false, ..ToolSettings::default() };
+        assert!(
+            check_network_reason(Some("x".into()), &no_network).is_err_and(|error| error.contains("shell.network"))
+        );
+        assert_eq!(check_network_reason(None, &no_network), Ok(None));
     }
 
     #[test]
     fn explains_only_failures_of_the_sandbox() {
-        let reach = SandboxAccess { write: vec!["/tmp".into()], ..SandboxAccess::default() };
-        let line = |walls| CommandLine { sandbox: walls, ..CommandLine::default() };
-        let walled = line(CommandSandbox::enforced(reach.clone()));
-        let open = line(CommandSandbox::enforced(SandboxAccess { network: true, ..reach }));
-        let check = |line: &CommandLine, ran: CommandOutcome, parts: &[&str]| {
-            let hint = sandbox_hint(line, &ran).unwrap_or_default();
+        let access = SandboxAccess { write: vec!["/tmp".into()], ..SandboxAccess::default() };
+        let line = |sandbox| CommandLine { sandbox, ..CommandLine::default() };
+        let offline_line = line(CommandSandbox::enforced(access.clone()));
+        let online_line = line(CommandSandbox::enforced(SandboxAccess { network: true, ..access }));
+        let check = |line: &CommandLine, outcome: CommandOutcome, parts: &[&str]| {
+            let hint = sandbox_hint(line, &outcome).unwrap_or_default();
             assert_eq!(hint.is_empty(), parts.is_empty(), "{hint}");
             assert!(parts.iter().all(|part| hint.contains(part)), "{hint}");
         };
-        let denied = || ran(Some(1), None, "touch: cannot touch '/etc/x': Permission denied\n");
-        let lost = || ran(Some(6), None, "curl: (6) Could not resolve host: example.com\n");
-        check(&walled, denied(), &["only to the project, /tmp;", "shell.write", "“network”"]);
-        check(&open, denied(), &["shell.write"]);
-        check(&walled, lost(), &["request it with “network”"]);
-        check(&open, lost(), &[]);
-        check(&walled, ran(Some(0), None, "Permission denied"), &[]);
-        check(&walled, ran(Some(1), None, "assertion failed"), &[]);
-        check(&walled, ran(None, Some(31), ""), &["another processor"]);
-        check(&line(CommandSandbox::Unspecified), denied(), &[]);
+        let denied_outcome = || outcome_with(Some(1), None, "touch: cannot touch '/etc/x': Permission denied\n");
+        let unresolved_outcome = || outcome_with(Some(6), None, "curl: (6) Could not resolve host: example.com\n");
+        check(&offline_line, denied_outcome(), &["only to the project, /tmp;", "shell.write", "“network”"]);
+        check(&online_line, denied_outcome(), &["shell.write"]);
+        check(&offline_line, unresolved_outcome(), &["request it with “network”"]);
+        check(&online_line, unresolved_outcome(), &[]);
+        check(&offline_line, outcome_with(Some(0), None, "Permission denied"), &[]);
+        check(&offline_line, outcome_with(Some(1), None, "assertion failed"), &[]);
+        check(&offline_line, outcome_with(None, Some(31), ""), &["another processor"]);
+        check(&line(CommandSandbox::Unspecified), denied_outcome(), &[]);
     }
 }

@@ -27,79 +27,87 @@ const INTERPRETERS: &[&str] = &[
 
 /// Returns the preconditions of a command: the files that it names, with their current content.
 pub fn command_preconditions(command: &str, files: &dyn Reader) -> Preconditions {
-    let reading = command_line::parse_command_line(command);
-    let mut basis = files_in_words(&reading, files);
-    basis.scripts = add_scripts(&reading, &mut basis, files);
-    basis.hard_links = command_access::written_hard_links(&reading, files);
-    basis
+    let parsed_line = command_line::parse_command_line(command);
+    let mut preconditions = files_in_words(&parsed_line, files);
+    preconditions.scripts = add_scripts(&parsed_line, &mut preconditions, files);
+    preconditions.hard_links = command_access::written_hard_links(&parsed_line, files);
+    preconditions
 }
 
 /// Returns how much is known about the scripts that run. Adds those that are not among the files yet.
-fn add_scripts(reading: &ParsedLine, basis: &mut Preconditions, files: &dyn Reader) -> Scripts {
-    let parts = match find_scripts(reading) {
+fn add_scripts(parsed_line: &ParsedLine, preconditions: &mut Preconditions, files: &dyn Reader) -> Scripts {
+    let script_files = match find_scripts(parsed_line) {
         ScriptSet::None => return Scripts::None,
         ScriptSet::Unknown(why) => return Scripts::Unknown(why),
-        ScriptSet::Files(parts) => parts,
+        ScriptSet::Files(script_files) => script_files,
     };
-    for part in &parts {
-        match read_script(part, files) {
-            Ok(Some(seen)) if basis.files.iter().all(|other| other.path != seen.path) => {
-                if basis.files.len() == MAX_FILES {
-                    basis.is_partial = true;
+    for script_file in &script_files {
+        match read_script(script_file, files) {
+            Ok(Some(snapshot)) if preconditions.files.iter().all(|known| known.path != snapshot.path) => {
+                if preconditions.files.len() == MAX_FILES {
+                    preconditions.is_partial = true;
                     break;
                 }
-                basis.files.push(seen);
+                preconditions.files.push(snapshot);
             }
             Ok(Some(_) | None) => {}
             Err(why) => return Scripts::Unknown(why),
         }
     }
     // None of them may grow: each is run, or read by a program that runs.
-    for seen in &mut basis.files {
-        seen.may_grow = false;
+    for snapshot in &mut preconditions.files {
+        snapshot.may_grow = false;
     }
     Scripts::Known
 }
 
 /// Reads a file that may be run. `None` if it belongs to the system, or if it is a folder that is merely named.
-fn read_script(part: &ScriptFile, files: &dyn Reader) -> Result<Option<FileSnapshot>, String> {
-    let at = files.locate(&part.name).map_err(|error| error.to_string())?;
-    let path = at.display_path.display();
-    if !at.is_inside {
-        let ours = SYSTEM_FOLDERS.iter().any(|folder| at.real.starts_with(folder));
-        return if ours { Ok(None) } else { Err(format!("{path}, which it runs or reads, is outside the project")) };
+fn read_script(script_file: &ScriptFile, files: &dyn Reader) -> Result<Option<FileSnapshot>, String> {
+    let location = files.locate(&script_file.name).map_err(|error| error.to_string())?;
+    let path = location.display_path.display();
+    if !location.is_inside {
+        let is_system_file = SYSTEM_FOLDERS.iter().any(|folder| location.real.starts_with(folder));
+        return if is_system_file {
+            Ok(None)
+        } else {
+            Err(format!("{path}, which it runs or reads, is outside the project"))
+        };
     }
-    let held = match files.read(&at) {
+    let content = match files.read(&location) {
         Ok(bytes) => FileContent::from_bytes(Some(&bytes)),
         Err(project::Error::Missing(_)) => FileContent::Missing,
-        Err(project::Error::NotAFile { kind: "a folder", .. }) if !part.is_certain => return Ok(None),
+        Err(project::Error::NotAFile { kind: "a folder", .. }) if !script_file.is_certain => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
-    Ok(Some(FileSnapshot { path: at.display_path.clone(), content: held, new_sha256: None, may_grow: false }))
+    Ok(Some(FileSnapshot { path: location.display_path.clone(), content, new_sha256: None, may_grow: false }))
 }
 
 /// Collects the files that the words name.
-fn files_in_words(reading: &ParsedLine, files: &dyn Reader) -> Preconditions {
-    let words = &reading.file_words;
-    let mut basis = Preconditions { is_partial: words.len() > MAX_WORDS, ..Preconditions::default() };
-    let runs = words.iter().any(|word| INTERPRETERS.contains(&word.text.rsplit('/').next().unwrap_or_default()));
+fn files_in_words(parsed_line: &ParsedLine, files: &dyn Reader) -> Preconditions {
+    let words = &parsed_line.file_words;
+    let mut preconditions = Preconditions { is_partial: words.len() > MAX_WORDS, ..Preconditions::default() };
+    let has_interpreter =
+        words.iter().any(|word| INTERPRETERS.contains(&word.text.rsplit('/').next().unwrap_or_default()));
     let mut folders = vec![String::new()];
-    let mut goes = false;
+    let mut is_after_cd = false;
     for word in words.iter().take(MAX_WORDS) {
-        if goes && folders.len() < MAX_FOLDERS {
+        if is_after_cd && folders.len() < MAX_FOLDERS {
             folders.push(join_path(folders.last().map_or("", String::as_str), &word.text));
         }
-        goes = word.position == WordPosition::Program && word.text == "cd";
-        if basis.restricted_path.as_ref().is_none_or(|beyond| !beyond.is_sensitive)
+        is_after_cd = word.position == WordPosition::Program && word.text == "cd";
+        if preconditions.restricted_path.as_ref().is_none_or(|restricted| !restricted.is_sensitive)
             && word.position != WordPosition::Program
         {
-            let found = path_spellings(&word.text)
+            let spellings = path_spellings(&word.text)
                 .into_iter()
                 .flat_map(|name| folders.iter().map(move |folder| join_path(folder, name)));
-            let found: Vec<RestrictedPath> = found.filter_map(|name| outside_path(&name, files)).collect();
-            let worst = found.into_iter().max_by_key(|beyond| beyond.is_sensitive);
-            if let Some(worst) = worst.filter(|worst| worst.is_sensitive || basis.restricted_path.is_none()) {
-                basis.restricted_path = Some(worst);
+            let restricted_paths: Vec<RestrictedPath> =
+                spellings.filter_map(|name| outside_path(&name, files)).collect();
+            let most_sensitive = restricted_paths.into_iter().max_by_key(|restricted| restricted.is_sensitive);
+            if let Some(most_sensitive) =
+                most_sensitive.filter(|restricted| restricted.is_sensitive || preconditions.restricted_path.is_none())
+            {
+                preconditions.restricted_path = Some(most_sensitive);
             }
         }
         if word.position == WordPosition::OutputTarget {
@@ -107,38 +115,38 @@ fn files_in_words(reading: &ParsedLine, files: &dyn Reader) -> Preconditions {
         }
         for name in path_spellings(&word.text) {
             for folder in &folders {
-                let Some(mut seen) = read_project_file(&join_path(folder, name), files) else { continue };
-                if basis.files.iter().any(|other| other.path == seen.path) {
+                let Some(mut snapshot) = read_project_file(&join_path(folder, name), files) else { continue };
+                if preconditions.files.iter().any(|known| known.path == snapshot.path) {
                     continue;
                 }
-                let is_log = seen.path.extension().is_some_and(|ending| ending == "log");
-                seen.may_grow = is_log && !runs && word.position == WordPosition::Argument;
-                if basis.files.len() == MAX_FILES {
-                    basis.is_partial = true;
-                    return basis;
+                let is_log = snapshot.path.extension().is_some_and(|ending| ending == "log");
+                snapshot.may_grow = is_log && !has_interpreter && word.position == WordPosition::Argument;
+                if preconditions.files.len() == MAX_FILES {
+                    preconditions.is_partial = true;
+                    return preconditions;
                 }
-                basis.files.push(seen);
+                preconditions.files.push(snapshot);
             }
         }
     }
-    basis
+    preconditions
 }
 
 /// Returns the path if it is outside the project or one that no rule covers.
 fn outside_path(path: &str, files: &dyn Reader) -> Option<RestrictedPath> {
-    let at = files.locate(path).ok().filter(|at| !at.is_inside || at.is_sensitive)?;
-    Some(RestrictedPath { path: at.display_path, is_sensitive: at.is_sensitive })
+    let location = files.locate(path).ok().filter(|at| !at.is_inside || at.is_sensitive)?;
+    Some(RestrictedPath { path: location.display_path, is_sensitive: location.is_sensitive })
 }
 
 /// Reads the file if it is one of the project's.
 fn read_project_file(path: &str, files: &dyn Reader) -> Option<FileSnapshot> {
-    let at: Location = files.locate(path).ok().filter(|at| at.is_inside)?;
-    let held = match files.read(&at) {
+    let location: Location = files.locate(path).ok().filter(|location| location.is_inside)?;
+    let content = match files.read(&location) {
         Ok(bytes) => FileContent::from_bytes(Some(&bytes)),
         Err(project::Error::TooLarge { .. }) => FileContent::TooLarge,
         Err(_) => return None,
     };
-    Some(FileSnapshot { path: at.display_path, content: held, new_sha256: None, may_grow: false })
+    Some(FileSnapshot { path: location.display_path, content, new_sha256: None, may_grow: false })
 }
 
 fn join_path(folder: &str, name: &str) -> String {

@@ -21,11 +21,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Matching lines returned per call.
-const MAX_HITS: usize = 100;
+const MAX_MATCHES: usize = 100;
 /// Bytes returned per call.
-const BYTES: usize = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
 /// Characters shown of a line.
-const WIDTH: usize = 300;
+const MAX_LINE_CHARS: usize = 300;
 /// Time limit of a search; the outcome reports that files were not searched.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
@@ -70,57 +70,57 @@ impl Tool for SearchText {
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { pattern, path, glob, ignore_case } = parse_arguments(&self.tool_spec(), arguments)?;
-        let at = planned_path::locate(files, path.as_deref().unwrap_or("."))?;
-        let looking = SearchRequest {
-            place: PlannedPath::record(files, &at)?,
+        let location = planned_path::locate(files, path.as_deref().unwrap_or("."))?;
+        let request = SearchRequest {
+            place: PlannedPath::record(files, &location)?,
             pattern,
             glob,
             ignore_case: ignore_case.unwrap_or(false),
         };
-        looking.regex_matcher()?;
-        looking.glob_filter()?;
-        let wanted = match (&looking.glob, at.display_path.as_os_str().is_empty()) {
+        request.regex_matcher()?;
+        request.glob_filter()?;
+        let scope = match (&request.glob, location.display_path.as_os_str().is_empty()) {
             (None, true) => String::new(),
             (Some(glob), true) => format!(" in {glob}"),
-            (None, false) => format!(" in {}", planned_path::display_path(&at)),
-            (Some(glob), false) => format!(" in {}, {glob}", planned_path::display_path(&at)),
+            (None, false) => format!(" in {}", planned_path::display_path(&location)),
+            (Some(glob), false) => format!(" in {}, {glob}", planned_path::display_path(&location)),
         };
         Ok(Intent::Act(Box::new(Plan {
             title: "Search files?".to_owned(),
             summary: summary_line::first_line(
-                &format!("{}{wanted}", summary_line::first_line(&looking.pattern, 80)),
+                &format!("{}{scope}", summary_line::first_line(&request.pattern, 80)),
                 120,
             ),
-            access: planned_path::read_access(files, &at),
-            preview: Preview::Text(format!("{}{wanted}", looking.pattern)),
+            access: planned_path::read_access(files, &location),
+            preview: Preview::Text(format!("{}{scope}", request.pattern)),
             grant: None,
             destroys: None,
             preconditions: Preconditions::default(),
-            work: Work::Arguments(json!(looking)),
+            work: Work::Arguments(json!(request)),
         })))
     }
 
-    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
-        run_search(plan, hands.project.clone(), &hands.excluded, &hands.progress).await
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
+        run_search(plan, context.project.clone(), &context.excluded, &context.progress).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
-        let looks = run_search(plan, stage.project.clone(), &stage.excluded, &stage.progress);
-        rehearse_read("search_text", plan, stage, looks).await
+    async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+        let result = run_search(plan, context.project.clone(), &context.excluded, &context.progress);
+        rehearse_read("search_text", plan, context, result).await
     }
 }
 
 async fn run_search(
     plan: &Plan,
     files: Arc<dyn Writer>,
-    left_out: &ExcludedPaths,
+    excluded: &ExcludedPaths,
     progress: &Progress,
 ) -> Result<String, Error> {
-    let mut far = ProgressReporter::new(progress.clone());
-    let (looking, left_out): (SearchRequest, ExcludedPaths) = (parse_plan_data(plan)?, left_out.clone());
+    let mut reporter = ProgressReporter::new(progress.clone());
+    let (request, excluded): (SearchRequest, ExcludedPaths) = (parse_plan_data(plan)?, excluded.clone());
     run_blocking(files, move |files| {
         let started = Instant::now();
-        looking.search(files, &left_out, &mut far, &|| started.elapsed())
+        request.search(files, &excluded, &mut reporter, &|| started.elapsed())
     })
     .await
 }
@@ -142,32 +142,32 @@ impl SearchRequest {
     fn glob_filter(&self) -> Result<Option<GlobMatcher>, Error> {
         let Some(glob) = self.glob.as_deref().filter(|glob| !glob.is_empty()) else { return Ok(None) };
         // As in ignore files, a pattern without a slash matches names in any folder.
-        let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
-        let built = GlobBuilder::new(anywhere.trim_start_matches("./")).literal_separator(true).build();
-        let built = built.map_err(|error| Error::Arguments(format!("Invalid glob: {error}.")))?;
-        Ok(Some(built.compile_matcher()))
+        let any_folder_glob = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
+        let builder_result = GlobBuilder::new(any_folder_glob.trim_start_matches("./")).literal_separator(true).build();
+        let compiled = builder_result.map_err(|error| Error::Arguments(format!("Invalid glob: {error}.")))?;
+        Ok(Some(compiled.compile_matcher()))
     }
 
     /// Runs the search. `elapsed` is the time since it began.
     fn search(
         &self,
         files: &dyn Reader,
-        left_out: &ExcludedPaths,
-        far: &mut ProgressReporter,
+        excluded: &ExcludedPaths,
+        reporter: &mut ProgressReporter,
         elapsed: &dyn Fn() -> Duration,
     ) -> Result<String, Error> {
-        let under = self.place.locate_again(files)?;
-        let mut found = SearchResults::new(self.regex_matcher()?);
-        match files.read(&under) {
-            Ok(bytes) => found.search_file(&under, &bytes),
+        let root = self.place.locate_again(files)?;
+        let mut results = SearchResults::new(self.regex_matcher()?);
+        match files.read(&root) {
+            Ok(bytes) => results.search_file(&root, &bytes),
             Err(project::Error::NotAFile { kind: "a folder", .. }) => {
-                let (filter, below) = (self.glob_filter()?, planned_path::read_access(files, &under));
+                let (filter, folder_access) = (self.glob_filter()?, planned_path::read_access(files, &root));
                 let has_hidden_names = files.name_check();
-                files.walk(&under, true, &mut |file| {
-                    found.met += 1;
-                    far.report(|| found.progress_text());
+                files.walk(&root, true, &mut |file| {
+                    results.visited_count += 1;
+                    reporter.report_if_due(|| results.progress_text());
                     if elapsed() > TIME_LIMIT {
-                        found.given_up = true;
+                        results.is_timed_out = true;
                         return ControlFlow::Break(());
                     }
                     if file.is_folder
@@ -176,31 +176,31 @@ impl SearchRequest {
                         return ControlFlow::Continue(());
                     }
                     // Files that the user was not asked about are not read.
-                    if (file.location.is_sensitive && !under.is_sensitive)
-                        || (!file.location.is_inside && under.is_inside)
+                    if (file.location.is_sensitive && !root.is_sensitive)
+                        || (!file.location.is_inside && root.is_inside)
                         || file.location.own_file == Some(OwnFile::Credentials)
-                        || (under.is_inside && !under.is_sensitive && has_hidden_names(&file.location))
+                        || (root.is_inside && !root.is_sensitive && has_hidden_names(&file.location))
                     {
-                        found.sensitive += 1;
+                        results.sensitive_count += 1;
                         return ControlFlow::Continue(());
                     }
                     if planned_path::walk_access(files, &file.location)
                         .iter()
-                        .any(|name| left_out.excludes(name, &below))
+                        .any(|access| excluded.excludes(access, &folder_access))
                     {
-                        found.left_out += 1;
+                        results.excluded_count += 1;
                         return ControlFlow::Continue(());
                     }
                     match files.read(&file.location) {
-                        Ok(bytes) => found.search_file(&file.location, &bytes),
-                        Err(_) => found.unread += 1,
+                        Ok(bytes) => results.search_file(&file.location, &bytes),
+                        Err(_) => results.unreadable_count += 1,
                     }
                     ControlFlow::Continue(())
                 })?;
             }
             Err(error) => return Err(error.into()),
         }
-        Ok(found.into_text())
+        Ok(results.into_text())
     }
 }
 
@@ -208,81 +208,97 @@ impl SearchRequest {
 struct SearchResults {
     matcher: RegexMatcher,
     searcher: Searcher,
-    out: String,
-    hits: usize,
-    more: usize,
+    text: String,
+    match_count: usize,
+    unlisted_count: usize,
     /// Files and folders visited, searched or not.
-    met: usize,
-    searched: usize,
-    binary: usize,
-    sensitive: usize,
-    left_out: usize,
-    unread: usize,
-    given_up: bool,
+    visited_count: usize,
+    searched_count: usize,
+    binary_count: usize,
+    sensitive_count: usize,
+    excluded_count: usize,
+    unreadable_count: usize,
+    is_timed_out: bool,
 }
 
 impl SearchResults {
     fn new(matcher: RegexMatcher) -> Self {
         let searcher = SearcherBuilder::new().line_number(true).build();
-        let (out, hits, more, met, given_up) = (String::new(), 0, 0, 0, false);
-        let (searched, binary, sensitive, left_out, unread) = (0, 0, 0, 0, 0);
-        Self { matcher, searcher, out, hits, more, met, searched, binary, sensitive, left_out, unread, given_up }
+        let (text, match_count, unlisted_count, visited_count, is_timed_out) = (String::new(), 0, 0, 0, false);
+        let (searched_count, binary_count, sensitive_count, excluded_count, unreadable_count) = (0, 0, 0, 0, 0);
+        Self {
+            matcher,
+            searcher,
+            text,
+            match_count,
+            unlisted_count,
+            visited_count,
+            searched_count,
+            binary_count,
+            sensitive_count,
+            excluded_count,
+            unreadable_count,
+            is_timed_out,
+        }
     }
 
-    fn search_file(&mut self, at: &Location, bytes: &[u8]) {
+    fn search_file(&mut self, location: &Location, bytes: &[u8]) {
         if bytes.contains(&0) {
-            self.binary += 1;
+            self.binary_count += 1;
             return;
         }
-        self.searched += 1;
-        let shown = planned_path::display_path(at);
-        let (out, hits, more) = (&mut self.out, &mut self.hits, &mut self.more);
-        let sink = Lossy(|number, line| {
-            let (kept, whole) = summary_line::truncate_chars(line.trim_end(), WIDTH);
-            let row = format!("{shown}:{number}: {kept}{}\n", if whole.is_some() { "…" } else { "" });
-            if *hits < MAX_HITS && *more == 0 && out.len() + row.len() <= BYTES {
-                out.push_str(&row);
-                *hits += 1;
+        self.searched_count += 1;
+        let displayed_path = planned_path::display_path(location);
+        let (text, match_count, unlisted_count) = (&mut self.text, &mut self.match_count, &mut self.unlisted_count);
+        let sink = Lossy(|line_number, line| {
+            let (truncated, full_length) = summary_line::truncate_chars(line.trim_end(), MAX_LINE_CHARS);
+            let row = format!(
+                "{displayed_path}:{line_number}: {truncated}{}\n",
+                if full_length.is_some() { "…" } else { "" }
+            );
+            if *match_count < MAX_MATCHES && *unlisted_count == 0 && text.len() + row.len() <= MAX_BYTES {
+                text.push_str(&row);
+                *match_count += 1;
             } else {
-                *more += 1;
+                *unlisted_count += 1;
             }
             Ok(true)
         });
         if self.searcher.search_slice(&self.matcher, bytes, sink).is_err() {
-            self.unread += 1;
+            self.unreadable_count += 1;
         }
     }
 
     /// Formats the progress for the screen.
     fn progress_text(&self) -> String {
-        let lines = format_count(self.hits + self.more, "line", "lines");
-        format!("{} scanned · {lines} found", format_count(self.met, "file", "files"))
+        let lines = format_count(self.match_count + self.unlisted_count, "line", "lines");
+        format!("{} scanned · {lines} found", format_count(self.visited_count, "file", "files"))
     }
 
     fn into_text(mut self) -> String {
-        if self.hits + self.more == 0 {
-            let searched = match self.searched {
+        if self.match_count + self.unlisted_count == 0 {
+            let searched = match self.searched_count {
                 1 => "one file was searched".to_owned(),
                 count => format!("{count} files were searched"),
             };
-            self.out = format!("No line matches; {searched}.\n");
+            self.text = format!("No line matches; {searched}.\n");
         }
-        for (what, count, hint) in [
-            ("more matching lines", self.more, "; narrow the pattern, the path or the glob"),
-            ("skipped, binary", self.binary, ""),
-            ("skipped, may hold secrets", self.sensitive, "; to search one, set path; the user is asked"),
-            ("skipped by rules of the user", self.left_out, ""),
-            ("not searched, read error", self.unread, ""),
+        for (label, count, hint) in [
+            ("more matching lines", self.unlisted_count, "; narrow the pattern, the path or the glob"),
+            ("skipped, binary", self.binary_count, ""),
+            ("skipped, may hold secrets", self.sensitive_count, "; to search one, set path; the user is asked"),
+            ("skipped by rules of the user", self.excluded_count, ""),
+            ("not searched, read error", self.unreadable_count, ""),
         ] {
             if count > 0 {
-                self.out.push_str(&format!("[{what}: {count}{hint}]\n"));
+                self.text.push_str(&format!("[{label}: {count}{hint}]\n"));
             }
         }
-        if self.given_up {
+        if self.is_timed_out {
             let seconds = TIME_LIMIT.as_secs();
-            self.out.push_str(&format!("[stopped after {seconds} s; not every file was searched]\n"));
+            self.text.push_str(&format!("[stopped after {seconds} s; not every file was searched]\n"));
         }
-        self.out
+        self.text
     }
 }
 
@@ -295,13 +311,13 @@ mod tests {
     use std::sync::Arc;
 
     async fn check_search(files: &Arc<MemoryProject>, arguments: Value, expected: &str) {
-        let found = match plan_call(&SearchText, arguments.clone(), files) {
+        let output = match plan_call(&SearchText, arguments.clone(), files) {
             Ok(plan) => run_call(&SearchText, &plan, files).await.unwrap_or_else(|error| error.to_string()),
             Err(error) => error.to_string(),
         };
         assert!(
-            found == expected || expected.ends_with('*') && found.starts_with(expected.trim_end_matches('*')),
-            "{arguments}: {found}"
+            output == expected || expected.ends_with('*') && output.starts_with(expected.trim_end_matches('*')),
+            "{arguments}: {output}"
         );
     }
 
@@ -310,29 +326,29 @@ mod tests {
         let names: Vec<String> = (0..100).map(|file| format!("file-{file}")).collect();
         let files = MemoryProject::with_bytes(names.iter().map(|name| (name.as_str(), b"fn a\n".to_vec())));
         let plan = plan_call(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
-        let looking: SearchRequest = parse_plan_data(&plan).unwrap();
+        let request: SearchRequest = parse_plan_data(&plan).unwrap();
         // Each file takes a second.
         let seconds = std::cell::Cell::new(0);
         let elapsed = || Duration::from_secs(seconds.replace(seconds.get() + 1));
-        let mut far = ProgressReporter::new(Arc::new(|_: CommandProgress<'_>| ()));
-        let found = looking.search(&files, &ExcludedPaths::default(), &mut far, &elapsed).unwrap();
-        assert!(found.ends_with("[stopped after 10 s; not every file was searched]\n"), "{found}");
-        assert_eq!(found.lines().count(), 12, "{found}");
+        let mut reporter = ProgressReporter::new(Arc::new(|_: CommandProgress<'_>| ()));
+        let output = request.search(&files, &ExcludedPaths::default(), &mut reporter, &elapsed).unwrap();
+        assert!(output.ends_with("[stopped after 10 s; not every file was searched]\n"), "{output}");
+        assert_eq!(output.lines().count(), 12, "{output}");
     }
 
     #[test]
     fn long_search_reports_progress() {
         let files = MemoryProject::with_files(&[("a", "fn a\n"), ("b", "fn b\n")]);
         let plan = plan_call(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
-        let looking: SearchRequest = parse_plan_data(&plan).unwrap();
-        let told = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let kept = told.clone();
-        let mut far = ProgressReporter::without_delay(Arc::new(move |shown: CommandProgress<'_>| {
-            kept.lock().unwrap().push(shown.latest.to_owned())
+        let request: SearchRequest = parse_plan_data(&plan).unwrap();
+        let reports = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let sink_reports = reports.clone();
+        let mut reporter = ProgressReporter::without_delay(Arc::new(move |progress: CommandProgress<'_>| {
+            sink_reports.lock().unwrap().push(progress.latest.to_owned())
         }));
-        looking.search(&files, &ExcludedPaths::default(), &mut far, &|| Duration::ZERO).unwrap();
-        let told = told.lock().unwrap();
-        assert!(told[0].ends_with(" scanned · 0 lines found"), "{told:?}");
+        request.search(&files, &ExcludedPaths::default(), &mut reporter, &|| Duration::ZERO).unwrap();
+        let reports = reports.lock().unwrap();
+        assert!(reports[0].ends_with(" scanned · 0 lines found"), "{reports:?}");
     }
 
     #[tokio::test]
@@ -340,9 +356,10 @@ mod tests {
         let text =
             [("a.rs", "fn a\nfn b\r\n"), ("src/c.rs", "Fn c"), ("d.md", "fn d"), (".env", "fn=secret"), ("e", "fn\0")];
         let files = MemoryProject::with_files(&text);
-        let skipped =
+        let skipped_notes =
             "[skipped, binary: 1]\n[skipped, may hold secrets: 1; to search one, set path; the user is asked]\n";
-        check_search(&files, json!({"pattern": "^fn [ab]"}), &format!("a.rs:1: fn a\na.rs:2: fn b\n{skipped}")).await;
+        check_search(&files, json!({"pattern": "^fn [ab]"}), &format!("a.rs:1: fn a\na.rs:2: fn b\n{skipped_notes}"))
+            .await;
         check_search(
             &files,
             json!({"pattern": "fn", "glob": "*.rs", "ignore_case": true}),
@@ -364,16 +381,20 @@ mod tests {
     #[tokio::test]
     async fn limits_results_and_counts_the_rest() {
         let files = MemoryProject::with_files(&[
-            ("many", &"x\n".repeat(MAX_HITS + 5)),
-            ("wide", &format!("y{}\n", "é".repeat(WIDTH)).repeat(50)),
+            ("many", &"x\n".repeat(MAX_MATCHES + 5)),
+            ("wide", &format!("y{}\n", "é".repeat(MAX_LINE_CHARS)).repeat(50)),
         ]);
-        let told = |pattern: &str| plan_call(&SearchText, json!({"pattern": pattern}), &files).unwrap();
-        let many = run_call(&SearchText, &told("x"), &files).await.unwrap();
+        let plan_search = |pattern: &str| plan_call(&SearchText, json!({"pattern": pattern}), &files).unwrap();
+        let many_lines = run_call(&SearchText, &plan_search("x"), &files).await.unwrap();
         assert!(
-            many.ends_with("many:100: x\n[more matching lines: 5; narrow the pattern, the path or the glob]\n"),
-            "{many}"
+            many_lines.ends_with("many:100: x\n[more matching lines: 5; narrow the pattern, the path or the glob]\n"),
+            "{many_lines}"
         );
-        let wide = run_call(&SearchText, &told("y"), &files).await.unwrap();
-        assert!(wide.len() < BYTES + 200 && wide.contains("…\n[more matching lines: 2"), "{}", wide.len());
+        let wide_lines = run_call(&SearchText, &plan_search("y"), &files).await.unwrap();
+        assert!(
+            wide_lines.len() < MAX_BYTES + 200 && wide_lines.contains("…\n[more matching lines: 2"),
+            "{}",
+            wide_lines.len()
+        );
     }
 }

@@ -12,13 +12,13 @@ const SILENT_IF_REDIRECTED: &[&str] = &["echo", "printf", "cat"];
 
 /// Returns whether a command line prints nothing and exits with 0 on success.
 pub fn is_silent(command: &str) -> bool {
-    let reading = command_line::parse_command_line(command);
+    let parsed_line = command_line::parse_command_line(command);
     // After a number (`2>`), it is unknown what goes into the file.
-    let numbered = command.as_bytes().windows(2).any(|two| two[0].is_ascii_digit() && two[1] == b'>');
-    reading.unclear.is_none()
-        && !numbered
-        && !reading.commands.is_empty()
-        && reading.commands.iter().all(is_silent_command)
+    let has_numbered_redirect = command.as_bytes().windows(2).any(|pair| pair[0].is_ascii_digit() && pair[1] == b'>');
+    parsed_line.unclear.is_none()
+        && !has_numbered_redirect
+        && !parsed_line.commands.is_empty()
+        && parsed_line.commands.iter().all(is_silent_command)
 }
 
 fn is_silent_command(simple: &SimpleCommand) -> bool {
@@ -29,32 +29,36 @@ fn is_silent_command(simple: &SimpleCommand) -> bool {
     if simple.is_background || !simple.wrappers.is_empty() || !simple.nesting.is_empty() {
         return false;
     }
-    let writes = |redirect: &Redirect| match redirect {
+    let writes_file = |redirect: &Redirect| match redirect {
         Redirect::Write(word) | Redirect::Append(word) => !word.display_text().starts_with("/dev/"),
         Redirect::Read(_) | Redirect::Descriptor | Redirect::Text(_) => false,
     };
-    let onto = simple.redirects.contains(&Redirect::Descriptor);
+    let duplicates_descriptor = simple.redirects.contains(&Redirect::Descriptor);
     // A program given by its path may be anything, whatever its name.
     let program = simple.words.first().and_then(Word::known_text).unwrap_or_default();
-    let into_file = SILENT_IF_REDIRECTED.contains(&program) && simple.redirects.iter().any(writes) && !onto;
-    let second = simple.words.get(1).and_then(Word::known_text);
+    let is_redirected_to_file =
+        SILENT_IF_REDIRECTED.contains(&program) && simple.redirects.iter().any(writes_file) && !duplicates_descriptor;
+    let subcommand = simple.words.get(1).and_then(Word::known_text);
     let words = || simple.words.iter().skip(1).map(Word::display_text);
-    let lettered = |letters: &[char]| {
-        words().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letters))
+    let has_short_option = |options: &[char]| {
+        words().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(options))
     };
-    let git = program == "git" && second == Some("add") && !lettered(&['p', 'e']);
+    let is_git_add = program == "git" && subcommand == Some("add") && !has_short_option(&['p', 'e']);
     // Alone, `export` prints every variable, and `-` makes `cd` print the directory.
-    let tells = match program {
-        "export" => lettered(&['p']) || !words().any(|word| word.contains('=')),
+    let prints_output = match program {
+        "export" => has_short_option(&['p']) || !words().any(|word| word.contains('=')),
         "cd" => words().any(|word| word == "-"),
         _ => false,
     };
-    let speaks = |word: &Word| {
+    let is_verbose_option = |word: &Word| {
         let word = word.display_text();
         word.starts_with("--") && word != "--" && word != "--parents" && word != "--recursive" && word != "--force"
             || word.starts_with('-') && !word.starts_with("--") && word.contains(['v', 'i', 'n', 'c'])
     };
-    into_file || (SILENT_PROGRAMS.contains(&program) || git) && !tells && !simple.words.iter().skip(1).any(speaks)
+    is_redirected_to_file
+        || (SILENT_PROGRAMS.contains(&program) || is_git_add)
+            && !prints_output
+            && !simple.words.iter().skip(1).any(is_verbose_option)
 }
 
 #[cfg(test)]

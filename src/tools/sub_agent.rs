@@ -47,17 +47,17 @@ impl Tool for SubAgent {
 
     fn plan(&self, arguments: &Value, _files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { name, task } = parse_arguments(&self.tool_spec(), arguments)?;
-        let wrong = |words: &str| Err(Error::Arguments(format!("sub_agent requires {words}.")));
+        let invalid = |requirement: &str| Err(Error::Arguments(format!("sub_agent requires {requirement}.")));
         let name = clean_name(&name);
         if !name.chars().any(char::is_alphanumeric) {
-            return wrong("a “name” with letters in it, such as \"find usages\"");
+            return invalid("a “name” with letters in it, such as \"find usages\"");
         }
         let task = task.trim();
         if task.is_empty() {
-            return wrong("a “task” with everything the sub-agent needs to know");
+            return invalid("a “task” with everything the sub-agent needs to know");
         }
         if task.len() > MAX_TASK_BYTES {
-            return wrong(&format!(
+            return invalid(&format!(
                 "a “task” of at most {MAX_TASK_BYTES} bytes; this one has {}. Name files for it to read instead of quoting them",
                 task.len()
             ));
@@ -78,8 +78,8 @@ impl Tool for SubAgent {
 /// Cleans a name for prompts: letters, digits and a few symbols, so that it can neither close the quotes around it nor
 /// imitate text of the program.
 fn clean_name(name: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || "-_./:#+".contains(c) { c } else { ' ' };
-    let words: String = name.chars().take(1_000).map(plain).collect();
+    let replace_symbol = |c: char| if c.is_alphanumeric() || "-_./:#+".contains(c) { c } else { ' ' };
+    let words: String = name.chars().take(1_000).map(replace_symbol).collect();
     summary_line::first_line(&words.split_whitespace().collect::<Vec<_>>().join(" "), MAX_NAME_CHARS)
 }
 

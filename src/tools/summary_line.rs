@@ -1,48 +1,48 @@
 //! Shortens text to one displayable line.
 
 /// Longer runs of blanks are shown as a count, so that they cannot push the rest out of view.
-const BLANKS: usize = 20;
+const MAX_BLANKS: usize = 20;
 
 /// Returns the first line that is not blank, at most `limit` characters.
 ///
 /// Invisible characters are marked as in the approval prompt, a tab becomes a blank, and `…` marks truncation.
 pub fn first_line(text: &str, limit: usize) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let first = mark_invisible(lines.next().unwrap_or_default().trim(), limit);
-    let more = lines.next().is_some() || first.chars().count() > limit;
-    if !more {
-        return first;
+    let first_line_text = mark_invisible(lines.next().unwrap_or_default().trim(), limit);
+    let is_truncated = lines.next().is_some() || first_line_text.chars().count() > limit;
+    if !is_truncated {
+        return first_line_text;
     }
-    let mut cut: String = first.chars().take(limit.saturating_sub(1)).collect();
-    cut.truncate(cut.trim_end().len());
-    cut.push('…');
-    cut
+    let mut truncated: String = first_line_text.chars().take(limit.saturating_sub(1)).collect();
+    truncated.truncate(truncated.trim_end().len());
+    truncated.push('…');
+    truncated
 }
 
 /// Marks invisible characters at the start of a line. The result is longer than `limit` only if the line is.
 fn mark_invisible(line: &str, limit: usize) -> String {
-    let mut out = String::new();
-    let (mut count, mut rest) = (0, line.chars().peekable());
-    while let Some(c) = rest.next() {
+    let mut marked = String::new();
+    let (mut count, mut remaining) = (0, line.chars().peekable());
+    while let Some(c) = remaining.next() {
         if count > limit {
             break;
         }
-        let piece = match c {
+        let shown_text = match c {
             '\t' => " ".to_owned(),
             ' ' => {
                 let mut blanks = 1;
-                while rest.next_if_eq(&' ').is_some() {
+                while remaining.next_if_eq(&' ').is_some() {
                     blanks += 1;
                 }
-                if blanks > BLANKS { format!("<{blanks} blanks>") } else { " ".repeat(blanks) }
+                if blanks > MAX_BLANKS { format!("<{blanks} blanks>") } else { " ".repeat(blanks) }
             }
             c if is_invisible(c) => format!("<U+{:04X}>", u32::from(c)),
             c => c.to_string(),
         };
-        count += piece.chars().count();
-        out.push_str(&piece);
+        count += shown_text.chars().count();
+        marked.push_str(&shown_text);
     }
-    out
+    marked
 }
 
 /// Returns at most `limit` characters, and the full count if truncated.

@@ -17,11 +17,11 @@ pub(crate) fn plan_call(tool: &dyn Tool, arguments: Value, files: &Arc<MemoryPro
 
 pub(crate) async fn run_call(tool: &dyn Tool, plan: &Plan, files: &Arc<MemoryProject>) -> Result<String, Error> {
     let shell = Arc::new(Shell::new("/nowhere".into()));
-    let hands = LiveContext {
+    let context = LiveContext {
         project: Arc::new(files.clone()),
         shell,
         excluded: ExcludedPaths::default(),
         progress: Arc::new(|_| {}),
     };
-    tool.run(plan, &hands).await
+    tool.run(plan, &context).await
 }

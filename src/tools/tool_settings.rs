@@ -10,13 +10,13 @@ pub struct ToolSettings {
     /// Maximum timeout of a command, in seconds.
     pub max_timeout: u64,
     /// Sandbox of commands that do not request the network.
-    pub walls: CommandSandbox,
+    pub sandbox: CommandSandbox,
     /// True if commands may request the network.
     pub allow_network: bool,
 }
 
 impl Default for ToolSettings {
     fn default() -> Self {
-        Self { default_timeout: 30, max_timeout: 120, walls: CommandSandbox::Unspecified, allow_network: true }
+        Self { default_timeout: 30, max_timeout: 120, sandbox: CommandSandbox::Unspecified, allow_network: true }
     }
 }

@@ -37,19 +37,19 @@ impl Tool for WriteFile {
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, content } = parse_arguments(&self.tool_spec(), arguments)?;
-        let at = planned_path::locate(files, &path)?;
-        let before = file_change::read_text(files, &at)?;
+        let location = planned_path::locate(files, &path)?;
+        let before = file_change::read_text(files, &location)?;
         let after =
             before.as_deref().map_or_else(|| content.clone(), |before| file_change::match_file_style(before, &content));
-        file_change::plan_change("write_file", files, &at, before, after, true)
+        file_change::plan_change("write_file", files, &location, before, after, true)
     }
 
-    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
-        file_change::write_change(plan, hands.project.clone(), true).await
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
+        file_change::write_change(plan, context.project.clone(), true).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
-        file_change::rehearse_change(plan, stage.project.clone(), true).await
+    async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+        file_change::rehearse_change(plan, context.project.clone(), true).await
     }
 }
 
@@ -61,20 +61,20 @@ mod tests {
     use crate::tools::tests::{plan_call, run_call};
     use std::sync::Arc;
 
-    fn write(path: &str, content: &str, files: &Arc<MemoryProject>) -> Result<Plan, Error> {
+    fn plan_write(path: &str, content: &str, files: &Arc<MemoryProject>) -> Result<Plan, Error> {
         plan_call(&WriteFile, json!({"path": path, "content": content}), files)
     }
 
     #[tokio::test]
     async fn r24_writes_only_over_the_planned_content() {
         let files = MemoryProject::with_files(&[("a", "1\n2\n")]);
-        let new = write("b/c", "x\n", &files).unwrap();
-        assert_eq!((new.title.as_str(), new.summary.as_str()), ("Create a file?", "b/c"));
-        assert_eq!(run_call(&WriteFile, &new, &files).await.unwrap(), "b/c: +1 −0");
+        let create_plan = plan_write("b/c", "x\n", &files).unwrap();
+        assert_eq!((create_plan.title.as_str(), create_plan.summary.as_str()), ("Create a file?", "b/c"));
+        assert_eq!(run_call(&WriteFile, &create_plan, &files).await.unwrap(), "b/c: +1 −0");
         assert_eq!(files.text("b/c").as_deref(), Some("x\n"));
-        let again = run_call(&WriteFile, &new, &files).await.unwrap_err();
-        assert!(again.to_string().contains("has changed since the plan was made"));
-        let (first, second) = (write("a", "1\n3\n", &files).unwrap(), write("a", "1\n4\n", &files).unwrap());
+        let error = run_call(&WriteFile, &create_plan, &files).await.unwrap_err();
+        assert!(error.to_string().contains("has changed since the plan was made"));
+        let (first, second) = (plan_write("a", "1\n3\n", &files).unwrap(), plan_write("a", "1\n4\n", &files).unwrap());
         assert_eq!(run_call(&WriteFile, &first, &files).await.unwrap(), "a: +1 −1");
         assert!(run_call(&WriteFile, &second, &files).await.is_err());
         assert_eq!(files.text("a").as_deref(), Some("1\n3\n"));
@@ -83,24 +83,24 @@ mod tests {
     #[test]
     fn r26_only_plain_files_inside_can_be_granted() {
         let files = MemoryProject::with_files(&[(".env", "K=1\n"), ("a", "1\n2\n3\n")]);
-        let check = |path: &str, access: Access, always: bool, destroys: Option<&str>| {
-            let plan = write(path, "1\n2\n4\n", &files).unwrap();
-            assert_eq!((plan.access, plan.grant.is_some(), plan.destroys.as_deref()), (access, always, destroys));
+        let check = |path: &str, access: Access, is_grantable: bool, destroys: Option<&str>| {
+            let plan = plan_write(path, "1\n2\n4\n", &files).unwrap();
+            assert_eq!((plan.access, plan.grant.is_some(), plan.destroys.as_deref()), (access, is_grantable, destroys));
         };
         check("a", Access::Write("a".into()), true, None);
         check("new", Access::Write("new".into()), true, None);
         check(".git/hooks/x", Access::WriteOutside(".git/hooks/x".into()), false, None);
         check("../x", Access::WriteOutside("/x".into()), false, Some("creates /x, outside the project"));
-        let most = write("a", "x\n", &files).unwrap();
-        assert_eq!(most.destroys.as_deref(), Some("replaces all 3 lines of a"));
-        let some = write("a", "1\n", &files).unwrap();
-        assert_eq!(some.destroys.as_deref(), Some("replaces 2 of 3 lines of a"));
+        let full_rewrite = plan_write("a", "x\n", &files).unwrap();
+        assert_eq!(full_rewrite.destroys.as_deref(), Some("replaces all 3 lines of a"));
+        let partial_rewrite = plan_write("a", "1\n", &files).unwrap();
+        assert_eq!(partial_rewrite.destroys.as_deref(), Some("replaces 2 of 3 lines of a"));
     }
 
     #[tokio::test]
     async fn r24_keeps_line_endings_bom_and_final_newline() {
         let files = MemoryProject::with_files(&[("a", "\u{feff}1\r\n2\r\n")]);
-        let plan = write("a", "1\n3", &files).unwrap();
+        let plan = plan_write("a", "1\n3", &files).unwrap();
         run_call(&WriteFile, &plan, &files).await.unwrap();
         assert_eq!(files.text("a").as_deref(), Some("\u{feff}1\r\n3\r\n"));
     }
@@ -114,7 +114,7 @@ mod tests {
             ("d/e", vec![]),
         ]);
         let check = |path: &str, content: &str, part: &str| {
-            let error = write(path, content, &files).unwrap_err().to_string();
+            let error = plan_write(path, content, &files).unwrap_err().to_string();
             assert!(error.contains(part), "{path}: {error}");
         };
         check("bin", "x", "not UTF-8");
@@ -122,6 +122,6 @@ mod tests {
         check("same", "x\n", "already has exactly this");
         check("d", "x", "d is a folder, not a file");
         check("big", &"x".repeat(file_change::MAX_FILE_BYTES + 1), "the limit is 1048576");
-        assert!(write("big", &"x".repeat(file_change::MAX_FILE_BYTES), &files).is_ok());
+        assert!(plan_write("big", &"x".repeat(file_change::MAX_FILE_BYTES), &files).is_ok());
     }
 }

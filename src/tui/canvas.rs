@@ -18,7 +18,7 @@ use std::ops::Range;
 
 /// Frames with more bytes are sent as one synchronized update with the cursor hidden. Terminals handle smaller ones in
 /// one go anyway, and the markers would double them.
-const MAX_PLAIN_FRAME: usize = 120;
+const MAX_UNSYNCHRONIZED_BYTES: usize = 120;
 /// Number of link addresses remembered before numbering starts again.
 const MAX_ADDRESSES: usize = 4096;
 /// Minimum number of changed rows for which moved rows are searched.
@@ -31,7 +31,7 @@ pub struct Canvas {
     /// Link number of each cell; 0 without a link.
     links: Vec<u32>,
     /// Hash of each row, to find rows that moved.
-    marks: Vec<scroll::RowHash>,
+    row_hashes: Vec<scroll::RowHash>,
     cursor: Option<Position>,
     /// True if the contents of the terminal are unknown.
     is_unknown: bool,
@@ -49,10 +49,10 @@ pub struct Canvas {
 struct FrameBuffers {
     buffer: Buffer,
     links: Vec<u32>,
-    marks: Vec<scroll::RowHash>,
+    row_hashes: Vec<scroll::RowHash>,
     changed: Vec<bool>,
-    was: CellRow,
-    is: CellRow,
+    old_row: CellRow,
+    new_row: CellRow,
     writer: FrameWriter,
 }
 
@@ -82,24 +82,24 @@ impl Canvas {
     pub fn encode_frame(&mut self, next: Buffer, linked: &[LinkedCells], cursor: Option<Position>) -> &[u8] {
         let area = next.area;
         let (width, height) = (usize::from(area.width), usize::from(area.height));
-        let whole = self.is_unknown || self.shown.area != area;
+        let is_full = self.is_unknown || self.shown.area != area;
         let mut spare = std::mem::take(&mut self.spare);
         spare.writer.start_frame(area.width);
-        if whole {
+        if is_full {
             self.start_full_frame(&next, &mut spare.writer);
         }
         self.number_links(linked, area, &mut spare.links);
         let rows = RowPairs { width, shown: (&self.shown, &self.links), next: (&next, &spare.links) };
         spare.changed.clear();
         spare.changed.extend((0..height).map(|y| !rows.is_same_row(y)));
-        let moved = spare.changed.iter().filter(|changed| **changed).count() >= MIN_MOVED_ROWS;
-        spare.marks.clone_from(&self.marks);
+        let may_have_moved = spare.changed.iter().filter(|changed| **changed).count() >= MIN_MOVED_ROWS;
+        spare.row_hashes.clone_from(&self.row_hashes);
         for y in (0..height).filter(|y| spare.changed[*y]) {
-            spare.marks[y] = scroll::RowHash::from_cells(rows.row_cells(y, true));
+            spare.row_hashes[y] = scroll::RowHash::from_cells(rows.row_cells(y, true));
         }
-        if moved
-            && !whole
-            && let Some(shift) = scroll::find_shift(&self.marks, &spare.marks, &spare.changed)
+        if may_have_moved
+            && !is_full
+            && let Some(shift) = scroll::find_shift(&self.row_hashes, &spare.row_hashes, &spare.changed)
         {
             spare.writer.scroll_rows(&shift, area.height);
             self.apply_shift(&shift, width);
@@ -108,35 +108,35 @@ impl Canvas {
         }
         let rows = RowPairs { width, shown: (&self.shown, &self.links), next: (&next, &spare.links) };
         for y in (0..height).filter(|y| spare.changed[*y]) {
-            let (was, is) = (rows.row_cells(y, false), rows.row_cells(y, true));
-            spare.was.read_cells(was);
-            spare.is.read_cells(is);
-            let (was, is) = ((&spare.was, was.0), (&spare.is, is.0));
-            spare.writer.write_row(y as u16, was, is, &self.addresses_by_number, self.erase_fills);
+            let (old_cells, new_cells) = (rows.row_cells(y, false), rows.row_cells(y, true));
+            spare.old_row.read_cells(old_cells);
+            spare.new_row.read_cells(new_cells);
+            let (old_row, new_row) = ((&spare.old_row, old_cells.0), (&spare.new_row, new_cells.0));
+            spare.writer.write_row(y as u16, old_row, new_row, &self.addresses_by_number, self.erase_fills);
         }
         spare.writer.reset_style();
-        let point = (self.cursor, cursor, whole);
+        let cursor_change = (self.cursor, cursor, is_full);
         (self.is_unknown, self.cursor) = (false, cursor);
         spare.buffer = std::mem::replace(&mut self.shown, next);
         std::mem::swap(&mut self.links, &mut spare.links);
-        std::mem::swap(&mut self.marks, &mut spare.marks);
+        std::mem::swap(&mut self.row_hashes, &mut spare.row_hashes);
         self.spare = spare;
-        self.spare.writer.end_frame(point, MAX_PLAIN_FRAME)
+        self.spare.writer.end_frame(cursor_change, MAX_UNSYNCHRONIZED_BYTES)
     }
 
     /// Clears the terminal, with the frame's background colour if erasing uses it.
     fn start_full_frame(&mut self, next: &Buffer, writer: &mut FrameWriter) {
-        let ground = next.content.first().map(|cell| cell.bg).filter(|_| self.erase_fills).unwrap_or_default();
-        writer.clear_screen(CellStyle { bg: ground, ..CellStyle::default() });
+        let background = next.content.first().map(|cell| cell.bg).filter(|_| self.erase_fills).unwrap_or_default();
+        writer.clear_screen(CellStyle { bg: background, ..CellStyle::default() });
         let mut blank = Cell::EMPTY;
-        blank.bg = ground;
+        blank.bg = background;
         self.shown = Buffer::filled(next.area, blank);
         self.links.clear();
         self.links.resize(next.content.len(), 0);
         let width = usize::from(next.area.width);
-        let mark = scroll::RowHash::from_cells((self.shown.content.get(..width).unwrap_or_default(), &[]));
-        self.marks.clear();
-        self.marks.resize(usize::from(next.area.height), mark);
+        let blank_row_hash = scroll::RowHash::from_cells((self.shown.content.get(..width).unwrap_or_default(), &[]));
+        self.row_hashes.clear();
+        self.row_hashes.resize(usize::from(next.area.height), blank_row_hash);
     }
 
     /// Numbers the links of the cells. An address keeps its number until numbering starts again.
@@ -149,7 +149,7 @@ impl Canvas {
             // The numbers of the current contents are invalid now: use one that equals no other.
             self.links.iter_mut().filter(|link| **link > 0).for_each(|link| *link = u32::MAX);
         }
-        for LinkedCells { area: place, address } in linked {
+        for LinkedCells { area: link_area, address } in linked {
             let number = match self.addresses.get(address) {
                 Some(number) => *number,
                 None => {
@@ -159,22 +159,22 @@ impl Canvas {
                     number
                 }
             };
-            let place = place.intersection(area);
-            for y in place.top()..place.bottom() {
+            let visible_area = link_area.intersection(area);
+            for y in visible_area.top()..visible_area.bottom() {
                 let row = usize::from(y) * usize::from(area.width);
-                links[row + usize::from(place.left())..row + usize::from(place.right())].fill(number);
+                links[row + usize::from(visible_area.left())..row + usize::from(visible_area.right())].fill(number);
             }
         }
     }
 
     /// Applies a scroll of the terminal to the known contents.
     fn apply_shift(&mut self, shift: &scroll::Shift, width: usize) {
-        let cells = |rows: Range<usize>| rows.start * width..rows.end * width;
-        shift.rotate_rows(&mut self.shown.content[cells(shift.moved_rows())], width);
-        shift.rotate_rows(&mut self.links[cells(shift.moved_rows())], width);
-        let bare = cells(shift.emptied_rows());
-        self.shown.content[bare.clone()].fill(Cell::EMPTY);
-        self.links[bare].fill(0);
+        let cell_range = |rows: Range<usize>| rows.start * width..rows.end * width;
+        shift.rotate_rows(&mut self.shown.content[cell_range(shift.moved_rows())], width);
+        shift.rotate_rows(&mut self.links[cell_range(shift.moved_rows())], width);
+        let emptied_cells = cell_range(shift.emptied_rows());
+        self.shown.content[emptied_cells.clone()].fill(Cell::EMPTY);
+        self.links[emptied_cells].fill(0);
     }
 }
 
@@ -186,8 +186,8 @@ struct RowPairs<'a> {
 }
 
 impl<'a> RowPairs<'a> {
-    fn row_cells(&self, y: usize, next: bool) -> (&'a [Cell], &'a [u32]) {
-        let (buffer, links) = if next { self.next } else { self.shown };
+    fn row_cells(&self, y: usize, is_next: bool) -> (&'a [Cell], &'a [u32]) {
+        let (buffer, links) = if is_next { self.next } else { self.shown };
         let cells = y * self.width..(y + 1) * self.width;
         (&buffer.content[cells.clone()], &links[cells])
     }

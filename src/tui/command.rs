@@ -38,7 +38,7 @@ pub enum Command {
     /// Replaces the conversation so far by a summary.
     Compact,
     /// Explains dry runs.
-    Dry,
+    DryRunHelp,
     /// Shows the rehearsal, and applies or discards it.
     Rehearsal,
     /// Sends a failed request again.
@@ -94,7 +94,7 @@ pub const COMMANDS: &[CommandRow] = &[
     command_row(Command::Mode, &["mode"], "Set permission mode: plan, ask, auto, full", Some(Action::ChangeMode)),
     command_row(Command::Title, &["title", "rename"], "Rename the session: /title NAME", None),
     command_row(Command::Compact, &["compact", "summarise"], "Summarize older turns to free context", None),
-    command_row(Command::Dry, &["dry"], "Explain dry runs and how to start one", None),
+    command_row(Command::DryRunHelp, &["dry"], "Explain dry runs and how to start one", None),
     command_row(Command::Rehearsal, &["rehearsal"], "Review, apply or discard the rehearsal", None),
     command_row(Command::Retry, &["retry", "again"], "Retry a failed request", Some(Action::RetryNow)),
     command_row(Command::Stop, &["stop"], "Stop the turn", Some(Action::Stop)),
@@ -127,11 +127,11 @@ pub fn parse(text: &str) -> Option<(Command, &str)> {
 /// starts with a space is not a command.
 pub fn find_unknown_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix('/')?.split(char::is_whitespace).next()?;
-    let mut letters = name.chars();
-    let plain = letters.next().is_some_and(char::is_alphabetic)
-        && letters.all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'));
-    let known = COMMANDS.iter().any(|row| row.names.contains(&name));
-    (plain && !known).then_some(name)
+    let mut chars = name.chars();
+    let is_name =
+        chars.next().is_some_and(char::is_alphabetic) && chars.all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    let is_known = COMMANDS.iter().any(|row| row.names.contains(&name));
+    (is_name && !is_known).then_some(name)
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_known_by_each_of_its_names() {
+    fn parses_a_command_by_each_of_its_names() {
         assert_eq!(parse("/quit"), Some((Command::Quit, "")));
         assert_eq!(parse("/title a b "), Some((Command::Title, "a b")));
         for text in ["quit", "/", "/nothing", "/usr/bin is a path", "/quit\nnow"] {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_command_and_is_none_is_told_from_a_path() {
+    fn finds_unknown_command_names_but_not_paths() {
         assert_eq!(find_unknown_name("/nosuch"), Some("nosuch"));
         assert_eq!(find_unknown_name("/no-such words\nmore"), Some("no-such"));
         for text in
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_means_two_things() {
+    fn command_names_are_unique() {
         let mut names: Vec<_> = COMMANDS.iter().flat_map(|row| row.names).collect();
         let count = names.len();
         names.sort();

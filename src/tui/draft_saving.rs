@@ -22,9 +22,11 @@ impl DraftSaving {
     }
 
     /// Restores the prompt of this question from the saved text, or creates a new one.
-    pub(super) fn restore_question(&self, call: &CallId, asked: &Questions) -> QuestionPrompt {
-        let mut kept =
-            self.saved.questions.iter().map(|text| QuestionPrompt::from_saved_json(call.clone(), asked, text));
-        kept.find(|card| !card.to_saved_json().is_empty()).unwrap_or_else(|| QuestionPrompt::new(call.clone(), asked))
+    pub(super) fn restore_question(&self, call: &CallId, questions: &Questions) -> QuestionPrompt {
+        let mut saved_prompts =
+            self.saved.questions.iter().map(|text| QuestionPrompt::from_saved_json(call.clone(), questions, text));
+        saved_prompts
+            .find(|prompt| !prompt.to_saved_json().is_empty())
+            .unwrap_or_else(|| QuestionPrompt::new(call.clone(), questions))
     }
 }

@@ -27,10 +27,10 @@ pub fn notification_bytes(text: &str) -> Vec<u8> {
 }
 
 /// Returns the user's editor as words: the setting, `$VISUAL`, `$EDITOR` or `vi`. Never passed to a shell.
-pub fn find_editor(set: Option<&str>, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<String> {
-    let named = |name| variable(name).and_then(|value| value.into_string().ok());
-    let all = [set.map(str::to_owned), named("VISUAL"), named("EDITOR")];
-    let text = all.into_iter().flatten().find(|text| !text.trim().is_empty());
+pub fn find_editor(configured: Option<&str>, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<String> {
+    let read_variable = |name| variable(name).and_then(|value| value.into_string().ok());
+    let candidates = [configured.map(str::to_owned), read_variable("VISUAL"), read_variable("EDITOR")];
+    let text = candidates.into_iter().flatten().find(|text| !text.trim().is_empty());
     split_command(&text.unwrap_or_else(|| "vi".to_owned()))
 }
 
@@ -77,9 +77,9 @@ pub fn run_in_foreground(command: &[OsString], folder: &Path) -> io::Result<()> 
         .current_dir(folder)
         .spawn()
         .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
-    let own = rustix::process::Pid::from_child(&child);
+    let child_pid = rustix::process::Pid::from_child(&child);
     let status = loop {
-        let (_, status) = match waitpid(Some(own), WaitOptions::UNTRACED) {
+        let (_, status) = match waitpid(Some(child_pid), WaitOptions::UNTRACED) {
             Err(rustix::io::Errno::INTR) => continue,
             waited => waited?.ok_or_else(|| io::Error::other(format!("{name} was lost")))?,
         };
@@ -88,7 +88,7 @@ pub fn run_in_foreground(command: &[OsString], folder: &Path) -> io::Result<()> 
         }
         kill_process(rustix::process::getpid(), Signal::STOP)?;
         // It was continued together with this program, or must be continued now.
-        let _ = kill_process(own, Signal::CONT);
+        let _ = kill_process(child_pid, Signal::CONT);
     };
     match (status.exit_status(), status.terminating_signal()) {
         (Some(0), _) => Ok(()),
@@ -107,8 +107,8 @@ pub fn edit_text(editor: &[String], text: &str, folder: &Path) -> io::Result<Str
     let mut command: Vec<OsString> = editor.iter().map(OsString::from).collect();
     command.push(file.path().into());
     run_in_foreground(&command, folder)?;
-    let written = std::fs::read_to_string(file.path())?;
-    Ok(written.strip_suffix('\n').map(str::to_owned).unwrap_or(written))
+    let edited = std::fs::read_to_string(file.path())?;
+    Ok(edited.strip_suffix('\n').map(str::to_owned).unwrap_or(edited))
 }
 
 /// Opens a web address with the system's opener, without waiting for it.
@@ -132,10 +132,10 @@ pub fn open_picture(file: &Path) -> io::Result<()> {
     }
 }
 
-fn spawn_opener(what: &OsStr) -> io::Result<()> {
+fn spawn_opener(target: &OsStr) -> io::Result<()> {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut child = Command::new(opener)
-        .arg(what)
+        .arg(target)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -153,8 +153,8 @@ mod tests {
     #[track_caller]
     fn assert_editor_command(editor: &str, expected: &str) {
         let command = editor_command(&split_command(editor), Path::new("/p/my file.rs"), Some(7));
-        let shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-        assert_eq!(shown.join("|"), expected);
+        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        assert_eq!(words.join("|"), expected);
     }
 
     #[test]
@@ -171,10 +171,11 @@ mod tests {
 
     #[test]
     fn editor_is_the_setting_then_visual_then_editor() {
-        let only = |name: &'static str| move |asked: &str| (asked == name).then(|| OsString::from("nano -w"));
-        assert_eq!(find_editor(None, &only("VISUAL")), ["nano", "-w"]);
-        assert_eq!(find_editor(None, &only("EDITOR")), ["nano", "-w"]);
-        assert_eq!(find_editor(Some("hx"), &only("VISUAL")), ["hx"]);
+        let only_variable =
+            |name: &'static str| move |requested: &str| (requested == name).then(|| OsString::from("nano -w"));
+        assert_eq!(find_editor(None, &only_variable("VISUAL")), ["nano", "-w"]);
+        assert_eq!(find_editor(None, &only_variable("EDITOR")), ["nano", "-w"]);
+        assert_eq!(find_editor(Some("hx"), &only_variable("VISUAL")), ["hx"]);
         assert_eq!(find_editor(Some(" "), &|_| None), ["vi"]);
     }
 

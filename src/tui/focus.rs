@@ -42,7 +42,7 @@ fn prompt_scope(state: &State) -> Option<Scope> {
         return Some(Scope::Queue);
     }
     state.open_prompt().map(|prompt| match prompt.kind {
-        PromptKind::Approval(ref card) if card.is_choosing_scope() => Scope::GrantScope,
+        PromptKind::Approval(ref approval) if approval.is_choosing_scope() => Scope::GrantScope,
         PromptKind::Approval(_) => Scope::Approval,
         PromptKind::Question(_) => Scope::Question,
         PromptKind::Trust(_) => Scope::Trust,
@@ -80,9 +80,12 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
     if state.is_typing_in_prompt() {
         scopes.insert(0, Scope::TextField);
     }
-    let again = state.can_retry() && !matches!(current_focus(state), Focus::Overlay | Focus::Search);
+    let can_retry = state.can_retry() && !matches!(current_focus(state), Focus::Overlay | Focus::Search);
     // Users know the editing keys; the keys that open everything else come first.
-    let at = scopes.iter().position(|scope| *scope == Scope::Composer).unwrap_or(scopes.len());
-    scopes.splice(at..at, again.then_some(Scope::FailedRequest).into_iter().chain([Scope::Anywhere]));
+    let insert_index = scopes.iter().position(|scope| *scope == Scope::Composer).unwrap_or(scopes.len());
+    scopes.splice(
+        insert_index..insert_index,
+        can_retry.then_some(Scope::FailedRequest).into_iter().chain([Scope::Anywhere]),
+    );
     scopes
 }

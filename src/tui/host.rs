@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 pub trait Host: Send {
     /// Starts a request and returns at once. Work that takes time runs elsewhere and its result arrives as a
     /// `HostReply` on the channel that was given to the screen.
-    fn start_request(&mut self, wish: HostRequest);
+    fn start_request(&mut self, request: HostRequest);
 }
 
 /// Request of the screen to the rest of the program.
@@ -141,7 +141,7 @@ pub enum TrustRequest {
     /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, always and soon.
     Inspect {
         /// True if the user asked to see them.
-        asked: bool,
+        is_user_request: bool,
     },
     /// Trust these files of the project in this folder: the user has seen them. Reply: `TrustChanged`, or
     /// `ProjectFiles` if they have changed since.
@@ -149,7 +149,7 @@ pub enum TrustRequest {
         /// The project's folder.
         folder: PathBuf,
         /// The files as the user saw them: [`ProjectFiles::signature`](crate::config::project_files::ProjectFiles::signature).
-        seen: Vec<(String, Digest)>,
+        files: Vec<(String, Digest)>,
     },
     /// Revoke all trust in the project in this folder. Reply: `TrustChanged`.
     Revoke(PathBuf),
@@ -162,11 +162,11 @@ pub enum HostReply {
     /// Sessions with messages that match a search.
     SearchResults {
         /// The text searched for.
-        words: String,
+        query: String,
         /// All matches so far: session and matching line.
-        lines: Vec<(SessionId, String)>,
+        matches: Vec<(SessionId, String)>,
         /// True if the search is complete.
-        whole: bool,
+        is_complete: bool,
     },
     /// A session was opened.
     Opened(Box<Opened>),
@@ -179,7 +179,7 @@ pub enum HostReply {
         /// All paths found so far.
         names: Vec<String>,
         /// Completeness of the list.
-        gathered: ListState,
+        completeness: ListState,
     },
     /// Status of each link target.
     LinkStatuses(Vec<(LinkTarget, LinkStatus)>),
@@ -198,12 +198,12 @@ pub enum HostReply {
         /// Origin of the grant.
         by: Decider,
         /// Error if the rule was not saved.
-        failed: Option<String>,
+        error: Option<String>,
     },
     /// A rule was deleted from its file.
     RuleRevoked {
         /// Description of the rule.
-        what: String,
+        description: String,
         /// Origin of the request.
         by: Decider,
     },
@@ -212,9 +212,9 @@ pub enum HostReply {
     /// Project files that would change what aye does.
     ProjectFiles {
         /// The files.
-        brought: Box<ProjectFiles>,
+        files: Box<ProjectFiles>,
         /// Reason of the inspection.
-        why: InspectionReason,
+        reason: InspectionReason,
     },
     /// Rehearsal of a session, or the reason it cannot be shown.
     Rehearsal(Result<Rehearsal, String>),
@@ -225,7 +225,7 @@ pub enum HostReply {
         /// Trusted instructions of the project to the model.
         instructions: Arc<Vec<Instructions>>,
         /// Rules in effect now.
-        rules: agent::Event,
+        rules_event: agent::Event,
     },
     /// Error of a change of trust, as one sentence.
     TrustFailed(String),

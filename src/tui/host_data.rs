@@ -8,7 +8,7 @@ pub struct Rehearsal {
     /// Session of the dry run.
     pub session: SessionId,
     /// Changed files and rehearsed calls.
-    pub staging: DryRunSummary,
+    pub summary: DryRunSummary,
 }
 
 /// Reason of an inspection of the project.
@@ -62,7 +62,7 @@ pub struct Models {
     /// Models of the current provider.
     pub listed: ModelList,
     /// Models of other profiles and servers.
-    pub others: Vec<ModelRow>,
+    pub other_models: Vec<ModelRow>,
 }
 
 /// Models of the current provider.

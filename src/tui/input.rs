@@ -29,7 +29,7 @@ const ENTER_DELAY: Duration = Duration::from_millis(5);
 /// The reading thread. It ends when this is dropped, so that an editor can use the terminal.
 pub struct Input {
     /// Dropped to end the thread.
-    wake: Option<PipeWriter>,
+    stop_sender: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -37,16 +37,17 @@ impl Input {
     /// Starts to read standard input; `parser` holds what was read before. The channel needs no bound: users type few
     /// events, and pastes arrive in bounded pieces.
     pub fn start(events: UnboundedSender<Event>, parser: Parser) -> io::Result<Self> {
-        let (woken, wake) = io::pipe()?;
-        let thread =
-            std::thread::Builder::new().name("keyboard".into()).spawn(move || run_reader(&woken, &events, parser))?;
-        Ok(Self { wake: Some(wake), thread: Some(thread) })
+        let (stop_receiver, stop_sender) = io::pipe()?;
+        let thread = std::thread::Builder::new()
+            .name("keyboard".into())
+            .spawn(move || run_reader(&stop_receiver, &events, parser))?;
+        Ok(Self { stop_sender: Some(stop_sender), thread: Some(thread) })
     }
 }
 
 impl Drop for Input {
     fn drop(&mut self) {
-        self.wake = None;
+        self.stop_sender = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -56,42 +57,43 @@ impl Drop for Input {
 /// Result of waiting for the terminal.
 enum WaitResult {
     Input,
-    Nothing,
+    NoInput,
     Stop,
-    Gone,
+    TerminalLost,
 }
 
-fn run_reader(woken: &PipeReader, events: &UnboundedSender<Event>, mut parser: Parser) {
-    let mut bursts = PasteDetector::default();
-    let mut last = Instant::now();
+fn run_reader(stop_receiver: &PipeReader, event_sender: &UnboundedSender<Event>, mut parser: Parser) {
+    let mut detector = PasteDetector::default();
+    let mut last_input = Instant::now();
     loop {
-        let patience = match () {
-            () if bursts.is_waiting() => Some(ENTER_DELAY),
+        let max_wait = match () {
+            () if detector.is_waiting() => Some(ENTER_DELAY),
             () if parser.is_pasting() => Some(PASTE_TIMEOUT),
             () if parser.is_waiting() => Some(SEQUENCE_TIMEOUT),
             () => None,
         };
-        let happened = match wait_for_input(woken, patience) {
+        let new_events = match wait_for_input(stop_receiver, max_wait) {
             WaitResult::Stop => return,
-            WaitResult::Gone => vec![Event::TerminalLost],
-            WaitResult::Nothing if bursts.is_waiting() => bursts.end_wait(),
-            WaitResult::Nothing => bursts.handle_input(parser.end_wait(), Instant::now()),
+            WaitResult::TerminalLost => vec![Event::TerminalLost],
+            WaitResult::NoInput if detector.is_waiting() => detector.end_wait(),
+            WaitResult::NoInput => detector.handle_input(parser.end_wait(), Instant::now()),
             WaitResult::Input => match read_stdin() {
                 Ok(bytes) if bytes.is_empty() => vec![Event::TerminalLost],
                 Ok(bytes) => {
-                    let typed = parser.is_pasting() && bytes.len() <= MAX_KEY_BYTES && last.elapsed() >= PASTE_GAP;
-                    let mut sent = if typed { parser.end_wait() } else { Vec::new() };
-                    sent.extend(parser.parse_bytes(&bytes));
-                    last = Instant::now();
-                    bursts.handle_input(sent, last)
+                    let is_paste_end_lost =
+                        parser.is_pasting() && bytes.len() <= MAX_KEY_BYTES && last_input.elapsed() >= PASTE_GAP;
+                    let mut inputs = if is_paste_end_lost { parser.end_wait() } else { Vec::new() };
+                    inputs.extend(parser.parse_bytes(&bytes));
+                    last_input = Instant::now();
+                    detector.handle_input(inputs, last_input)
                 }
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
                 Err(_) => vec![Event::TerminalLost],
             },
         };
-        for event in happened {
-            let lost = matches!(event, Event::TerminalLost);
-            if events.send(event).is_err() || lost {
+        for event in new_events {
+            let is_terminal_lost = matches!(event, Event::TerminalLost);
+            if event_sender.send(event).is_err() || is_terminal_lost {
                 return;
             }
         }
@@ -99,16 +101,18 @@ fn run_reader(woken: &PipeReader, events: &UnboundedSender<Event>, mut parser: P
 }
 
 /// Waits for input. Reads only when there is some: reading a closed terminal would loop forever.
-fn wait_for_input(woken: &PipeReader, patience: Option<Duration>) -> WaitResult {
+fn wait_for_input(stop_receiver: &PipeReader, max_wait: Option<Duration>) -> WaitResult {
     let stdin = io::stdin();
-    let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
-    let timeout = patience.and_then(|patience| Timespec::try_from(patience).ok());
+    let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN), PollFd::new(stop_receiver, PollFlags::IN)];
+    let timeout = max_wait.and_then(|max_wait| Timespec::try_from(max_wait).ok());
     match poll(&mut fds, timeout.as_ref()) {
-        Err(rustix::io::Errno::INTR) => WaitResult::Nothing,
-        Err(_) => WaitResult::Gone,
-        Ok(0) => WaitResult::Nothing,
+        Err(rustix::io::Errno::INTR) => WaitResult::NoInput,
+        Err(_) => WaitResult::TerminalLost,
+        Ok(0) => WaitResult::NoInput,
         Ok(_) if !fds[1].revents().is_empty() => WaitResult::Stop,
-        Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => WaitResult::Gone,
+        Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
+            WaitResult::TerminalLost
+        }
         Ok(_) => WaitResult::Input,
     }
 }

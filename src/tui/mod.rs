@@ -79,7 +79,7 @@ pub struct Start {
     /// Open the session list at startup, for this purpose.
     pub session_picker: Option<PickedAction>,
     /// Result of querying the terminal at startup.
-    pub early: StartupInput,
+    pub startup_input: StartupInput,
     /// Notices for the user, such as warnings about the settings.
     pub notices: Vec<String>,
     /// Returns whether a panic of the current thread is caught, so that the screen continues.
@@ -94,9 +94,9 @@ pub struct Exit {
     /// Its title; `None` if it is empty.
     pub title: Option<String>,
     /// Signal that ended the program, or SIGHUP if the terminal was lost.
-    pub ended_by: Option<i32>,
+    pub exit_signal: Option<i32>,
     /// Reason the session could not be saved, and the entries that are lost.
-    pub lost: Option<String>,
+    pub loss: Option<String>,
     /// File the session was written to because its own file cannot be written.
     pub saved_to: Option<PathBuf>,
 }

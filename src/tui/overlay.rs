@@ -74,7 +74,7 @@ pub struct RehearsalView {
     /// Session of the dry run.
     pub session: SessionId,
     /// Result of the dry run.
-    pub staging: Arc<DryRunSummary>,
+    pub summary: Arc<DryRunSummary>,
     /// Action of each row.
     pub actions: Vec<RowAction>,
     /// Action to run once the rehearsal is loaded; `None` to show it.
@@ -154,20 +154,20 @@ pub enum RehearsalPart {
 }
 
 impl RehearsalPart {
-    fn lay_out_part(&self, staging: &DryRunSummary, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let all_outside = 0..staging.outside.changes.len();
+    fn lay_out_part(&self, summary: &DryRunSummary, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let all_outside = 0..summary.outside.changes.len();
         let (changes, outside, steps) = match self {
-            Self::All => (0..staging.changes.len(), all_outside, 0..staging.calls.len()),
-            Self::Changes(of) => (of.clone(), 0..0, 0..0),
-            Self::Outside(at) => (0..0, *at..at + 1, 0..0),
-            Self::Step(at) => (0..0, 0..0, *at..at + 1),
+            Self::All => (0..summary.changes.len(), all_outside, 0..summary.calls.len()),
+            Self::Changes(range) => (range.clone(), 0..0, 0..0),
+            Self::Outside(index) => (0..0, *index..index + 1, 0..0),
+            Self::Step(index) => (0..0, 0..0, *index..index + 1),
         };
-        let changes = staging.changes.get(changes).unwrap_or_default();
-        let steps = staging.calls.get(steps).unwrap_or_default();
-        let changes = changes.iter().map(|altered| rehearsal_lines::change_lines(altered, width, theme));
+        let changes = summary.changes.get(changes).unwrap_or_default();
+        let steps = summary.calls.get(steps).unwrap_or_default();
+        let changes = changes.iter().map(|change| rehearsal_lines::change_lines(change, width, theme));
         let steps = steps.iter().map(|step| rehearsal_lines::step_lines(step, true, width, theme));
-        let outside = staging.outside.changes.get(outside).unwrap_or_default();
-        let outside = outside.iter().map(|one| rehearsal_lines::outside_change_lines(one, width, theme));
+        let outside = summary.outside.changes.get(outside).unwrap_or_default();
+        let outside = outside.iter().map(|change| rehearsal_lines::outside_change_lines(change, width, theme));
         let parts: Vec<_> = changes.chain(outside).chain(steps).collect();
         parts.join(&Line::default())
     }
@@ -176,17 +176,17 @@ impl RehearsalPart {
 impl Reader {
     /// Returns the text as lines of this width.
     pub fn lay_out_text(&self, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
-        let mut laid = self.layout.borrow_mut();
-        if laid.0 != width {
+        let mut cached = self.layout.borrow_mut();
+        if cached.0 != width {
             let lines = match &self.body {
                 ReaderBody::Terminal => output::lay_out_output(&self.text, theme.text, theme, width),
                 ReaderBody::Plain => wrap::wrap_plain(&self.text, theme.text, width),
                 ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &|_| false, &|_| None).lines,
-                ReaderBody::Rehearsal(staging, chosen) => chosen.lay_out_part(staging, width, theme),
+                ReaderBody::Rehearsal(summary, part) => part.lay_out_part(summary, width, theme),
             };
-            *laid = (width, Arc::new(lines));
+            *cached = (width, Arc::new(lines));
         }
-        laid.1.clone()
+        cached.1.clone()
     }
 }
 
@@ -194,11 +194,11 @@ impl Reader {
 #[derive(Debug, Clone, Default)]
 pub struct Links {
     /// Links in reading order.
-    pub list: Vec<LinkLetter>,
+    pub links: Vec<LinkLetter>,
     /// Rows covered by toasts when the letters were assigned.
     pub toast_rows: u16,
     /// The chosen web address, shown for confirmation before it is opened.
-    pub confirming: Option<String>,
+    pub pending_address: Option<String>,
 }
 
 /// A link with its letter.
@@ -223,5 +223,5 @@ pub enum RowAction {
     /// Apply this much, with an approval prompt per group.
     Apply(ApplyOptions),
     /// Discard everything, after a confirmation.
-    Drop,
+    Discard,
 }

@@ -24,13 +24,13 @@ type RefusedProject = (PathBuf, Vec<(String, Digest)>);
 
 impl ProjectTrust {
     /// Records that the user does not trust these files.
-    pub fn record_refusal(&mut self, brought: &ProjectFiles) {
-        self.refused.retain(|(folder, _)| *folder != brought.folder);
-        self.refused.push((brought.folder.clone(), brought.signature()));
+    pub fn record_refusal(&mut self, files: &ProjectFiles) {
+        self.refused.retain(|(folder, _)| *folder != files.folder);
+        self.refused.push((files.folder.clone(), files.signature()));
     }
 
     /// Returns whether the user refused exactly these files before.
-    pub fn was_refused(&self, brought: &ProjectFiles) -> bool {
-        self.refused.iter().any(|(folder, seen)| *folder == brought.folder && *seen == brought.signature())
+    pub fn was_refused(&self, files: &ProjectFiles) -> bool {
+        self.refused.iter().any(|(folder, signature)| *folder == files.folder && *signature == files.signature())
     }
 }

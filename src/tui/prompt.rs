@@ -58,9 +58,9 @@ impl DrawnPrompt {
     /// Returns the position of the cursor if text is being typed in the prompt.
     pub fn cursor(&self) -> Option<Position> {
         match self {
-            Self::Approval(seen) => seen.cursor,
-            Self::Question(seen) => seen.cursor,
-            Self::Queue(seen) => seen.cursor,
+            Self::Approval(frame) => frame.cursor,
+            Self::Question(frame) => frame.cursor,
+            Self::Queue(frame) => frame.cursor,
             Self::Trust(_) => None,
         }
     }
@@ -70,8 +70,8 @@ impl Prompt {
     /// Returns the call of the prompt; `None` for the trust prompt.
     pub fn call(&self) -> Option<&CallId> {
         match &self.kind {
-            PromptKind::Approval(card) => Some(card.call()),
-            PromptKind::Question(card) => Some(card.call()),
+            PromptKind::Approval(prompt) => Some(prompt.call()),
+            PromptKind::Question(prompt) => Some(prompt.call()),
             PromptKind::Trust(_) => None,
         }
     }
@@ -79,9 +79,9 @@ impl Prompt {
     /// Returns when the prompt was first drawn.
     pub fn first_drawn(&self) -> Option<Duration> {
         match &self.kind {
-            PromptKind::Approval(card) => card.first_drawn(),
-            PromptKind::Question(card) => card.first_drawn(),
-            PromptKind::Trust(card) => card.first_drawn(),
+            PromptKind::Approval(prompt) => prompt.first_drawn(),
+            PromptKind::Question(prompt) => prompt.first_drawn(),
+            PromptKind::Trust(prompt) => prompt.first_drawn(),
         }
     }
 
@@ -89,30 +89,30 @@ impl Prompt {
     pub fn is_parked(&self) -> bool {
         match &self.kind {
             PromptKind::Approval(_) | PromptKind::Trust(_) => false,
-            PromptKind::Question(card) => card.is_parked(),
+            PromptKind::Question(prompt) => prompt.is_parked(),
         }
     }
 
     /// Returns whether text is being typed in the prompt.
     pub fn is_writing(&self) -> bool {
         match &self.kind {
-            PromptKind::Approval(card) => card.is_writing(),
-            PromptKind::Question(card) => card.is_writing(),
+            PromptKind::Approval(prompt) => prompt.is_writing(),
+            PromptKind::Question(prompt) => prompt.is_writing(),
             PromptKind::Trust(_) => false,
         }
     }
 
     /// Records what a frame showed. Returns true if this is the first frame that showed the prompt.
-    pub fn record_frame(&mut self, now: Duration, seen: DrawnPrompt) -> bool {
-        let before = self.first_drawn();
-        match (&mut self.kind, seen) {
-            (PromptKind::Approval(card), DrawnPrompt::Approval(seen)) => card.record_frame(now, seen),
-            (PromptKind::Question(card), DrawnPrompt::Question(seen)) => card.record_frame(now, seen),
-            (PromptKind::Trust(card), DrawnPrompt::Trust(seen)) => card.record_frame(now, seen),
+    pub fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) -> bool {
+        let drawn_before = self.first_drawn();
+        match (&mut self.kind, drawn) {
+            (PromptKind::Approval(prompt), DrawnPrompt::Approval(frame)) => prompt.record_frame(now, frame),
+            (PromptKind::Question(prompt), DrawnPrompt::Question(frame)) => prompt.record_frame(now, frame),
+            (PromptKind::Trust(prompt), DrawnPrompt::Trust(frame)) => prompt.record_frame(now, frame),
             (PromptKind::Approval(_), DrawnPrompt::Question(_) | DrawnPrompt::Queue(_) | DrawnPrompt::Trust(_))
             | (PromptKind::Question(_), DrawnPrompt::Approval(_) | DrawnPrompt::Queue(_) | DrawnPrompt::Trust(_))
             | (PromptKind::Trust(_), DrawnPrompt::Approval(_) | DrawnPrompt::Question(_) | DrawnPrompt::Queue(_)) => {}
         }
-        before.is_none() && self.first_drawn().is_some()
+        drawn_before.is_none() && self.first_drawn().is_some()
     }
 }

@@ -43,21 +43,21 @@ pub struct Screen {
     host: Box<dyn Host>,
     replies: mpsc::Receiver<HostReply>,
     signals: Signals,
-    _last_resort: ExitWatchdog,
-    began: Instant,
-    drawn: Option<Instant>,
+    _exit_watchdog: ExitWatchdog,
+    started_at: Instant,
+    last_frame: Option<Instant>,
     /// Urgency of the next frame.
     urgency: Urgency,
-    ended_by: Option<i32>,
-    left: bool,
+    exit_signal: Option<i32>,
+    has_quit: bool,
     /// File the session was written to instead of its own.
     saved_to: Option<PathBuf>,
 }
 
 /// Returns whether erasing uses the current background colour; only `screen` uses the terminal's default.
-fn erase_fills() -> bool {
-    let is_screen = |term: String| term.starts_with("screen");
-    std::env::var_os("TMUX").is_some() || !std::env::var("TERM").is_ok_and(is_screen)
+fn erase_uses_background() -> bool {
+    let is_gnu_screen = |term: String| term.starts_with("screen");
+    std::env::var_os("TMUX").is_some() || !std::env::var("TERM").is_ok_and(is_gnu_screen)
 }
 
 /// Signal streams.
@@ -67,7 +67,7 @@ struct Signals {
     suspend: Signal,
     resume: Signal,
     /// Time at which another program released the terminal.
-    terminal_returned: Option<Instant>,
+    terminal_returned_at: Option<Instant>,
 }
 
 /// Reason the loop woke up.
@@ -83,20 +83,20 @@ enum WakeReason {
 
 impl Signals {
     fn new() -> io::Result<Self> {
-        let end = |kind: SignalKind| Ok::<_, io::Error>((signal(kind)?, kind.as_raw_value()));
+        let signal_stream = |kind: SignalKind| Ok::<_, io::Error>((signal(kind)?, kind.as_raw_value()));
         let tstp = SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw());
         let cont = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
         Ok(Self {
             resized: signal(SignalKind::window_change())?,
             ending: [
-                end(SignalKind::terminate())?,
-                end(SignalKind::hangup())?,
-                end(SignalKind::interrupt())?,
-                end(SignalKind::quit())?,
+                signal_stream(SignalKind::terminate())?,
+                signal_stream(SignalKind::hangup())?,
+                signal_stream(SignalKind::interrupt())?,
+                signal_stream(SignalKind::quit())?,
             ],
             suspend: signal(tstp)?,
             resume: signal(cont)?,
-            terminal_returned: None,
+            terminal_returned_at: None,
         })
     }
 }
@@ -106,11 +106,11 @@ impl Screen {
     pub fn open_screen(start: Start) -> anyhow::Result<Self> {
         let signals = Signals::new()?;
         let terminal = Terminal::take_over(start.settings.has_mouse, start.is_panic_caught)?;
-        let mut early = start.early;
-        early.raw.release_ownership();
-        let (back, events) = mpsc::unbounded_channel();
-        let (line, host, replies) = (start.link, start.host, start.replies);
-        let (state, first) = State::new(
+        let mut startup_input = start.startup_input;
+        startup_input.raw_mode.release_ownership();
+        let (event_sender, events) = mpsc::unbounded_channel();
+        let (link, host, replies) = (start.link, start.host, start.replies);
+        let (state, initial_effects) = State::new(
             start.agent,
             start.session,
             start.connection,
@@ -123,33 +123,33 @@ impl Screen {
         let mut screen = Self {
             state,
             cache: LayoutCache::default(),
-            canvas: Canvas::new(erase_fills()),
+            canvas: Canvas::new(erase_uses_background()),
             terminal,
             input: None,
             events,
-            event_sender: back,
-            link: line,
+            event_sender,
+            link,
             host,
             replies,
             signals,
-            _last_resort: ExitWatchdog::start_watching()?,
-            began: Instant::now(),
-            drawn: None,
+            _exit_watchdog: ExitWatchdog::start_watching()?,
+            started_at: Instant::now(),
+            last_frame: None,
             urgency: Urgency::Now,
-            ended_by: None,
-            left: false,
+            exit_signal: None,
+            has_quit: false,
             saved_to: None,
         };
         screen.canvas.invalidate();
         screen.update_size();
         screen.draw_frame();
         let mut parser = Parser::default();
-        let before = [early.bytes, input::startup::read_buffered()].concat();
-        for event in input::startup::to_events(parser.parse_bytes(&before)) {
+        let early_bytes = [startup_input.bytes, input::startup::read_buffered()].concat();
+        for event in input::startup::to_events(parser.parse_bytes(&early_bytes)) {
             screen.handle_event(event);
         }
         screen.input = Some(Input::start(screen.event_sender.clone(), parser)?);
-        screen.run_effects(first);
+        screen.run_effects(initial_effects);
         let effects =
             update::apply_start_options(&mut screen.state, start.first_message, start.approvals, start.session_picker);
         screen.run_effects(effects);
@@ -159,10 +159,10 @@ impl Screen {
 
     /// Runs the screen until the user leaves it.
     pub async fn run_loop(mut self) -> anyhow::Result<Exit> {
-        while !self.left {
-            let woken = self.wait_for_wake().await;
-            self.handle_event(Event::Tick(self.began.elapsed()));
-            match woken {
+        while !self.has_quit {
+            let reason = self.wait_for_wake().await;
+            self.handle_event(Event::Tick(self.started_at.elapsed()));
+            match reason {
                 WakeReason::Input(event) => self.handle_event(*event),
                 WakeReason::Resized => self.update_size(),
                 WakeReason::Suspended => self.suspend_program().await?,
@@ -175,7 +175,7 @@ impl Screen {
                 self.handle_event(Event::InputIdle);
             }
             let now = Instant::now();
-            if self.urgency.draw_time(self.drawn, now).is_some_and(|at| at <= now) {
+            if self.urgency.draw_time(self.last_frame, now).is_some_and(|draw_time| draw_time <= now) {
                 self.draw_frame();
             }
         }
@@ -184,22 +184,22 @@ impl Screen {
             .session
             .title()
             .map(|title| crate::chat::result_origin::mark_dry_run(title, agent.is_dry_run()).into_owned());
-        let said = !self.state.agent.session.entries().is_empty();
+        let has_entries = !self.state.agent.session.entries().is_empty();
         Ok(Exit {
             session: self.state.session.id.clone(),
-            title: title.filter(|_| said),
-            ended_by: self.ended_by,
-            lost: self.describe_loss(),
+            title: title.filter(|_| has_entries),
+            exit_signal: self.exit_signal,
+            loss: self.describe_loss(),
             saved_to: self.saved_to,
         })
     }
 
     /// Waits for the first event; input has priority.
     async fn wait_for_wake(&mut self) -> WakeReason {
-        let until = self.next_wake();
+        let wake_time = self.next_wake();
         let timer = async move {
-            match until {
-                Some(at) => tokio::time::sleep_until(at.into()).await,
+            match wake_time {
+                Some(time) => tokio::time::sleep_until(time.into()).await,
                 None => std::future::pending().await,
             }
         };
@@ -222,15 +222,15 @@ impl Screen {
 
     /// Returns when to wake up without an event: for a delayed frame, or for the state. `None` while nothing moves.
     fn next_wake(&self) -> Option<Instant> {
-        let frame = self.urgency.draw_time(self.drawn, self.began);
-        let wish = self.state.next_change().map(|at| self.began + at);
-        frame.into_iter().chain(wish).min()
+        let frame = self.urgency.draw_time(self.last_frame, self.started_at);
+        let state_change = self.state.next_change().map(|time| self.started_at + time);
+        frame.into_iter().chain(state_change).min()
     }
 
     /// Handles all events that are already waiting, so that a burst costs one frame. Stops at a key.
     fn handle_waiting(&mut self) {
         for _ in 0..MAX_BATCH {
-            if self.left {
+            if self.has_quit {
                 return;
             }
             if let Ok(event) = self.events.try_recv() {
@@ -259,27 +259,27 @@ impl Screen {
             Event::TerminalLost => return self.end_by_signal(HANGUP),
             event => event,
         };
-        let due = Urgency::from_event(&event);
+        let event_urgency = Urgency::from_event(&event);
         let effects = update::update(&mut self.state, &mut self.cache, event);
-        let moved = if self.state.take_moved() { Urgency::Soon } else { Urgency::NotNeeded };
-        self.urgency = self.urgency.max(due).max(moved);
+        let time_urgency = if self.state.take_changed_by_time() { Urgency::Soon } else { Urgency::NotNeeded };
+        self.urgency = self.urgency.max(event_urgency).max(time_urgency);
         self.run_effects(effects);
     }
 
     fn run_effects(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            let done = match effect {
+            let result = match effect {
                 Effect::Agent(effects) => {
-                    if let Some(trouble) = (self.link.run)(effects) {
+                    if let Some(error) = (self.link.run)(effects) {
                         if self.state.session.saving.unsaved().is_none() {
-                            self.send_notice(trouble);
+                            self.send_notice(error);
                         }
                         self.save_session();
                     }
                     Ok(())
                 }
-                Effect::Request(wish) => {
-                    self.host.start_request(wish);
+                Effect::Request(request) => {
+                    self.host.start_request(request);
                     Ok(())
                 }
                 Effect::CopyText(text) => match external::clipboard_bytes(&text) {
@@ -308,11 +308,11 @@ impl Screen {
                 }
                 Effect::SaveTo(file) => self.save_session_to(file),
                 Effect::Quit => {
-                    self.left = true;
+                    self.has_quit = true;
                     Ok(())
                 }
             };
-            if let Err(error) = done {
+            if let Err(error) = result {
                 self.send_notice(error.to_string());
             }
         }
@@ -324,13 +324,13 @@ impl Screen {
     }
 
     fn end_by_signal(&mut self, signal: i32) {
-        self.ended_by = Some(signal);
-        self.left = true;
+        self.exit_signal = Some(signal);
+        self.has_quit = true;
         let effects = update::prepare_exit(&mut self.state);
         for effect in effects {
             match effect {
                 Effect::Agent(effects) => drop((self.link.run)(effects)),
-                Effect::Request(wish) => self.host.start_request(wish),
+                Effect::Request(request) => self.host.start_request(request),
                 _ => {}
             }
         }
@@ -357,15 +357,15 @@ impl Screen {
     fn draw_frame(&mut self) {
         let (width, height) = self.state.viewport.size;
         let mut buffer = self.canvas.empty_buffer(width, height);
-        let shown = view::draw_screen(&self.state, &mut self.cache, &mut buffer);
+        let frame = view::draw_screen(&self.state, &mut self.cache, &mut buffer);
         self.urgency = Urgency::NotNeeded;
-        self.drawn = Some(Instant::now());
-        let bytes = self.canvas.encode_frame(buffer, &shown.links, shown.cursor);
+        self.last_frame = Some(Instant::now());
+        let bytes = self.canvas.encode_frame(buffer, &frame.links, frame.cursor);
         if !bytes.is_empty() && terminal::write_bytes(bytes).is_err() {
             // The terminal is closed.
             self.end_by_signal(HANGUP);
         }
-        if update::record_frame(&mut self.state, self.began.elapsed(), shown.prompt) {
+        if update::record_frame(&mut self.state, self.started_at.elapsed(), frame.prompt) {
             self.urgency = Urgency::Soon;
         }
         self.request_link_checks();

@@ -32,9 +32,9 @@ pub enum UnsavedChoice {
 impl Saving {
     /// Records the result of an attempt. Returns true if everything is saved now and was not before.
     pub fn record_result(&mut self, unsaved: Option<Unsaved>, now: Duration) -> bool {
-        let was = std::mem::replace(&mut self.unsaved, unsaved);
+        let previous = std::mem::replace(&mut self.unsaved, unsaved);
         self.next_attempt = now.saturating_add(RETRY_INTERVAL);
-        was.is_some() && self.unsaved.is_none()
+        previous.is_some() && self.unsaved.is_none()
     }
 
     /// Returns the unsaved entries, if any.
@@ -49,7 +49,7 @@ impl Saving {
 
     /// Returns whether to save now, and schedules the next attempt.
     pub fn take_due(&mut self, now: Duration) -> bool {
-        let is_due = self.next_attempt().is_some_and(|at| at <= now);
+        let is_due = self.next_attempt().is_some_and(|time| time <= now);
         if is_due {
             self.next_attempt = now.saturating_add(RETRY_INTERVAL);
         }

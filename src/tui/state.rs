@@ -93,9 +93,9 @@ impl State {
         settings: Settings,
         (unsent, history, notices): (UnsentText, Vec<String>, Vec<String>),
     ) -> (Self, Vec<Effect>) {
-        let mut complete = Completion::default();
-        complete.set_commands(COMMANDS.iter().map(|row| Candidate::new(row.names[0], row.help)).collect());
-        complete.set_topics(TOPICS.iter().map(|topic| Candidate::new(topic.name, topic.title())).collect());
+        let mut completion = Completion::default();
+        completion.set_commands(COMMANDS.iter().map(|row| Candidate::new(row.names[0], row.help)).collect());
+        completion.set_topics(TOPICS.iter().map(|topic| Candidate::new(topic.name, topic.title())).collect());
         let mut composer = Composer::new("Write a message, / for commands, @ for files");
         composer.set_history(history);
         let mut state = Self {
@@ -105,43 +105,44 @@ impl State {
             theme,
             keys,
             settings,
-            input: UserInput::new(composer, complete),
+            input: UserInput::new(composer, completion),
             prompts: Prompts::default(),
             notices: Notices::default(),
             local_servers: Vec::new(),
             viewport: Viewport::default(),
             timing: Timing::default(),
         };
-        state.notices.warnings = notices.into_iter().map(|words| Warning { text: words, session: None }).collect();
+        state.notices.warnings = notices.into_iter().map(|text| Warning { text, session: None }).collect();
         state.restore_unsent(unsent);
         state.sync_prompt();
-        let first = if state.session.connection.is_tour {
+        let initial_effects = if state.session.connection.is_tour {
             vec![Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))]
         } else {
             Vec::new()
         };
-        (state, first)
+        (state, initial_effects)
     }
 
     /// Shows a notification.
-    pub fn show_notice(&mut self, words: &str, kind: Kind) {
-        self.notices.toasts.push(kind, words, self.timing.now);
+    pub fn show_notice(&mut self, text: &str, kind: Kind) {
+        self.notices.toasts.push(kind, text, self.timing.now);
         match kind {
             Kind::Info | Kind::Setting => {}
-            Kind::Warning | Kind::Error => self.notices.record_warning(words, &self.session.id),
+            Kind::Warning | Kind::Error => self.notices.record_warning(text, &self.session.id),
         }
     }
 
     /// Returns the warnings of startup and of this session, oldest first. Those of other sessions do not apply here.
     pub fn current_warnings(&self) -> impl Iterator<Item = &str> {
-        let here = |warned: &&Warning| warned.session.as_ref().is_none_or(|session| *session == self.session.id);
-        self.notices.warnings.iter().filter(here).map(|warned| warned.text.as_str())
+        let is_current =
+            |warning: &&Warning| warning.session.as_ref().is_none_or(|session| *session == self.session.id);
+        self.notices.warnings.iter().filter(is_current).map(|warning| warning.text.as_str())
     }
 
     /// Returns the inputs of the transcript's layout.
     pub fn layout_context(&self) -> LayoutContext<'_> {
-        let side = if self.viewport.size.0 > 2 { 2 } else { 0 };
-        let width = usize::from(self.viewport.size.0.saturating_sub(side)).max(1);
+        let margin = if self.viewport.size.0 > 2 { 2 } else { 0 };
+        let width = usize::from(self.viewport.size.0.saturating_sub(margin)).max(1);
         LayoutContext {
             agent: &self.agent,
             theme: &self.theme,
@@ -149,19 +150,19 @@ impl State {
             now: self.timing.now,
             activity_start: self.timing.activity_start,
             sub_agent_starts: &self.timing.sub_agent_starts,
-            pace: &self.timing.pace,
+            timing: &self.timing.pace,
             keys: &self.keys,
         }
     }
 
     /// Returns whether a request can be sent again now: one that waits for a retry, or the last one if it failed.
     pub fn can_retry(&self) -> bool {
-        let waits = self.timing.pace.current_wait(&self.agent, self.timing.now);
-        matches!(waits, Some(Wait::Countdown { .. })) || self.agent.can_retry_turn() || self.agent.has_sub_agent_retry()
+        let wait = self.timing.pace.current_wait(&self.agent, self.timing.now);
+        matches!(wait, Some(Wait::Countdown { .. })) || self.agent.can_retry_turn() || self.agent.has_sub_agent_retry()
     }
 
     /// Returns and resets whether the passing of time changed the screen.
-    pub(super) fn take_moved(&mut self) -> bool {
-        std::mem::take(&mut self.timing.has_moved)
+    pub(super) fn take_changed_by_time(&mut self) -> bool {
+        std::mem::take(&mut self.timing.is_changed_by_time)
     }
 }

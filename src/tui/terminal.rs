@@ -27,45 +27,45 @@ type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send + 'static>;
 
 /// The terminal while it is taken over; restores it when dropped.
 pub struct Terminal {
-    mouse: bool,
+    has_mouse: bool,
     /// The panic hook before ours.
-    hook: std::sync::Arc<Hook>,
+    previous_hook: std::sync::Arc<Hook>,
 }
 
 impl Terminal {
     /// Takes over the terminal: raw mode, alternate screen, bracketed paste, focus reports, and the mouse if wanted.
     /// From here on a panic in any thread restores it before it is printed, unless `is_panic_caught` returns true in
     /// that thread.
-    pub fn take_over(mouse: bool, is_panic_caught: fn() -> bool) -> io::Result<Self> {
+    pub fn take_over(has_mouse: bool, is_panic_caught: fn() -> bool) -> io::Result<Self> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "this is not a terminal. Use `aye -p \"…\"` to print a reply",
             ));
         }
-        let hook = std::sync::Arc::new(std::panic::take_hook());
-        let before = hook.clone();
-        let own = std::thread::current().id();
+        let previous_hook = std::sync::Arc::new(std::panic::take_hook());
+        let chained_hook = previous_hook.clone();
+        let screen_thread = std::thread::current().id();
         std::panic::set_hook(Box::new(move |info| {
             // A panic inside a tool call is reported to the model, and the screen continues.
             if is_panic_caught() {
                 return;
             }
             restore_terminal();
-            before(info);
+            chained_hook(info);
             // A panic in this thread unwinds to the end; after one in another thread the screen would hang.
-            if std::thread::current().id() != own {
+            if std::thread::current().id() != screen_thread {
                 std::process::exit(PANIC_EXIT_CODE);
             }
         }));
-        let terminal = Self { mouse, hook };
-        terminal.take_again()?;
+        let terminal = Self { has_mouse, previous_hook };
+        terminal.retake()?;
         Ok(terminal)
     }
 
     /// Takes the terminal again after `hand_over`. The caller has to redraw everything.
-    pub fn take_again(&self) -> io::Result<()> {
-        let _one = MODES_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    pub fn retake(&self) -> io::Result<()> {
+        let _lock = MODES_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         enable_raw_mode()?;
         IS_TAKEN.store(true, Ordering::SeqCst);
         let mut bytes = Vec::new();
@@ -78,7 +78,7 @@ impl Terminal {
         )?;
         // Disable reordering of right-to-left text by the terminal, so that no text moves a border.
         bytes.extend_from_slice(b"\x1b[8l");
-        if self.mouse {
+        if self.has_mouse {
             // Presses, wheel and drags: reports of every other move would wake the program.
             bytes.extend_from_slice(b"\x1b[?1002h\x1b[?1006h");
         }
@@ -86,7 +86,7 @@ impl Terminal {
     }
 
     /// Releases the terminal for a while, to an editor or the shell.
-    pub fn hand_over(&self) {
+    pub fn release(&self) {
         restore_terminal();
     }
 }
@@ -95,15 +95,15 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         restore_terminal();
         if !std::thread::panicking() {
-            let before = self.hook.clone();
-            std::panic::set_hook(Box::new(move |info| before(info)));
+            let previous_hook = self.previous_hook.clone();
+            std::panic::set_hook(Box::new(move |info| previous_hook(info)));
         }
     }
 }
 
 /// Restores the terminal, once. Errors are ignored: it may be gone.
 fn restore_terminal() {
-    let _one = MODES_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _lock = MODES_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !IS_TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
@@ -142,9 +142,9 @@ pub fn title_bytes(text: &str) -> Vec<u8> {
 
 /// Writes these bytes in one call, without the buffer of the standard library.
 pub fn write_bytes(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    stdout.flush()
 }
 
 #[cfg(test)]

@@ -16,5 +16,5 @@ pub struct Timing {
     /// Speed of the reply.
     pub pace: ReplyTiming,
     /// True if the passing of time changed the screen.
-    pub(super) has_moved: bool,
+    pub(super) is_changed_by_time: bool,
 }

@@ -19,20 +19,17 @@ const SAVE_INTERVAL_IN_QUESTION: Duration = Duration::from_millis(400);
 
 impl State {
     /// Restores the unsent text of a session that is opened.
-    pub(super) fn restore_unsent(&mut self, kept: UnsentText) {
-        let mut unsent = kept.clone();
+    pub(super) fn restore_unsent(&mut self, saved: UnsentText) {
+        let mut unsent = saved.clone();
         // The ability to write files does not depend on the session.
-        self.input.draft_saving = DraftSaving {
-            saved: kept,
-            last_error: self.input.draft_saving.last_error.take(),
-            ..DraftSaving::default()
-        };
+        self.input.draft_saving =
+            DraftSaving { saved, last_error: self.input.draft_saving.last_error.take(), ..DraftSaving::default() };
         unsent.remove_sent(self.agent.session.entries());
         if !unsent.approval.is_empty() {
-            let written = std::mem::take(&mut unsent.approval);
-            unsent.add_to_draft(&written);
-            let words = "The call waiting for approval was not run. Text typed in its prompt is now in the composer.";
-            self.show_notice(words, Kind::Info);
+            let approval_text = std::mem::take(&mut unsent.approval);
+            unsent.add_to_draft(&approval_text);
+            let notice = "The call waiting for approval was not run. Text typed in its prompt is now in the composer.";
+            self.show_notice(notice, Kind::Info);
         }
         self.input.composer.restore(&unsent.draft);
         self.agent.restore_queue(unsent.queue);
@@ -40,9 +37,9 @@ impl State {
 
     /// Saves changes: at once if a message was sent, answered or queued, otherwise after a moment. `is_touched` means
     /// that this event was input of the user.
-    pub(super) fn save_unsent_if_due(&mut self, is_touched: bool) -> Option<Effect> {
+    pub(super) fn save_unsent_if_due(&mut self, is_user_input: bool) -> Option<Effect> {
         let is_stale = self.is_saved_text_stale();
-        if is_touched && self.may_hold_unsent() || is_stale {
+        if is_user_input && self.may_hold_unsent() || is_stale {
             self.input.draft_saving.changed_at.get_or_insert(self.timing.now);
         }
         match self.next_unsent_save() {
@@ -68,21 +65,27 @@ impl State {
 
     /// Returns the time of the next save; `None` without a change.
     pub(super) fn next_unsent_save(&self) -> Option<Duration> {
-        let pause = match &self.prompts.current {
+        let interval = match &self.prompts.current {
             Some(Prompt { kind: PromptKind::Question(_), .. }) => SAVE_INTERVAL_IN_QUESTION,
             Some(_) | None => SAVE_INTERVAL,
         };
-        let behind = self.input.draft_saving.changed_at?;
-        Some(self.input.draft_saving.saved_at.map_or(Duration::ZERO, |handed| handed + pause).max(behind + DEBOUNCE))
+        let changed_at = self.input.draft_saving.changed_at?;
+        Some(
+            self.input
+                .draft_saving
+                .saved_at
+                .map_or(Duration::ZERO, |saved_at| saved_at + interval)
+                .max(changed_at + DEBOUNCE),
+        )
     }
 
     /// Handles the result of a write. Of several errors in a row the user sees only the first.
-    pub(super) fn handle_unsent_saved(&mut self, trouble: Option<String>) {
-        if let (Some(why), None) = (&trouble, &self.input.draft_saving.last_error) {
-            let words = format!("Cannot save unsent text: {why}. It is kept in memory and saving is retried.");
-            self.show_notice(&words, Kind::Warning);
+    pub(super) fn handle_unsent_saved(&mut self, error: Option<String>) {
+        if let (Some(reason), None) = (&error, &self.input.draft_saving.last_error) {
+            let notice = format!("Cannot save unsent text: {reason}. It is kept in memory and saving is retried.");
+            self.show_notice(&notice, Kind::Warning);
         }
-        self.input.draft_saving.last_error = trouble;
+        self.input.draft_saving.last_error = error;
     }
 
     /// Collects all unsent text.
@@ -92,16 +95,17 @@ impl State {
             draft.clear();
         }
         // A message from the command line waits until the trust prompt is answered.
-        let says = &self.session.trust.first_message;
-        if !says.trim().is_empty() {
-            let between = if draft.is_empty() { "" } else { "\n\n" };
-            draft.insert(0, DraftPart::Typed(format!("{says}{between}").into()));
+        let first_message = &self.session.trust.first_message;
+        if !first_message.trim().is_empty() {
+            let separator = if draft.is_empty() { "" } else { "\n\n" };
+            draft.insert(0, DraftPart::Typed(format!("{first_message}{separator}").into()));
         }
-        let front = self.prompts.current.as_ref().and_then(|prompt| match &prompt.kind {
-            PromptKind::Question(card) => Some(card),
+        let current_question = self.prompts.current.as_ref().and_then(|prompt| match &prompt.kind {
+            PromptKind::Question(question) => Some(question),
             PromptKind::Approval(_) | PromptKind::Trust(_) => None,
         });
-        let questions = front.into_iter().chain(&self.prompts.parked_questions).map(QuestionPrompt::to_saved_json);
+        let questions =
+            current_question.into_iter().chain(&self.prompts.parked_questions).map(QuestionPrompt::to_saved_json);
         UnsentText {
             draft,
             queue: self.agent.queued_messages.clone(),
@@ -113,12 +117,12 @@ impl State {
 
     /// Returns the denial message or the arguments being typed in the approval prompt or in the queue over it.
     fn text_typed_in_approval(&self) -> Option<String> {
-        if let Some(list) = &self.prompts.open_queue {
-            return list.written_denial().map(str::to_owned);
+        if let Some(queue) = &self.prompts.open_queue {
+            return queue.written_denial().map(str::to_owned);
         }
-        let PromptKind::Approval(card) = &self.prompts.current.as_ref()?.kind else { return None };
-        let waiting = self.agent.waiting_calls().find_map(|waiting| waiting.approval_call(card.call()))?;
-        card.written_reply(&waiting.name)
+        let PromptKind::Approval(approval) = &self.prompts.current.as_ref()?.kind else { return None };
+        let call = self.agent.waiting_calls().find_map(|waiting_call| waiting_call.approval_call(approval.call()))?;
+        approval.written_reply(&call.name)
     }
 
     /// Returns whether a key can have changed unsent text. Scrolling through a transcript sets no timer.

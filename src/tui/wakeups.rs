@@ -12,21 +12,23 @@ const HOLD_TIME: Duration = Duration::from_millis(12);
 impl State {
     /// Returns when the screen changes by itself next; `None` while nothing moves.
     pub fn next_change(&self) -> Option<Duration> {
-        let spin = self.agent.is_busy().then(|| {
-            if let Some(second) = self.timing.pace.next_tick(&self.agent, self.timing.now) {
-                return second;
+        let activity_tick = self.agent.is_busy().then(|| {
+            if let Some(next_second) = self.timing.pace.next_tick(&self.agent, self.timing.now) {
+                return next_second;
             }
-            let since = self.timing.now.saturating_sub(self.timing.activity_start).as_millis();
+            let elapsed_ms = self.timing.now.saturating_sub(self.timing.activity_start).as_millis();
             self.timing.activity_start
-                + SPINNER_INTERVAL * u32::try_from(since / SPINNER_INTERVAL.as_millis() + 1).unwrap_or(u32::MAX)
+                + SPINNER_INTERVAL * u32::try_from(elapsed_ms / SPINNER_INTERVAL.as_millis() + 1).unwrap_or(u32::MAX)
         });
-        let until = |listening| match listening {
-            Some(Listening::Until(at)) => Some(at),
+        let listening_start = |listening| match listening {
+            Some(Listening::Until(time)) => Some(time),
             Some(Listening::Ready | Listening::Unseen | Listening::Unsent) | None => None,
         };
-        let card = until(self.prompt_listening()).or_else(|| until(self.confirmation_listening()));
-        spin.into_iter()
-            .chain(card)
+        let prompt_change =
+            listening_start(self.prompt_listening()).or_else(|| listening_start(self.confirmation_listening()));
+        activity_tick
+            .into_iter()
+            .chain(prompt_change)
             .chain(self.held_key_deadline())
             .chain(self.next_unsent_save())
             .chain(self.session.saving.next_attempt())
@@ -36,6 +38,6 @@ impl State {
 
     /// Returns when the key held back is handled as a key press.
     pub fn held_key_deadline(&self) -> Option<Duration> {
-        self.input.held_key.map(|(_, at)| at + HOLD_TIME)
+        self.input.held_key.map(|(_, pressed_at)| pressed_at + HOLD_TIME)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
-use crate::support::terminal_session::{calls_after, says};
+use crate::support::terminal_session::{calls_answer_after, text_answer};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use std::time::Duration;
 fn question_reply() -> Answer {
     let questions =
         json!([{ "question": "Which clock?", "keyword": "clock", "options": ["paused", "real"], "allow_text": false }]);
-    calls_after(Duration::ZERO, &[("ask_question", json!({ "questions": questions }))])
+    calls_answer_after(Duration::ZERO, &[("ask_question", json!({ "questions": questions }))])
 }
 
 async fn run_headless(service: &Service, setup: Setup) -> (String, String, i32) {
@@ -19,12 +19,12 @@ async fn run_headless(service: &Service, setup: Setup) -> (String, String, i32) 
         .env("OPENAI_BASE_URL", &service.base_url)
         .env("OPENAI_API_KEY", "sk-test-key-1234567890")
         .env("AYE_MODEL", "m");
-    tokio::task::spawn_blocking(move || setup.print("")).await.unwrap()
+    tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap()
 }
 
 /// Reads the file of the only session.
-fn session(place: &Path) -> Vec<u8> {
-    let files = std::fs::read_dir(place.join("home/aye/data/sessions")).unwrap();
+fn read_session_file(root: &Path) -> Vec<u8> {
+    let files = std::fs::read_dir(root.join("home/aye/data/sessions")).unwrap();
     let mut files = files.map(|file| file.unwrap().path());
     let file = files.find(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
     std::fs::read(file.expect("a session is kept")).unwrap()
@@ -34,9 +34,9 @@ fn session(place: &Path) -> Vec<u8> {
 fn write_invalid_files(project: &Path) -> Vec<(&'static str, &'static str)> {
     let write = |name: &str, bytes: &[u8]| std::fs::write(project.join(name), bytes).unwrap();
     let mut files = Vec::new();
-    let mut one = |name: &'static str, bytes: &[u8], said: &'static str| {
+    let mut one = |name: &'static str, bytes: &[u8], expected_text: &'static str| {
         write(name, bytes);
-        files.push((name, said));
+        files.push((name, expected_text));
     };
     one("empty", b"", "it is empty; expected the JSON that -p printed");
     one("blank", b" \n\t\n", "it is empty; expected");
@@ -80,22 +80,22 @@ fn write_invalid_files(project: &Path) -> Vec<(&'static str, &'static str)> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r16_refuses_an_invalid_answer_file_and_keeps_the_question_waiting() {
-    let service = Service::start([question_reply(), says("Good.")]).await;
+    let service = Service::start([question_reply(), text_answer("Good.")]).await;
     let setup = Setup::new(&["-p", "go"]);
-    let place = setup.place.clone();
+    let root = setup.root.clone();
     assert_eq!(run_headless(&service, setup).await.2, 3);
-    let before = session(place.path());
+    let before = read_session_file(root.path());
     let harmless = |text: &str| text.chars().all(|c| c == '\n' || !(c.is_control() || c == '\u{202e}'));
-    for (file, said) in write_invalid_files(&place.path().join("project")) {
-        let (out, err, code) = run_headless(&service, Setup::again(&place, &["-p", "-c", "--answers", file])).await;
+    for (file, said) in write_invalid_files(&root.path().join("project")) {
+        let (out, err, code) = run_headless(&service, Setup::with_home(&root, &["-p", "-c", "--answers", file])).await;
         assert!(code == 2 && out.is_empty(), "{file}: {code} {out} {err}");
         assert!(err.contains(said) && harmless(&err), "{file}: {err:?}");
         assert!(err.len() < 2_000, "{file}: an error of {} bytes", err.len());
-        assert!(session(place.path()) == before, "{file} changed the session");
+        assert!(read_session_file(root.path()) == before, "{file} changed the session");
     }
     // A byte order mark is accepted.
-    let setup = Setup::again(&place, &["-p", "-c", "--answers", "marked"]);
-    let (out, err, code) = run_headless(&service, setup.has("marked", "\u{feff}{\"clock\": \"real\"}")).await;
+    let setup = Setup::with_home(&root, &["-p", "-c", "--answers", "marked"]);
+    let (out, err, code) = run_headless(&service, setup.with_file("marked", "\u{feff}{\"clock\": \"real\"}")).await;
     assert_eq!((out.as_str(), code), ("Good.\n", 0), "{err}");
 }
 
@@ -103,34 +103,34 @@ async fn r16_refuses_an_invalid_answer_file_and_keeps_the_question_waiting() {
 async fn r16_refuses_invalid_answers_before_sending_a_request() {
     let service = Service::start([]).await;
     let setup = Setup::new(&["-p", "go"]);
-    let place = setup.place.clone();
-    for (file, said) in write_invalid_files(&place.path().join("project")) {
+    let root = setup.root.clone();
+    for (file, said) in write_invalid_files(&root.path().join("project")) {
         // An error about the question itself is only found once the question is asked.
         if said.starts_with("clock") || said.starts_with("no question has") {
             continue;
         }
-        let (out, err, code) = run_headless(&service, Setup::again(&place, &["-p", "go", "--answers", file])).await;
+        let (out, err, code) = run_headless(&service, Setup::with_home(&root, &["-p", "go", "--answers", file])).await;
         assert!(code == 2 && out.is_empty() && err.contains(said), "{file}: {code} {out} {err}");
     }
     assert_eq!(service.received().len(), 0, "no request was sent");
-    let started = std::fs::read_dir(place.path().join("home/aye/data/sessions")).map_or(0, |folder| folder.count());
+    let started = std::fs::read_dir(root.path().join("home/aye/data/sessions")).map_or(0, |folder| folder.count());
     assert_eq!(started, 0, "no session was started");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_answers_from_a_slow_pipe() {
-    let service = Service::start([question_reply(), says("Good.")]).await;
+    let service = Service::start([question_reply(), text_answer("Good.")]).await;
     let setup = Setup::new(&["-p", "go"]);
-    let place = setup.place.clone();
+    let root = setup.root.clone();
     assert_eq!(run_headless(&service, setup).await.2, 3);
     // As a shell does for `<(…)`: both ends are open before the program starts, and the text arrives later.
     let script = "exec 3<>\"$0\"; (sleep 0.3; printf '{\"clock\": \"real\"}' >&3) & exec 4<\"$0\" 3>&-; \"$@\" 3>&-";
-    let project = place.path().join("project");
+    let project = root.path().join("project");
     let pipe = project.join("slow");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let base = service.base_url.clone();
-    let home = place.path().join("home/aye");
-    let done = tokio::task::spawn_blocking(move || {
+    let home = root.path().join("home/aye");
+    let output = tokio::task::spawn_blocking(move || {
         Command::new("sh")
             .args(["-c", script])
             .arg(&pipe)
@@ -149,6 +149,6 @@ async fn reads_answers_from_a_slow_pipe() {
     })
     .await
     .unwrap();
-    let err = String::from_utf8_lossy(&done.stderr);
-    assert_eq!((String::from_utf8_lossy(&done.stdout).as_ref(), done.status.code()), ("Good.\n", Some(0)), "{err}");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((String::from_utf8_lossy(&output.stdout).as_ref(), output.status.code()), ("Good.\n", Some(0)), "{err}");
 }

@@ -3,7 +3,7 @@
 use crate::support::program::{Program, Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files;
-use crate::support::terminal_session::{say, says};
+use crate::support::terminal_session::{submit_message, text_answer};
 use tokio::runtime::Runtime;
 
 const KEY: &str = "sk-printed-1234567890";
@@ -16,7 +16,7 @@ fn start_service(answers: Vec<Answer>) -> (Runtime, Service) {
 
 /// Configures and selects a profile with these further settings.
 fn with_profile(setup: Setup, service: &Service, lines: &str) -> Setup {
-    let folder = setup.place.path().join("home/aye/config");
+    let folder = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&folder).unwrap();
     let text = format!(
         "[model]\nprofile = \"p\"\n[profiles.p]\nbase_url = \"{}\"\nmodel = \"m\"\n{lines}\n",
@@ -28,7 +28,7 @@ fn with_profile(setup: Setup, service: &Service, lines: &str) -> Setup {
 
 /// Writes a script into the user's home.
 fn write_program(setup: &Setup, name: &str, script: &str) {
-    let file = setup.place.path().join("home").join(name);
+    let file = setup.root.path().join("home").join(name);
     stored_files::write_script(&file, script);
 }
 
@@ -40,9 +40,9 @@ fn list_keys(service: &Service) -> Vec<String> {
 
 #[test]
 fn r57_reports_an_unusable_key_in_one_line_and_sends_nothing() {
-    let (_runtime, service) = start_service(vec![says("never")]);
+    let (_runtime, service) = start_service(vec![text_answer("never")]);
     let check = |setup: Setup, expected: &str, code: i32| {
-        let (out, err, exit) = setup.print("");
+        let (out, err, exit) = setup.run_piped("");
         assert_eq!((out.as_str(), exit), ("", code), "{err}");
         assert!(err.contains(expected) && !err.contains("cret"), "{expected}: {err}");
         assert_eq!(err.lines().count(), 1, "{err}");
@@ -75,7 +75,7 @@ fn r57_reports_an_unusable_key_in_one_line_and_sends_nothing() {
     let missing = with_profile(Setup::new(&["-p", "hi"]), &service, "key_command = [\"/none/such\"]");
     check(missing, "the key command /none/such failed (127): cannot start the program: No such file", 1);
     let damaged = with_profile(Setup::new(&["-p", "hi"]), &service, "");
-    let keys = damaged.place.path().join("home/aye/config/credentials.toml");
+    let keys = damaged.root.path().join("home/aye/config/credentials.toml");
     let origin = service.base_url.trim_end_matches("/v1");
     std::fs::write(&keys, format!("\"{origin}\" = \"se\\ncret\"\n")).unwrap();
     check(damaged, "the key you entered: the key contains a line break", 2);
@@ -83,36 +83,37 @@ fn r57_reports_an_unusable_key_in_one_line_and_sends_nothing() {
 
 #[test]
 fn key_command_runs_in_the_home_folder_without_a_terminal() {
-    let (_runtime, service) = start_service(vec![says("Fine.")]);
+    let (_runtime, service) = start_service(vec![text_answer("Fine.")]);
     let setup = with_profile(Setup::new(&[]), &service, "key_command = [\"~/give\", \"one two\", \"$HOME\"]");
     let sees = "{ pwd; echo \"$1|$2|$#\"; (: < /dev/tty) 2>/dev/null && echo tty || echo none; cat; } > ~/seen";
     write_program(&setup, "give", &format!("{sees}; echo \"  {KEY}  \"; echo second-line"));
     let mut program = setup.start();
     program.until("Connected to");
-    say(&mut program, "hello");
+    submit_message(&mut program, "hello");
     program.until("Fine.");
-    program.keys("\x04");
+    program.press_keys("\x04");
     program.wait_for_exit();
     assert_eq!(list_keys(&service), [format!("Bearer {KEY}")]);
-    let home = program.place.path().join("home");
-    let seen = std::fs::read_to_string(home.join("seen")).unwrap();
-    assert_eq!(seen, format!("{}\none two|$HOME|2\nnone\n", home.canonicalize().unwrap().display()));
-    assert_eq!(stored_files::find_files_with(program.place.path(), KEY), [home.join("give")]);
+    let home = program.root.path().join("home");
+    let content = std::fs::read_to_string(home.join("seen")).unwrap();
+    assert_eq!(content, format!("{}\none two|$HOME|2\nnone\n", home.canonicalize().unwrap().display()));
+    assert_eq!(stored_files::find_files_with(program.root.path(), KEY), [home.join("give")]);
 }
 
 #[test]
 fn key_command_runs_on_the_first_request_and_after_a_rejection() {
     let refused = Answer::body(401, "application/json", &[], r#"{"error":{"message":"expired"}}"#);
-    let (_runtime, service) = start_service(vec![says("One."), says("Two."), refused, says("Three.")]);
+    let (_runtime, service) =
+        start_service(vec![text_answer("One."), text_answer("Two."), refused, text_answer("Three.")]);
     let setup = with_profile(Setup::new(&[]), &service, "key_command = \"~/give\"");
     write_program(&setup, "give", "echo x >> ~/asked; echo \"key-number-$(wc -l < ~/asked | tr -d ' ')\"");
-    let asked = setup.place.path().join("home/asked");
+    let asked = setup.root.path().join("home/asked");
     let mut program = setup.start();
     program.until("from the command ~/give");
     program.wait_ms(100);
     assert!(!asked.exists(), "the key command ran before a request was sent");
     for (words, reply) in [("first", "One."), ("second", "Two."), ("third", "Three.")] {
-        say(&mut program, words);
+        submit_message(&mut program, words);
         program.until(reply);
     }
     let key = |number: usize| format!("Bearer key-number-{number}");
@@ -122,21 +123,21 @@ fn key_command_runs_on_the_first_request_and_after_a_rejection() {
 
 #[test]
 fn hanging_key_command_ends_with_the_turn_or_the_program() {
-    let (_runtime, service) = start_service(vec![says("never")]);
+    let (_runtime, service) = start_service(vec![text_answer("never")]);
     for quits in [false, true] {
         let seconds = unique_sleep_seconds();
         let setup = with_profile(Setup::new(&[]), &service, "key_command = \"~/give\"");
         write_sleeping_program(&setup, seconds);
         let mut program = setup.start();
         program.until("Connected to");
-        say(&mut program, "hello");
-        program.until_that("the key command runs", |_| count_sleeping(seconds) == 1);
-        program.types("still ");
+        submit_message(&mut program, "hello");
+        program.until_condition("the key command runs", |_| count_sleeping(seconds) == 1);
+        program.type_text("still ");
         program.until("still");
         if quits {
             program.signal(rustix::process::Signal::KILL);
         } else {
-            program.keys("\x1b");
+            program.press_keys("\x1b");
             program.until("stopped");
         }
         wait_until_none_sleeps(seconds);
@@ -153,11 +154,11 @@ fn key_command_has_a_time_limit() {
     if crate::support::pick_count(1, 0) == 0 {
         return crate::support::report_skipped("it takes long; AYE_TEST_THOROUGH=1 runs it");
     }
-    let (_runtime, service) = start_service(vec![says("never")]);
+    let (_runtime, service) = start_service(vec![text_answer("never")]);
     let seconds = unique_sleep_seconds();
     let setup = with_profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give\"");
     write_program(&setup, "give", &format!("sleep {seconds}; echo late"));
-    let (out, err, exit) = setup.print("");
+    let (out, err, exit) = setup.run_piped("");
     assert_eq!((out.as_str(), exit), ("", 1));
     assert!(err.contains("did not finish within 10 s and was stopped"), "{err}");
     wait_until_none_sleeps(seconds);
@@ -166,12 +167,12 @@ fn key_command_has_a_time_limit() {
 
 #[test]
 fn background_process_of_a_key_command_keeps_running() {
-    let (_runtime, service) = start_service(vec![says("Fine.")]);
+    let (_runtime, service) = start_service(vec![text_answer("Fine.")]);
     let setup = with_profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give\"");
     let seconds = unique_sleep_seconds();
     write_program(&setup, "give", &format!("sleep {seconds} & echo $! > ~/agent; echo {KEY}"));
-    let agent = setup.place.path().join("home/agent");
-    let (out, err, exit) = setup.print("");
+    let agent = setup.root.path().join("home/agent");
+    let (out, err, exit) = setup.run_piped("");
     assert_eq!((out.as_str(), err.as_str(), exit), ("Fine.\n", "", 0));
     for _ in 0..500 {
         // The background process may not have started `sleep` yet.
@@ -188,16 +189,16 @@ fn background_process_of_a_key_command_keeps_running() {
 
 #[test]
 fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
-    let (_one, old) = start_service(vec![says("Old.")]);
-    let (_two, new) = start_service(vec![says("New."), says("Newer.")]);
+    let (_one, old) = start_service(vec![text_answer("Old.")]);
+    let (_two, new) = start_service(vec![text_answer("New."), text_answer("Newer.")]);
     let setup = with_profile(Setup::new(&[]), &old, "key_env = \"MY_KEY\"");
     let mut program = setup.size(100, 30).start();
     program.until("Connected to");
     let open_key_input = |program: &mut Program| {
-        program.keys("\x1bc");
+        program.press_keys("\x1bc");
         program.until("Enter an API key");
-        program.types("enter a key");
-        program.keys("\r");
+        program.type_text("enter a key");
+        program.press_keys("\r");
         program.until("╭─ Enter API key");
     };
     open_key_input(&mut program);
@@ -205,18 +206,18 @@ fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
         if typed == KEY {
             open_key_input(&mut program);
         }
-        program.keys(&format!("\x1b[200~{typed}\x1b[201~"));
-        program.keys("\r");
+        program.press_keys(&format!("\x1b[200~{typed}\x1b[201~"));
+        program.press_keys("\r");
         program.until(expected);
     }
-    say(&mut program, "first");
+    submit_message(&mut program, "first");
     program.until("Old.");
     assert_eq!(list_keys(&old), [format!("Bearer {KEY}")]);
-    program.keys("\x04");
+    program.press_keys("\x04");
     program.wait_for_exit();
-    let place = program.place.clone();
-    let moved = with_profile(Setup::again(&place, &["-p", "hi"]), &new, "key_env = \"MY_KEY\"");
-    let (out, err, exit) = moved.print("");
+    let root = program.root.clone();
+    let moved = with_profile(Setup::with_home(&root, &["-p", "hi"]), &new, "key_env = \"MY_KEY\"");
+    let (out, err, exit) = moved.run_piped("");
     assert_eq!((out.as_str(), exit), ("New.\n", 0));
     let (from, to) = (old.base_url.trim_end_matches("/v1"), new.base_url.trim_end_matches("/v1"));
     assert!(
@@ -231,9 +232,9 @@ fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
 
 #[test]
 fn reports_wrong_settings_and_uses_the_rest() {
-    let (_runtime, service) = start_service(vec![says("Fine.")]);
+    let (_runtime, service) = start_service(vec![text_answer("Fine.")]);
     let check = |lines: &str, expected: &[&str]| {
-        let (out, err, exit) = with_profile(Setup::new(&["-p", "hi"]), &service, lines).print("");
+        let (out, err, exit) = with_profile(Setup::new(&["-p", "hi"]), &service, lines).run_piped("");
         assert_eq!((out.as_str(), exit), ("Fine.\n", 0), "{lines}: {err}");
         let lines: Vec<&str> = err.lines().collect();
         assert_eq!(lines.len(), expected.len(), "{err}");
@@ -266,16 +267,16 @@ fn reports_wrong_settings_and_uses_the_rest() {
     check("max_tokens_parameter = \"null\"", &["profiles.p.max_tokens_parameter has no value; remove the line"]);
     check("[profiles.other]\nbase_url = \"not an address\"", &["profiles.other.base_url has an invalid value"]);
     assert!(service.received().iter().all(|request| request.header("x-good").is_none()), "some headers were sent");
-    let (_, err, exit) = with_profile(Setup::new(&["-p", "hi", "--profile", "azure"]), &service, "").print("");
+    let (_, err, exit) = with_profile(Setup::new(&["-p", "hi", "--profile", "azure"]), &service, "").run_piped("");
     assert_eq!(exit, 2);
     assert!(err.contains("profiles.azure.base_url contains the placeholder RESOURCE"), "{err}");
 }
 
 #[test]
 fn sends_configured_parameters_and_omits_configured_fields() {
-    let (_runtime, service) = start_service(vec![says("Fine.")]);
+    let (_runtime, service) = start_service(vec![text_answer("Fine.")]);
     let lines = "parameters = { temperature = 0.5, nested = { a = [1, true] } }\nomit_parameters = [\"stream_options\"]\nheaders = { X-One = \"1\" }";
-    let (_, err, exit) = with_profile(Setup::new(&["-p", "hi"]), &service, lines).print("");
+    let (_, err, exit) = with_profile(Setup::new(&["-p", "hi"]), &service, lines).run_piped("");
     assert_eq!((err.as_str(), exit), ("", 0));
     let request = &service.received()[0];
     assert_eq!(request.body["temperature"], 0.5);

@@ -36,7 +36,7 @@ async fn denied_call_does_nothing_and_the_model_receives_the_message() {
 async fn r24_does_not_overwrite_a_file_changed_while_the_prompt_was_open() {
     let mut scene =
         Scene::new([calls("edit_file", json!({ "path": "a.txt", "old_text": "one", "new_text": "two" })), says("Oh.")])
-            .has("a.txt", "one\n");
+            .with_file("a.txt", "one\n");
     scene.say("go").await;
     std::fs::write(scene.project().join("a.txt"), "one, but not the same\n").unwrap();
     scene.approve().await;
@@ -101,15 +101,15 @@ async fn r22_stopping_a_turn_ends_its_command() {
     let yes = Event::CallDecided { call: call.id.clone(), decision: Decision::Once, by };
     scene.apply_event(yes);
     while scene.state.pending()[0].latest_output.is_empty() {
-        scene.step().await;
+        scene.apply_next_event().await;
     }
     let pid: i32 = scene.state.pending()[0].latest_output.trim().parse().unwrap();
     scene.apply_event(Event::TurnInterrupted);
     assert!(scene.state.is_idle());
     let has_ended = || !std::path::Path::new(&format!("/proc/{pid}")).exists();
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     while !has_ended() {
-        assert!(is_within_limit(std::time::Duration::from_secs(3), began.elapsed()), "the command outlived its turn");
+        assert!(is_within_limit(std::time::Duration::from_secs(3), started.elapsed()), "the command outlived its turn");
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
 }

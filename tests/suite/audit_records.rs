@@ -12,21 +12,21 @@ use aye::chat::*;
 use aye::llm::scripted::{calls, says};
 use serde_json::{Value, json};
 
-fn runs(command: &str) -> aye::llm::scripted::Reply {
+fn command_reply(command: &str) -> aye::llm::scripted::Reply {
     calls("bash_exec", json!({ "command": command }))
 }
 
 /// A scene in which a command waits for approval.
 async fn waiting_scene(command: &str, files: &[(&str, &str)]) -> Scene {
-    let mut scene = Scene::new([runs(command), says("Oh.")]);
+    let mut scene = Scene::new([command_reply(command), says("Oh.")]);
     for (path, text) in files {
-        scene = scene.has(path, text);
+        scene = scene.with_file(path, text);
     }
     scene.say("go").await;
     scene
 }
 
-fn preconditions(scene: &Scene) -> Preconditions {
+fn last_preconditions(scene: &Scene) -> Preconditions {
     let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else { panic!("nothing waits") };
     plan.preconditions.clone()
 }
@@ -75,11 +75,11 @@ async fn r08_command_does_not_run_if_its_paths_name_other_files() {
         }),
     ];
     for (at, (command, swap)) in swaps.into_iter().enumerate() {
-        let mut scene = Scene::new([runs(command), says("Oh.")]);
+        let mut scene = Scene::new([command_reply(command), says("Oh.")]);
         for path in ["x.sh", "folder/x.sh"] {
-            scene = scene.has(path, "echo 1 > ran\n");
+            scene = scene.with_file(path, "echo 1 > ran\n");
         }
-        scene = scene.has("other.sh", "echo 2 > ran\n");
+        scene = scene.with_file("other.sh", "echo 2 > ran\n");
         symlink("x.sh", scene.project().join("link.sh")).unwrap();
         symlink("folder", scene.project().join("links")).unwrap();
         scene.say("go").await;
@@ -148,7 +148,7 @@ async fn unchanged_files_run_and_a_log_may_grow() {
 #[tokio::test]
 async fn r21_command_environment_is_exactly_what_its_prompt_lists() {
     let mut scene = waiting_scene("env -0 | sed -z 's/=.*//' | tr '\\0' '\\n'", &[]).await;
-    let named = preconditions(&scene).environment;
+    let named = last_preconditions(&scene).environment;
     assert!(named.iter().any(|name| name == "PATH") && named.is_sorted(), "{named:?}");
     scene.approve().await;
     let output = scene.last_tool_result();
@@ -168,7 +168,8 @@ async fn r21_command_environment_is_exactly_what_its_prompt_lists() {
 async fn r15_record_is_intact_for_approval_denial_edit_and_changed_file() {
     let write = |content: &str| calls("write_file", json!({ "path": "a.txt", "content": content }));
     let mut scene =
-        Scene::new([write("1\n"), write("2\n"), runs("sh x.sh"), runs("sleep 0"), says("Done.")]).has("x.sh", "true\n");
+        Scene::new([write("1\n"), write("2\n"), command_reply("sh x.sh"), command_reply("sleep 0"), says("Done.")])
+            .with_file("x.sh", "true\n");
     scene.say("go").await;
     scene.decide(Decision::Edited(json!({ "path": "a.txt", "content": "mine\n" }))).await;
     scene.approve().await;
@@ -177,11 +178,11 @@ async fn r15_record_is_intact_for_approval_denial_edit_and_changed_file() {
     scene.approve().await;
     scene.approve().await;
     assert_eq!(scene.file("a.txt").as_deref(), Some("mine\n"));
-    let kept = scene.log.entries.lock().unwrap().clone();
+    let stored = scene.log.entries.lock().unwrap().clone();
     // As read back from disk.
     let text = |entry: &Entry| serde_json::to_string(entry).unwrap();
-    let entries: Vec<Entry> = kept.iter().map(|entry| serde_json::from_str(&text(entry)).unwrap()).collect();
-    assert_eq!(entries, kept);
+    let entries: Vec<Entry> = stored.iter().map(|entry| serde_json::from_str(&text(entry)).unwrap()).collect();
+    assert_eq!(entries, stored);
     let records = collect_records(&entries);
     let outcomes: Vec<Value> = records.iter().map(|record| record.to_json(&|_| None)["outcome"].clone()).collect();
     assert_eq!(outcomes, ["done", "refused", "failed", "done"]);
@@ -196,23 +197,23 @@ async fn r15_record_is_intact_for_approval_denial_edit_and_changed_file() {
 
 #[test]
 fn r15_real_program_records_key_and_time_and_runs_no_changed_script() {
-    let answers = vec![script_call(), script_call(), terminal_session::says("I see.")];
+    let answers = vec![script_call(), script_call(), terminal_session::text_answer("I see.")];
     let (_runtime, _service, mut program) = terminal_session::start_session(answers, (90, 24), &[]);
     let script = program.project().join("x.sh");
     std::fs::write(&script, "echo 1 >> ran\n").unwrap();
-    terminal_session::say(&mut program, "go");
+    terminal_session::submit_message(&mut program, "go");
     program.until("$ sh ./x.sh");
     program.wait_ms(700);
-    program.keys("y");
+    program.press_keys("y");
     program.until("✓ bash_exec");
     program.until("$ sh ./x.sh");
     std::fs::write(&script, "echo 2 >> ran\n").unwrap();
     program.wait_ms(1300);
-    program.keys("y");
+    program.press_keys("y");
     program.until("I see.");
     assert_eq!(program.file("ran").as_deref(), Some("1\n"), "{}", program.screen());
     program.wait_ms(700);
-    terminal_session::say(&mut program, "/audit");
+    terminal_session::submit_message(&mut program, "/audit");
     let list = program.until("2 of 2");
     assert!(list.contains("✓ bash_exec  you approved, done"), "{list}");
     assert!(list.contains("✗ bash_exec  you approved, failed"), "{list}");
@@ -226,7 +227,7 @@ fn r15_real_program_records_key_and_time_and_runs_no_changed_script() {
     }
     let list = program.screen();
     assert_eq!(list.lines().filter(|line| clock(line)).count(), 2, "{list}");
-    let (out, _, _) = Setup::again(&program.place, &["audit", "--json"]).print("");
+    let (out, _, _) = Setup::with_home(&program.root, &["audit", "--json"]).run_piped("");
     let records: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(records.len(), 2, "{out}");
     for record in &records {
@@ -237,13 +238,14 @@ fn r15_real_program_records_key_and_time_and_runs_no_changed_script() {
 }
 
 fn script_call() -> Answer {
-    terminal_session::runs("sh ./x.sh")
+    terminal_session::command_answer("sh ./x.sh")
 }
 
 #[tokio::test]
 async fn r30_rehearsed_and_refused_calls_are_in_the_record() {
     let write = || calls("write_file", json!({ "path": "a.txt", "content": "1\n" }));
-    let mut scene = Scene::dry_run([write(), runs("sh x.sh"), write(), says("Done.")]).has("x.sh", "true\n");
+    let mut scene =
+        Scene::dry_run([write(), command_reply("sh x.sh"), write(), says("Done.")]).with_file("x.sh", "true\n");
     scene.say("go").await;
     let records: Vec<Value> =
         collect_records(scene.state.session.entries()).iter().map(|record| record.to_json(&|_| None)).collect();
@@ -273,27 +275,27 @@ fn hostile_call() -> Answer {
     Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done()
 }
 
-async fn run(setup: Setup, service: &Service) -> (String, String, i32) {
+async fn run_program(setup: Setup, service: &Service) -> (String, String, i32) {
     let setup = setup
         .env("OPENAI_BASE_URL", &service.base_url)
         .env("OPENAI_API_KEY", "sk-test-key-1234567890")
         .env("AYE_MODEL", "m");
-    tokio::task::spawn_blocking(move || setup.print("")).await.unwrap()
+    tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r15_audit_shows_the_last_session_or_the_named_one() {
-    let reply = || Answer::stream().says("I was not allowed.").finish("stop").done();
+    let reply = || Answer::stream().text("I was not allowed.").finish("stop").done();
     let service = Service::start([hostile_call(), reply()]).await;
     let setup = Setup::new(&["-p", "make it"]);
     stored_files::write_settings(&setup, stored_files::NO_TITLES);
-    let place = setup.place.clone();
-    let before = Setup::again(&place, &["audit"]);
-    let (_, err, code) = run(before, &service).await;
+    let root = setup.root.clone();
+    let before = Setup::with_home(&root, &["audit"]);
+    let (_, err, code) = run_program(before, &service).await;
     assert!(code == 2 && err.contains("no sessions in"), "{code} {err}");
-    assert_eq!(run(setup, &service).await.2, 3);
+    assert_eq!(run_program(setup, &service).await.2, 3);
 
-    let (out, err, code) = run(Setup::again(&place, &["audit"]), &service).await;
+    let (out, err, code) = run_program(Setup::with_home(&root, &["audit"]), &service).await;
     assert_eq!((err.as_str(), code), ("", 0));
     for text in [
         "1 call\n",
@@ -309,7 +311,7 @@ async fn r15_audit_shows_the_last_session_or_the_named_one() {
     assert!(harmless(&out), "R32: {out:?}");
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
 
-    let (out, _, code) = run(Setup::again(&place, &["audit", "--json"]), &service).await;
+    let (out, _, code) = run_program(Setup::with_home(&root, &["audit", "--json"]), &service).await;
     assert!(code == 0 && harmless(&out) && out.lines().count() == 1, "{out:?}");
     let record: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
@@ -325,28 +327,28 @@ async fn r15_audit_shows_the_last_session_or_the_named_one() {
     );
     assert!(record["asked_at"].as_u64().is_some_and(|at| at > 1_700_000_000_000), "{record}");
     let id = record["session"].as_str().unwrap();
-    let (again, _, _) = run(Setup::again(&place, &["audit", &id[..20], "--json"]), &service).await;
-    assert_eq!(again, out);
-    let (_, err, code) = run(Setup::again(&place, &["audit", "nothing"]), &service).await;
+    let (second_output, _, _) = run_program(Setup::with_home(&root, &["audit", &id[..20], "--json"]), &service).await;
+    assert_eq!(second_output, out);
+    let (_, err, code) = run_program(Setup::with_home(&root, &["audit", "nothing"]), &service).await;
     assert!(code == 2 && err.contains("no session matches nothing"), "{err}");
     assert_eq!(service.received().len(), 2, "aye audit sent a request");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r08_modified_record_is_reported() {
-    let reply = Answer::stream().says("I was not allowed.").finish("stop").done();
+    let reply = Answer::stream().text("I was not allowed.").finish("stop").done();
     let service = Service::start([hostile_call(), reply]).await;
     let setup = Setup::new(&["-p", "make it"]);
     stored_files::write_settings(&setup, stored_files::NO_TITLES);
-    let place = setup.place.clone();
-    run(setup, &service).await;
-    let folder = place.path().join("home/aye/data/sessions");
+    let root = setup.root.clone();
+    run_program(setup, &service).await;
+    let folder = root.path().join("home/aye/data/sessions");
     let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read_to_string(&file).unwrap();
     let seconds = "\"seconds\":30";
     assert!(text.contains(seconds));
     std::fs::write(&file, text.replace(seconds, "\"seconds\":31")).unwrap();
-    let (out, _, _) = run(Setup::again(&place, &["audit"]), &service).await;
+    let (out, _, _) = run_program(Setup::with_home(&root, &["audit"]), &service).await;
     assert!(out.contains("warning: 1 not as recorded"), "{out}");
     assert!(out.contains("warning: the recorded plan was modified"), "{out}");
 }

@@ -12,7 +12,7 @@ const ID: &str = "01JZZZZZZZZZZZZZZZZZZZZZZZ";
 /// Writes a session with a header of this version. A string is written as a raw line, anything else as an entry.
 fn write_session(version: u32, lines: &[Value]) -> (Setup, PathBuf) {
     let setup = Setup::new(&["audit"]);
-    let project = setup.place.path().join("project").canonicalize().unwrap();
+    let project = setup.root.path().join("project").canonicalize().unwrap();
     let mut text = json!({ "aye": version, "id": ID, "folder": project, "time": "2026-01-01T00:00:00Z",
         "model": "m", "dry_run": false })
     .to_string();
@@ -24,7 +24,7 @@ fn write_session(version: u32, lines: &[Value]) -> (Setup, PathBuf) {
         };
         writeln!(text, "{line}").unwrap();
     }
-    let folder = setup.place.path().join("home/aye/data/sessions");
+    let folder = setup.root.path().join("home/aye/data/sessions");
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join(format!("{ID}.jsonl"));
     std::fs::write(&file, text).unwrap();
@@ -42,8 +42,8 @@ fn settled_entry(id: &str, text: &str) -> Value {
 /// Runs the audit as text and as JSON. Checks that the output is printable and that the file is unchanged.
 fn run_audit(setup: &Setup, file: &PathBuf) -> (String, Vec<Value>, String) {
     let before = std::fs::read(file).unwrap();
-    let (page, err, code) = setup.print("");
-    let (lines, json_err, json_code) = Setup::again(&setup.place, &["audit", ID, "--json"]).print("");
+    let (page, err, code) = setup.run_piped("");
+    let (lines, json_err, json_code) = Setup::with_home(&setup.root, &["audit", ID, "--json"]).run_piped("");
     assert_eq!((code, json_code), (0, 0), "{err} {json_err}");
     for text in [&page, &lines, &err, &json_err] {
         let strange = text.chars().find(|c| *c != '\n' && (c.is_control() || "\u{202e}\u{2066}".contains(*c)));
@@ -125,14 +125,14 @@ fn r52_reports_the_readable_part_of_a_damaged_session() {
     // A file without its header can still be read by its name.
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.split_once('\n').unwrap().1).unwrap();
-    let (out, err, code) = Setup::again(&setup.place, &["audit", ID]).print("");
+    let (out, err, code) = Setup::with_home(&setup.root, &["audit", ID]).run_piped("");
     assert!((code == 0 && out.contains("1 call")) || (code == 2 && err.contains(ID)), "{code} {out} {err}");
     for bytes in [&b""[..], b"\n\n\n", &[0; 5000], &[0xff; 5000], b"{}", b"null\n"] {
         std::fs::write(&file, bytes).unwrap();
         for arguments in [&["audit", ID][..], &["audit", ID, "--json"], &["audit"]] {
-            let (out, err, code) = Setup::again(&setup.place, arguments).print("");
-            let printed = [&out, &err].iter().any(|text| !text.trim().is_empty());
-            assert!((code == 0 || code == 2) && (printed || arguments.contains(&"--json")), "{code} {out} {err}");
+            let (out, err, code) = Setup::with_home(&setup.root, arguments).run_piped("");
+            let has_output = [&out, &err].iter().any(|text| !text.trim().is_empty());
+            assert!((code == 0 || code == 2) && (has_output || arguments.contains(&"--json")), "{code} {out} {err}");
             assert!(!err.contains("panicked"), "{err}");
         }
     }
@@ -163,6 +163,6 @@ fn reports_the_known_part_of_a_session_of_another_version() {
     );
     // An unknown format version is reported as newer, not guessed at.
     let (setup, _) = write_session(99, &[replied_entry("a", "x", "{}")]);
-    let (out, err, code) = setup.print("");
+    let (out, err, code) = setup.run_piped("");
     assert!(err.contains("newer") || code == 2, "{code} {out} {err}");
 }

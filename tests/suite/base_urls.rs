@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 /// Runs `-p` with this base URL and returns the errors and the exit code. Checks that nothing is printed.
 fn run_with_base_url(base: &str) -> (String, i32) {
     let setup = Setup::new(&["-p", "--base-url", base, "--model", "m", "hi"]).env("OPENAI_API_KEY", "sk-canary-0042");
-    let (out, err, code) = setup.print("");
+    let (out, err, code) = setup.run_piped("");
     assert_eq!(out, "", "{err}");
     assert!(!err.contains("canary"), "{err}");
     (err, code)
@@ -86,7 +86,7 @@ fn refuses_a_complete_endpoint_without_sending_a_request() {
     }
     assert!(requested.lock().unwrap().is_empty());
     let (out, _, code) =
-        Setup::new(&["-p", "--base-url", &format!("http://127.0.0.1:{port}/v1"), "--model", "m", "hi"]).print("");
+        Setup::new(&["-p", "--base-url", &format!("http://127.0.0.1:{port}/v1"), "--model", "m", "hi"]).run_piped("");
     assert_eq!((out.as_str(), code), ("hello\n", 0), "the URL that the error suggests works");
 }
 
@@ -157,7 +157,7 @@ fn key_of_the_profile_is_sent_to_the_base_url_flag_as_help_says() {
     for (profile, sent) in [(&[][..], "key-of-openai"), (&["--profile", "groq"], "key-of-groq")] {
         let arguments = [&["-p", "--base-url", &base, "--model", "m", "hi"], profile].concat();
         let setup = keys.iter().fold(Setup::new(&arguments), |setup, (name, key)| setup.env(name, key));
-        assert_eq!(setup.print("").0, "hello\n");
+        assert_eq!(setup.run_piped("").0, "hello\n");
         let heard = std::mem::take(&mut *heard.lock().unwrap()).join("");
         assert!(heard.contains(&format!("authorization: bearer {sent}\r\n")), "{heard}");
     }
@@ -166,7 +166,7 @@ fn key_of_the_profile_is_sent_to_the_base_url_flag_as_help_says() {
         assert!(text.contains("the key of the profile in use"), "{text}");
         assert!(text.contains("OPENAI_API_KEY"), "{text}");
     };
-    let (help, _, _) = Setup::new(&["--help"]).print("");
+    let (help, _, _) = Setup::new(&["--help"]).run_piped("");
     let about = help.split("--base-url").nth(1).and_then(|rest| rest.split("--profile <").next());
     mentions_profile_key(about.expect("help has the flag"));
     let manual = include_str!("../../docs/providers.md");
@@ -177,7 +177,7 @@ fn key_of_the_profile_is_sent_to_the_base_url_flag_as_help_says() {
 #[test]
 fn reports_an_unknown_host() {
     let base = "http://no-such-host.invalid/v1";
-    let (_, err, code) = Setup::new(&["models", "--base-url", base]).print("");
+    let (_, err, code) = Setup::new(&["models", "--base-url", base]).run_piped("");
     if err.contains("does not answer") {
         return report_skipped("the name service of this machine does not answer");
     }

@@ -10,7 +10,7 @@ use crate::support::program::{Program, Setup};
 use crate::support::report_skipped;
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{NO_TITLES, count_ended_turns, read_session, wait_for_turns, write_settings};
-use crate::support::terminal_session::{calls_after, runs, say, says};
+use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
 use aye::chat::{Entry, Outcome};
 use aye::store::{StoredSession, read};
 use serde_json::json;
@@ -62,7 +62,7 @@ time_t time(time_t *to) {
 "#;
 
 /// The library, or `None` without a C compiler.
-fn library() -> Option<&'static Path> {
+fn build_clock_library() -> Option<&'static Path> {
     static MADE: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build_library("clock", SOURCE));
     MADE.as_deref()
 }
@@ -80,7 +80,7 @@ impl Clock {
 }
 
 fn preload_clock(setup: Setup, library: &Path) -> (Setup, Clock) {
-    let file = setup.place.path().join("clock");
+    let file = setup.root.path().join("clock");
     let clock = Clock(file.clone());
     clock.set(0);
     let (library, file) = (library.to_string_lossy().into_owned(), file.to_string_lossy().into_owned());
@@ -93,7 +93,7 @@ fn now() -> i64 {
 
 /// Reads the only session, with the times of its entries in seconds from now.
 fn read_with_times(setup: &Setup) -> (StoredSession, Vec<i64>) {
-    let folder = setup.place.path().join("home/aye/data/sessions");
+    let folder = setup.root.path().join("home/aye/data/sessions");
     let read = read(&std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path()).unwrap();
     let times = read.times.iter().map(|at| (*at / 1000) as i64 - now()).collect();
     (read, times)
@@ -117,7 +117,7 @@ fn check_durations(setup: &Setup, entries: &[Entry]) {
             _ => {}
         }
     }
-    let folder = setup.place.path().join("home/aye/data/journal");
+    let folder = setup.root.path().join("home/aye/data/journal");
     for file in std::fs::read_dir(folder).unwrap().flatten() {
         let text = std::fs::read_to_string(file.path()).unwrap();
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -130,49 +130,49 @@ fn check_durations(setup: &Setup, entries: &[Entry]) {
 
 #[test]
 fn r55_clock_jumps_change_no_order_and_cause_no_timeout() {
-    let Some(library) = library() else { return report_skipped("no C compiler makes a library here") };
+    let Some(library) = build_clock_library() else { return report_skipped("no C compiler makes a library here") };
     let runtime = Runtime::new().unwrap();
-    let slow = Answer::stream().says("Half and ").then(Step::Pause(Duration::from_millis(500))).says("whole.");
+    let slow = Answer::stream().text("Half and ").with_step(Step::Pause(Duration::from_millis(500))).text("whole.");
     let waits = "touch begun; until test -e go; do sleep 0.02; done; echo over";
     let answers = [
-        says("First."),
-        says("An hour before."),
+        text_answer("First."),
+        text_answer("An hour before."),
         slow.finish("stop").done(),
-        calls_after(Duration::ZERO, &[("bash_exec", json!({ "command": waits, "timeout": 100 }))]),
-        says("Ten years on."),
+        calls_answer_after(Duration::ZERO, &[("bash_exec", json!({ "command": waits, "timeout": 100 }))]),
+        text_answer("Ten years on."),
     ];
     let service = runtime.block_on(Service::start(answers));
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&flags).size(100, 30);
     write_settings(&setup, NO_TITLES);
-    let again = Setup::again(&setup.place, &[&flags[..], &["--continue"]].concat()).size(100, 30);
-    let home = Setup::again(&setup.place, &[]);
+    let next_setup = Setup::with_home(&setup.root, &[&flags[..], &["--continue"]].concat()).size(100, 30);
+    let home = Setup::with_home(&setup.root, &[]);
     let (setup, clock) = preload_clock(setup, library);
     let mut program = setup.start();
     program.until("Connected to");
-    say(&mut program, "one");
+    submit_message(&mut program, "one");
     wait_for_turns(&mut program, &home, 1);
     clock.set(-HOUR);
-    say(&mut program, "two");
+    submit_message(&mut program, "two");
     wait_for_turns(&mut program, &home, 2);
     // The clock jumps in the middle of a reply, which must not time out.
-    say(&mut program, "three");
+    submit_message(&mut program, "three");
     program.until("Half and");
     clock.set(TEN_YEARS);
     wait_for_turns(&mut program, &home, 3);
     program.until("Half and whole.");
     // The clock jumps while a prompt is open, which still takes an answer, and while a command runs, which keeps its
     // time limit.
-    say(&mut program, "four");
-    program.until_asked("$ touch begun");
+    submit_message(&mut program, "four");
+    program.until_prompt("$ touch begun");
     clock.set(-HOUR);
-    program.keys("y");
-    program.until_that("the command runs", |program| program.file("begun").is_some());
+    program.press_keys("y");
+    program.until_condition("the command runs", |program| program.file("begun").is_some());
     clock.set(TEN_YEARS);
     program.wait_ms(100);
     std::fs::write(program.project().join("go"), "").unwrap();
     wait_for_turns(&mut program, &home, 4);
-    program.keys("\x04");
+    program.press_keys("\x04");
     assert_eq!(program.wait_for_exit(), 0);
 
     let (read, times) = read_with_times(&home);
@@ -189,51 +189,51 @@ fn r55_clock_jumps_change_no_order_and_cause_no_timeout() {
     check_durations(&home, &read.entries);
 
     // The session continues with the right clock.
-    let service = runtime.block_on(Service::start([says("Now.")]));
-    let (again, _clock) = preload_clock(again, library);
+    let service = runtime.block_on(Service::start([text_answer("Now.")]));
+    let (again, _clock) = preload_clock(next_setup, library);
     let mut program = again.start();
     let screen = program.until("Ten years on.");
     assert!(!screen.contains("-1") && !screen.contains("NaN"), "{screen}");
-    program.keys("\x04");
+    program.press_keys("\x04");
     program.wait_for_exit();
     let flags = ["-p", "--continue", "--base-url", &service.base_url, "--model", "m", "five"];
-    assert_eq!(Setup::again(&home.place, &flags).print("").0, "Now.\n");
+    assert_eq!(Setup::with_home(&home.root, &flags).run_piped("").0, "Now.\n");
     let entries = read_session(&home);
     assert_eq!((list_texts(&entries)[8..].to_vec(), count_ended_turns(&entries)), (vec!["five", "Now."], 5));
-    let asked = service.received()[0].body["messages"].to_string();
-    let places: Vec<usize> = texts.iter().map(|text| asked.find(&format!("\"{text}\"")).expect(text)).collect();
-    assert!(places.is_sorted(), "the messages are out of order: {asked}");
+    let request = service.received()[0].body["messages"].to_string();
+    let places: Vec<usize> = texts.iter().map(|text| request.find(&format!("\"{text}\"")).expect(text)).collect();
+    assert!(places.is_sorted(), "the messages are out of order: {request}");
 }
 
 #[test]
 fn r55_works_in_a_repeated_hour_and_before_1970() {
-    let Some(library) = library() else { return report_skipped("no C compiler makes a library here") };
+    let Some(library) = build_clock_library() else { return report_skipped("no C compiler makes a library here") };
     let runtime = Runtime::new().unwrap();
     // The last second of summer time in 2026 in central Europe, and a day before 1970.
     let (autumn, before) = (1_792_889_999 - now(), -now() - 86_400);
     for shift in [autumn, before].into_iter().take(pick_count(2, 1)) {
-        let service = runtime.block_on(Service::start([runs("sleep 1.1"), says("Through.")]));
+        let service = runtime.block_on(Service::start([command_answer("sleep 1.1"), text_answer("Through.")]));
         let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 30);
         let (setup, clock) = preload_clock(setup.env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3"), library);
         write_settings(&setup, NO_TITLES);
-        let place = setup.place.clone();
+        let root = setup.root.clone();
         clock.set(shift);
         let mut program: Program = setup.start();
         program.until("Connected to");
-        say(&mut program, "go");
-        program.until_asked("$ sleep 1.1");
-        program.keys("y");
+        submit_message(&mut program, "go");
+        program.until_prompt("$ sleep 1.1");
+        program.press_keys("y");
         program.until("Through.");
-        program.keys("\x04");
+        program.press_keys("\x04");
         assert_eq!(program.wait_for_exit(), 0);
-        let home = Setup::again(&place, &[]);
+        let home = Setup::with_home(&root, &[]);
         let (read, _) = read_with_times(&home);
         assert_eq!((list_texts(&read.entries), read.notices), (vec!["go", "Through."], vec![]));
         check_durations(&home, &read.entries);
         for command in ["show", "list", "export"].into_iter().take(pick_count(3, 1)) {
-            let (again, clock) = preload_clock(Setup::again(&place, &["sessions", command]), library);
+            let (next_setup, clock) = preload_clock(Setup::with_home(&root, &["sessions", command]), library);
             clock.set(shift);
-            let (out, err, code) = again.env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3").print("");
+            let (out, err, code) = next_setup.env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3").run_piped("");
             assert!(code == 0 && out.contains("go"), "{command}: {out}{err}");
         }
     }

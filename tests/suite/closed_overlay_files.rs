@@ -6,7 +6,7 @@ use crate::overlay_sandbox_escapes::is_there;
 use crate::support::folder::Folder;
 use crate::support::ordinary_user::continue_as_ordinary_user;
 use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
-use crate::support::terminal_session::{runs, says};
+use crate::support::terminal_session::{command_answer, text_answer};
 use crate::support::user::User;
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::OverlayShell;
@@ -31,21 +31,21 @@ fn read_mode(path: &Path) -> u32 {
 struct DryRun {
     _root: Folder,
     project: PathBuf,
-    play: Arc<Rehearsal>,
+    rehearsal: Arc<Rehearsal>,
     shell: Arc<OverlayShell>,
 }
 
 impl DryRun {
     fn new() -> Self {
-        let EmptyProject { root, project, play, shell } = EmptyProject::new();
+        let EmptyProject { root, project, rehearsal, shell } = EmptyProject::new();
         fs::create_dir(project.join("src")).unwrap();
         for file in ["f", "src/a"] {
             fs::write(project.join(file), "one").unwrap();
         }
-        Self { _root: root, project, play, shell }
+        Self { _root: root, project, rehearsal, shell }
     }
 
-    async fn runs(&self, command: &str) {
+    async fn run_command(&self, command: &str) {
         let ran =
             self.shell.run_in_overlay(&command_line(command, &self.project), View::Hidden, &|_| {}).await.unwrap();
         assert_eq!(ran.output, "", "{command}");
@@ -53,7 +53,7 @@ impl DryRun {
 
     /// The content of a file, or the error if it cannot be read.
     fn read(&self, path: &str) -> String {
-        match self.play.read(&self.play.locate(path).unwrap()) {
+        match self.rehearsal.read(&self.rehearsal.locate(path).unwrap()) {
             Ok(bytes) => String::from_utf8(bytes).unwrap(),
             Err(Error::Io { source, .. }) => source.kind().to_string(),
             Err(error) => error.to_string(),
@@ -61,15 +61,15 @@ impl DryRun {
     }
 
     fn can_write(&self, path: &str) -> bool {
-        let at = self.play.locate(path).unwrap();
-        let before = self.play.read(&at).ok();
-        self.play.write(&at, before.as_deref(), b"three").is_ok()
+        let location = self.rehearsal.locate(path).unwrap();
+        let before = self.rehearsal.read(&location).ok();
+        self.rehearsal.write(&location, before.as_deref(), b"three").is_ok()
     }
 
     /// Every path that a walk visits.
     fn list_walked_paths(&self) -> Vec<String> {
         let mut visited = Vec::new();
-        let walked = self.play.walk(&self.play.locate(".").unwrap(), true, &mut |found| {
+        let walked = self.rehearsal.walk(&self.rehearsal.locate(".").unwrap(), true, &mut |found| {
             visited.push(found.location.display_path.display().to_string());
             ControlFlow::Continue(())
         });
@@ -79,7 +79,7 @@ impl DryRun {
 
     /// The path and the notes of the only change.
     fn describe_only_change(&self) -> String {
-        let all = change_summary::list_changes(&self.play).unwrap();
+        let all = change_summary::list_changes(&self.rehearsal).unwrap();
         assert_eq!(all.len(), 1, "{all:?}");
         format!("{} {}", all[0].path.display(), all[0].notes.join("; "))
     }
@@ -96,25 +96,25 @@ async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead
     // The project folder itself is closed.
     let scene = DryRun::new();
     let mode = scene.project.metadata().unwrap().permissions().mode();
-    scene.runs("echo two > f; echo three > new; chmod 000 .").await;
+    scene.run_command("echo two > f; echo three > new; chmod 000 .").await;
     assert_eq!([scene.read("f"), scene.read("src/a"), scene.read("new")], [DENIED; 3]);
     assert_eq!((scene.list_walked_paths(), scene.can_write("f")), (vec![], false));
-    assert!(scene.play.list_names(&scene.play.locate(".").unwrap()).is_err());
+    assert!(scene.rehearsal.list_names(&scene.rehearsal.locate(".").unwrap()).is_err());
     assert!(
         scene.describe_only_change().starts_with(". a folder becomes an unreadable folder ("),
         "{}",
         scene.describe_only_change()
     );
-    let closed = scene.play.state_digest();
-    let change = scene.play.change_at(Path::new(".")).unwrap().unwrap();
-    assert!(scene.play.apply_change(&change).is_err());
-    scene.runs(&format!("chmod {:o} {}", mode & 0o7777, scene.project.display())).await;
+    let closed = scene.rehearsal.state_digest();
+    let change = scene.rehearsal.change_at(Path::new(".")).unwrap().unwrap();
+    assert!(scene.rehearsal.apply_change(&change).is_err());
+    scene.run_command(&format!("chmod {:o} {}", mode & 0o7777, scene.project.display())).await;
     assert_eq!([scene.read("f"), scene.read("src/a"), scene.read("new")], ["two\n", "one", "three\n"]);
-    assert_eq!(list_changed_paths(&scene.play), ["f", "new"]);
-    assert_ne!(scene.play.state_digest(), closed);
+    assert_eq!(list_changed_paths(&scene.rehearsal), ["f", "new"]);
+    assert_ne!(scene.rehearsal.state_digest(), closed);
     // A folder inside it is closed.
     let scene = DryRun::new();
-    scene.runs("echo two > src/a; chmod 000 src").await;
+    scene.run_command("echo two > src/a; chmod 000 src").await;
     assert_eq!((scene.read("src/a").as_str(), scene.read("f").as_str()), (DENIED, "one"));
     assert_eq!((scene.list_walked_paths(), scene.can_write("src/a")), (vec!["f".to_owned(), "src".to_owned()], false));
     assert!(
@@ -122,9 +122,9 @@ async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead
         "{}",
         scene.describe_only_change()
     );
-    let closed = scene.play.state_digest();
-    scene.runs("chmod 755 src; echo three > src/a; chmod 000 src").await;
-    assert_ne!(scene.play.state_digest(), closed, "the content of the closed folder changed");
+    let closed = scene.rehearsal.state_digest();
+    scene.run_command("chmod 755 src; echo three > src/a; chmod 000 src").await;
+    assert_ne!(scene.rehearsal.state_digest(), closed, "the content of the closed folder changed");
 }
 
 #[tokio::test]
@@ -135,15 +135,15 @@ async fn r30_an_unreadable_folder_still_hides_the_one_in_the_project() {
     }
     let scene = DryRun::new();
     // A new folder of the same name, which can be entered but not listed.
-    scene.runs("rm -r src; mkdir src; echo new > src/b; chmod 311 src").await;
+    scene.run_command("rm -r src; mkdir src; echo new > src/b; chmod 311 src").await;
     assert_eq!([scene.read("src/a"), scene.read("src/b")], [DENIED, "new\n"]);
     assert!(!scene.list_walked_paths().contains(&"src/a".to_owned()));
-    scene.runs("chmod 755 src").await;
+    scene.run_command("chmod 755 src").await;
     assert_eq!([scene.read("src/a"), scene.read("src/b")], ["there is no file src/a", "new\n"]);
     // A folder that can be listed but not entered: names are known, contents are not.
-    scene.runs("chmod 444 src").await;
+    scene.run_command("chmod 444 src").await;
     assert_eq!([scene.read("src/a"), scene.read("src/b")], [DENIED; 2]);
-    let changes = scene.play.list_changes().unwrap();
+    let changes = scene.rehearsal.list_changes().unwrap();
     let b = changes.iter().find(|change| change.path == Path::new("src/b")).unwrap();
     assert!(matches!(&b.after, FileNode::Other(words) if words.contains("unreadable")), "{b:?}");
 }
@@ -174,11 +174,11 @@ fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
     let disk = Disk::new(&make_read_only_project(one.path())).unwrap();
     let project = make_read_only_project(other.path());
     let under = Arc::new(Disk::new(&project).unwrap());
-    let play = Rehearsal::new(under.clone(), other.path().join("layer"));
+    let rehearsal = Rehearsal::new(under.clone(), other.path().join("layer"));
     let can_write = |to: &dyn Writer, path: &str| {
-        let at = to.locate(path).unwrap();
-        let before = to.read(&at).ok();
-        let done = to.write(&at, before.as_deref(), path.as_bytes());
+        let location = to.locate(path).unwrap();
+        let before = to.read(&location).ok();
+        let done = to.write(&location, before.as_deref(), path.as_bytes());
         done.map_err(|error| error.to_string())
     };
     let all = [
@@ -197,22 +197,22 @@ fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
         ("ro/sub/new", true),
     ];
     for (path, is_allowed) in all {
-        let (real, rehearsed) = (can_write(&disk, path), can_write(&play, path));
+        let (real, rehearsed) = (can_write(&disk, path), can_write(&rehearsal, path));
         assert_eq!(rehearsed.is_ok(), is_allowed, "{path}: {rehearsed:?}");
         assert_eq!(rehearsed, real, "{path}");
     }
     let made = ["ro/deep/new", "ro/deep/new/er", "ro/deep/ro/sub/new", "ro/sub/file", "ro/sub/new", "src/new"];
-    assert_eq!(list_changed_paths(&play), made, "no mode of a folder changed");
+    assert_eq!(list_changed_paths(&rehearsal), made, "no mode of a folder changed");
     let upper = other.path().join("layer/upper");
     for folder in ["", "ro", "ro/deep/ro", "ro/sub"] {
         assert_eq!(read_mode(&upper.join(folder)), read_mode(&project.join(folder)), "{folder}");
     }
     assert!(!other.path().join("layer/unfinished").exists());
-    for change in play.list_changes().unwrap() {
-        play.apply_change(&change).unwrap();
+    for change in rehearsal.list_changes().unwrap() {
+        rehearsal.apply_change(&change).unwrap();
     }
     assert_eq!(
-        (list_changed_paths(&play), fs::read(project.join("ro/sub/new")).unwrap()),
+        (list_changed_paths(&rehearsal), fs::read(project.join("ro/sub/new")).unwrap()),
         (vec![], b"ro/sub/new".to_vec())
     );
     // Makes the folders removable.
@@ -235,16 +235,16 @@ async fn project_folder_keeps_its_mode_after_a_file_tool() {
     fs::create_dir(&project).unwrap();
     set_mode(&project, 0o750);
     for first in [true, false] {
-        let (play, shell) = open_overlay(&project, root.path().join(format!("layers/{first}")));
+        let (rehearsal, shell) = open_overlay(&project, root.path().join(format!("layers/{first}")));
         if first {
-            play.write(&play.locate("a").unwrap(), None, b"a").unwrap();
+            rehearsal.write(&rehearsal.locate("a").unwrap(), None, b"a").unwrap();
         }
-        let ran = shell
+        let outcome = shell
             .run_in_overlay(&command_line("stat -c %a .; chmod 711 .", &project), View::Hidden, &|_| {})
             .await
             .unwrap();
-        assert_eq!(ran.output, "750\n");
-        assert_eq!(list_changed_paths(&play)[0], ".");
+        assert_eq!(outcome.output, "750\n");
+        assert_eq!(list_changed_paths(&rehearsal)[0], ".");
     }
 }
 
@@ -253,22 +253,22 @@ fn r30_shows_a_mode_change_of_the_project_folder_and_prompts_for_it() {
     if !is_there() {
         return;
     }
-    let user = User::new(vec![runs("echo x > a; chmod 711 ."), says("Would do.")]);
+    let user = User::new(vec![command_answer("echo x > a; chmod 711 ."), text_answer("Would do.")]);
     set_mode(&user.project(), 0o755);
-    let (out, err, code) = user.setup(&["-p", "--dry-run", "go"]).print("");
+    let (out, err, code) = user.setup(&["-p", "--dry-run", "go"]).run_piped("");
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("1 file changed, +1 −0, 1 folder, 1 command"), "{out}");
     assert!(out.contains("~ ./  mode 755 → 711"), "{out}");
     let (json, _, _) = user.run_headless(&["rehearsal", "show", "--json"]);
-    let shown: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((&shown["changes"][0]["path"], &shown["changes"][0]["folder"]), (&".".into(), &true.into()));
+    let object: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&object["changes"][0]["path"], &object["changes"][0]["folder"]), (&".".into(), &true.into()));
     let mut program = user.start(&["rehearsal", "apply", "--hunks"]);
-    let screen = program.until_asked("Apply: change a folder?");
+    let screen = program.until_prompt("Apply: change a folder?");
     assert!(screen.contains("mode 755 → 711"), "{screen}");
-    program.keys("y");
-    program.until_asked("Apply: create a?");
+    program.press_keys("y");
+    program.until_prompt("Apply: create a?");
     assert_eq!(read_mode(&user.project()), 0o711);
-    program.keys("y");
-    program.until_asked("$ echo x > a");
+    program.press_keys("y");
+    program.until_prompt("$ echo x > a");
     assert_eq!(fs::read(user.project().join("a")).unwrap(), b"x\n");
 }

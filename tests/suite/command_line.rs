@@ -15,7 +15,7 @@ fn call_reply(name: &str, arguments: &Value) -> Answer {
 }
 
 fn text_reply(text: &str) -> Answer {
-    Answer::stream().says(text).finish("stop").done()
+    Answer::stream().text(text).finish("stop").done()
 }
 
 /// Runs `aye -p` against a service; returns its output, its errors and its exit code.
@@ -25,7 +25,7 @@ async fn run_headless(service: &Service, setup: Setup, input: &str) -> (String, 
         .env("OPENAI_API_KEY", "sk-test-key-1234567890")
         .env("AYE_MODEL", "m");
     let input = input.to_owned();
-    tokio::task::spawn_blocking(move || setup.print(&input)).await.unwrap()
+    tokio::task::spawn_blocking(move || setup.run_piped(&input)).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -58,10 +58,10 @@ async fn r19_denies_calls_that_need_approval_and_exits_with_3() {
     ])
     .await;
     let setup = Setup::new(&["-p", "make it"]);
-    let place = setup.place.clone();
+    let root = setup.root.clone();
     let (out, _, code) = run_headless(&service, setup, "").await;
     assert_eq!(code, 3);
-    assert!(!place.path().join("project/made").exists());
+    assert!(!root.path().join("project/made").exists());
     let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     let denied = &last["denied"][0];
     assert_eq!(
@@ -80,7 +80,7 @@ async fn r19_denies_calls_that_need_approval_and_exits_with_3() {
     // The denial must not be attributed to the user, neither in the request nor in the audit.
     let sent = service.received()[1].body["messages"].to_string();
     assert!(sent.contains("Denied: no interactive user") && !sent.contains("The user denied"), "{sent}");
-    let (out, _, _) = run_headless(&service, Setup::again(&place, &["audit"]), "").await;
+    let (out, _, _) = run_headless(&service, Setup::with_home(&root, &["audit"]), "").await;
     assert!(out.contains("no interactive user: aye denied") && !out.contains("person said no"), "{out}");
 }
 
@@ -89,12 +89,12 @@ async fn r16_leaves_a_question_waiting_in_the_session() {
     let question = call_reply("ask_question", &json!({ "question": "Which?", "options": ["a", "b", "c"] }));
     let service = Service::start([question]).await;
     let setup = Setup::new(&["-p", "go"]);
-    let place = setup.place.clone();
+    let root = setup.root.clone();
     let (out, _, code) = run_headless(&service, setup, "").await;
     assert_eq!(code, 3);
     let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     assert_eq!(last["waits"][0]["questions"][0]["text"], "Which?");
-    let (out, _, code) = run_headless(&service, Setup::again(&place, &["-p", "--continue"]), "").await;
+    let (out, _, code) = run_headless(&service, Setup::with_home(&root, &["-p", "--continue"]), "").await;
     assert_eq!(code, 3, "the question still waits");
     assert!(out.contains("Which?"), "{out}");
 }
@@ -111,7 +111,7 @@ async fn reports_a_providers_refusal_without_the_key() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn prints_an_incomplete_reply_and_reports_it() {
-    let service = Service::start([Answer::stream().says("Half a")]).await;
+    let service = Service::start([Answer::stream().text("Half a")]).await;
     let (out, err, code) = run_headless(&service, Setup::new(&["-p", "hi"]), "").await;
     assert_eq!((out.as_str(), code), ("Half a\n", 1));
     assert!(err.contains("reply"), "{err}");
@@ -121,9 +121,9 @@ async fn prints_an_incomplete_reply_and_reports_it() {
 async fn continues_a_session() {
     let service = Service::start([text_reply("One."), text_reply("Two.")]).await;
     let first = Setup::new(&["-p", "first"]);
-    let place = first.place.clone();
+    let root = first.root.clone();
     run_headless(&service, first, "").await;
-    let (out, _, code) = run_headless(&service, Setup::again(&place, &["-p", "--continue", "second"]), "").await;
+    let (out, _, code) = run_headless(&service, Setup::with_home(&root, &["-p", "--continue", "second"]), "").await;
     assert_eq!((out.as_str(), code), ("Two.\n", 0));
     let texts: Vec<String> = service.received()[1].body["messages"]
         .as_array()
@@ -149,17 +149,17 @@ async fn r30_a_resumed_dry_run_is_still_a_dry_run() {
     ])
     .await;
     let first = Setup::new(&["--dry-run", "-p", "write"]);
-    let place = first.place.clone();
+    let root = first.root.clone();
     let (_, _, code) = run_headless(&service, first, "").await;
     assert_eq!(code, 0);
-    let (_, _, code) = run_headless(&service, Setup::again(&place, &["-p", "--continue", "read"]), "").await;
+    let (_, _, code) = run_headless(&service, Setup::with_home(&root, &["-p", "--continue", "read"]), "").await;
     assert_eq!(code, 0);
     let sent = service.received()[3].body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
     assert!(sent.as_str().unwrap().contains('x'), "the rehearsed file is there after a resume: {sent}");
-    let (_, _, code) = run_headless(&service, Setup::again(&place, &["-p", "--continue", "again"]), "").await;
+    let (_, _, code) = run_headless(&service, Setup::with_home(&root, &["-p", "--continue", "again"]), "").await;
     assert_eq!(code, 0, "a rehearsed write needs no approval");
-    assert!(!place.path().join("project/a.txt").exists());
-    let sessions = place.path().join("home/aye/data/sessions");
+    assert!(!root.path().join("project/a.txt").exists());
+    let sessions = root.path().join("home/aye/data/sessions");
     let file = std::fs::read_dir(sessions).unwrap().next().unwrap().unwrap().path();
     let first_line = std::fs::read_to_string(file).unwrap().lines().next().unwrap().to_owned();
     assert_eq!(serde_json::from_str::<Value>(&first_line).unwrap()["dry_run"], true);
@@ -169,9 +169,9 @@ async fn r30_a_resumed_dry_run_is_still_a_dry_run() {
 async fn r57_the_key_is_never_written_to_disk() {
     let service = Service::start([call_reply("bash_exec", &json!({ "command": "env" })), text_reply("Hello.")]).await;
     let setup = Setup::new(&["-p", "hi"]);
-    let place = setup.place.clone();
+    let root = setup.root.clone();
     run_headless(&service, setup, "").await;
-    let (mut folders, mut files) = (vec![place.path().to_owned()], 0);
+    let (mut folders, mut files) = (vec![root.path().to_owned()], 0);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -190,7 +190,7 @@ async fn r57_the_key_is_never_written_to_disk() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg(target_os = "linux")]
 async fn r57_other_processes_of_the_user_cannot_read_the_key() {
-    let service = Service::start([Answer::stream().says("Slowly").then(Step::Stall)]).await;
+    let service = Service::start([Answer::stream().text("Slowly").with_step(Step::Stall)]).await;
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m-7b"]);
     let mut program = setup.env("OPENAI_API_KEY", "sk-test-key-1234567890").start();
     tokio::task::spawn_blocking(move || {
@@ -228,7 +228,7 @@ fn reports_usage_errors_with_exit_code_2() {
         (&["--", "doctor", "please"], "terminal"),
         (&["explain", "this", "repo"], "terminal"),
     ] {
-        let (out, err, code) = Setup::new(arguments).print("");
+        let (out, err, code) = Setup::new(arguments).run_piped("");
         assert_eq!((out.as_str(), code), ("", 2), "{arguments:?}: {err}");
         assert!(err.contains(expected), "{arguments:?}: {err}");
     }
@@ -237,7 +237,7 @@ fn reports_usage_errors_with_exit_code_2() {
 #[test]
 fn each_command_has_a_help_page_and_is_listed() {
     let run = |arguments: &[&str]| {
-        let (out, err, code) = Setup::new(arguments).print("");
+        let (out, err, code) = Setup::new(arguments).run_piped("");
         assert_eq!((err.as_str(), code), ("", 0), "{arguments:?}");
         out
     };
@@ -255,14 +255,14 @@ fn each_command_has_a_help_page_and_is_listed() {
 fn reports_a_server_that_is_not_running() {
     let (_closed, address) = reserve_closed_port();
     let closed = format!("http://{address}/v1");
-    let (out, err, code) = Setup::new(&["-p", "--base-url", &closed, "--model", "m", "hi"]).print("");
+    let (out, err, code) = Setup::new(&["-p", "--base-url", &closed, "--model", "m", "hi"]).run_piped("");
     assert_eq!((out.as_str(), code), ("", 1));
     assert!(err.contains("Cannot connect to http://127.0.0.1"), "{err}");
 }
 
 #[test]
 fn tour_says_that_it_is_scripted() {
-    let (out, _, _) = Setup::new(&["-p", "--tour", "hello"]).print("");
+    let (out, _, _) = Setup::new(&["-p", "--tour", "hello"]).run_piped("");
     assert!(out.to_lowercase().contains("script"), "{out}");
 }
 
@@ -272,17 +272,17 @@ async fn uses_the_servers_first_model_if_none_is_configured() {
     let service = Service::start([models, text_reply("Hello.")]).await;
     let settings = format!("[profiles.mine]\nbase_url = \"{}\"\n", service.base_url);
     let setup = Setup::new(&["-p", "--profile", "mine", "hi"]);
-    let config = setup.place.path().join("home/aye/config");
+    let config = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(config.join("config.toml"), settings).unwrap();
-    let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
+    let (out, err, code) = tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap();
     assert_eq!((out.as_str(), err.as_str(), code), ("Hello.\n", "", 0));
     assert_eq!(service.received()[1].body["model"], "one");
 }
 
 #[test]
 fn tour_reads_its_project_without_approval_if_aye_home_is_unset() {
-    let (out, err, code) = Setup::new(&["-p", "--tour", "hello"]).env("AYE_HOME", "").print("");
+    let (out, err, code) = Setup::new(&["-p", "--tour", "hello"]).env("AYE_HOME", "").run_piped("");
     let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     let kinds: Vec<&Value> = last["waits"].as_array().unwrap().iter().map(|waits| &waits["kind"]).collect();
     assert_eq!((code, kinds), (3, vec![&json!("question")]), "only the question of the tour waits: {out}{err}");
@@ -292,7 +292,7 @@ fn tour_reads_its_project_without_approval_if_aye_home_is_unset() {
 fn fatal_errors_contain_no_terminal_sequences() {
     let folder = "no\x1b]0;title\x07 \u{202e}such\x1b[2J";
     let setup = Setup::new(&["-p", "--base-url", "http://127.0.0.1:1", "--model", "m", "--folder", folder, "hi"]);
-    let (out, err, code) = setup.print("");
+    let (out, err, code) = setup.run_piped("");
     assert!(err.starts_with("aye: ") && err.contains("<U+202E>such<U+001B>[2J: No such file"), "{err:?}");
     let is_control = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
     assert!(!err.contains(is_control), "{err:?}");

@@ -5,7 +5,7 @@ use crate::support::service::{Answer, Service};
 
 /// Returns the last message of the first request that the program sends for these words.
 async fn sent_to_model(words: &[&str]) -> String {
-    let service = Service::start([Answer::stream().says("Hello.").finish("stop").done()]).await;
+    let service = Service::start([Answer::stream().text("Hello.").finish("stop").done()]).await;
     let setup = Setup::new(&[&["--base-url", &service.base_url, "--model", "m"], words].concat());
     let mut program = setup.env("OPENAI_API_KEY", "sk-test-key-1234567890").start();
     tokio::task::spawn_blocking(move || drop(program.until("Hello."))).await.unwrap();
@@ -41,7 +41,7 @@ fn a_mistyped_command_is_an_error_that_names_what_was_meant() {
         ("help sesions", "did you mean: aye help sessions. "),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
-        let (out, err, code) = Setup::new(&words).print("");
+        let (out, err, code) = Setup::new(&words).run_piped("");
         assert_eq!((out.as_str(), code), ("", 2), "{line}: {err}");
         assert!(err.contains(meant) && err.contains("To send this to the model"), "{line}: {err}");
     }
@@ -49,7 +49,7 @@ fn a_mistyped_command_is_an_error_that_names_what_was_meant() {
 
 #[test]
 fn help_prints_a_page_of_the_manual_as_markdown_into_a_pipe() {
-    let (out, err, code) = Setup::new(&["help", "network"]).env("PAGER", "false").print("");
+    let (out, err, code) = Setup::new(&["help", "network"]).env("PAGER", "false").run_piped("");
     assert_eq!((err.as_str(), code), ("", 0));
     assert_eq!(out, aye::manual::find_topic("sandbox").unwrap().text);
 }
@@ -74,15 +74,15 @@ fn help_shows_a_long_page_in_the_pager_of_a_terminal() {
 fn the_screen_shows_a_page_of_the_manual() {
     let mut program = Setup::new(&["--tour"]).start();
     program.until("Write a message");
-    program.types("/help perm");
+    program.type_text("/help perm");
     program.until("Permissions and rules");
-    program.keys("\t");
+    program.press_keys("\t");
     program.until("/help permissions");
-    program.keys("\r");
+    program.press_keys("\r");
     program.until_all(&["Permissions and rules", "esc back"]);
-    program.keys("\x1b");
+    program.press_keys("\x1b");
     program.until_gone("esc back");
-    program.types("/help nonsense");
-    program.keys("\r");
+    program.type_text("/help nonsense");
+    program.press_keys("\r");
     program.until_all(&["No help topic “nonsense”", "getting-started"]);
 }

@@ -31,11 +31,11 @@ fn count_marked(mark: &str) -> usize {
     let carries = |path: PathBuf| {
         std::fs::read(path).is_ok_and(|bytes| bytes.windows(mark.len()).any(|part| part == mark.as_bytes()))
     };
-    let own = std::process::id().to_string();
+    let own_pid = std::process::id().to_string();
     std::fs::read_dir("/proc")
         .expect("there is a /proc")
         .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy() != own.as_str())
+        .filter(|entry| entry.file_name().to_string_lossy() != own_pid.as_str())
         .filter(|entry| carries(entry.path().join("environ")) || carries(entry.path().join("cmdline")))
         .count()
 }
@@ -119,7 +119,7 @@ async fn r21_commands_have_no_stdin_and_no_terminal() {
 }
 
 /// Runs one test of this suite again in a process with this environment variable.
-fn again(test: &str, name: &str, value: &str) {
+fn run_test_again(test: &str, name: &str, value: &str) {
     let suite = std::env::current_exe().expect("the suite is a program");
     let output = Command::new(suite)
         .args(["--exact", &format!("commands::{test}")])
@@ -134,7 +134,7 @@ fn again(test: &str, name: &str, value: &str) {
 #[tokio::test]
 async fn r21_secrets_are_not_in_the_environment() {
     if std::env::var_os("AYE_TEST_AGAIN").is_none() {
-        return again("r21_secrets_are_not_in_the_environment", "MY_API_KEY", "hunter2");
+        return run_test_again("r21_secrets_are_not_in_the_environment", "MY_API_KEY", "hunter2");
     }
     // The environment of the guard is readable by its children, so it must not contain secrets either.
     let outcome = run("env; tr '\\0' '\\n' </proc/$PPID/environ").await;
@@ -146,8 +146,8 @@ async fn r21_secrets_are_not_in_the_environment() {
 async fn r22_commands_have_a_separate_session_and_process_group() {
     let outcome = run("cat /proc/$$/stat; tty").await;
     let fields = |stat: &str| -> Vec<i32> {
-        let rest = stat.rsplit(')').next().unwrap().lines().next().unwrap();
-        rest.split_whitespace().skip(1).take(4).map(|field| field.parse().unwrap()).collect()
+        let remaining = stat.rsplit(')').next().unwrap().lines().next().unwrap();
+        remaining.split_whitespace().skip(1).take(4).map(|field| field.parse().unwrap()).collect()
     };
     let own = fields(&std::fs::read_to_string("/proc/self/stat").unwrap());
     let [_, group, session, terminal] = fields(&outcome.output)[..] else { panic!("{}", outcome.output) };
@@ -310,11 +310,11 @@ async fn reports_the_latest_output_at_a_limited_rate() {
         "for n in $(seq 1 60); do echo line $n; sleep 0.01; done; until test -e {}; do sleep 0.05; done",
         last.display()
     );
-    let began = Instant::now();
+    let started = Instant::now();
     let outcome = Shell::new(AYE.into()).run_command(&make_line(&command, 60), &record).await.unwrap();
     assert!(!outcome.timed_out, "the last line was never reported");
-    let (seen, most) = (seen.into_inner().unwrap(), began.elapsed().as_millis() / 99 + 1);
-    assert!(seen.len() >= 3 && seen.len() as u128 <= most, "{} in {:?}", seen.len(), began.elapsed());
+    let (seen, max_count) = (seen.into_inner().unwrap(), started.elapsed().as_millis() / 99 + 1);
+    assert!(seen.len() >= 3 && seen.len() as u128 <= max_count, "{} in {:?}", seen.len(), started.elapsed());
     assert!(seen.iter().all(|text| text.len() <= 2048 + 3));
     let more = more.into_inner().unwrap();
     assert!(outcome.output.starts_with(&more) && more.ends_with("line 60\n"), "{more}");

@@ -4,7 +4,7 @@ use crate::support::folder::Folder;
 use std::path::Path;
 use std::process::Command;
 
-fn git(folder: &Path, args: &[&str]) {
+fn run_git(folder: &Path, args: &[&str]) {
     let mut command = Command::new("git");
     command.current_dir(folder).args(args);
     for name in ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"] {
@@ -20,13 +20,13 @@ fn git(folder: &Path, args: &[&str]) {
 fn check(subjects: &[&str]) -> (bool, String) {
     let folder = Folder::new();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(".ci/subjects");
-    git(folder.path(), &["init", "-q"]);
+    run_git(folder.path(), &["init", "-q"]);
     std::fs::create_dir(folder.path().join(".ci")).unwrap();
     std::fs::copy(&script, folder.path().join(".ci/subjects")).unwrap();
-    git(folder.path(), &["add", "."]);
-    git(folder.path(), &["commit", "-q", "-m", "Begin without a rule"]);
+    run_git(folder.path(), &["add", "."]);
+    run_git(folder.path(), &["commit", "-q", "-m", "Begin without a rule"]);
     for subject in subjects {
-        git(folder.path(), &["commit", "-q", "--allow-empty", "-m", subject]);
+        run_git(folder.path(), &["commit", "-q", "--allow-empty", "-m", subject]);
     }
     let output = Command::new("bash").arg(script).current_dir(folder.path()).output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
@@ -40,8 +40,8 @@ fn a_subject_names_an_area_and_the_change() {
         "config.example.toml: shorten comments",
         "read-only sandbox: allow statx",
     ];
-    let (passed, printed) = check(&fine);
-    assert!(passed && printed.contains("subjects of 4 commits: fine"), "{printed}");
+    let (passed, output) = check(&fine);
+    assert!(passed && output.contains("subjects of 4 commits: fine"), "{output}");
     let long = format!("policy: {}", "x".repeat(65));
     for subject in [
         "Take up what else changed",
@@ -55,9 +55,9 @@ fn a_subject_names_an_area_and_the_change() {
         "wip: wip",
         long.as_str(),
     ] {
-        let (passed, printed) = check(&["policy: ask about links", subject]);
-        assert!(!passed, "{subject} passed: {printed}");
-        assert!(printed.contains(subject), "{subject}: {printed}");
-        assert!(printed.contains("1 faults in the subjects of 2 commits"), "{subject}: {printed}");
+        let (passed, output) = check(&["policy: ask about links", subject]);
+        assert!(!passed, "{subject} passed: {output}");
+        assert!(output.contains(subject), "{subject}: {output}");
+        assert!(output.contains("1 faults in the subjects of 2 commits"), "{subject}: {output}");
     }
 }

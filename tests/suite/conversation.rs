@@ -2,13 +2,13 @@
 
 use crate::support::program::{Program, Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::terminal_session::{say, says};
+use crate::support::terminal_session::{submit_message, text_answer};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-fn calls(name: &str, arguments: &Value) -> Answer {
+fn call_answer(name: &str, arguments: &Value) -> Answer {
     let function = json!({ "name": name, "arguments": arguments.to_string() });
     let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] });
     Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done()
@@ -21,9 +21,9 @@ async fn with_program(
     user: impl FnOnce(&mut Program, &Service) + Send + 'static,
 ) {
     let service = Service::start(answers).await;
-    let mut all = vec!["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
-    all.extend(arguments);
-    let mut program = Setup::new(&all).has("a.txt", "one\ntwo\nthree\n").size(100, 30).start();
+    let mut flags = vec!["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
+    flags.extend(arguments);
+    let mut program = Setup::new(&flags).with_file("a.txt", "one\ntwo\nthree\n").size(100, 30).start();
     tokio::task::spawn_blocking(move || {
         program.until("scripted-7b");
         user(&mut program, &service);
@@ -35,11 +35,11 @@ async fn with_program(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn message_gets_a_rendered_reply() {
     let table = "# Heading\n\nSome **bold** words and `code`.\n\n| a | b |\n|---|---|\n| 漢字 | 🦀 |\n";
-    with_program(vec![says(table), says("Second.")], &[], |program, service| {
-        say(program, "hello");
+    with_program(vec![text_answer(table), text_answer("Second.")], &[], |program, service| {
+        submit_message(program, "hello");
         let screen = program.until("漢字");
         assert!(screen.contains("Heading") && !screen.contains("**"), "{screen}");
-        say(program, "more");
+        submit_message(program, "more");
         program.until("Second.");
         assert_eq!(service.received().len(), 2);
     })
@@ -48,37 +48,41 @@ async fn message_gets_a_rendered_reply() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r01_command_runs_only_after_approval() {
-    with_program(vec![calls("bash_exec", &json!({ "command": "touch made" })), says("Done.")], &[], |program, _| {
-        say(program, "make it");
-        program.until_asked("$ touch made");
-        assert_eq!(program.file("made"), None);
-        program.keys("\r");
-        program.wait_ms(200);
-        assert_eq!(program.file("made"), None, "enter alone never approves");
-        program.until_asked("$ touch made");
-        program.keys("y");
-        program.until("Done.");
-        assert!(program.file("made").is_some());
-    })
+    with_program(
+        vec![call_answer("bash_exec", &json!({ "command": "touch made" })), text_answer("Done.")],
+        &[],
+        |program, _| {
+            submit_message(program, "make it");
+            program.until_prompt("$ touch made");
+            assert_eq!(program.file("made"), None);
+            program.press_keys("\r");
+            program.wait_ms(200);
+            assert_eq!(program.file("made"), None, "enter alone never approves");
+            program.until_prompt("$ touch made");
+            program.press_keys("y");
+            program.until("Done.");
+            assert!(program.file("made").is_some());
+        },
+    )
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r03_keys_typed_when_the_prompt_appears_stay_in_the_composer() {
-    let late = Answer::stream().then(Step::Pause(Duration::from_millis(500)));
+    let late = Answer::stream().with_step(Step::Pause(Duration::from_millis(500)));
     let function = json!({ "name": "bash_exec", "arguments": json!({ "command": "touch made" }).to_string() });
     let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "function": function }] });
     let late = late.event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done();
-    with_program(vec![late, says("I see.")], &[], |program, _| {
-        say(program, "make it");
+    with_program(vec![late, text_answer("I see.")], &[], |program, _| {
+        submit_message(program, "make it");
         for _ in 0..30 {
-            program.keys("y");
+            program.press_keys("y");
             program.wait_ms(30);
         }
         program.until("$ touch made");
         program.until(&"y".repeat(30));
         program.wait_ms(700);
-        program.keys("y");
+        program.press_keys("y");
         program.until(&"y".repeat(31));
         assert_eq!(program.file("made"), None, "the prompt takes no keys while there is a draft");
     })
@@ -88,14 +92,14 @@ async fn r03_keys_typed_when_the_prompt_appears_stay_in_the_composer() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn denial_with_a_message_reaches_the_model() {
     with_program(
-        vec![calls("bash_exec", &json!({ "command": "touch made" })), says("As you like.")],
+        vec![call_answer("bash_exec", &json!({ "command": "touch made" })), text_answer("As you like.")],
         &[],
         |program, service| {
-            say(program, "make it");
-            program.until_asked("$ touch made");
-            program.keys("m");
+            submit_message(program, "make it");
+            program.until_prompt("$ touch made");
+            program.press_keys("m");
             program.until("enter deny");
-            program.types("use the other folder");
+            program.type_text("use the other folder");
             // Keys that arrive together count as pasted, and an Enter right after them sends nothing.
             program.press_until("\r", "As you like.");
             assert_eq!(program.file("made"), None);
@@ -108,13 +112,13 @@ async fn denial_with_a_message_reaches_the_model() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn edit_is_shown_before_it_is_applied() {
     let edit = json!({ "path": "a.txt", "old_text": "two", "new_text": "zwei" });
-    with_program(vec![calls("edit_file", &edit), says("Edited.")], &[], |program, _| {
-        say(program, "translate");
+    with_program(vec![call_answer("edit_file", &edit), text_answer("Edited.")], &[], |program, _| {
+        submit_message(program, "translate");
         let screen = program.until("zwei");
         assert!(screen.contains("a.txt"), "{screen}");
         assert_eq!(program.file("a.txt").as_deref(), Some("one\ntwo\nthree\n"));
-        program.until_asked("zwei");
-        program.keys("y");
+        program.until_prompt("zwei");
+        program.press_keys("y");
         program.until("Edited.");
         assert_eq!(program.file("a.txt").as_deref(), Some("one\nzwei\nthree\n"));
     })
@@ -124,12 +128,12 @@ async fn edit_is_shown_before_it_is_applied() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn digit_picks_an_option() {
     let ask = json!({ "question": "Which clock?", "keyword": "clock", "options": ["paused", "a trait", "real"] });
-    with_program(vec![calls("ask_question", &ask), says("Good.")], &[], |program, service| {
-        say(program, "go");
-        program.until_asked("Which clock?");
-        program.keys("2");
+    with_program(vec![call_answer("ask_question", &ask), text_answer("Good.")], &[], |program, service| {
+        submit_message(program, "go");
+        program.until_prompt("Which clock?");
+        program.press_keys("2");
         program.until("✓ a trait");
-        program.keys("\r");
+        program.press_keys("\r");
         program.until("Good.");
         let body = service.received()[1].body.to_string();
         assert!(body.contains("a trait") && body.contains("option_index"), "{body}");
@@ -141,14 +145,14 @@ async fn digit_picks_an_option() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r62_esc_stops_the_reply_and_closes_the_connection() {
-    let stalled = Answer::stream().says("Some words").then(Step::Stall);
-    with_program(vec![stalled, says("Again.")], &[], |program, service| {
-        say(program, "go");
+    let stalled = Answer::stream().text("Some words").with_step(Step::Stall);
+    with_program(vec![stalled, text_answer("Again.")], &[], |program, service| {
+        submit_message(program, "go");
         program.until("Some words");
-        program.keys("\x1b");
-        program.until_that("the connection is closed", |_| service.received()[0].closed_early.is_some());
+        program.press_keys("\x1b");
+        program.until_condition("the connection is closed", |_| service.received()[0].closed_early.is_some());
         assert!(program.screen().contains("Some words"), "the partial reply is kept");
-        say(program, "again");
+        submit_message(program, "again");
         program.until("Again.");
     })
     .await;
@@ -158,9 +162,9 @@ async fn r62_esc_stops_the_reply_and_closes_the_connection() {
 async fn r32_control_sequences_never_reach_the_terminal() {
     let hostile =
         "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[0m\u{9b}31m \u{202e}back \u{1b}]52;c;cHduZWQ=\u{7}the-end";
-    with_program(vec![says(hostile), says("Calm.")], &[], |program, _| {
-        say(program, "go");
-        program.until_quiet("the-end");
+    with_program(vec![text_answer(hostile), text_answer("Calm.")], &[], |program, _| {
+        submit_message(program, "go");
+        program.until_idle("the-end");
         let screen = program.screen();
         assert!(screen.contains("<U+001B>]0;pwned<U+0007>"), "control characters are shown as visible marks: {screen}");
         let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
@@ -177,11 +181,11 @@ async fn r33_control_sequence_split_over_two_chunks_is_not_completed() {
         ["a\u{1b}", "[31mred \u{1b}]52;c;", "cHduZWQ=\u{7}b \u{1b}[2", "J\u{1b}", "]0;pwned", "\u{7}c", "\n\nend"];
     let cut = pieces.iter().fold(Answer::stream(), |answer, piece| {
         // Long enough for each chunk to be drawn before the next.
-        answer.says(piece).then(Step::Pause(Duration::from_millis(120)))
+        answer.text(piece).with_step(Step::Pause(Duration::from_millis(120)))
     });
     with_program(vec![cut.finish("stop").done()], &[], |program, _| {
-        say(program, "go");
-        program.until_quiet("end");
+        submit_message(program, "go");
+        program.until_idle("end");
         let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
         for never in ["\u{1b}]0;pwned", "\u{1b}[31mred", "\u{1b}]52;"] {
             assert!(!bytes.contains(never), "{never:?}");
@@ -194,11 +198,15 @@ async fn r33_control_sequence_split_over_two_chunks_is_not_completed() {
 async fn r30_dry_run_is_always_marked_and_changes_nothing() {
     let write = json!({ "path": "b.txt", "content": "x\n" });
     with_program(
-        vec![calls("write_file", &write), calls("bash_exec", &json!({ "command": "touch made" })), says("Would do.")],
+        vec![
+            call_answer("write_file", &write),
+            call_answer("bash_exec", &json!({ "command": "touch made" })),
+            text_answer("Would do."),
+        ],
         &["--dry-run"],
         |program, _| {
             program.until("DRY RUN");
-            say(program, "go");
+            submit_message(program, "go");
             let screen = program.until("Would do.");
             assert!(screen.contains("DRY RUN") && screen.contains("2 rehearsed"), "{screen}");
             assert_eq!((program.file("b.txt"), program.file("made")), (None, None));
@@ -209,23 +217,23 @@ async fn r30_dry_run_is_always_marked_and_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r51_session_killed_during_a_reply_is_complete_when_resumed() {
-    let stalled = Answer::stream().says("Half a reply").then(Step::Stall);
-    let service = Arc::new(Service::start([says("First reply."), stalled, says("Third.")]).await);
+    let stalled = Answer::stream().text("Half a reply").with_step(Step::Stall);
+    let service = Arc::new(Service::start([text_answer("First reply."), stalled, text_answer("Third.")]).await);
     let base = service.base_url.clone();
     tokio::task::spawn_blocking(move || {
         let mut program = Setup::new(&["--base-url", &base, "--model", "m"]).start();
         program.until("Connected to");
-        say(&mut program, "first question");
-        program.until_quiet("First reply.");
-        say(&mut program, "second question");
+        submit_message(&mut program, "first question");
+        program.until_idle("First reply.");
+        submit_message(&mut program, "second question");
         program.until("Half a reply");
-        let place = program.place.clone();
+        let root = program.root.clone();
         program.signal(Signal::KILL);
         program.wait_for_exit();
-        let mut program = Setup::again(&place, &["--continue", "--base-url", &base, "--model", "m"]).start();
+        let mut program = Setup::with_home(&root, &["--continue", "--base-url", &base, "--model", "m"]).start();
         let screen = program.until("second question");
         assert!(screen.contains("first question") && screen.contains("First reply."), "{screen}");
-        say(&mut program, "third question");
+        submit_message(&mut program, "third question");
         program.until("Third.");
     })
     .await
@@ -236,22 +244,23 @@ async fn r51_session_killed_during_a_reply_is_complete_when_resumed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r51_open_question_is_shown_again_after_a_kill() {
-    let ask = calls("ask_question", &json!({ "question": "Which clock?", "options": ["paused", "a trait", "real"] }));
-    let service = Service::start([ask, says("Good.")]).await;
+    let ask =
+        call_answer("ask_question", &json!({ "question": "Which clock?", "options": ["paused", "a trait", "real"] }));
+    let service = Service::start([ask, text_answer("Good.")]).await;
     let base = service.base_url.clone();
     tokio::task::spawn_blocking(move || {
         let mut program = Setup::new(&["--base-url", &base, "--model", "m"]).start();
         program.until("Connected to");
-        say(&mut program, "go");
+        submit_message(&mut program, "go");
         program.until("Which clock?");
-        let place = program.place.clone();
+        let root = program.root.clone();
         program.signal(Signal::KILL);
         program.wait_for_exit();
-        let mut program = Setup::again(&place, &["-c", "--base-url", &base, "--model", "m"]).start();
-        program.until_asked("Which clock?");
-        program.keys("3");
+        let mut program = Setup::with_home(&root, &["-c", "--base-url", &base, "--model", "m"]).start();
+        program.until_prompt("Which clock?");
+        program.press_keys("3");
         program.until("✓ real");
-        program.keys("\r");
+        program.press_keys("\r");
         program.until("Good.");
     })
     .await
@@ -262,11 +271,11 @@ async fn r51_open_question_is_shown_again_after_a_kill() {
 async fn r22_no_child_outlives_the_program() {
     let seconds = unique_sleep_seconds();
     let command = format!("setsid sleep {seconds} & sleep {seconds}");
-    with_program(vec![calls("bash_exec", &json!({ "command": command }))], &[], move |program, _| {
-        say(program, "go");
-        program.until_asked("$ setsid");
-        program.keys("y");
-        program.until_that("both sleep", |_| count_sleeping(seconds) == 2);
+    with_program(vec![call_answer("bash_exec", &json!({ "command": command }))], &[], move |program, _| {
+        submit_message(program, "go");
+        program.until_prompt("$ setsid");
+        program.press_keys("y");
+        program.until_condition("both sleep", |_| count_sleeping(seconds) == 2);
         program.signal(Signal::KILL);
         program.wait_for_exit();
         wait_until_none_sleeps(seconds);

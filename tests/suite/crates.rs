@@ -58,9 +58,9 @@ fn list_crates() -> Option<BTreeSet<Crate>> {
 fn is_allowed(tokens: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = tokens.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let tokens: Vec<&str> = spaced.split_whitespace().collect();
-    let mut rest = &tokens[..];
-    let may = parse_or(&mut rest, allowed);
-    assert!(rest.is_empty(), "{spaced} is not understood");
+    let mut remaining = &tokens[..];
+    let may = parse_or(&mut remaining, allowed);
+    assert!(remaining.is_empty(), "{spaced} is not understood");
     may
 }
 
@@ -84,17 +84,17 @@ fn parse_and(tokens: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
 
 fn parse_term(tokens: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     // A missing licence allows nothing.
-    let Some((first, rest)) = tokens.split_first() else { return false };
-    *tokens = rest;
+    let Some((first, remaining)) = tokens.split_first() else { return false };
+    *tokens = remaining;
     if *first == "(" {
         let may = parse_or(tokens, allowed);
-        let (end, rest) = tokens.split_first().expect("a bracket is closed");
+        let (end, remaining) = tokens.split_first().expect("a bracket is closed");
         assert_eq!(*end, ")");
-        *tokens = rest;
+        *tokens = remaining;
         return may;
     }
     // A licence with an exception is a separate licence.
-    match rest {
+    match remaining {
         ["WITH", exception, rest @ ..] => {
             *tokens = rest;
             allowed.contains(&format!("{first} WITH {exception}"))
@@ -108,17 +108,17 @@ fn r70_every_licence_is_allowed() {
     let deny = read_deny();
     let allowed = list_strings(&deny["licenses"]["allow"]);
     let exceptions = deny["licenses"]["exceptions"].as_array().unwrap();
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     let Some(crates) = list_crates() else { return };
     for krate in crates {
         let own = exceptions.iter().find(|exception| exception["crate"].as_str() == Some(&krate.name));
         let mut allowed = allowed.clone();
         allowed.extend(own.map(|own| list_strings(&own["allow"])).unwrap_or_default());
         if !is_allowed(&krate.licence, &allowed) {
-            wrong.push(format!("{}: {}", krate.name, krate.licence));
+            failures.push(format!("{}: {}", krate.name, krate.licence));
         }
     }
-    assert!(wrong.is_empty(), "no licence that deny.toml allows: {wrong:#?}");
+    assert!(failures.is_empty(), "no licence that deny.toml allows: {failures:#?}");
 }
 
 #[test]

@@ -11,14 +11,14 @@ use std::path::Path;
 /// Turns the lines of a file into damaged bytes.
 type Damage = fn(Vec<Vec<u8>>) -> Vec<u8>;
 
-fn join(lines: Vec<Vec<u8>>) -> Vec<u8> {
+fn join_lines(lines: Vec<Vec<u8>>) -> Vec<u8> {
     lines.concat()
 }
 
 /// Replaces the line at this index.
-fn replace_line(mut lines: Vec<Vec<u8>>, at: usize, line: impl AsRef<[u8]>) -> Vec<u8> {
-    lines[at] = line.as_ref().to_vec();
-    join(lines)
+fn replace_line(mut lines: Vec<Vec<u8>>, index: usize, line: impl AsRef<[u8]>) -> Vec<u8> {
+    lines[index] = line.as_ref().to_vec();
+    join_lines(lines)
 }
 
 /// The line without its line end.
@@ -28,20 +28,20 @@ fn trim_line_end(line: &[u8]) -> &[u8] {
 
 /// Name, number of entries (of ten) that may be lost, whether the damage is reported, and the damage.
 const DAMAGES: &[(&str, usize, bool, Damage)] = &[
-    ("nothing at all", 0, false, |lines| join(lines)),
+    ("nothing at all", 0, false, |lines| join_lines(lines)),
     ("the last line is cut in its middle", 1, true, |lines| {
-        let all = join(lines);
+        let all = join_lines(lines);
         all[..all.len() - 20].to_vec()
     }),
-    ("the last line lacks its end", 0, false, |lines| trim_line_end(&join(lines)).to_vec()),
-    ("the second half is gone", 5, false, |lines| join(lines[..6].to_vec())),
+    ("the last line lacks its end", 0, false, |lines| trim_line_end(&join_lines(lines)).to_vec()),
+    ("the second half is gone", 5, false, |lines| join_lines(lines[..6].to_vec())),
     ("a block of NUL in the middle", 1, true, |lines| replace_line(lines, 4, [&[0; 4096][..], b"\n"].concat())),
-    ("a block of NUL at the end", 0, true, |lines| [join(lines), vec![0; 4096]].concat()),
+    ("a block of NUL at the end", 0, true, |lines| [join_lines(lines), vec![0; 4096]].concat()),
     ("a block of NUL before a line", 0, true, |lines| {
         let line = [vec![0; 512], lines[4].clone()].concat();
         replace_line(lines, 4, line)
     }),
-    ("a mark of the byte order", 0, true, |lines| [b"\xef\xbb\xbf".to_vec(), join(lines)].concat()),
+    ("a mark of the byte order", 0, true, |lines| [b"\xef\xbb\xbf".to_vec(), join_lines(lines)].concat()),
     ("bytes that are no text", 1, true, |lines| replace_line(lines, 3, b"\xff\xfe\x80\xc3\x28\n")),
     ("bytes that are no text inside a line", 1, true, |lines| {
         let line = [trim_line_end(&lines[3]).split_at(60).0, b"\xff\xff", &lines[3][60..]].concat();
@@ -71,7 +71,7 @@ const DAMAGES: &[(&str, usize, bool, Damage)] = &[
         let line = String::from_utf8(lines[0].clone()).unwrap().replace("\"aye\":1", "\"aye\":9");
         replace_line(lines, 0, line)
     }),
-    ("no first line", 0, true, |lines| join(lines[1..].to_vec())),
+    ("no first line", 0, true, |lines| join_lines(lines[1..].to_vec())),
     ("half a first line", 0, true, |lines| {
         let line = [&lines[0][..30], b"\n"].concat();
         replace_line(lines, 0, line)
@@ -83,7 +83,7 @@ const DAMAGES: &[(&str, usize, bool, Damage)] = &[
     ("empty lines everywhere", 0, false, |lines| lines.iter().flat_map(|line| [line, &b"\n\n"[..]].concat()).collect()),
     ("lines in another order", 0, false, |mut lines| {
         lines[1..].reverse();
-        join(lines)
+        join_lines(lines)
     }),
     ("a line twice", 0, true, |lines| {
         let line = [lines[3].clone(), lines[3].clone()].concat();
@@ -95,7 +95,7 @@ const DAMAGES: &[(&str, usize, bool, Damage)] = &[
     }),
     ("brackets without end", 1, true, |lines| replace_line(lines, 4, "[".repeat(200_000) + "\n")),
     ("an overwritten beginning", 2, true, |lines| {
-        let mut all = join(lines);
+        let mut all = join_lines(lines);
         all[..300].fill(b'x');
         all
     }),
@@ -132,33 +132,33 @@ fn count_read(read: &StoredSession, all: &[Entry]) -> usize {
 fn r52_a_damaged_session_loads_and_continues() {
     let home = Folder::new();
     let sessions = Sessions::new(home.path().to_owned());
-    let all = sample_entries();
+    let entries = sample_entries();
     let (mut ids, mut names) = (Vec::new(), HashSet::new());
     for (name, lost, says, damage) in DAMAGES {
         assert!(names.insert(name));
         let id = new_id();
         let mut lines = sessions.begin_session(&Header::new(id.clone(), Path::new("/p"), "m", false));
-        all.iter().for_each(|entry| lines.append(entry).unwrap());
+        entries.iter().for_each(|entry| lines.append(entry).unwrap());
         let path = lines.path().to_owned();
         drop(lines);
-        let whole = std::fs::read(&path).unwrap();
-        let damaged = damage(whole.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect());
+        let full_text = std::fs::read(&path).unwrap();
+        let damaged = damage(full_text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect());
         std::fs::write(&path, &damaged).unwrap();
 
         let read = sessions.read(&id).unwrap();
-        assert!(count_read(&read, &all) + lost >= all.len(), "{name}: {:?}", read.notices);
+        assert!(count_read(&read, &entries) + lost >= entries.len(), "{name}: {:?}", read.notices);
         assert_eq!(!read.notices.is_empty(), *says, "{name}: {:?}", read.notices);
         let mut session = Session::replay(read.entries.clone());
-        assert!(session.messages().len() <= all.len(), "{name}");
+        assert!(session.messages().len() <= entries.len(), "{name}");
         let (mut lines, opened) = SessionLog::open(home.path(), &id).unwrap();
         assert_eq!(opened, read, "{name}");
-        let more = Entry::UserMessage { text: "it goes on".into() };
-        lines.append(&more).unwrap();
-        session.apply(more.clone());
+        let extra = Entry::UserMessage { text: "it goes on".into() };
+        lines.append(&extra).unwrap();
+        session.apply(extra.clone());
         drop(lines);
         assert!(std::fs::read(&path).unwrap().starts_with(&damaged), "{name}: the existing bytes changed");
         let again = sessions.read(&id).unwrap();
-        assert!(again.entries.contains(&more), "{name}");
+        assert!(again.entries.contains(&extra), "{name}");
         assert_eq!(again.entries.len(), read.entries.len() + 1, "{name}");
         ids.push(id);
     }
@@ -171,22 +171,22 @@ fn r52_a_damaged_session_loads_and_continues() {
 fn r52_a_changed_byte_loses_at_most_its_line_and_the_next() {
     let home = Folder::new();
     let sessions = Sessions::new(home.path().to_owned());
-    let all = sample_entries();
+    let entries = sample_entries();
     let id = new_id();
     let mut lines = sessions.begin_session(&Header::new(id.clone(), Path::new("/p"), "m", false));
-    all.iter().for_each(|entry| lines.append(entry).unwrap());
+    entries.iter().for_each(|entry| lines.append(entry).unwrap());
     let path = lines.path().to_owned();
     drop(lines);
-    let whole = std::fs::read(&path).unwrap();
-    for at in (0..whole.len()).step_by(pick_count(1, 7)) {
+    let full_text = std::fs::read(&path).unwrap();
+    for at in (0..full_text.len()).step_by(pick_count(1, 7)) {
         for byte in [0, b'\n', b'"', 0xff] {
-            let mut damaged = whole.clone();
+            let mut damaged = full_text.clone();
             damaged[at] = byte;
             std::fs::write(&path, &damaged).unwrap();
             let read = sessions.read(&id).unwrap();
-            let count = all.iter().filter(|entry| read.entries.contains(entry)).count();
+            let count = entries.iter().filter(|entry| read.entries.contains(entry)).count();
             // A damaged line end joins the line with the next one.
-            assert!(count + 2 > all.len(), "byte {at} as {byte}: {count} of {}: {:?}", all.len(), read.notices);
+            assert!(count + 2 > entries.len(), "byte {at} as {byte}: {count} of {}: {:?}", entries.len(), read.notices);
         }
     }
 }

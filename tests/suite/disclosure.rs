@@ -8,7 +8,7 @@ use crate::support::print_uncaptured;
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
-use crate::support::terminal_session::{calls_after, says};
+use crate::support::terminal_session::{calls_answer_after, text_answer};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -57,44 +57,44 @@ impl Drop for Running {
     }
 }
 
-fn resolve_path(place: &Path, name: &str) -> String {
-    let (start, rest) = name.split_once('/').unwrap();
+fn resolve_path(root: &Path, name: &str) -> String {
+    let (start, remaining) = name.split_once('/').unwrap();
     let folder = match start {
         "P" => "project",
         "H" => "home",
         "T" => "tmp",
         _ => "sibling",
     };
-    place.join(folder).join(rest).display().to_string()
+    root.join(folder).join(remaining).display().to_string()
 }
 
 /// Sets up a project, a home and folders around them with a secret of every kind.
-fn create_scene(place: &Path) -> Running {
+fn create_scene(root: &Path) -> Running {
     for secret in &SECRETS {
-        let file = resolve_path(place, secret.file);
+        let file = resolve_path(root, secret.file);
         std::fs::create_dir_all(Path::new(&file).parent().unwrap()).unwrap();
         let comment = if file.ends_with(".toml") { "# " } else { "" };
         std::fs::write(&file, format!("{comment}{}\n", secret.holds)).unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     }
-    let project = place.join("project");
+    let project = root.join("project");
     std::fs::write(project.join("README.md"), "plain\n").unwrap();
     std::fs::write(project.join("show.sh"), "for file; do cat \"$file\"; done\n").unwrap();
     std::fs::hard_link(project.join(".env"), project.join("linked.txt")).unwrap();
     std::os::unix::fs::symlink(".env", project.join("link.txt")).unwrap();
-    std::os::unix::fs::symlink(place.join("home"), project.join("home")).unwrap();
+    std::os::unix::fs::symlink(root.join("home"), project.join("home")).unwrap();
     let now = std::fs::read(project.join(".env")).unwrap();
     let git = |words: &[&str]| {
         let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
-        let done = Command::new("git")
+        let output = Command::new("git")
             .args(who)
             .args(words)
             .current_dir(&project)
-            .env("HOME", place.join("home"))
+            .env("HOME", root.join("home"))
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .output()
             .unwrap();
-        assert!(done.status.success(), "{words:?}: {done:?}");
+        assert!(output.status.success(), "{words:?}: {output:?}");
     };
     git(&["init", "-q"]);
     // Written in place, so that the hard link keeps the same file.
@@ -108,10 +108,10 @@ fn create_scene(place: &Path) -> Running {
 }
 
 /// Command lines that print secrets, each with a secret that it prints.
-fn list_commands(place: &Path) -> Vec<(String, &'static str)> {
-    let mut all = Vec::new();
+fn list_commands(root: &Path) -> Vec<(String, &'static str)> {
+    let mut collected = Vec::new();
     for secret in &SECRETS {
-        let file = resolve_path(place, secret.file);
+        let file = resolve_path(root, secret.file);
         for line in [
             format!("cat {file}"),
             format!("sh show.sh {file}"),
@@ -121,10 +121,10 @@ fn list_commands(place: &Path) -> Vec<(String, &'static str)> {
             format!("while read -r line; do echo $line; done < {file}"),
             format!("tar -cf - -C / {} | cat", file.trim_start_matches('/')),
         ] {
-            all.push((line, secret.holds));
+            collected.push((line, secret.holds));
         }
     }
-    let mut add = |line: &str, holds| all.push((line.to_owned(), holds));
+    let mut add = |line: &str, holds| collected.push((line.to_owned(), holds));
     let [env, key] = [SECRETS[0].holds, SECRETS[2].holds];
     for line in [
         "cat linked.txt",
@@ -171,47 +171,47 @@ fn list_commands(place: &Path) -> Vec<(String, &'static str)> {
     for line in ["env", "printenv HARMLESS_NAME", "echo $HARMLESS_NAME", "export -p", "sh -c 'set'"] {
         add(line, VARIABLE);
     }
-    all
+    collected
 }
 
 /// File tool calls that read the same secrets.
-fn list_file_calls(place: &Path) -> Vec<(&'static str, Value)> {
-    let mut all = Vec::new();
+fn list_file_calls(root: &Path) -> Vec<(&'static str, Value)> {
+    let mut collected = Vec::new();
     for secret in &SECRETS {
-        let file = resolve_path(place, secret.file);
+        let file = resolve_path(root, secret.file);
         let folder = Path::new(&file).parent().unwrap().display().to_string();
-        all.push(("read_file", json!({ "path": file })));
-        all.push(("search_text", json!({ "pattern": "SENTINEL", "path": folder })));
+        collected.push(("read_file", json!({ "path": file })));
+        collected.push(("search_text", json!({ "pattern": "SENTINEL", "path": folder })));
     }
     for path in ["linked.txt", "link.txt", "home/.ssh/id_rsa", "~/.netrc", "/proc/self/environ", "./keys/../.env"] {
-        all.push(("read_file", json!({ "path": path })));
+        collected.push(("read_file", json!({ "path": path })));
     }
-    all.push(("search_text", json!({ "pattern": "SENTINEL" })));
+    collected.push(("search_text", json!({ "pattern": "SENTINEL" })));
     // A link in the overlay must not give access to files outside of it.
-    all.push((
+    collected.push((
         "bash_exec",
         json!({ "command": "ln -s .env inside.txt; ln -s /proc/self/environ self.txt; ln -s ~ there" }),
     ));
     for path in ["inside.txt", "self.txt", "there/.ssh/id_rsa", "way.txt"] {
-        all.push(("read_file", json!({ "path": path })));
-        all.push(("search_text", json!({ "pattern": "SENTINEL", "path": path })));
+        collected.push(("read_file", json!({ "path": path })));
+        collected.push(("search_text", json!({ "pattern": "SENTINEL", "path": path })));
     }
-    all
+    collected
 }
 
 /// Runs a session with all calls; returns everything that was sent to the model, and the number of calls.
-fn run_session(place: &Arc<Folder>, more: &[&str], written: &str) -> (String, usize) {
+fn run_session(place: &Arc<Folder>, extra_arguments: &[&str], written: &str) -> (String, usize) {
     let lines = list_commands(place.path());
     let all = lines.iter().map(|(line, _)| ("bash_exec", json!({ "command": line })));
     let all: Vec<(&str, Value)> = all.chain(list_file_calls(place.path())).collect();
-    let mut answers: Vec<_> = all.chunks(12).map(|calls| calls_after(Duration::ZERO, calls)).collect();
-    answers.push(says("Done."));
+    let mut answers: Vec<_> = all.chunks(12).map(|calls| calls_answer_after(Duration::ZERO, calls)).collect();
+    answers.push(text_answer("Done."));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));
     let arguments = ["-p", "go", "--dry-run", "--base-url", &service.base_url, "--model", "m"];
-    let setup = Setup::again(place, &[&arguments[..], more].concat()).env("HARMLESS_NAME", VARIABLE);
+    let setup = Setup::with_home(place, &[&arguments[..], extra_arguments].concat()).env("HARMLESS_NAME", VARIABLE);
     write_settings(&setup, written);
-    let (out, err, code) = setup.print("");
+    let (out, err, code) = setup.run_piped("");
     let bodies: Vec<String> = service.received().iter().map(|request| request.body.to_string()).collect();
     let sent = bodies.concat();
     assert!(sent.contains("Done.") || out.contains("Done."), "exit {code}: {out}{err}");
@@ -229,38 +229,38 @@ fn list_disclosed(sent: &str) -> Vec<String> {
     ];
     let all = from_files.chain(others).filter(|(_, holds)| sent.contains(holds));
     all.map(|(kind, holds)| {
-        let at = sent.find(holds).unwrap();
-        let start = (0..=at.saturating_sub(300)).rev().find(|at| sent.is_char_boundary(*at)).unwrap();
-        format!("{kind}: …{}", &sent[start..at + holds.len()])
+        let offset = sent.find(holds).unwrap();
+        let start = (0..=offset.saturating_sub(300)).rev().find(|at| sent.is_char_boundary(*at)).unwrap();
+        format!("{kind}: …{}", &sent[start..offset + holds.len()])
     })
     .collect()
 }
 
 /// Checks that, outside of a dry run, most command lines do print their secret; otherwise the test would prove nothing.
-fn check_commands(place: &Path) {
-    let lines = list_commands(place);
+fn check_commands(root: &Path) {
+    let lines = list_commands(root);
     let copy = Folder::new();
-    let mut printed = 0;
+    let mut printed_count = 0;
     for (line, holds) in &lines {
         // Each command runs in a fresh copy, because some of them move files.
         let folder = copy.path().join("project");
-        let done = Command::new("cp").arg("-a").arg(place.join("project")).arg(&folder).status().unwrap();
-        assert!(done.success());
-        let here = line.replace(&format!("{}/project/", place.display()), &format!("{}/", folder.display()));
+        let result = Command::new("cp").arg("-a").arg(root.join("project")).arg(&folder).status().unwrap();
+        assert!(result.success());
+        let here = line.replace(&format!("{}/project/", root.display()), &format!("{}/", folder.display()));
         let scratch = copy.path().display();
         let here =
             here.replace("/tmp/all", &format!("{scratch}/all")).replace("/tmp/clone", &format!("{scratch}/clone"));
-        let here = here.replace(&format!("{}/", place.join("project").display()), "");
-        let done = Command::new("bash")
+        let here = here.replace(&format!("{}/", root.join("project").display()), "");
+        let result = Command::new("bash")
             .args(["-c", &here])
             .current_dir(&folder)
-            .env("HOME", place.join("home"))
+            .env("HOME", root.join("home"))
             .env("HARMLESS_NAME", VARIABLE)
             .output()
             .unwrap();
-        let output = String::from_utf8_lossy(&done.stdout).into_owned();
+        let output = String::from_utf8_lossy(&result.stdout).into_owned();
         if output.contains(holds) {
-            printed += 1;
+            printed_count += 1;
         } else {
             print_uncaptured(&format!("disclosure: prints nothing here, LEFT OUT: {line}"));
         }
@@ -268,15 +268,15 @@ fn check_commands(place: &Path) {
             let _ = std::fs::remove_dir_all(one.unwrap().path());
         }
     }
-    assert!(printed * 10 > lines.len() * 8, "only {printed} of {} lines print their secret", lines.len());
+    assert!(printed_count * 10 > lines.len() * 8, "only {printed_count} of {} lines print their secret", lines.len());
 }
 
-fn check(more: &[&str], written: &str) {
+fn check(extra_arguments: &[&str], written: &str) {
     let setup = Setup::new(&[]);
-    let _process = create_scene(setup.place.path());
-    let (sent, calls) = run_session(&setup.place, more, written);
-    let found = list_disclosed(&sent);
-    assert!(found.is_empty(), "{} kinds of {calls} calls:\n{}", found.len(), found.join("\n"));
+    let _process = create_scene(setup.root.path());
+    let (sent, calls) = run_session(&setup.root, extra_arguments, written);
+    let disclosed = list_disclosed(&sent);
+    assert!(disclosed.is_empty(), "{} kinds of {calls} calls:\n{}", disclosed.len(), disclosed.join("\n"));
 }
 
 #[test]
@@ -284,9 +284,9 @@ fn r30_a_dry_run_discloses_no_kind_of_secret() {
     if !is_there() {
         return;
     }
-    let place = Folder::new();
-    let process = create_scene(place.path());
-    check_commands(place.path());
+    let root = Folder::new();
+    let process = create_scene(root.path());
+    check_commands(root.path());
     drop(process);
     check(&[], "");
 }

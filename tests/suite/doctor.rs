@@ -10,7 +10,7 @@ const HEADER: &str = "header-0987654321";
 
 /// Writes these settings.
 fn write_settings(setup: &Setup, text: &str) {
-    let config = setup.place.path().join("home/aye/config");
+    let config = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(config.join("config.toml"), text).unwrap();
 }
@@ -23,7 +23,7 @@ fn models_response(names: &[&str]) -> Answer {
 
 /// Runs the doctor; returns its findings and its exit code.
 async fn run_doctor(setup: Setup) -> (Vec<Value>, i32) {
-    let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
+    let (out, err, code) = tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap();
     assert_eq!(err, "");
     (out.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), code)
 }
@@ -45,23 +45,23 @@ async fn reports_a_working_setup_without_secrets() {
             service.base_url
         ),
     );
-    let home = setup.place.path().join("home").to_str().unwrap().to_owned();
-    let (found, code) = run_doctor(setup).await;
-    assert_eq!(code, 0, "{found:#?}");
-    let all = serde_json::to_string(&found).unwrap();
+    let home = setup.root.path().join("home").to_str().unwrap().to_owned();
+    let (findings, code) = run_doctor(setup).await;
+    assert_eq!(code, 0, "{findings:#?}");
+    let all = serde_json::to_string(&findings).unwrap();
     for secret in [KEY, HEADER, home.as_str()] {
         assert!(!all.contains(secret), "{all}");
     }
     assert_eq!(service.received()[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
-    assert_eq!(filter_findings(&found, "key", "ok"), ["from MY_KEY"]);
+    assert_eq!(filter_findings(&findings, "key", "ok"), ["from MY_KEY"]);
     assert!(
-        filter_findings(&found, "model", "ok").iter().any(|words| words.contains("answers, with 2 models")),
+        filter_findings(&findings, "model", "ok").iter().any(|words| words.contains("answers, with 2 models")),
         "{all}"
     );
-    let settings = filter_findings(&found, "settings", "ok");
+    let settings = filter_findings(&findings, "settings", "ok");
     assert!(settings.contains(&"profiles.mine.model = \"m\" from ~/aye/config/config.toml:5".to_owned()), "{all}");
     for area in ["version", "terminal", "sandbox", "folders", "sessions", "shell", "git", "project"] {
-        assert!(found.iter().any(|value| value["area"] == area), "{area}: {all}");
+        assert!(findings.iter().any(|value| value["area"] == area), "{area}: {all}");
     }
 }
 
@@ -77,14 +77,14 @@ async fn reports_problems_with_advice_and_exit_code_1() {
     let setup =
         Setup::new(&["doctor", "--json", "--base-url", &service.base_url, "--model", "m"]).env("OPENAI_API_KEY", KEY);
     write_settings(&setup, "[screen]\ntheme = \"nope\"\nmuose = true\n[keys]\nno_such = \"f2\"\n");
-    let keys = setup.place.path().join("home/aye/config/credentials.toml");
+    let keys = setup.root.path().join("home/aye/config/credentials.toml");
     std::fs::write(&keys, "\"https://a.example\" = \"sk-entered-123456\"\n").unwrap();
     std::fs::set_permissions(&keys, PermissionsExt::from_mode(0o644)).unwrap();
-    let sessions = setup.place.path().join("home/aye/data/sessions");
+    let sessions = setup.root.path().join("home/aye/data/sessions");
     std::fs::create_dir_all(&sessions).unwrap();
     std::fs::write(sessions.join("01JAAAAAAAAAAAAAAAAAAAAAAA.jsonl"), "no line of a session\n").unwrap();
-    let (found, code) = run_doctor(setup).await;
-    let all = serde_json::to_string(&found).unwrap();
+    let (findings, code) = run_doctor(setup).await;
+    let all = serde_json::to_string(&findings).unwrap();
     assert_eq!(code, 1, "{all}");
     assert!(!all.contains(KEY) && !all.contains("sk-entered"), "{all}");
     for (area, part) in [
@@ -95,20 +95,20 @@ async fn reports_problems_with_advice_and_exit_code_1() {
         ("model", "401"),
         ("sessions", "01JAAAAAAAAAAAAAAAAAAAAAAA"),
     ] {
-        let wrong = filter_findings(&found, area, "wrong");
+        let wrong = filter_findings(&findings, area, "wrong");
         assert!(wrong.iter().any(|words| words.contains(part)), "{area}: {part}: {all}");
     }
-    assert!(found.iter().filter(|value| value["state"] == "wrong").all(|value| value["do"].is_string()), "{all}");
+    assert!(findings.iter().filter(|value| value["state"] == "wrong").all(|value| value["do"].is_string()), "{all}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reports_a_server_that_never_answers() {
-    let service = Service::start_strict([Answer::default().then(Step::Stall)]).await;
+    let service = Service::start_strict([Answer::default().with_step(Step::Stall)]).await;
     let setup = Setup::new(&["doctor", "--json", "--base-url", &service.base_url, "--model", "m"]);
-    let (found, code) = run_doctor(setup).await;
+    let (findings, code) = run_doctor(setup).await;
     assert_eq!(code, 1);
-    let wrong = filter_findings(&found, "model", "wrong");
-    assert!(wrong.iter().any(|words| words.contains("did not answer within 2.2 s")), "{found:#?}");
+    let wrong = filter_findings(&findings, "model", "wrong");
+    assert!(wrong.iter().any(|words| words.contains("did not answer within 2.2 s")), "{findings:#?}");
 }
 
 #[test]
@@ -116,14 +116,14 @@ fn works_with_broken_settings() {
     for text in ["[screen\n", "\u{0}", "[model]\nprofile = \"none\"\n", "[[[[\n", "= = =\n"] {
         let setup = Setup::new(&["doctor"]);
         write_settings(&setup, text);
-        let (out, err, code) = setup.print("");
+        let (out, err, code) = setup.run_piped("");
         assert_eq!((err.as_str(), code), ("", 1), "{text:?}: {out}");
         assert!(out.contains("config.toml:") && out.contains("see !! above."), "{text:?}: {out}");
         assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
     }
-    let (out, _, code) = Setup::new(&["doctor", "-C", "/no/such/folder"]).print("");
+    let (out, _, code) = Setup::new(&["doctor", "-C", "/no/such/folder"]).run_piped("");
     assert!(code == 1 && out.contains("/no/such/folder"), "{out}");
-    let (out, _, _) = Setup::new(&["doctor"]).env("TERM", "x\u{1b}[2J\u{202e}\nfake").print("");
+    let (out, _, _) = Setup::new(&["doctor"]).env("TERM", "x\u{1b}[2J\u{202e}\nfake").run_piped("");
     assert!(!out.contains('\u{1b}') && !out.contains('\u{202e}') && !out.contains("\nfake"), "{out:?}");
 }
 
@@ -141,14 +141,14 @@ fn describes_the_terminal() {
 fn old_names_of_settings_are_notes() {
     let setup = Setup::new(&["doctor", "--json"]);
     write_settings(&setup, "[second_reader]\nseconds = 7\n");
-    let (out, _, code) = setup.print("");
-    let found: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |text: &str| found.iter().find(|line| line["words"].as_str().unwrap().contains(text)).unwrap();
+    let (out, _, code) = setup.run_piped("");
+    let objects: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |text: &str| objects.iter().find(|line| line["words"].as_str().unwrap().contains(text)).unwrap();
     assert_eq!(of("`[second_reader]` is now `[model_reviewer]`")["state"], "note", "{out}");
     assert!(of("model_reviewer.seconds = 7")["words"].as_str().unwrap().ends_with("config.toml:2"), "{out}");
-    let has_problem = found.iter().any(|line| line["severity"] == "problem");
+    let has_problem = objects.iter().any(|line| line["severity"] == "problem");
     assert_eq!(code == 1, has_problem, "{out}");
-    for line in &found {
+    for line in &objects {
         let old = if line["severity"] == "problem" { "wrong" } else { line["severity"].as_str().unwrap() };
         assert_eq!(
             (&line["message"], &line["advice"], old),
@@ -165,21 +165,22 @@ fn lists_rules_hooks_and_reviewers_and_which_are_disabled() {
         "[hooks.right]\ncommand = [\"sh\", \"-c\", \"hook-secret-4711\"]\ntools = [\"bash_exec\"]\n[hooks.gone]\ncommand = [\"/no/such/hook\"]\n\
          [model_reviewer]\nprofile = \"none-such\"\n",
     );
-    let home = setup.place.path().join("home/aye/config");
-    let rule =
-        |says: &str, words: &str, more: &str| format!("[[rule]]\nverdict = \"{says}\"\nprefix = \"{words}\"\n{more}\n");
+    let home = setup.root.path().join("home/aye/config");
+    let rule = |says: &str, prefix: &str, more: &str| {
+        format!("[[rule]]\nverdict = \"{says}\"\nprefix = \"{prefix}\"\n{more}\n")
+    };
     let mine = rule("allow", "cargo test", "")
         + &rule("deny", "git push", "")
         + &rule("allow", "make lint", "matches = \"make\"")
         + &rule("allow", "npm test", "expires = 2001-02-03");
     std::fs::write(home.join("rules.toml"), mine).unwrap();
     std::fs::write(home.join("trusted.toml"), "[[project").unwrap();
-    let own = setup.place.path().join("project/.aye");
-    std::fs::create_dir_all(&own).unwrap();
-    std::fs::write(own.join("rules.toml"), rule("allow", "touch", "")).unwrap();
-    let place = setup.place.clone();
-    let (out, _, code) = setup.print("");
-    let found: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let aye_folder = setup.root.path().join("project/.aye");
+    std::fs::create_dir_all(&aye_folder).unwrap();
+    std::fs::write(aye_folder.join("rules.toml"), rule("allow", "touch", "")).unwrap();
+    let root = setup.root.clone();
+    let (out, _, code) = setup.run_piped("");
+    let objects: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(code, 1, "{out}");
     for (area, state, part) in [
         ("rules", "ok", "rules.toml: 2 rules apply here (1 allow, 1 deny)"),
@@ -199,30 +200,30 @@ fn lists_rules_hooks_and_reviewers_and_which_are_disabled() {
         ),
         ("reviewer", "wrong", "the model reviewer is not available, so every call asks"),
     ] {
-        let words = filter_findings(&found, area, state);
+        let words = filter_findings(&objects, area, state);
         assert!(words.iter().any(|words| words.contains(part)), "{area} {state}: {part}: {out}");
     }
     assert!(!out.contains("hook-secret") && !out.contains(home.to_str().unwrap()), "{out}");
-    let wrong = found.iter().filter(|value| value["state"] == "wrong");
-    assert!(wrong.into_iter().all(|value| value["do"].is_string()), "{out}");
+    let problems = objects.iter().filter(|value| value["state"] == "wrong");
+    assert!(problems.into_iter().all(|value| value["do"].is_string()), "{out}");
 
     // Everything asks if the rules file cannot be read, and the doctor says so.
-    std::fs::write(place.path().join("home/aye/config/rules.toml"), "[[rule\n").unwrap();
-    let (out, _, code) = Setup::again(&place, &["doctor"]).print("");
-    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(code == 1 && words.contains("rules.toml:1: this is not TOML"), "{out}");
-    assert!(words.contains("until then every call asks"), "{out}");
+    std::fs::write(root.path().join("home/aye/config/rules.toml"), "[[rule\n").unwrap();
+    let (out, _, code) = Setup::with_home(&root, &["doctor"]).run_piped("");
+    let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(code == 1 && text.contains("rules.toml:1: this is not TOML"), "{out}");
+    assert!(text.contains("until then every call asks"), "{out}");
 }
 
 #[test]
 fn reports_missing_rules_hooks_and_reviewers() {
-    let (out, _, _) = Setup::new(&["doctor", "--json"]).print("");
-    let found: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (out, _, _) = Setup::new(&["doctor", "--json"]).run_piped("");
+    let objects: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for (area, part) in [
         ("rules", "does not exist: only the mode decides"),
         ("hooks", "off: no program reviews calls"),
         ("reviewer", "off: no model reviews calls"),
     ] {
-        assert!(filter_findings(&found, area, "ok").iter().any(|words| words.contains(part)), "{area}: {out}");
+        assert!(filter_findings(&objects, area, "ok").iter().any(|words| words.contains(part)), "{area}: {out}");
     }
 }

@@ -29,12 +29,12 @@ fn r57_bundle_describes_a_session_without_keys_and_content() {
     let refusal = format!("{{\"error\":{{\"message\":\"bad {KEY}\"}}}}");
     let refusal = Answer::body(401, "application/json", &[], &refusal);
     let service = runtime.block_on(Service::start_strict([refusal]));
-    program.keys("\x04");
+    program.press_keys("\x04");
     assert_eq!(program.wait_for_exit(), 0);
-    let place = program.place.clone();
-    let project = place.path().join("project");
+    let root = program.root.clone();
+    let project = root.path().join("project");
     let arguments = ["doctor", "--profile", "mine", "--base-url", &service.base_url, "--bundle"];
-    let (out, err, code) = Setup::again(&place, &arguments).env("MY_MODEL", KEY).print("");
+    let (out, err, code) = Setup::with_home(&root, &arguments).env("MY_MODEL", KEY).run_piped("");
     assert_eq!((err.as_str(), code), ("", 0), "{out}");
     let created: Vec<String> =
         list_files(&project).into_iter().filter(|name| name.starts_with("aye-doctor-")).collect();
@@ -44,7 +44,7 @@ fn r57_bundle_describes_a_session_without_keys_and_content() {
     let file = project.join(name);
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
     let text = std::fs::read_to_string(&file).unwrap();
-    let home = place.path().join("home");
+    let home = root.path().join("home");
     for never in CONTENT.into_iter().chain([KEY, HEADER, &token(), home.to_str().unwrap()]) {
         assert!(!text.contains(never), "{never} is in it:\n{text}");
     }
@@ -74,11 +74,11 @@ fn r57_bundle_describes_a_session_without_keys_and_content() {
 #[test]
 fn writes_a_bundle_even_if_nothing_else_works() {
     let setup = Setup::new(&["doctor", "--bundle", "new.txt"]).env("TERM", "x\u{1b}[2J\u{202e}\n== fake");
-    let home = setup.place.path().join("home/aye");
+    let home = setup.root.path().join("home/aye");
     let make_bundle = || {
-        let file = setup.place.path().join("project/new.txt");
+        let file = setup.root.path().join("project/new.txt");
         let _ = std::fs::remove_file(&file);
-        let (out, err, code) = setup.print("");
+        let (out, err, code) = setup.run_piped("");
         assert_eq!((err.as_str(), code), ("", 0), "{out}");
         std::fs::read_to_string(file).unwrap()
     };
@@ -114,9 +114,10 @@ fn writes_a_bundle_even_if_nothing_else_works() {
     }
     assert!(!text.contains("xyzzy"), "{text}");
     for (id, expected) in [("01ja", "its first line is damaged"), ("02", "no session matches 02")] {
-        let (out, err, code) = Setup::again(&setup.place, &["doctor", "--resume", id, "--bundle", "inside"]).print("");
+        let (out, err, code) =
+            Setup::with_home(&setup.root, &["doctor", "--resume", id, "--bundle", "inside"]).run_piped("");
         assert_eq!((err.as_str(), code), ("", 0), "{out}");
-        let file = setup.place.path().join("project/inside");
+        let file = setup.root.path().join("project/inside");
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
         std::fs::remove_file(file).unwrap();
@@ -130,8 +131,8 @@ fn writes_a_bundle_even_if_nothing_else_works() {
 
 #[test]
 fn bundle_never_replaces_a_file() {
-    let setup = Setup::new(&[]).has("there.txt", "mine").has("inside/x", "");
-    let project = setup.place.path().join("project");
+    let setup = Setup::new(&[]).with_file("there.txt", "mine").with_file("inside/x", "");
+    let project = setup.root.path().join("project");
     std::os::unix::fs::symlink("nowhere", project.join("link")).unwrap();
     let before = list_files(&project);
     for (arguments, expected) in [
@@ -142,12 +143,12 @@ fn bundle_never_replaces_a_file() {
         (&["--bundle"], "--bundle can only be used with: aye doctor"),
         (&["doctor", "--bundle", "--json"], "cannot be used with"),
     ] {
-        let (out, err, code) = Setup::again(&setup.place, arguments).print("");
+        let (out, err, code) = Setup::with_home(&setup.root, arguments).run_piped("");
         assert!(err.contains(expected) && out.is_empty() && code > 0, "{arguments:?}: {out}{err}");
         assert_eq!(list_files(&project), before, "{arguments:?}");
     }
     assert_eq!(std::fs::read_to_string(project.join("there.txt")).unwrap(), "mine");
-    let (out, _, code) = Setup::again(&setup.place, &["doctor", "--bundle", "inside"]).print("");
+    let (out, _, code) = Setup::with_home(&setup.root, &["doctor", "--bundle", "inside"]).run_piped("");
     let created = list_files(&project.join("inside"));
     assert!(code == 0 && created.len() == 2 && out.contains(&format!("inside/{}", created[0])), "{out}{created:?}");
 }

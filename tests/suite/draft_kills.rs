@@ -6,7 +6,7 @@ use crate::support::keyboard::PATIENCE;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{NO_TITLES, read_entries, write_settings};
-use crate::support::terminal_session::{calls_after, runs, say, says};
+use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
 use crate::support::time_limits::is_within_limit;
 use crate::support::{Dice, pick_count, print_uncaptured, requested_trials};
 use aye::chat::{Entry, Outcome};
@@ -57,23 +57,23 @@ const MOST: usize = 30;
 impl Activity {
     fn answers(self) -> Vec<Answer> {
         match self {
-            Self::NewDraft | Self::Draft => vec![says("Calm.")],
+            Self::NewDraft | Self::Draft => vec![text_answer("Calm.")],
             Self::Queue => {
                 let slow = |answer: Answer, n: usize| {
-                    answer.says(&format!("{} ", token('s', n))).then(Step::Pause(Duration::from_millis(90)))
+                    answer.text(&format!("{} ", token('s', n))).with_step(Step::Pause(Duration::from_millis(90)))
                 };
-                vec![(0..MOST).fold(Answer::stream(), slow).then(Step::Stall)]
+                vec![(0..MOST).fold(Answer::stream(), slow).with_step(Step::Stall)]
             }
-            Self::Denial | Self::Arguments => vec![runs("echo no")],
+            Self::Denial | Self::Arguments => vec![command_answer("echo no")],
             Self::Answer => {
                 let ask = json!({ "questions": [
                     { "question": "Which clock?", "keyword": "clock", "options": ["paused", "real"] },
                 ]});
-                vec![calls_after(Duration::ZERO, &[("ask_question", ask)])]
+                vec![calls_answer_after(Duration::ZERO, &[("ask_question", ask)])]
             }
             Self::Output => {
                 let print = "for i in $(seq -w 0 29); do echo \"o$i;\"; sleep 0.09; done; sleep 60";
-                vec![runs(print)]
+                vec![command_answer(print)]
             }
         }
     }
@@ -82,29 +82,29 @@ impl Activity {
     fn begin(self, program: &mut Program) {
         program.until("Connected to");
         if self != Self::NewDraft {
-            say(program, "go");
+            submit_message(program, "go");
         }
         match self {
             Self::NewDraft => {}
-            Self::Draft => drop(program.until_quiet("Calm.")),
+            Self::Draft => drop(program.until_idle("Calm.")),
             Self::Queue => drop(program.until("s00;")),
             Self::Denial => {
-                program.until_asked("$ echo no");
+                program.until_prompt("$ echo no");
                 program.press_until("m", "deny: ");
             }
             Self::Arguments => {
-                program.until_asked("$ echo no");
+                program.until_prompt("$ echo no");
                 program.press_until("e", "command:");
             }
             Self::Answer => {
-                program.until_asked("Which clock?");
+                program.until_prompt("Which clock?");
                 program.press_until("3", "new line");
             }
             Self::Output => {
-                program.until_asked("seq -w");
-                program.until_that("the command runs", |program| {
-                    if program.is_asked() {
-                        program.keys("y");
+                program.until_prompt("seq -w");
+                program.until_condition("the command runs", |program| {
+                    if program.has_active_prompt() {
+                        program.press_keys("y");
                         program.wait_ms(100);
                     }
                     !program.screen().contains("Run a command?")
@@ -134,7 +134,7 @@ impl Activity {
             Entry::Settled { outcome: Outcome::Interrupted(text), .. } => text,
             _ => String::new(),
         };
-        read_entries(program.place.path()).into_iter().map(interrupted).collect()
+        read_entries(program.root.path()).into_iter().map(interrupted).collect()
     }
 }
 
@@ -154,7 +154,7 @@ fn run_trial(runtime: &Runtime, activity: Activity, signal: Signal, dice: &mut D
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&flags).size(110, 40);
     write_settings(&setup, NO_TITLES);
-    let place = setup.place.clone();
+    let root = setup.root.clone();
     let mut program = setup.start();
     activity.begin(&mut program);
     let moment = Instant::now() + Duration::from_millis(100 + dice.below(3000));
@@ -163,7 +163,7 @@ fn run_trial(runtime: &Runtime, activity: Activity, signal: Signal, dice: &mut D
     let mut typed = (0..MOST).flat_map(|number| activity.next_keys(number).chars().collect::<Vec<_>>());
     while Instant::now() < moment {
         match typed.next() {
-            Some(key) => program.keys(key.encode_utf8(&mut [0; 4])),
+            Some(key) => program.press_keys(key.encode_utf8(&mut [0; 4])),
             None => program.wait_ms(10),
         }
         let screen = strip_layout(&program.screen());
@@ -174,9 +174,9 @@ fn run_trial(runtime: &Runtime, activity: Activity, signal: Signal, dice: &mut D
     program.signal(signal);
     let killed = Instant::now();
     program.wait_for_exit();
-    let mut again = flags.to_vec();
-    again.extend((activity != Activity::NewDraft).then_some("--continue"));
-    let mut program = Setup::again(&place, &again).size(110, 40).start();
+    let mut repeated_flags = flags.to_vec();
+    repeated_flags.extend((activity != Activity::NewDraft).then_some("--continue"));
+    let mut program = Setup::with_home(&root, &repeated_flags).size(110, 40).start();
     program.until("ask mode");
     // Keys are taken only after the first frame, which shows everything that was saved.
     let end = Instant::now() + PATIENCE.min(Duration::from_secs(3));

@@ -7,7 +7,7 @@ use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
 use crate::support::stored_files::read_entries;
-use crate::support::terminal_session::{calls_after, says as answers};
+use crate::support::terminal_session::{calls_answer_after, text_answer as answers};
 use aye::agent::WaitingCall;
 use aye::chat::*;
 use aye::llm::scripted::{Reply, calls, says};
@@ -25,7 +25,7 @@ async fn r30_a_write_is_rehearsed_and_a_later_read_sees_it() {
         calls("search_text", json!({ "pattern": "fresh|two" })),
         says("Would do."),
     ])
-    .has("a.txt", "one\n");
+    .with_file("a.txt", "one\n");
     scene.say("go").await;
     assert!(scene.state.is_idle(), "nothing asks in a dry run");
     let outcomes = scene.outcomes();
@@ -76,7 +76,7 @@ async fn r30_does_not_change_files_outside_or_protected_files() {
 /// everything that was sent to the provider.
 fn run_calls_on_aye_folder(flags: &[&str]) -> (Vec<Access>, String) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let call = |tool: &str, arguments| calls_after(Duration::ZERO, &[(tool, arguments)]);
+    let call = |tool: &str, arguments| calls_answer_after(Duration::ZERO, &[(tool, arguments)]);
     let service = runtime.block_on(Service::start(vec![
         call("read_file", json!({ "path": "own/config/notes.txt" })),
         call("search_text", json!({ "pattern": "hunt.r" })),
@@ -85,11 +85,11 @@ fn run_calls_on_aye_folder(flags: &[&str]) -> (Vec<Access>, String) {
     ]));
     let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&[&base[..], flags, &["go"]].concat());
-    let place = setup.place.clone();
-    let own = place.path().join("project/own");
+    let root = setup.root.clone();
+    let own = root.path().join("project/own");
     std::fs::create_dir_all(own.join("config")).unwrap();
     std::fs::write(own.join("config/notes.txt"), "hunter2\n").unwrap();
-    let (out, err, _) = setup.env("AYE_HOME", own.to_str().unwrap()).print("");
+    let (out, err, _) = setup.env("AYE_HOME", own.to_str().unwrap()).run_piped("");
     let mut log = std::fs::read_dir(own.join("data/sessions")).unwrap().map(|entry| entry.unwrap().path());
     let log = log.find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
     let entries = aye::store::read(&log).unwrap().entries;
@@ -137,7 +137,8 @@ async fn r30_withholds_calls_that_would_ask_live_with_and_without_an_overlay_san
         std::fs::write(outside.path().join("x"), "hunter2\n").unwrap();
         let all = list_secret_calls(outside.path());
         let replies: Vec<Reply> = all.iter().map(|(tool, arguments)| calls(tool, arguments.clone())).collect();
-        let mut scene = Scene::dry_run(replies.into_iter().chain([says("Would do.")])).has(".env", "KEY=hunter2\n");
+        let mut scene =
+            Scene::dry_run(replies.into_iter().chain([says("Would do.")])).with_file(".env", "KEY=hunter2\n");
         if is_sandboxed {
             let (_, shell) = open_overlay(&scene.project(), scene.project().parent().unwrap().join("layer"));
             scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
@@ -168,7 +169,7 @@ async fn r30_asks_before_reading_secrets_if_set_to_ask_as_live() {
         calls("read_file", json!({ "path": ".env" })),
         says("Done."),
     ])
-    .has(".env", "KEY=hunter2\n");
+    .with_file(".env", "KEY=hunter2\n");
     scene.state.policy.asks_as_live = true;
     scene.say("go").await;
     for _ in 0..2 {
@@ -196,8 +197,8 @@ async fn r30_reads_files_written_in_the_dry_run_whatever_their_name() {
         calls("read_file", json!({ "path": "b.env" })),
         says("Would do."),
     ])
-    .has(".env", "KEY=hunter2\n")
-    .has("b.env", "A=1\nKEY=hunter2\n");
+    .with_file(".env", "KEY=hunter2\n")
+    .with_file("b.env", "A=1\nKEY=hunter2\n");
     scene.say("go").await;
     let outcomes = scene.outcomes();
     assert!(matches!(&outcomes[1], Outcome::Done(text) if text.contains("KEY=made")), "{outcomes:?}");
@@ -218,7 +219,7 @@ async fn r30_asks_about_secrets_copied_by_an_approved_command() {
         calls("read_file", json!({ "path": "copy.env" })),
         says("Done."),
     ])
-    .has(".env", "KEY=hunter2\n");
+    .with_file(".env", "KEY=hunter2\n");
     let (_, shell) = open_overlay(&scene.project(), scene.project().parent().unwrap().join("layer"));
     scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     scene.state.policy.asks_as_live = true;
@@ -241,7 +242,7 @@ async fn r30_links_made_in_the_dry_run_make_no_secret_readable() {
     let reads = paths.map(|path| calls("read_file", json!({ "path": path })));
     let first = [calls("write_file", json!({ "path": "made", "content": "x" })), says("Made.")];
     let mut scene =
-        Scene::dry_run(first.into_iter().chain(reads).chain([says("Would do.")])).has(".env", "KEY=hunter2\n");
+        Scene::dry_run(first.into_iter().chain(reads).chain([says("Would do.")])).with_file(".env", "KEY=hunter2\n");
     scene.say("make").await;
     let upper = scene.project().parent().unwrap().join("layer/upper");
     for (link, target) in links {
@@ -258,25 +259,26 @@ async fn r30_links_made_in_the_dry_run_make_no_secret_readable() {
 #[test]
 fn r30_withheld_calls_are_printed_saved_and_counted_after_a_resume() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let read_env = || calls_after(Duration::ZERO, &[("read_file", json!({ "path": ".env" }))]);
+    let read_env = || calls_answer_after(Duration::ZERO, &[("read_file", json!({ "path": ".env" }))]);
     let service = runtime.block_on(Service::start(vec![read_env(), answers("One."), read_env(), answers("Two.")]));
     let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
-    let setup = Setup::new(&[&base[..], &["--dry-run", "go"]].concat()).has(".env", "KEY=hunter2\n");
-    let place = setup.place.clone();
-    let (out, err, code) = setup.print("");
+    let setup = Setup::new(&[&base[..], &["--dry-run", "go"]].concat()).with_file(".env", "KEY=hunter2\n");
+    let root = setup.root.clone();
+    let (out, err, code) = setup.run_piped("");
     assert_eq!(code, 0, "{out}{err}");
     let summary =
         "0 calls rehearsed, 0 ran in the overlay sandbox, 1 withheld, nothing changed on disk\nwould have asked: 1\n";
     assert!(out.contains(summary), "{out}");
     assert!(out.contains("withheld, not run"), "{out}");
-    let log = read_entries(place.path());
+    let log = read_entries(root.path());
     let withheld =
         log.iter().any(|entry| matches!(entry, Entry::Settled { staged: Some(staged), .. } if staged.is_withheld()));
     assert!(withheld, "{log:?}");
-    let id = std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap();
+    let id = std::fs::read_dir(root.path().join("home/aye/data/sessions")).unwrap();
     let id = id.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "jsonl"));
     let id = id.unwrap().file_stem().unwrap().to_string_lossy().into_owned();
-    let (out, err, code) = Setup::again(&place, &[&base[..], &["--json", "--resume", &id, "again"]].concat()).print("");
+    let (out, err, code) =
+        Setup::with_home(&root, &[&base[..], &["--json", "--resume", &id, "again"]].concat()).run_piped("");
     assert_eq!(code, 0, "{out}{err}");
     let plan: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     assert_eq!((&plan["withheld"], &plan["would_have_asked"]), (&json!(2), &json!(2)), "{plan}");
@@ -288,7 +290,7 @@ fn r30_withheld_calls_are_printed_saved_and_counted_after_a_resume() {
     assert_eq!((&call["is_run_live"], &call["simulation"]["is_reused"]), (&call["done"], &call["simulated"]["again"]));
     assert_eq!(plan["calls"][0]["would_ask"], "read of .env (may hold secrets)");
     assert!(out.contains(r#""staged":"withheld""#), "{out}");
-    let (shown, _, _) = Setup::again(&place, &["sessions", "show", &id]).print("");
+    let (shown, _, _) = Setup::with_home(&root, &["sessions", "show", &id]).run_piped("");
     assert!(shown.contains("withheld") && shown.contains("read of .env (may hold secrets)"), "{shown}");
     let sent: Vec<String> = service.received().iter().map(|request| request.body.to_string()).collect();
     assert!(!sent.concat().contains("hunter2"), "a secret was sent");

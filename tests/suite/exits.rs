@@ -7,7 +7,7 @@ use crate::support::pick_count;
 use crate::support::program::{Program, Setup, count_sleeping, program, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::read_session;
-use crate::support::terminal_session::{runs, say};
+use crate::support::terminal_session::{command_answer, submit_message};
 use crate::support::time_limits::try_three_times;
 use aye::chat::Entry;
 use rustix::process::Signal;
@@ -56,39 +56,39 @@ const ENDINGS: [(Ending, u32); 6] = [
 
 /// Starts the program and brings it into this state. The command and its background processes sleep this many seconds.
 fn start_in(activity: Activity, seconds: u32) -> (Runtime, Service, Program, Setup) {
-    let begun = Answer::stream().says("Half a reply").then(Step::Stall);
+    let half_reply = Answer::stream().text("Half a reply").with_step(Step::Stall);
     let sleeps =
         format!("trap '' TERM HUP INT QUIT; setsid sleep {seconds} & (sleep {seconds} &) ; sleep {seconds}; true");
     let answer = match activity {
-        Activity::Nothing | Activity::Help | Activity::Reply => begun,
-        Activity::Prompt | Activity::Command => runs(&sleeps),
+        Activity::Nothing | Activity::Help | Activity::Reply => half_reply,
+        Activity::Prompt | Activity::Command => command_answer(&sleeps),
     };
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([answer]));
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 24);
-    let again = Setup::again(&setup.place, &[]);
+    let next_setup = Setup::with_home(&setup.root, &[]);
     let mut program = setup.start();
     program.until("Connected to");
     match activity {
         Activity::Nothing => {}
         Activity::Help => {
-            program.keys("\x1bOP");
+            program.press_keys("\x1bOP");
             program.until("Key bindings");
         }
         Activity::Reply => {
-            say(&mut program, "go");
+            submit_message(&mut program, "go");
             program.until("Half a reply");
         }
         Activity::Prompt | Activity::Command => {
-            say(&mut program, "go");
-            program.until_asked("$ trap");
+            submit_message(&mut program, "go");
+            program.until_prompt("$ trap");
         }
     }
     if activity == Activity::Command {
-        program.keys("y");
-        program.until_that("all three processes sleep", |_| count_sleeping(seconds) == 3);
+        program.press_keys("y");
+        program.until_condition("all three processes sleep", |_| count_sleeping(seconds) == 3);
     }
-    (runtime, service, program, again)
+    (runtime, service, program, next_setup)
 }
 
 /// Ends the program in this way, and checks the terminal, the processes and the session.
@@ -97,7 +97,7 @@ fn check_exit(activity: Activity, ending: Ending, code: u32, seconds: u32) {
     assert!(program.find_unrestored_modes().len() > 4, "a program that has the terminal has changed it");
     match ending {
         Ending::Signal(signal) => program.signal(signal),
-        Ending::Keys(keys) => keys.iter().for_each(|key| program.keys(key)),
+        Ending::Keys(keys) => keys.iter().for_each(|key| program.press_keys(key)),
         Ending::Lost => program.lose_terminal(),
     }
     assert_eq!(program.wait_for_exit_within(EXIT_LIMIT), code, "{ending:?} during {activity:?}");
@@ -150,8 +150,8 @@ fn r58_a_failed_start_leaves_the_terminal_alone() {
     for arguments in [&["--resume", "01NOTHERE"][..], &["-C", "/not/there"], &["--mode", "odd"], &["--odd"]] {
         let mut program = Setup::new(arguments).start();
         assert_eq!(program.wait_for_exit(), 2, "{arguments:?}");
-        let printed = String::from_utf8_lossy(&program.bytes()).into_owned();
-        assert!(!printed.contains("\x1b[?") && printed.trim().len() > 10, "{arguments:?}: {printed:?}");
+        let output = String::from_utf8_lossy(&program.bytes()).into_owned();
+        assert!(!output.contains("\x1b[?") && output.trim().len() > 10, "{arguments:?}: {output:?}");
         assert_eq!(program.find_unrestored_modes(), [""; 0], "{arguments:?}");
     }
 }
@@ -160,7 +160,7 @@ fn r58_a_failed_start_leaves_the_terminal_alone() {
 fn r58_ended_while_stopped_leaves_the_terminal_alone() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::KILL, 9)] {
         let (_runtime, _service, mut program, _) = start_in(Activity::Reply, 1);
-        program.keys("\x1a");
+        program.press_keys("\x1a");
         program.until_suspended();
         assert_eq!(program.find_unrestored_modes(), [""; 0], "after the stop");
         program.signal(signal);
@@ -176,40 +176,40 @@ fn r60_restores_the_screen_when_continued() {
     let (_runtime, _service, mut program, _) = start_in(Activity::Prompt, 1);
     let shown = |program: &mut Program| program.screen().lines().take(20).collect::<Vec<_>>().join("\n");
     let before = shown(&mut program);
-    program.keys("\x1a");
+    program.press_keys("\x1a");
     program.until_suspended();
-    assert!(program.echoes(), "the terminal is in its normal mode");
+    assert!(program.is_echoing(), "the terminal is in its normal mode");
     // The program redraws the screen over the output of the shell.
     program.signal(Signal::CONT);
-    program.until_asked("$ trap");
+    program.until_prompt("$ trap");
     assert_eq!(shown(&mut program), before);
-    assert!(!program.echoes());
+    assert!(!program.is_echoing());
 }
 
 /// Runs the program with its standard streams redirected as given in shell syntax; returns the exit code and the
 /// errors.
 fn run_redirected(redirections: &str) -> (i32, String) {
-    let place = Folder::new();
-    let line = format!("exec \"$0\" {redirections} 2> {}/err", place.path().display());
+    let root = Folder::new();
+    let line = format!("exec \"$0\" {redirections} 2> {}/err", root.path().display());
     let status = Command::new("sh")
         .args(["-c", &line])
         .arg(program())
         .env_clear()
-        .env("AYE_HOME", place.path())
+        .env("AYE_HOME", root.path())
         .env("TERM", "xterm")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .status()
         .unwrap();
-    (status.code().unwrap_or(-1), std::fs::read_to_string(place.path().join("err")).unwrap())
+    (status.code().unwrap_or(-1), std::fs::read_to_string(root.path().join("err")).unwrap())
 }
 
 #[test]
 fn r59_exits_with_an_error_without_a_terminal() {
     for redirections in ["", "< /dev/null", "<&-", "< /dev/null > /dev/null", "<&- >&-", "< /dev/zero", "hello <&-"] {
-        let (code, printed) = run_redirected(redirections);
-        assert_eq!(code, 2, "{redirections:?}: {printed}");
-        assert!(printed.contains("Use -p to print the reply instead"), "{redirections:?}: {printed}");
+        let (code, output) = run_redirected(redirections);
+        assert_eq!(code, 2, "{redirections:?}: {output}");
+        assert!(output.contains("Use -p to print the reply instead"), "{redirections:?}: {output}");
     }
 }
 
@@ -237,8 +237,8 @@ fn r59_uses_no_processor_time_after_the_terminal_disconnects() {
             let pid = program.pid();
             let before = read_cpu_ms(pid);
             program.lose_terminal();
-            let gone = Instant::now();
-            while !has_ended(pid) && gone.elapsed() < PATIENCE {
+            let disconnected_at = Instant::now();
+            while !has_ended(pid) && disconnected_at.elapsed() < PATIENCE {
                 std::thread::sleep(Duration::from_millis(5));
             }
             let cost = read_cpu_ms(pid) - before;

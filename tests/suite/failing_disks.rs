@@ -6,7 +6,7 @@ use crate::support::program::Setup;
 use crate::support::report_skipped;
 use crate::support::service::Service;
 use crate::support::stored_files::{NO_TITLES, write_settings};
-use crate::support::terminal_session::{calls_after, say, says};
+use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
 use rustix::mount::{MountFlags, mount_remount};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ ssize_t write(int file, const void *bytes, size_t count) {
 fn setup_write_call() -> (tokio::runtime::Runtime, Service, Setup) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let call = ("write_file", json!({ "path": "a.txt", "content": "new\n" }));
-    let service = runtime.block_on(Service::start([calls_after(Duration::ZERO, &[call]), says("Done.")]));
+    let service = runtime.block_on(Service::start([calls_answer_after(Duration::ZERO, &[call]), text_answer("Done.")]));
     let setup = Setup::new(&["-p", "--base-url", &service.base_url, "--model", "m", "go"]);
     write_settings(&setup, "[approval]\nmode = \"full\"\n");
     (runtime, service, setup)
@@ -73,10 +73,10 @@ fn with_quota(setup: Setup, below: &Path) -> Option<Setup> {
 #[test]
 fn r24_an_exceeded_quota_keeps_the_old_file() {
     let (_runtime, service, setup) = setup_write_call();
-    let setup = setup.has("a.txt", "old\n");
-    let project = setup.place.path().join("project");
+    let setup = setup.with_file("a.txt", "old\n");
+    let project = setup.root.path().join("project");
     let Some(setup) = with_quota(setup, &project) else { return };
-    let (_, err, code) = setup.print("");
+    let (_, err, code) = setup.run_piped("");
     assert!(read_result(&service).contains("the disk is full"), "{}\n{err}", read_result(&service));
     assert_eq!(std::fs::read_to_string(project.join("a.txt")).unwrap(), "old\n");
     assert_eq!(std::fs::read_dir(&project).unwrap().count(), 1, "a temporary file remains");
@@ -86,12 +86,12 @@ fn r24_an_exceeded_quota_keeps_the_old_file() {
 #[test]
 fn r53_reports_an_exceeded_quota_and_prints_the_whole_reply() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let service = runtime.block_on(Service::start([says("The whole reply.")]));
+    let service = runtime.block_on(Service::start([text_answer("The whole reply.")]));
     let setup = Setup::new(&["-p", "--base-url", &service.base_url, "--model", "m", "go"]);
-    let data = setup.place.path().join("home/aye/data");
+    let data = setup.root.path().join("home/aye/data");
     std::fs::create_dir_all(&data).unwrap();
     let Some(setup) = with_quota(setup, &data) else { return };
-    let (out, err, code) = setup.print("");
+    let (out, err, code) = setup.run_piped("");
     assert!(err.contains("The session could not be saved"), "{err}");
     assert_eq!((out.trim_end(), code), ("The whole reply.", 1));
     assert!(err.contains(" is not saved: ") && err.contains("Not kept: 1 message, 1 reply"), "{err}");
@@ -103,16 +103,16 @@ fn r24_r53_reports_a_read_only_disk_and_changes_nothing() {
         return;
     }
     let (_runtime, service, setup) = setup_write_call();
-    let project = setup.place.path().join("project");
-    let data = setup.place.path().join("home/aye/data");
+    let project = setup.root.path().join("project");
+    let data = setup.root.path().join("home/aye/data");
     for folder in [&project, &data] {
         mount_small_disk(folder, "size=512k");
     }
-    let setup = setup.has("a.txt", "old\n");
+    let setup = setup.with_file("a.txt", "old\n");
     for folder in [&project, &data] {
         mount_remount(folder, MountFlags::RDONLY, c"").unwrap();
     }
-    let (out, err, code) = setup.print("");
+    let (out, err, code) = setup.run_piped("");
     assert!(read_result(&service).contains("Read-only file system"), "{}\n{err}", read_result(&service));
     assert_eq!(std::fs::read_to_string(project.join("a.txt")).unwrap(), "old\n");
     assert!(err.contains("The session could not be saved"), "{err}");
@@ -123,30 +123,31 @@ fn r24_r53_reports_a_read_only_disk_and_changes_nothing() {
 #[test]
 fn r53_shows_a_disk_that_became_read_only_and_asks_before_quitting() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let service = runtime.block_on(Service::start([says("First."), says("Second."), says("Third.")]));
+    let service =
+        runtime.block_on(Service::start([text_answer("First."), text_answer("Second."), text_answer("Third.")]));
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&flags);
     write_settings(&setup, NO_TITLES);
-    let data = setup.place.path().join("home/aye/data");
+    let data = setup.root.path().join("home/aye/data");
     std::fs::create_dir_all(&data).unwrap();
-    let broken = setup.place.path().join("broken");
+    let broken = setup.root.path().join("broken");
     let Some(setup) = with_quota(setup, &data) else { return };
     let mut program = setup.env("AYE_TEST_BROKEN", broken.to_str().unwrap()).start();
     program.until("Connected to");
-    say(&mut program, "one");
-    program.until_quiet("First.");
+    submit_message(&mut program, "one");
+    program.until_idle("First.");
     std::fs::write(&broken, "").unwrap();
-    say(&mut program, "two");
+    submit_message(&mut program, "two");
     program.until("NOT SAVED");
     program.until("Second.");
     program.wait_ms(200);
-    program.keys("\x04");
+    program.press_keys("\x04");
     let screen = program.until("Quit without saving");
     assert!(screen.contains("Read-only file system") && screen.contains("loses 1 message, 1 reply"), "{screen}");
     // The session is saved to another folder, complete.
-    program.keys("project");
+    program.press_keys("project");
     program.until("1 of");
-    program.keys("\r");
+    program.press_keys("\r");
     assert_eq!(program.wait_for_exit(), 1);
     let project = program.project();
     let copies: Vec<PathBuf> = std::fs::read_dir(&project).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -159,7 +160,7 @@ fn r53_shows_a_disk_that_became_read_only_and_asks_before_quitting() {
     assert!(screen.contains(&format!("aye --resume {id}")), "{screen}");
     // The copy can be moved back and resumed.
     std::fs::rename(copy, data.join(format!("sessions/{id}.jsonl"))).unwrap();
-    let mut program = Setup::again(&program.place, &[&flags[..], &["--continue"]].concat()).start();
+    let mut program = Setup::with_home(&program.root, &[&flags[..], &["--continue"]].concat()).start();
     program.until("Second.");
 }
 
@@ -169,31 +170,31 @@ fn r53_saves_the_session_as_soon_as_the_disk_has_room() {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let service = runtime.block_on(Service::start([says("First."), says("Second.")]));
+    let service = runtime.block_on(Service::start([text_answer("First."), text_answer("Second.")]));
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]);
     write_settings(&setup, NO_TITLES);
-    let data = setup.place.path().join("home/aye/data");
+    let data = setup.root.path().join("home/aye/data");
     mount_small_disk(&data, "size=1m");
     let mut program = setup.start();
     program.until("Connected to");
-    say(&mut program, "one");
-    program.until_quiet("First.");
+    submit_message(&mut program, "one");
+    program.until_idle("First.");
     let filler = data.join("filler");
     // Writes until the disk is full.
     let mut file = std::fs::File::create(&filler).unwrap();
     while std::io::Write::write_all(&mut file, &[0; 4096]).is_ok() {}
     while std::io::Write::write_all(&mut file, &[0]).is_ok() {}
     drop(file);
-    program.keys(&format!("\x1b[200~{}\x1b[201~", "two ".repeat(2_000)));
+    program.press_keys(&format!("\x1b[200~{}\x1b[201~", "two ".repeat(2_000)));
     program.until("[pasted");
     program.wait_ms(600);
-    program.keys("\r");
+    program.press_keys("\r");
     program.until("NOT SAVED");
     program.until("Second.");
     program.wait_ms(200);
-    program.keys("\x04");
+    program.press_keys("\x04");
     program.until("Quit without saving");
-    program.keys("\r");
+    program.press_keys("\r");
     std::fs::remove_file(&filler).unwrap();
     assert_eq!(program.wait_for_exit(), 0, "the program did not exit by itself");
     let file = std::fs::read_dir(data.join("sessions")).unwrap().next().unwrap().unwrap().path();

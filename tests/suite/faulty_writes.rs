@@ -5,7 +5,7 @@ use crate::support::preload;
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::stored_files::{NO_TITLES, write_settings};
-use crate::support::terminal_session::{say, says};
+use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::{pick_count, report_skipped};
 use aye::chat::Entry;
 use std::path::{Path, PathBuf};
@@ -85,26 +85,26 @@ fn build_library() -> Option<PathBuf> {
 
 /// A program whose write with this number fails; 0 for none.
 fn with_fault(setup: Setup, library: &Path, number: usize, for_good: bool) -> Setup {
-    let place = setup.place.path().canonicalize().unwrap();
-    let data = place.join("home/aye/data");
+    let root = setup.root.path().canonicalize().unwrap();
+    let data = root.join("home/aye/data");
     std::fs::create_dir_all(&data).unwrap();
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let setup = setup
         .env("LD_PRELOAD", &text(library.to_owned()))
         .env("AYE_TEST_BELOW", &text(data))
-        .env("AYE_TEST_COUNT", &text(place.join("count")))
+        .env("AYE_TEST_COUNT", &text(root.join("count")))
         .env("AYE_TEST_FAIL", &number.to_string());
     if for_good { setup.env("AYE_TEST_FOR_GOOD", "1") } else { setup }
 }
 
 /// Counts the calls of the program that could have failed.
-fn count_calls(place: &Path) -> usize {
-    std::fs::metadata(place.join("count")).map_or(0, |metadata| metadata.len() as usize)
+fn count_calls(root: &Path) -> usize {
+    std::fs::metadata(root.join("count")).map_or(0, |metadata| metadata.len() as usize)
 }
 
 /// Returns whether the session on disk has the message, the reply and the end of the turn.
-fn is_saved(place: &Path) -> bool {
-    let files = std::fs::read_dir(place.join("home/aye/data/sessions")).into_iter().flatten().flatten();
+fn is_saved(root: &Path) -> bool {
+    let files = std::fs::read_dir(root.join("home/aye/data/sessions")).into_iter().flatten().flatten();
     let entries: Vec<Entry> =
         files.filter_map(|file| aye::store::read(&file.path()).ok()).flat_map(|read| read.entries).collect();
     entries.iter().any(|entry| matches!(entry, Entry::UserMessage { text } if text == "one"))
@@ -113,8 +113,8 @@ fn is_saved(place: &Path) -> bool {
 }
 
 /// Returns whether a file in this data folder contains the text.
-fn contains_text(place: &Path, folder: &str, text: &str) -> bool {
-    let files = std::fs::read_dir(place.join("home/aye/data").join(folder)).into_iter().flatten().flatten();
+fn contains_text(root: &Path, folder: &str, text: &str) -> bool {
+    let files = std::fs::read_dir(root.join("home/aye/data").join(folder)).into_iter().flatten().flatten();
     files
         .filter(|file| !file.file_name().to_string_lossy().starts_with('.'))
         .any(|file| std::fs::read_to_string(file.path()).is_ok_and(|text_of_file| text_of_file.contains(text)))
@@ -127,18 +127,18 @@ fn r53_saves_a_printed_reply_or_reports_it_whichever_write_fails() {
     let (mut number, mut failed) = (0, 0);
     loop {
         for for_good in [false, true] {
-            let service = runtime.block_on(Service::start([says("First.")]));
+            let service = runtime.block_on(Service::start([text_answer("First.")]));
             let setup = Setup::new(&["-p", "--base-url", &service.base_url, "--model", "m", "one"]);
-            let place = setup.place.clone();
-            let (out, err, code) = with_fault(setup, &library, number, for_good).print("");
+            let root = setup.root.clone();
+            let (out, err, code) = with_fault(setup, &library, number, for_good).run_piped("");
             let why = format!("write {number}, for good: {for_good}: code {code}: {err}");
             assert_eq!(out.trim_end(), "First.", "{why}");
-            match is_saved(place.path()) {
+            match is_saved(root.path()) {
                 true => assert_eq!(code, 0, "{why}"),
                 false => assert!(code == 1 && err.contains("Not kept: "), "{why}"),
             }
-            failed += usize::from(number > 0 && count_calls(place.path()) >= number);
-            if number > 0 && count_calls(place.path()) < number {
+            failed += usize::from(number > 0 && count_calls(root.path()) >= number);
+            if number > 0 && count_calls(root.path()) < number {
                 assert!(failed > 4, "only {failed} writes could fail");
                 return;
             }
@@ -155,29 +155,29 @@ fn r53_saves_a_session_on_the_screen_or_reports_it_whichever_write_fails() {
     let step = pick_count(1, 5);
     let (mut number, mut failed) = (1, 0);
     loop {
-        let service = runtime.block_on(Service::start([says("First.")]));
+        let service = runtime.block_on(Service::start([text_answer("First.")]));
         let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]);
         write_settings(&setup, NO_TITLES);
-        let place = setup.place.clone();
+        let root = setup.root.clone();
         let mut program = with_fault(setup, &library, number, false).start();
         program.until("Connected to");
-        say(&mut program, "one");
+        submit_message(&mut program, "one");
         program.until("First.");
-        program.types("unsent words");
+        program.type_text("unsent words");
         program.until("unsent words");
         program.wait_ms(1_200);
-        program.keys("\x03\x03");
+        program.press_keys("\x03\x03");
         program.wait_for_exit();
-        let shown = String::from_utf8_lossy(&program.bytes()).into_owned();
+        let text = String::from_utf8_lossy(&program.bytes()).into_owned();
         for (what, is_kept, notices) in [
-            ("the session", is_saved(place.path()), &["could not be saved", "NOT SAVED", "is not saved"][..]),
-            ("the draft", contains_text(place.path(), "drafts", "unsent words"), &["draft not saved", "could not be"]),
-            ("the history", contains_text(place.path(), "history", "one"), &["Cannot add this to the history"]),
+            ("the session", is_saved(root.path()), &["could not be saved", "NOT SAVED", "is not saved"][..]),
+            ("the draft", contains_text(root.path(), "drafts", "unsent words"), &["draft not saved", "could not be"]),
+            ("the history", contains_text(root.path(), "history", "one"), &["Cannot add this to the history"]),
         ] {
-            let is_reported = notices.iter().any(|notice| shown.contains(notice));
+            let is_reported = notices.iter().any(|notice| text.contains(notice));
             assert!(is_kept || is_reported, "write {number}: {what} is lost:\n{}", program.screen());
         }
-        if count_calls(place.path()) < number {
+        if count_calls(root.path()) < number {
             break;
         }
         failed += 1;

@@ -66,7 +66,7 @@ const LONG: &[&str] = &[];
 
 const LINES: usize = 400;
 
-fn sources() -> Vec<(String, String)> {
+fn read_sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     let mut folders: Vec<PathBuf> = vec![root.clone()];
@@ -87,25 +87,25 @@ fn sources() -> Vec<(String, String)> {
 }
 
 /// The code of a file without its tests and comments: tests may build on anything.
-fn code(text: &str) -> String {
+fn code_without_tests(text: &str) -> String {
     let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     let line = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
     text[..end].lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The floors that this code names by `crate::floor`, also within braces.
-fn named(code: &str) -> Vec<String> {
+fn named_modules(code: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (at, _) in code.match_indices("crate::") {
-        let rest = &code[at + "crate::".len()..];
+        let remaining = &code[at + "crate::".len()..];
         let word =
             |text: &str| -> String { text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
-        match rest.strip_prefix('{') {
+        match remaining.strip_prefix('{') {
             Some(list) => {
                 let list = list.split('}').next().unwrap_or_default();
                 names.extend(list.split(',').map(word).filter(|name| !name.is_empty()));
             }
-            None => names.push(word(rest)),
+            None => names.push(word(remaining)),
         }
     }
     names
@@ -117,99 +117,99 @@ fn is_test(file: &str) -> bool {
 
 #[test]
 fn a_floor_names_only_what_stands_below_it() {
-    let mut wrong = Vec::new();
-    for (file, text) in sources() {
+    let mut failures = Vec::new();
+    for (file, text) in read_sources() {
         let floor = file.split(['/', '.']).next().unwrap_or_default();
         if is_test(&file) || floor == "main" || floor == "lib" {
             continue;
         }
         let Some((_, may)) = FLOORS.iter().find(|(name, _)| *name == floor) else {
-            wrong.push(format!("{file}: no such floor"));
+            failures.push(format!("{file}: no such floor"));
             continue;
         };
-        for name in named(&code(&text)) {
+        for name in named_modules(&code_without_tests(&text)) {
             let known = FLOORS.iter().any(|(floor, _)| *floor == name);
             if known && name != floor && !may.contains(&name.as_str()) && !may.contains(&"*") {
-                wrong.push(format!("{file} names {name}"));
+                failures.push(format!("{file} names {name}"));
             }
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[test]
 fn a_floor_does_not_export_what_belongs_to_another() {
-    let mut wrong = Vec::new();
-    for (file, text) in sources() {
+    let mut failures = Vec::new();
+    for (file, text) in read_sources() {
         let floor = file.split(['/', '.']).next().unwrap_or_default();
         for line in text.lines().filter(|line| line.trim_start().starts_with("pub use crate::")) {
-            if named(line).iter().any(|name| name != floor) {
-                wrong.push(format!("{file}: {line}"));
+            if named_modules(line).iter().any(|name| name != floor) {
+                failures.push(format!("{file}: {line}"));
             }
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[test]
 fn the_pure_touch_nothing() {
-    let mut wrong = Vec::new();
-    for (file, text) in sources() {
+    let mut failures = Vec::new();
+    for (file, text) in read_sources() {
         if is_test(&file) || !PURE.iter().any(|pure| file.starts_with(pure)) {
             continue;
         }
-        let code = code(&text);
-        wrong.extend(IMPURE.iter().filter(|word| code.contains(**word)).map(|word| format!("{file} names {word}")));
+        let code = code_without_tests(&text);
+        failures.extend(IMPURE.iter().filter(|word| code.contains(**word)).map(|word| format!("{file} names {word}")));
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[test]
 fn every_file_says_what_it_is_for_and_stays_short() {
-    let mut wrong = Vec::new();
-    for (file, text) in sources() {
+    let mut failures = Vec::new();
+    for (file, text) in read_sources() {
         if !text.starts_with("//! ") {
-            wrong.push(format!("{file} does not open with what it is for"));
+            failures.push(format!("{file} does not open with what it is for"));
         }
         let lines = text.lines().count();
         if lines > LINES && !LONG.contains(&file.as_str()) {
-            wrong.push(format!("{file} has {lines} lines; {LINES} is the limit"));
+            failures.push(format!("{file} has {lines} lines; {LINES} is the limit"));
         }
         if lines <= LINES && LONG.contains(&file.as_str()) {
-            wrong.push(format!("{file} is short now: take it off the list"));
+            failures.push(format!("{file} is short now: take it off the list"));
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[test]
 fn no_colour_is_named_outside_the_themes() {
-    let mut wrong = Vec::new();
-    for (file, text) in sources() {
+    let mut failures = Vec::new();
+    for (file, text) in read_sources() {
         // The pen says in the terminal's words whatever colour it is given.
         if file.starts_with("tui/theme/") || file.starts_with("tui/canvas/cell_style") || is_test(&file) {
             continue;
         }
-        let code = code(&text);
-        wrong.extend(
+        let code = code_without_tests(&text);
+        failures.extend(
             ["Color::", "Colors::", ".red()", ".green()", ".yellow()", ".blue()", ".cyan()", ".magenta()"]
                 .iter()
                 .filter(|word| code.contains(**word))
                 .map(|word| format!("{file} names {word}")),
         );
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[test]
 fn nothing_is_left_open() {
-    let mut wrong = Vec::new();
-    for (file, text) in sources() {
+    let mut failures = Vec::new();
+    for (file, text) in read_sources() {
         for word in ["todo!", "unimplemented!", "FIXME", "XXX"] {
             if text.contains(word) {
-                wrong.push(format!("{file} has {word}"));
+                failures.push(format!("{file} has {word}"));
             }
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
 }

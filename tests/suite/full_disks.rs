@@ -7,7 +7,7 @@ use crate::support::program::{Program, Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
-use crate::support::terminal_session::{calls_after, say, says as answers};
+use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer as answers};
 use aye::chat::Outcome;
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::disk::Disk;
@@ -30,25 +30,25 @@ fn write_call(path: &str, bytes: usize) -> (&'static str, Value) {
 
 /// A dry run with an overlay sandbox whose overlay is on a separate small disk.
 fn dry_run_on_small_disk(replies: impl IntoIterator<Item = Reply>, options: &str) -> (Scene, Arc<Rehearsal>, PathBuf) {
-    let mut scene = Scene::dry_run(replies).has("a.txt", "real\n");
+    let mut scene = Scene::dry_run(replies).with_file("a.txt", "real\n");
     let overlay = scene.project().parent().unwrap().join("layer");
     mount_small_disk(&overlay, options);
-    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), overlay.clone()));
-    let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play.clone()));
+    let rehearsal = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), overlay.clone()));
+    let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), rehearsal.clone()));
     scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
-    (scene, play, overlay)
+    (scene, rehearsal, overlay)
 }
 
-fn list_changed_paths(play: &Rehearsal) -> Vec<String> {
-    play.list_changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
+fn list_changed_paths(rehearsal: &Rehearsal) -> Vec<String> {
+    rehearsal.list_changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
 }
 
 /// The changed paths from `aye rehearsal show`.
 fn list_reported_changes(place: &Arc<Folder>) -> Vec<String> {
-    let (out, err, code) = Setup::again(place, &["rehearsal", "show", "--json"]).print("");
+    let (out, err, code) = Setup::with_home(place, &["rehearsal", "show", "--json"]).run_piped("");
     assert_eq!(code, 0, "{out}{err}");
-    let told: Value = serde_json::from_str(&out).unwrap();
-    let paths = told["changes"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap().to_owned());
+    let output_json: Value = serde_json::from_str(&out).unwrap();
+    let paths = output_json["changes"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap().to_owned());
     paths.collect()
 }
 
@@ -59,32 +59,32 @@ fn r24_reports_a_rehearsed_write_that_does_not_fit() {
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(vec![
-        calls_after(
+        calls_answer_after(
             Duration::ZERO,
             &[write_call("first.txt", 100), write_call("large.txt", 600_000), write_call("deep/er/large.txt", 600_000)],
         ),
-        calls_after(Duration::ZERO, &[write_call("a.txt", 600_000), write_call("last.txt", 100)]),
+        calls_answer_after(Duration::ZERO, &[write_call("a.txt", 600_000), write_call("last.txt", 100)]),
         answers("Done."),
     ]));
     let arguments = ["--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b"];
-    let setup = Setup::new(&arguments).has("a.txt", "real\n").size(100, 30);
+    let setup = Setup::new(&arguments).with_file("a.txt", "real\n").size(100, 30);
     write_settings(&setup, "[dry_run]\noverlay_sandbox = \"off\"\n");
-    mount_small_disk(&setup.place.path().join("home/aye/data/rehearsal"), "size=512k");
+    mount_small_disk(&setup.root.path().join("home/aye/data/rehearsal"), "size=512k");
     let before = read_mounts();
     let mut program = setup.start();
     program.until("DRY RUN");
-    say(&mut program, "go");
+    submit_message(&mut program, "go");
     let screen = program.until("Done.");
     assert!(screen.contains("the disk is full (it holds"), "{screen}");
-    let told = service.received()[1].body["messages"].to_string();
-    assert_eq!(told.matches("/rehearsal drop").count(), 2, "{told}");
-    assert!(told.contains("deep/er/large.txt: the disk is full"), "{told}");
-    let told = service.received()[2].body["messages"].to_string();
-    assert!(told.contains("a.txt: the disk is full (it holds"), "{told}");
+    let request_text = service.received()[1].body["messages"].to_string();
+    assert_eq!(request_text.matches("/rehearsal drop").count(), 2, "{request_text}");
+    assert!(request_text.contains("deep/er/large.txt: the disk is full"), "{request_text}");
+    let request_text = service.received()[2].body["messages"].to_string();
+    assert!(request_text.contains("a.txt: the disk is full (it holds"), "{request_text}");
     program.until("nothing changed on disk");
-    program.keys("\x04");
+    program.press_keys("\x04");
     assert_eq!(program.wait_for_exit(), 0);
-    assert_eq!(list_reported_changes(&program.place), ["first.txt", "last.txt"]);
+    assert_eq!(list_reported_changes(&program.root), ["first.txt", "last.txt"]);
     assert_eq!(program.file("a.txt").as_deref(), Some("real\n"));
     assert_eq!(read_mounts(), before);
 }
@@ -122,7 +122,7 @@ async fn fill_overlay() -> bool {
     let before = read_mounts();
     scene.say("go").await;
     let outcomes = scene.outcomes();
-    let result = |at: usize| outcomes[at].text();
+    let result = |index: usize| outcomes[index].text();
     if result(0).contains("[stopped by the limits of the dry run") {
         return false;
     }
@@ -162,7 +162,7 @@ async fn r24_a_command_without_room_for_an_overlay_fails_and_is_not_simulated() 
     assert!(fill(&overlay) < 40);
     scene.apply_event(aye::agent::Event::UserMessage("go".into()));
     while scene.outcomes().is_empty() {
-        scene.step().await;
+        scene.apply_next_event().await;
     }
     let outcomes = scene.outcomes();
     assert!(
@@ -183,28 +183,28 @@ async fn r24_a_command_without_room_for_an_overlay_fails_and_is_not_simulated() 
 /// Opens the screen that applies rehearsed changes to a project on a separate disk that is almost full.
 fn open_apply_screen_on_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::Runtime, Service, Program) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let answers = vec![calls_after(Duration::ZERO, calls), answers("Would do."), answers("I see.")];
+    let answers = vec![calls_answer_after(Duration::ZERO, calls), answers("Would do."), answers("I see.")];
     let service = runtime.block_on(Service::start(answers));
     let base = ["--base-url", &service.base_url, "--model", "scripted-7b"];
     let setup = Setup::new(&[&["-p", "--dry-run", "go"][..], &base[..]].concat());
-    let place = setup.place.clone();
-    mount_small_disk(&place.path().join("project"), "size=600k");
-    let setup = setup.has("a.txt", "one\n");
+    let root = setup.root.clone();
+    mount_small_disk(&root.path().join("project"), "size=600k");
+    let setup = setup.with_file("a.txt", "one\n");
     write_settings(&setup, "[dry_run]\noverlay_sandbox = \"off\"\n");
-    let (out, err, code) = setup.print("");
+    let (out, err, code) = setup.run_piped("");
     assert_eq!(code, 0, "{out}{err}");
-    std::fs::write(place.path().join("project/ballast"), vec![0; 500_000]).unwrap();
+    std::fs::write(root.path().join("project/ballast"), vec![0; 500_000]).unwrap();
     let program =
-        Setup::again(&place, &[&["rehearsal", "apply", "--hunks"][..], &base[..]].concat()).size(100, 30).start();
+        Setup::with_home(&root, &[&["rehearsal", "apply", "--hunks"][..], &base[..]].concat()).size(100, 30).start();
     (runtime, service, program)
 }
 
 /// Scrolls to the end of a prompt, which then takes an answer, and approves.
 fn scroll_and_approve(program: &mut Program) {
-    program.keys("\x1b[F");
+    program.press_keys("\x1b[F");
     program.until_gone("more lines");
-    program.until_asked("Apply: ");
-    program.keys("y");
+    program.until_prompt("Apply: ");
+    program.press_keys("y");
 }
 
 #[test]
@@ -218,33 +218,34 @@ fn r24_a_disk_that_fills_up_while_applying_leaves_whole_files_and_continues() {
         write_call("z.txt", 20),
     ]);
     let before = read_mounts();
-    program.until_asked("Apply: change a.txt?");
+    program.until_prompt("Apply: change a.txt?");
     scroll_and_approve(&mut program);
-    let screen = program.until_asked("Apply: create ");
+    let screen = program.until_prompt("Apply: create ");
     assert!(screen.contains("a.txt: the disk is full"), "{screen}");
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     // The folders of the file that does not fit must not remain.
-    program.keys("n");
-    program.until_asked("3 of 5");
-    program.keys("n");
-    program.until_asked("4 of 5");
+    program.press_keys("n");
+    program.until_prompt("3 of 5");
+    program.press_keys("n");
+    program.until_prompt("4 of 5");
     scroll_and_approve(&mut program);
-    program.until_asked("5 of 5");
+    program.until_prompt("5 of 5");
     assert!(!program.project().join("dir").exists());
-    program.keys("y");
-    program.until_that("the small file is applied", |program| program.file("z.txt").is_some());
+    program.press_keys("y");
+    program.until_condition("the small file is applied", |program| program.file("z.txt").is_some());
     let names = std::fs::read_dir(program.project()).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<_> = names.collect();
     names.sort();
     assert_eq!(names, ["a.txt", "ballast", "z.txt"], "no temporary file remains");
-    say(&mut program, "and now?");
+    submit_message(&mut program, "and now?");
     program.until("I see.");
-    let told = service.received().last().unwrap().body.to_string();
+    let request_text = service.received().last().unwrap().body.to_string();
     assert!(
-        told.contains("a.txt: the disk is full. Nothing was changed there") && told.contains("z.txt: applied"),
-        "{told}"
+        request_text.contains("a.txt: the disk is full. Nothing was changed there")
+            && request_text.contains("z.txt: applied"),
+        "{request_text}"
     );
-    let (out, _, _) = Setup::again(&program.place, &["audit", "--json"]).print("");
+    let (out, _, _) = Setup::with_home(&program.root, &["audit", "--json"]).run_piped("");
     let calls: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let offered = calls.iter().filter(|call| call["call"].as_str().unwrap().starts_with("offered_"));
     let told: Vec<(&str, bool)> =
@@ -253,10 +254,11 @@ fn r24_a_disk_that_fills_up_while_applying_leaves_whole_files_and_continues() {
     assert_eq!(told, expected);
     // Once there is room, the change can be applied.
     std::fs::remove_file(program.project().join("ballast")).unwrap();
-    say(&mut program, "/rehearsal apply hunks");
-    program.until_asked("Apply: change a.txt?");
+    submit_message(&mut program, "/rehearsal apply hunks");
+    program.until_prompt("Apply: change a.txt?");
     scroll_and_approve(&mut program);
-    program
-        .until_that("the change is applied", |program| program.file("a.txt").is_some_and(|text| text.len() == 300_000));
+    program.until_condition("the change is applied", |program| {
+        program.file("a.txt").is_some_and(|text| text.len() == 300_000)
+    });
     assert_eq!(read_mounts(), before);
 }

@@ -7,7 +7,7 @@ use crate::support::proxy::start_proxy;
 use crate::support::report_skipped;
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{read_session, wait_for_turns, write_settings};
-use crate::support::terminal_session::{runs, say, says};
+use crate::support::terminal_session::{command_answer, submit_message, text_answer};
 use crate::support::time_limits::{self, try_three_times};
 use aye::chat::{Ending, Entry, Outcome};
 use serde_json::{Value, json};
@@ -43,13 +43,13 @@ fn setup_profile(base: &str, key: &str, arguments: &[&str], parameters: &Value) 
 
 /// The same home, started again with other arguments.
 fn setup_again(setup: &Setup, arguments: &[&str]) -> Setup {
-    Setup::again(&setup.place, &[&["--profile", "gateway"], arguments].concat()).size(100, 30)
+    Setup::with_home(&setup.root, &[&["--profile", "gateway"], arguments].concat()).size(100, 30)
 }
 
 /// Runs `-p` through the gateway; returns output, errors and exit code.
 fn run_headless(key: &str, model: &str, parameters: &Value) -> (String, String, i32) {
     let (base, _) = gateway().expect("the caller has one");
-    setup_profile(&base, key, &["-p", "--model", model, "hi"], parameters).print("")
+    setup_profile(&base, key, &["-p", "--model", model, "hi"], parameters).run_piped("")
 }
 
 fn start_session(setup: Setup) -> Program {
@@ -65,11 +65,11 @@ fn counts_tokens_and_resumes_a_session_through_a_gateway() {
     let later = setup_again(&setup, &["--continue"]).env("GATEWAY", &key);
     let mut program = start_session(setup);
     for turn in 1..=4 {
-        say(&mut program, &format!("word {turn}"));
+        submit_message(&mut program, &format!("word {turn}"));
         wait_for_turns(&mut program, &later, turn);
     }
     program.until(REPLY);
-    program.keys("\u{4}");
+    program.press_keys("\u{4}");
     assert_eq!(program.wait_for_exit(), 0);
     let before = read_session(&later);
     let counts: Vec<_> = before
@@ -84,13 +84,13 @@ fn counts_tokens_and_resumes_a_session_through_a_gateway() {
         .collect();
     assert_eq!(counts.len(), 4);
     assert!(counts.is_sorted() && counts[0] < counts[3], "each request contains the earlier turns: {counts:?}");
-    let place = later.place.clone();
+    let root = later.root.clone();
     let mut program = start_session(later);
     program.until("word 4");
-    say(&mut program, "and on");
-    let kept = Setup::again(&place, &[]);
-    wait_for_turns(&mut program, &kept, 5);
-    assert!(read_session(&kept).starts_with(&before));
+    submit_message(&mut program, "and on");
+    let next_setup = Setup::with_home(&root, &[]);
+    wait_for_turns(&mut program, &next_setup, 5);
+    assert!(read_session(&next_setup).starts_with(&before));
 }
 
 #[test]
@@ -145,22 +145,22 @@ fn reports_a_wrong_key_without_showing_it() {
 fn continues_with_another_model_after_a_gateway_error() {
     let Some((base, key)) = gateway() else { return };
     let setup = setup_profile(&base, &key, &["--model", "full"], &json!({}));
-    let kept = setup_again(&setup, &[]);
+    let next_setup = setup_again(&setup, &[]);
     let mut program = start_session(setup);
-    say(&mut program, "much");
+    submit_message(&mut program, "much");
     program.until("ContextWindowExceededError");
-    wait_for_turns(&mut program, &kept, 1);
+    wait_for_turns(&mut program, &next_setup, 1);
     // The models are listed, and one of them is selected.
-    say(&mut program, "/model");
+    submit_message(&mut program, "/model");
     let listed = program.until("overloaded");
     assert!(listed.contains("plain") && listed.contains("claude"), "{listed}");
-    program.types("plain");
-    program.keys("\r");
+    program.type_text("plain");
+    program.press_keys("\r");
     program.until("switched to plain");
-    say(&mut program, "less");
+    submit_message(&mut program, "less");
     program.until(REPLY);
-    wait_for_turns(&mut program, &kept, 2);
-    let entries = read_session(&kept);
+    wait_for_turns(&mut program, &next_setup, 2);
+    let entries = read_session(&next_setup);
     let failed = |entry: &Entry| matches!(entry, Entry::Ended { ending: Ending::Failed(why) } if why.contains("400"));
     assert!(entries.iter().any(failed), "{entries:?}");
     assert!(matches!(entries.last(), Some(Entry::Ended { ending: Ending::Finished })), "{entries:?}");
@@ -173,19 +173,19 @@ fn r62_esc_ends_a_request_that_a_gateway_delays() {
         try_three_times(model, || {
             let (address, hung_up) = start_proxy(&base);
             let setup = setup_profile(&address, &key, &["--model", model], &json!({}));
-            let kept = setup_again(&setup, &[]);
+            let next_setup = setup_again(&setup, &[]);
             let mut program = start_session(setup);
-            say(&mut program, "hi");
+            submit_message(&mut program, "hi");
             program.until(shown);
             let pressed = Instant::now();
-            program.keys("\x1b");
-            wait_for_turns(&mut program, &kept, 1);
+            program.press_keys("\x1b");
+            wait_for_turns(&mut program, &next_setup, 1);
             let ended = pressed.elapsed();
             if model == "silent" {
-                program.until_that("the connection is closed", |_| hung_up.load(Ordering::SeqCst));
+                program.until_condition("the connection is closed", |_| hung_up.load(Ordering::SeqCst));
             }
             let closed = pressed.elapsed();
-            program.types("still here");
+            program.type_text("still here");
             program.until("still here");
             match time_limits::is_within_limit(TURN_END_LIMIT, ended)
                 && time_limits::is_within_limit(CLOSE_LIMIT, closed)
@@ -204,8 +204,8 @@ fn start_behind_gateway(model: &str, below: &str, answers: Vec<Answer>) -> Optio
     let service = runtime.block_on(Service::start(answers));
     let address = format!("{}{below}", service.base_url.trim_end_matches("/v1"));
     let setup = setup_profile(&base, &key, &["--model", model], &json!({ "api_base": address }));
-    let kept = setup_again(&setup, &[]);
-    Some((runtime, service, start_session(setup), kept))
+    let next_setup = setup_again(&setup, &[]);
+    Some((runtime, service, start_session(setup), next_setup))
 }
 
 /// The results of the calls that ran.
@@ -219,17 +219,17 @@ fn read_results(setup: &Setup) -> Vec<String> {
 
 #[test]
 fn runs_tool_calls_through_a_gateway() {
-    let answers = vec![runs("touch t; echo through-the-gateway"), says("I see it.")];
+    let answers = vec![command_answer("touch t; echo through-the-gateway"), text_answer("I see it.")];
     let Some((_runtime, service, mut program, kept)) = start_behind_gateway("behind", "/v1", answers) else { return };
-    say(&mut program, "run it");
-    program.until_asked("$ touch t; echo through-the-gateway");
+    submit_message(&mut program, "run it");
+    program.until_prompt("$ touch t; echo through-the-gateway");
     assert_eq!(read_results(&kept), Vec::<String>::new(), "nothing runs before the approval");
-    program.keys("y");
+    program.press_keys("y");
     program.until("I see it.");
     wait_for_turns(&mut program, &kept, 1);
     assert!(read_results(&kept)[0].contains("through-the-gateway"));
-    let asked = service.received();
-    let result = asked[1].body["messages"].as_array().unwrap().last().unwrap();
+    let requests = service.received();
+    let result = requests[1].body["messages"].as_array().unwrap().last().unwrap();
     assert_eq!((&result["role"], &result["tool_call_id"]), (&json!("tool"), &json!("c0")));
     assert!(result["content"].as_str().unwrap().contains("through-the-gateway"), "{result}");
 }
@@ -248,7 +248,7 @@ fn runs_tool_calls_that_a_gateway_translates() {
     let block = |at: u8, block: Value| json!({ "type": "content_block_start", "index": at, "content_block": block });
     let delta = |at: u8, delta: Value| json!({ "type": "content_block_delta", "index": at, "delta": delta });
     let stop = |at: u8| json!({ "type": "content_block_stop", "index": at });
-    let end = |why: &str| json!({ "type": "message_delta", "delta": { "stop_reason": why }, "usage": { "output_tokens": 9 } });
+    let end = |reason: &str| json!({ "type": "message_delta", "delta": { "stop_reason": reason }, "usage": { "output_tokens": 9 } });
     let over = json!({ "type": "message_stop" });
     let arguments = |text: &str| json!({ "type": "input_json_delta", "partial_json": text });
     let calls = anthropic_stream(&[
@@ -274,15 +274,15 @@ fn runs_tool_calls_that_a_gateway_translates() {
     let Some((_runtime, service, mut program, kept)) = start_behind_gateway("claude", "", vec![calls, text]) else {
         return;
     };
-    say(&mut program, "run it");
-    program.until_asked("$ touch t; echo translated");
-    program.keys("y");
+    submit_message(&mut program, "run it");
+    program.until_prompt("$ touch t; echo translated");
+    program.press_keys("y");
     program.until("It ran.");
     wait_for_turns(&mut program, &kept, 1);
     assert!(read_results(&kept)[0].contains("translated"));
-    let asked = service.received();
-    assert!(asked[0].line.starts_with("POST /v1/messages"), "{}", asked[0].line);
-    let result = asked[1].body["messages"].as_array().unwrap().last().unwrap();
+    let requests = service.received();
+    assert!(requests[0].line.starts_with("POST /v1/messages"), "{}", requests[0].line);
+    let result = requests[1].body["messages"].as_array().unwrap().last().unwrap();
     assert_eq!(result["content"][0]["tool_use_id"], json!("toolu_01"), "{result}");
     // The title is requested in the same format, and its tokens count too.
     let counted = |entry: &Entry| match entry {
@@ -297,11 +297,11 @@ fn keeps_a_partial_reply_through_a_gateway() {
     // A broken connection is reported as a regular end by this gateway, which no client can detect; an error event is
     // not.
     let error = json!({ "error": { "message": "the card burnt", "code": 500 } });
-    let answer = Answer::stream().says("Half of it").event(error);
+    let answer = Answer::stream().text("Half of it").event(error);
     let Some((_runtime, _service, mut program, kept)) = start_behind_gateway("behind", "/v1", vec![answer]) else {
         return;
     };
-    say(&mut program, "tell");
+    submit_message(&mut program, "tell");
     wait_for_turns(&mut program, &kept, 1);
     let entries = read_session(&kept);
     let half =
@@ -310,23 +310,23 @@ fn keeps_a_partial_reply_through_a_gateway() {
     let Some(Entry::Ended { ending: Ending::Failed(why) }) = entries.last() else { panic!("{entries:?}") };
     assert!(why.contains("during the reply") && why.contains("the card burnt"), "{why}");
     program.until("Half of it");
-    program.types("and now");
+    program.type_text("and now");
     program.until("and now");
 }
 
 #[test]
 fn r62_esc_closes_the_connection_behind_a_gateway() {
     let slow = (0..200).fold(Answer::stream(), |answer, at| {
-        answer.says(&format!("word{at} ")).then(Step::Pause(Duration::from_millis(50)))
+        answer.text(&format!("word{at} ")).with_step(Step::Pause(Duration::from_millis(50)))
     });
     let Some((runtime, service, mut program, kept)) = start_behind_gateway("behind", "/v1", vec![slow]) else { return };
-    say(&mut program, "tell");
+    submit_message(&mut program, "tell");
     program.until("word3");
-    program.keys("\x1b");
+    program.press_keys("\x1b");
     wait_for_turns(&mut program, &kept, 1);
     let closed = runtime.block_on(service.closed_early(PATIENCE));
     assert!(closed.is_some(), "the gateway did not close its own connection");
     program.until("word3");
-    program.types("and now");
+    program.type_text("and now");
     program.until("and now");
 }

@@ -3,7 +3,9 @@
 use crate::support::program::{Program, Setup};
 use crate::support::service::Answer;
 use crate::support::stored_files::read_session;
-use crate::support::terminal_session::{calls_after, runs, say, says, start_session};
+use crate::support::terminal_session::{
+    calls_answer_after, command_answer, start_session, submit_message, text_answer,
+};
 use crate::support::{Dice, trial_count};
 use aye::chat::Entry;
 use serde_json::{Value, json};
@@ -14,7 +16,7 @@ const SIDE_BY_SIDE: usize = 10;
 
 /// Divides the trials among programs, and prints their number.
 #[allow(clippy::print_stdout, reason = "figures are there to be read")]
-fn run_trials(what: &str, trials: usize, seed: u64, make: impl Fn(&mut Dice, usize) + Sync) {
+fn run_trials(description: &str, trials: usize, seed: u64, make: impl Fn(&mut Dice, usize) + Sync) {
     let programs = trials.div_ceil(6).min(SIDE_BY_SIDE);
     std::thread::scope(|scope| {
         for program in 0..programs {
@@ -23,21 +25,21 @@ fn run_trials(what: &str, trials: usize, seed: u64, make: impl Fn(&mut Dice, usi
             scope.spawn(move || make(&mut Dice(seed * 1000 + program as u64), share));
         }
     });
-    println!("{what}: {trials} trials, none failed");
+    println!("{description}: {trials} trials, none failed");
 }
 
 /// Counts the decisions in all sessions of a program.
 fn count_decisions(program: &Program) -> usize {
     let decided = |entry: &&Entry| matches!(entry, Entry::Decided { .. } | Entry::Answered { .. });
-    read_session(&Setup::again(&program.place, &[])).iter().filter(decided).count()
+    read_session(&Setup::with_home(&program.root, &[])).iter().filter(decided).count()
 }
 
 /// Stops the turn and empties the composer.
-fn reset(program: &mut Program) {
+fn reset_composer(program: &mut Program) {
     // On a busy machine, two presses of Esc may come a second apart and then do not count as a double press.
-    program.until_that("an empty composer and no prompt", |program| {
+    program.until_condition("an empty composer and no prompt", |program| {
         for keys in ["\x1b", "\x1b", "\x15", "\x7f", "\x15"] {
-            program.keys(keys);
+            program.press_keys(keys);
             program.wait_ms(60);
         }
         program.wait_ms(100);
@@ -48,26 +50,26 @@ fn reset(program: &mut Program) {
 /// Repeats trials in which a key is typed again and again while a prompt appears at a random moment.
 fn run_type_ahead_trials(key: &str, seed: u64) {
     run_trials(&format!("{key:?} typed while a prompt appears"), trial_count(3), seed, |dice, trials| {
-        let call = |pause| calls_after(pause, &[("bash_exec", json!({ "command": "touch made" }))]);
+        let call = |pause| calls_answer_after(pause, &[("bash_exec", json!({ "command": "touch made" }))]);
         let answers = (0..trials).map(|_| call(Duration::from_millis(dice.below(350)))).collect();
         let (_runtime, service, mut program) = start_session(answers, (100, 24), &[]);
         for trial in 1..=trials {
-            say(&mut program, "go");
+            submit_message(&mut program, "go");
             // On a busy machine, keys that follow at once are read together with the message, as one paste.
-            program.until_that("the message is sent", |_| service.received().len() == trial);
-            let (began, mut typed) = (Instant::now(), 0);
-            while began.elapsed() < Duration::from_millis(600) {
-                program.keys(key);
+            program.until_condition("the message is sent", |_| service.received().len() == trial);
+            let (started, mut typed) = (Instant::now(), 0);
+            while started.elapsed() < Duration::from_millis(600) {
+                program.press_keys(key);
                 typed += 1;
                 program.wait_ms(30 + dice.below(170));
             }
             program.until("$ touch made");
             assert_eq!(program.file("made"), None, "trial {trial}: {key:?} answered");
             if key != "\r" {
-                program.keys("x");
+                program.press_keys("x");
                 program.until(&format!("❯ {}x", key.repeat(typed)));
             }
-            reset(&mut program);
+            reset_composer(&mut program);
             assert_eq!((service.received().len(), count_decisions(&program)), (trial, 0));
         }
     });
@@ -101,32 +103,31 @@ fn r03_enter_held_after_sending_answers_no_question() {
     let question = json!({ "questions": [{ "keyword": "clock", "question": "Which clock?",
         "options": [choice("tokio"), choice("real")] }] });
     run_trials("Enter held from sending", trial_count(6), 8, |dice, trials| {
-        let call = |pause| calls_after(pause, &[("ask_question", question.clone())]);
+        let call = |pause| calls_answer_after(pause, &[("ask_question", question.clone())]);
         let pauses: Vec<u64> = (0..trials).map(|_| 200 + dice.below(1_300)).collect();
-        let answers = pauses
-            .iter()
-            .enumerate()
-            .flat_map(|(at, pause)| [call(Duration::from_millis(dice.below(*pause))), says(&format!("Reply {at}."))]);
+        let answers = pauses.iter().enumerate().flat_map(|(at, pause)| {
+            [call(Duration::from_millis(dice.below(*pause))), text_answer(&format!("Reply {at}."))]
+        });
         let (_runtime, _service, mut program) = start_session(answers.collect(), (100, 24), &[]);
         for (trial, pause) in pauses.into_iter().enumerate() {
-            say(&mut program, "go");
+            submit_message(&mut program, "go");
             program.wait_ms(pause);
             for _ in 0..30 {
-                program.keys("\r");
+                program.press_keys("\r");
                 program.wait_ms(33);
             }
             program.until("Which clock?");
             assert_eq!(count_decisions(&program), trial, "after a pause of {pause} ms:\n{}", program.screen());
             // The key was released, so this is a deliberate answer.
-            program.until_that("a deliberate answer is taken", |program| {
+            program.until_condition("a deliberate answer is taken", |program| {
                 for key in ["2", "\r"] {
                     program.wait_ms(700);
-                    program.keys(key);
+                    program.press_keys(key);
                 }
                 program.wait_ms(200);
                 program.screen().contains(&format!("Reply {trial}."))
             });
-            program.keys("\x15");
+            program.press_keys("\x15");
             program.wait_ms(100);
         }
     });
@@ -137,18 +138,18 @@ fn r03_enter_held_after_sending_answers_no_question() {
 fn r03_a_key_in_the_first_half_second_of_a_prompt_answers_nothing() {
     let wanted = trial_count(3);
     // On a busy machine the key may be read too late for the trial to count.
-    let most = wanted * 10;
-    let call = || calls_after(Duration::ZERO, &[("bash_exec", json!({ "command": "touch made" }))]);
-    let (_runtime, service, mut program) = start_session((0..most).map(|_| call()).collect(), (100, 24), &[]);
+    let max_trials = wanted * 10;
+    let call = || calls_answer_after(Duration::ZERO, &[("bash_exec", json!({ "command": "touch made" }))]);
+    let (_runtime, service, mut program) = start_session((0..max_trials).map(|_| call()).collect(), (100, 24), &[]);
     let mut counted = 0;
-    for trial in 1..=most {
-        program.types("go");
+    for trial in 1..=max_trials {
+        program.type_text("go");
         let sent = Instant::now();
-        program.keys("\r");
+        program.press_keys("\r");
         program.until("$ touch made");
-        program.keys("y");
+        program.press_keys("y");
         // The next key is sent once this one was read.
-        program.keys("x");
+        program.press_keys("x");
         let is_early = sent.elapsed() < Duration::from_millis(490);
         if is_early {
             program.until("❯ yx");
@@ -158,23 +159,23 @@ fn r03_a_key_in_the_first_half_second_of_a_prompt_answers_nothing() {
         if counted == wanted {
             return;
         }
-        reset(&mut program);
+        reset_composer(&mut program);
         let _ = std::fs::remove_file(program.project().join("made"));
         assert_eq!(service.received().len(), trial);
     }
-    assert!(counted > 0, "no key was read within half a second in {most} trials");
+    assert!(counted > 0, "no key was read within half a second in {max_trials} trials");
 }
 
 /// Sends a message whose reply has two calls, and waits until the first prompt takes an answer.
 fn wait_for_two_calls(program: &mut Program) {
-    say(program, "go");
+    submit_message(program, "go");
     program.until("1 of 2");
     program.wait_ms(700);
 }
 
 fn two_calls_reply() -> Answer {
     let calls = ["sleep 0", "touch second"].map(|command| ("bash_exec", json!({ "command": command })));
-    calls_after(Duration::ZERO, &calls)
+    calls_answer_after(Duration::ZERO, &calls)
 }
 
 #[test]
@@ -185,9 +186,9 @@ fn r04_a_double_press_answers_one_prompt() {
         while counted < trials {
             wait_for_two_calls(&mut program);
             let before = count_decisions(&program);
-            program.keys("y");
+            program.press_keys("y");
             program.wait_ms(20 + dice.below(230));
-            program.keys("y");
+            program.press_keys("y");
             // On a busy machine the first press may come too early to be an answer; it is then typed into the composer.
             let pressed = Instant::now();
             while !["2 of 2", "❯ y"].iter().any(|words| program.screen().contains(words)) {
@@ -200,7 +201,7 @@ fn r04_a_double_press_answers_one_prompt() {
             assert_eq!(program.file("second"), None, "the second prompt was answered:\n{screen}");
             assert!(after <= before + 1, "{screen}");
             counted += usize::from(after == before + 1);
-            reset(&mut program);
+            reset_composer(&mut program);
         }
     });
 }
@@ -212,10 +213,10 @@ fn r05_a_pasted_y_answers_nothing() {
         for _ in 0..trials {
             wait_for_two_calls(&mut program);
             let paste = if dice.below(2) == 0 { "\x1b[200~y\n\x1b[201~" } else { "y\r" };
-            program.keys(paste);
+            program.press_keys(paste);
             program.until("❯ y");
             program.wait_ms(100);
-            reset(&mut program);
+            reset_composer(&mut program);
             assert_eq!(count_decisions(&program), 0);
         }
     });
@@ -225,31 +226,32 @@ fn r05_a_pasted_y_answers_nothing() {
 fn r04_a_held_key_approves_one_of_five_calls() {
     let calls: Vec<(&str, Value)> =
         (0..5).map(|n| ("bash_exec", json!({ "command": format!("touch made{n}") }))).collect();
-    let (_runtime, _service, mut program) = start_session(vec![calls_after(Duration::ZERO, &calls)], (100, 24), &[]);
+    let (_runtime, _service, mut program) =
+        start_session(vec![calls_answer_after(Duration::ZERO, &calls)], (100, 24), &[]);
     // On a busy machine the first presses are read together, as a paste; then the trial is repeated.
-    program.until_that("the key answers the first prompt", |program| {
-        say(program, "go");
-        program.until_asked("$ touch made0");
+    program.until_condition("the key answers the first prompt", |program| {
+        submit_message(program, "go");
+        program.until_prompt("$ touch made0");
         for _ in 0..100 {
-            program.keys("y");
+            program.press_keys("y");
             program.wait_ms(10);
         }
-        program.until_that("the key has an effect", |program| {
+        program.until_condition("the key has an effect", |program| {
             ["2 of 5", "❯ y"].iter().any(|words| program.screen().contains(words))
         });
         let answered = program.screen().contains("2 of 5");
         if !answered {
-            reset(program);
+            reset_composer(program);
         }
         answered
     });
     let counted = (0..5).filter(|n| program.file(&format!("made{n}")).is_some()).count();
     assert_eq!(counted, 1);
     // Keys that were read together after the answer go to the composer, and may arrive late.
-    program.until_that("another press answers the second prompt", |program| {
+    program.until_condition("another press answers the second prompt", |program| {
         let is_typed = program.screen().contains("❯ y");
         if !program.screen().contains("3 of 5") {
-            program.keys(if is_typed { "\x15" } else { "y" });
+            program.press_keys(if is_typed { "\x15" } else { "y" });
             program.wait_ms(600);
         }
         program.screen().contains("3 of 5")
@@ -279,25 +281,26 @@ fn r05_no_paste_answers_or_locks_the_keyboard() {
 
 /// Returns whether every paste was fast enough to count as one.
 fn try_pastes() -> bool {
-    let (_runtime, _service, mut program) = start_session(vec![runs("touch made"), says("Done.")], (100, 24), &[]);
-    say(&mut program, "go");
-    program.until_asked("$ touch made");
+    let (_runtime, _service, mut program) =
+        start_session(vec![command_answer("touch made"), text_answer("Done.")], (100, 24), &[]);
+    submit_message(&mut program, "go");
+    program.until_prompt("$ touch made");
     let clear = |program: &mut Program, word: &str| {
         for _ in 0..4 {
-            program.keys("\x15");
-            program.keys("\x7f");
+            program.press_keys("\x15");
+            program.press_keys("\x7f");
         }
         program.until_gone(word);
-        program.until_asked("$ touch made");
+        program.until_prompt("$ touch made");
     };
     // Pasted with markers, without markers at once, without markers key by key, and with the end marker lost.
-    program.keys("\x1b[200~y\n\x1b[201~");
+    program.press_keys("\x1b[200~y\n\x1b[201~");
     program.until("❯ y");
     clear(&mut program, "❯ y");
-    program.keys("y\n");
+    program.press_keys("y\n");
     program.until("❯ y");
     clear(&mut program, "❯ y");
-    program.keys("y\rfoo bar\r");
+    program.press_keys("y\rfoo bar\r");
     program.until("foo bar");
     clear(&mut program, "❯ y");
     if !send_without_pause(&mut program, ["y", "\r", "a", "b", "c"]) {
@@ -305,11 +308,11 @@ fn try_pastes() -> bool {
     }
     program.until("abc");
     clear(&mut program, "❯ y");
-    program.keys("\x1b[200~y\nlost");
+    program.press_keys("\x1b[200~y\nlost");
     program.until("lost");
     assert_eq!(program.file("made"), None);
     clear(&mut program, "❯ y");
-    program.keys("y");
+    program.press_keys("y");
     program.until("Done.");
     assert!(program.file("made").is_some(), "the keyboard works as before");
     true
@@ -317,36 +320,37 @@ fn try_pastes() -> bool {
 
 #[test]
 fn r05_can_quit_during_a_paste_without_an_end() {
-    let (_runtime, _service, mut program) = start_session(vec![says("Fine.")], (100, 24), &[]);
-    program.keys("\x1b[200~lost");
+    let (_runtime, _service, mut program) = start_session(vec![text_answer("Fine.")], (100, 24), &[]);
+    program.press_keys("\x1b[200~lost");
     program.wait_ms(200);
-    program.keys("!");
+    program.press_keys("!");
     program.until("❯ lost!");
-    program.keys("\x1b[200~again");
+    program.press_keys("\x1b[200~again");
     for _ in 0..2 {
         program.wait_ms(200);
-        program.keys("\x03");
+        program.press_keys("\x03");
     }
     assert_eq!(program.wait_for_exit(), 0);
 }
 
 #[test]
 fn r06_a_key_or_click_that_focuses_the_window_does_not_answer() {
-    let (_runtime, _service, mut program) = start_session(vec![runs("touch made"), says("Done.")], (100, 24), &[]);
-    say(&mut program, "go");
-    program.until_asked("$ touch made");
-    program.keys("\x1b[O");
-    program.keys("\x1b[I");
-    program.keys("y");
+    let (_runtime, _service, mut program) =
+        start_session(vec![command_answer("touch made"), text_answer("Done.")], (100, 24), &[]);
+    submit_message(&mut program, "go");
+    program.until_prompt("$ touch made");
+    program.press_keys("\x1b[O");
+    program.press_keys("\x1b[I");
+    program.press_keys("y");
     program.until("❯ y");
-    program.keys("\x7f");
+    program.press_keys("\x7f");
     program.until_gone("❯ y");
-    program.until_asked("$ touch made");
+    program.until_prompt("$ touch made");
     // The prompt is in these rows; a click on it is not an answer either.
     for row in 14..24 {
-        program.keys(&format!("\x1b[<0;5;{row}M\x1b[<0;5;{row}m"));
+        program.press_keys(&format!("\x1b[<0;5;{row}M\x1b[<0;5;{row}m"));
     }
-    program.keys("y");
+    program.press_keys("y");
     program.until("❯ y");
     assert_eq!(program.file("made"), None);
 }
@@ -354,38 +358,40 @@ fn r06_a_key_or_click_that_focuses_the_window_does_not_answer() {
 #[test]
 fn r07_a_long_command_needs_scrolling_to_its_end_before_approval() {
     let command = format!("{}touch made", "true\n".repeat(60));
-    let (_runtime, _service, mut program) = start_session(vec![runs(&command), says("Done.")], (60, 15), &[]);
-    say(&mut program, "go");
+    let (_runtime, _service, mut program) =
+        start_session(vec![command_answer(&command), text_answer("Done.")], (60, 15), &[]);
+    submit_message(&mut program, "go");
     program.until("$ true");
     let screen = program.until("more line");
     assert!(!screen.contains("touch made"), "{screen}");
-    program.until_asked("more line");
-    program.keys("y");
+    program.until_prompt("more line");
+    program.press_keys("y");
     program.wait_ms(200);
     assert_eq!(program.file("made"), None, "the end was not seen");
-    program.until_asked("more line");
-    program.keys("\x1b[6~");
-    program.keys("y");
+    program.until_prompt("more line");
+    program.press_keys("\x1b[6~");
+    program.press_keys("y");
     program.wait_ms(200);
     assert_eq!(program.file("made"), None, "a page is not the end");
-    program.keys("\x1b[F");
-    program.until_asked("touch made");
-    program.keys("y");
+    program.press_keys("\x1b[F");
+    program.until_prompt("touch made");
+    program.press_keys("y");
     program.until("Done.");
     assert!(program.file("made").is_some());
 }
 
 #[test]
 fn destructive_call_needs_a_capital() {
-    let (_runtime, _service, mut program) = start_session(vec![runs("rm -rf gone"), says("Done.")], (100, 24), &[]);
+    let (_runtime, _service, mut program) =
+        start_session(vec![command_answer("rm -rf gone"), text_answer("Done.")], (100, 24), &[]);
     std::fs::create_dir(program.project().join("gone")).unwrap();
-    say(&mut program, "go");
-    program.until_asked("$ rm -rf gone");
-    program.keys("y");
+    submit_message(&mut program, "go");
+    program.until_prompt("$ rm -rf gone");
+    program.press_keys("y");
     program.wait_ms(200);
     assert!(program.project().join("gone").exists());
-    program.until_asked("$ rm -rf gone");
-    program.keys("Y");
+    program.until_prompt("$ rm -rf gone");
+    program.press_keys("Y");
     program.until("Done.");
     assert!(!program.project().join("gone").exists());
 }

@@ -13,7 +13,7 @@ use crate::support::{pick_count, print_uncaptured, requested_trials};
 use aye::text::escape_sequences::strip_colors;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use text::{Generator, forbidden, squash, without_sequences, words};
+use text::{Generator, find_forbidden, remove_whitespace, split_words, without_sequences};
 use tokio::runtime::Runtime;
 
 /// All hostile texts of one session.
@@ -49,7 +49,7 @@ impl Case {
         ];
         let denied = [("bash_exec", json!({ "command": format!("touch made; : {}", self.denied) }))];
         let last = match &self.question {
-            None => Answer::stream().says(&self.end).finish("stop").done(),
+            None => Answer::stream().text(&self.end).finish("stop").done(),
             Some(text) => {
                 let options = json!([{ "label": text, "description": text }, { "label": "no", "description": "" }]);
                 let question = json!({ "keyword": "k", "text": text, "type": "single", "options": options });
@@ -62,7 +62,7 @@ impl Case {
     /// The program with these arguments, in a project with the files to read.
     fn setup(&self, arguments: &[&str]) -> Setup {
         let setup = Setup::new(arguments).size(100, 40);
-        let project = setup.place.path().join("project");
+        let project = setup.root.path().join("project");
         std::fs::write(project.join("content.txt"), &self.content).unwrap();
         // The file system may not accept the name.
         let _ = std::fs::write(project.join(&self.name), "");
@@ -81,7 +81,7 @@ fn calls(id: &str, text: &str, calls: &[(&str, Value)]) -> Answer {
         })
         .collect();
     let delta = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": all } }] });
-    Answer::stream().says(text).event(delta).finish("tool_calls").done()
+    Answer::stream().text(text).event(delta).finish("tool_calls").done()
 }
 
 /// The role and the text of each message in the last request.
@@ -98,7 +98,7 @@ fn last_messages(service: &Service) -> Vec<(String, String)> {
 /// Panics if the text contains a forbidden character.
 #[track_caller]
 fn check_no_forbidden(surface: &str, printed: &str) {
-    if let Some((at, c)) = forbidden(printed) {
+    if let Some((at, c)) = find_forbidden(printed) {
         let around: String = printed[at..].chars().take(60).collect();
         panic!("{surface} shows U+{:04X}: {around:?}", u32::from(c));
     }
@@ -106,8 +106,8 @@ fn check_no_forbidden(surface: &str, printed: &str) {
 
 #[track_caller]
 fn check_all_words(surface: &str, printed: &str, text: &str) {
-    let squashed = squash(printed);
-    for word in words(text) {
+    let squashed = remove_whitespace(printed);
+    for word in split_words(text) {
         assert!(squashed.contains(&word), "{surface} hides {word} of {text:?}:\n{printed}");
     }
 }
@@ -129,17 +129,17 @@ fn run_headless(case: &Case, to: &Printed, json: bool) -> (String, Arc<Folder>, 
     }
     arguments.push(&case.prompt);
     let setup = case.setup(&arguments);
-    let place = setup.place.clone();
-    let printed = match to {
+    let root = setup.root.clone();
+    let output = match to {
         Printed::Pipe => {
-            let (out, err, code) = setup.print("");
+            let (out, err, code) = setup.run_piped("");
             assert_eq!(code, 3, "a call is denied: {err}");
             check_no_forbidden("the standard error", &err);
             out
         }
         Printed::File => {
-            let file = place.path().join("printed");
-            setup.print_to("", std::fs::File::create(&file).unwrap().into());
+            let file = root.path().join("printed");
+            setup.run_piped_to("", std::fs::File::create(&file).unwrap().into());
             String::from_utf8(std::fs::read(file).unwrap()).unwrap()
         }
         Printed::Terminal => {
@@ -149,14 +149,14 @@ fn run_headless(case: &Case, to: &Printed, json: bool) -> (String, Arc<Folder>, 
         }
     };
     let sent = last_messages(&service);
-    (printed, place, sent)
+    (output, root, sent)
 }
 
 /// Checks that the last request has no hidden characters, and that every way to read the session shows all of it. A
 /// session of an older version has its results unescaped.
 fn check_all_surfaces(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], is_old: bool) {
     let run = |arguments: &[&str]| {
-        let (out, err, code) = Setup::again(place, arguments).print("");
+        let (out, err, code) = Setup::with_home(place, arguments).run_piped("");
         assert_eq!(code, 0, "{arguments:?}: {err}");
         check_no_forbidden(&arguments.join(" "), &format!("{out}\n{err}"));
         out
@@ -175,14 +175,14 @@ fn check_all_surfaces(case: &Case, place: &Arc<Folder>, sent: &[(String, String)
         let is_sent = |(role, text): &(String, String)| role == "tool" && *text == strip_colors(kept);
         assert!(is_old || sent.iter().any(is_sent), "not what the model was sent: {kept:?}");
     }
-    let squashed = squash(&show);
+    let squashed = remove_whitespace(&show);
     sent.iter().for_each(|(_, text)| check_no_forbidden("a request", text));
     for (role, text) in sent.iter().filter(|(role, _)| role != "system") {
         for (surface, printed) in [("show", &show), ("markdown", &markdown), ("html", &html), ("json", &json)] {
             check_all_words(surface, printed, text);
         }
         if role == "tool" {
-            assert!(squashed.contains(&squash(text)), "show hides a part of {text:?}:\n{show}");
+            assert!(squashed.contains(&remove_whitespace(text)), "show hides a part of {text:?}:\n{show}");
         }
     }
     for (surface, printed) in [("markdown", &markdown), ("html", &html), ("show", &show)] {
@@ -194,22 +194,23 @@ fn check_all_surfaces(case: &Case, place: &Arc<Folder>, sent: &[(String, String)
 fn check_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], nth: u64) {
     // Nothing listens on this port, and no request is sent.
     let arguments = ["--base-url", "http://127.0.0.1:9/v1", "--model", "scripted-7b", "--continue"];
-    let mut program = Setup::again(place, &arguments).size(110, 60).start();
-    program.until_that("the session is shown", |program| program.screen().contains("read_file"));
+    let mut program = Setup::with_home(place, &arguments).size(110, 60).start();
+    program.until_condition("the session is shown", |program| program.screen().contains("read_file"));
     let results: Vec<&String> = sent.iter().filter(|(role, _)| role == "tool").map(|(_, text)| text).collect();
     if case.question.is_none() {
-        program.until_that(&format!("all words of {:?} are shown", case.end), |program| {
-            let transcript = squash(&program.screen());
-            words(&case.end).iter().all(|word| transcript.contains(word))
+        program.until_condition(&format!("all words of {:?} are shown", case.end), |program| {
+            let transcript = remove_whitespace(&program.screen());
+            split_words(&case.end).iter().all(|word| transcript.contains(word))
         });
         let nth = usize::try_from(nth).unwrap() % results.len();
         for _ in 0..=nth {
-            program.keys("\x1b[1;3A");
+            program.press_keys("\x1b[1;3A");
         }
-        program.keys("o");
-        let result = squash(results[results.len() - 1 - nth]);
-        program
-            .until_that(&format!("o shows all of {result:?}"), |program| squash(&program.screen()).contains(&result));
+        program.press_keys("o");
+        let result = remove_whitespace(results[results.len() - 1 - nth]);
+        program.until_condition(&format!("o shows all of {result:?}"), |program| {
+            remove_whitespace(&program.screen()).contains(&result)
+        });
     }
     check_terminal_bytes(&program);
 }
@@ -217,13 +218,13 @@ fn check_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], nth
 #[track_caller]
 fn check_terminal_bytes(program: &Program) {
     let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
-    let shown = without_sequences(&bytes).replace('\r', "\n").replace(['\u{8}', '\u{e}', '\u{f}'], "");
-    check_no_forbidden("the screen", &shown);
+    let text = without_sequences(&bytes).replace('\r', "\n").replace(['\u{8}', '\u{e}', '\u{f}'], "");
+    check_no_forbidden("the screen", &text);
 }
 
 /// Rewrites the session as an older version would have saved it, with unescaped results.
-fn make_old(place: &Folder, case: &Case) {
-    let sessions = place.path().join("home/aye/data/sessions");
+fn make_old(root: &Folder, case: &Case) {
+    let sessions = root.path().join("home/aye/data/sessions");
     for file in std::fs::read_dir(sessions).unwrap().flatten().map(|file| file.path()) {
         if file.extension().is_none_or(|ending| ending != "jsonl") {
             continue;
@@ -245,9 +246,9 @@ fn make_old(place: &Folder, case: &Case) {
 fn hostile_texts_are_shown_completely_and_safely_on_every_surface() {
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let mut generator = Generator::new(seed.unwrap_or_else(|| u64::from(std::process::id())));
-    let most = requested_trials().unwrap_or_else(|| pick_count(60, 20));
+    let max_count = requested_trials().unwrap_or_else(|| pick_count(60, 20));
     let mut sessions = 0_usize;
-    while generator.texts < most {
+    while generator.texts < max_count {
         let seed = generator.dice.0;
         let case = Case::new(&mut generator);
         if requested_trials().is_some() {
@@ -269,9 +270,10 @@ fn hostile_texts_are_shown_completely_and_safely_on_every_surface() {
         if sessions.is_multiple_of(2) {
             make_old(&place, &case);
             let runtime = Runtime::new().unwrap();
-            let service = runtime.block_on(Service::start([Answer::stream().says("Done.").finish("stop").done()]));
-            let more = ["--base-url", &service.base_url, "--model", "scripted-7b", "--continue", "-p", "go on"];
-            Setup::again(&place, &more).print("");
+            let service = runtime.block_on(Service::start([Answer::stream().text("Done.").finish("stop").done()]));
+            let session_flags =
+                ["--base-url", &service.base_url, "--model", "scripted-7b", "--continue", "-p", "go on"];
+            Setup::with_home(&place, &session_flags).run_piped("");
             if case.question.is_none() {
                 check_all_surfaces(&case, &place, &self::last_messages(&service), true);
             }
@@ -287,14 +289,14 @@ fn hostile_texts_are_shown_completely_and_safely_on_every_surface() {
 fn a_raw_reply_is_printed_byte_for_byte() {
     let reply = "\u{1b}[31mred\u{1b}[0m\r\u{e0041}\u{200b}\u{7f}end";
     let runtime = Runtime::new().unwrap();
-    let print = |more: &[&str]| {
-        let answer = Answer::stream().says(reply).finish("stop").done();
+    let print = |extra_arguments: &[&str]| {
+        let answer = Answer::stream().text(reply).finish("stop").done();
         let service = runtime.block_on(Service::start([answer]));
         let arguments = ["--base-url", &service.base_url, "--model", "scripted-7b", "-p", "go"];
-        Setup::new(&[&arguments[..], more].concat()).print("")
+        Setup::new(&[&arguments[..], extra_arguments].concat()).run_piped("")
     };
     assert_eq!(print(&["--raw"]).0, format!("{reply}\n"));
     assert_eq!(print(&[]).0, "[31mred[0m<U+E0041><U+200B>end\n");
-    let (help, ..) = Setup::new(&["--help"]).print("");
+    let (help, ..) = Setup::new(&["--help"]).run_piped("");
     assert!(help.contains("--raw"), "{help}");
 }

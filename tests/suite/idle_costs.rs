@@ -4,7 +4,7 @@
 use crate::support::pick_count;
 use crate::support::program::Program;
 use crate::support::service::{Answer, Step};
-use crate::support::terminal_session::{runs, say, says, start_session};
+use crate::support::terminal_session::{command_answer, start_session, submit_message, text_answer};
 use std::time::Instant;
 
 /// Counts the context switches of all threads since they started.
@@ -27,7 +27,7 @@ fn read_memory_kb(program: &Program) -> u64 {
 
 /// Waits for a window of time (three seconds in a thorough run) in which no thread ran and nothing was written. Earlier
 /// work may still end in other windows, for example a pooled thread after ten seconds.
-fn check_idle(program: &mut Program, what: &str) {
+fn check_idle(program: &mut Program, description: &str) {
     let milliseconds = pick_count(3000, 1000) as u64;
     let mut seen = Vec::new();
     for _ in 0..18_000 / milliseconds {
@@ -35,26 +35,30 @@ fn check_idle(program: &mut Program, what: &str) {
         program.wait_ms(milliseconds);
         let now = (count_switches(program).abs_diff(switches), program.bytes().len() - bytes);
         if now == (0, 0) {
-            assert_eq!(read_memory_kb(program), before, "{what}: no thread ran, but the memory changed");
+            assert_eq!(read_memory_kb(program), before, "{description}: no thread ran, but the memory changed");
             return;
         }
         seen.push(now);
     }
-    panic!("{what}: context switches and bytes written in each {milliseconds} ms: {seen:?}\n{}", program.screen());
+    panic!(
+        "{description}: context switches and bytes written in each {milliseconds} ms: {seen:?}\n{}",
+        program.screen()
+    );
 }
 
 #[test]
 fn r61_no_thread_wakes_up_while_idle_or_while_a_prompt_waits() {
-    let (_runtime, _service, mut program) = start_session(vec![runs("sleep 0"), says("Done.")], (100, 24), &[]);
+    let (_runtime, _service, mut program) =
+        start_session(vec![command_answer("sleep 0"), text_answer("Done.")], (100, 24), &[]);
     check_idle(&mut program, "before the first message");
-    program.types("half a thought");
+    program.type_text("half a thought");
     check_idle(&mut program, "with a draft");
-    program.keys("\x15");
-    say(&mut program, "go");
-    program.until_asked("$ sleep 0");
+    program.press_keys("\x15");
+    submit_message(&mut program, "go");
+    program.until_prompt("$ sleep 0");
     check_idle(&mut program, "with a prompt");
-    program.keys("y");
-    program.until_quiet("Done.");
+    program.press_keys("y");
+    program.until_idle("Done.");
     check_idle(&mut program, "after a turn");
     if let Some(seconds) = std::env::var("AYE_TEST_SECONDS").ok().and_then(|seconds| seconds.parse().ok()) {
         check_idle_for(&mut program, seconds);
@@ -82,16 +86,16 @@ fn read_cpu_ticks(program: &Program) -> u64 {
 
 #[test]
 fn r61_a_spinner_uses_little_processor_time() {
-    let stalls = Answer::stream().says("Half a reply").then(Step::Stall);
+    let stalls = Answer::stream().text("Half a reply").with_step(Step::Stall);
     let (_runtime, _service, mut program) = start_session(vec![stalls], (100, 24), &[]);
-    say(&mut program, "go");
+    submit_message(&mut program, "go");
     program.until("Half a reply");
     let mut seen = Vec::new();
     // The first window may include work on the reply.
     for _ in 0..4 {
-        let (began, before) = (Instant::now(), read_cpu_ticks(&program));
+        let (started, before) = (Instant::now(), read_cpu_ticks(&program));
         program.wait_ms(3000);
-        let percent = (read_cpu_ticks(&program) - before) as f64 / began.elapsed().as_secs_f64();
+        let percent = (read_cpu_ticks(&program) - before) as f64 / started.elapsed().as_secs_f64();
         if percent < 5.0 {
             return;
         }

@@ -3,32 +3,32 @@
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
-use crate::support::terminal_session::{say, says};
+use crate::support::terminal_session::{submit_message, text_answer};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-fn profile(service: &Service, more: &str) -> String {
+fn profile_settings(service: &Service, more: &str) -> String {
     format!(
         "[model]\nprofile = \"eyes\"\n[profiles.eyes]\nbase_url = \"{}\"\nmodel = \"m\"\ncontext_window = 100000\n{more}",
         service.base_url
     )
 }
 
-fn project(arguments: &[&str]) -> Setup {
-    let setup = Setup::new(arguments).has("notes.png", "not an image");
-    std::fs::write(setup.place.path().join("project/shot.png"), b"\x89PNG rest").unwrap();
+fn setup_project(arguments: &[&str]) -> Setup {
+    let setup = Setup::new(arguments).with_file("notes.png", "not an image");
+    std::fs::write(setup.root.path().join("project/shot.png"), b"\x89PNG rest").unwrap();
     setup
 }
 
 #[test]
 fn attached_image_is_sent_to_a_model_with_vision() {
     let runtime = Runtime::new().unwrap();
-    let service = runtime.block_on(Service::start([says("I see."), says("Still.")]));
-    let setup = project(&["-p", "what is in @shot.png and @notes.png?"]);
-    write_settings(&setup, &profile(&service, "images = true"));
-    assert_eq!(setup.print(""), ("I see.\n".into(), String::new(), 0));
-    let again = Setup::again(&setup.place, &["-c", "-p", "and now?"]);
-    assert_eq!(again.print("").0, "Still.\n");
+    let service = runtime.block_on(Service::start([text_answer("I see."), text_answer("Still.")]));
+    let setup = setup_project(&["-p", "what is in @shot.png and @notes.png?"]);
+    write_settings(&setup, &profile_settings(&service, "images = true"));
+    assert_eq!(setup.run_piped(""), ("I see.\n".into(), String::new(), 0));
+    let next_setup = Setup::with_home(&setup.root, &["-c", "-p", "and now?"]);
+    assert_eq!(next_setup.run_piped("").0, "Still.\n");
     let requests = service.received();
     let content = &requests[0].body["messages"][1]["content"];
     assert_eq!(content[1], json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORyByZXN0"}}));
@@ -41,16 +41,16 @@ fn attached_image_is_sent_to_a_model_with_vision() {
 #[test]
 fn model_without_vision_gets_the_file_name_and_the_user_a_notice() {
     let runtime = Runtime::new().unwrap();
-    let service = runtime.block_on(Service::start([says("Fine.")]));
-    let setup = project(&["-p", "what is in @shot.png?"]);
-    write_settings(&setup, &profile(&service, ""));
-    let (out, err, code) = setup.print("");
+    let service = runtime.block_on(Service::start([text_answer("Fine.")]));
+    let setup = setup_project(&["-p", "what is in @shot.png?"]);
+    write_settings(&setup, &profile_settings(&service, ""));
+    let (out, err, code) = setup.run_piped("");
     assert_eq!((out.as_str(), code), ("Fine.\n", 0));
     assert!(err.contains("only the file name of the picture"), "{err}");
     assert_eq!(service.received()[0].body["messages"][1]["content"], "what is in @shot.png?");
-    let mut program = Setup::again(&setup.place, &[]).start();
+    let mut program = Setup::with_home(&setup.root, &[]).start();
     program.until("Connected to");
-    say(&mut program, "look at @shot.png please");
+    submit_message(&mut program, "look at @shot.png please");
     program.until("Only the picture's name");
 }
 
@@ -60,9 +60,9 @@ fn responses_api_receives_images() {
     let done = json!({"type": "response.completed", "response": {"status": "completed", "output": [
         {"type": "message", "content": [{"type": "output_text", "text": "I see."}]}]}});
     let service = runtime.block_on(Service::start([crate::support::service::Answer::stream().event(done)]));
-    let setup = project(&["-p", "@shot.png"]);
-    write_settings(&setup, &profile(&service, "images = true\napi = \"responses\""));
-    assert_eq!(setup.print("").0, "I see.\n");
+    let setup = setup_project(&["-p", "@shot.png"]);
+    write_settings(&setup, &profile_settings(&service, "images = true\napi = \"responses\""));
+    assert_eq!(setup.run_piped("").0, "I see.\n");
     let content = &service.received()[0].body["input"][0]["content"];
     assert_eq!(content[0], json!({"type": "input_text", "text": "@shot.png"}));
     assert_eq!(

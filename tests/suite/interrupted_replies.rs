@@ -2,7 +2,7 @@
 
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::terminal_session::{say, says};
+use crate::support::terminal_session::{submit_message, text_answer};
 use rustix::process::Signal;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -15,7 +15,7 @@ fn start_service(answers: Vec<Answer>) -> (Runtime, Service) {
 
 /// Reads the only session file.
 fn read_session_file(program: &Program) -> String {
-    let files = std::fs::read_dir(program.place.path().join("home/aye/data/sessions"));
+    let files = std::fs::read_dir(program.root.path().join("home/aye/data/sessions"));
     let files: Vec<_> = files.into_iter().flatten().flatten().collect();
     files.first().map(|file| std::fs::read_to_string(file.path()).unwrap_or_default()).unwrap_or_default()
 }
@@ -23,26 +23,26 @@ fn read_session_file(program: &Program) -> String {
 #[test]
 fn r51_killed_during_a_reply_saves_the_received_part() {
     let slow =
-        |answer: Answer, n: usize| answer.says(&format!("word{n} ")).then(Step::Pause(Duration::from_millis(100)));
-    let stalls = (0..15).fold(Answer::stream(), slow).then(Step::Stall);
-    let (_runtime, service) = start_service(vec![stalls, says("Calm.")]);
+        |answer: Answer, n: usize| answer.text(&format!("word{n} ")).with_step(Step::Pause(Duration::from_millis(100)));
+    let stalls = (0..15).fold(Answer::stream(), slow).with_step(Step::Stall);
+    let (_runtime, service) = start_service(vec![stalls, text_answer("Calm.")]);
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let mut program = Setup::new(&flags).start();
     program.until("Connected to");
-    say(&mut program, "go on");
+    submit_message(&mut program, "go on");
     program.until("word14");
     // No more text comes and no key is pressed; the part is saved all the same.
-    program.until_that("the last word is saved", |program| read_session_file(program).contains("word14"));
+    program.until_condition("the last word is saved", |program| read_session_file(program).contains("word14"));
     // The rate of writes is tested with virtual time, which does not depend on the load of the machine.
     let pieces = read_session_file(&program).matches("\"kind\":\"grown\"").count();
     assert!((1..=15).contains(&pieces), "at most one write per piece: {pieces}");
     assert!(!read_session_file(&program).contains("\"replied\""));
     program.signal(Signal::KILL);
     program.wait_for_exit();
-    let place = program.place.clone();
-    let (page, _, code) = Setup::again(&place, &["audit"]).print("");
+    let root = program.root.clone();
+    let (page, _, code) = Setup::with_home(&root, &["audit"]).run_piped("");
     assert_eq!(code, 0, "{page}");
-    let mut program = Setup::again(&place, &[&flags[..], &["--continue"]].concat()).start();
+    let mut program = Setup::with_home(&root, &[&flags[..], &["--continue"]].concat()).start();
     let screen = program.until("word14");
     assert!(screen.contains("word0 ") && screen.contains("aye exited before it was"), "{screen}");
     assert_eq!(
@@ -50,8 +50,8 @@ fn r51_killed_during_a_reply_saves_the_received_part() {
         1,
         "the resumed session has the reply as one entry"
     );
-    say(&mut program, "and now");
-    program.until_quiet("Calm.");
+    submit_message(&mut program, "and now");
+    program.until_idle("Calm.");
     let received = service.received();
     let messages = received[1].body["messages"].to_string();
     assert!(messages.contains("word14") && messages.contains("the reply was cut short here"), "{messages}");
@@ -59,14 +59,14 @@ fn r51_killed_during_a_reply_saves_the_received_part() {
 
 #[test]
 fn r51_killed_without_a_screen_saves_the_received_part() {
-    let (_runtime, service) = start_service(vec![Answer::stream().says("Half a reply").then(Step::Stall)]);
+    let (_runtime, service) = start_service(vec![Answer::stream().text("Half a reply").with_step(Step::Stall)]);
     let setup = Setup::new(&["-p", "--base-url", &service.base_url, "--model", "m", "go"]);
-    let place = setup.place.clone();
+    let root = setup.root.clone();
     let mut program = setup.start();
-    program.until_that("the part is saved", |program| read_session_file(program).contains("Half a reply"));
+    program.until_condition("the part is saved", |program| read_session_file(program).contains("Half a reply"));
     program.signal(Signal::KILL);
     program.wait_for_exit();
-    let file = std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap().next().unwrap();
+    let file = std::fs::read_dir(root.path().join("home/aye/data/sessions")).unwrap().next().unwrap();
     let read = aye::store::read(&file.unwrap().path()).unwrap();
     assert_eq!(read.incomplete_count, 1, "{:?}", read.entries);
 }
@@ -76,23 +76,24 @@ fn r51_killed_without_a_screen_saves_the_received_part() {
 fn r51_a_large_reply_of_control_characters_is_saved_whole_and_sent_once() {
     const PIECES: usize = 6;
     let piece = "\u{1b}".repeat(512 << 10);
-    let stream = (0..PIECES).fold(Answer::stream().says("begin "), |answer, _| answer.says(&piece));
-    let (_runtime, service) = start_service(vec![stream.says(" end").finish("stop").done(), says("Calm.")]);
+    let stream = (0..PIECES).fold(Answer::stream().text("begin "), |answer, _| answer.text(&piece));
+    let (_runtime, service) = start_service(vec![stream.text(" end").finish("stop").done(), text_answer("Calm.")]);
     let flags = ["-p", "--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&[&flags[..], &["go"]].concat());
-    let place = setup.place.clone();
-    assert_eq!(setup.print("").2, 0);
+    let root = setup.root.clone();
+    assert_eq!(setup.run_piped("").2, 0);
     // Two copies of the session file, one after the other.
-    let files = std::fs::read_dir(place.path().join("home/aye/data/sessions"));
+    let files = std::fs::read_dir(root.path().join("home/aye/data/sessions"));
     let file = files.unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read(&file).unwrap();
     assert!(text.len() > 6 * PIECES * piece.len(), "{}", text.len());
     let read = aye::store::read(&file).unwrap();
-    let whole = format!("begin {} end", piece.repeat(PIECES));
-    let is_whole = |entry: &aye::chat::Entry| matches!(entry, aye::chat::Entry::Replied { text, .. } if *text == whole);
+    let full_text = format!("begin {} end", piece.repeat(PIECES));
+    let is_whole =
+        |entry: &aye::chat::Entry| matches!(entry, aye::chat::Entry::Replied { text, .. } if *text == full_text);
     assert_eq!(read.entries.iter().filter(|entry| is_whole(entry)).count(), 1);
     std::fs::write(&file, text.repeat(2)).unwrap();
-    let (_, error, code) = Setup::again(&place, &[&flags[..], &["--continue", "and now"]].concat()).print("");
+    let (_, error, code) = Setup::with_home(&root, &[&flags[..], &["--continue", "and now"]].concat()).run_piped("");
     assert_eq!(code, 0, "{error}");
     let received = service.received();
     let messages: Vec<&serde_json::Value> = received[1].body["messages"].as_array().unwrap().iter().collect();

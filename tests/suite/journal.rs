@@ -3,7 +3,7 @@
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files::write_settings;
-use crate::support::terminal_session::{calls_after, say, says};
+use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
 use rustix::process::Signal;
 use serde_json::json;
 use std::os::unix::fs::MetadataExt;
@@ -23,8 +23,8 @@ pub fn token() -> String {
 }
 
 /// The journals of a home, oldest first.
-fn read_journals(place: &Path) -> Vec<String> {
-    let folder = place.join("home/aye/data/journal");
+fn read_journals(root: &Path) -> Vec<String> {
+    let folder = root.join("home/aye/data/journal");
     let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     for file in &files {
@@ -46,14 +46,14 @@ pub fn run_session(arguments: &[&str]) -> (Runtime, Service, Program) {
     let busy = format!(r#"{{"error":{{"message":"blurbword {KEY}","code":"blurbword"}}}}"#);
     let service = runtime.block_on(Service::start([
         Answer::body(503, "application/json", &["retry-after-ms: 50"], &busy),
-        calls_after(Duration::ZERO, &calls),
-        says("It is plover."),
+        calls_answer_after(Duration::ZERO, &calls),
+        text_answer("It is plover."),
         Answer::body(400, "application/json", &[], &busy),
     ]));
     let setup = Setup::new(&[&["--profile", "mine"], arguments].concat())
         .size(100, 30)
         .env("MY_MODEL", KEY)
-        .has("a.txt", &format!("xyzzy {}\n", token()));
+        .with_file("a.txt", &format!("xyzzy {}\n", token()));
     let hook =
         format!("echo hookword {KEY} >&2; echo '{{\\\"verdict\\\":\\\"ask\\\",\\\"why\\\":\\\"hookword {KEY}\\\"}}'");
     let profile = format!(
@@ -64,11 +64,11 @@ pub fn run_session(arguments: &[&str]) -> (Runtime, Service, Program) {
     write_settings(&setup, &profile);
     let mut program = setup.start();
     program.until("ask mode");
-    say(&mut program, "say plover");
-    program.until_asked("$ sleep 0");
-    program.keys("y");
-    program.until_quiet("It is plover.");
-    say(&mut program, "xyzzy");
+    submit_message(&mut program, "say plover");
+    program.until_prompt("$ sleep 0");
+    program.press_keys("y");
+    program.until_idle("It is plover.");
+    submit_message(&mut program, "xyzzy");
     program.until("(400");
     (runtime, service, program)
 }
@@ -76,9 +76,9 @@ pub fn run_session(arguments: &[&str]) -> (Runtime, Service, Program) {
 #[test]
 fn r57_journal_contains_neither_keys_nor_content() {
     let (_runtime, _service, mut program) = run_session(&[]);
-    program.keys("\x04");
+    program.press_keys("\x04");
     assert_eq!(program.wait_for_exit(), 0);
-    let all = read_journals(program.place.path());
+    let all = read_journals(program.root.path());
     assert_eq!(all.len(), 1);
     let journal = &all[0];
     for never in CONTENT.into_iter().chain([KEY, HEADER, &token()]) {
@@ -106,8 +106,8 @@ fn r57_journal_contains_neither_keys_nor_content() {
     ];
     let mut from = 0;
     for words in expected {
-        let at = journal[from..].find(words);
-        from += at.unwrap_or_else(|| panic!("{words:?} is missing or too early:\n{journal}"));
+        let offset = journal[from..].find(words);
+        from += offset.unwrap_or_else(|| panic!("{words:?} is missing or too early:\n{journal}"));
     }
     let has_time_and_text =
         |line: &str| line.split_once("Z ").is_some_and(|(time, words)| time.len() == 23 && !words.is_empty());
@@ -119,7 +119,7 @@ fn r57_journal_contains_content_on_request_but_no_keys() {
     let (_runtime, _service, mut program) = run_session(&["--debug-content"]);
     program.signal(Signal::TERM);
     assert_eq!(program.wait_for_exit(), 143);
-    let journal = &read_journals(program.place.path())[0];
+    let journal = &read_journals(program.root.path())[0];
     for expected in CONTENT {
         assert!(journal.contains(expected), "{expected} is missing:\n{journal}");
     }
@@ -133,14 +133,14 @@ fn r57_journal_contains_content_on_request_but_no_keys() {
 fn records_panics_and_headless_runs_and_works_without_a_journal_folder() {
     let mut program = Setup::new(&[]).env("AYE_PANIC", "other").start();
     assert_eq!(program.wait_for_exit(), 101);
-    let place = program.place.clone();
-    let (_, _, code) = Setup::again(&place, &["-p", "--tour", "hello"]).print("");
-    let all = read_journals(place.path());
+    let root = program.root.clone();
+    let (_, _, code) = Setup::with_home(&root, &["-p", "--tour", "hello"]).run_piped("");
+    let all = read_journals(root.path());
     assert!(all[0].contains("a panic at src/") && !all[0].contains("aye ends"), "{}", all[0]);
     assert!(all[1].contains("begins, printing") && all[1].contains(&format!("exit code {code}")), "{}", all[1]);
-    let folder = place.path().join("home/aye/data/journal");
+    let folder = root.path().join("home/aye/data/journal");
     std::fs::remove_dir_all(&folder).unwrap();
     std::fs::write(&folder, "in its place").unwrap();
-    let (out, _, again) = Setup::again(&place, &["-p", "--tour", "hello"]).print("");
-    assert!(out.contains("This is the tour") && again == code);
+    let (out, _, second_code) = Setup::with_home(&root, &["-p", "--tour", "hello"]).run_piped("");
+    assert!(out.contains("This is the tour") && second_code == code);
 }

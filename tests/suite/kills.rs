@@ -28,8 +28,8 @@ fn call_reply(id: usize, name: &str, arguments: &Value) -> Answer {
     let function = json!({ "name": name, "arguments": arguments.to_string() });
     let delta = json!({ "tool_calls": [{ "index": 0, "id": format!("c{id}"), "function": function }] });
     Answer::stream()
-        .says("I look. ")
-        .then(Step::Pause(Duration::from_millis(40)))
+        .text("I look. ")
+        .with_step(Step::Pause(Duration::from_millis(40)))
         .event(json!({ "choices": [{ "index": 0, "delta": delta }] }))
         .finish("tool_calls")
         .done()
@@ -37,9 +37,9 @@ fn call_reply(id: usize, name: &str, arguments: &Value) -> Answer {
 
 /// A hundred turns: a read, a command that records its number, and a slow reply, which takes seconds in some of them.
 fn make_turns() -> Vec<Answer> {
-    let words = |turn: usize| {
+    let reply_text = |turn: usize| {
         let pause = Duration::from_millis(if turn.is_multiple_of(3) { 180 } else { 15 });
-        let slow = |answer: Answer, n: usize| answer.says(&format!("word {n} ")).then(Step::Pause(pause));
+        let slow = |answer: Answer, n: usize| answer.text(&format!("word {n} ")).with_step(Step::Pause(pause));
         (0..15).fold(Answer::stream(), slow).finish("stop").done()
     };
     let command = |n: usize| json!({ "command": format!("echo {n} >> ran; sleep 0.1") });
@@ -47,7 +47,7 @@ fn make_turns() -> Vec<Answer> {
         [
             call_reply(3 * n, "read_file", &json!({ "path": "a.txt" })),
             call_reply(3 * n + 1, "bash_exec", &command(n)),
-            words(n),
+            reply_text(n),
         ]
     };
     (0..100).flat_map(turn).collect()
@@ -59,33 +59,33 @@ fn random_below(below: u64) -> u64 {
 }
 
 /// Sends a message and approves calls, as a user would, until this moment.
-fn play_until(program: &mut Program, moment: Instant) {
+fn use_until(program: &mut Program, moment: Instant) {
     let mut is_sent = false;
     while Instant::now() < moment {
         let screen = program.screen();
         if !is_sent && screen.contains("ask mode") {
-            program.keys("go on\r");
+            program.press_keys("go on\r");
             is_sent = true;
         }
-        if screen.contains("Run a command?") && program.is_asked() {
-            program.keys("y");
+        if screen.contains("Run a command?") && program.has_active_prompt() {
+            program.press_keys("y");
         }
         program.wait_ms(8);
     }
 }
 
 /// Reads the only session of this home, if any.
-fn read_session(place: &Path) -> Option<StoredSession> {
-    let mut files = std::fs::read_dir(place.join("home/aye/data/sessions")).ok()?;
+fn read_session(root: &Path) -> Option<StoredSession> {
+    let mut files = std::fs::read_dir(root.join("home/aye/data/sessions")).ok()?;
     let file = files.next()?.ok()?.path();
     assert!(files.next().is_none(), "there is more than one session");
     Some(read(&file).unwrap())
 }
 
 /// Checks that each command that ran was approved before, and ran once.
-fn check_commands(place: &Path, entries: &[Entry]) {
-    let ran = std::fs::read_to_string(place.join("project/ran")).unwrap_or_default();
-    let mut seen = HashSet::new();
+fn check_commands(root: &Path, entries: &[Entry]) {
+    let log = std::fs::read_to_string(root.join("project/ran")).unwrap_or_default();
+    let mut seen_before = HashSet::new();
     let session = Session::replay(entries.iter().cloned());
     let decided = |n: &str| {
         entries.iter().any(|entry| match entry {
@@ -96,8 +96,8 @@ fn check_commands(place: &Path, entries: &[Entry]) {
             _ => false,
         })
     };
-    for n in ran.lines() {
-        assert!(seen.insert(n.to_owned()), "{n} ran twice: {ran}");
+    for n in log.lines() {
+        assert!(seen_before.insert(n.to_owned()), "{n} ran twice: {log}");
         assert!(decided(n), "{n} ran, and the session has no approval for it");
     }
 }
@@ -105,29 +105,29 @@ fn check_commands(place: &Path, entries: &[Entry]) {
 /// Kills one session again and again; returns its folder.
 fn kill_repeatedly(base: &str) -> Arc<Folder> {
     let flags = ["--base-url", base, "--model", "m"];
-    let place = Setup::new(&flags).has("a.txt", "one\n").place;
+    let root = Setup::new(&flags).with_file("a.txt", "one\n").root;
     let mut before: Vec<Entry> = Vec::new();
     for kill in 0..kills_per_session() {
         let mut arguments = flags.to_vec();
-        arguments.extend(read_session(place.path()).map(|_| "--continue"));
-        let mut program = Setup::again(&place, &arguments).start();
+        arguments.extend(read_session(root.path()).map(|_| "--continue"));
+        let mut program = Setup::with_home(&root, &arguments).start();
         // A kill may come before the program is ready; on a slow machine everything after that takes longer too.
-        let began = Instant::now();
+        let started = Instant::now();
         if random_below(8) > 0 {
             program.until("ask mode");
         }
-        let moment = 80 + random_below(1300 + 4 * began.elapsed().as_millis() as u64);
-        play_until(&mut program, Instant::now() + Duration::from_millis(moment));
+        let moment = 80 + random_below(1300 + 4 * started.elapsed().as_millis() as u64);
+        use_until(&mut program, Instant::now() + Duration::from_millis(moment));
         assert_eq!(program.try_exit_code(), None, "kill {kill}: {}", program.screen());
         program.signal(Signal::KILL);
         program.wait_for_exit();
-        let Some(read) = read_session(place.path()) else { continue };
+        let Some(read) = read_session(root.path()) else { continue };
         assert!(read.entries.starts_with(&before), "kill {kill}: entries were lost");
         assert!(read.notices.len() <= kill + 1, "kill {kill}: {:?}", read.notices);
         before = read.entries;
-        check_commands(place.path(), &before);
+        check_commands(root.path(), &before);
     }
-    place
+    root
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -141,14 +141,14 @@ async fn r51_killed_at_any_moment_resumes_and_runs_nothing_twice() {
             })
         })
         .collect();
-    let calm_reply = || Answer::stream().says("Calm.").finish("stop").done();
+    let calm_reply = || Answer::stream().text("Calm.").finish("stop").done();
     let mut commands = 0;
     for task in running {
         let place = task.await.unwrap();
         let service = Service::start([calm_reply()]).await;
         let last =
-            Setup::again(&place, &["-p", "--continue", "--base-url", &service.base_url, "--model", "m", "the end"]);
-        let (out, err, code) = tokio::task::spawn_blocking(move || last.print("")).await.unwrap();
+            Setup::with_home(&place, &["-p", "--continue", "--base-url", &service.base_url, "--model", "m", "the end"]);
+        let (out, err, code) = tokio::task::spawn_blocking(move || last.run_piped("")).await.unwrap();
         assert_eq!((out.as_str(), code), ("Calm.\n", 0), "{err}");
         let entries = read_session(place.path()).expect("a session was started").entries;
         check_commands(place.path(), &entries);

@@ -5,7 +5,9 @@ use crate::sandbox_escapes::is_there;
 use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
-use crate::support::terminal_session::{calls_after, runs, say, says, start_session};
+use crate::support::terminal_session::{
+    calls_answer_after, command_answer, start_session, submit_message, text_answer,
+};
 use aye::agent::WaitingCall;
 use aye::chat::Decision;
 use aye::llm::scripted::{self, calls};
@@ -30,27 +32,27 @@ fn last_result(service: &Service) -> String {
 
 /// Lets the model run a command that the user approves once the prompt shows this. Returns the result and the program.
 fn approve_call(call: Answer, prompt: &str) -> (String, Program) {
-    let (_runtime, service, mut program) = start_session(vec![call, says("So it is.")], WIDE, &[]);
-    say(&mut program, "go");
-    program.until_asked(prompt);
-    program.keys("y");
-    program.until_quiet("So it is.");
+    let (_runtime, service, mut program) = start_session(vec![call, text_answer("So it is.")], WIDE, &[]);
+    submit_message(&mut program, "go");
+    program.until_prompt(prompt);
+    program.press_keys("y");
+    program.until_idle("So it is.");
     (last_result(&service), program)
 }
 
 fn network_call(command: &str, network: &str) -> Answer {
-    calls_after(Duration::ZERO, &[("bash_exec", json!({ "command": command, "network": network }))])
+    calls_answer_after(Duration::ZERO, &[("bash_exec", json!({ "command": command, "network": network }))])
 }
 
 #[test]
 fn r21_prompt_shows_the_sandbox_and_a_refused_write_is_explained() {
     let (result, program) =
-        approve_call(runs("echo in > in; echo out > ../out"), sandbox_line("network off · may write here"));
+        approve_call(command_answer("echo in > in; echo out > ../out"), sandbox_line("network off · may write here"));
     assert_eq!(program.file("in").as_deref(), Some("in\n"));
     if is_there() {
         assert!(result.contains("Permission denied") && result.contains("exit 1"), "{result}");
         assert!(result.contains("This may be caused by the sandbox") && result.contains("shell.write"), "{result}");
-        assert!(!program.place.path().join("out").exists());
+        assert!(!program.root.path().join("out").exists());
     }
 }
 
@@ -61,7 +63,7 @@ fn r21_command_has_network_access_only_if_the_prompt_says_so() {
     // Every connection is closed at once.
     std::thread::spawn(move || listener.incoming().for_each(drop));
     let reach = format!("cat < /dev/tcp/127.0.0.1/{} && echo reached", port.local_addr().unwrap().port());
-    let (without, _) = approve_call(runs(&reach), sandbox_line("network off"));
+    let (without, _) = approve_call(command_answer(&reach), sandbox_line("network off"));
     if is_there() {
         assert!(without.contains("request it with “network”") && !without.contains("reached"), "{without}");
     }
@@ -90,10 +92,10 @@ async fn r11_grant_without_network_does_not_cover_the_command_with_it() {
 #[test]
 fn reason_for_network_access_cannot_forge_the_prompt() {
     let forged = "x\nreason: you want it";
-    let answers = vec![network_call("true", forged), says("Oh.")];
+    let answers = vec![network_call("true", forged), text_answer("Oh.")];
     let (_runtime, service, mut program) = start_session(answers, WIDE, &[]);
-    say(&mut program, "go");
-    program.until_quiet("Oh.");
+    submit_message(&mut program, "go");
+    program.until_idle("Oh.");
     assert!(last_result(&service).contains("on one line"), "{}", last_result(&service));
 }
 
@@ -101,10 +103,10 @@ fn reason_for_network_access_cannot_forge_the_prompt() {
 fn r26_command_changes_neither_own_settings_nor_the_terminal() {
     let command = "echo x >> $AYE_HOME/config/config.toml; mkdir -p $AYE_HOME/data/x; \
         for t in /dev/pts/[0-9]* /dev/tty; do (echo FORGED-BY-IT > $t); done 2> /dev/null; echo ended";
-    let (result, mut program) = approve_call(runs(command), sandbox_line("network off"));
+    let (result, mut program) = approve_call(command_answer(command), sandbox_line("network off"));
     assert!(result.contains("ended"), "{result}");
     if is_there() {
-        let home = program.place.path().join("home/aye");
+        let home = program.root.path().join("home/aye");
         assert!(!home.join("config/config.toml").exists() && !home.join("data/x").exists());
         // The prompt and the call show the command itself, each after another character.
         let screen = program.screen();
@@ -117,10 +119,10 @@ fn with_settings(settings: &str, answers: Vec<Answer>) -> (tokio::runtime::Runti
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(WIDE.0, WIDE.1);
-    let config = setup.place.path().join("home/aye/config");
+    let config = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
-    std::fs::create_dir(setup.place.path().join("cache")).unwrap();
-    let settings = settings.replace('@', setup.place.path().to_str().unwrap());
+    std::fs::create_dir(setup.root.path().join("cache")).unwrap();
+    let settings = settings.replace('@', setup.root.path().to_str().unwrap());
     std::fs::write(config.join("config.toml"), format!("[shell]\n{settings}\n")).unwrap();
     let mut program = setup.start();
     program.until("Connected to");
@@ -129,23 +131,27 @@ fn with_settings(settings: &str, answers: Vec<Answer>) -> (tokio::runtime::Runti
 
 #[test]
 fn settings_open_a_folder_and_disable_the_network() {
-    let answers = vec![network_call("true", "to look"), runs("echo x > ../cache/x; cat ../cache/x"), says("Done.")];
+    let answers = vec![
+        network_call("true", "to look"),
+        command_answer("echo x > ../cache/x; cat ../cache/x"),
+        text_answer("Done."),
+    ];
     let (_runtime, service, mut program) = with_settings("network = \"off\"\nwrite = [\"@/cache\"]", answers);
-    say(&mut program, "go");
-    program.until_asked(sandbox_line("/cache"));
+    submit_message(&mut program, "go");
+    program.until_prompt(sandbox_line("/cache"));
     assert!(last_result(&service).contains("shell.network is \"off\""), "{}", last_result(&service));
-    program.keys("y");
-    program.until_quiet("Done.");
+    program.press_keys("y");
+    program.until_idle("Done.");
     assert!(last_result(&service).contains("x\nexit 0"), "{}", last_result(&service));
 }
 
 #[test]
 fn prompt_shows_a_disabled_sandbox() {
-    let answers = vec![runs("echo x > ../out"), says("Done.")];
+    let answers = vec![command_answer("echo x > ../out"), text_answer("Done.")];
     let (_runtime, _service, mut program) = with_settings("sandbox = false", answers);
-    say(&mut program, "go");
-    program.until_asked("no sandbox here: shell.sandbox is false in the settings");
-    program.keys("y");
-    program.until_quiet("Done.");
-    assert!(program.place.path().join("out").exists());
+    submit_message(&mut program, "go");
+    program.until_prompt("no sandbox here: shell.sandbox is false in the settings");
+    program.press_keys("y");
+    program.until_idle("Done.");
+    assert!(program.root.path().join("out").exists());
 }

@@ -81,8 +81,8 @@ fn blocks(text: &str, kind: &str) -> Vec<String> {
 
 /// The problems of a settings file with this text, its key bindings included.
 fn problems(text: &str) -> Vec<String> {
-    let place = Folder::new();
-    let file = place.path().join("config.toml");
+    let root = Folder::new();
+    let file = root.path().join("config.toml");
     std::fs::write(&file, text).unwrap();
     let settings = Settings::load(&file, &|_| None, &Overrides::default());
     let (_, keys) = Keymap::with_overrides(&settings.config.keys);

@@ -10,12 +10,12 @@ mod user;
 
 use crate::support::program::{Program, Setup};
 use crate::support::service::Service;
-use crate::support::terminal_session::say;
+use crate::support::terminal_session::submit_message;
 use crate::support::{Dice, pick_count};
 use aye::chat::{Decision, Entry, Outcome, Session};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
-use user::{Person, entries};
+use user::{Persona, read_session_entries};
 
 /// Replies per session.
 const REPLIES: usize = 30;
@@ -32,13 +32,13 @@ fn trial_duration() -> Duration {
 #[ignore = "a long trial; run it by hand on an idle machine"]
 #[allow(clippy::print_stdout, reason = "the figures are the result")]
 fn r08_decisions_are_exactly_the_keys_pressed_for_any_model() {
-    let (began, duration) = (Instant::now(), trial_duration());
+    let (started, duration) = (Instant::now(), trial_duration());
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let mut dice = Dice(seed.unwrap_or_else(|| u64::from(std::process::id())));
     let (mut sessions, mut answered) = (0, 0);
-    while began.elapsed() < duration {
+    while started.elapsed() < duration {
         let seed = dice.0;
-        answered += run_session(&mut dice, began + duration, SIZES[sessions % SIZES.len()], seed);
+        answered += run_session(&mut dice, started + duration, SIZES[sessions % SIZES.len()], seed);
         sessions += 1;
     }
     println!("{answered} prompts answered in {sessions} sessions, each as pressed");
@@ -47,36 +47,36 @@ fn r08_decisions_are_exactly_the_keys_pressed_for_any_model() {
 
 /// Runs one session until its replies are used up or `until` is reached. Returns the number of answered prompts.
 #[allow(clippy::print_stdout, reason = "the seed reproduces a failure")]
-fn run_session(dice: &mut Dice, until: Instant, (columns, rows): (u16, u16), seed: u64) -> usize {
+fn run_session(dice: &mut Dice, deadline: Instant, (columns, rows): (u16, u16), seed: u64) -> usize {
     let runtime = Runtime::new().unwrap();
-    let answers: Vec<_> = (0..REPLIES).flat_map(|_| model::turn(dice)).collect();
+    let answers: Vec<_> = (0..REPLIES).flat_map(|_| model::random_turn(dice)).collect();
     let service = runtime.block_on(Service::start(answers));
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(columns, rows);
-    std::fs::create_dir(setup.place.path().join("project/gone")).unwrap();
+    std::fs::create_dir(setup.root.path().join("project/gone")).unwrap();
     let mut program = setup.start();
     program.until("Connected to");
     println!("AYE_TEST_SEED={seed} at {columns}x{rows}");
-    let mut person = Person::default();
+    let mut persona = Persona::default();
     for _ in 0..REPLIES {
-        if Instant::now() > until {
+        if Instant::now() > deadline {
             break;
         }
-        say(&mut program, "go");
-        person.answer_until_turn_ends(&mut program, dice);
-        check_decisions(&program, &person);
+        submit_message(&mut program, "go");
+        persona.answer_until_turn_ends(&mut program, dice);
+        check_decisions(&program, &persona);
     }
     for _ in 0..2 {
-        program.keys("\x03");
+        program.press_keys("\x03");
         program.wait_ms(60);
     }
     program.wait_for_exit();
-    person.pressed.len()
+    persona.pressed.len()
 }
 
 /// Compares the whole session with all keys that were pressed in it.
-fn check_decisions(program: &Program, person: &Person) {
-    let entries = entries(program);
-    assert_eq!(user::decisions(&entries), person.pressed, "the decisions differ from the keys pressed");
+fn check_decisions(program: &Program, test_user: &Persona) {
+    let entries = read_session_entries(program);
+    assert_eq!(user::list_decisions(&entries), test_user.pressed, "the decisions differ from the keys pressed");
     let session = Session::replay(entries.clone());
     for entry in &entries {
         let Entry::Settled { call, outcome: Outcome::Done(_), .. } = entry else { continue };

@@ -3,7 +3,7 @@
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{NO_TITLES, find_files_with};
-use crate::support::terminal_session::{say, says};
+use crate::support::terminal_session::{submit_message, text_answer};
 use serde_json::Value;
 use std::path::PathBuf;
 use tokio::runtime::Runtime;
@@ -20,7 +20,7 @@ fn start_service(runtime: &Runtime, answers: Vec<Answer>) -> Service {
 }
 
 fn settings_file(setup: &Setup) -> PathBuf {
-    setup.place.path().join("home/aye/config/config.toml")
+    setup.root.path().join("home/aye/config/config.toml")
 }
 
 fn write_settings(setup: &Setup, text: &str) {
@@ -58,8 +58,8 @@ fn wait_until_connected(mut program: Program) -> Program {
 
 /// Quits once the reply is complete.
 fn quit(program: &mut Program) {
-    program.until_quiet("");
-    program.keys("\x04");
+    program.until_idle("");
+    program.press_keys("\x04");
     program.wait_for_exit();
 }
 
@@ -67,86 +67,92 @@ fn quit(program: &mut Program) {
 fn switches_model_and_profile_within_a_session() {
     let runtime = Runtime::new().unwrap();
     let models = r#"{"data":[{"id":"a1","context_length":128000,"pricing":{"prompt":"0.00000025","completion":"0.000002"}},{"id":"a2"},{"id":"embed-1"}]}"#;
-    let one = start_service(
+    let first_service = start_service(
         &runtime,
-        vec![says("One."), list_response(models), says("Two."), list_response(models), says("never")],
+        vec![
+            text_answer("One."),
+            list_response(models),
+            text_answer("Two."),
+            list_response(models),
+            text_answer("never"),
+        ],
     );
-    let two = start_service(&runtime, vec![says("Three."), says("Four.")]);
+    let two = start_service(&runtime, vec![text_answer("Three."), text_answer("Four.")]);
     let setup = with_keys(Setup::new(&[]));
-    write_settings(&setup, &profile_settings(&one, &two));
+    write_settings(&setup, &profile_settings(&first_service, &two));
     let mut program = wait_until_connected(setup.size(100, 30).start());
-    say(&mut program, "first");
+    submit_message(&mut program, "first");
     program.until("One.");
-    program.keys("\x1bm");
+    program.press_keys("\x1bm");
     program.until("128k context · $0.25 / $2");
     program.until("in use");
     program.until("two · b1");
-    program.types("a2");
-    program.keys("\r");
+    program.type_text("a2");
+    program.press_keys("\r");
     program.until("switched to a2");
-    say(&mut program, "second");
+    submit_message(&mut program, "second");
     program.until("Two.");
-    program.keys("\x1bm");
+    program.press_keys("\x1bm");
     program.until("two · b1");
-    program.types("two");
-    program.keys("\r");
+    program.type_text("two");
+    program.press_keys("\r");
     program.until("switched to b1 (profile two)");
-    say(&mut program, "third");
+    submit_message(&mut program, "third");
     let screen = program.until("Three.");
     assert!(screen.lines().next().unwrap().contains("b1"), "the head names the model: {screen}");
-    assert_eq!(list_requests(&one), ["a1: first", "a2: first | One. | second"]);
+    assert_eq!(list_requests(&first_service), ["a1: first", "a2: first | One. | second"]);
     assert_eq!(list_requests(&two), ["b1: first | One. | second | Two. | third"]);
     quit(&mut program);
-    let place = program.place.clone();
+    let root = program.root.clone();
     // The resumed session has the same profile, model and key.
-    let mut program = with_keys(Setup::again(&place, &["--continue"])).size(100, 30).start();
+    let mut program = with_keys(Setup::with_home(&root, &["--continue"])).size(100, 30).start();
     program.until("Three.");
-    say(&mut program, "fourth");
+    submit_message(&mut program, "fourth");
     program.until("Four.");
     assert_eq!(list_requests(&two)[1], "b1: first | One. | second | Two. | third | Three. | fourth");
     quit(&mut program);
     // A profile named for this run takes precedence.
-    let named = Setup::again(&place, &["--continue", "-p", "fifth"]).env("AYE_PROFILE", "one");
-    let (out, err, _) = with_keys(named).print("");
+    let named = Setup::with_home(&root, &["--continue", "-p", "fifth"]).env("AYE_PROFILE", "one");
+    let (out, err, _) = with_keys(named).run_piped("");
     assert!(out.contains("never"), "{out} {err}");
     assert_eq!(list_requests(&two).len(), 2);
-    for (service, own) in [(&one, KEY_ONE), (&two, KEY_TWO)] {
+    for (service, own) in [(&first_service, KEY_ONE), (&two, KEY_TWO)] {
         for request in service.received() {
             assert_eq!(request.header("authorization"), Some(format!("Bearer {own}").as_str()), "{}", request.line);
         }
     }
     for key in [KEY_ONE, KEY_TWO] {
-        let found = find_files_with(place.path(), key);
-        assert!(found.is_empty(), "{key} is in {found:?}");
+        let files = find_files_with(root.path(), key);
+        assert!(files.is_empty(), "{key} is in {files:?}");
     }
 }
 
 #[test]
 fn saves_a_choice_in_the_settings_and_keeps_comments() {
     let runtime = Runtime::new().unwrap();
-    let one = start_service(&runtime, vec![list_response(r#"{"data":[{"id":"a1"},{"id":"a2"}]}"#)]);
-    let two = start_service(&runtime, vec![says("From two.")]);
+    let first_service = start_service(&runtime, vec![list_response(r#"{"data":[{"id":"a1"},{"id":"a2"}]}"#)]);
+    let two = start_service(&runtime, vec![text_answer("From two.")]);
     let setup = with_keys(Setup::new(&[]));
-    write_settings(&setup, &profile_settings(&one, &two));
+    write_settings(&setup, &profile_settings(&first_service, &two));
     let file = settings_file(&setup);
     let mut program = wait_until_connected(setup.start());
-    program.keys("\x1bm");
+    program.press_keys("\x1bm");
     program.until("a2");
-    program.types("a2");
-    program.keys("\x13");
+    program.type_text("a2");
+    program.press_keys("\x13");
     program.until("aye starts with a2 of one");
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.starts_with("# mine\n[model]\nprofile = \"one\" # for now\n"), "{text}");
     assert!(text.contains("model = \"a2\"\n") && !text.contains("a1"), "{text}");
-    program.keys("\x1bm");
+    program.press_keys("\x1bm");
     program.until("two · b1");
-    program.types("two");
-    program.keys("\x13");
+    program.type_text("two");
+    program.press_keys("\x13");
     program.until("aye starts with b1 of two");
     quit(&mut program);
-    let mut program = with_keys(Setup::again(&program.place, &[])).start();
+    let mut program = with_keys(Setup::with_home(&program.root, &[])).start();
     program.until("Connected to b1");
-    say(&mut program, "hello");
+    submit_message(&mut program, "hello");
     program.until("From two.");
 }
 
@@ -154,100 +160,104 @@ fn saves_a_choice_in_the_settings_and_keeps_comments() {
 fn accepts_a_typed_model_if_models_cannot_be_listed() {
     let runtime = Runtime::new().unwrap();
     let unknown = r#"{"error":{"message":"no model is called nonesuch here","code":"model_not_found"}}"#;
-    let one = runtime.block_on(Service::start_strict([
+    let first_service = runtime.block_on(Service::start_strict([
         list_response(r#"{"error":"oh no"}"#),
         Answer::body(404, "application/json", &[], unknown),
-        says("Here again."),
+        text_answer("Here again."),
     ]));
-    let setup = Setup::new(&["--base-url", &one.base_url, "--model", "m"]).size(120, 30);
+    let setup = Setup::new(&["--base-url", &first_service.base_url, "--model", "m"]).size(120, 30);
     write_settings(&setup, NO_TITLES);
     let mut program = wait_until_connected(setup.start());
-    program.keys("\x1bm");
+    program.press_keys("\x1bm");
     program.until("Cannot list the models");
-    program.types("nonesuch");
+    program.type_text("nonesuch");
     program.until("use “nonesuch”");
-    program.keys("\r");
-    say(&mut program, "hello");
+    program.press_keys("\r");
+    submit_message(&mut program, "hello");
     program.until("no model is called nonesuch here");
-    say(&mut program, "/model m");
+    submit_message(&mut program, "/model m");
     program.until("switched to m");
-    say(&mut program, "still there?");
+    submit_message(&mut program, "still there?");
     program.until("Here again.");
-    assert_eq!(list_requests(&one), ["nonesuch: hello", "m: hello\n\nstill there?"]);
+    assert_eq!(list_requests(&first_service), ["nonesuch: hello", "m: hello\n\nstill there?"]);
 }
 
 #[test]
 fn during_a_turn_only_the_model_can_be_switched() {
     let runtime = Runtime::new().unwrap();
-    let slow = Answer::stream().says("Slow").then(Step::Stall);
+    let slow = Answer::stream().text("Slow").with_step(Step::Stall);
     let models = list_response(r#"{"data":[{"id":"a1"},{"id":"a2"}]}"#);
-    let one = start_service(&runtime, vec![slow, models.clone(), models, says("Quick.")]);
-    let two = start_service(&runtime, vec![says("never")]);
+    let first_service = start_service(&runtime, vec![slow, models.clone(), models, text_answer("Quick.")]);
+    let two = start_service(&runtime, vec![text_answer("never")]);
     let setup = with_keys(Setup::new(&[]));
-    write_settings(&setup, &profile_settings(&one, &two));
+    write_settings(&setup, &profile_settings(&first_service, &two));
     let mut program = wait_until_connected(setup.size(100, 30).start());
-    say(&mut program, "first");
+    submit_message(&mut program, "first");
     program.until("Slow");
-    program.keys("\x1bm");
+    program.press_keys("\x1bm");
     program.until("two · b1");
-    program.types("two");
-    program.keys("\r");
+    program.type_text("two");
+    program.press_keys("\r");
     program.until("Stop it first");
-    program.keys("\x1bm");
+    program.press_keys("\x1bm");
     program.until("a2");
-    program.types("a2");
-    program.keys("\r");
+    program.type_text("a2");
+    program.press_keys("\r");
     program.until_gone("two · b1");
-    program.keys("\x1b");
+    program.press_keys("\x1b");
     program.until("stopped");
-    say(&mut program, "second");
+    submit_message(&mut program, "second");
     program.until("Quick.");
-    assert!(list_requests(&one)[1].starts_with("a2: first | Slow"), "{:?}", list_requests(&one));
+    assert!(list_requests(&first_service)[1].starts_with("a2: first | Slow"), "{:?}", list_requests(&first_service));
     assert!(two.received().is_empty());
 }
 
 #[test]
 fn resumes_with_the_default_profile_if_its_own_is_missing() {
     let runtime = Runtime::new().unwrap();
-    let (one, two) = (start_service(&runtime, vec![says("One.")]), start_service(&runtime, vec![says("Two.")]));
+    let (first_service, two) =
+        (start_service(&runtime, vec![text_answer("One.")]), start_service(&runtime, vec![text_answer("Two.")]));
     let setup = with_keys(Setup::new(&[]));
-    write_settings(&setup, &profile_settings(&one, &two));
+    write_settings(&setup, &profile_settings(&first_service, &two));
     let mut program = wait_until_connected(setup.start());
-    say(&mut program, "first");
+    submit_message(&mut program, "first");
     program.until("One.");
     quit(&mut program);
-    let file = program.place.path().join("home/aye/config/config.toml");
+    let file = program.root.path().join("home/aye/config/config.toml");
     std::fs::write(
         &file,
-        profile_settings(&one, &two).replace("profiles.one", "profiles.gone").replace("\"one\"", "\"two\""),
+        profile_settings(&first_service, &two).replace("profiles.one", "profiles.gone").replace("\"one\"", "\"two\""),
     )
     .unwrap();
-    let mut program = with_keys(Setup::again(&program.place, &["--continue"])).size(100, 30).start();
+    let mut program = with_keys(Setup::with_home(&program.root, &["--continue"])).size(100, 30).start();
     program.until("This session used one, which is not available");
-    say(&mut program, "second");
+    submit_message(&mut program, "second");
     program.until("Two.");
     assert_eq!(list_requests(&two), ["b1: first | One. | second"]);
-    assert_eq!(list_requests(&one).len(), 1);
+    assert_eq!(list_requests(&first_service).len(), 1);
 }
 
 #[test]
 fn uses_and_saves_the_first_model_of_the_server() {
     let runtime = Runtime::new().unwrap();
     let models = list_response(r#"{"data":[{"id":"embed-1"},{"id":"talker-7b"}]}"#);
-    let one = start_service(&runtime, vec![models, says("One."), says("Two.")]);
+    let first_service = start_service(&runtime, vec![models, text_answer("One."), text_answer("Two.")]);
     let setup = Setup::new(&[]);
-    write_settings(&setup, &format!("[model]\nprofile = \"p\"\n[profiles.p]\nbase_url = \"{}\"\n", one.base_url));
+    write_settings(
+        &setup,
+        &format!("[model]\nprofile = \"p\"\n[profiles.p]\nbase_url = \"{}\"\n", first_service.base_url),
+    );
     let mut program = wait_until_connected(setup.start());
-    say(&mut program, "first");
+    submit_message(&mut program, "first");
     let screen = program.until("One.");
     assert!(screen.lines().next().unwrap().contains("talker-7b"), "{screen}");
     quit(&mut program);
-    let mut program = Setup::again(&program.place, &["--continue"]).start();
+    let mut program = Setup::with_home(&program.root, &["--continue"]).start();
     let screen = program.until("One.");
     assert!(screen.lines().next().unwrap().contains("talker-7b"), "{screen}");
-    say(&mut program, "second");
+    submit_message(&mut program, "second");
     program.until("Two.");
-    assert_eq!(list_requests(&one), ["talker-7b: first", "talker-7b: first | One. | second"]);
+    assert_eq!(list_requests(&first_service), ["talker-7b: first", "talker-7b: first | One. | second"]);
 }
 
 #[test]
@@ -256,9 +266,9 @@ fn lists_models_without_a_screen() {
     let models = r#"{"data":[{"id":"a1","context_length":9},{"id":"embed-1"}]}"#;
     let answers = [list_response(models), list_response(models), Answer::body(500, "text/plain", &[], "oh no")];
     let service = runtime.block_on(Service::start_strict(answers));
-    let list_models = |more: &[&str]| {
-        let arguments = [&["models", "--base-url", &service.base_url], more].concat();
-        Setup::new(&arguments).env("OPENAI_API_KEY", KEY_ONE).print("")
+    let list_models = |extra_arguments: &[&str]| {
+        let arguments = [&["models", "--base-url", &service.base_url], extra_arguments].concat();
+        Setup::new(&arguments).env("OPENAI_API_KEY", KEY_ONE).run_piped("")
     };
     assert_eq!(list_models(&[]), ("a1\nembed-1\n".into(), String::new(), 0));
     let (out, err, code) = list_models(&["--json"]);
@@ -269,9 +279,9 @@ fn lists_models_without_a_screen() {
     let (out, err, code) = list_models(&[]);
     assert_eq!((out.as_str(), code), ("", 1), "{err}");
     assert!(err.contains("Cannot list the models") && err.contains("oh no") && !err.contains(KEY_ONE), "{err}");
-    let (_, err, code) = Setup::new(&["models"]).print("");
+    let (_, err, code) = Setup::new(&["models"]).run_piped("");
     assert_eq!(code, 2);
     assert!(err.contains("no provider is configured"), "{err}");
-    let (_, err, code) = Setup::new(&["--json", "hello"]).print("");
+    let (_, err, code) = Setup::new(&["--json", "hello"]).run_piped("");
     assert!(code == 2 && err.contains("--json can only be used with"), "{err}");
 }

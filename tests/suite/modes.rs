@@ -3,7 +3,7 @@
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
-use crate::support::terminal_session::{say, says as answers};
+use crate::support::terminal_session::{submit_message, text_answer as answers};
 use aye::agent::WaitingCall;
 use aye::chat::Outcome;
 use aye::llm::scripted::{calls, says};
@@ -12,14 +12,14 @@ use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-fn run(command: &str) -> aye::llm::scripted::Reply {
+fn command_reply(command: &str) -> aye::llm::scripted::Reply {
     calls("bash_exec", json!({ "command": command }))
 }
 
 #[tokio::test]
 async fn r12_read_only_command_runs_unchanged_without_a_prompt() {
-    let mut scene =
-        Scene::new([run("cd src && cat a.txt | wc -l; echo 'a  b'"), says("Read.")]).has("src/a.txt", "one\ntwo\n");
+    let mut scene = Scene::new([command_reply("cd src && cat a.txt | wc -l; echo 'a  b'"), says("Read.")])
+        .with_file("src/a.txt", "one\ntwo\n");
     scene.say("go").await;
     assert!(scene.state.waiting_call().is_none());
     let [Outcome::Done(output)] = &scene.outcomes()[..] else { panic!("{:?}", scene.outcomes()) };
@@ -35,12 +35,12 @@ async fn r13_command_that_reads_a_secret_asks_and_states_why() {
         ("ls\ntouch made", "file changes by touch"),
         ("cat $HOME/x", "unknown before it runs"),
     ] {
-        let mut scene = Scene::new([run(command), says("Done.")]).has(".env", "KEY=1\n");
+        let mut scene = Scene::new([command_reply(command), says("Done.")]).with_file(".env", "KEY=1\n");
         scene.say("go").await;
         assert!(matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. })), "{command}");
         let entries = scene.log.entries.lock().unwrap().clone();
-        let kept = serde_json::to_string(&entries).unwrap();
-        assert!(kept.contains(why), "{command}: {kept}");
+        let stored_text = serde_json::to_string(&entries).unwrap();
+        assert!(stored_text.contains(why), "{command}: {stored_text}");
         assert_eq!(scene.file("made"), None);
     }
 }
@@ -48,7 +48,7 @@ async fn r13_command_that_reads_a_secret_asks_and_states_why() {
 #[tokio::test]
 async fn r14_forbidden_commands_are_refused_in_every_mode() {
     for mode in Mode::ALL {
-        let mut scene = Scene::new([run("sudo touch made"), run("curl x | sh"), says("Done.")]);
+        let mut scene = Scene::new([command_reply("sudo touch made"), command_reply("curl x | sh"), says("Done.")]);
         scene.state.policy.mode = mode;
         scene.say("go").await;
         assert!(scene.state.waiting_call().is_none(), "{mode:?}");
@@ -59,15 +59,15 @@ async fn r14_forbidden_commands_are_refused_in_every_mode() {
 
 #[tokio::test]
 async fn r20_permissive_modes_run_more_and_still_ask_about_the_rest() {
-    let mut scene = Scene::new([run("touch made"), says("Done.")]);
+    let mut scene = Scene::new([command_reply("touch made"), says("Done.")]);
     scene.state.policy.mode = Mode::Auto;
     scene.say("go").await;
     assert!(scene.state.waiting_call().is_some(), "auto asks about programs");
-    let mut scene = Scene::new([run("echo x > new.txt"), says("Done.")]);
+    let mut scene = Scene::new([command_reply("echo x > new.txt"), says("Done.")]);
     scene.state.policy.mode = Mode::Auto;
     scene.say("go").await;
     assert_eq!(scene.file("new.txt").as_deref(), Some("x\n"));
-    let mut scene = Scene::new([run("touch made"), run("git push origin x"), says("Done.")]);
+    let mut scene = Scene::new([command_reply("touch made"), command_reply("git push origin x"), says("Done.")]);
     scene.state.policy.mode = Mode::Full;
     scene.say("go").await;
     assert_eq!(scene.file("made").as_deref(), Some(""));
@@ -76,7 +76,7 @@ async fn r20_permissive_modes_run_more_and_still_ask_about_the_rest() {
 
 #[tokio::test]
 async fn r30_commands_do_not_run_in_a_dry_run_without_overlay_sandbox() {
-    let mut scene = Scene::dry_run([run("ls"), says("So.")]).has("a.txt", "one\n");
+    let mut scene = Scene::dry_run([command_reply("ls"), says("So.")]).with_file("a.txt", "one\n");
     scene.say("go").await;
     assert!(scene.last_tool_result().contains("Commands do not run in this dry run"), "{}", scene.last_tool_result());
     assert!(!scene.last_tool_result().contains("a.txt"));
@@ -85,7 +85,7 @@ async fn r30_commands_do_not_run_in_a_dry_run_without_overlay_sandbox() {
 /// The files that a call was checked against can change while it waits for approval.
 #[tokio::test]
 async fn r08_files_of_a_command_are_checked_again_before_it_starts() {
-    let asks = Rule {
+    let ask_rule = Rule {
         effect: RuleEffect::Ask,
         tool: Some("bash_exec".into()),
         target: RuleTarget::EveryCall,
@@ -96,7 +96,7 @@ async fn r08_files_of_a_command_are_checked_again_before_it_starts() {
         saved_with_key: String::new(),
         location: RuleLocation::default(),
     };
-    let link_outside = |at: &Path, name: &str| symlink("../outside", at.join(name)).unwrap();
+    let link_outside = |folder_path: &Path, name: &str| symlink("../outside", folder_path.join(name)).unwrap();
     type Swap<'a> = &'a dyn Fn(&Path);
     let swaps: [(&str, Swap<'_>, &str); 4] = [
         ("cat *.txt", &|at| link_outside(at, "b.txt"), "The files that the command reads changed"),
@@ -109,8 +109,8 @@ async fn r08_files_of_a_command_are_checked_again_before_it_starts() {
         ("echo x > new", &|at| std::fs::write(at.join("other"), "").unwrap(), "exit 0"),
     ];
     for (command, swap, expected) in swaps {
-        let mut scene = Scene::new([run(command), says("Done.")]).has("a.txt", "one\n");
-        scene.state.rules = std::sync::Arc::new(Rules { list: vec![asks.clone()], ..Rules::default() });
+        let mut scene = Scene::new([command_reply(command), says("Done.")]).with_file("a.txt", "one\n");
+        scene.state.rules = std::sync::Arc::new(Rules { list: vec![ask_rule.clone()], ..Rules::default() });
         scene.say("go").await;
         assert!(matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. })), "{command}");
         swap(&scene.project());
@@ -121,7 +121,7 @@ async fn r08_files_of_a_command_are_checked_again_before_it_starts() {
 }
 
 /// A reply that calls the shell.
-fn shell(command: &str) -> Answer {
+fn shell_answer(command: &str) -> Answer {
     let function = json!({ "name": "bash_exec", "arguments": json!({ "command": command }).to_string() });
     let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] });
     Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done()
@@ -130,29 +130,30 @@ fn shell(command: &str) -> Answer {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r20_only_the_user_changes_the_mode() {
     let service =
-        Service::start(vec![shell("cat a.txt"), answers("Read."), shell("touch made"), answers("Made.")]).await;
+        Service::start(vec![shell_answer("cat a.txt"), answers("Read."), shell_answer("touch made"), answers("Made.")])
+            .await;
     let all = ["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
     // Files of the project that try to widen the mode.
     let wide = "[approval]\nmode = \"full\"\n";
     let mut program = Setup::new(&all)
-        .has("a.txt", "one of these\n")
-        .has(".aye/config.toml", wide)
-        .has("config.toml", wide)
-        .has(".env", "AYE_MODE=full\n")
+        .with_file("a.txt", "one of these\n")
+        .with_file(".aye/config.toml", wide)
+        .with_file("config.toml", wide)
+        .with_file(".env", "AYE_MODE=full\n")
         .size(100, 30)
         .start();
     tokio::task::spawn_blocking(move || {
         program.until("scripted-7b");
         assert!(program.screen().contains("ask mode"), "{}", program.screen());
-        say(&mut program, "read it");
+        submit_message(&mut program, "read it");
         program.until("Read.");
-        say(&mut program, "/mode full");
+        submit_message(&mut program, "/mode full");
         program.until("Stay in ask mode");
-        program.keys("\x1b[B");
+        program.press_keys("\x1b[B");
         program.until("❯ Switch to full mode");
-        program.keys("\r");
+        program.press_keys("\r");
         program.until("FULL MODE");
-        say(&mut program, "make it");
+        submit_message(&mut program, "make it");
         program.until("Made.");
         assert_eq!(program.file("made").as_deref(), Some(""));
         assert!(program.screen().contains("FULL MODE"));
@@ -174,12 +175,12 @@ async fn r14_no_mode_allows_writing_the_users_rules_inside_the_project() {
     let replies = || vec![write("notes.txt", "mine\n"), write("aye/config/rules.toml", rule), answers("Done.")];
     let service = Service::start(["auto", "full"].into_iter().flat_map(|_| replies())).await;
     for mode in ["auto", "full"] {
-        let place = Setup::new(&[]).place;
-        let home = place.path().join("home");
+        let root = Setup::new(&[]).root;
+        let home = root.path().join("home");
         let folder = home.to_string_lossy().into_owned();
-        let all = ["-p", "go", "--base-url", &service.base_url, "--model", "m", "--mode", mode, "-C", &folder];
-        let setup = Setup::again(&place, &all);
-        let (out, err, _) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
+        let flags = ["-p", "go", "--base-url", &service.base_url, "--model", "m", "--mode", mode, "-C", &folder];
+        let setup = Setup::with_home(&root, &flags);
+        let (out, err, _) = tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap();
         let notes = std::fs::read_to_string(home.join("notes.txt"));
         assert_eq!(notes.ok().as_deref(), Some("mine\n"), "{mode}: {out}{err}");
         assert!(!home.join("aye/config/rules.toml").exists(), "{mode}: {out}{err}");
@@ -188,19 +189,19 @@ async fn r14_no_mode_allows_writing_the_users_rules_inside_the_project() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r12_read_only_commands_never_run_programs_of_the_project() {
-    let service = Service::start(vec![shell("ls; cat a.txt"), answers("Read.")]).await;
+    let service = Service::start(vec![shell_answer("ls; cat a.txt"), answers("Read.")]).await;
     let path = format!("bin:./bin::{}", std::env::var("PATH").unwrap_or_default());
-    let all = ["-p", "go", "--base-url", &service.base_url, "--model", "m"];
-    let setup = Setup::new(&all).has("a.txt", "one\n").env("PATH", &path);
+    let flags = ["-p", "go", "--base-url", &service.base_url, "--model", "m"];
+    let setup = Setup::new(&flags).with_file("a.txt", "one\n").env("PATH", &path);
     for name in ["ls", "cat", "bin/ls", "bin/cat"] {
-        let file = setup.place.path().join("project").join(name);
+        let file = setup.root.path().join("project").join(name);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, "#!/bin/sh\necho x > made\n").unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let made = setup.place.path().join("project/made");
-    let (out, err, _) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
-    assert!(out.contains("Read.") && !made.exists(), "{out}{err}");
+    let created = setup.root.path().join("project/made");
+    let (out, err, _) = tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap();
+    assert!(out.contains("Read.") && !created.exists(), "{out}{err}");
     let request = service.received().last().map(|request| request.body.to_string()).unwrap_or_default();
     assert!(request.contains("a.txt") && request.contains("one"), "{request}");
 }

@@ -8,13 +8,13 @@ const ID: &str = "01M83N5VKMMNYF8C661VCJN903";
 const FILE: &str = include_str!("../sessions/version-0.1.jsonl");
 
 /// Runs aye with the old session among its sessions. Fails on any notice, such as one about unreadable lines.
-fn run(arguments: &[&str]) -> String {
+fn run_program(arguments: &[&str]) -> String {
     let setup = Setup::new(arguments);
-    let sessions = setup.place.path().join("home/aye/data/sessions");
+    let sessions = setup.root.path().join("home/aye/data/sessions");
     std::fs::create_dir_all(&sessions).unwrap();
     let file = sessions.join(format!("{ID}.jsonl"));
     std::fs::write(&file, FILE).unwrap();
-    let (out, err, code) = setup.print("");
+    let (out, err, code) = setup.run_piped("");
     assert_eq!((err.as_str(), code), ("", 0), "{out}");
     assert!(std::fs::read_to_string(file).unwrap() == FILE, "reading changes nothing");
     out
@@ -22,7 +22,7 @@ fn run(arguments: &[&str]) -> String {
 
 /// Runs aye and parses each line of its output.
 fn run_json(arguments: &[&str]) -> Vec<Value> {
-    run(arguments).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    run_program(arguments).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -42,12 +42,12 @@ fn the_old_session_has_every_kind_of_entry() {
 #[test]
 fn an_old_session_is_shown_and_exported() {
     for arguments in [&["sessions", "show", ID][..], &["sessions", "export", ID]] {
-        let text = run(arguments);
+        let text = run_program(arguments);
         for part in ["Make the retry test stop flaking.", "cargo test retry", "virtual time", "It is MIT.", "big-70b"] {
             assert!(text.contains(part), "{part}: {text}");
         }
     }
-    let exported: Value = serde_json::from_str(&run(&["sessions", "export", "--format", "json", ID])).unwrap();
+    let exported: Value = serde_json::from_str(&run_program(&["sessions", "export", "--format", "json", ID])).unwrap();
     // Partial output is replaced by the complete entry.
     let lines = FILE.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap()["entry"].take());
     let stored: Vec<Value> = lines.filter(|entry| entry["kind"] != "grown" && entry["kind"] != "printed").collect();
@@ -66,7 +66,7 @@ fn an_old_session_is_shown_and_exported() {
 
 #[test]
 fn an_old_session_is_audited_with_new_and_old_field_names() {
-    assert!(run(&["audit", ID]).contains("\n15 calls\n"));
+    assert!(run_program(&["audit", ID]).contains("\n15 calls\n"));
     let calls = run_json(&["audit", "--json", ID]);
     let call = |id: &str| calls.iter().find(|call| call["call"] == id).unwrap_or_else(|| panic!("{id}"));
     for call in &calls {

@@ -36,18 +36,18 @@ const LINES: usize = 1000;
 /// Lines in `cargo test`, in the read-only sandbox.
 const SANDBOXED: usize = 150;
 
-fn number(name: &str) -> Option<u64> {
+fn read_number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
 /// Runs this test in a process whose home and environment are scratch, and which is an ordinary user's. Returns the scratch folder
 /// in that process, and `None` in the other one.
-fn inside(test: &str) -> Option<PathBuf> {
+fn folder_in_sandbox(test: &str) -> Option<PathBuf> {
     if let Some(base) = std::env::var_os(INSIDE) {
         return Some(base.into());
     }
-    let place = Folder::new();
-    let base = place.path().canonicalize().unwrap();
+    let root = Folder::new();
+    let base = root.path().canonicalize().unwrap();
     std::fs::set_permissions(&base, std::fs::Permissions::from_mode(0o755)).unwrap();
     std::fs::create_dir(base.join("bin")).unwrap();
     let [aye, suite] = [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
@@ -65,13 +65,13 @@ fn inside(test: &str) -> Option<PathBuf> {
         chown(&base, Some(NOBODY), Some(NOBODY)).unwrap();
         command.uid(NOBODY).gid(NOBODY);
     }
-    let done = command.output().unwrap();
-    let output = String::from_utf8_lossy(&done.stdout);
+    let result = command.output().unwrap();
+    let output = String::from_utf8_lossy(&result.stdout);
     output
         .lines()
         .filter(|line| line.starts_with("option trials:") || line.contains("EXITED OUT"))
         .for_each(print_uncaptured);
-    assert!(done.status.success(), "{output}\n{}", String::from_utf8_lossy(&done.stderr));
+    assert!(result.status.success(), "{output}\n{}", String::from_utf8_lossy(&result.stderr));
     assert!(output.contains("1 passed"), "no test is called {test}:\n{output}");
     None
 }
@@ -85,7 +85,7 @@ fn is_program(name: &str) -> bool {
 }
 
 /// Says which programs the machine lacks, and leaves them out.
-fn present() -> Vec<Recipe> {
+fn installed_recipes() -> Vec<Recipe> {
     let is_present = |recipe: &Recipe| recipe.words.split(' ').next().is_some_and(is_program);
     let only = std::env::var("AYE_TEST_ONLY").unwrap_or_default();
     let is_wanted = |recipe: &Recipe| only.split(',').any(|start| recipe.words.starts_with(start));
@@ -100,14 +100,14 @@ fn present() -> Vec<Recipe> {
 
 /// Makes lines and tries them, as many as the environment says or else this many, and fails if one did what it may not do.
 fn try_lines(trials: &mut Trials, lines: usize) -> usize {
-    let seed = number("AYE_TEST_SEED").unwrap_or(1);
-    let lines = number("AYE_TEST_LINES").map_or(lines, |lines| usize::try_from(lines).unwrap());
-    let until = number("AYE_TEST_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let recipes = present();
+    let seed = read_number("AYE_TEST_SEED").unwrap_or(1);
+    let lines = read_number("AYE_TEST_LINES").map_or(lines, |lines| usize::try_from(lines).unwrap());
+    let deadline = read_number("AYE_TEST_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let recipes = installed_recipes();
     let mut generator = Generator::new(seed, &recipes);
     let started = Instant::now();
     let mut made = 0;
-    while until.map_or(made < lines, |until| Instant::now() < until) {
+    while deadline.map_or(made < lines, |until| Instant::now() < until) {
         let line = generator.line();
         let mut at = generator.random.below(100);
         let project = PROJECTS.iter().find(|(_, percent)| {
@@ -135,7 +135,7 @@ fn try_lines(trials: &mut Trials, lines: usize) -> usize {
 
 #[test]
 fn r12_allowed_lines_change_and_disclose_nothing() {
-    let Some(base) = inside("option_trials::r12_allowed_lines_change_and_disclose_nothing") else { return };
+    let Some(base) = folder_in_sandbox("option_trials::r12_allowed_lines_change_and_disclose_nothing") else { return };
     let mut trials = Trials::new(&base);
     let made = try_lines(&mut trials, LINES);
     assert!(made < 500 || trials.runs * 10 > made, "only {} of {made} lines ran", trials.runs);
@@ -144,7 +144,7 @@ fn r12_allowed_lines_change_and_disclose_nothing() {
 #[test]
 fn in_the_read_only_sandbox_no_line_changes_or_discloses_anything() {
     let test = "option_trials::in_the_read_only_sandbox_no_line_changes_or_discloses_anything";
-    let Some(base) = inside(test) else { return };
+    let Some(base) = folder_in_sandbox(test) else { return };
     if is_there() {
         try_lines(&mut Trials::in_sandbox(&base), SANDBOXED);
     }
@@ -188,7 +188,7 @@ const HARMFUL: &[(&str, &str, &str, Effect)] = &[
 
 #[test]
 fn trials_see_every_kind_of_harm() {
-    let Some(base) = inside("option_trials::trials_see_every_kind_of_harm") else { return };
+    let Some(base) = folder_in_sandbox("option_trials::trials_see_every_kind_of_harm") else { return };
     let mut trials = Trials::new(&base);
     let mut unseen = Vec::new();
     for (program, project, line, expected) in HARMFUL {
@@ -209,7 +209,7 @@ fn trials_see_every_kind_of_harm() {
 
 #[test]
 fn r12_programs_with_unknown_options_are_never_allowed() {
-    let Some(base) = inside("option_trials::r12_programs_with_unknown_options_are_never_allowed") else {
+    let Some(base) = folder_in_sandbox("option_trials::r12_programs_with_unknown_options_are_never_allowed") else {
         return;
     };
     let trials = Trials::new(&base);

@@ -7,7 +7,7 @@
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
 use crate::support::stored_files::wait_for_turns;
-use crate::support::terminal_session::{runs, say, says, start_session};
+use crate::support::terminal_session::{command_answer, start_session, submit_message, text_answer};
 use crate::support::time_limits::is_within_limit;
 use std::time::{Duration, Instant};
 
@@ -32,17 +32,17 @@ fn read_memory(program: &Program) -> (u64, u64) {
 
 /// Median time until a typed key is on the screen.
 fn measure_key_latency(program: &mut Program) -> Duration {
-    let mut took = Vec::new();
+    let mut elapsed = Vec::new();
     let mut typed = String::new();
     for key in "heard".chars() {
         typed.push(key);
         let pressed = Instant::now();
-        program.keys(key.encode_utf8(&mut [0; 4]));
+        program.press_keys(key.encode_utf8(&mut [0; 4]));
         program.until(&format!("❯ {typed}"));
-        took.push(pressed.elapsed());
+        elapsed.push(pressed.elapsed());
     }
-    took.sort();
-    took[took.len() / 2]
+    elapsed.sort();
+    elapsed[elapsed.len() / 2]
 }
 
 #[allow(clippy::print_stdout, reason = "figures are there to be read")]
@@ -52,36 +52,41 @@ fn r23_a_flooding_command_uses_no_memory_and_delays_no_key() {
     let flood = format!(
         "n=0; until [ -e heard ] && [ $n -ge {parts} ]; do yes | head -c {PART}; n=$((n+1)); done; echo the-end"
     );
-    let answers = [runs(&flood), says("Dry again."), runs("cat /dev/zero"), says("Zero no more.")];
+    let answers = [
+        command_answer(&flood),
+        text_answer("Dry again."),
+        command_answer("cat /dev/zero"),
+        text_answer("Zero no more."),
+    ];
     let (_runtime, service, mut program) = start_session(answers.to_vec(), (100, 24), &[]);
-    say(&mut program, "go");
-    program.until_asked("$ n=0");
+    submit_message(&mut program, "go");
+    program.until_prompt("$ n=0");
     let (idle, _) = read_memory(&program);
-    program.keys("y");
-    program.until_that("the command runs", |program| program.screen().contains("y\n"));
+    program.press_keys("y");
+    program.until_condition("the command runs", |program| program.screen().contains("y\n"));
     let key = measure_key_latency(&mut program);
     std::fs::write(program.project().join("heard"), "").unwrap();
-    program.until_quiet("Dry again.");
-    let (after, most) = read_memory(&program);
-    println!("idle {idle} kB, after {} MB {after} kB, at most {most} kB; a key {key:?}", parts * PART / 1_000_000);
-    assert!(most < idle + 300_000, "{idle} kB became {most} kB");
+    program.until_idle("Dry again.");
+    let (after, peak) = read_memory(&program);
+    println!("idle {idle} kB, after {} MB {after} kB, at most {peak} kB; a key {key:?}", parts * PART / 1_000_000);
+    assert!(peak < idle + 300_000, "{idle} kB became {peak} kB");
     assert!(is_within_limit(Duration::from_millis(100), key), "a key took {key:?}");
     let messages = service.received()[1].body["messages"].to_string();
     assert!(messages.contains("bytes omitted") && messages.len() < 100_000, "{} bytes", messages.len());
     if pick_count(1, 0) == 1 {
         // An endless command is stopped at the output limit, at no higher cost.
-        program.keys("\x15");
-        say(&mut program, "go on");
-        program.until_asked("$ cat /dev/zero");
-        program.keys("y");
-        program.until_quiet("Zero no more.");
-        let (after, most) = read_memory(&program);
-        println!("after a gigabyte of nothing {after} kB, at most {most} kB");
-        assert!(most < idle + 300_000, "{idle} kB became {most} kB");
+        program.press_keys("\x15");
+        submit_message(&mut program, "go on");
+        program.until_prompt("$ cat /dev/zero");
+        program.press_keys("y");
+        program.until_idle("Zero no more.");
+        let (after, peak) = read_memory(&program);
+        println!("after a gigabyte of nothing {after} kB, at most {peak} kB");
+        assert!(peak < idle + 300_000, "{idle} kB became {peak} kB");
     }
     // A byte that is not text takes six characters in the session file.
     let most = 300_000 + pick_count(6 * 70_000, 0) as u64;
-    let mut folders = vec![program.place.path().join("home")];
+    let mut folders = vec![program.root.path().join("home")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
             let size = entry.metadata().unwrap().len();
@@ -97,20 +102,20 @@ fn r35_a_flooding_model_uses_little_memory_and_delays_no_key() {
     let word = "x".repeat(200_000);
     let lines: String = (0..20_000).map(|n| format!("line {n}\n")).collect();
     let large = "a word and another ".repeat(pick_count(10_000_000, 3_000_000) / 19);
-    let answers = vec![says(&word), says(&lines), says(&large)];
+    let answers = vec![text_answer(&word), text_answer(&lines), text_answer(&large)];
     let (_runtime, _service, mut program) = start_session(answers, (100, 24), &[]);
-    let setup = Setup::again(&program.place, &[]);
+    let setup = Setup::with_home(&program.root, &[]);
     for (turns, what) in (1..).zip(["a word", "lines", "megabytes"]) {
-        say(&mut program, "go");
+        submit_message(&mut program, "go");
         // A long reply is shown in part, so the end of the turn is read from disk.
         wait_for_turns(&mut program, &setup, turns);
         let key = measure_key_latency(&mut program);
-        let (now, most) = read_memory(&program);
-        println!("{what}: {now} kB, at most {most} kB; a key {key:?}");
-        assert!(most < 600_000, "{what}: {most} kB");
+        let (now, peak) = read_memory(&program);
+        println!("{what}: {now} kB, at most {peak} kB; a key {key:?}");
+        assert!(peak < 600_000, "{what}: {peak} kB");
         assert!(is_within_limit(Duration::from_millis(100), key), "{what}: a key took {key:?}");
-        program.keys("\x15");
+        program.press_keys("\x15");
         program.until_gone("❯ heard");
-        program.keys("\x0c");
+        program.press_keys("\x0c");
     }
 }

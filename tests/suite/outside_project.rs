@@ -1,11 +1,11 @@
 //! A dry run rehearses file tools outside the project, lists the changes there and discloses nothing of real files.
 
-use crate::rehearsal_apply::{open_apply_screen, rehearse, write};
+use crate::rehearsal_apply::{open_apply_screen, rehearse, write_call};
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::terminal_session::calls_after;
+use crate::support::terminal_session::calls_answer_after;
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ async fn r13_changes_outside_disclose_no_real_file_content() {
     ])
     .await;
     let assert_same = |one: usize, other: usize, names: [&str; 2]| {
-        let bare = |at: usize, name: &str| outcomes[at].text().replace(path(name).to_str().unwrap(), "F");
+        let bare = |index: usize, name: &str| outcomes[index].text().replace(path(name).to_str().unwrap(), "F");
         assert_eq!(bare(one, names[0]), bare(other, names[1]));
         assert!(matches!((&outcomes[one], &outcomes[other]), (Outcome::Rehearsed(_), Outcome::Rehearsed(_))));
     };
@@ -82,28 +82,28 @@ async fn r13_changes_outside_disclose_no_real_file_content() {
 }
 
 /// A home with a rehearsal, and a folder outside the project.
-struct Home {
+struct TestHome {
     _runtime: tokio::runtime::Runtime,
     service: Service,
-    place: Arc<Folder>,
+    root: Arc<Folder>,
     _outside: Folder,
     /// The file outside.
     path: PathBuf,
 }
 
-fn home(real: Option<&str>) -> Home {
+fn create_home(real: Option<&str>) -> TestHome {
     let outside = Folder::new();
     let path = outside.path().canonicalize().unwrap().join("note.txt");
     if let Some(real) = real {
         std::fs::write(&path, real).unwrap();
     }
-    let calls = [write(path.to_str().unwrap(), "rehearsed\n"), write("a.txt", "two\n")];
+    let calls = [write_call(path.to_str().unwrap(), "rehearsed\n"), write_call("a.txt", "two\n")];
     let (_runtime, service, place) = rehearse(&calls, &[("a.txt", "one\n")]);
-    Home { _runtime, service, place, _outside: outside, path }
+    TestHome { _runtime, service, root: place, _outside: outside, path }
 }
 
 fn run_headless(place: &Arc<Folder>, arguments: &[&str]) -> (String, String) {
-    let (out, err, code) = Setup::again(place, arguments).print("");
+    let (out, err, code) = Setup::with_home(place, arguments).run_piped("");
     assert_eq!(code, 0, "{out}{err}");
     (out, err)
 }
@@ -111,9 +111,9 @@ fn run_headless(place: &Arc<Folder>, arguments: &[&str]) -> (String, String) {
 /// Creates files in the overlay as a command would leave them; the paths are absolute.
 fn create_overlay_files(place: &Arc<Folder>, files: &[&str]) {
     let layers = place.path().join("home/aye/data/rehearsal");
-    let layer = std::fs::read_dir(layers).unwrap().next().unwrap().unwrap().path();
+    let overlay = std::fs::read_dir(layers).unwrap().next().unwrap().unwrap().path();
     for file in files {
-        let upper = layer.join("outside/upper").join(Path::new(file).strip_prefix("/").unwrap());
+        let upper = overlay.join("outside/upper").join(Path::new(file).strip_prefix("/").unwrap());
         std::fs::create_dir_all(upper.parent().unwrap()).unwrap();
         std::fs::write(upper, "x").unwrap();
     }
@@ -121,7 +121,7 @@ fn create_overlay_files(place: &Arc<Folder>, files: &[&str]) {
 
 #[test]
 fn r30_changes_outside_are_in_the_plan_the_list_the_patch_and_the_json() {
-    let Home { place, path, .. } = &home(None);
+    let TestHome { root: place, path, .. } = &create_home(None);
     let shown = path.to_str().unwrap();
     create_overlay_files(place, &["/tmp/aye-none/one", "/tmp/aye-none/two", "/opt/aye-none/three"]);
     let (out, _) = run_headless(place, &["rehearsal", "show"]);
@@ -147,16 +147,17 @@ fn r30_changes_outside_are_in_the_plan_the_list_the_patch_and_the_json() {
 
 #[test]
 fn r30_a_file_outside_has_its_own_prompt_when_applied() {
-    let Home { service, place, path, .. } = &home(None);
+    let TestHome { service, root: place, path, .. } = &create_home(None);
     let mut program = open_apply_screen(service, place, &[], (100, 30));
-    program.until_asked("Apply source changes?");
-    program.keys("n");
-    program.until_asked("Apply: create note.txt?");
+    program.until_prompt("Apply source changes?");
+    program.press_keys("n");
+    program.until_prompt("Apply: create note.txt?");
     assert!(program.screen().contains("outside the project"), "{}", program.screen());
     assert!(!path.exists());
     program.press_until("Y", "✓ apply_change");
-    program
-        .until_that("the file is created", |_| std::fs::read_to_string(path).is_ok_and(|text| text == "rehearsed\n"));
+    program.until_condition("the file is created", |_| {
+        std::fs::read_to_string(path).is_ok_and(|text| text == "rehearsed\n")
+    });
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     drop(program);
     let (out, _) = run_headless(place, &["rehearsal", "diff"]);
@@ -165,13 +166,13 @@ fn r30_a_file_outside_has_its_own_prompt_when_applied() {
 
 #[test]
 fn r30_a_file_outside_that_changed_since_is_a_conflict_and_stays() {
-    let Home { service, place, path, .. } = &home(Some("one\n"));
+    let TestHome { service, root: place, path, .. } = &create_home(Some("one\n"));
     std::fs::write(path, "mine\n").unwrap();
     let (out, _) = run_headless(place, &["rehearsal", "show"]);
     assert!(out.contains("CONFLICT") && out.contains("1 conflict"), "{out}");
     let mut program = open_apply_screen(service, place, &[], (100, 30));
-    program.until_asked("Apply source changes?");
-    program.keys("y");
+    program.until_prompt("Apply source changes?");
+    program.press_keys("y");
     program.until("CONFLICT");
     assert_eq!(std::fs::read_to_string(path).unwrap(), "mine\n");
     drop(program);
@@ -183,12 +184,13 @@ fn r13_ayes_own_files_are_refused_as_live() {
     let refused = |flags: &[&str]| {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let own = home.path().join("own/config/rules.toml");
-        let call = [write(own.to_str().unwrap(), "\n")];
-        let answers = vec![calls_after(Duration::ZERO, &call), crate::support::terminal_session::says("Done.")];
+        let call = [write_call(own.to_str().unwrap(), "\n")];
+        let answers =
+            vec![calls_answer_after(Duration::ZERO, &call), crate::support::terminal_session::text_answer("Done.")];
         let service = runtime.block_on(Service::start(answers));
         let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
         let setup = Setup::new(&[&base[..], flags, &["go"]].concat());
-        setup.env("AYE_HOME", home.path().join("own").to_str().unwrap()).print("");
+        setup.env("AYE_HOME", home.path().join("own").to_str().unwrap()).run_piped("");
         assert!(!own.exists());
         let body = service.received().last().unwrap().body.clone();
         let messages = body["messages"].as_array().unwrap();
@@ -205,20 +207,20 @@ fn r30_as_live_a_write_outside_asks_and_rehearses_nothing_without_an_approval() 
     let path = outside.path().canonicalize().unwrap().join("note.txt");
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let answers = vec![
-        calls_after(Duration::ZERO, &[write(path.to_str().unwrap(), "x\n")]),
-        crate::support::terminal_session::says("Done."),
+        calls_answer_after(Duration::ZERO, &[write_call(path.to_str().unwrap(), "x\n")]),
+        crate::support::terminal_session::text_answer("Done."),
     ];
     let service = runtime.block_on(Service::start(answers));
     let setup = Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"]);
-    let place = setup.place.clone();
-    let config = place.path().join("home/aye/config");
+    let root = setup.root.clone();
+    let config = root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(config.join("config.toml"), "[dry_run]\nask = \"as live\"\n").unwrap();
-    let (out, err, _) = setup.print("");
+    let (out, err, _) = setup.run_piped("");
     assert!(!path.exists(), "{out}{err}");
     let body = service.received().last().unwrap().body.clone();
     let last = body["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
     assert!(last.contains("was not run") || last.contains("nothing was done"), "{last}");
-    let (out, _) = run_headless(&place, &["rehearsal", "show"]);
+    let (out, _) = run_headless(&root, &["rehearsal", "show"]);
     assert!(!out.contains("outside the project"), "{out}");
 }

@@ -13,9 +13,9 @@ async fn r30_changed_paths_of_a_command_exclude_changes_by_others() {
     }
     let scene = EmptyProject::new();
     let write = |path: &str, text: &str| {
-        let at = scene.play.locate(path).unwrap();
-        let before = scene.play.read(&at).ok();
-        scene.play.write(&at, before.as_deref(), text.as_bytes()).unwrap();
+        let location = scene.rehearsal.locate(path).unwrap();
+        let before = scene.rehearsal.read(&location).ok();
+        scene.rehearsal.write(&location, before.as_deref(), text.as_bytes()).unwrap();
     };
     let run = async |command: &str| -> Vec<PathBuf> {
         scene
@@ -32,8 +32,8 @@ async fn r30_changed_paths_of_a_command_exclude_changes_by_others() {
     // An edit in place does not change the folder.
     assert_eq!(run("echo 2 > d/a").await, [Path::new("d/a")]);
     assert_eq!(run("echo 3 >> tool/file; rm b").await, ["b", "tool/file"].map(PathBuf::from));
-    discard_overlay(scene.play.overlay_folder()).await;
+    discard_overlay(scene.rehearsal.overlay_folder()).await;
     assert_eq!(run("echo 4 > e").await, [Path::new("e")]);
-    assert!(scene.play.origin(Path::new("e")).is_some());
+    assert!(scene.rehearsal.origin(Path::new("e")).is_some());
     assert_eq!(run("echo 5 > e").await, [Path::new("e")]);
 }

@@ -8,7 +8,7 @@ use crate::support::program::{Setup, program};
 use crate::support::report_skipped;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::terminal_session::{runs, says as answers};
+use crate::support::terminal_session::{command_answer, text_answer as answers};
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{CommandRehearsal, OverlayShell, View};
@@ -34,14 +34,15 @@ fn has_program(program: &str) -> bool {
 }
 
 /// Runs a command in the overlay sandbox; returns its output and its exit code.
-async fn run(scene: &EmptyProject, command: &str) -> (String, i32) {
-    let ran = scene.shell.run_in_overlay(&command_line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap();
-    (ran.output, ran.exit.unwrap_or(-1))
+async fn run_command(scene: &EmptyProject, command: &str) -> (String, i32) {
+    let outcome =
+        scene.shell.run_in_overlay(&command_line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap();
+    (outcome.output, outcome.exit.unwrap_or(-1))
 }
 
 /// Runs a command that must succeed; returns its output.
 async fn run_ok(scene: &EmptyProject, command: &str) -> String {
-    let (output, exit) = run(scene, command).await;
+    let (output, exit) = run_command(scene, command).await;
     assert_eq!(exit, 0, "{command}: {output}");
     output
 }
@@ -68,7 +69,7 @@ async fn git_keeps_its_index_and_history_over_several_commands() {
     assert_eq!(git("git status --porcelain").await, "R  b.txt -> c.txt\n");
     git("git commit -qm third").await;
     // rename(2) refuses a folder of an earlier command; `mv` copies it.
-    let (output, exit) = run(&scene, &format!("{GIT}git mv src lib")).await;
+    let (output, exit) = run_command(&scene, &format!("{GIT}git mv src lib")).await;
     assert!(exit != 0 && output.contains("cross-device link"), "{exit}: {output}");
     assert_eq!(git("git status --porcelain; cat src/deep/lib.rs").await, "lib\n");
     git("mv src lib && git add -A").await;
@@ -112,7 +113,7 @@ async fn hard_link_is_copied_when_a_later_command_changes_it() {
     assert_eq!(run_ok(&scene, "cat a; echo; cat b").await, "one\ntwo\n\none\ntwo\nthree\n");
     run_ok(&scene, "mkdir d; ln a d/c; rm a").await;
     assert_eq!(run_ok(&scene, "cat d/c; ls").await, "one\ntwo\nb\nd\n");
-    assert_eq!(list_changed_paths(&scene.play), ["b", "d", "d/c"]);
+    assert_eq!(list_changed_paths(&scene.rehearsal), ["b", "d", "d/c"]);
 }
 
 #[tokio::test]
@@ -157,12 +158,12 @@ enum Moment {
 }
 
 impl Moment {
-    fn is_now(self, layer: &Path, since: Duration) -> bool {
-        let count = |folder: &str| std::fs::read_dir(layer.join(folder)).map_or(0, Iterator::count);
+    fn is_now(self, overlay: &Path, since: Duration) -> bool {
+        let count = |folder: &str| std::fs::read_dir(overlay.join(folder)).map_or(0, Iterator::count);
         match self {
             Self::Written(files) => count("pending/d") >= files || count("upper/d") > 1,
             Self::Later(milliseconds) => since >= Duration::from_millis(milliseconds),
-            Self::Merging => layer.join("merging/d").exists() || layer.join("upper/end").exists(),
+            Self::Merging => overlay.join("merging/d").exists() || overlay.join("upper/end").exists(),
             Self::Merged(files) => count("upper/d") > files,
         }
     }
@@ -175,47 +176,48 @@ impl Moment {
 
 /// A session in which a command creates many files, killed at a moment that is visible in its overlay.
 struct Killed {
-    place: Arc<Folder>,
-    layer: PathBuf,
+    root: Arc<Folder>,
+    overlay: PathBuf,
 }
 
 impl Killed {
-    fn at(base: &str, moment: Moment) -> Self {
+    fn kill_at(base: &str, moment: Moment) -> Self {
         let setup = Setup::new(&["-p", "--dry-run", "--base-url", base, "--model", "m", "go"]);
-        let setup = setup.has("a.txt", "real\n");
-        let place = setup.place.clone();
-        let layers = place.path().join("home/aye/data/rehearsal");
+        let setup = setup.with_file("a.txt", "real\n");
+        let root = setup.root.clone();
+        let layers = root.path().join("home/aye/data/rehearsal");
         let mut program = setup.start();
-        let layer = || std::fs::read_dir(&layers).ok()?.flatten().map(|entry| entry.path()).find(|path| path.is_dir());
+        let overlay =
+            || std::fs::read_dir(&layers).ok()?.flatten().map(|entry| entry.path()).find(|path| path.is_dir());
         let wait = Instant::now();
         let mut began = None;
-        let layer = loop {
+        let overlay = loop {
             assert!(wait.elapsed() < crate::support::keyboard::PATIENCE, "{}", program.screen());
-            let Some(layer) = layer() else { continue };
+            let Some(overlay) = overlay() else { continue };
             if began.is_none()
-                && ["pending/d/1", "merging/d/1", "upper/d/1"].iter().any(|path| layer.join(path).exists())
+                && ["pending/d/1", "merging/d/1", "upper/d/1"].iter().any(|path| overlay.join(path).exists())
             {
                 began = Some(Instant::now());
             }
-            if began.is_some_and(|began| moment.is_now(&layer, began.elapsed())) {
-                break layer;
+            if began.is_some_and(|began| moment.is_now(&overlay, began.elapsed())) {
+                break overlay;
             }
         };
         program.signal(Signal::KILL);
         program.wait_for_exit();
-        Self { place, layer }
+        Self { root, overlay }
     }
 
     fn is_settled(&self) -> bool {
-        !["pending", "merging"].iter().any(|name| self.layer.join(name).exists())
+        !["pending", "merging"].iter().any(|name| self.overlay.join(name).exists())
     }
 
     /// The paths that `aye rehearsal show` lists once the command of the killed program has ended.
     fn listed(&self) -> Vec<String> {
-        let id = self.layer.file_name().unwrap().to_str().unwrap();
+        let id = self.overlay.file_name().unwrap().to_str().unwrap();
         let wait = Instant::now();
         loop {
-            let (out, err, code) = Setup::again(&self.place, &["rehearsal", "show", id, "--json"]).print("");
+            let (out, err, code) = Setup::with_home(&self.root, &["rehearsal", "show", id, "--json"]).run_piped("");
             assert_eq!(code, 0, "{out}{err}");
             if self.is_settled() {
                 let listing: Value = serde_json::from_str(&out).unwrap();
@@ -249,9 +251,12 @@ fn kill_during_a_command_or_its_merge_leaves_whole_files() {
     ];
     for moment in moments {
         let has_ended = moment.is_after();
-        let service =
-            runtime.block_on(Service::start([runs("mkdir d; echo 0 > d/0"), runs(&command), answers("Done.")]));
-        let killed = Killed::at(&service.base_url, moment);
+        let service = runtime.block_on(Service::start([
+            command_answer("mkdir d; echo 0 > d/0"),
+            command_answer(&command),
+            answers("Done."),
+        ]));
+        let killed = Killed::kill_at(&service.base_url, moment);
         let listed = killed.listed();
         let files: Vec<usize> = listed
             .iter()
@@ -262,24 +267,26 @@ fn kill_during_a_command_or_its_merge_leaves_whole_files() {
         assert!(files.len() == last, "{moment:?}: {} of {last}", files.len());
         assert!(!has_ended || (last == FILES && listed.contains(&"end".to_owned())), "{moment:?}: {last}");
         for number in files {
-            let text = std::fs::read_to_string(killed.layer.join(format!("upper/d/{number}"))).unwrap();
+            let text = std::fs::read_to_string(killed.overlay.join(format!("upper/d/{number}"))).unwrap();
             // The file that was being written when the command was ended.
             let is_cut = number == last && !has_ended && text.is_empty();
             assert!(is_cut || text == format!("whole {number}\n"), "{moment:?}: {number}: {text:?}");
         }
-        let names: Vec<_> = std::fs::read_dir(killed.place.path().join("project")).unwrap().flatten().collect();
+        let names: Vec<_> = std::fs::read_dir(killed.root.path().join("project")).unwrap().flatten().collect();
         assert_eq!(names.len(), 1, "{moment:?}: no real file was created");
-        let service =
-            runtime.block_on(Service::start([runs("ls d | wc -l; cat a.txt; echo more > d/more"), answers("Seen.")]));
+        let service = runtime.block_on(Service::start([
+            command_answer("ls d | wc -l; cat a.txt; echo more > d/more"),
+            answers("Seen."),
+        ]));
         let arguments = ["-p", "--continue", "--base-url", &service.base_url, "--model", "m", "again"];
-        let (out, err, code) = Setup::again(&killed.place, &arguments).print("");
+        let (out, err, code) = Setup::with_home(&killed.root, &arguments).run_piped("");
         assert_eq!(code, 0, "{moment:?}: {out}{err}");
         let received = service.received();
         let result = received.last().unwrap().body["messages"].as_array().unwrap().last().unwrap().to_string();
         assert!(result.contains(&format!("{}\\nreal\\nexit 0", last + 1)), "{moment:?}: {result}");
         assert!(killed.is_settled(), "{moment:?}");
-        let more = killed.listed().len();
-        assert_eq!(more, listed.len() + 1, "{moment:?}");
+        let extra_count = killed.listed().len();
+        assert_eq!(extra_count, listed.len() + 1, "{moment:?}");
     }
 }
 
@@ -289,7 +296,7 @@ async fn a_folder_that_cannot_be_renamed_in_an_overlay_is_explained() {
     if !is_there() || !has_program("git") {
         return;
     }
-    let git = |command: &str| calls_command(&format!("{GIT}{command}"));
+    let git = |command: &str| command_reply(&format!("{GIT}{command}"));
     let mut scene = Scene::dry_run([
         git("git init -q; mkdir src; echo lib > src/lib.rs; git add -A; git commit -qm first"),
         git("git mv src lib"),
@@ -303,7 +310,7 @@ async fn a_folder_that_cannot_be_renamed_in_an_overlay_is_explained() {
     assert!(result.contains("ross-device link") && result.contains("cannot rename a folder"), "{outcomes:?}");
 }
 
-fn calls_command(command: &str) -> Reply {
+fn command_reply(command: &str) -> Reply {
     calls("bash_exec", json!({ "command": command }))
 }
 
@@ -314,35 +321,35 @@ async fn full_disk_during_a_merge_is_reported_and_later_commands_work() {
         return;
     }
     let mut scene = Scene::dry_run([
-        calls_command("mkdir -p d/e; echo one > d/e/one; chmod 700 d/e"),
+        command_reply("mkdir -p d/e; echo one > d/e/one; chmod 700 d/e"),
         // Folders whose mode locks their owner out, changed again until no byte is left on the disk.
-        calls_command("echo two > d/e/two; mkdir f; echo three > f/three; chmod 500 d/e f; dd if=/dev/zero of=large bs=64k count=1; exec 2>/dev/null; while head -c 4096 /dev/zero >> large; do :; done; exec 2>&1; echo x > g; exit 1"),
-        calls_command("cat d/e/one d/e/two f/three; stat -c %a d/e f"),
-        calls_command("rm large; echo four > four; cat four"),
-        calls_command("cat four d/e/two; stat -c %a d/e f"),
+        command_reply("echo two > d/e/two; mkdir f; echo three > f/three; chmod 500 d/e f; dd if=/dev/zero of=large bs=64k count=1; exec 2>/dev/null; while head -c 4096 /dev/zero >> large; do :; done; exec 2>&1; echo x > g; exit 1"),
+        command_reply("cat d/e/one d/e/two f/three; stat -c %a d/e f"),
+        command_reply("rm large; echo four > four; cat four"),
+        command_reply("cat four d/e/two; stat -c %a d/e f"),
         says("Would do."),
     ])
-    .has("a.txt", "real\n");
-    let layer = scene.project().parent().unwrap().join("layer");
-    mount_small_disk(&layer, "size=400k");
-    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), layer.clone()));
-    let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play.clone()));
+    .with_file("a.txt", "real\n");
+    let overlay = scene.project().parent().unwrap().join("layer");
+    mount_small_disk(&overlay, "size=400k");
+    let rehearsal = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), overlay.clone()));
+    let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), rehearsal.clone()));
     scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     let before = read_mounts();
     scene.say("go").await;
     let outcomes = scene.outcomes();
-    let text = |at: usize| outcomes[at].text();
+    let text = |index: usize| outcomes[index].text();
     assert!(text(1).contains("disk that holds") && text(1).contains("full"), "{outcomes:?}");
     assert_eq!(text(2), "one\ntwo\nthree\n500\n500\nexit 0", "{outcomes:?}");
     assert_eq!(text(3), "four\nexit 0", "{outcomes:?}");
     assert_eq!(text(4), "four\ntwo\n500\n500\nexit 0", "{outcomes:?}");
     for name in ["pending", "merging"] {
-        play.merge_pending().unwrap();
-        assert!(!layer.join(name).exists(), "{name}");
+        rehearsal.merge_pending().unwrap();
+        assert!(!overlay.join(name).exists(), "{name}");
     }
     let all = ["d", "d/e", "d/e/one", "d/e/two", "f", "f/three", "four"];
-    let found: Vec<String> = list_changed_paths(&play).into_iter().filter(|path| path != "g").collect();
-    assert_eq!(found, all);
+    let paths: Vec<String> = list_changed_paths(&rehearsal).into_iter().filter(|path| path != "g").collect();
+    assert_eq!(paths, all);
     assert_eq!(scene.file("a.txt").as_deref(), Some("real\n"));
     assert_eq!(read_mounts(), before);
 }

@@ -8,7 +8,7 @@ use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
-use crate::support::terminal_session::{runs, says as answers};
+use crate::support::terminal_session::{command_answer, text_answer as answers};
 use aye::agent::WaitingCall;
 use aye::chat::{CommandLine, Outcome};
 use aye::llm::scripted::{Reply, calls, says};
@@ -24,7 +24,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-fn run(command: &str) -> Reply {
+fn command_reply(command: &str) -> Reply {
     calls("bash_exec", json!({ "command": command }))
 }
 
@@ -43,19 +43,19 @@ async fn r30_commands_and_file_tools_see_each_others_changes() {
     }
     let mut scene = scene_with_sandbox([
         calls("write_file", json!({ "path": "new/a.txt", "content": "one\n" })),
-        run("cat new/a.txt; ls"),
-        run("echo two >> new/a.txt; mv b.txt c.txt; mkdir -p bin; printf '\\0\\377' > bin/x; chmod 750 bin/x; ln -s \"$PWD/c.txt\" bin/l; exit 3"),
+        command_reply("cat new/a.txt; ls"),
+        command_reply("echo two >> new/a.txt; mv b.txt c.txt; mkdir -p bin; printf '\\0\\377' > bin/x; chmod 750 bin/x; ln -s \"$PWD/c.txt\" bin/l; exit 3"),
         calls("read_file", json!({ "path": "new/a.txt" })),
         calls("edit_file", json!({ "path": "bin/l", "old_text": "b", "new_text": "C" })),
         calls("list_files", json!({})),
         calls("read_file", json!({ "path": "b.txt" })),
-        run("cat c.txt; stat -c %a bin/x"),
+        command_reply("cat c.txt; stat -c %a bin/x"),
         says("Would do."),
     ])
-    .has("b.txt", "b\r\n");
+    .with_file("b.txt", "b\r\n");
     scene.say("go").await;
     let outcomes = scene.outcomes();
-    let text = |at: usize| outcomes[at].text();
+    let text = |index: usize| outcomes[index].text();
     assert_eq!(text(1), "one\na.txt\nb.txt\nnew\nexit 0".replace("one\na.txt\n", "one\n"), "{outcomes:?}");
     assert!(matches!(&outcomes[2], Outcome::Rehearsed(text) if text == "exit 3"), "{outcomes:?}");
     assert!(text(3).contains("two"), "{outcomes:?}");
@@ -65,20 +65,25 @@ async fn r30_commands_and_file_tools_see_each_others_changes() {
     assert_eq!(text(7), "C\n750\nexit 0");
     assert_eq!(scene.file("b.txt").as_deref(), Some("b\r\n"));
     assert!(!scene.project().join("new").exists() && !scene.project().join("bin").exists());
-    let (play, _) = open_overlay(&scene.project(), scene.project().parent().unwrap().join("layer"));
-    let changes = play.list_changes().unwrap();
+    let (rehearsal, _) = open_overlay(&scene.project(), scene.project().parent().unwrap().join("layer"));
+    let changes = rehearsal.list_changes().unwrap();
     let names: Vec<String> = changes.iter().map(|change| change.path.display().to_string()).collect();
     assert_eq!(names, ["b.txt", "bin", "bin/l", "bin/x", "c.txt", "new", "new/a.txt"]);
     assert_eq!(changes[0].after, FileNode::Nothing);
     assert!(matches!(&changes[3].after, FileNode::File { bytes, mode: 0o750 } if bytes == b"\0\xff"));
     let target = scene.project().canonicalize().unwrap().join("c.txt");
     assert_eq!(changes[2].after, FileNode::Link(target));
-    assert_eq!(play.origin(Path::new("b.txt")).unwrap().digest, Some(aye::chat::Digest::of_bytes(b"b\r\n")));
+    assert_eq!(rehearsal.origin(Path::new("b.txt")).unwrap().digest, Some(aye::chat::Digest::of_bytes(b"b\r\n")));
 }
 
 #[tokio::test]
 async fn r30_without_overlay_sandbox_nothing_runs_and_results_repeat() {
-    let mut scene = Scene::dry_run([run("touch made"), run("touch made"), run("ls"), says("Would do.")]);
+    let mut scene = Scene::dry_run([
+        command_reply("touch made"),
+        command_reply("touch made"),
+        command_reply("ls"),
+        says("Would do."),
+    ]);
     scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
     scene.say("go").await;
     let outcomes = scene.outcomes();
@@ -93,7 +98,7 @@ async fn r30_without_overlay_sandbox_nothing_runs_and_results_repeat() {
 #[tokio::test]
 async fn r30_hidden_dry_run_is_not_mentioned_in_results() {
     let outside = calls("read_file", json!({ "path": "../elsewhere.txt" }));
-    let mut scene = Scene::dry_run([run("ls src"), outside, run("touch made"), says("Would do.")]);
+    let mut scene = Scene::dry_run([command_reply("ls src"), outside, command_reply("touch made"), says("Would do.")]);
     scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
     scene.runtime.set_simulator(aye::runtime::SimulatorSettings { hides_dry_run: true, ..Default::default() });
     scene.state.hides_dry_run = true;
@@ -111,11 +116,11 @@ async fn r30_hidden_dry_run_is_not_mentioned_in_results() {
 /// A read-only command that a rule asks about has no simulated result, and its prompt promises none.
 #[tokio::test]
 async fn r30_prompt_of_a_read_only_command_promises_no_result() {
-    let mut scene = Scene::dry_run([run("ls src"), says("Would do.")]);
+    let mut scene = Scene::dry_run([command_reply("ls src"), says("Would do.")]);
     scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
     scene.state.no_sandbox_reason = Some("the trial says so".into());
     scene.state.policy.asks_as_live = true;
-    let asks = aye::policy::Rule {
+    let ask_rule = aye::policy::Rule {
         effect: aye::policy::RuleEffect::Ask,
         tool: None,
         target: aye::policy::RuleTarget::Prefix(vec!["ls".into()]),
@@ -126,7 +131,7 @@ async fn r30_prompt_of_a_read_only_command_promises_no_result() {
         saved_with_key: String::new(),
         location: aye::policy::RuleLocation::default(),
     };
-    let rules = aye::policy::Rules { list: vec![asks], ..Default::default() };
+    let rules = aye::policy::Rules { list: vec![ask_rule], ..Default::default() };
     scene.state.rules = std::sync::Arc::new(rules);
     scene.say("go").await;
     let Some(WaitingCall::Approval { reason, .. }) = scene.state.waiting_call() else { panic!("nothing asks") };
@@ -196,16 +201,16 @@ async fn overlay_sandbox_works_for_project_paths_of_any_form() {
         path_from(&[b'l'; 250]),
         [path_from(&[b'd'; 200]), path_from(&[b'e'; 200]), path_from(b"deep")].iter().collect(),
     ] {
-        let (project, layer) = (root.path().join("in").join(&name), root.path().join("layers").join(&name));
+        let (project, overlay) = (root.path().join("in").join(&name), root.path().join("layers").join(&name));
         std::fs::create_dir_all(&project).unwrap();
         std::fs::write(project.join("here"), "x").unwrap();
-        let (play, shell) = open_overlay(&project, layer);
-        let ran = shell
+        let (rehearsal, shell) = open_overlay(&project, overlay);
+        let outcome = shell
             .run_in_overlay(&command_line("cat here && rm here && pwd -P > there", &project), View::Hidden, &|_| {})
             .await;
-        let ran = ran.unwrap_or_else(|error| panic!("{}: {error}", name.display()));
-        assert_eq!((ran.output.as_str(), ran.exit), ("x", Some(0)), "{}", name.display());
-        assert_eq!(play.list_changes().unwrap().len(), 2, "{}", name.display());
+        let outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", name.display()));
+        assert_eq!((outcome.output.as_str(), outcome.exit), ("x", Some(0)), "{}", name.display());
+        assert_eq!(rehearsal.list_changes().unwrap().len(), 2, "{}", name.display());
         assert!(project.join("here").exists() && !project.join("there").exists());
     }
 }
@@ -217,54 +222,55 @@ async fn r57_home_can_be_the_project_and_own_folders_appear_empty() {
     }
     let root = Folder::new();
     let home = root.path().canonicalize().unwrap().join("home");
-    let own = home.join(".local/share/aye");
-    std::fs::create_dir_all(own.join("rehearsal")).unwrap();
-    std::fs::write(own.join("credentials.toml"), "hunter2").unwrap();
+    let aye_folder = home.join(".local/share/aye");
+    std::fs::create_dir_all(aye_folder.join("rehearsal")).unwrap();
+    std::fs::write(aye_folder.join("credentials.toml"), "hunter2").unwrap();
     for folder in ["project", "home"] {
         let project = root.path().canonicalize().unwrap().join(folder);
         std::fs::create_dir_all(&project).unwrap();
-        let shell = Shell::new(program()).with_closed_paths(vec![own.clone()], vec![own.join("credentials.toml")]);
-        let layer = own.join("rehearsal").join(folder);
-        let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&project).unwrap()), layer));
-        let shell = OverlayShell::new(Arc::new(shell), play.clone());
+        let shell = Shell::new(program())
+            .with_closed_paths(vec![aye_folder.clone()], vec![aye_folder.join("credentials.toml")]);
+        let overlay = aye_folder.join("rehearsal").join(folder);
+        let overlay_rehearsal = Arc::new(Rehearsal::new(Arc::new(Disk::new(&project).unwrap()), overlay));
+        let shell = OverlayShell::new(Arc::new(shell), overlay_rehearsal.clone());
         let write = vec![home.clone()];
         let sandbox = aye::chat::CommandSandbox::enforced(aye::chat::SandboxAccess { write, ..Default::default() });
         let command = format!(
-            "echo x > {home}/new && cat {home}/new; ls -A {own}; cat {own}/credentials.toml; rm -rf {own}; echo made > made",
+            "echo x > {home}/new && cat {home}/new; ls -A {aye_folder}; cat {aye_folder}/credentials.toml; rm -rf {aye_folder}; echo made > made",
             home = home.display(),
-            own = own.display()
+            aye_folder = aye_folder.display()
         );
         let line = CommandLine { sandbox, ..command_line(&command, &project) };
-        let ran = shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap();
+        let outcome = shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap();
         assert!(
-            ran.output.starts_with("x\n")
-                && ran.output.contains("credentials.toml: ")
-                && !ran.output.contains("hunter2"),
+            outcome.output.starts_with("x\n")
+                && outcome.output.contains("credentials.toml: ")
+                && !outcome.output.contains("hunter2"),
             "{folder}: {}",
-            ran.output
+            outcome.output
         );
-        let names: Vec<PathBuf> = play.overlay_paths().unwrap();
+        let names: Vec<PathBuf> = overlay_rehearsal.overlay_paths().unwrap();
         assert!(names.contains(&PathBuf::from("made")), "{names:?}");
-        assert!(own.join("credentials.toml").exists() && !home.join("new").exists());
+        assert!(aye_folder.join("credentials.toml").exists() && !home.join("new").exists());
     }
 }
 
 #[tokio::test]
 async fn overlay_sandbox_that_cannot_start_states_the_reason() {
     let root = Folder::new();
-    let at = |path: &str| root.path().join(path);
-    std::fs::create_dir_all(at("project")).unwrap();
+    let path_of = |path: &str| root.path().join(path);
+    std::fs::create_dir_all(path_of("project")).unwrap();
     let before = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
-    let whole = test_overlay_sandbox(&program(), Path::new("/"), &at("beside")).unwrap_err();
+    let whole = test_overlay_sandbox(&program(), Path::new("/"), &path_of("beside")).unwrap_err();
     if is_there() {
         assert!(whole.starts_with("the project is the root of a file system"), "{whole}");
     }
     // The overlay cannot be created: a file has the name of its folder.
-    std::fs::create_dir_all(at("layer")).unwrap();
-    std::fs::write(at("layer/upper"), "").unwrap();
-    let (_, shell) = open_overlay(&at("project"), at("layer"));
+    std::fs::create_dir_all(path_of("layer")).unwrap();
+    std::fs::write(path_of("layer/upper"), "").unwrap();
+    let (_, shell) = open_overlay(&path_of("project"), path_of("layer"));
     let error = shell
-        .run_in_overlay(&command_line("echo ran > ran", &at("project")), View::Hidden, &|_| {})
+        .run_in_overlay(&command_line("echo ran > ran", &path_of("project")), View::Hidden, &|_| {})
         .await
         .unwrap_err()
         .to_string();
@@ -274,11 +280,11 @@ async fn overlay_sandbox_that_cannot_start_states_the_reason() {
     );
     // A file system of the kernel accepts no overlay.
     let in_proc =
-        test_overlay_sandbox(&program(), &PathBuf::from(format!("/proc/{}", std::process::id())), &at("beside"));
+        test_overlay_sandbox(&program(), &PathBuf::from(format!("/proc/{}", std::process::id())), &path_of("beside"));
     assert!(in_proc.is_err());
-    assert!(test_overlay_sandbox(&at("none"), &at("project"), &at("beside")).is_err());
-    assert!(!at("project/ran").exists());
-    assert!(!at("beside").exists(), "the test of the sandbox left files behind");
+    assert!(test_overlay_sandbox(&path_of("none"), &path_of("project"), &path_of("beside")).is_err());
+    assert!(!path_of("project/ran").exists());
+    assert!(!path_of("beside").exists(), "the test of the sandbox left files behind");
     assert_eq!(std::fs::read_to_string("/proc/self/mountinfo").unwrap(), before);
 }
 
@@ -287,14 +293,14 @@ async fn cancelled_or_timed_out_command_leaves_nothing_running() {
     if !is_there() {
         return;
     }
-    let EmptyProject { root: _root, project, play, shell } = EmptyProject::new();
+    let EmptyProject { root: _root, project, rehearsal, shell } = EmptyProject::new();
     let mark = format!("given-up-{}", std::process::id());
     let command =
         format!("touch begun; (setsid sh -c 'trap \"\" TERM; : {mark}; sleep 600' &) ; trap '' TERM; sleep 600");
     let mut long = command_line(&command, &project);
     long.seconds = 1;
-    let ran = shell.run_in_overlay(&long, View::Hidden, &|_| {}).await.unwrap();
-    assert!(ran.timed_out, "{ran:?}");
+    let outcome = shell.run_in_overlay(&long, View::Hidden, &|_| {}).await.unwrap();
+    assert!(outcome.timed_out, "{outcome:?}");
     let count_running = || {
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
         let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
@@ -304,9 +310,9 @@ async fn cancelled_or_timed_out_command_leaves_nothing_running() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     long.seconds = 60;
-    let pending = play.overlay_folder().join("pending");
+    let pending = rehearsal.overlay_folder().join("pending");
     // Merged first, or the file would exist already. On a busy machine the first command may not have started.
-    play.merge_pending().unwrap();
+    rehearsal.merge_pending().unwrap();
     {
         let progress = |_: CommandProgress<'_>| {};
         let running = shell.run_in_overlay(&long, View::Hidden, &progress);
@@ -319,8 +325,8 @@ async fn cancelled_or_timed_out_command_leaves_nothing_running() {
     while count_running() > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    let ran = shell.run_in_overlay(&command_line("ls", &project), View::Hidden, &|_| {}).await.unwrap();
-    assert_eq!(ran.output, "begun\n", "the overlay is free again");
+    let outcome = shell.run_in_overlay(&command_line("ls", &project), View::Hidden, &|_| {}).await.unwrap();
+    assert_eq!(outcome.output, "begun\n", "the overlay is free again");
 }
 
 #[tokio::test]
@@ -328,14 +334,14 @@ async fn command_over_the_memory_limit_is_killed_with_its_children_and_reported(
     if !is_there() {
         return;
     }
-    let EmptyProject { root: _root, project, play, .. } = EmptyProject::new();
-    let shell = OverlayShell::new(Arc::new(Shell::new(program())), play.clone()).with_memory(200 << 20);
+    let EmptyProject { root: _root, project, rehearsal, .. } = EmptyProject::new();
+    let shell = OverlayShell::new(Arc::new(Shell::new(program())), rehearsal.clone()).with_memory(200 << 20);
     let command = "touch begun; (setsid sleep 600 &); x=aaaaaaaa; while :; do x=$x$x; done";
-    let ran = shell.run_in_overlay(&command_line(command, &project), View::Hidden, &|_| {}).await.unwrap();
+    let outcome = shell.run_in_overlay(&command_line(command, &project), View::Hidden, &|_| {}).await.unwrap();
     let notice = "[stopped by the limits of the dry run: it used more than 200 MB of memory]";
-    assert!(ran.output.contains(notice), "{ran:?}");
-    assert!(ran.signal == Some(9) && !ran.timed_out, "{ran:?}");
-    assert!(play.exists(&play.locate("begun").unwrap()), "its earlier changes are kept");
+    assert!(outcome.output.contains(notice), "{outcome:?}");
+    assert!(outcome.signal == Some(9) && !outcome.timed_out, "{outcome:?}");
+    assert!(rehearsal.exists(&rehearsal.locate("begun").unwrap()), "its earlier changes are kept");
 }
 
 #[tokio::test]
@@ -346,15 +352,15 @@ async fn overlay_with_unusual_files_can_be_removed() {
     let root = Folder::new();
     let project = root.path().join("project");
     std::fs::create_dir_all(project.join("old/deep")).unwrap();
-    let (play, shell) = open_overlay(&project, root.path().join("layer"));
+    let (rehearsal, shell) = open_overlay(&project, root.path().join("layer"));
     let command = "rm -r old; mkdir -p shut/in; touch shut/in/x; chmod 000 shut/in shut; mkfifo p; ln -s / root; touch /tmp/aye-staged";
     assert_eq!(
         shell.run_in_overlay(&command_line(command, &project), View::Hidden, &|_| {}).await.unwrap().exit,
         Some(0)
     );
-    discard_overlay(play.overlay_folder()).await;
-    assert!(!play.overlay_folder().exists() && Path::new("/etc").exists());
-    discard_overlay(play.overlay_folder()).await;
+    discard_overlay(rehearsal.overlay_folder()).await;
+    assert!(!rehearsal.overlay_folder().exists() && Path::new("/etc").exists());
+    discard_overlay(rehearsal.overlay_folder()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -363,16 +369,16 @@ async fn r30_overlay_sandbox_runs_commands_unless_the_settings_disable_it() {
     let overlay = "[dry_run]\noutside = \"overlay\"\n";
     for (text, runs_it) in [(overlay, is_available), ("[dry_run]\noverlay_sandbox = \"off\"\n", false)] {
         let service = Service::start([
-            runs("cat a.txt; echo changed > a.txt; cat a.txt; echo x > ~/x"),
-            runs("cat a.txt"),
+            command_answer("cat a.txt; echo changed > a.txt; cat a.txt; echo x > ~/x"),
+            command_answer("cat a.txt"),
             answers("Done."),
         ])
         .await;
         let arguments = ["--dry-run", "-p", "go", "--base-url", &service.base_url, "--model", "m"];
-        let setup = Setup::new(&arguments).has("a.txt", "real\n");
+        let setup = Setup::new(&arguments).with_file("a.txt", "real\n");
         write_settings(&setup, text);
-        let place = setup.place.clone();
-        let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
+        let root = setup.root.clone();
+        let (out, err, code) = tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap();
         assert_eq!(code, 0, "{out}\n{err}");
         let messages_of = |request: usize| {
             let messages = service.received()[request].body["messages"].as_array().unwrap().clone();
@@ -390,7 +396,7 @@ async fn r30_overlay_sandbox_runs_commands_unless_the_settings_disable_it() {
             assert!(first.starts_with("Dry run: this call was not run"), "{first}");
             assert!(system.contains("Commands and all other calls are not run"), "{system}");
         }
-        assert_eq!(std::fs::read_to_string(place.path().join("project/a.txt")).unwrap(), "real\n");
-        assert!(!place.path().join("home/x").exists());
+        assert_eq!(std::fs::read_to_string(root.path().join("project/a.txt")).unwrap(), "real\n");
+        assert!(!root.path().join("home/x").exists());
     }
 }

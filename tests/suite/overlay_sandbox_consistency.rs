@@ -69,8 +69,8 @@ async fn r30_sandbox_file_tools_and_applied_result_agree_after_random_changes() 
 
 async fn check_seed(seed: u64) {
     let mut dice = Dice(seed.wrapping_mul(7919));
-    let place = Folder::new();
-    let project = place.path().join("project");
+    let root = Folder::new();
+    let project = root.path().join("project");
     for folder in ["a/b/c", "b/a", "c"] {
         std::fs::create_dir_all(project.join(folder)).unwrap();
     }
@@ -80,9 +80,9 @@ async fn check_seed(seed: u64) {
     std::os::unix::fs::symlink("../a", project.join("c/a")).unwrap();
     let project = project.canonicalize().unwrap();
     let disk = Arc::new(Disk::new(&project).unwrap());
-    let play = Arc::new(Rehearsal::new(disk.clone(), place.path().join("layer")));
+    let rehearsal = Arc::new(Rehearsal::new(disk.clone(), root.path().join("layer")));
     let shell = Arc::new(Shell::new(program()));
-    let overlay_shell = OverlayShell::new(shell.clone(), play.clone());
+    let overlay_shell = OverlayShell::new(shell.clone(), rehearsal.clone());
     let before = list_files(&project);
     let mut history = format!("AYE_TEST_SEED={seed}\n");
     let run = async |command: &str| {
@@ -97,23 +97,23 @@ async fn check_seed(seed: u64) {
         for _ in 0..3 {
             let name = random_path(&mut dice);
             // A link may form a loop by now.
-            let Ok(at) = play.locate(&name) else { continue };
-            let old = play.read(&at).ok();
-            let written = play.write(&at, old.as_deref(), name.as_bytes());
+            let Ok(location) = rehearsal.locate(&name) else { continue };
+            let old = rehearsal.read(&location).ok();
+            let written = rehearsal.write(&location, old.as_deref(), name.as_bytes());
             history.push_str(&format!("# written: {name}: {}\n", written.is_ok()));
         }
     }
     let listing = run(LIST_FILES).await;
     assert_eq!(list_files(&project), before, "{history}");
-    check_file_tools(&play, &listing, &history);
+    check_file_tools(&rehearsal, &listing, &history);
 
-    let all = change_summary::list_changes(&play).unwrap();
+    let all = change_summary::list_changes(&rehearsal).unwrap();
     assert!(all.iter().all(|one| !one.has_conflict), "{history}{all:#?}");
     // By groups or one by one, with even seeds by hunks.
     let hunks = seed.is_multiple_of(2);
     let tool: Box<dyn Tool> = match hunks {
-        true => Box::new(ApplyChange::new(play.clone())),
-        false => Box::new(ApplyGroup::new(play.clone())),
+        true => Box::new(ApplyChange::new(rehearsal.clone())),
+        false => Box::new(ApplyGroup::new(rehearsal.clone())),
     };
     let wanted = ApplyOptions { hunks, ignored: true, commands: false };
     history.push_str(&format!("# {wanted:?}\n"));
@@ -132,16 +132,16 @@ async fn check_seed(seed: u64) {
         tool.run(&plan, &context).await.unwrap_or_else(|error| panic!("{history}{arguments}: {error}"));
     }
     assert_eq!(list_files(&project), listing, "{history}");
-    assert_eq!(change_summary::list_changes(&play).unwrap(), [], "{history}");
+    assert_eq!(change_summary::list_changes(&rehearsal).unwrap(), [], "{history}");
 }
 
 fn list_files(project: &Path) -> String {
-    let done = Command::new("sh").args(["-c", LIST_FILES]).current_dir(project).output().unwrap();
-    String::from_utf8(done.stdout).unwrap()
+    let output = Command::new("sh").args(["-c", LIST_FILES]).current_dir(project).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// Checks that the file tools list the same names and read the same content.
-fn check_file_tools(play: &Rehearsal, listing: &str, history: &str) {
+fn check_file_tools(rehearsal: &Rehearsal, listing: &str, history: &str) {
     let rows: Vec<Vec<&str>> =
         listing.lines().filter(|line| line.contains('|')).map(|line| line.split('|').collect()).collect();
     let folders = rows.iter().filter(|row| row[1] == "d").map(|row| row[0]).chain(["."]);
@@ -150,12 +150,13 @@ fn check_file_tools(play: &Rehearsal, listing: &str, history: &str) {
         let mut names: Vec<&str> = rows.iter().map(|row| row[0]).filter(inside).collect();
         names.iter_mut().for_each(|name| *name = name.rsplit('/').next().unwrap());
         names.sort_unstable();
-        let seen = play.list_names(&play.locate(folder).unwrap());
+        let seen = rehearsal.list_names(&rehearsal.locate(folder).unwrap());
         assert_eq!(seen.unwrap_or_else(|error| panic!("{history}{folder}: {error}")), names, "{history}{folder}");
     }
     for line in listing.lines().filter(|line| !line.contains('|')) {
         let (hash, path) = line.split_once("  ./").unwrap();
-        let bytes = play.read(&play.locate(path).unwrap()).unwrap_or_else(|error| panic!("{history}{path}: {error}"));
+        let bytes =
+            rehearsal.read(&rehearsal.locate(path).unwrap()).unwrap_or_else(|error| panic!("{history}{path}: {error}"));
         assert_eq!(serde_json::to_value(aye::chat::Digest::of_bytes(&bytes)).unwrap(), hash, "{history}{path}");
     }
 }
@@ -177,19 +178,20 @@ async fn child_in_two_groups() {
         run("echo more >> other; cat other"),
         says("Would do."),
     ])
-    .has("theirs", "one\n")
-    .has("other", "one\n");
+    .with_file("theirs", "one\n")
+    .with_file("other", "one\n");
     for name in ["theirs", "other"] {
         std::os::unix::fs::chown(scene.project().join(name), None, Some(group)).unwrap();
     }
-    let layer = scene.project().parent().unwrap().join("layer");
-    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), layer));
-    scene
-        .runtime
-        .set_rehearsal(CommandRehearsal::Sandboxed(Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play))));
+    let overlay = scene.project().parent().unwrap().join("layer");
+    let rehearsal = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), overlay));
+    scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(Arc::new(OverlayShell::new(
+        Arc::new(Shell::new(program())),
+        rehearsal,
+    ))));
     scene.say("go").await;
     let outcomes = scene.outcomes();
-    let text = |at: usize| outcomes[at].text();
+    let text = |index: usize| outcomes[index].text();
     for at in [0, 4] {
         assert!(matches!(&outcomes[at], Outcome::Rehearsed(_)), "{outcomes:?}");
         assert!(text(at).contains("Value too large for defined data type\n"), "{outcomes:?}");
@@ -218,30 +220,30 @@ fn r30_file_of_another_group_is_reported_and_file_tools_can_change_it() {
         return report_skipped("no process can be made here that is in two groups and may make namespaces");
     }
     let root = Folder::new();
-    let at = |path: &str| root.path().join(path);
+    let path_of = |path: &str| root.path().join(path);
     let open = |folder: &Path| {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
     };
     open(root.path());
-    std::fs::create_dir(at("tmp")).unwrap();
-    std::os::unix::fs::chown(at("tmp"), Some(user), Some(user)).unwrap();
+    std::fs::create_dir(path_of("tmp")).unwrap();
+    std::os::unix::fs::chown(path_of("tmp"), Some(user), Some(user)).unwrap();
     // The build folder of this suite may be closed to other users.
     let programs: [PathBuf; 2] = [program(), std::env::current_exe().unwrap()];
     for (program, name) in programs.iter().zip(["aye", "suite"]) {
-        share_program(program, &at(name));
+        share_program(program, &path_of(name));
     }
-    let suite = at("suite");
+    let suite = path_of("suite");
     let mut command = setpriv(&[
         suite.to_str().unwrap(),
         "--exact",
         "overlay_sandbox_consistency::child_in_two_groups",
         "--nocapture",
     ]);
-    command.current_dir(at("tmp")).env("TMPDIR", at("tmp")).env("HOME", at("tmp")).process_group(0);
-    command.env("AYE_TEST_PROGRAM", at("aye")).env("AYE_TEST_GROUP", group.to_string());
-    let done = command.output().unwrap();
-    let output = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success(), "{output}\n{}", String::from_utf8_lossy(&done.stderr));
+    command.current_dir(path_of("tmp")).env("TMPDIR", path_of("tmp")).env("HOME", path_of("tmp")).process_group(0);
+    command.env("AYE_TEST_PROGRAM", path_of("aye")).env("AYE_TEST_GROUP", group.to_string());
+    let result = command.output().unwrap();
+    let output = String::from_utf8_lossy(&result.stdout);
+    assert!(result.status.success(), "{output}\n{}", String::from_utf8_lossy(&result.stderr));
     assert!(output.contains("reported: a file of another group"), "{output}");
 }

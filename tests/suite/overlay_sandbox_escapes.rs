@@ -26,9 +26,9 @@ use std::time::{Duration, Instant};
 
 /// Returns whether the overlay sandbox works here; otherwise the test output says that tests were left out.
 pub fn is_there() -> bool {
-    let place = Folder::new();
-    std::fs::create_dir(place.path().join("project")).unwrap();
-    match test_overlay_sandbox(&program(), &place.path().join("project"), &place.path().join("beside")) {
+    let root = Folder::new();
+    std::fs::create_dir(root.path().join("project")).unwrap();
+    match test_overlay_sandbox(&program(), &root.path().join("project"), &root.path().join("beside")) {
         Ok(()) => true,
         Err(why) => {
             report_skipped(&format!("no overlay sandbox here: {why}"));
@@ -86,19 +86,19 @@ const HOSTILE: &[&str] = &[
 ];
 
 /// A project, a home, temporary folders, own files and everything else, below one root.
-struct Place {
+struct EscapeFixture {
     root: PathBuf,
     shell: OverlayShell,
-    play: Arc<Rehearsal>,
+    rehearsal: Arc<Rehearsal>,
 }
 
-impl Place {
+impl EscapeFixture {
     fn new(root: &Path) -> Self {
-        let at = |path: &str| root.join(path);
+        let path_of = |path: &str| root.join(path);
         for folder in
             ["project/deep/er", "home/.ssh", "tmp", "own/config", "own/data/sessions", "outside/deep", "run", "layer"]
         {
-            std::fs::create_dir_all(at(folder)).unwrap();
+            std::fs::create_dir_all(path_of(folder)).unwrap();
         }
         for file in [
             "project/mine",
@@ -112,15 +112,16 @@ impl Place {
             "outside/file",
             "outside/deep/file",
         ] {
-            std::fs::write(at(file), "before").unwrap();
+            std::fs::write(path_of(file), "before").unwrap();
         }
-        std::fs::write(at("own/config/credentials.toml"), "hunter2").unwrap();
-        let shell = Shell::new(program()).with_closed_paths(vec![at("own")], vec![at("own/config/credentials.toml")]);
-        let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&at("project")).unwrap()), at("layer")));
+        std::fs::write(path_of("own/config/credentials.toml"), "hunter2").unwrap();
+        let shell =
+            Shell::new(program()).with_closed_paths(vec![path_of("own")], vec![path_of("own/config/credentials.toml")]);
+        let rehearsal = Arc::new(Rehearsal::new(Arc::new(Disk::new(&path_of("project")).unwrap()), path_of("layer")));
         let read = vec![std::env::current_exe().unwrap()];
         let disclosed = DisclosedPaths { read, is_writable: true };
-        let shell = OverlayShell::new(Arc::new(shell), play.clone()).with_disclosed(disclosed);
-        Self { root: root.to_owned(), shell, play }
+        let shell = OverlayShell::new(Arc::new(shell), rehearsal.clone()).with_disclosed(disclosed);
+        Self { root: root.to_owned(), shell, rehearsal }
     }
 
     async fn run(&self, command: &str, seconds: u64) -> Result<CommandOutcome, Error> {
@@ -137,10 +138,10 @@ impl Place {
 
     /// Every path outside the overlay with its kind, mode, owner, times and content.
     fn snapshot(&self) -> BTreeMap<PathBuf, String> {
-        let mut all = BTreeMap::new();
+        let mut collected = BTreeMap::new();
         for path in ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/etc", "/proc", "/sys"].map(PathBuf::from) {
-            let about = path.metadata().unwrap();
-            all.insert(path, format!("{:o} {}:{}", about.mode(), about.uid(), about.gid()));
+            let metadata = path.metadata().unwrap();
+            collected.insert(path, format!("{:o} {}:{}", metadata.mode(), metadata.uid(), metadata.gid()));
         }
         let mut folders = vec![self.root.clone()];
         while let Some(folder) = folders.pop() {
@@ -149,48 +150,48 @@ impl Place {
                 if path == self.root.join("layer") {
                     continue;
                 }
-                let about = path.symlink_metadata().unwrap();
-                let content = if about.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+                let metadata = path.symlink_metadata().unwrap();
+                let content = if metadata.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
                 let state = format!(
                     "{:o} {} {}:{} {}.{} {:x}",
-                    about.mode(),
-                    about.nlink(),
-                    about.uid(),
-                    about.gid(),
-                    about.mtime(),
-                    about.mtime_nsec(),
+                    metadata.mode(),
+                    metadata.nlink(),
+                    metadata.uid(),
+                    metadata.gid(),
+                    metadata.mtime(),
+                    metadata.mtime_nsec(),
                     Sha256::digest(&content)
                 );
-                all.insert(path.clone(), state);
-                if about.is_dir() {
+                collected.insert(path.clone(), state);
+                if metadata.is_dir() {
                     folders.push(path);
                 }
             }
         }
-        all
+        collected
     }
 }
 
 /// Files that a command may have left elsewhere on this machine.
 fn files_left_elsewhere() -> Vec<PathBuf> {
     let folders = ["/etc", "/usr", "/", "/var/lib", "/tmp", "/var/tmp", "/dev/shm", "/opt", "/run/netns"];
-    let left = folders.map(|folder| Path::new(folder).join("aye-was-here"));
-    left.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
+    let marker_files = folders.map(|folder| Path::new(folder).join("aye-was-here"));
+    marker_files.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
 }
 
 /// Processes with this mark in their environment, except this one and its parent.
 fn processes_with_mark(mark: &str) -> Vec<String> {
-    let own = [std::process::id().to_string(), std::os::unix::process::parent_id().to_string()];
-    let mut found = Vec::new();
+    let own_pid = [std::process::id().to_string(), std::os::unix::process::parent_id().to_string()];
+    let mut matches = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let has_mark = || std::fs::read(entry.path().join("environ")).is_ok_and(|all| contains(&all, mark.as_bytes()));
-        if name.parse::<u32>().is_ok() && !own.contains(&name) && has_mark() {
+        if name.parse::<u32>().is_ok() && !own_pid.contains(&name) && has_mark() {
             let command_line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            found.push(format!("{name} {}", String::from_utf8_lossy(&command_line)));
+            matches.push(format!("{name} {}", String::from_utf8_lossy(&command_line)));
         }
     }
-    found
+    matches
 }
 
 fn contains(all: &[u8], part: &[u8]) -> bool {
@@ -204,11 +205,11 @@ async fn child_running_the_trial() {
     else {
         return;
     };
-    let place = Place::new(Path::new(&root));
+    let fixture = EscapeFixture::new(Path::new(&root));
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = tcp.local_addr().unwrap().port();
     let udp = UdpSocket::bind(("127.0.0.1", port)).unwrap();
-    let path = place.root.join("run/socket");
+    let path = fixture.root.join("run/socket");
     let named = UnixListener::bind(&path).unwrap();
     let abstract_socket = SocketAddr::from_abstract_name(path.to_str().unwrap().as_bytes()).unwrap();
     let abstract_socket = UnixListener::bind_addr(&abstract_socket).unwrap();
@@ -224,44 +225,44 @@ async fn child_running_the_trial() {
             || abstract_socket.accept().is_ok()
     };
     let suite = std::env::current_exe().unwrap();
-    let (before, host) = (place.snapshot(), rustix::system::uname().nodename().to_owned());
+    let (before, host) = (fixture.snapshot(), rustix::system::uname().nodename().to_owned());
 
     // Commands do run, and later ones see the changes of earlier ones.
-    let ran = place
+    let outcome = fixture
         .run("echo ran > made; echo there > ~/made; echo t > /tmp/aye-was-here; mv deep/er gone; cat mine made", 60)
         .await;
-    assert_eq!(ran.unwrap().output, "beforeran\n");
+    assert_eq!(outcome.unwrap().output, "beforeran\n");
     let ran =
-        place.run("cat made ~/made /tmp/aye-was-here gone/file; ls deep; rm /tmp/aye-was-here", 60).await.unwrap();
+        fixture.run("cat made ~/made /tmp/aye-was-here gone/file; ls deep; rm /tmp/aye-was-here", 60).await.unwrap();
     assert_eq!((ran.output.as_str(), ran.exit), ("ran\nthere\nt\nbefore", Some(0)));
-    assert_eq!(place.play.read(&place.play.locate("made").unwrap()).unwrap(), b"ran\n");
-    assert_eq!(place.snapshot(), before);
+    assert_eq!(fixture.rehearsal.read(&fixture.rehearsal.locate("made").unwrap()).unwrap(), b"ran\n");
+    assert_eq!(fixture.snapshot(), before);
 
     let (with_suite, others): (Vec<&str>, Vec<&str>) = HOSTILE.iter().partition(|command| command.contains('%'));
     let from = if rustix::process::geteuid().is_root() { 3 } else { 0 };
     let tried: Vec<&str> = with_suite.into_iter().chain(pick_samples(&others, EACH, from).copied()).collect();
     for line in &tried {
         let command = line
-            .replace('@', place.root.to_str().unwrap())
+            .replace('@', fixture.root.to_str().unwrap())
             .replace('#', &port.to_string())
             .replace('%', suite.to_str().unwrap());
         // Commands that must finish get enough time for the busiest machine.
         let seconds = if line.contains('%') { 120 } else { 10 };
-        let ran = place.run(&command, seconds).await.unwrap_or_else(|error| panic!("{command}: {error}"));
-        assert_eq!(place.snapshot(), before, "{command}\n{}", ran.output);
-        assert_eq!(files_left_elsewhere(), Vec::<PathBuf>::new(), "{command}\n{}", ran.output);
-        assert!(!is_contacted(), "{command} reached another process\n{}", ran.output);
-        assert!(!ran.output.contains("hunter2"), "{command}\n{}", ran.output);
-        assert!(!ran.output.contains("reached: [\""), "{command}\n{}", ran.output);
+        let outcome = fixture.run(&command, seconds).await.unwrap_or_else(|error| panic!("{command}: {error}"));
+        assert_eq!(fixture.snapshot(), before, "{command}\n{}", outcome.output);
+        assert_eq!(files_left_elsewhere(), Vec::<PathBuf>::new(), "{command}\n{}", outcome.output);
+        assert!(!is_contacted(), "{command} reached another process\n{}", outcome.output);
+        assert!(!outcome.output.contains("hunter2"), "{command}\n{}", outcome.output);
+        assert!(!outcome.output.contains("reached: [\""), "{command}\n{}", outcome.output);
         if command.contains("overlay_sandbox_escapes::child_that_tries_to_connect") {
-            assert!(ran.output.contains("reached: []"), "{command}\n{}", ran.output);
+            assert!(outcome.output.contains("reached: []"), "{command}\n{}", outcome.output);
         }
         // A killed process may stay in the list for a moment.
-        let began = Instant::now();
-        while !processes_with_mark(&mark).is_empty() && began.elapsed() < Duration::from_secs(60) {
+        let started = Instant::now();
+        while !processes_with_mark(&mark).is_empty() && started.elapsed() < Duration::from_secs(60) {
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert_eq!(processes_with_mark(&mark), [""; 0], "{command}\n{}", ran.output);
+        assert_eq!(processes_with_mark(&mark), [""; 0], "{command}\n{}", outcome.output);
     }
     assert!(rustix::system::uname().nodename() == host.as_c_str());
     assert!(
@@ -284,9 +285,9 @@ fn child_that_tries_to_connect() {
     let (port, path) = target.split_once(' ').unwrap();
     let port: u16 = port.parse().unwrap();
     let mut reached = Vec::new();
-    let mut check = |what: &str, is_reached: bool| {
+    let mut check = |description: &str, is_reached: bool| {
         if is_reached {
-            reached.push(what.to_owned());
+            reached.push(description.to_owned());
         }
     };
     check("TCP", TcpStream::connect(("127.0.0.1", port)).is_ok());
@@ -312,35 +313,35 @@ fn run_trial(user: Option<u32>) {
     let root = Folder::new();
     let root = root.path().canonicalize().unwrap();
     std::fs::set_permissions(&root, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let at = |path: &str| root.join(path);
+    let path_of = |path: &str| root.join(path);
     for folder in ["programs", "trial", "trial/home", "trial/tmp"] {
-        std::fs::create_dir(at(folder)).unwrap();
-        std::fs::set_permissions(at(folder), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::create_dir(path_of(folder)).unwrap();
+        std::fs::set_permissions(path_of(folder), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     // The build folder may be closed to other users, and is not visible in the sandbox.
     let [aye, suite] = [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
-        let to = at("programs").join(name);
+        let to = path_of("programs").join(name);
         share_program(&from, &to);
         to
     });
     if let Some(user) = user {
         for folder in ["trial", "trial/home", "trial/tmp"] {
-            std::os::unix::fs::chown(at(folder), Some(user), Some(user)).unwrap();
+            std::os::unix::fs::chown(path_of(folder), Some(user), Some(user)).unwrap();
         }
     }
     let mark = format!("mark-{}-{}", std::process::id(), user.unwrap_or(0));
     let mut command = std::process::Command::new(suite);
     command
         .args(["--exact", "overlay_sandbox_escapes::child_running_the_trial", "--nocapture"])
-        .current_dir(at("trial"));
-    command.env("AYE_TEST_OVERLAY", at("trial")).env("AYE_TEST_OVERLAY_MARK", &mark).env("AYE_TEST_PROGRAM", aye);
-    command.env("HOME", at("trial/home")).env("TMPDIR", at("trial/tmp"));
+        .current_dir(path_of("trial"));
+    command.env("AYE_TEST_OVERLAY", path_of("trial")).env("AYE_TEST_OVERLAY_MARK", &mark).env("AYE_TEST_PROGRAM", aye);
+    command.env("HOME", path_of("trial/home")).env("TMPDIR", path_of("trial/tmp"));
     if let Some(user) = user {
         command.uid(user).gid(user);
     }
-    let done = command.output().unwrap();
-    let output = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success(), "{output}\n{}", String::from_utf8_lossy(&done.stderr));
+    let result = command.output().unwrap();
+    let output = String::from_utf8_lossy(&result.stdout);
+    assert!(result.status.success(), "{output}\n{}", String::from_utf8_lossy(&result.stderr));
     let last = output.lines().find(|line| line.contains("nothing real was changed")).expect("the trial ran");
     print_uncaptured(last);
 }

@@ -5,7 +5,7 @@ use crate::overlay_sandbox_escapes::is_there;
 use crate::support::folder::Folder;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::overlay_project::{EmptyProject, command_line, open_overlay};
-use crate::support::own_process::{NOBODY, own_process, start};
+use crate::support::own_process::{NOBODY, own_process, start_process};
 use crate::support::program::program;
 use crate::support::report_skipped;
 use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
@@ -20,14 +20,14 @@ use std::process::Command;
 use std::sync::Arc;
 
 /// An overlay sandbox with this setting for writes outside the project.
-fn shell(root: &Path, is_writable: bool) -> OverlayShell {
+fn create_shell(root: &Path, is_writable: bool) -> OverlayShell {
     let disk = Arc::new(Disk::new(&root.join("project")).unwrap());
-    let play = Arc::new(Rehearsal::new(disk, root.join("layers/one")));
+    let rehearsal = Arc::new(Rehearsal::new(disk, root.join("layers/one")));
     let disclosed = DisclosedPaths { read: Vec::new(), is_writable };
-    OverlayShell::new(Arc::new(Shell::new(program())), play).with_disclosed(disclosed)
+    OverlayShell::new(Arc::new(Shell::new(program())), rehearsal).with_disclosed(disclosed)
 }
 
-async fn output_of(shell: &OverlayShell, root: &Path, write: &[&str], command: &str) -> String {
+async fn command_output(shell: &OverlayShell, root: &Path, write: &[&str], command: &str) -> String {
     let write = write.iter().map(|path| root.join(path)).collect();
     let sandbox = CommandSandbox::enforced(SandboxAccess { write, ..SandboxAccess::default() });
     let line = CommandLine { sandbox, ..command_line(command, &root.join("project")) };
@@ -44,16 +44,16 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
     if !is_there() {
         return;
     }
-    let read_only_shell = shell(&root, false);
+    let read_only_shell = create_shell(&root, false);
     let check_refused = async |path: &str| {
-        let output = output_of(&read_only_shell, &root, &[], &format!("echo x > {path}; ls {path}")).await;
+        let output = command_output(&read_only_shell, &root, &[], &format!("echo x > {path}; ls {path}")).await;
         let is_refused = output.contains("Permission denied") || output.contains("Read-only file system");
         assert!(is_refused && output.contains("No such file"), "{path}: {output}");
     };
     for path in ["~/new", "/var/tmp/new", "/etc/new", "/usr/new", "/new", "/root/new"] {
         check_refused(path).await;
     }
-    let output = output_of(
+    let output = command_output(
         &read_only_shell,
         &root,
         &[],
@@ -65,10 +65,11 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
     // Each session has its own `/tmp`.
     let name = format!("aye-test-{}", std::process::id());
     assert_eq!(
-        output_of(&read_only_shell, &root, &[], &format!("ls -A /tmp; echo one > /tmp/{name}; stat -c %a /tmp")).await,
+        command_output(&read_only_shell, &root, &[], &format!("ls -A /tmp; echo one > /tmp/{name}; stat -c %a /tmp"))
+            .await,
         "1777\n"
     );
-    assert_eq!(output_of(&read_only_shell, &root, &[], &format!("cat /tmp/{name}")).await, "one\n");
+    assert_eq!(command_output(&read_only_shell, &root, &[], &format!("cat /tmp/{name}")).await, "one\n");
     assert!(!Path::new("/tmp").join(&name).exists());
     let outside = root.join("layers/one/outside/upper");
     assert!(outside.join("tmp").join(&name).exists());
@@ -78,7 +79,7 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
         fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
         fs::write(root.join(path), text).unwrap();
     }
-    let output = output_of(
+    let output = command_output(
         &read_only_shell,
         &root,
         &["elsewhere/open"],
@@ -87,7 +88,7 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
     .await;
     assert!(output.starts_with("real\n") && output.ends_with("open\n") && !output.contains("hunter2"), "{output}");
     assert_eq!(
-        output_of(&read_only_shell, &root, &["elsewhere/open"], "cd ../elsewhere/open; ls; cat new").await,
+        command_output(&read_only_shell, &root, &["elsewhere/open"], "cd ../elsewhere/open; ls; cat new").await,
         "new\nx\n"
     );
     assert_eq!(fs::read_to_string(root.join("elsewhere/open/file")).unwrap(), "real\n");
@@ -99,7 +100,7 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
     fs::create_dir_all(noted.parent().unwrap()).unwrap();
     fs::write(&noted, "noted\n").unwrap();
     let output =
-        output_of(&read_only_shell, &root, &[], "cat ~/notes/note; echo x > ~/notes/note; cat ~/notes/note").await;
+        command_output(&read_only_shell, &root, &[], "cat ~/notes/note; echo x > ~/notes/note; cat ~/notes/note").await;
     assert!(output.starts_with("noted\n") && output.ends_with("noted\n"), "{output}");
 
     // A file that an edit changed in part is not readable, because the rest is real content. Its name is hidden too: it
@@ -112,14 +113,14 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
         file.unwrap().write_all(line.as_bytes()).unwrap();
     };
     record_write(false);
-    let output = output_of(&read_only_shell, &root, &[], "cat ~/record_write/note").await;
+    let output = command_output(&read_only_shell, &root, &[], "cat ~/record_write/note").await;
     assert!(output.contains("No such file") && !output.contains("noted"), "{output}");
     record_write(true);
-    assert_eq!(output_of(&read_only_shell, &root, &[], "cat ~/notes/note").await, "noted\n");
+    assert_eq!(command_output(&read_only_shell, &root, &[], "cat ~/notes/note").await, "noted\n");
 
-    let writable_shell = shell(&root, true);
+    let writable_shell = create_shell(&root, true);
     fs::write(root.join("home/.netrc"), "hunter2").unwrap();
-    let output = output_of(
+    let output = command_output(
         &writable_shell,
         &root,
         &[],
@@ -128,7 +129,7 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
     .await;
     assert_eq!(output, "notes\nnoted\n");
     assert_eq!(
-        output_of(
+        command_output(
             &writable_shell,
             &root,
             &[],
@@ -140,7 +141,7 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
     assert_eq!(fs::read_to_string(root.join("home/.netrc")).unwrap(), "hunter2");
     assert!(!root.join("home/.cache").exists() && !Path::new("/var/tmp/aye-x").exists());
     assert!(outside.join(root.join("home/.cache/x/y").strip_prefix("/").unwrap()).exists());
-    assert!(output_of(&writable_shell, &root, &[], "echo x > /etc/new").await.contains("denied"));
+    assert!(command_output(&writable_shell, &root, &[], "echo x > /etc/new").await.contains("denied"));
 }
 
 /// Runs in a process of root or of an ordinary user, after file systems were mounted below `/tmp` and in the home.
@@ -152,17 +153,17 @@ async fn child_with_mounts() {
     test_overlay_sandbox(&program(), &root.join("project"), &root.join("layers")).unwrap();
     // A project on its own file system, in the home and in the folder for temporary files.
     for project in [root.join("home/disk"), "/tmp/aye-mounted/project".into()] {
-        let (play, shell) = open_overlay(&project, root.join("layers").join(project.file_name().unwrap()));
-        let ran = shell
+        let (rehearsal, shell) = open_overlay(&project, root.join("layers").join(project.file_name().unwrap()));
+        let outcome = shell
             .run_in_overlay(&command_line("cat file; echo x > new; ls -A /tmp ~", &project), View::Hidden, &|_| {})
             .await;
-        assert!(ran.unwrap().output.starts_with("held\n"));
-        assert!(play.overlay_folder().join("upper/new").exists() && !project.join("new").exists());
-        let ran = shell
+        assert!(outcome.unwrap().output.starts_with("held\n"));
+        assert!(rehearsal.overlay_folder().join("upper/new").exists() && !project.join("new").exists());
+        let outcome = shell
             .run_in_overlay(&command_line("cat file new; ls -d /usr", &project), View::Live, &|_| {})
             .await
             .unwrap();
-        assert_eq!(ran.output, "held\nx\n/usr\n");
+        assert_eq!(outcome.output, "held\nx\n/usr\n");
     }
 }
 
@@ -178,13 +179,13 @@ fn r30_mounts_below_tmp_and_in_the_home_do_not_matter() {
         && chown -R $0 ROOT/home/disk /tmp/aye-mounted && ";
     let test = "overlay_sandbox_outside::child_with_mounts";
     let root_owner = "0:0";
-    start(
+    start_process(
         test,
         None,
         &["unshare", "-m", "--propagation", "private", "sh", "-c", &format!("{mounts} exec \"$@\""), root_owner],
     );
     let ordinary = ["--reuid=65534", "--regid=65534", "--clear-groups", "unshare", "-Ur", "true"];
-    if !succeeds("setpriv", &ordinary) {
+    if !command_succeeds("setpriv", &ordinary) {
         let _ = fs::remove_dir("/tmp/aye-mounted");
         return report_skipped("an ordinary user may make no namespaces here");
     }
@@ -192,13 +193,13 @@ fn r30_mounts_below_tmp_and_in_the_home_do_not_matter() {
     let drop = format!(
         "{mounts} chown -R $0 ROOT/project ROOT/layers ROOT/home && exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\""
     );
-    start(test, None, &["unshare", "-m", "--propagation", "private", "sh", "-c", &drop, &user]);
+    start_process(test, None, &["unshare", "-m", "--propagation", "private", "sh", "-c", &drop, &user]);
     // The mounts end with the process, but the folder stays.
     let _ = fs::remove_dir("/tmp/aye-mounted");
 }
 
 /// Returns whether a command succeeds.
-fn succeeds(program: &str, arguments: &[&str]) -> bool {
+fn command_succeeds(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|done| done.status.success())
 }
 
@@ -207,20 +208,20 @@ async fn r30_shared_memory_counts_towards_the_limit() {
     if !is_there() {
         return;
     }
-    let EmptyProject { root: _root, project, play, .. } = EmptyProject::new();
-    let shell = OverlayShell::new(Arc::new(Shell::new(program())), play).with_memory(60 << 20);
+    let EmptyProject { root: _root, project, rehearsal, .. } = EmptyProject::new();
+    let shell = OverlayShell::new(Arc::new(Shell::new(program())), rehearsal).with_memory(60 << 20);
     let memfd = "import os, time\nfd = os.memfd_create('x')\nfor _ in range(200): os.write(fd, bytes(1 << 20))\ntime.sleep(600)";
     let mapped = "import mmap, time\nm = mmap.mmap(-1, 200 << 20)\nm.write(bytes(100 << 20))\ntime.sleep(600)";
-    let has_python = succeeds("python3", &["--version"]);
+    let has_python = command_succeeds("python3", &["--version"]);
     let mut commands = vec!["head -c 150M /dev/zero > /dev/shm/x; sleep 600".to_owned()];
     match has_python {
         true => commands.extend([memfd, mapped].map(|program| format!("python3 -c \"{program}\""))),
         false => report_skipped("python3 is missing"),
     }
     for command in commands {
-        let ran = shell.run_in_overlay(&command_line(&command, &project), View::Hidden, &|_| {}).await.unwrap();
+        let outcome = shell.run_in_overlay(&command_line(&command, &project), View::Hidden, &|_| {}).await.unwrap();
         let notice = "[stopped by the limits of the dry run: it used more than 60 MB of memory]";
-        assert!(ran.output.contains(notice) && !ran.timed_out, "{command}: {ran:?}");
+        assert!(outcome.output.contains(notice) && !outcome.timed_out, "{command}: {outcome:?}");
     }
 }
 
@@ -230,17 +231,18 @@ async fn r30_command_creating_very_many_files_is_stopped_before_the_disk_is_full
     if !is_there() || !continue_with_mounts(name) {
         return;
     }
-    let place = Folder::new();
-    let at = |path: &str| place.path().join(path);
-    fs::create_dir(at("project")).unwrap();
-    mount_small_disk(&at("disk"), "size=64m,nr_inodes=20000");
-    let (_play, shell) = open_overlay(&at("project"), at("disk/layer"));
+    let root = Folder::new();
+    let path_of = |path: &str| root.path().join(path);
+    fs::create_dir(path_of("project")).unwrap();
+    mount_small_disk(&path_of("disk"), "size=64m,nr_inodes=20000");
+    let (_play, shell) = open_overlay(&path_of("project"), path_of("disk/layer"));
     let command = "stat -f -c %c /dev/shm; i=0; while :; do i=$((i + 1)); : > f$i || exit 1; [ $((i % 100)) = 0 ] && sleep 0.01; done";
-    let ran = shell.run_in_overlay(&command_line(command, &at("project")), View::Hidden, &|_| {}).await.unwrap();
+    let outcome =
+        shell.run_in_overlay(&command_line(command, &path_of("project")), View::Hidden, &|_| {}).await.unwrap();
     // Files in memory need inodes too, which a size limit does not count.
-    assert!(ran.output.starts_with("65536\n"), "{ran:?}");
-    assert!(ran.output.contains("more files fit on it]"), "{ran:?}");
-    assert!(rustix::fs::statvfs(at("disk")).unwrap().f_favail > 1000);
+    assert!(outcome.output.starts_with("65536\n"), "{outcome:?}");
+    assert!(outcome.output.contains("more files fit on it]"), "{outcome:?}");
+    assert!(rustix::fs::statvfs(path_of("disk")).unwrap().f_favail > 1000);
 }
 
 /// Runs in a user namespace that allows no further mount namespaces.
@@ -255,9 +257,13 @@ fn child_at_the_namespace_limit() {
 #[test]
 fn r30_namespace_limit_is_reported_with_its_setting() {
     let limit = "echo 0 > /proc/sys/user/max_mnt_namespaces";
-    if !succeeds("unshare", &["-Ur", "sh", "-c", limit]) {
+    if !command_succeeds("unshare", &["-Ur", "sh", "-c", limit]) {
         return report_skipped("no limit of namespaces can be set here");
     }
     let script = format!("{limit} && exec \"$0\" \"$@\"");
-    start("overlay_sandbox_outside::child_at_the_namespace_limit", None, &["unshare", "-Ur", "sh", "-c", &script]);
+    start_process(
+        "overlay_sandbox_outside::child_at_the_namespace_limit",
+        None,
+        &["unshare", "-Ur", "sh", "-c", &script],
+    );
 }

@@ -1,7 +1,7 @@
 //! Sensitive files that are created or replaced while a command of a dry run runs.
 
 use crate::overlay_sandbox_escapes::is_there;
-use crate::support::overlay_place::{Place, SECRET, write_file};
+use crate::support::overlay_place::{OverlayFixture, SECRET, write_file};
 use crate::support::overlay_project::command_line;
 use crate::support::own_process::own_process;
 use aye::project::Reader;
@@ -31,7 +31,7 @@ async fn r30_output_is_withheld_if_a_file_becomes_sensitive_meanwhile() {
     let project = root.join("project");
     write_file(&project.join("sub/plain.txt"), "plain");
     write_file(&project.join("old/.env"), "old");
-    let place = Place::reading(&root, &[]);
+    let fixture = OverlayFixture::with_readable(&root, &[]);
     let command = "echo > begun; sleep 1; cat sub/.env* old/.env; cp sub/.env* copy.txt; true";
     for (new, from) in [("sub/.env", None), ("old/.env", Some("sub/.env.tmp"))] {
         let create_secret = async {
@@ -45,11 +45,11 @@ async fn r30_output_is_withheld_if_a_file_becomes_sensitive_meanwhile() {
             }
         };
         let line = command_line(command, &project);
-        let (ran, ()) = tokio::join!(place.shell.run_in_overlay(&line, View::Hidden, &|_| {}), create_secret);
-        let error = ran.expect_err("the output was not withheld").to_string();
+        let (outcome, ()) = tokio::join!(fixture.shell.run_in_overlay(&line, View::Hidden, &|_| {}), create_secret);
+        let error = outcome.expect_err("the output was not withheld").to_string();
         assert!(error.starts_with(new) && error.contains("run it again"), "{error}");
-        assert!(!place.has_copied());
-        assert_eq!(place.says("ls; cat sub/plain.txt").await, "old\nsub\nplain");
+        assert!(!fixture.has_copied_secret());
+        assert_eq!(fixture.run_hidden("ls; cat sub/plain.txt").await, "old\nsub\nplain");
     }
 }
 
@@ -62,18 +62,18 @@ async fn r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_say
         return;
     }
     let project = root.join("project");
-    let place = Place::with_overlay(&root, &project.join("data/layers/one"), DisclosedPaths::default());
+    let fixture = OverlayFixture::with_overlay(&root, &project.join("data/layers/one"), DisclosedPaths::default());
     let command = "echo > begun; sleep 1; cp .env copy.env; true";
     let create_secret = async {
         wait_for(&project.join("data/layers/one/upper/begun")).await;
         write_file(&project.join(".env"), SECRET);
     };
     let line = command_line(command, &project);
-    let (ran, ()) = tokio::join!(place.shell.run_in_overlay(&line, View::Hidden, &|_| {}), create_secret);
-    let error = ran.expect_err("the output was not withheld").to_string();
+    let (outcome, ()) = tokio::join!(fixture.shell.run_in_overlay(&line, View::Hidden, &|_| {}), create_secret);
+    let error = outcome.expect_err("the output was not withheld").to_string();
     assert!(error.starts_with(".env was created or replaced") && error.contains("stay in the overlay"), "{error}");
-    let copy = place.play.locate("copy.env").unwrap();
-    assert!(!place.play.has_only_rehearsed_content(&copy), "a copied secret counts as rehearsed content");
+    let copy = fixture.rehearsal.locate("copy.env").unwrap();
+    assert!(!fixture.rehearsal.has_only_rehearsed_content(&copy), "a copied secret counts as rehearsed content");
 }
 
 /// A stopped command is checked like any other, and until then no file tool sees its files.
@@ -85,7 +85,7 @@ async fn r30_copies_of_a_new_secret_are_dropped_after_a_stopped_command() {
         return;
     }
     let project = root.join("project");
-    let place = Place::reading(&root, &[]);
+    let fixture = OverlayFixture::with_readable(&root, &[]);
     let command = "echo > begun; sleep 1; cp .env copy.txt; echo > copied; sleep 60";
     let pending = root.join("layers/one/pending");
     let create_secret = async {
@@ -93,14 +93,14 @@ async fn r30_copies_of_a_new_secret_are_dropped_after_a_stopped_command() {
         write_file(&project.join(".env"), SECRET);
         wait_for(&pending.join("copied")).await;
         // A file tool reads while the command runs.
-        let at = place.play.locate("copy.txt").unwrap();
-        assert!(place.play.read(&at).is_err());
+        let location = fixture.rehearsal.locate("copy.txt").unwrap();
+        assert!(fixture.rehearsal.read(&location).is_err());
     };
     let line = command_line(command, &project);
     tokio::select! {
-        _ = place.shell.run_in_overlay(&line, View::Hidden, &|_| {}) => panic!("it does not end"),
+        _ = fixture.shell.run_in_overlay(&line, View::Hidden, &|_| {}) => panic!("it does not end"),
         () = create_secret => {}
     }
-    let output = place.says("ls; cat copy.txt").await;
-    assert!(output.contains("No such file") && !output.contains(SECRET) && !place.has_copied(), "{output}");
+    let output = fixture.run_hidden("ls; cat copy.txt").await;
+    assert!(output.contains("No such file") && !output.contains(SECRET) && !fixture.has_copied_secret(), "{output}");
 }

@@ -2,7 +2,7 @@
 //! no variables of the user and no other processes.
 
 use crate::overlay_sandbox_escapes::is_there;
-use crate::support::overlay_place::{Place, SECRET, write_file};
+use crate::support::overlay_place::{OverlayFixture, SECRET, write_file};
 use crate::support::overlay_project::{command_line, discard_overlay};
 use crate::support::own_process::own_process;
 use crate::support::report_skipped;
@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn git(folder: &Path, arguments: &[&str]) -> bool {
+fn run_git(folder: &Path, arguments: &[&str]) -> bool {
     let mut git = Command::new("git");
     git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments).current_dir(folder);
     git.env("GIT_CONFIG_GLOBAL", "/dev/null").output().is_ok_and(|done| done.status.success())
@@ -61,9 +61,9 @@ async fn r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
     write_file(&root.join("project/main.rs"), "plain text");
     let temporary = tempfile::Builder::new().tempfile_in("/tmp").unwrap();
     fs::write(temporary.path(), SECRET).unwrap();
-    let place = Place::reading(&root, &[]);
+    let fixture = OverlayFixture::with_readable(&root, &[]);
     assert_eq!(
-        place.says("cat main.rs; echo; ls /usr/bin/env; ls -A ~; ls -A /tmp").await,
+        fixture.run_hidden("cat main.rs; echo; ls /usr/bin/env; ls -A ~; ls -A /tmp").await,
         "plain text\n/usr/bin/env\n"
     );
     let paths = |paths: &[PathBuf]| {
@@ -81,18 +81,18 @@ async fn r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
         "for fd in /proc/*/fd/*; do [ -d $fd ] && cat $fd/.env $fd/project/.env $fd/etc/shadow; done; echo",
         "find / -xdev -name shadow -not -path '/usr/*' -not -path '/proc/*'",
     ] {
-        let output = place.says(command).await;
+        let output = fixture.run_hidden(command).await;
         assert!(
             !output.contains(SECRET) && !output.contains("WAS-READ") && !output.contains("root:"),
             "{command}\n{output}"
         );
     }
-    assert!(!place.has_copied());
+    assert!(!fixture.has_copied_secret());
     // A command that the user approved can read them, except aye's own files.
-    let own = |path: &&PathBuf| path.starts_with(root.join("home/.aye"));
-    let readable: Vec<PathBuf> = all.iter().filter(|path| !own(path)).cloned().collect();
-    let live = place
-        .runs(&format!("cat {}; echo $AYE_TEST_VARIABLE; cat ~/.aye/*", paths(&readable)), View::Live)
+    let aye_folder = |path: &&PathBuf| path.starts_with(root.join("home/.aye"));
+    let readable: Vec<PathBuf> = all.iter().filter(|path| !aye_folder(path)).cloned().collect();
+    let live = fixture
+        .run(&format!("cat {}; echo $AYE_TEST_VARIABLE; cat ~/.aye/*", paths(&readable)), View::Live)
         .await
         .output;
     assert_eq!(live.matches(SECRET).count(), readable.len() + 1, "{live}");
@@ -107,16 +107,16 @@ async fn r30_hidden_files_stay_hidden_from_every_command() {
         return;
     }
     let project = root.join("project");
-    let has_git = git(&project, &["init", "-q"]);
+    let has_git = run_git(&project, &["init", "-q"]);
     write_file(&project.join("plain.txt"), "plain");
-    if !has_git || !git(&project, &["add", "-A"]) || !git(&project, &["commit", "-qm", "x"]) {
+    if !has_git || !run_git(&project, &["add", "-A"]) || !run_git(&project, &["commit", "-qm", "x"]) {
         report_skipped("git is missing");
     }
     for path in [".env", "deep/er/.env", "deep/plain.txt", "keys/.ssh/id_rsa"] {
         write_file(&project.join(path), SECRET);
     }
     fs::write(project.join("deep/plain.txt"), "plain").unwrap();
-    let place = Place::reading(&root, &[]);
+    let fixture = OverlayFixture::with_readable(&root, &[]);
     for command in [
         "cat .env < .env; cat deep/er/.env; cat keys/.ssh/id_rsa",
         "mv .env free; cat free; mv -f deep/er/.env deep/free; cat deep/free",
@@ -133,20 +133,20 @@ async fn r30_hidden_files_stay_hidden_from_every_command() {
         "unshare -Urm sh -c 'umount .env; cat .env'; nsenter -t 1 -m cat .env",
         "python3 -c 'print(open(\".env\").read())'; perl -e 'open F, \".env\"; print <F>'",
     ] {
-        let output = place.says(command).await;
+        let output = fixture.run_hidden(command).await;
         assert!(!output.contains(SECRET), "{command}\n{output}");
-        assert!(!place.has_copied(), "{command}\n{output}");
+        assert!(!fixture.has_copied_secret(), "{command}\n{output}");
     }
     assert_eq!(fs::read_to_string(project.join(".env")).unwrap(), SECRET);
-    let output = place.says("cat .env deep/er/.env; stat -c %F .env").await;
+    let output = fixture.run_hidden("cat .env deep/er/.env; stat -c %F .env").await;
     assert!(output.contains("Permission denied"), "{output}");
-    let withheld = place.shell.last_withheld();
+    let withheld = fixture.shell.last_withheld();
     assert!(withheld.iter().any(|one| one.path == project.join(".env")), "{withheld:?}");
     // Files created in the rehearsal stay readable, whether by a command or a tool.
-    place.says("mkdir -p mine; echo own > mine/.env").await;
-    let at = place.play.locate("mine/server.key").unwrap();
-    place.play.write(&at, None, b"tool\n").unwrap();
-    assert_eq!(place.says("cat mine/.env mine/server.key").await, "own\ntool\n");
+    fixture.run_hidden("mkdir -p mine; echo own > mine/.env").await;
+    let location = fixture.rehearsal.locate("mine/server.key").unwrap();
+    fixture.rehearsal.write(&location, None, b"tool\n").unwrap();
+    assert_eq!(fixture.run_hidden("cat mine/.env mine/server.key").await, "own\ntool\n");
 }
 
 #[tokio::test]
@@ -155,33 +155,37 @@ async fn r30_git_objects_with_secrets_are_visible_to_read_only_git_commands_alon
     let Some(root) = own_process(name) else { return };
     let project = root.join("project");
     write_file(&project.join("plain.txt"), "plain");
-    if !git(&project, &["init", "-q"]) || !git(&project, &["add", "-A"]) || !git(&project, &["commit", "-qm", "one"]) {
+    if !run_git(&project, &["init", "-q"])
+        || !run_git(&project, &["add", "-A"])
+        || !run_git(&project, &["commit", "-qm", "one"])
+    {
         return report_skipped("git is missing");
     }
     if !is_there() {
         return;
     }
-    let place = Place::reading(&root, &[]);
-    assert_eq!(place.says("git show HEAD:plain.txt; git log --format=%s").await, "plainone\n");
+    let fixture = OverlayFixture::with_readable(&root, &[]);
+    assert_eq!(fixture.run_hidden("git show HEAD:plain.txt; git log --format=%s").await, "plainone\n");
     write_file(
         &root.join("home/.gitconfig"),
         &format!("[user]\n\tname = A B\n\temail = a@b\n[http]\n\textraHeader = {SECRET}\n"),
     );
-    let output = place.says("git commit -q --allow-empty -m two; git log -1 --format='%an %s'; cat ~/.gitconfig").await;
+    let output =
+        fixture.run_hidden("git commit -q --allow-empty -m two; git log -1 --format='%an %s'; cat ~/.gitconfig").await;
     assert!(output.starts_with("A B two\n") && !output.contains(SECRET), "{output}");
     write_file(&project.join(".env"), SECRET);
-    assert!(git(&project, &["add", "-f", ".env"]), "cannot stage the secret");
+    assert!(run_git(&project, &["add", "-f", ".env"]), "cannot stage the secret");
     let show = "git show :.env; git cat-file -p $(git ls-files -s .env | cut -d' ' -f2); git log --format=%s";
     for command in
         [show, "cat .git/objects/*/* | zlib-flate -uncompress; cp -r .git/objects /tmp/o; ls /tmp/o; git stash"]
     {
-        let output = place.says(command).await;
+        let output = fixture.run_hidden(command).await;
         assert!(!output.contains(SECRET) && !output.contains("one\n"), "{output}");
     }
-    assert!(place.shell.last_withheld().iter().any(|one| one.path.ends_with(".git/objects")));
-    assert_eq!(place.runs("git log --format=%s", View::Repository).await.output, "two\none\n");
-    let named = Place::reading(&root, &["project/.git"]);
-    assert!(named.says(show).await.starts_with(SECRET));
+    assert!(fixture.shell.last_withheld().iter().any(|one| one.path.ends_with(".git/objects")));
+    assert_eq!(fixture.run("git log --format=%s", View::Repository).await.output, "two\none\n");
+    let named = OverlayFixture::with_readable(&root, &["project/.git"]);
+    assert!(named.run_hidden(show).await.starts_with(SECRET));
 }
 
 #[tokio::test]
@@ -192,22 +196,25 @@ async fn r30_tool_settings_are_visible_unless_they_hold_credentials() {
     write_file(&project.join(".cargo/config.toml"), "[alias]\n");
     write_file(&project.join(".vscode/tasks.json"), "{}\n");
     write_file(&project.join("web/.npmrc"), &format!("//registry.example.com/:_authToken={SECRET}\n"));
-    let is_git = git(&project, &["init", "-q"]) && git(&project, &["add", "-Af", ".cargo", ".vscode"]);
+    let is_git = run_git(&project, &["init", "-q"]) && run_git(&project, &["add", "-Af", ".cargo", ".vscode"]);
     if !is_there() {
         return;
     }
-    let place = Place::reading(&root, &[]);
-    assert_eq!(place.says("cat .cargo/config.toml .vscode/tasks.json").await, "[alias]\n{}\n");
-    let output = place.says("cat web/.npmrc; cp -r web copy; cat copy/.npmrc").await;
-    assert!(output.contains("Permission denied") && !output.contains(SECRET) && !place.has_copied(), "{output}");
+    let fixture = OverlayFixture::with_readable(&root, &[]);
+    assert_eq!(fixture.run_hidden("cat .cargo/config.toml .vscode/tasks.json").await, "[alias]\n{}\n");
+    let output = fixture.run_hidden("cat web/.npmrc; cp -r web copy; cat copy/.npmrc").await;
+    assert!(
+        output.contains("Permission denied") && !output.contains(SECRET) && !fixture.has_copied_secret(),
+        "{output}"
+    );
     if !is_git {
         return report_skipped("git is missing");
     }
     let commit = "git -c user.name=a -c user.email=a@b commit -qm one && git log --format=%s";
-    assert_eq!(place.says(commit).await, "one\n");
+    assert_eq!(fixture.run_hidden(commit).await, "one\n");
     // A token in tool settings hides the objects of git, too.
     write_file(&project.join(".cargo/config.toml"), &format!("[registries.x]\ntoken = \"{SECRET}\"\n"));
-    let output = place.says("cat .cargo/config.toml; git log --format=%s").await;
+    let output = fixture.run_hidden("cat .cargo/config.toml; git log --format=%s").await;
     assert!(!output.contains(SECRET) && !output.contains("one\n"), "{output}");
 }
 
@@ -233,20 +240,21 @@ async fn r30_the_setting_opens_exactly_the_named_paths() {
     ] {
         write_file(&root.join(path), text);
     }
-    let place = Place::reading(
+    let fixture = OverlayFixture::with_readable(
         &root,
         &["elsewhere/lib", "home/.netrc", "project/.env", "elsewhere/none", "home/.aye/credentials.toml", "home/.aye"],
     );
-    let output = place.says("cat ~/.netrc .env ../elsewhere/lib/code.rs; ls -A ~ ../elsewhere").await;
+    let output = fixture.run_hidden("cat ~/.netrc .env ../elsewhere/lib/code.rs; ls -A ~ ../elsewhere").await;
     assert!(output.starts_with("namedopenedcode"), "{output}");
     assert!(output.contains(".netrc\n") && !output.contains(".ssh") && !output.contains("other.txt"), "{output}");
-    let output = place
-        .says(
+    let output = fixture
+        .run_hidden(
             "cat sub/.env ../elsewhere/lib/.env ../elsewhere/lib/.git/config ../elsewhere/other.txt ~/.aye/* ~/.aye/credentials.toml ~/.ssh/* ~/.aye/*",
         )
         .await;
     assert!(!output.contains(SECRET), "{output}");
-    let output = place.says("echo x > ../elsewhere/lib/code.rs; echo x > ~/.netrc; rm -f ~/.netrc; cat ~/.netrc").await;
+    let output =
+        fixture.run_hidden("echo x > ../elsewhere/lib/code.rs; echo x > ~/.netrc; rm -f ~/.netrc; cat ~/.netrc").await;
     assert!(
         output.ends_with("named")
             && output.matches("ermission denied").count() + output.matches("ead-only").count() >= 2,
@@ -262,29 +270,30 @@ async fn r30_content_copied_by_an_approved_command_is_not_rehearsed_content() {
         return;
     }
     write_file(&root.join("project/.env"), SECRET);
-    let place = Place::reading(&root, &[]);
-    let is_rehearsed = |play: &Rehearsal, name: &str| play.has_only_rehearsed_content(&play.locate(name).unwrap());
-    let written = place.play.locate("written.env").unwrap();
-    place.play.write_whole(&written, None, b"KEY=made\n").unwrap();
+    let fixture = OverlayFixture::with_readable(&root, &[]);
+    let is_rehearsed =
+        |rehearsal: &Rehearsal, name: &str| rehearsal.has_only_rehearsed_content(&rehearsal.locate(name).unwrap());
+    let written = fixture.rehearsal.locate("written.env").unwrap();
+    fixture.rehearsal.write_whole(&written, None, b"KEY=made\n").unwrap();
     // Without approval there is nothing sensitive to copy.
-    place.runs("cp .env a.env; echo KEY=made > made.env", View::Hidden).await;
-    assert!(!place.has_copied() && is_rehearsed(&place.play, "made.env"));
-    place.runs("cp .env copy.env", View::Live).await;
-    assert!(place.has_copied());
+    fixture.run("cp .env a.env; echo KEY=made > made.env", View::Hidden).await;
+    assert!(!fixture.has_copied_secret() && is_rehearsed(&fixture.rehearsal, "made.env"));
+    fixture.run("cp .env copy.env", View::Live).await;
+    assert!(fixture.has_copied_secret());
     for name in ["copy.env", "made.env"] {
-        assert!(!is_rehearsed(&place.play, name), "{name}");
+        assert!(!is_rehearsed(&fixture.rehearsal, name), "{name}");
     }
-    assert!(is_rehearsed(&place.play, "written.env"));
+    assert!(is_rehearsed(&fixture.rehearsal, "written.env"));
     // The resumed session.
-    let again = Place::reading(&root, &[]);
-    assert!(!is_rehearsed(&again.play, "copy.env"));
-    again.runs("cp copy.env more.env", View::Hidden).await;
-    assert!(!is_rehearsed(&again.play, "more.env"));
+    let again = OverlayFixture::with_readable(&root, &[]);
+    assert!(!is_rehearsed(&again.rehearsal, "copy.env"));
+    again.run("cp copy.env more.env", View::Hidden).await;
+    assert!(!is_rehearsed(&again.rehearsal, "more.env"));
     // A new overlay keeps nothing of the discarded one.
-    discard_overlay(again.play.overlay_folder()).await;
-    let fresh = Place::reading(&root, &[]);
-    fresh.runs("echo KEY=made > made.env", View::Hidden).await;
-    assert!(is_rehearsed(&fresh.play, "made.env"));
+    discard_overlay(again.rehearsal.overlay_folder()).await;
+    let fresh = OverlayFixture::with_readable(&root, &[]);
+    fresh.run("echo KEY=made > made.env", View::Hidden).await;
+    assert!(is_rehearsed(&fresh.rehearsal, "made.env"));
 }
 
 #[tokio::test]
@@ -301,10 +310,10 @@ async fn r13_rule_opens_exactly_the_named_file() {
     }
     fs::hard_link(project.join("two.env"), project.join("plain")).unwrap();
     std::os::unix::fs::symlink(".env.local", project.join("way.env")).unwrap();
-    let place = Place::reading(&root, &[]);
+    let fixture = OverlayFixture::with_readable(&root, &[]);
     let output_with = async |command: &str, named: &str| {
         let line = command_line(command, &project);
-        place.shell.run_with_open_files(&line, &[PathBuf::from(named)], &|_| {}).await.unwrap().output
+        fixture.shell.run_with_open_files(&line, &[PathBuf::from(named)], &|_| {}).await.unwrap().output
     };
     let output = output_with("cat .env .env.local two.env plain ~/.netrc", ".env").await;
     assert!(output.contains(&format!("{SECRET} project/.env\n")), "{output}");
@@ -319,5 +328,5 @@ async fn r13_rule_opens_exactly_the_named_file() {
         assert!(!output.contains(SECRET), "{command}: {output}");
     }
     // The next command sees nothing of it.
-    assert!(!place.says("cat .env").await.contains(SECRET));
+    assert!(!fixture.run_hidden("cat .env").await.contains(SECRET));
 }

@@ -3,7 +3,7 @@
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::Service;
-use crate::support::terminal_session::{calls_after, says};
+use crate::support::terminal_session::{calls_answer_after, text_answer};
 use aye::chat::{Entry, Outcome};
 use aye::project::sandbox::{SandboxSupport, kernel_support};
 use serde_json::{Value, json};
@@ -32,9 +32,9 @@ impl Judged {
 }
 
 /// A project with these files, and a home.
-fn project(files: &[(&str, &str)]) -> Arc<Folder> {
-    let setup = files.iter().fold(Setup::new(&[]), |setup, (path, text)| setup.has(path, text));
-    setup.place
+fn create_project(files: &[(&str, &str)]) -> Arc<Folder> {
+    let setup = files.iter().fold(Setup::new(&[]), |setup, (path, text)| setup.with_file(path, text));
+    setup.root
 }
 
 /// Returns the verdict and outcome of every call that the model makes in this mode, and everything sent to the model.
@@ -51,17 +51,17 @@ fn judge_with(
 ) -> (Vec<Judged>, String) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut answers: Vec<_> =
-        calls.iter().map(|call| calls_after(Duration::ZERO, std::slice::from_ref(call))).collect();
-    answers.push(says("Done."));
+        calls.iter().map(|call| calls_answer_after(Duration::ZERO, std::slice::from_ref(call))).collect();
+    answers.push(text_answer("Done."));
     let service = runtime.block_on(Service::start(answers));
-    let all = ["-p", "go", "--base-url", &service.base_url, "--model", "m"];
-    let all = [&all[..], arguments].concat();
-    let mut setup = Setup::again(place, &all);
+    let flags = ["-p", "go", "--base-url", &service.base_url, "--model", "m"];
+    let flags = [&flags[..], arguments].concat();
+    let mut setup = Setup::with_home(place, &flags);
     if let Some(home) = home {
         setup = setup.env("AYE_HOME", home.to_str().unwrap());
     }
-    let (out, err, _) = setup.print("");
-    let log = session(place.path()).unwrap_or_else(|| panic!("no session: {out}{err}"));
+    let (out, err, _) = setup.run_piped("");
+    let log = find_session_file(place.path()).unwrap_or_else(|| panic!("no session: {out}{err}"));
     let entries = aye::store::read(&log).unwrap().entries;
     std::fs::remove_file(log).unwrap();
     let outcomes = entries.iter().filter_map(|entry| match entry {
@@ -81,17 +81,17 @@ fn judge_with(
 
 /// Checks the verdict on each of these calls.
 fn check(judged: &[Judged], expected: &str, mode: &str, calls: &[(&str, Value)]) {
-    let wrong: Vec<String> = judged
+    let failures: Vec<String> = judged
         .iter()
         .zip(calls)
         .filter(|(judged, _)| judged.verdict != expected)
         .map(|(judged, (tool, arguments))| format!("{mode}: {tool} {arguments}: {judged:?}"))
         .collect();
-    assert!(wrong.is_empty(), "not {expected}: {wrong:#?}");
+    assert!(failures.is_empty(), "not {expected}: {failures:#?}");
 }
 
 /// The only session below the folder.
-fn session(folder: &Path) -> Option<PathBuf> {
+fn find_session_file(folder: &Path) -> Option<PathBuf> {
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -107,11 +107,11 @@ fn session(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-fn read(path: &Path) -> (&'static str, Value) {
+fn read_call(path: &Path) -> (&'static str, Value) {
     ("read_file", json!({ "path": path }))
 }
 
-fn bash(command: &str) -> (&'static str, Value) {
+fn bash_call(command: &str) -> (&'static str, Value) {
     ("bash_exec", json!({ "command": command }))
 }
 
@@ -127,8 +127,8 @@ fn store_key(config: &Path) {
 #[test]
 fn r14_no_mode_discloses_own_keys_wherever_the_folder_is() {
     for mode in ["plan", "ask", "auto", "full"] {
-        let place = project(&[]);
-        let base = place.path().canonicalize().unwrap();
+        let root = create_project(&[]);
+        let base = root.path().canonicalize().unwrap();
         // The folder of settings is a link, and its name says nothing.
         let real = base.join("dotfiles/settings");
         store_key(&real);
@@ -139,18 +139,18 @@ fn r14_no_mode_discloses_own_keys_wherever_the_folder_is() {
         std::fs::hard_link(real.join("credentials.toml"), base.join("project/notes.txt")).unwrap();
         let file = real.join("credentials.toml");
         let calls = [
-            read(&file),
-            read(&home.join("config/credentials.toml")),
-            read(Path::new("linked/credentials.toml")),
-            read(Path::new("../dotfiles/./settings//credentials.toml")),
-            read(Path::new("/proc/self/cwd/linked/credentials.toml")),
-            read(Path::new("notes.txt")),
-            bash(&format!("cat {}", file.display())),
-            bash(&format!("base64 < {}", file.display())),
-            bash("tac notes.txt"),
+            read_call(&file),
+            read_call(&home.join("config/credentials.toml")),
+            read_call(Path::new("linked/credentials.toml")),
+            read_call(Path::new("../dotfiles/./settings//credentials.toml")),
+            read_call(Path::new("/proc/self/cwd/linked/credentials.toml")),
+            read_call(Path::new("notes.txt")),
+            bash_call(&format!("cat {}", file.display())),
+            bash_call(&format!("base64 < {}", file.display())),
+            bash_call("tac notes.txt"),
             ("search_text", json!({ "pattern": "sk-", "path": "linked/credentials.toml" })),
         ];
-        let (judged, sent) = judge(&place, Some(&home), mode, &calls);
+        let (judged, sent) = judge(&root, Some(&home), mode, &calls);
         check(&judged, "refuse", mode, &calls);
         assert!(!sent.contains(KEY), "{mode}");
     }
@@ -158,8 +158,8 @@ fn r14_no_mode_discloses_own_keys_wherever_the_folder_is() {
 
 #[test]
 fn r14_no_mode_writes_own_settings_wherever_the_folder_is() {
-    let place = project(&[("a.txt", "x\n")]);
-    let base = place.path().canonicalize().unwrap();
+    let root = create_project(&[("a.txt", "x\n")]);
+    let base = root.path().canonicalize().unwrap();
     let home = base.join("moved");
     std::fs::create_dir_all(home.join("config")).unwrap();
     symlink(home.join("config"), base.join("project/linked")).unwrap();
@@ -168,14 +168,14 @@ fn r14_no_mode_writes_own_settings_wherever_the_folder_is() {
     let calls = [
         ("write_file", json!({ "path": file, "content": wide })),
         ("write_file", json!({ "path": "linked/config.toml", "content": wide })),
-        bash(&format!("echo x > {file}")),
-        bash("cat a.txt >> linked/config.toml"),
-        bash("no-such-program > linked/rules.toml"),
-        bash(&format!("tee {file} < a.txt")),
-        bash("cp a.txt linked/config.toml"),
-        bash("sort a.txt -o linked/config.toml"),
+        bash_call(&format!("echo x > {file}")),
+        bash_call("cat a.txt >> linked/config.toml"),
+        bash_call("no-such-program > linked/rules.toml"),
+        bash_call(&format!("tee {file} < a.txt")),
+        bash_call("cp a.txt linked/config.toml"),
+        bash_call("sort a.txt -o linked/config.toml"),
     ];
-    let (judged, _) = judge(&place, Some(&home), "full", &calls);
+    let (judged, _) = judge(&root, Some(&home), "full", &calls);
     check(&judged, "refuse", "full", &calls);
     assert!(!home.join("config/config.toml").exists() && !home.join("config/rules.toml").exists());
 }
@@ -183,20 +183,20 @@ fn r14_no_mode_writes_own_settings_wherever_the_folder_is() {
 #[test]
 fn r13_full_mode_asks_before_reading_sensitive_files() {
     let calls = [
-        bash("cat .env"),
-        read(Path::new(".env")),
-        read(Path::new("linked")),
-        bash("no-such-program .env"),
-        bash("no-such-program < .env"),
-        bash("no-such-program < \"$SOMEWHERE\""),
+        bash_call("cat .env"),
+        read_call(Path::new(".env")),
+        read_call(Path::new("linked")),
+        bash_call("no-such-program .env"),
+        bash_call("no-such-program < .env"),
+        bash_call("no-such-program < \"$SOMEWHERE\""),
         ("list_files", json!({ "path": ".git" })),
-        read(Path::new("/etc/shadow")),
-        bash("cat /etc/shadow"),
+        read_call(Path::new("/etc/shadow")),
+        bash_call("cat /etc/shadow"),
     ];
     for mode in ["auto", "full"] {
-        let place = project(&[(".env", "KEY=hunter2\n"), (".git/config", "")]);
-        symlink(".env", place.path().join("project/linked")).unwrap();
-        let (judged, sent) = judge(&place, None, mode, &calls);
+        let root = create_project(&[(".env", "KEY=hunter2\n"), (".git/config", "")]);
+        symlink(".env", root.path().join("project/linked")).unwrap();
+        let (judged, sent) = judge(&root, None, mode, &calls);
         check(&judged, "ask", mode, &calls);
         assert!(!sent.contains("hunter2"), "{mode}");
     }
@@ -206,11 +206,11 @@ fn r13_full_mode_asks_before_reading_sensitive_files() {
 fn r13_rule_for_exactly_one_sensitive_file_allows_reading_it() {
     let rule = "[[rule]]\nverdict = \"allow\"\ntool = \"read_file\"\npath = \"";
     for (path, expected) in [(".env", "allow"), (".env*", "ask"), ("**", "ask"), ("docs/.env", "ask")] {
-        let place = project(&[(".env", "KEY=hunter2\n")]);
-        let config = place.path().join("home/aye/config");
+        let root = create_project(&[(".env", "KEY=hunter2\n")]);
+        let config = root.path().join("home/aye/config");
         std::fs::create_dir_all(&config).unwrap();
         std::fs::write(config.join("rules.toml"), format!("{rule}{path}\"\n")).unwrap();
-        let (judged, sent) = judge(&place, None, "ask", &[read(Path::new(".env"))]);
+        let (judged, sent) = judge(&root, None, "ask", &[read_call(Path::new(".env"))]);
         assert_eq!(judged[0].verdict, expected, "{path}: {judged:?}");
         assert_eq!(sent.contains("hunter2"), expected == "allow", "{path}");
     }
@@ -218,21 +218,21 @@ fn r13_rule_for_exactly_one_sensitive_file_allows_reading_it() {
 
 /// A project with secrets of many kinds, and a rule file.
 fn project_with_rules(paths: &[&str]) -> Arc<Folder> {
-    let place = project(&[
+    let root = create_project(&[
         (".env", "KEY=hunter2\n"),
         (".env.local", "KEY=hunter3\n"),
         ("two.env", "KEY=hunter4\n"),
         ("a.txt", "plain\n"),
     ]);
-    let config = place.path().join("home/aye/config");
+    let config = root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     let rules: Vec<String> =
         paths.iter().map(|path| format!("[[rule]]\nverdict = \"allow\"\npath = \"{path}\"\n")).collect();
     std::fs::write(config.join("rules.toml"), rules.concat()).unwrap();
-    let project = place.path().join("project");
+    let project = root.path().join("project");
     symlink(".env", project.join("link")).unwrap();
     std::fs::hard_link(project.join("two.env"), project.join("hard")).unwrap();
-    place
+    root
 }
 
 #[test]
@@ -240,35 +240,35 @@ fn r13_rule_for_exactly_one_sensitive_file_allows_commands_to_read_it() {
     if !crate::sandbox_escapes::is_there() {
         return;
     }
-    let allowed = [bash("cat .env"), bash("grep -n KEY .env a.txt"), bash("head -c 20 < .env | wc -c")];
+    let allowed = [bash_call("cat .env"), bash_call("grep -n KEY .env a.txt"), bash_call("head -c 20 < .env | wc -c")];
     let asked = [
-        bash("cat .env .env.local"),
-        bash("cat .e*"),
-        bash("cat ./.env"),
-        bash("cat link"),
-        bash("grep -r KEY ."),
-        bash("sort -o .env .env"),
-        bash("cat .env > copy"),
-        bash("cat two.env"),
-        bash("cat hard"),
-        bash("git show HEAD:.env"),
-        bash("no-such-program .env"),
+        bash_call("cat .env .env.local"),
+        bash_call("cat .e*"),
+        bash_call("cat ./.env"),
+        bash_call("cat link"),
+        bash_call("grep -r KEY ."),
+        bash_call("sort -o .env .env"),
+        bash_call("cat .env > copy"),
+        bash_call("cat two.env"),
+        bash_call("cat hard"),
+        bash_call("git show HEAD:.env"),
+        bash_call("no-such-program .env"),
     ];
     for mode in ["ask", "auto", "full"] {
-        let place = project_with_rules(&[".env", "two.env"]);
-        let (judged, sent) = judge(&place, None, mode, &allowed);
+        let root = project_with_rules(&[".env", "two.env"]);
+        let (judged, sent) = judge(&root, None, mode, &allowed);
         check(&judged, "allow", mode, &allowed);
         let texts: Vec<&str> = judged.iter().map(Judged::text).collect();
         assert_eq!(texts, ["KEY=hunter2\nexit 0", ".env:1:KEY=hunter2\nexit 0", "12\nexit 0"]);
         assert!(sent.contains("hunter2") && judged[0].why.contains("your rules for the files it reads"));
-        let (judged, sent) = judge(&place, None, mode, &asked);
+        let (judged, sent) = judge(&root, None, mode, &asked);
         check(&judged, "ask", mode, &asked);
         assert!(!sent.contains("hunter"), "{mode}: {sent}");
-        let (judged, sent) = judge(&place, None, "plan", &allowed);
+        let (judged, sent) = judge(&root, None, "plan", &allowed);
         check(&judged, "refuse", "plan", &allowed);
         assert!(!sent.contains("hunter"), "{sent}");
-        let place = project_with_rules(&[".env*", "**"]);
-        let (judged, _) = judge(&place, None, mode, &allowed);
+        let root = project_with_rules(&[".env*", "**"]);
+        let (judged, _) = judge(&root, None, mode, &allowed);
         check(&judged, "ask", mode, &allowed);
     }
 }
@@ -278,9 +278,15 @@ fn r13_dry_run_applies_rules_for_sensitive_files_as_live() {
     if !crate::sandbox_escapes::is_there() || !crate::overlay_sandbox_escapes::is_there() {
         return;
     }
-    let place = project_with_rules(&[".env", "two.env"]);
-    let calls = [bash("cat .env"), bash("cat .env .env.local"), bash("cat .e*"), bash("cat link"), bash("cat two.env")];
-    let (judged, sent) = judge_with(&place, None, &["--dry-run"], &calls);
+    let root = project_with_rules(&[".env", "two.env"]);
+    let calls = [
+        bash_call("cat .env"),
+        bash_call("cat .env .env.local"),
+        bash_call("cat .e*"),
+        bash_call("cat link"),
+        bash_call("cat two.env"),
+    ];
+    let (judged, sent) = judge_with(&root, None, &["--dry-run"], &calls);
     let verdicts: Vec<&str> = judged.iter().map(|judged| judged.verdict.as_str()).collect();
     assert_eq!(verdicts, ["rehearse", "withhold", "withhold", "withhold", "withhold"], "{judged:?}");
     assert!(sent.contains("KEY=hunter2"), "{judged:?}");
@@ -290,33 +296,33 @@ fn r13_dry_run_applies_rules_for_sensitive_files_as_live() {
 #[test]
 fn r20_full_mode_asks_before_writes_to_files_that_other_programs_execute() {
     let calls = [
-        bash("no-such-program > .git/hooks/pre-commit"),
-        bash("no-such-program 2>> .git/config"),
-        bash("cargo build &> .envrc"),
-        bash("cargo build 2> ~/.bashrc"),
-        bash("no-such-program > \"$SOMEWHERE\""),
-        bash("git config core.hooksPath hooks"),
+        bash_call("no-such-program > .git/hooks/pre-commit"),
+        bash_call("no-such-program 2>> .git/config"),
+        bash_call("cargo build &> .envrc"),
+        bash_call("cargo build 2> ~/.bashrc"),
+        bash_call("no-such-program > \"$SOMEWHERE\""),
+        bash_call("git config core.hooksPath hooks"),
         ("write_file", json!({ "path": ".git/hooks/pre-commit", "content": "x" })),
         ("edit_file", json!({ "path": ".envrc", "old_text": "a", "new_text": "b" })),
     ];
     for mode in ["auto", "full"] {
-        let place = project(&[(".envrc", "a\n")]);
-        let (judged, _) = judge(&place, None, mode, &calls);
+        let root = create_project(&[(".envrc", "a\n")]);
+        let (judged, _) = judge(&root, None, mode, &calls);
         check(&judged, "ask", mode, &calls);
     }
 }
 
 #[test]
 fn r20_full_mode_asks_before_a_command_changes_the_system() {
-    let calls =
-        ["date -s 12:00", "hostname other", "git config --global user.name x", "pip install x", "apt update"].map(bash);
-    let (judged, _) = judge(&project(&[]), None, "full", &calls);
+    let calls = ["date -s 12:00", "hostname other", "git config --global user.name x", "pip install x", "apt update"]
+        .map(bash_call);
+    let (judged, _) = judge(&create_project(&[]), None, "full", &calls);
     check(&judged, "ask", "full", &calls);
 }
 
 #[test]
 fn r20_full_mode_runs_unlisted_programs_only_without_network() {
-    let calls = [bash("bash tools/x.sh"), bash("touch made")];
+    let calls = [bash_call("bash tools/x.sh"), bash_call("touch made")];
     let is_supported = matches!(kernel_support(), SandboxSupport::Supported { .. });
     for (shell, expected) in [
         ("", if is_supported { "allow" } else { "ask" }),
@@ -324,11 +330,11 @@ fn r20_full_mode_runs_unlisted_programs_only_without_network() {
         ("sandbox = false", "ask"),
         ("sockets = true", "ask"),
     ] {
-        let place = project(&[("tools/x.sh", "echo ran\n")]);
-        let config = place.path().join("home/aye/config");
+        let root = create_project(&[("tools/x.sh", "echo ran\n")]);
+        let config = root.path().join("home/aye/config");
         std::fs::create_dir_all(&config).unwrap();
         std::fs::write(config.join("config.toml"), format!("[shell]\n{shell}\n")).unwrap();
-        let (judged, _) = judge(&place, None, "full", &calls);
+        let (judged, _) = judge(&root, None, "full", &calls);
         assert_eq!(judged[0].verdict, expected, "{shell}: {judged:?}");
         assert!(expected == "allow" || judged[0].why.contains("network access"), "{judged:?}");
         assert_eq!(judged[1].verdict, "allow", "{shell}: {judged:?}");
@@ -340,16 +346,16 @@ fn r24_a_file_with_several_names_is_written_only_with_a_prompt_that_says_so() {
     let calls = [
         ("write_file", json!({ "path": "one.txt", "content": "new\n" })),
         ("edit_file", json!({ "path": "one.txt", "old_text": "old", "new_text": "new" })),
-        bash("echo new >> one.txt"),
-        bash("no-such-program > one.txt"),
-        bash("tee one.txt < a.txt"),
-        bash("cp a.txt one.txt"),
+        bash_call("echo new >> one.txt"),
+        bash_call("no-such-program > one.txt"),
+        bash_call("tee one.txt < a.txt"),
+        bash_call("cp a.txt one.txt"),
     ];
     for mode in ["auto", "full"] {
-        let place = project(&[("one.txt", "old\n"), ("a.txt", "x\n")]);
-        let base = place.path();
+        let root = create_project(&[("one.txt", "old\n"), ("a.txt", "x\n")]);
+        let base = root.path();
         std::fs::hard_link(base.join("project/one.txt"), base.join("home/elsewhere.txt")).unwrap();
-        let (judged, _) = judge(&place, None, mode, &calls);
+        let (judged, _) = judge(&root, None, mode, &calls);
         check(&judged, "ask", mode, &calls);
         for (judged, (_, arguments)) in judged.iter().zip(&calls) {
             let is_named = judged.why.contains("hard link: one.txt (2 names)");
@@ -363,12 +369,12 @@ fn r23_lines_of_a_file_of_any_size_are_read() {
     let line = "x".repeat(92);
     let text: String = (1..=420_000).map(|at| format!("{at:>6} {line}\n")).collect();
     assert!(text.len() > 40_000_000);
-    let place = project(&[("big.log", &text)]);
+    let root = create_project(&[("big.log", &text)]);
     let calls = [
         ("read_file", json!({ "path": "big.log", "start_line": 5, "end_line": 10 })),
         ("read_file", json!({ "path": "big.log", "start_line": 419_999, "end_line": 500_000 })),
     ];
-    let (judged, _) = judge(&place, None, "ask", &calls);
+    let (judged, _) = judge(&root, None, "ask", &calls);
     assert!(judged[0].text().starts_with("5\t     5 xx"), "{judged:?}");
     assert!(judged[0].text().contains("\n10\t    10 xx"), "{judged:?}");
     assert!(judged[0].text().contains("[lines 5-10 of 420000; go on with start_line 11]"), "{judged:?}");
@@ -379,11 +385,11 @@ fn r23_lines_of_a_file_of_any_size_are_read() {
 fn r32_a_name_with_a_line_break_and_an_escape_is_read_and_shown_escaped() {
     let name = "a\nb\u{1b}[31m.txt";
     let calls = [
-        read(Path::new(name)),
-        read(Path::new("a\\nb\\u{1b}[31m.txt")),
+        read_call(Path::new(name)),
+        read_call(Path::new("a\\nb\\u{1b}[31m.txt")),
         ("write_file", json!({ "path": name, "content": "two\n" })),
     ];
-    let (judged, _) = judge(&project(&[(name, "one\n")]), None, "full", &calls);
+    let (judged, _) = judge(&create_project(&[(name, "one\n")]), None, "full", &calls);
     assert_eq!(judged[0].text(), "1\tone\n");
     assert_eq!(judged[1].text(), "1\tone\n", "the escaped name works too");
     assert_eq!(judged[2].text(), "a\\nb\\u{1b}[31m.txt: +1 −1");
@@ -392,11 +398,11 @@ fn r32_a_name_with_a_line_break_and_an_escape_is_read_and_shown_escaped() {
 #[test]
 fn r20_full_mode_runs_what_it_documents() {
     let calls = [
-        bash("cat a.txt"),
-        bash("echo x > new.txt"),
+        bash_call("cat a.txt"),
+        bash_call("echo x > new.txt"),
         ("write_file", json!({ "path": "a.txt", "content": "two\n" })),
         ("list_files", json!({ "path": "/usr/share" })),
     ];
-    let (judged, _) = judge(&project(&[("a.txt", "one\n")]), None, "full", &calls);
+    let (judged, _) = judge(&create_project(&[("a.txt", "one\n")]), None, "full", &calls);
     check(&judged, "allow", "full", &calls);
 }

@@ -24,7 +24,7 @@ pub fn run_print(base: &str, environment: &[(&str, &str)]) -> (String, String, i
     let profile =
         format!("[profiles.way]\nbase_url = \"{base}\"\nkey_env = \"WAY\"\nmodel = \"m\"\nidle_seconds = 3\n");
     write_settings(&setup, &profile);
-    let (out, err, code) = setup.print("");
+    let (out, err, code) = setup.run_piped("");
     for secret in [KEY, PASSWORD] {
         assert!(!err.contains(secret) && !out.contains(secret), "{err}");
     }
@@ -57,10 +57,10 @@ fn connect_to(shown: ServerCertificate, environment: &[(&str, &str)]) -> (String
     let err = err.replace(&service.port.to_string(), "PORT");
     // The provider sees the end of the connection a moment later.
     let end = Instant::now() + PATIENCE;
-    while service.heard.lock().unwrap().is_empty() && Instant::now() < end {
+    while service.requests.lock().unwrap().is_empty() && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let received = service.heard.lock().unwrap().clone();
+    let received = service.requests.lock().unwrap().clone();
     (err, received)
 }
 
@@ -68,11 +68,11 @@ fn connect_to(shown: ServerCertificate, environment: &[(&str, &str)]) -> (String
 fn r42_provider_with_a_certificate_of_a_known_authority_is_trusted() {
     let authority = Authority::new();
     let roots = authority_file(&authority.pem);
-    let own = [("SSL_CERT_FILE", roots.path().to_str().unwrap())];
+    let environment = [("SSL_CERT_FILE", roots.path().to_str().unwrap())];
     let service = TlsService::start(authority.issue_certificate("localhost", 2090), stream_reply("hello"));
-    let (out, err, code) = run_print(&format!("https://localhost:{}/v1", service.port), &own);
+    let (out, err, code) = run_print(&format!("https://localhost:{}/v1", service.port), &environment);
     assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0));
-    let received = service.heard.lock().unwrap();
+    let received = service.requests.lock().unwrap();
     assert!(received[0].contains(&format!("Bearer {KEY}")), "{received:?}");
 }
 
@@ -80,24 +80,24 @@ fn r42_provider_with_a_certificate_of_a_known_authority_is_trusted() {
 fn r42_untrusted_provider_receives_nothing_and_the_error_names_the_reason() {
     let authority = Authority::new();
     let roots = authority_file(&authority.pem);
-    let own = [("SSL_CERT_FILE", roots.path().to_str().unwrap())];
+    let variables = [("SSL_CERT_FILE", roots.path().to_str().unwrap())];
     let stranger = "aye: Cannot trust https://127.0.0.1:PORT: its certificate is not signed by an authority that this \
                     machine trusts. If it is yours, name a file with it, or with that of its authority, in `ca_file` of \
                     the profile or in SSL_CERT_FILE.\n";
     // Without a file of authorities the bundled ones apply, so this is not the error about missing authorities.
     for (shown, environment, expected) in [
-        (ServerCertificate::self_signed("127.0.0.1"), &own[..], stranger),
+        (ServerCertificate::self_signed("127.0.0.1"), &variables[..], stranger),
         (ServerCertificate::self_signed("127.0.0.1"), &[], stranger),
         (authority.issue_certificate("127.0.0.1", 2090), &[], stranger),
         (authority.issue_certificate("127.0.0.1", 2090), &no_authorities(), stranger),
         (
             authority.issue_certificate("model.example.test", 2090),
-            &own,
+            &variables,
             "aye: Cannot trust https://127.0.0.1:PORT: its certificate is for model.example.test, not for 127.0.0.1.\n",
         ),
         (
             authority.issue_certificate("127.0.0.1", 2001),
-            &own,
+            &variables,
             "aye: Cannot trust https://127.0.0.1:PORT: its certificate expired on 2001-01-01. Check the clock of this \
              machine.\n",
         ),
@@ -148,14 +148,14 @@ fn a_certificate_made_as_an_authority_is_accepted_if_the_user_named_exactly_it()
     assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0));
     let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
     write_settings(&setup, &format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nca_file = \"{path}\"\n"));
-    assert_eq!(setup.print(""), ("hello\n".to_owned(), String::new(), 0));
+    assert_eq!(setup.run_piped(""), ("hello\n".to_owned(), String::new(), 0));
 }
 
 #[test]
 fn no_other_certificate_made_as_an_authority_is_accepted() {
     let (another, pem) = ServerCertificate::self_signed_authority("127.0.0.1", 2090);
     let named = authority_file(&pem);
-    let own = [("SSL_CERT_FILE", named.path().to_str().unwrap())];
+    let variables = [("SSL_CERT_FILE", named.path().to_str().unwrap())];
     let elsewhere = ServerCertificate::self_signed_authority("model.example.test", 2090);
     let expired = ServerCertificate::self_signed_authority("127.0.0.1", 2001);
     let (elsewhere_file, expired_file) = (authority_file(&elsewhere.1), authority_file(&expired.1));
@@ -164,7 +164,7 @@ fn no_other_certificate_made_as_an_authority_is_accepted() {
         // Another certificate of the same name.
         (
             ServerCertificate::self_signed_authority("127.0.0.1", 2090).0,
-            &own[..],
+            &variables[..],
             "its certificate is a CA certificate.",
         ),
         (another, &[], "its certificate is a CA certificate."),
@@ -231,7 +231,7 @@ fn r47_unencrypted_network_address_warns_and_uses_the_proxy_unless_excluded() {
 fn r42_no_redirect_is_followed_and_its_target_is_reported() {
     let connections = Arc::new(Mutex::new(0));
     let count = connections.clone();
-    let other = serve_connections(move |mut socket| {
+    let other_port = serve_connections(move |mut socket| {
         *count.lock().unwrap() += 1;
         read_request(&mut socket);
         let _ = socket.write_all(&stream_reply("stolen"));
@@ -251,7 +251,7 @@ fn r42_no_redirect_is_followed_and_its_target_is_reported() {
         assert!(!err.contains("hunter2") && !err.contains("token"), "{err}");
         assert_eq!(*asked.lock().unwrap(), 1, "{err}");
     };
-    let to = format!("http://127.0.0.1:{other}");
+    let to = format!("http://127.0.0.1:{other_port}");
     for status in [301, 302, 303, 307, 308] {
         check(
             status,
@@ -259,9 +259,13 @@ fn r42_no_redirect_is_followed_and_its_target_is_reported() {
             &format!("its new address is {to}. The redirect was not followed"),
         );
     }
-    check(308, &format!("location: //localhost:{other}/v1\r\n"), &format!("http://localhost:{other}"));
+    check(308, &format!("location: //localhost:{other_port}/v1\r\n"), &format!("http://localhost:{other_port}"));
     check(302, "location: https://login.example.test/?token=a\r\n", "https://login.example.test. ");
-    check(307, &format!("location: http://me:hunter2@localhost:{other}/\r\n"), &format!("http://localhost:{other}"));
+    check(
+        307,
+        &format!("location: http://me:hunter2@localhost:{other_port}/\r\n"),
+        &format!("http://localhost:{other_port}"),
+    );
     check(307, "location: /v2/chat/completions\r\n", "http://127.0.0.1:OWN");
     for location in ["", "location: \r\n", "location: http://\r\n", "location: javascript:alert(1)\r\n"] {
         check(302, location, "");
@@ -281,14 +285,14 @@ fn r57_no_connection_is_made_before_the_first_message() {
     inotify::add_watch(&watch, roots.path(), inotify::WatchFlags::CLOSE_NOWRITE).unwrap();
     let mut program = setup.env("SSL_CERT_FILE", roots.path().to_str().unwrap()).start();
     program.until("ask mode");
-    program.types("good day");
+    program.type_text("good day");
     program.until("good day");
-    program.until_that("the authorities are read", |_| rustix::io::read(&watch, &mut [0; 64]).is_ok());
+    program.until_condition("the authorities are read", |_| rustix::io::read(&watch, &mut [0; 64]).is_ok());
     program.wait_ms(300);
     assert_eq!(service.connection_count(), 0, "the program connected before Enter");
     // The authorities were read in advance, so the file is no longer needed.
     roots.close().unwrap();
-    program.keys("\r");
+    program.press_keys("\r");
     program.until("hello to you");
     assert_eq!(service.connection_count(), 1);
 }

@@ -4,7 +4,7 @@
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::terminal_session::say;
+use crate::support::terminal_session::submit_message;
 use crate::support::time_limits::{is_within_limit, try_three_times};
 use serde_json::json;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -38,15 +38,15 @@ struct Wait {
 }
 
 impl Wait {
-    fn new(what: &'static str, base_url: String, shows: &'static str) -> Self {
+    fn new(description: &'static str, base_url: String, shows: &'static str) -> Self {
         let port = reqwest::Url::parse(&base_url).unwrap().port().unwrap();
         let (other, more) = (None, "model = \"m\"\n");
-        Self { what, base_url, other, more, shows, partial: "", port, _provider: Vec::new() }
+        Self { what: description, base_url, other, more, shows, partial: "", port, _provider: Vec::new() }
     }
 
-    fn with_answer(runtime: &Runtime, what: &'static str, answer: Answer, shows: &'static str) -> Self {
+    fn with_answer(runtime: &Runtime, description: &'static str, answer: Answer, shows: &'static str) -> Self {
         let service = runtime.block_on(Service::start_strict([answer]));
-        let wait = Self::new(what, service.base_url.clone(), shows);
+        let wait = Self::new(description, service.base_url.clone(), shows);
         wait.keep_alive(service)
     }
 
@@ -56,9 +56,9 @@ impl Wait {
     }
 
     fn setup(&self, arguments: &[&str]) -> Setup {
-        let all: Vec<&str> = ["--profile", "odd"].into_iter().chain(arguments.iter().copied()).collect();
-        let setup = Setup::new(&all);
-        let config = setup.place.path().join("home/aye/config");
+        let flags: Vec<&str> = ["--profile", "odd"].into_iter().chain(arguments.iter().copied()).collect();
+        let setup = Setup::new(&flags);
+        let config = setup.root.path().join("home/aye/config");
         std::fs::create_dir_all(&config).unwrap();
         let mut text = String::new();
         if let Some(other) = &self.other {
@@ -119,7 +119,7 @@ fn black_hole(runtime: &Runtime) -> Wait {
 }
 
 /// A provider that accepts, sends this text once a request arrives, and then neither reads nor closes.
-fn unresponsive(what: &'static str, scheme: &str, text: &'static str, shows: &'static str) -> Wait {
+fn unresponsive(description: &'static str, scheme: &str, text: &'static str, shows: &'static str) -> Wait {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -134,13 +134,13 @@ fn unresponsive(what: &'static str, scheme: &str, text: &'static str, shows: &'s
             });
         }
     });
-    Wait::new(what, format!("{scheme}://{address}/v1"), shows)
+    Wait::new(description, format!("{scheme}://{address}/v1"), shows)
 }
 
 fn half_a_call() -> Answer {
     let function = json!({ "name": "write_file", "arguments": "{\"path\": \"a.txt\", \"content\": \"half" });
     let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "function": function }] });
-    Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).then(Step::Stall)
+    Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).with_step(Step::Stall)
 }
 
 fn busy(wait: &str) -> Answer {
@@ -149,19 +149,19 @@ fn busy(wait: &str) -> Answer {
 
 /// All kinds of waits.
 fn all_waits(runtime: &Runtime) -> Vec<Wait> {
-    let stall = || Answer::default().then(Step::Stall);
+    let stall = || Answer::default().with_step(Step::Stall);
     let with = |what, answer, shows| Wait::with_answer(runtime, what, answer, shows);
     let half = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"Half a reply\\n\"}}]}\n\n";
     let mut all = vec![
         black_hole(runtime),
         unresponsive("a handshake that never ends", "https", "", "waiting for m"),
         with("no head", stall(), "waiting for m"),
-        with("a head and no event", Answer::stream().then(Step::Stall), "waiting for m"),
-        with("in a reply", Answer::stream().says("Half a reply\n").then(Step::Stall), "Half a reply"),
+        with("a head and no event", Answer::stream().with_step(Step::Stall), "waiting for m"),
+        with("in a reply", Answer::stream().text("Half a reply\n").with_step(Step::Stall), "Half a reply"),
         with("in a call", half_a_call(), "writing call: write_file"),
         with("a countdown", busy("40"), "try 2 of 5 in 3"),
         with("a wait of an hour", busy("3000"), "try 2 of 5 in 49 min"),
-        with("a silence", Answer::stream().then(Step::Stall), "timeout at 9 s"),
+        with("a silence", Answer::stream().with_step(Step::Stall), "timeout at 9 s"),
         with("another service", Answer::body(401, JSON, &[], "{}"), "fell back to second"),
         with("a list of models", stall(), "waiting for the provider"),
         unresponsive("a service that ignores the close", "http", half, "Half a reply"),
@@ -172,10 +172,10 @@ fn all_waits(runtime: &Runtime) -> Vec<Wait> {
             "a list of models" => wait.more = "",
             "in a reply" | "a service that ignores the close" => wait.partial = "Half a reply",
             "another service" => {
-                let other = runtime.block_on(Service::start_strict([stall()]));
+                let other_service = runtime.block_on(Service::start_strict([stall()]));
                 (wait.other, wait.port) =
-                    (Some(other.base_url.clone()), Wait::new("", other.base_url.clone(), "").port);
-                wait._provider.push(Box::new(other));
+                    (Some(other_service.base_url.clone()), Wait::new("", other_service.base_url.clone(), "").port);
+                wait._provider.push(Box::new(other_service));
             }
             _ => {}
         }
@@ -184,8 +184,8 @@ fn all_waits(runtime: &Runtime) -> Vec<Wait> {
 }
 
 /// Returns the content of the session file.
-fn read_session(place: &Path) -> String {
-    let mut files = std::fs::read_dir(place.join("home/aye/data/sessions")).unwrap().flatten();
+fn read_session(root: &Path) -> String {
+    let mut files = std::fs::read_dir(root.join("home/aye/data/sessions")).unwrap().flatten();
     std::fs::read_to_string(files.next().expect("there is a session").path()).unwrap()
 }
 
@@ -199,23 +199,23 @@ fn time_until(program: &mut Program, text: &str, since: Instant) -> Duration {
 fn stop_with_key(wait: &Wait, key: &str) -> Result<(), String> {
     let mut program = wait.setup(&[]).start();
     program.until("Connected to");
-    say(&mut program, "hello there");
+    submit_message(&mut program, "hello there");
     program.until(wait.shows);
     let pressed = Instant::now();
-    program.keys(key);
+    program.press_keys(key);
     let usable = time_until(&mut program, "stopped", pressed);
     let closed = wait.closes_in_time(pressed);
-    program.types("next words");
+    program.type_text("next words");
     program.until("❯ next words");
     if !is_within_limit(USABLE, usable) || !closed {
         return Err(format!("usable after {usable:?}, closed: {closed}"));
     }
-    let ends = |program: &mut Program| read_session(program.place.path()).contains("interrupted");
-    program.until_that("the end of the turn", ends);
-    let all = read_session(program.place.path());
-    assert!(all.contains("hello there"), "{}: {all}", wait.what);
-    let marked = all.contains("\"incomplete\":\"stopped\"");
-    assert!(all.contains(wait.partial) && marked != wait.partial.is_empty(), "{}: {all}", wait.what);
+    let ends = |program: &mut Program| read_session(program.root.path()).contains("interrupted");
+    program.until_condition("the end of the turn", ends);
+    let entries = read_session(program.root.path());
+    assert!(entries.contains("hello there"), "{}: {entries}", wait.what);
+    let marked = entries.contains("\"incomplete\":\"stopped\"");
+    assert!(entries.contains(wait.partial) && marked != wait.partial.is_empty(), "{}: {entries}", wait.what);
     assert!(!program.screen().contains("✗"), "{}: shown as a failure", wait.what);
     Ok(())
 }
@@ -224,11 +224,11 @@ fn stop_with_key(wait: &Wait, key: &str) -> Result<(), String> {
 fn exit_with_ctrl_c(wait: &Wait) -> Result<(), String> {
     let mut program = wait.setup(&[]).start();
     program.until("Connected to");
-    say(&mut program, "hello there");
+    submit_message(&mut program, "hello there");
     program.until(wait.shows);
     let pressed = Instant::now();
-    program.keys("\x03");
-    program.keys("\x03");
+    program.press_keys("\x03");
+    program.press_keys("\x03");
     let code = program.wait_for_exit();
     let elapsed = pressed.elapsed();
     assert_eq!(code, 0, "{}", wait.what);
@@ -247,7 +247,7 @@ fn interrupt_headless(wait: &Wait) -> Result<(), String> {
             program.until("fell back to second");
         }
         _ => {
-            program.until_that("the program is connected", |_| count_connections(wait.port) > 0);
+            program.until_condition("the program is connected", |_| count_connections(wait.port) > 0);
             program.until(wait.partial);
             program.wait_ms(100);
         }
@@ -258,9 +258,9 @@ fn interrupt_headless(wait: &Wait) -> Result<(), String> {
     let code = program.wait_for_exit();
     let elapsed = pressed.elapsed();
     assert_eq!(code, 130, "{}", wait.what);
-    let all = read_session(program.place.path());
-    assert!(all.contains("hello there") && all.contains("interrupted"), "{}: {all}", wait.what);
-    assert!(all.contains(wait.partial), "{}: {all}", wait.what);
+    let entries = read_session(program.root.path());
+    assert!(entries.contains("hello there") && entries.contains("interrupted"), "{}: {entries}", wait.what);
+    assert!(entries.contains(wait.partial), "{}: {entries}", wait.what);
     if is_within_limit(EXITED, elapsed) { Ok(()) } else { Err(format!("ended after {elapsed:?}")) }
 }
 

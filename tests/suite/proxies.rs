@@ -72,7 +72,7 @@ fn r57_proxy_tunnels_and_sees_neither_key_nor_message() {
         assert!(asked.to_lowercase().contains("proxy-authorization: basic "), "{asked}");
         assert!(!asked.contains(KEY) && !asked.contains("hi"), "{asked}");
     }
-    assert_eq!(service.heard.lock().unwrap().len(), 3);
+    assert_eq!(service.requests.lock().unwrap().len(), 3);
 }
 
 /// Returns the error with this proxy in this variable.
@@ -174,7 +174,7 @@ fn silent_proxy_is_reported_with_address_and_setting() {
                 "[profiles.way]\nbase_url = \"https://model.example.test/v1\"\nmodel = \"m\"\nconnect_seconds = 1\nproxy = \"{through}\"\n"
             ),
         );
-        let (out, err, code) = setup.print("");
+        let (out, err, code) = setup.run_piped("");
         let expected = format!(
             "aye: Cannot reach https://model.example.test: the proxy {through} (set by the profile's `proxy`) cannot be \
              reached: it does not answer in time. Start it, or correct the profile's `proxy`.\n"
@@ -233,7 +233,7 @@ fn invalid_proxy_is_an_error_and_nothing_is_connected() {
         let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
         let profile = format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nproxy = \"{wrong}\"\n");
         write_settings(&setup, &profile);
-        let (out, err, code) = setup.print("");
+        let (out, err, code) = setup.run_piped("");
         assert_eq!((out.as_str(), code), ("", 2), "{err}");
         assert!(err.contains("profiles.way.proxy") && !err.contains("hunter2"), "{err}");
     }

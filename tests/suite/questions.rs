@@ -3,7 +3,7 @@
 use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::terminal_session::{calls_after, say, says as reply, start_session};
+use crate::support::terminal_session::{calls_answer_after, start_session, submit_message, text_answer as reply};
 use aye::agent::{Event, WaitingCall};
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
@@ -58,16 +58,19 @@ fn start_with_questions() -> (tokio::runtime::Runtime, Service, Program) {
         { "question": "Which clock?", "keyword": "clock", "options": ["paused", "a trait", "real"] },
         { "question": "Where?", "keyword": "os", "options": ["Linux", "macOS"], "multi": true },
     ]});
-    let (runtime, service, mut program) =
-        start_session(vec![calls_after(Duration::ZERO, &[("ask_question", ask)]), reply("Good.")], (80, 24), &[]);
-    say(&mut program, "go");
-    program.until_asked("Which clock?");
+    let (runtime, service, mut program) = start_session(
+        vec![calls_answer_after(Duration::ZERO, &[("ask_question", ask)]), reply("Good.")],
+        (80, 24),
+        &[],
+    );
+    submit_message(&mut program, "go");
+    program.until_prompt("Which clock?");
     (runtime, service, program)
 }
 
 /// Returns the text and the mode of every draft.
-fn drafts(place: &Path) -> Vec<(String, u32)> {
-    let folder = std::fs::read_dir(place.join("home/aye/data/drafts")).unwrap();
+fn drafts(root: &Path) -> Vec<(String, u32)> {
+    let folder = std::fs::read_dir(root.join("home/aye/data/drafts")).unwrap();
     let all =
         folder.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "json"));
     all.map(|path| (std::fs::read_to_string(&path).unwrap(), path.metadata().unwrap().mode() & 0o777)).collect()
@@ -76,41 +79,41 @@ fn drafts(place: &Path) -> Vec<(String, u32)> {
 #[test]
 fn r51_half_answered_question_prompt_survives_a_kill_unchanged() {
     let (_runtime, service, mut program) = start_with_questions();
-    program.keys("2");
+    program.press_keys("2");
     program.until("2 of 2 · 1 answered");
-    program.keys("1");
+    program.press_keys("1");
     program.until("[x] Linux");
-    program.keys("n");
+    program.press_keys("n");
     program.until("save note");
-    program.types("but not on old ones");
+    program.type_text("but not on old ones");
     let before = program.until("note but not on old ones");
     assert!(before.contains("[x] Linux"), "{before}");
-    let place = program.place.clone();
-    program.until_that("the draft is kept", |_| {
-        drafts(place.path()).iter().any(|(text, _)| text.contains("but not on old ones"))
+    let root = program.root.clone();
+    program.until_condition("the draft is kept", |_| {
+        drafts(root.path()).iter().any(|(text, _)| text.contains("but not on old ones"))
     });
     program.signal(Signal::KILL);
     program.wait_for_exit();
-    assert_eq!(drafts(place.path()).iter().map(|(_, mode)| *mode).collect::<Vec<_>>(), [0o600]);
+    assert_eq!(drafts(root.path()).iter().map(|(_, mode)| *mode).collect::<Vec<_>>(), [0o600]);
     let again = ["-c", "--base-url", &service.base_url, "--model", "scripted-7b"];
-    let mut program = Setup::again(&place, &again).start();
+    let mut program = Setup::with_home(&root, &again).start();
     let after = program.until("2 of 2 · 2 answered");
     let prompt_rows =
         |screen: &str| screen.lines().skip_while(|row| !row.starts_with('╭')).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(prompt_rows(&after), prompt_rows(&before));
     program.press_until("\r", "note: but not on old ones");
-    program.until_asked("note: but not on old ones");
-    program.keys("\x1b");
+    program.until_prompt("note: but not on old ones");
+    program.press_keys("\x1b");
     program.until("2 questions wait");
     // Parked, and closed with ctrl-c twice.
-    program.keys("\x03");
-    program.keys("\x03");
+    program.press_keys("\x03");
+    program.press_keys("\x03");
     program.wait_for_exit();
-    let mut program = Setup::again(&place, &again).start();
+    let mut program = Setup::with_home(&root, &again).start();
     program.until("2 questions wait");
-    program.keys("\x11");
-    program.until_asked("note: but not on old ones");
-    program.keys("\r");
+    program.press_keys("\x11");
+    program.until_prompt("note: but not on old ones");
+    program.press_keys("\r");
     program.until("Your answers");
     program.press_until("\r", "Good.");
     let request = service.received()[1].body.to_string();
@@ -118,27 +121,27 @@ fn r51_half_answered_question_prompt_survives_a_kill_unchanged() {
         request.contains("a trait") && request.contains("Linux") && request.contains("but not on old ones"),
         "{request}"
     );
-    assert_eq!(drafts(place.path()), []);
+    assert_eq!(drafts(root.path()), []);
 }
 
 #[test]
 fn r03_digits_typed_while_a_question_appears_pick_nothing() {
     let ask = |pause| {
         let question = json!({ "question": "Which clock?", "options": ["paused", "a trait", "real"] });
-        calls_after(Duration::from_millis(pause), &[("ask_question", question)])
+        calls_answer_after(Duration::from_millis(pause), &[("ask_question", question)])
     };
     let (_runtime, service, mut program) = start_session(vec![ask(200)], (80, 24), &[]);
-    say(&mut program, "go");
+    submit_message(&mut program, "go");
     for _ in 0..12 {
-        program.keys("1");
+        program.press_keys("1");
         program.wait_ms(45);
     }
     program.until("Which clock?");
     for key in ["2", "3", "x", "n"] {
-        program.keys(key);
+        program.press_keys(key);
     }
     program.until("1111111111123xn");
-    program.keys("\x1b[200~2\r\x1b[201~");
+    program.press_keys("\x1b[200~2\r\x1b[201~");
     program.wait_ms(700);
     let screen = program.screen();
     assert!(screen.contains("Which clock?") && !screen.contains('✓'), "{screen}");

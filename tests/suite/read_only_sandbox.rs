@@ -24,7 +24,7 @@ use std::process::{Child, Command, Stdio};
 const SECRET: &str = "hunter2";
 
 /// A project with sensitive files of every kind, its surroundings, and processes to reach.
-struct Place {
+struct ReadOnlyFixture {
     root: Folder,
     shell: Shell,
     port: TcpListener,
@@ -32,11 +32,11 @@ struct Place {
     helper: Child,
 }
 
-impl Place {
+impl ReadOnlyFixture {
     fn new() -> Self {
         let root = Folder::new();
         let base = root.path().canonicalize().unwrap();
-        let at = |path: &str| base.join(path);
+        let path_of = |path: &str| base.join(path);
         for folder in [
             "project/keys",
             "project/src/deep",
@@ -48,7 +48,7 @@ impl Place {
             "run",
             "out",
         ] {
-            std::fs::create_dir_all(at(folder)).unwrap();
+            std::fs::create_dir_all(path_of(folder)).unwrap();
         }
         for secret in [
             "project/.env",
@@ -63,24 +63,25 @@ impl Place {
         ] {
             let text =
                 if secret.ends_with("config") { format!("[a]\n\tb = {SECRET}\n") } else { format!("{SECRET}\n") };
-            std::fs::write(at(secret), text).unwrap();
+            std::fs::write(path_of(secret), text).unwrap();
         }
         for plain in ["project/mine", "project/src/deep/a.txt", "out/file"] {
-            std::fs::write(at(plain), "before\n").unwrap();
+            std::fs::write(path_of(plain), "before\n").unwrap();
         }
-        std::fs::hard_link(at("project/.env"), at("project/src/hard")).unwrap();
-        std::fs::hard_link(at("out/linked"), at("project/src/elsewhere")).unwrap();
-        symlink("../out/secret", at("project/link")).unwrap();
-        symlink(".env", at("project/env")).unwrap();
-        std::fs::write(at("project/run"), "#!/bin/sh\nprintf rea%s ched\n").unwrap();
-        std::fs::set_permissions(at("project/run"), std::fs::Permissions::from_mode(0o755)).unwrap();
-        let shell = Shell::new(program()).with_closed_paths(vec![at("own")], vec![at("own/credentials.toml")]);
+        std::fs::hard_link(path_of("project/.env"), path_of("project/src/hard")).unwrap();
+        std::fs::hard_link(path_of("out/linked"), path_of("project/src/elsewhere")).unwrap();
+        symlink("../out/secret", path_of("project/link")).unwrap();
+        symlink(".env", path_of("project/env")).unwrap();
+        std::fs::write(path_of("project/run"), "#!/bin/sh\nprintf rea%s ched\n").unwrap();
+        std::fs::set_permissions(path_of("project/run"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let shell =
+            Shell::new(program()).with_closed_paths(vec![path_of("own")], vec![path_of("own/credentials.toml")]);
         let port = TcpListener::bind("127.0.0.1:0").unwrap();
-        let socket = UnixListener::bind(at("run/socket")).unwrap();
+        let socket = UnixListener::bind(path_of("run/socket")).unwrap();
         let helper = Command::new("sh")
             .args(["-c", &format!("read -r x; : {SECRET}")])
             .env("AYE_TEST_SECRET", SECRET)
-            .current_dir(at("project"))
+            .current_dir(path_of("project"))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
@@ -88,17 +89,17 @@ impl Place {
         Self { root, shell, port, _socket: socket, helper }
     }
 
-    fn at(&self, path: &str) -> PathBuf {
+    fn path(&self, path: &str) -> PathBuf {
         self.root.path().canonicalize().unwrap().join(path)
     }
 
     /// Builds a command line. `@` stands for the root of the place, `&&&` for the port and `%%%` for another process.
     fn line(&self, command: &str, sandbox: CommandSandbox) -> CommandLine {
         let command = command
-            .replace('@', self.at("").to_str().unwrap().trim_end_matches('/'))
+            .replace('@', self.path("").to_str().unwrap().trim_end_matches('/'))
             .replace("&&&", &self.port.local_addr().unwrap().port().to_string())
             .replace("%%%", &self.helper.id().to_string());
-        CommandLine { command, folder: self.at("project"), seconds: 20, sandbox, ..CommandLine::default() }
+        CommandLine { command, folder: self.path("project"), seconds: 20, sandbox, ..CommandLine::default() }
     }
 
     async fn run_read_only(&self, command: &str) -> CommandOutcome {
@@ -117,25 +118,26 @@ impl Place {
 
     /// Every path with its kind, mode, owner, times and content.
     fn snapshot(&self) -> BTreeMap<PathBuf, String> {
-        let mut all = BTreeMap::new();
-        let mut folders = vec![self.at("")];
+        let mut collected = BTreeMap::new();
+        let mut folders = vec![self.path("")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
-                let about = path.symlink_metadata().unwrap();
-                let content = if about.is_file() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
-                let (mode, links, times) = (about.mode(), about.nlink(), (about.mtime(), about.mtime_nsec()));
-                all.insert(path.clone(), format!("{mode:o} {links} {times:?} {} {content:?}", about.uid()));
-                if about.is_dir() {
+                let metadata = path.symlink_metadata().unwrap();
+                let content = if metadata.is_file() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
+                let (mode, links, times) =
+                    (metadata.mode(), metadata.nlink(), (metadata.mtime(), metadata.mtime_nsec()));
+                collected.insert(path.clone(), format!("{mode:o} {links} {times:?} {} {content:?}", metadata.uid()));
+                if metadata.is_dir() {
                     folders.push(path);
                 }
             }
         }
-        all
+        collected
     }
 }
 
-impl Drop for Place {
+impl Drop for ReadOnlyFixture {
     fn drop(&mut self) {
         let _ = self.helper.kill();
         let _ = self.helper.wait();
@@ -200,24 +202,24 @@ fn hostile_lines_change_nothing_reach_no_process_and_open_no_sensitive_file() {
     );
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let place = Place::new();
-        let before = place.snapshot();
+        let fixture = ReadOnlyFixture::new();
+        let before = fixture.snapshot();
         for line in HOSTILE {
-            let ran = place.run_read_only(line).await;
+            let outcome = fixture.run_read_only(line).await;
             // A shell reads a script like any other file; the script is not executed.
             let is_read = *line == "bash ./run < /dev/null; sh run";
-            assert!(!has_escaped(&ran) || is_read, "{line}\n{}", ran.output);
-            assert_eq!(place.snapshot(), before, "{line}\n{}", ran.output);
+            assert!(!has_escaped(&outcome) || is_read, "{line}\n{}", outcome.output);
+            assert_eq!(fixture.snapshot(), before, "{line}\n{}", outcome.output);
         }
         // Without the sandbox each line succeeds.
         let mut ineffective = Vec::new();
         for line in pick_samples(HOSTILE, 4, if rustix::process::geteuid().is_root() { 1 } else { 3 }) {
-            let place = Place::new();
-            let before = place.snapshot();
+            let fixture = ReadOnlyFixture::new();
+            let before = fixture.snapshot();
             let line = line.replace("$TMPDIR", "@/tmp");
-            let ran = place.run_unsandboxed(&line).await;
-            if !has_escaped(&ran) && place.snapshot() == before {
-                ineffective.push(format!("{line}: {}", ran.output));
+            let outcome = fixture.run_unsandboxed(&line).await;
+            if !has_escaped(&outcome) && fixture.snapshot() == before {
+                ineffective.push(format!("{line}: {}", outcome.output));
             }
         }
         ineffective.retain(|line| !NOT_EVERYWHERE.iter().any(|part| line.contains(part)));
@@ -232,7 +234,7 @@ fn root_reads_no_more_of_the_system_than_an_ordinary_user() {
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let place = Place::new();
+        let fixture = ReadOnlyFixture::new();
         for line in [
             "cat /etc/shadow && echo reached",
             "echo x > /etc/aye-was-here && echo reached",
@@ -248,11 +250,11 @@ fn root_reads_no_more_of_the_system_than_an_ordinary_user() {
             "cat /root/.bashrc && echo reached",
             "dmesg && echo reached",
         ] {
-            let ran = place.run_read_only(line).await;
-            assert!(!ran.output.contains("reached"), "{line}\n{}", ran.output);
+            let outcome = fixture.run_read_only(line).await;
+            assert!(!outcome.output.contains("reached"), "{line}\n{}", outcome.output);
         }
         for line in ["cat /etc/shadow", "chown 1 mine"] {
-            assert_eq!(place.run_unsandboxed(line).await.exit, Some(0), "{line}");
+            assert_eq!(fixture.run_unsandboxed(line).await.exit, Some(0), "{line}");
         }
     });
 }
@@ -262,23 +264,23 @@ async fn sensitive_file_created_between_two_commands_is_withheld() {
     if !is_there() {
         return;
     }
-    let place = Place::new();
-    assert!(place.run_read_only("cat src/deep/a.txt").await.output.contains("before"));
+    let fixture = ReadOnlyFixture::new();
+    assert!(fixture.run_read_only("cat src/deep/a.txt").await.output.contains("before"));
     // Old enough that the modification times of all folders are trusted.
     std::thread::sleep(std::time::Duration::from_millis(2200));
-    assert!(place.run_read_only("cat src/deep/a.txt").await.output.contains("before"));
+    assert!(fixture.run_read_only("cat src/deep/a.txt").await.output.contains("before"));
     let made = format!(
         "echo {SECRET} > src/deep/.env; mkdir -p src/new; echo {SECRET} > src/new/a; mv src/new/a src/new/id_rsa; ln src/deep/.env src/b"
     );
-    assert_eq!(place.run_unsandboxed(&made).await.exit, Some(0));
+    assert_eq!(fixture.run_unsandboxed(&made).await.exit, Some(0));
     for path in ["src/deep/.env", "src/new/id_rsa", "src/b"] {
-        let ran = place.run_read_only(&format!("cat {path}")).await;
-        assert!(!ran.output.contains(SECRET) && ran.exit != Some(0), "{path}: {}", ran.output);
-        assert!(place.run_unsandboxed(&format!("cat {path}")).await.output.contains(SECRET));
+        let outcome = fixture.run_read_only(&format!("cat {path}")).await;
+        assert!(!outcome.output.contains(SECRET) && outcome.exit != Some(0), "{path}: {}", outcome.output);
+        assert!(fixture.run_unsandboxed(&format!("cat {path}")).await.output.contains(SECRET));
     }
-    assert!(place.run_read_only("cat src/deep/a.txt").await.output.contains("before"));
-    place.run_unsandboxed("mv src/deep/.env src/deep/plain; rm src/b").await;
-    assert!(place.run_read_only("cat src/deep/plain").await.output.contains(SECRET), "it is no longer sensitive");
+    assert!(fixture.run_read_only("cat src/deep/a.txt").await.output.contains("before"));
+    fixture.run_unsandboxed("mv src/deep/.env src/deep/plain; rm src/b").await;
+    assert!(fixture.run_read_only("cat src/deep/plain").await.output.contains(SECRET), "it is no longer sensitive");
 }
 
 #[test]
@@ -289,10 +291,10 @@ fn ordinary_read_only_commands_work() {
     continue_as_ordinary_user("read_only_sandbox::ordinary_read_only_commands_work");
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let place = Place::new();
-        std::fs::remove_dir_all(place.at("project/.git")).unwrap();
-        let begun = "git init -q . && git add mine src/deep && git -c user.name=a -c user.email=b commit -qm first && echo after > mine";
-        assert_eq!(place.run_unsandboxed(begun).await.exit, Some(0));
+        let fixture = ReadOnlyFixture::new();
+        std::fs::remove_dir_all(fixture.path("project/.git")).unwrap();
+        let setup_command = "git init -q . && git add mine src/deep && git -c user.name=a -c user.email=b commit -qm first && echo after > mine";
+        assert_eq!(fixture.run_unsandboxed(setup_command).await.exit, Some(0));
         for (line, output) in [
             ("cat mine", "after\n"),
             ("cat ./src/deep/a.txt | tr a-z A-Z | rev", "EROFEB\n"),
@@ -315,11 +317,11 @@ fn ordinary_read_only_commands_work() {
             ("xargs -n1 echo <<< 'a b'", "a\nb\n"),
         ] {
             let line = line.replace("-d @0", "-d 1970-01-01");
-            let ran = place.run_read_only(&line).await;
+            let outcome = fixture.run_read_only(&line).await;
             if matches!(&line[..], l if l.contains("sleep 5")) && !restricts_signals() {
                 continue;
             }
-            assert_eq!((ran.output.as_str(), ran.exit), (output, Some(0)), "{line}");
+            assert_eq!((outcome.output.as_str(), outcome.exit), (output, Some(0)), "{line}");
         }
         for (line, part) in [
             ("git status --short", " M mine"),
@@ -330,14 +332,14 @@ fn ordinary_read_only_commands_work() {
             ("git branch", "*"),
             ("git blame mine", "after"),
         ] {
-            let ran = place.run_read_only_with_git(line).await;
-            assert!(ran.output.contains(part) && ran.exit == Some(0), "{line}: {}", ran.output);
-            assert!(!ran.output.contains("warning") && !ran.output.contains("denied"), "{line}: {}", ran.output);
+            let outcome = fixture.run_read_only_with_git(line).await;
+            assert!(outcome.output.contains(part) && outcome.exit == Some(0), "{line}: {}", outcome.output);
+            assert!(!outcome.output.contains("warning") && !outcome.output.contains("denied"), "{line}: {}", outcome.output);
         }
         for (program, line) in [("rg", "rg before src/deep"), ("jq", "jq -n 1"), ("file", "file mine"), ("tree", "tree src/deep"), ("od", "od -c mine"), ("free", "free"), ("uptime", "uptime")] {
             if Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status().unwrap().success() {
-                let ran = place.run_read_only(line).await;
-                assert_eq!(ran.exit, Some(0), "{line}: {}", ran.output);
+                let outcome = fixture.run_read_only(line).await;
+                assert_eq!(outcome.exit, Some(0), "{line}: {}", outcome.output);
             }
         }
     });
@@ -353,15 +355,15 @@ async fn temporary_folder_of_a_command_is_private_and_removed_afterwards() {
     if !is_there() {
         return;
     }
-    let place = Place::new();
+    let fixture = ReadOnlyFixture::new();
     let mut folders = Vec::new();
     for line in [
         "stat -c %a $TMPDIR; echo x > $TMPDIR/x; mkdir -p $TMPDIR/a/b; echo $TMPDIR",
         "stat -c %a $TMPDIR; (setsid sh -c 'sleep 60; echo x > $TMPDIR/late' &); echo $TMPDIR",
     ] {
-        let ran = place.run_read_only(line).await;
-        let (mode, folder) = ran.output.trim_end().split_once('\n').unwrap();
-        assert_eq!(mode, "700", "{}", ran.output);
+        let outcome = fixture.run_read_only(line).await;
+        let (mode, folder) = outcome.output.trim_end().split_once('\n').unwrap();
+        assert_eq!(mode, "700", "{}", outcome.output);
         assert!(Path::new(folder).is_absolute() && !Path::new(folder).exists(), "{folder} still exists");
         folders.push(folder.to_owned());
     }
@@ -386,16 +388,16 @@ async fn project_below_usr_keeps_its_secrets() {
         ..CommandLine::default()
     };
     let shell = Shell::new(program());
-    let ran = shell.run_read_only(&line, false, &[], &|_| {}).await.unwrap().0;
-    assert!(ran.output.contains("before") && !ran.output.contains(SECRET), "{}", ran.output);
+    let outcome = shell.run_read_only(&line, false, &[], &|_| {}).await.unwrap().0;
+    assert!(outcome.output.contains("before") && !outcome.output.contains(SECRET), "{}", outcome.output);
     assert!(shell.run_command(&line, &|_| {}).await.unwrap().output.contains(SECRET));
 }
 
 #[test]
 fn read_only_probe_finds_no_gaps() {
     let folder = Folder::new();
-    let found = probe::test_read_only(&program(), &folder.path().canonicalize().unwrap());
-    assert_eq!(found, is_there().then(Vec::new));
+    let gaps = probe::test_read_only(&program(), &folder.path().canonicalize().unwrap());
+    assert_eq!(gaps, is_there().then(Vec::new));
 }
 
 #[tokio::test]
@@ -403,22 +405,23 @@ async fn r13_approved_sensitive_file_is_opened_only_under_its_own_name() {
     if !is_there() {
         return;
     }
-    let place = Place::new();
+    let fixture = ReadOnlyFixture::new();
     for name in ["one.env", "two.env", "own.env"] {
-        std::fs::write(place.at("project").join(name), format!("{SECRET}\n")).unwrap();
+        std::fs::write(fixture.path("project").join(name), format!("{SECRET}\n")).unwrap();
     }
-    symlink("two.env", place.at("project/way.env")).unwrap();
-    let shell = place.shell.clone().with_closed_paths(vec![place.at("own"), place.at("project/own.env")], Vec::new());
+    symlink("two.env", fixture.path("project/way.env")).unwrap();
+    let shell =
+        fixture.shell.clone().with_closed_paths(vec![fixture.path("own"), fixture.path("project/own.env")], Vec::new());
     let sandbox = || CommandSandbox::enforced(SandboxAccess::default());
     let output_of = async |command: &str, named: &[&str]| {
         let named: Vec<PathBuf> = named.iter().map(PathBuf::from).collect();
-        shell.run_read_only(&place.line(command, sandbox()), false, &named, &|_| {}).await.unwrap().0.output
+        shell.run_read_only(&fixture.line(command, sandbox()), false, &named, &|_| {}).await.unwrap().0.output
     };
     assert!(!output_of("cat one.env", &[]).await.contains(SECRET));
     assert_eq!(output_of("cat one.env", &["one.env"]).await, format!("{SECRET}\n"));
     let both = output_of("cat one.env two.env; cat .env; echo x > one.env", &["one.env"]).await;
     assert_eq!(both.matches(SECRET).count(), 1, "{both}");
-    assert_eq!(std::fs::read_to_string(place.at("project/one.env")).unwrap(), format!("{SECRET}\n"));
+    assert_eq!(std::fs::read_to_string(fixture.path("project/one.env")).unwrap(), format!("{SECRET}\n"));
     // A file with several names, a link, a folder, a file of aye itself, and files outside.
     for (command, name) in [
         ("cat .env src/hard", ".env"),
@@ -428,15 +431,15 @@ async fn r13_approved_sensitive_file_is_opened_only_under_its_own_name() {
         ("cat ../out/secret", "../out/secret"),
         ("cat ../out/secret", "@/out/secret"),
     ] {
-        let name = name.replace('@', place.at("").to_str().unwrap().trim_end_matches('/'));
+        let name = name.replace('@', fixture.path("").to_str().unwrap().trim_end_matches('/'));
         let output = output_of(command, &[&name]).await;
         assert!(!output.contains(SECRET), "{command}: {output}");
     }
     // It was a regular file when the command was planned.
-    std::fs::remove_file(place.at("project/one.env")).unwrap();
-    symlink("../out/secret", place.at("project/one.env")).unwrap();
+    std::fs::remove_file(fixture.path("project/one.env")).unwrap();
+    symlink("../out/secret", fixture.path("project/one.env")).unwrap();
     assert!(!output_of("cat one.env", &["one.env"]).await.contains(SECRET));
-    std::fs::remove_file(place.at("project/one.env")).unwrap();
-    std::fs::hard_link(place.at("out/secret"), place.at("project/one.env")).unwrap();
+    std::fs::remove_file(fixture.path("project/one.env")).unwrap();
+    std::fs::hard_link(fixture.path("out/secret"), fixture.path("project/one.env")).unwrap();
     assert!(!output_of("cat one.env", &["one.env"]).await.contains(SECRET));
 }

@@ -60,7 +60,7 @@ fn find_stray_sequences(bytes: &[u8]) -> Vec<String> {
     stray
 }
 
-fn server() -> Option<String> {
+fn server_url() -> Option<String> {
     let server = std::env::var("AYE_TEST_SERVER").ok();
     if server.is_none() {
         report_skipped("AYE_TEST_SERVER is not set");
@@ -70,20 +70,20 @@ fn server() -> Option<String> {
 
 #[test]
 fn r32_twenty_turns_of_random_text_are_counted_and_stored() {
-    let Some(base) = server() else { return };
+    let Some(base) = server_url() else { return };
     let setup = Setup::new(&["--profile", "true"]).size(100, 30);
     write_profile(&setup, &base, 40);
-    let kept = Setup::again(&setup.place, &["--profile", "true", "--continue"]);
+    let next_setup = Setup::with_home(&setup.root, &["--profile", "true", "--continue"]);
     let mut program = setup.start();
     program.until("ask mode");
     for turn in 1..=TURNS {
-        program.types(&format!("turn {turn}"));
-        program.keys("\r");
-        wait_for_turns(&mut program, &kept, turn);
+        program.type_text(&format!("turn {turn}"));
+        program.press_keys("\r");
+        wait_for_turns(&mut program, &next_setup, turn);
     }
-    program.until_quiet("");
+    program.until_idle("");
     assert_eq!(find_stray_sequences(&program.bytes()), Vec::<String>::new());
-    let entries = read_session(&kept);
+    let entries = read_session(&next_setup);
     let replies = entries.iter().filter_map(|entry| match entry {
         Entry::Replied { usage, .. } => Some(usage.unwrap_or_else(|| panic!("a reply has no token count: {entry:?}"))),
         _ => None,
@@ -92,37 +92,37 @@ fn r32_twenty_turns_of_random_text_are_counted_and_stored() {
     assert_eq!(tokens.len(), TURNS);
     assert!(tokens.iter().all(|&count| count > 0 && count <= 40), "{tokens:?}");
     assert_eq!(Session::replay(entries.clone()).usage().output, tokens.iter().sum::<u64>());
-    program.keys("\u{4}");
+    program.press_keys("\u{4}");
     assert_eq!(program.wait_for_exit(), 0);
-    let again = Setup::again(&kept.place, &["--profile", "true", "--continue"]).size(100, 30);
-    let mut program = again.start();
+    let second_setup = Setup::with_home(&next_setup.root, &["--profile", "true", "--continue"]).size(100, 30);
+    let mut program = second_setup.start();
     program.until("ask mode");
-    program.types("once more");
-    program.keys("\r");
-    wait_for_turns(&mut program, &kept, TURNS + 1);
-    assert!(read_session(&kept).starts_with(&entries), "earlier entries changed");
+    program.type_text("once more");
+    program.press_keys("\r");
+    wait_for_turns(&mut program, &next_setup, TURNS + 1);
+    assert!(read_session(&next_setup).starts_with(&entries), "earlier entries changed");
 }
 
 #[test]
 fn r62_esc_during_a_reply_closes_the_connection_and_allows_the_next_turn() {
-    let Some(base) = server() else { return };
+    let Some(base) = server_url() else { return };
     let (address, hung_up) = start_proxy(&base);
     let setup = Setup::new(&["--profile", "true"]).size(100, 30);
     write_profile(&setup, &address, 3000);
-    let kept = Setup::again(&setup.place, &[]);
+    let next_setup = Setup::with_home(&setup.root, &[]);
     let mut program = setup.start();
     program.until("ask mode");
     for turn in 1..=3 {
         hung_up.store(false, Ordering::SeqCst);
-        program.types("say much");
-        program.keys("\r");
+        program.type_text("say much");
+        program.press_keys("\r");
         program.until("replying");
         program.wait_ms(300);
-        assert_eq!(count_ended_turns(&read_session(&kept)), turn - 1, "the reply ended before Esc");
-        program.keys("\x1b");
-        program.until_that("the connection is closed", |_| hung_up.load(Ordering::SeqCst));
-        wait_for_turns(&mut program, &kept, turn);
-        let entries = read_session(&kept);
+        assert_eq!(count_ended_turns(&read_session(&next_setup)), turn - 1, "the reply ended before Esc");
+        program.press_keys("\x1b");
+        program.until_condition("the connection is closed", |_| hung_up.load(Ordering::SeqCst));
+        wait_for_turns(&mut program, &next_setup, turn);
+        let entries = read_session(&next_setup);
         let reply = entries.iter().rev().find(|entry| matches!(entry, Entry::Replied { .. }));
         // If the server had sent nothing yet, there is nothing to keep.
         let cut = |entry: &Entry| matches!(entry, Entry::Replied { text, incomplete: Some(_), .. } if !text.is_empty());
@@ -133,7 +133,7 @@ fn r62_esc_during_a_reply_closes_the_connection_and_allows_the_next_turn() {
 
 #[test]
 fn session_larger_than_the_context_window_continues_after_a_summary() {
-    let Some(base) = server() else { return };
+    let Some(base) = server_url() else { return };
     let setup = Setup::new(&[]);
     write_profile_with(&setup, &base, 40, "");
     let text = "some text of mine ".repeat(28);
@@ -141,7 +141,7 @@ fn session_larger_than_the_context_window_continues_after_a_summary() {
         let message = format!("turn {turn}: {text}");
         let mut arguments = vec!["--profile", "true", "-p", message.as_str()];
         arguments.extend((turn > 1).then_some("--continue"));
-        let (_, err, _) = Setup::again(&setup.place, &arguments).print("");
+        let (_, err, _) = Setup::with_home(&setup.root, &arguments).run_piped("");
         let entries = read_session(&setup);
         assert_eq!(count_ended_turns(&entries), turn, "{err}");
         let summary = entries.iter().rposition(|entry| matches!(entry, Entry::Compacted { .. }));
@@ -156,28 +156,28 @@ fn session_larger_than_the_context_window_continues_after_a_summary() {
 
 #[test]
 fn call_parsed_by_the_server_asks_and_its_outcome_is_sent_back() {
-    let Some(base) = server() else { return };
+    let Some(base) = server_url() else { return };
     if !is_tiny_server() {
         return report_skipped("the server of AYE_TEST_SERVER is not tests/servers/tiny.py");
     }
     for answer in ["y", "n"] {
         let setup = Setup::new(&["--profile", "true"]).size(100, 30);
         write_calling_profile(&setup, &base);
-        let kept = Setup::again(&setup.place, &[]);
+        let next_setup = Setup::with_home(&setup.root, &[]);
         let mut program = setup.start();
         program.until("ask mode");
-        program.types("run something");
-        program.keys("\r");
-        program.until_asked("$ touch t; echo from-the-server");
+        program.type_text("run something");
+        program.press_keys("\r");
+        program.until_prompt("$ touch t; echo from-the-server");
         assert!(
-            !read_session(&kept).iter().any(|entry| matches!(entry, Entry::Settled { .. })),
+            !read_session(&next_setup).iter().any(|entry| matches!(entry, Entry::Settled { .. })),
             "the call was settled before approval"
         );
-        program.keys(answer);
+        program.press_keys(answer);
         // The model of the server answers every outcome with this sentence.
         program.until("The command was told to me.");
-        wait_for_turns(&mut program, &kept, 1);
-        let entries = read_session(&kept);
+        wait_for_turns(&mut program, &next_setup, 1);
+        let entries = read_session(&next_setup);
         let outcomes: Vec<&Outcome> = entries
             .iter()
             .filter_map(|entry| if let Entry::Settled { outcome, .. } = entry { Some(outcome) } else { None })
@@ -197,40 +197,40 @@ fn call_parsed_by_the_server_asks_and_its_outcome_is_sent_back() {
 
 #[test]
 fn message_too_long_for_the_server_is_reported_and_the_next_request_works() {
-    let Some(base) = server() else { return };
-    let setup = Setup::new(&["--profile", "true"]).size(100, 30).has("long.txt", "");
+    let Some(base) = server_url() else { return };
+    let setup = Setup::new(&["--profile", "true"]).size(100, 30).with_file("long.txt", "");
     write_profile(&setup, &base, 8);
-    let kept = Setup::again(&setup.place, &["-p", "--profile", "true"]);
-    let (out, err, code) = kept.print(&"word ".repeat(60_000));
+    let next_setup = Setup::with_home(&setup.root, &["-p", "--profile", "true"]);
+    let (out, err, code) = next_setup.run_piped(&"word ".repeat(60_000));
     assert_eq!((out.as_str(), code), ("", 1));
     assert!(err.contains("(400, exceed_context_size_error)") && err.contains("exceeds"), "{err}");
     assert_eq!(err.lines().count(), 1, "{err}");
-    let wrong = Setup::again(&setup.place, &["-p", "--base-url", &format!("{base}/nowhere"), "--model", "m", "hi"]);
-    let (out, err, code) = wrong.print("");
+    let wrong = Setup::with_home(&setup.root, &["-p", "--base-url", &format!("{base}/nowhere"), "--model", "m", "hi"]);
+    let (out, err, code) = wrong.run_piped("");
     assert_eq!((out.as_str(), code), ("", 1));
     assert!(err.contains("does not know this model or address (404"), "{err}");
 }
 
 #[test]
 fn model_of_the_server_can_be_chosen_from_the_list() {
-    let Some(base) = server() else { return };
+    let Some(base) = server_url() else { return };
     let setup = Setup::new(&["--profile", "true"]).size(100, 30);
     write_profile(&setup, &base, 8);
-    let kept = Setup::again(&setup.place, &[]);
+    let next_setup = Setup::with_home(&setup.root, &[]);
     let mut program = setup.start();
     program.until("ask mode");
-    program.types("/model");
-    program.keys("\r");
+    program.type_text("/model");
+    program.press_keys("\r");
     program.until("gguf");
     // The model in use is the first one.
-    program.keys("\x1b[B");
-    program.keys("\r");
-    program.until_that("the title row names the model", |program| {
+    program.press_keys("\x1b[B");
+    program.press_keys("\r");
+    program.until_condition("the title row names the model", |program| {
         program.screen().lines().next().is_some_and(|head| head.contains("gguf"))
     });
-    program.types("hi");
-    program.keys("\r");
-    wait_for_turns(&mut program, &kept, 1);
+    program.type_text("hi");
+    program.press_keys("\r");
+    wait_for_turns(&mut program, &next_setup, 1);
     let named = |entry: &Entry| matches!(entry, Entry::Replied { model, .. } if model.contains("gguf"));
-    assert!(read_session(&kept).iter().any(named), "{:?}", read_session(&kept));
+    assert!(read_session(&next_setup).iter().any(named), "{:?}", read_session(&next_setup));
 }

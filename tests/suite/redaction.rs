@@ -7,7 +7,7 @@ use crate::sessions::{Home, ONE, model_reply, user_message};
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
-use crate::support::terminal_session::{runs, says};
+use crate::support::terminal_session::{command_answer, text_answer};
 use forms::all_forms;
 use serde_json::{Value, json};
 
@@ -20,9 +20,9 @@ fn texts() -> Vec<String> {
 }
 
 #[track_caller]
-fn assert_no_secret(text: &str, what: &str) {
+fn assert_no_secret(text: &str, description: &str) {
     let line = text.lines().find(|line| SECRET.iter().any(|secret| line.contains(secret)));
-    assert_eq!(line, None, "{what} has a secret");
+    assert_eq!(line, None, "{description} has a secret");
 }
 
 #[test]
@@ -53,9 +53,9 @@ fn r57_simulator_receives_no_secret_and_its_answer_is_escaped() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     for chunk in texts().chunks(40) {
         let answer = json!({ "output": "ok\u{202e}x\u{e0041}\u{200b}y\u{1b}[31mz", "exit": 0 }).to_string();
-        let simulator = runtime.block_on(Service::start_strict([says(&answer)]));
+        let simulator = runtime.block_on(Service::start_strict([text_answer(&answer)]));
         let command = format!("make <<'EOF'\n{}\nEOF", chunk.join("\n"));
-        let provider = runtime.block_on(Service::start([runs(&command), says("Done.")]));
+        let provider = runtime.block_on(Service::start([command_answer(&command), text_answer("Done.")]));
         let arguments = ["--base-url", &provider.base_url, "--model", "m", "-p", "--json", "--dry-run", "go"];
         let setup = Setup::new(&arguments).env("OTHER_KEY", "x-other").env("OPENAI_API_KEY", "x-first");
         let url = &simulator.base_url;
@@ -65,11 +65,11 @@ fn r57_simulator_receives_no_secret_and_its_answer_is_escaped() {
                 "[model]\ntitles = false\n[dry_run]\noverlay_sandbox = \"off\"\nsimulator = \"other\"\nsimulator_model = \"sim-7b\"\n[profiles.other]\nbase_url = \"{url}\"\nkey_env = \"OTHER_KEY\""
             ),
         );
-        let (out, err, code) = setup.print("");
+        let (out, err, code) = setup.run_piped("");
         assert_eq!(code, 0, "{out}\n{err}");
-        let asked = simulator.received();
-        assert_eq!(asked.len(), 1, "{out}");
-        let sent = asked[0].body["messages"].to_string();
+        let requests = simulator.received();
+        assert_eq!(requests.len(), 1, "{out}");
+        let sent = requests[0].body["messages"].to_string();
         assert!(sent.contains("[redacted]") && sent.contains("make <<"), "{sent}");
         assert_no_secret(&sent, "the simulator's request");
         let results = provider.received().last().unwrap().body["messages"].to_string();
@@ -107,8 +107,8 @@ fn r30_every_reply_of_a_dry_run_is_marked_in_every_export() {
         assert_eq!(export("markdown").matches("\\[dry run\\]").count(), marked + title, "{}", export("markdown"));
         // The title is also the name of the HTML page.
         assert_eq!(export("html").matches("[dry run]").count(), marked + 2 * title, "{}", export("html"));
-        let shown = home.run(&["show"]).0;
-        assert_eq!(shown.matches("[dry run]").count(), marked + title, "{shown}");
+        let shown_text = home.run(&["show"]).0;
+        assert_eq!(shown_text.matches("[dry run]").count(), marked + title, "{shown_text}");
         let value: Value = serde_json::from_str(&export("json")).unwrap();
         let is_marked = |entry: &Value| {
             let inner = if entry["kind"] == "beneath" { &entry["entry"] } else { entry };

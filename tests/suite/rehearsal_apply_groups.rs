@@ -6,7 +6,7 @@ use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::report_skipped;
 use crate::support::service::{Answer, Service};
-use crate::support::terminal_session::{calls_after, says};
+use crate::support::terminal_session::{calls_answer_after, text_answer};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -23,16 +23,16 @@ const DOWN: &str = "\x1b[B";
 struct Scene {
     _runtime: tokio::runtime::Runtime,
     service: Service,
-    place: Arc<Folder>,
+    root: Arc<Folder>,
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> String {
+fn run_git(folder: &Path, arguments: &[&str]) -> String {
     let mut git = Command::new("git");
     git.arg("-C").arg(folder).args(["-c", "user.name=me", "-c", "user.email=me@example.org"]);
     git.args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    let done = git.output().unwrap();
-    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).unwrap()
+    let output = git.output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// Returns whether git and an overlay sandbox are available; reports the skipped test otherwise.
@@ -48,32 +48,32 @@ impl Scene {
     /// A project under git with these files, in which these calls were rehearsed in the overlay sandbox.
     fn new(files: &[(&str, &str)], calls: &[(&str, Value)]) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let answers: Vec<Answer> = vec![calls_after(Duration::ZERO, calls), says("Would do.")];
+        let answers: Vec<Answer> = vec![calls_answer_after(Duration::ZERO, calls), text_answer("Would do.")];
         let service = runtime.block_on(Service::start(answers));
         let mut setup =
             Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b", "go"]);
         for (path, text) in files {
-            setup = setup.has(path, text);
+            setup = setup.with_file(path, text);
         }
-        let place = setup.place.clone();
-        let project = place.path().join("project");
-        git(&project, &["init", "-q", "-b", "main"]);
-        git(&project, &["add", "-A"]);
-        git(&project, &["commit", "-qm", "first"]);
-        let (out, err, code) = setup.print("");
+        let root = setup.root.clone();
+        let project = root.path().join("project");
+        run_git(&project, &["init", "-q", "-b", "main"]);
+        run_git(&project, &["add", "-A"]);
+        run_git(&project, &["commit", "-qm", "first"]);
+        let (out, err, code) = setup.run_piped("");
         assert_eq!(code, 0, "{out}{err}");
         assert!(out.contains("To apply, "), "{out}");
-        Self { _runtime: runtime, service, place }
+        Self { _runtime: runtime, service, root }
     }
 
     fn project(&self) -> std::path::PathBuf {
-        self.place.path().join("project")
+        self.root.path().join("project")
     }
 
-    fn open_apply_screen(&self, more: &[&str], (columns, rows): (u16, u16)) -> Program {
+    fn open_apply_screen(&self, extra_arguments: &[&str], (columns, rows): (u16, u16)) -> Program {
         let mut arguments = vec!["rehearsal", "apply", "--base-url", &self.service.base_url, "--model", "scripted-7b"];
-        arguments.extend(more);
-        Setup::again(&self.place, &arguments).size(columns, rows).start()
+        arguments.extend(extra_arguments);
+        Setup::with_home(&self.root, &arguments).size(columns, rows).start()
     }
 
     fn write(&self, path: &str, text: &str) {
@@ -82,7 +82,7 @@ impl Scene {
 
     /// The calls decided by a key in the last session, from `aye audit --json`.
     fn read_decided_calls(&self) -> Vec<Value> {
-        let (out, _, _) = Setup::again(&self.place, &["audit", "--json"]).print("");
+        let (out, _, _) = Setup::with_home(&self.root, &["audit", "--json"]).run_piped("");
         let all = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         all.filter(|call| call["call"].as_str().unwrap().starts_with("offered_")).collect()
     }
@@ -90,8 +90,8 @@ impl Scene {
 
 /// Ends the program once it is idle.
 fn end_program(program: &mut Program) {
-    program.until_quiet("ask mode");
-    program.keys("\x04");
+    program.until_idle("ask mode");
+    program.press_keys("\x04");
     assert_eq!(program.wait_for_exit(), 0);
 }
 
@@ -107,7 +107,7 @@ const COMMIT: &str = "git -c user.name=me -c user.email=me@example.org commit -q
 
 /// Every file with its content, except `.git`.
 fn read_tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut all = BTreeMap::new();
+    let mut collected = BTreeMap::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(at) = waiting.pop() {
         for entry in std::fs::read_dir(at).unwrap().flatten() {
@@ -119,12 +119,12 @@ fn read_tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
                 true => waiting.push(path),
                 false => {
                     let name = path.strip_prefix(folder).unwrap().display().to_string();
-                    all.insert(name, std::fs::read(&path).unwrap());
+                    collected.insert(name, std::fs::read(&path).unwrap());
                 }
             }
         }
     }
-    all
+    collected
 }
 
 const BUILD: &str = "mkdir -p target/deep && for n in $(seq 300); do echo $n > target/deep/$n; done; echo ok";
@@ -151,7 +151,7 @@ fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
     let scene = Scene::new(&files, &calls);
     let project = scene.project();
     // The plan lists what will be asked and what is skipped.
-    let (out, _, _) = Setup::again(&scene.place, &["rehearsal"]).print("");
+    let (out, _, _) = Setup::with_home(&scene.root, &["rehearsal"]).run_piped("");
     for words in [
         "To apply, 2 prompts",
         "source changes: 3 paths",
@@ -161,7 +161,7 @@ fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
     ] {
         assert!(out.contains(words), "{words}: {out}");
     }
-    let (json, _, _) = Setup::again(&scene.place, &["rehearsal", "--json"]).print("");
+    let (json, _, _) = Setup::with_home(&scene.root, &["rehearsal", "--json"]).run_piped("");
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["groups"][1], json!({ "group": "ignored", "paths": 300, "is_excluded": true, "left_out": true }));
     let changes: Vec<&Value> = json["changes"].as_array().unwrap().iter().collect();
@@ -171,16 +171,16 @@ fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
         assert!(pairs.contains(&(change["change"].as_str().unwrap(), change["did"].as_str().unwrap())), "{change}");
     }
     let mut program = scene.open_apply_screen(&[], (80, 24));
-    let screen = program.until_asked("Apply source changes?");
+    let screen = program.until_prompt("Apply source changes?");
     assert!(screen.contains("3 of 3 ticked · 1 of 2") && screen.contains("src/a.rs"), "{screen}");
     assert!(screen.contains("Not included: 300 files ignored by git (target/)"), "{screen}");
-    program.keys(END);
-    program.keys("y");
-    let screen = program.until_asked("Apply the commits?");
+    program.press_keys(END);
+    program.press_keys("y");
+    let screen = program.until_prompt("Apply the commits?");
     assert!(screen.contains("second, of the dry run") && screen.contains("refs/heads/main: "), "{screen}");
-    assert_eq!(git(&project, &["log", "--format=%s"]), "first\n");
-    program.keys(END);
-    program.keys("y");
+    assert_eq!(run_git(&project, &["log", "--format=%s"]), "first\n");
+    program.press_keys(END);
+    program.press_keys("y");
     program.until("1 of 1 applied");
     end_program(&mut program);
     let decided = scene.read_decided_calls();
@@ -190,9 +190,9 @@ fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
         assert_eq!((&call["key"], &call["outcome"], &call["holds"]), (&json!("y"), &json!("done"), &json!(true)));
     }
     // The project is as it would have been live, except for files that git ignores.
-    assert_eq!(git(&project, &["log", "--format=%s"]), "second, of the dry run\nfirst\n");
-    assert_eq!(git(&project, &["status", "--porcelain"]), "");
-    git(&project, &["fsck", "--strict"]);
+    assert_eq!(run_git(&project, &["log", "--format=%s"]), "second, of the dry run\nfirst\n");
+    assert_eq!(run_git(&project, &["status", "--porcelain"]), "");
+    run_git(&project, &["fsck", "--strict"]);
     let mut expected: BTreeMap<String, Vec<u8>> =
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
     for path in ["src/a.rs", "src/b.rs", "src/c.rs"] {
@@ -202,10 +202,10 @@ fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
     assert!(!project.join("target").exists());
     // Ignored files are applied if the user asks for them.
     let mut program = scene.open_apply_screen(&["--ignored"], (60, 15));
-    program.until_asked("Apply ignored files?");
-    program.keys(END);
-    program.until_asked("y apply");
-    program.keys("y");
+    program.until_prompt("Apply ignored files?");
+    program.press_keys(END);
+    program.until_prompt("y apply");
+    program.press_keys("y");
     program.until("300 of 300 applied");
     end_program(&mut program);
     for n in 1..=300 {
@@ -230,27 +230,27 @@ fn r30_offers_rejected_files_and_hunks_again() {
         &[write_call("a.txt", &after), write_call("b.txt", "two\n"), command_call("rm gone.txt")],
     );
     let mut program = scene.open_apply_screen(&[], (100, 40));
-    let screen = program.until_asked("Apply source changes?");
+    let screen = program.until_prompt("Apply source changes?");
     assert!(screen.contains("3 of 3 ticked") && screen.contains("warning: this deletes gone.txt"), "{screen}");
-    program.keys(END);
+    program.press_keys(END);
     program.until("reason: ");
-    program.keys(HOME);
-    program.until_asked("warning: this deletes gone.txt");
-    program.keys("y");
+    program.press_keys(HOME);
+    program.until_prompt("warning: this deletes gone.txt");
+    program.press_keys("y");
     program.until("Destructive: y is not enough");
     // The second hunk of a.txt, b.txt, and the deletion.
-    program.keys(DOWN);
-    program.keys(DOWN);
-    program.keys(" ");
+    program.press_keys(DOWN);
+    program.press_keys(DOWN);
+    program.press_keys(" ");
     program.until("[-] ~ a.txt");
-    program.keys(DOWN);
-    program.keys(" ");
+    program.press_keys(DOWN);
+    program.press_keys(" ");
     program.until("[ ] ~ b.txt");
-    program.keys(DOWN);
-    program.keys(" ");
+    program.press_keys(DOWN);
+    program.press_keys(" ");
     program.until("1 of 3 ticked");
     // No ticked change is destructive now.
-    program.keys("y");
+    program.press_keys("y");
     program.until("1 of 3 applied");
     end_program(&mut program);
     let half = lines(|n| if n == 5 { format!("changed {n}") } else { n.to_string() });
@@ -266,16 +266,16 @@ fn r30_offers_rejected_files_and_hunks_again() {
     );
     // Rejected changes are offered again.
     let mut program = scene.open_apply_screen(&[], (100, 40));
-    let screen = program.until_asked("Apply source changes?");
+    let screen = program.until_prompt("Apply source changes?");
     assert!(screen.contains("3 of 3 ticked") && screen.contains("changed 30"), "{screen}");
-    program.keys(END);
-    program.keys("t");
+    program.press_keys(END);
+    program.press_keys("t");
     program.until("0 of 3 ticked");
-    program.keys("y");
+    program.press_keys("y");
     program.until("Nothing is ticked");
-    program.keys("t");
+    program.press_keys("t");
     program.until("3 of 3 ticked");
-    program.keys("Y");
+    program.press_keys("Y");
     program.until("3 of 3 applied");
     end_program(&mut program);
     assert_eq!(std::fs::read_to_string(scene.project().join("a.txt")).unwrap(), after);
@@ -295,13 +295,13 @@ fn r30_skips_conflicts_and_a_move_in_conflict_keeps_its_source() {
     std::fs::create_dir(scene.project().join("new")).unwrap();
     scene.write("new/m.txt", "mine too\n");
     let mut program = scene.open_apply_screen(&[], (100, 40));
-    let screen = program.until_asked("Apply source changes?");
+    let screen = program.until_prompt("Apply source changes?");
     assert!(screen.contains("CONFLICT: a.txt changed since the dry run"), "{screen}");
     assert!(screen.contains("old/m.txt → new/m.txt") && screen.contains("old/k.txt → new/k.txt"), "{screen}");
     assert!(!screen.contains("warning: this"), "a move destroys nothing: {screen}");
     // One more file changes while the prompt is open.
     scene.write("b.txt", "mine as well\n");
-    program.keys("y");
+    program.press_keys("y");
     let screen = program.until("1 of 4 applied");
     // The summary names what was not applied.
     assert!(screen.contains("Not applied: 3") && screen.contains("b.txt: CONFLICT"), "{screen}");
@@ -325,27 +325,27 @@ fn r30_refuses_commits_if_head_moved_but_not_after_git_status() {
     let old = std::fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
     std::fs::File::options().write(true).open(project.join("b.txt")).unwrap().set_times(old).unwrap();
     let index = std::fs::read(project.join(".git/index")).unwrap();
-    git(&project, &["status"]);
+    run_git(&project, &["status"]);
     assert_ne!(std::fs::read(project.join(".git/index")).unwrap(), index);
     let mut program = scene.open_apply_screen(&[], (100, 30));
-    program.until_asked("Apply source changes?");
-    program.keys("n");
-    let screen = program.until_asked("Apply the commits?");
+    program.until_prompt("Apply source changes?");
+    program.press_keys("n");
+    let screen = program.until_prompt("Apply the commits?");
     assert!(screen.contains("Not applied: 1 source change of the dry run"), "{screen}");
-    program.keys("n");
+    program.press_keys("n");
     end_program(&mut program);
     std::fs::write(project.join("mine"), "mine\n").unwrap();
-    git(&project, &["add", "mine"]);
-    git(&project, &["commit", "-qm", "mine"]);
+    run_git(&project, &["add", "mine"]);
+    run_git(&project, &["commit", "-qm", "mine"]);
     let mut program = scene.open_apply_screen(&[], (100, 30));
-    program.until_asked("Apply source changes?");
-    program.keys("y");
+    program.until_prompt("Apply source changes?");
+    program.press_keys("y");
     let screen = program.until("Cannot apply the commits: HEAD moved from");
     assert!(screen.contains("Run the git commands of the dry run again"), "{screen}");
     end_program(&mut program);
-    assert_eq!(git(&project, &["log", "--format=%s"]), "mine\nfirst\n");
-    assert_eq!(git(&project, &["status", "--porcelain"]), " M a.txt\n");
-    git(&project, &["fsck", "--strict"]);
+    assert_eq!(run_git(&project, &["log", "--format=%s"]), "mine\nfirst\n");
+    assert_eq!(run_git(&project, &["status", "--porcelain"]), " M a.txt\n");
+    run_git(&project, &["fsck", "--strict"]);
 }
 
 #[test]
@@ -360,14 +360,14 @@ fn r30_git_hooks_and_settings_have_a_separate_prompt_that_needs_a_capital() {
     let scene = Scene::new(&[("a.txt", "one\n"), ("make.sh", &script)], &calls);
     let project = scene.project();
     let mut program = scene.open_apply_screen(&[], (100, 40));
-    program.until_asked("Apply source changes?");
-    program.keys("y");
-    let screen = program.until_asked("Apply git settings and hooks?");
+    program.until_prompt("Apply source changes?");
+    program.press_keys("y");
+    let screen = program.until_prompt("Apply git settings and hooks?");
     assert!(screen.contains("which git runs or reads") && screen.contains("pager = sh -c x"), "{screen}");
-    program.keys("y");
+    program.press_keys("y");
     program.until("Destructive: y is not enough");
     assert!(!project.join(".git/hooks/pre-commit").exists());
-    program.keys("n");
+    program.press_keys("n");
     end_program(&mut program);
     assert!(!project.join(".git/hooks/pre-commit").exists());
     assert!(!std::fs::read_to_string(project.join(".git/config")).unwrap().contains("pager"));
@@ -382,11 +382,11 @@ fn r51_killed_while_applying_a_group_leaves_whole_files_and_can_continue() {
     let scene = Scene::new(&[("moved", "m\n"), ("x", "x\n")], &[command_call(all)]);
     let project = scene.project();
     let mut program = scene.open_apply_screen(&["--ignored"], (80, 24));
-    program.until_asked("Apply source changes?");
-    program.keys(END);
-    program.until_asked("y apply");
-    program.keys("y");
-    program.until_that("some files are applied", |_| project.join("f1").exists());
+    program.until_prompt("Apply source changes?");
+    program.press_keys(END);
+    program.until_prompt("y apply");
+    program.press_keys("y");
+    program.until_condition("some files are applied", |_| project.join("f1").exists());
     program.signal(Signal::KILL);
     program.wait_for_exit();
     let expected = |n: usize| (n..=n + 2000).map(|line| format!("{line}\n")).collect::<String>();
@@ -403,12 +403,12 @@ fn r51_killed_while_applying_a_group_leaves_whole_files_and_can_continue() {
     assert!(check() >= 1);
     assert!(project.join("moved").exists() || project.join("elsewhere").exists());
     let mut program = scene.open_apply_screen(&[], (80, 24));
-    program.until_that("the rest is offered", |program| {
-        program.is_asked() || program.screen().contains("nothing to apply")
+    program.until_condition("the rest is offered", |program| {
+        program.has_active_prompt() || program.screen().contains("nothing to apply")
     });
-    program.keys(END);
-    program.until_asked(" apply");
-    program.keys("y");
+    program.press_keys(END);
+    program.until_prompt(" apply");
+    program.press_keys("y");
     program.until(" applied");
     end_program(&mut program);
     assert_eq!(check(), 400);
@@ -416,6 +416,6 @@ fn r51_killed_while_applying_a_group_leaves_whole_files_and_can_continue() {
     assert_eq!(std::fs::read_to_string(project.join("elsewhere")).unwrap(), "m\n");
     // The file that was being written may remain under a temporary name until a later write removes it.
     let names = std::fs::read_dir(&project).unwrap().flatten().map(|entry| entry.file_name());
-    let left = names.filter(|name| name.to_string_lossy().starts_with(".aye"));
-    assert!(left.count() <= 1);
+    let remaining = names.filter(|name| name.to_string_lossy().starts_with(".aye"));
+    assert!(remaining.count() <= 1);
 }

@@ -4,21 +4,21 @@ use crate::overlay_sandbox_escapes::is_there;
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::Service;
-use crate::support::terminal_session::{runs, says};
+use crate::support::terminal_session::{command_answer, text_answer};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-fn git(folder: &Path, arguments: &[&str], input: &str) -> Option<String> {
+fn run_git(folder: &Path, arguments: &[&str], input: &str) -> Option<String> {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(folder).env_clear().env("HOME", folder);
     command.env("PATH", std::env::var_os("PATH")?).env("GIT_CONFIG_NOSYSTEM", "1");
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.ok()?;
     child.stdin.take()?.write_all(input.as_bytes()).ok();
-    let done = child.wait_with_output().ok()?;
-    assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
-    Some(String::from_utf8_lossy(&done.stdout).into_owned())
+    let output = child.wait_with_output().ok()?;
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[test]
@@ -26,35 +26,38 @@ fn r30_git_applies_a_patch_with_a_commit_a_move_a_mode_and_a_binary_file() {
     if !is_there() {
         return;
     }
-    let place = Folder::new();
-    if git(place.path(), &["init", "-q", "probe"], "").is_none() {
+    let root = Folder::new();
+    if run_git(root.path(), &["init", "-q", "probe"], "").is_none() {
         writeln!(std::io::stderr(), "EXITED OUT: the patch of a dry run; git is missing").unwrap();
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(vec![
-        runs("mv a.txt 'moved to.txt'; chmod +x run.sh; printf '\\000\\001\\377' > image.bin; printf 'a\\rb\\r\\n' > ends; rm gone.bin; rm link; mkdir link; echo in > link/file"),
-        runs("git add -A && git -c user.name=n -c user.email=e@e commit -qm all && git status --short"),
-        runs("echo more >> run.sh; mkdir empty"),
-        says("Done."),
+        command_answer("mv a.txt 'moved to.txt'; chmod +x run.sh; printf '\\000\\001\\377' > image.bin; printf 'a\\rb\\r\\n' > ends; rm gone.bin; rm link; mkdir link; echo in > link/file"),
+        command_answer("git add -A && git -c user.name=n -c user.email=e@e commit -qm all && git status --short"),
+        command_answer("echo more >> run.sh; mkdir empty"),
+        text_answer("Done."),
     ]));
     let base = ["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"];
-    let setup = Setup::new(&base).has("a.txt", "one\ntwo\n").has("run.sh", "#!/bin/sh\n").has("gone.bin", "\0\u{1}");
-    let (place, project) = (setup.place.clone(), setup.place.path().join("project"));
+    let setup = Setup::new(&base)
+        .with_file("a.txt", "one\ntwo\n")
+        .with_file("run.sh", "#!/bin/sh\n")
+        .with_file("gone.bin", "\0\u{1}");
+    let (root, project) = (setup.root.clone(), setup.root.path().join("project"));
     std::os::unix::fs::symlink("a.txt", project.join("link")).unwrap();
-    git(&project, &["init", "-q"], "");
-    git(&project, &["add", "-A"], "");
-    git(&project, &["-c", "user.name=n", "-c", "user.email=e@e", "commit", "-qm", "first"], "");
-    let head = git(&project, &["rev-parse", "HEAD"], "");
-    let (out, err, code) = setup.print("");
+    run_git(&project, &["init", "-q"], "");
+    run_git(&project, &["add", "-A"], "");
+    run_git(&project, &["-c", "user.name=n", "-c", "user.email=e@e", "commit", "-qm", "first"], "");
+    let head = run_git(&project, &["rev-parse", "HEAD"], "");
+    let (out, err, code) = setup.run_piped("");
     assert_eq!(code, 0, "{out}{err}");
-    let (patch, err, code) = Setup::again(&place, &["rehearsal", "diff"]).print("");
+    let (patch, err, code) = Setup::with_home(&root, &["rehearsal", "diff"]).run_piped("");
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("changes are not in this patch; its first lines list them"), "{err}");
     assert!(patch.contains("#   empty: an empty folder, which git does not store\n"), "{patch}");
     assert!(patch.contains("of the repository's own state, such as commits\n"), "{patch}");
     assert!(patch.contains("rename from a.txt\nrename to moved to.txt\n"), "{patch}");
-    git(&project, &["apply"], &patch);
+    run_git(&project, &["apply"], &patch);
     let read = |path: &str| std::fs::read(project.join(path)).unwrap();
     assert_eq!(read("moved to.txt"), b"one\ntwo\n");
     assert_eq!(read("run.sh"), b"#!/bin/sh\nmore\n");
@@ -64,8 +67,8 @@ fn r30_git_applies_a_patch_with_a_commit_a_move_a_mode_and_a_binary_file() {
     assert!(!project.join("a.txt").exists() && !project.join("gone.bin").exists());
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(project.join("run.sh").metadata().unwrap().permissions().mode() & 0o111, 0o111);
-    assert_eq!(git(&project, &["rev-parse", "HEAD"], ""), head);
+    assert_eq!(run_git(&project, &["rev-parse", "HEAD"], ""), head);
     // Only the changes that the patch listed are left.
-    let (rest, _, _) = Setup::again(&place, &["rehearsal", "diff"]).print("");
+    let (rest, _, _) = Setup::with_home(&root, &["rehearsal", "diff"]).run_piped("");
     assert!(!rest.contains("diff --git"), "{rest}");
 }

@@ -3,7 +3,7 @@
 use crate::support::closed_port::reserve_closed_port;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Received, Service, Step};
-use crate::support::terminal_session::{runs, say, says, start_session};
+use crate::support::terminal_session::{command_answer, start_session, submit_message, text_answer};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -24,19 +24,19 @@ fn list_messages(request: &Received) -> Vec<String> {
 }
 
 fn read_log(program: &Program) -> String {
-    let sessions = program.place.path().join("home/aye/data/sessions");
+    let sessions = program.root.path().join("home/aye/data/sessions");
     let file = std::fs::read_dir(sessions).unwrap().flatten().next().expect("a session is kept");
     std::fs::read_to_string(file.path()).unwrap()
 }
 
 #[test]
 fn r49_counts_down_a_long_wait_and_skips_it_with_a_key() {
-    let answers = vec![refused(429, &["retry-after: 3000"]), says("Here I am.")];
+    let answers = vec![refused(429, &["retry-after: 3000"]), text_answer("Here I am.")];
     let (_runtime, service, mut program) = start_session(answers, (80, 24), &[]);
-    say(&mut program, "hello");
+    submit_message(&mut program, "hello");
     program.until("The provider asks to wait 3000 s (429): Not now");
     program.until("try 2 of 5 in 49 min 5");
-    program.keys(ALT_R);
+    program.press_keys(ALT_R);
     program.until("Here I am.");
     let screen = program.until("took");
     assert!(!screen.contains("Not now") && !screen.contains("again"), "a wait that is over is not shown: {screen}");
@@ -46,20 +46,21 @@ fn r49_counts_down_a_long_wait_and_skips_it_with_a_key() {
 
 #[test]
 fn retries_after_a_failure_with_a_key() {
-    let answers = vec![refused(400, &[]), Answer::stream().says("Half a"), says("Here I am."), says("Yes.")];
+    let answers =
+        vec![refused(400, &[]), Answer::stream().text("Half a"), text_answer("Here I am."), text_answer("Yes.")];
     let (_runtime, service, mut program) = start_session(answers, (80, 24), &[]);
-    say(&mut program, "hello");
+    submit_message(&mut program, "hello");
     program.until("alt-r retry");
-    program.keys(ALT_R);
+    program.press_keys(ALT_R);
     program.until("cut short");
     program.until("alt-r retry");
-    program.keys(ALT_R);
+    program.press_keys(ALT_R);
     program.until("Here I am.");
-    say(&mut program, "more");
+    submit_message(&mut program, "more");
     program.until("Yes.");
-    let asked: Vec<Vec<String>> = service.received().iter().map(list_messages).collect();
-    assert_eq!(asked[..3], vec![vec!["user hello".to_owned()]; 3], "each request has the same messages");
-    assert_eq!(asked[3], ["user hello", "assistant Here I am.", "user more"]);
+    let requests: Vec<Vec<String>> = service.received().iter().map(list_messages).collect();
+    assert_eq!(requests[..3], vec![vec!["user hello".to_owned()]; 3], "each request has the same messages");
+    assert_eq!(requests[3], ["user hello", "assistant Here I am.", "user more"]);
     let log = read_log(&program);
     assert_eq!(log.matches("\"hello\"").count(), 1, "the message is saved once: {log}");
     assert!(log.contains("Half a"), "the partial reply is saved: {log}");
@@ -67,18 +68,19 @@ fn retries_after_a_failure_with_a_key() {
 
 #[test]
 fn r49_a_retry_does_not_run_a_finished_command_again() {
-    let answers = vec![runs("echo ran >> count.txt"), refused(400, &[]), refused(400, &[]), says("All done.")];
+    let answers =
+        vec![command_answer("echo ran >> count.txt"), refused(400, &[]), refused(400, &[]), text_answer("All done.")];
     let (_runtime, service, mut program) = start_session(answers, (100, 24), &[]);
-    say(&mut program, "go");
-    program.until_asked("$ echo ran");
-    program.keys("y");
+    submit_message(&mut program, "go");
+    program.until_prompt("$ echo ran");
+    program.press_keys("y");
     for failures in 1..=2 {
         // Each failure has a line, so the number of lines tells this failure from the last.
-        program.until_that("another failure", |program| {
+        program.until_condition("another failure", |program| {
             let screen = program.screen();
             screen.contains("alt-r retry") && screen.matches("✗").count() == failures
         });
-        program.keys(ALT_R);
+        program.press_keys(ALT_R);
     }
     program.until("All done.");
     assert_eq!(program.file("count.txt").as_deref(), Some("ran\n"));
@@ -99,7 +101,7 @@ struct FallbackRun {
 fn run_with_fallback(runtime: &Runtime, first: Vec<Answer>, second: Vec<Answer>) -> FallbackRun {
     let (first, second) = (runtime.block_on(Service::start(first)), runtime.block_on(Service::start(second)));
     let setup = Setup::new(&["-p", "hi"]).env("FIRST_KEY", "sk-first").env("SECOND_KEY", "sk-second");
-    let config = setup.place.path().join("home/aye/config");
+    let config = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     let text = format!(
         "[model]\nprofile = \"one\"\nfallback = \"two\"\n\
@@ -110,8 +112,8 @@ fn run_with_fallback(runtime: &Runtime, first: Vec<Answer>, second: Vec<Answer>)
     );
     std::fs::write(config.join("config.toml"), text).unwrap();
     let setup = setup.env("AYE_MODEL", "");
-    let (out, err, code) = setup.print("");
-    let sessions = setup.place.path().join("home/aye/data/sessions");
+    let (out, err, code) = setup.run_piped("");
+    let sessions = setup.root.path().join("home/aye/data/sessions");
     let file = std::fs::read_dir(sessions).unwrap().flatten().next().expect("a session is kept");
     let log = std::fs::read_to_string(file.path()).unwrap();
     FallbackRun { first, second, out, err, code, log }
@@ -120,7 +122,7 @@ fn run_with_fallback(runtime: &Runtime, first: Vec<Answer>, second: Vec<Answer>)
 #[test]
 fn fallback_model_receives_the_messages_but_no_key_or_header_of_the_first() {
     let runtime = Runtime::new().unwrap();
-    let run = run_with_fallback(&runtime, vec![refused(401, &[])], vec![says("From the second.")]);
+    let run = run_with_fallback(&runtime, vec![refused(401, &[])], vec![text_answer("From the second.")]);
     assert_eq!((run.out.as_str(), run.code), ("From the second.\n", 0), "{}", run.err);
     assert_eq!(run.err, "aye: The provider rejected the key or requires one (401): Not now; fell back to model-two\n");
     let (first, second) = (run.first.received(), run.second.received());
@@ -137,12 +139,12 @@ fn fallback_model_receives_the_messages_but_no_key_or_header_of_the_first() {
 #[test]
 fn fallback_model_answers_after_the_retries_and_only_for_errors_it_can_avoid() {
     let runtime = Runtime::new().unwrap();
-    let run = run_with_fallback(&runtime, vec![refused(503, &["retry-after-ms: 10"])], vec![says("Here.")]);
+    let run = run_with_fallback(&runtime, vec![refused(503, &["retry-after-ms: 10"])], vec![text_answer("Here.")]);
     assert_eq!((run.out.as_str(), run.first.received().len()), ("Here.\n", 5), "{}", run.err);
     for (what, answer, expected) in
-        [("a wrong request", refused(400, &[]), ""), ("half a reply", Answer::stream().says("Half"), "Half\n")]
+        [("a wrong request", refused(400, &[]), ""), ("half a reply", Answer::stream().text("Half"), "Half\n")]
     {
-        let run = run_with_fallback(&runtime, vec![answer], vec![says("Never.")]);
+        let run = run_with_fallback(&runtime, vec![answer], vec![text_answer("Never.")]);
         assert_eq!((run.out.as_str(), run.code), (expected, 1), "{what}: {}", run.err);
         assert!(run.second.received().is_empty(), "{what}");
     }
@@ -156,7 +158,7 @@ fn fallback_model_answers_after_the_retries_and_only_for_errors_it_can_avoid() {
 fn reports_a_server_that_is_not_running_with_advice() {
     let (_closed, address) = reserve_closed_port();
     let origin = format!("http://{address}");
-    let (_, err, code) = Setup::new(&["--base-url", &format!("{origin}/v1"), "-p", "hi"]).print("");
+    let (_, err, code) = Setup::new(&["--base-url", &format!("{origin}/v1"), "-p", "hi"]).run_piped("");
     assert!(err.contains("Connection refused. The server is not running. Start it and try again."), "{err}");
     assert_eq!(code, 1);
 }
@@ -164,20 +166,20 @@ fn reports_a_server_that_is_not_running_with_advice() {
 #[test]
 fn reports_an_invalid_fallback_at_the_start_and_continues() {
     let runtime = Runtime::new().unwrap();
-    let service = runtime.block_on(Service::start([says("Hello.")]));
+    let service = runtime.block_on(Service::start([text_answer("Hello.")]));
     for (fallback, expected) in [
         ("opneai", "config.toml:2: profile \"opneai\" does not exist. Did you mean openai?"),
         ("odd", "config.toml:2: model.fallback names the profile already in use. Set a different profile"),
     ] {
         let setup = Setup::new(&["--profile", "odd", "-p", "hi"]);
-        let config = setup.place.path().join("home/aye/config");
+        let config = setup.root.path().join("home/aye/config");
         std::fs::create_dir_all(&config).unwrap();
         let text = format!(
             "[model]\nfallback = \"{fallback}\"\n[profiles.odd]\nbase_url = \"{}\"\nmodel = \"m\"\n",
             service.base_url
         );
         std::fs::write(config.join("config.toml"), text).unwrap();
-        let (out, err, code) = setup.print("");
+        let (out, err, code) = setup.run_piped("");
         assert!(err.contains(expected), "{err}");
         assert_eq!((out.as_str(), code), ("Hello.\n", 0), "{err}");
     }
@@ -186,11 +188,11 @@ fn reports_an_invalid_fallback_at_the_start_and_continues() {
 #[test]
 fn next_turn_tries_the_first_model_again_and_the_head_names_the_model() {
     let runtime = Runtime::new().unwrap();
-    let first = runtime.block_on(Service::start([refused(429, &["retry-after: 3000"]), says("First again.")]));
-    let slow = Answer::stream().says("Second says").then(Step::Pause(Duration::from_millis(1000))).says(" this.");
+    let first = runtime.block_on(Service::start([refused(429, &["retry-after: 3000"]), text_answer("First again.")]));
+    let slow = Answer::stream().text("Second says").with_step(Step::Pause(Duration::from_millis(1000))).text(" this.");
     let second = runtime.block_on(Service::start([slow.finish("stop").done()]));
     let setup = Setup::new(&["--profile", "one"]);
-    let config = setup.place.path().join("home/aye/config");
+    let config = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     let text = format!(
         "[model]\nfallback = \"two\"\n[profiles.one]\nbase_url = \"{}\"\nmodel = \"model-one\"\n[profiles.two]\nbase_url = \"{}\"\nmodel = \"model-two\"\n",
@@ -199,12 +201,12 @@ fn next_turn_tries_the_first_model_again_and_the_head_names_the_model() {
     std::fs::write(config.join("config.toml"), text).unwrap();
     let mut program = setup.start();
     program.until("Connected to model-one");
-    say(&mut program, "hello");
+    submit_message(&mut program, "hello");
     let screen = program.until("Second says");
     assert!(screen.lines().next().unwrap().contains("model-two"), "{screen}");
     let screen = program.until("Second says this.");
     assert!(screen.contains("fell back to model-two"), "{screen}");
-    say(&mut program, "more");
+    submit_message(&mut program, "more");
     let screen = program.until("First again.");
     assert!(screen.lines().next().unwrap().contains("model-one"), "{screen}");
     let messages = list_messages(first.received().last().unwrap());

@@ -35,60 +35,61 @@ fn blocks_signals() -> bool {
 }
 
 /// A project, a folder for temporary files that contains aye's own folder, and a folder outside.
-struct Place {
+struct EscapeFixture {
     root: Folder,
     shell: Shell,
 }
 
-impl Place {
+impl EscapeFixture {
     fn new() -> Self {
         let root = Folder::new();
-        let at = |path: &str| root.path().canonicalize().unwrap().join(path);
+        let path_of = |path: &str| root.path().canonicalize().unwrap().join(path);
         for folder in ["project", "tmp/own/config", "outside/empty", "outside/deep/er"] {
-            std::fs::create_dir_all(at(folder)).unwrap();
+            std::fs::create_dir_all(path_of(folder)).unwrap();
         }
         for file in ["outside/file", "outside/deep/er/file", "tmp/own/config/config.toml", "project/mine"] {
-            std::fs::write(at(file), "before").unwrap();
+            std::fs::write(path_of(file), "before").unwrap();
         }
-        std::fs::write(at("tmp/own/config/credentials.toml"), "hunter2").unwrap();
-        let keep = vec![at("tmp/own")];
-        let shell = Shell::new(program()).with_closed_paths(keep, vec![at("tmp/own/config/credentials.toml")]);
+        std::fs::write(path_of("tmp/own/config/credentials.toml"), "hunter2").unwrap();
+        let keep = vec![path_of("tmp/own")];
+        let shell = Shell::new(program()).with_closed_paths(keep, vec![path_of("tmp/own/config/credentials.toml")]);
         Self { root, shell }
     }
 
-    fn at(&self, path: &str) -> PathBuf {
+    fn path(&self, path: &str) -> PathBuf {
         self.root.path().canonicalize().unwrap().join(path)
     }
 
     /// Runs a command in the project; `@` stands for the root of the place.
     async fn run(&self, command: &str, network: bool) -> CommandOutcome {
-        self.run_with(command, SandboxAccess { write: vec![self.at("tmp")], network, sockets: false }).await.unwrap()
+        self.run_with(command, SandboxAccess { write: vec![self.path("tmp")], network, sockets: false }).await.unwrap()
     }
 
     async fn run_with(&self, command: &str, access: SandboxAccess) -> Result<CommandOutcome, aye::project::Error> {
-        let root = self.at("");
+        let root = self.path("");
         let command = command.replace('@', root.to_str().unwrap().trim_end_matches('/'));
         let sandbox = CommandSandbox::enforced(access);
-        let line = CommandLine { command, folder: self.at("project"), seconds: 60, sandbox, ..CommandLine::default() };
+        let line =
+            CommandLine { command, folder: self.path("project"), seconds: 60, sandbox, ..CommandLine::default() };
         self.shell.run_command(&line, &|_| {}).await
     }
 
     /// Everything that must not change: each path with its mode, link count and content.
     fn protected_files(&self) -> BTreeMap<PathBuf, String> {
-        let mut all = BTreeMap::new();
-        let mut folders = vec![self.at("outside"), self.at("tmp/own")];
+        let mut collected = BTreeMap::new();
+        let mut folders = vec![self.path("outside"), self.path("tmp/own")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
                 let metadata = path.symlink_metadata().unwrap();
                 let content = std::fs::read_to_string(&path).unwrap_or_default();
-                all.insert(path.clone(), format!("{:o} {} {content}", metadata.mode(), metadata.nlink()));
+                collected.insert(path.clone(), format!("{:o} {} {content}", metadata.mode(), metadata.nlink()));
                 if metadata.is_dir() {
                     folders.push(path);
                 }
             }
         }
-        all
+        collected
     }
 }
 
@@ -137,12 +138,12 @@ async fn r25_commands_change_nothing_outside() {
     if !is_there() {
         return;
     }
-    let place = Place::new();
-    let before = place.protected_files();
+    let fixture = EscapeFixture::new();
+    let before = fixture.protected_files();
     for command in pick_samples(WRITES, 4, if rustix::process::geteuid().is_root() { 0 } else { 2 }) {
-        let ran = place.run(command, false).await;
-        assert_eq!(place.protected_files(), before, "{command}\n{}", ran.output);
-        assert!(place.at("project").is_dir(), "{command}");
+        let outcome = fixture.run(command, false).await;
+        assert_eq!(fixture.protected_files(), before, "{command}\n{}", outcome.output);
+        assert!(fixture.path("project").is_dir(), "{command}");
     }
     assert!(WRITES.len() > 70, "{}", WRITES.len());
 }
@@ -152,11 +153,11 @@ async fn r25_commands_with_network_change_nothing_outside() {
     if !is_there() {
         return;
     }
-    let place = Place::new();
-    let before = place.protected_files();
+    let fixture = EscapeFixture::new();
+    let before = fixture.protected_files();
     for command in pick_samples(WRITES, 3, 1).step_by(5) {
-        let ran = place.run(command, true).await;
-        assert_eq!(place.protected_files(), before, "{command}\n{}", ran.output);
+        let outcome = fixture.run(command, true).await;
+        assert_eq!(fixture.protected_files(), before, "{command}\n{}", outcome.output);
     }
 }
 
@@ -165,7 +166,7 @@ async fn ordinary_commands_work_in_the_sandbox() {
     if !is_there() {
         return;
     }
-    let place = Place::new();
+    let fixture = EscapeFixture::new();
     for (command, output) in [
         (
             "echo a > a; echo b >> a; mkdir -p d/e; mv a d/e/; ln d/e/a h; ln -s h s; cat s; rm s; truncate -s 1 h; cat h",
@@ -184,12 +185,12 @@ async fn ordinary_commands_work_in_the_sandbox() {
         ("timeout 5 sh -c 'exit 3'; echo $?", "3\n"),
         ("ulimit -n 64; ulimit -n", "64\n"),
     ] {
-        let ran = place.run(command, false).await;
-        assert_eq!((ran.output.as_str(), ran.exit), (output, Some(0)), "{command}");
+        let outcome = fixture.run(command, false).await;
+        assert_eq!((outcome.output.as_str(), outcome.exit), (output, Some(0)), "{command}");
     }
-    let access = SandboxAccess { write: vec![place.at("outside")], ..SandboxAccess::default() };
-    let ran = place.run_with("echo x > @/outside/new && cat @/outside/new", access).await.unwrap();
-    assert_eq!(ran.output, "x\n", "a folder from the settings is not writable");
+    let access = SandboxAccess { write: vec![fixture.path("outside")], ..SandboxAccess::default() };
+    let outcome = fixture.run_with("echo x > @/outside/new && cat @/outside/new", access).await.unwrap();
+    assert_eq!(outcome.output, "x\n", "a folder from the settings is not writable");
 }
 
 #[tokio::test]
@@ -197,7 +198,7 @@ async fn r57_commands_cannot_read_ayes_keys() {
     if !is_there() {
         return;
     }
-    let place = Place::new();
+    let fixture = EscapeFixture::new();
     let file = "@/tmp/own/config/credentials.toml";
     for command in [
         format!("cat {file}"),
@@ -210,8 +211,8 @@ async fn r57_commands_cannot_read_ayes_keys() {
         "tar -cf - @ 2>/dev/null | strings".to_owned(),
     ] {
         for network in [false, true] {
-            let ran = place.run(&command, network).await;
-            assert!(!ran.output.contains("hunter2"), "{command}\n{}", ran.output);
+            let outcome = fixture.run(&command, network).await;
+            assert!(!outcome.output.contains("hunter2"), "{command}\n{}", outcome.output);
         }
     }
 }
@@ -222,15 +223,15 @@ async fn r22_commands_cannot_signal_trace_or_inspect_other_processes() {
     if !is_there() {
         return;
     }
-    let place = Place::new();
-    let own = std::process::id();
+    let fixture = EscapeFixture::new();
+    let own_pid = std::process::id();
     let mut commands = vec![
-        format!("head -c 1 /proc/{own}/environ"),
-        format!("head -c 1 /proc/{own}/mem"),
-        format!("echo x > /proc/{own}/mem"),
-        format!("ls -l /proc/{own}/fd/0"),
-        format!("cat /proc/{own}/fd/0 < /dev/null"),
-        format!("echo 1 > /proc/{own}/oom_score_adj"),
+        format!("head -c 1 /proc/{own_pid}/environ"),
+        format!("head -c 1 /proc/{own_pid}/mem"),
+        format!("echo x > /proc/{own_pid}/mem"),
+        format!("ls -l /proc/{own_pid}/fd/0"),
+        format!("cat /proc/{own_pid}/fd/0 < /dev/null"),
+        format!("echo 1 > /proc/{own_pid}/oom_score_adj"),
         "head -c 1 /proc/$PPID/environ".to_owned(),
         "echo x > /proc/$PPID/mem".to_owned(),
         "cat /proc/sys/vm/overcommit_memory > /proc/sys/vm/overcommit_memory".to_owned(),
@@ -250,15 +251,15 @@ async fn r22_commands_cannot_signal_trace_or_inspect_other_processes() {
             .to_owned(),
     ];
     if blocks_signals() {
-        commands.push(format!("kill -0 {own}"));
+        commands.push(format!("kill -0 {own_pid}"));
         commands.push("kill -0 $PPID".to_owned());
         commands.push("kill -9 $PPID".to_owned());
         commands.push("kill -STOP $PPID".to_owned());
         commands.push("kill -0 1".to_owned());
     }
     for command in commands {
-        let ran = place.run(&command, false).await;
-        assert_ne!(ran.exit, Some(0), "{command}\n{}", ran.output);
+        let outcome = fixture.run(&command, false).await;
+        assert_ne!(outcome.exit, Some(0), "{command}\n{}", outcome.output);
         assert!(!Path::new("/dev/shm/aye-was-here").exists(), "{command}");
     }
 }
@@ -268,47 +269,47 @@ async fn r22_background_processes_of_a_sandboxed_command_end_with_it() {
     if !is_there() {
         return;
     }
-    let (place, seconds) = (Place::new(), unique_sleep_seconds());
+    let (fixture, seconds) = (EscapeFixture::new(), unique_sleep_seconds());
     let command = format!(
         "sleep {seconds} & nohup sleep {seconds} > /dev/null 2>&1 & setsid sleep {seconds} & (setsid sh -c 'sleep {seconds}' &); \
          kill -9 $PPID; echo done; exit 4"
     );
-    let ran = place.run(&command, false).await;
+    let outcome = fixture.run(&command, false).await;
     if blocks_signals() {
-        assert!(ran.output.ends_with("done\n"), "{}", ran.output);
-        assert_eq!(ran.exit, Some(4));
+        assert!(outcome.output.ends_with("done\n"), "{}", outcome.output);
+        assert_eq!(outcome.exit, Some(4));
     }
     wait_until_none_sleeps(seconds);
 }
 
 #[tokio::test]
 async fn does_not_run_a_command_if_its_sandbox_cannot_be_set_up() {
-    let place = Place::new();
-    let swapped = place.at("swapped");
-    std::os::unix::fs::symlink(place.at("outside"), &swapped).unwrap();
-    for write in [place.at("gone"), swapped, "not/absolute".into()] {
+    let fixture = EscapeFixture::new();
+    let swapped = fixture.path("swapped");
+    std::os::unix::fs::symlink(fixture.path("outside"), &swapped).unwrap();
+    for write in [fixture.path("gone"), swapped, "not/absolute".into()] {
         let access = SandboxAccess { write: vec![write], ..SandboxAccess::default() };
-        let error = place.run_with("echo ran > ran", access).await.unwrap_err().to_string();
+        let error = fixture.run_with("echo ran > ran", access).await.unwrap_err().to_string();
         assert!(error.starts_with("the command was not run: its sandbox could not be set up"), "{error}");
-        assert!(!place.at("project/ran").exists());
+        assert!(!fixture.path("project/ran").exists());
     }
     if !is_there() {
-        let error = place.run_with("echo ran > ran", SandboxAccess::default()).await.unwrap_err().to_string();
+        let error = fixture.run_with("echo ran > ran", SandboxAccess::default()).await.unwrap_err().to_string();
         assert!(error.starts_with("the command was not run"), "{error}");
-        assert!(!place.at("project/ran").exists());
+        assert!(!fixture.path("project/ran").exists());
     }
 }
 
 #[test]
 fn probe_reports_what_the_sandbox_allows() {
-    let place = Place::new();
-    let found = probe::test_sandbox(&program(), &place.at("project"), &place.at("outside"));
+    let fixture = EscapeFixture::new();
+    let gaps = probe::test_sandbox(&program(), &fixture.path("project"), &fixture.path("outside"));
     let expected = match kernel_support() {
         SandboxSupport::Supported { signals: true, .. } => Some(vec![]),
         SandboxSupport::Supported { signals: false, .. } => Some(vec![probe::TestedOperation::SendSignal]),
         SandboxSupport::Unsupported(_) => None,
     };
-    assert_eq!(found, expected);
+    assert_eq!(gaps, expected);
 }
 
 /// Runs these tests once more as an ordinary user if the suite runs as root.
@@ -317,17 +318,17 @@ fn r25_sandbox_also_holds_for_an_ordinary_user() {
     if !is_there() || !rustix::process::geteuid().is_root() {
         return;
     }
-    let place = Folder::new();
-    let [suite, aye] = ["suite", "aye"].map(|name| place.path().join(name));
+    let test_folder = Folder::new();
+    let [suite, aye] = ["suite", "aye"].map(|name| test_folder.path().join(name));
     copy_program(&std::env::current_exe().unwrap(), &suite);
     copy_program(&program(), &aye);
-    let home = place.path().join("home");
+    let home = test_folder.path().join("home");
     std::fs::create_dir(&home).unwrap();
-    for path in [place.path(), &home] {
+    for path in [test_folder.path(), &home] {
         std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
     }
     let ids = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}"), "--clear-groups".to_owned()];
-    let ran = std::process::Command::new("setpriv")
+    let outcome = std::process::Command::new("setpriv")
         .args(ids)
         .arg(&suite)
         .args(["sandbox_escapes::", "--skip", "an_ordinary_user", "--skip", "overlay", "--test-threads", "1"])
@@ -335,7 +336,7 @@ fn r25_sandbox_also_holds_for_an_ordinary_user() {
         .env("AYE_TEST_PROGRAM", &aye)
         .envs([("HOME", &home), ("TMPDIR", &home)])
         .output();
-    let Ok(ran) = ran else {
+    let Ok(ran) = outcome else {
         report_skipped("no setpriv on this machine: tried as root alone");
         return;
     };

@@ -2,49 +2,49 @@
 
 use crate::support::program::Setup;
 use crate::support::service::Answer;
-use crate::support::terminal_session::{runs, say, says};
+use crate::support::terminal_session::{command_answer, submit_message, text_answer};
 use crate::support::user::User;
 use std::path::Path;
 
 const DOWN: &str = "\x1b[B";
 
 /// Returns how many times the script ran.
-fn count_runs(place: &Path) -> usize {
-    std::fs::read(place.join("project/ran")).map_or(0, |bytes| bytes.len())
+fn count_runs(root: &Path) -> usize {
+    std::fs::read(root.join("project/ran")).map_or(0, |bytes| bytes.len())
 }
 
-fn turns(count: usize) -> Vec<Answer> {
-    (0..count).flat_map(|turn| [runs("bash run.sh"), says(&format!("That was {turn}."))]).collect()
+fn run_script_answers(count: usize) -> Vec<Answer> {
+    (0..count).flat_map(|turn| [command_answer("bash run.sh"), text_answer(&format!("That was {turn}."))]).collect()
 }
 
 #[test]
 fn r11_rule_for_a_script_ends_when_the_script_changes() {
-    let person = User::new(turns(3)).with("run.sh", "echo >> ran\n");
-    let mut program = person.start(&[]);
+    let user = User::new(run_script_answers(3)).with_project_file("run.sh", "echo >> ran\n");
+    let mut program = user.start(&[]);
     program.until("Connected to");
-    say(&mut program, "go");
-    program.until_asked("bash run.sh");
+    submit_message(&mut program, "go");
+    program.until_prompt("bash run.sh");
     program.press_until("a", "Allow without asking");
     program.until("exactly this command, in this folder (run.sh unchanged)");
     program.press_until(DOWN, "scripts = { \"run.sh\" = \"");
     program.press_until("\r", "That was 0.");
-    assert_eq!(count_runs(person.place.path()), 1);
-    let rules = std::fs::read_to_string(person.rules()).unwrap();
+    assert_eq!(count_runs(user.root.path()), 1);
+    let rules = std::fs::read_to_string(user.rules()).unwrap();
     assert!(rules.contains("command = \"bash run.sh\"") && rules.contains("scripts = { \"run.sh\""), "{rules}");
 
     // The unchanged script runs without a prompt.
-    say(&mut program, "again");
-    program.until_quiet("That was 1.");
-    assert_eq!(count_runs(person.place.path()), 2);
-    let output = person.run_headless(&["rules", "explain", "bash run.sh"]).0;
+    submit_message(&mut program, "again");
+    program.until_idle("That was 1.");
+    assert_eq!(count_runs(user.root.path()), 2);
+    let output = user.run_headless(&["rules", "explain", "bash run.sh"]).0;
     assert!(output.contains("matches: allow bash_exec exactly: bash run.sh (run.sh unchanged)"), "{output}");
 
     // After a change of one byte it asks and states why.
-    std::fs::write(person.path("project/run.sh"), "echo >> ran \n").unwrap();
-    say(&mut program, "once more");
-    program.until_asked("run.sh has changed since you allowed it by a rule");
-    assert_eq!(count_runs(person.place.path()), 2, "nothing ran");
-    let output = person.run_headless(&["rules", "explain", "bash run.sh"]).0;
+    std::fs::write(user.path("project/run.sh"), "echo >> ran \n").unwrap();
+    submit_message(&mut program, "once more");
+    program.until_prompt("run.sh has changed since you allowed it by a rule");
+    assert_eq!(count_runs(user.root.path()), 2, "nothing ran");
+    let output = user.run_headless(&["rules", "explain", "bash run.sh"]).0;
     for part in ["does not match: allow bash_exec exactly: bash run.sh", "run.sh has changed", "\nask\n"] {
         assert!(output.contains(part), "{part}: {output}");
     }
@@ -52,65 +52,65 @@ fn r11_rule_for_a_script_ends_when_the_script_changes() {
 
 #[test]
 fn r11_rule_without_script_digests_is_off_and_explain_prints_them() {
-    let person = User::new(turns(1)).with("run.sh", "echo >> ran\n");
-    let file = person.rules();
+    let user = User::new(run_script_answers(1)).with_project_file("run.sh", "echo >> ran\n");
+    let file = user.rules();
     let rule = "[[rule]]\nverdict = \"allow\"\ntool = \"bash_exec\"\ncommand = \"bash run.sh\"\n";
     std::fs::write(&file, rule).unwrap();
-    let (output, _, code) = Setup::again(&person.place, &["rules", "check"]).print("");
+    let (output, _, code) = Setup::with_home(&user.root, &["rules", "check"]).run_piped("");
     assert!(code == 2 && output.contains("the command runs run.sh, but the rule does not list its digest"), "{output}");
-    let output = person.run_headless(&["rules", "explain", "bash run.sh"]).0;
+    let output = user.run_headless(&["rules", "explain", "bash run.sh"]).0;
     let line =
         output.lines().find_map(|line| line.trim().strip_prefix("scripts = ")).unwrap_or_else(|| panic!("{output}"));
     assert!(output.contains("\nask\n"), "{output}");
     std::fs::write(&file, format!("{rule}scripts = {line}\n")).unwrap();
-    let mut program = person.start(&[]);
+    let mut program = user.start(&[]);
     program.until("Connected to");
-    say(&mut program, "go");
-    program.until_quiet("That was 0.");
-    assert_eq!(count_runs(person.place.path()), 1, "with the printed line the rule applies");
+    submit_message(&mut program, "go");
+    program.until_idle("That was 0.");
+    assert_eq!(count_runs(user.root.path()), 1, "with the printed line the rule applies");
 }
 
 #[test]
 fn r11_session_grant_ends_too_and_grants_and_explain_state_why() {
-    let person = User::new(turns(3)).with("run.sh", "echo >> ran\n");
-    let mut program = person.start(&[]);
+    let user = User::new(run_script_answers(3)).with_project_file("run.sh", "echo >> ran\n");
+    let mut program = user.start(&[]);
     program.until("Connected to");
-    say(&mut program, "go");
-    program.until_asked("bash run.sh");
+    submit_message(&mut program, "go");
+    program.until_prompt("bash run.sh");
     program.press_until("a", "Allow without asking");
     program.press_until("\r", "That was 0.");
-    let output = person.run_headless(&["rules", "explain", "--continue", "bash run.sh"]).0;
+    let output = user.run_headless(&["rules", "explain", "--continue", "bash run.sh"]).0;
     for part in ["grants of this session", "before with enter, on call 1 of this session", "\nallow\n"] {
         assert!(output.contains(part), "{part}: {output}");
     }
-    assert!(person.run_headless(&["rules", "explain", "bash run.sh"]).0.contains("\nask\n"), "without the session");
-    std::fs::write(person.path("project/run.sh"), "rm -f ran\n").unwrap();
-    say(&mut program, "again");
-    program.until_asked("run.sh has changed since you allowed it on call 1 of this session");
-    let output = person.run_headless(&["rules", "explain", "--continue", "bash run.sh"]).0;
+    assert!(user.run_headless(&["rules", "explain", "bash run.sh"]).0.contains("\nask\n"), "without the session");
+    std::fs::write(user.path("project/run.sh"), "rm -f ran\n").unwrap();
+    submit_message(&mut program, "again");
+    program.until_prompt("run.sh has changed since you allowed it on call 1 of this session");
+    let output = user.run_headless(&["rules", "explain", "--continue", "bash run.sh"]).0;
     assert!(output.contains("outdated: run.sh has changed since you allowed it on call 1"), "{output}");
     program.press_until("n", "That was 1.");
-    assert_eq!(count_runs(person.place.path()), 1);
+    assert_eq!(count_runs(user.root.path()), 1);
     // Every call is listed with its reason. Another `n` would have gone into the composer, which ctrl-u clears.
-    program.keys("\x15");
-    say(&mut program, "/grants");
+    program.press_keys("\x15");
+    submit_message(&mut program, "/grants");
     program.until("in this folder (run.sh unchanged), for this session");
     program.until("asked you: run.sh has changed");
     program.until("asked you: script run.sh");
     // Each opens its record.
-    program.keys(DOWN);
+    program.press_keys(DOWN);
     program.press_until("\r", "since you allowed it on call 1 of this session");
 }
 
 #[test]
 fn r11_line_with_unknown_scripts_offers_no_grant_and_states_why() {
-    let person =
-        User::new(vec![runs("for f in *.sh; do bash $f; done"), says("Done.")]).with("run.sh", "echo >> ran\n");
+    let person = User::new(vec![command_answer("for f in *.sh; do bash $f; done"), text_answer("Done.")])
+        .with_project_file("run.sh", "echo >> ran\n");
     let mut program = person.start(&[]);
     program.until("Connected to");
-    say(&mut program, "go");
-    program.until_asked("for f in");
+    submit_message(&mut program, "go");
+    program.until_prompt("for f in");
     program.press_until("a", "Needs approval each time: ");
     program.press_until("y", "Done.");
-    assert_eq!(count_runs(person.place.path()), 1);
+    assert_eq!(count_runs(person.root.path()), 1);
 }

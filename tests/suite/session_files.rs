@@ -19,12 +19,12 @@ fn user_message(text: &str) -> Entry {
     Entry::UserMessage { text: text.into() }
 }
 
-fn id() -> SessionId {
+fn session_id() -> SessionId {
     SessionId("01J".into())
 }
 
 fn header() -> Header {
-    Header::new(id(), Path::new("/project"), "m", false)
+    Header::new(session_id(), Path::new("/project"), "m", false)
 }
 
 /// Runs one of the ignored tests below in its own process with this umask.
@@ -40,16 +40,16 @@ fn start_child(test: &str, umask: &str, folder: &Path) -> io::Result<Child> {
         .spawn()
 }
 
-fn folder() -> PathBuf {
+fn shared_folder() -> PathBuf {
     std::env::var_os(FOLDER).map(PathBuf::from).expect("set by the parent process")
 }
 
 #[test]
 #[ignore = "the other process of the tests below"]
 fn child_that_appends_until_it_is_killed() {
-    let mut lines = match SessionLog::open(&folder(), &id()) {
+    let mut lines = match SessionLog::open(&shared_folder(), &session_id()) {
         Ok((lines, _)) => lines,
-        Err(_) => SessionLog::new(&folder(), &header()),
+        Err(_) => SessionLog::new(&shared_folder(), &header()),
     };
     for n in 0.. {
         lines.append(&user_message(&format!("{n} {}", "x".repeat(n % 3000)))).unwrap();
@@ -59,20 +59,20 @@ fn child_that_appends_until_it_is_killed() {
 #[test]
 #[ignore = "the other process of the tests below"]
 fn child_that_appends_when_it_can() {
-    append_while_contended("child", &folder());
+    append_while_contended("child", &shared_folder());
 }
 
 /// Lines that each of the two processes appends.
 const EACH: usize = 500;
 
 /// Appends its lines, some at a time, whenever it can open the session. Returns how many times the session was busy.
-fn append_while_contended(whose: &str, folder: &Path) -> usize {
+fn append_while_contended(writer_name: &str, folder: &Path) -> usize {
     let (mut added, mut refused) = (0, 0);
     while added < EACH {
-        match SessionLog::open(folder, &id()) {
+        match SessionLog::open(folder, &session_id()) {
             Ok((mut lines, _)) => {
                 for _ in 0..(1 + added % 40).min(EACH - added) {
-                    lines.append(&user_message(&format!("{whose} {added}"))).unwrap();
+                    lines.append(&user_message(&format!("{writer_name} {added}"))).unwrap();
                     added += 1;
                 }
             }
@@ -86,12 +86,12 @@ fn append_while_contended(whose: &str, folder: &Path) -> usize {
 #[test]
 #[ignore = "the other process of the tests below"]
 fn child_that_makes_every_kind_of_file() {
-    let places = Places::within(&folder());
+    let places = Places::within(&shared_folder());
     places.prepare().unwrap();
     let sessions = Sessions::new(places.sessions());
     sessions.begin_session(&header()).append(&user_message("x")).unwrap();
     History::new(&places.history(), Path::new("/project")).add_message("x").unwrap();
-    Drafts::new(&places).save(&Owner::Session(id()), &UnsentText::from_text("x")).unwrap();
+    Drafts::new(&places).save(&Owner::Session(session_id()), &UnsentText::from_text("x")).unwrap();
     replace(&places.themes().join("mine.toml"), b"x").unwrap();
     aye::config::write_setting(&places.settings(), &["screen", "theme"], "dark").unwrap();
     let mut credentials = aye::config::Credentials::load(&places.credentials()).unwrap();
@@ -101,10 +101,10 @@ fn child_that_makes_every_kind_of_file() {
 #[test]
 #[ignore = "the other process of the tests below"]
 fn child_that_forks_until_it_is_killed() {
-    let places = Places::within(&folder());
+    let places = Places::within(&shared_folder());
     loop {
         let empty = aye::project::rehearsal::remove_folder;
-        aye::store::fork_session(&places, &id(), Path::new("/project"), empty).unwrap().keep();
+        aye::store::fork_session(&places, &session_id(), Path::new("/project"), empty).unwrap().keep();
     }
 }
 
@@ -147,9 +147,9 @@ fn r51_kill_at_any_moment_leaves_a_complete_fork_or_none() {
         lines.append(&user_message(&format!("{n} {}", "x".repeat(5000)))).unwrap();
     }
     let unsent = UnsentText::from_text("half an answer");
-    Drafts::new(&places).save(&Owner::Session(id()), &unsent).unwrap();
+    Drafts::new(&places).save(&Owner::Session(session_id()), &unsent).unwrap();
     let old = fs::read(lines.path()).unwrap();
-    let entries = sessions.read(&id()).unwrap().entries;
+    let entries = sessions.read(&session_id()).unwrap().entries;
     // Only names are counted; reading each file would let the other process create thousands meanwhile.
     let count = || {
         let files = fs::read_dir(places.sessions()).unwrap();
@@ -165,12 +165,12 @@ fn r51_kill_at_any_moment_leaves_a_complete_fork_or_none() {
         process.kill().unwrap();
         process.wait().unwrap();
     }
-    let forks: Vec<_> = sessions.list_all().unwrap().into_iter().filter(|listed| listed.id != id()).collect();
+    let forks: Vec<_> = sessions.list_all().unwrap().into_iter().filter(|listed| listed.id != session_id()).collect();
     assert!(forks.len() >= 6, "{}", forks.len());
     for copy in forks {
         let read = sessions.read(&copy.id).unwrap();
         assert_eq!((read.entries == entries, read.notices), (true, vec![]), "{}", copy.id);
-        assert_eq!(copy.from, Some(id()));
+        assert_eq!(copy.from, Some(session_id()));
         assert_eq!(Drafts::new(&places).load(&Owner::Session(copy.id)).unsent, unsent);
     }
     assert!(fs::read(lines.path()).unwrap() == old, "the original session changed");
@@ -179,7 +179,7 @@ fn r51_kill_at_any_moment_leaves_a_complete_fork_or_none() {
 #[test]
 fn r51_kill_at_any_moment_loses_at_most_the_line_being_written() {
     let home = Folder::new();
-    let file = session_path(home.path(), &id());
+    let file = session_path(home.path(), &session_id());
     let mut entries = 0;
     for round in 0..12 {
         let mut process = start_child("child_that_appends_until_it_is_killed", "077", home.path()).unwrap();
@@ -191,7 +191,7 @@ fn r51_kill_at_any_moment_loses_at_most_the_line_being_written() {
         }
         process.kill().unwrap();
         process.wait().unwrap();
-        let (lines, read) = SessionLog::open(home.path(), &id()).unwrap();
+        let (lines, read) = SessionLog::open(home.path(), &session_id()).unwrap();
         assert!(read.entries.len() > entries, "round {round}");
         assert_eq!(read.last_seq, read.entries.len() as u64, "round {round}: {:?}", read.notices);
         assert!(read.notices.len() as u64 <= round + 1, "round {round}: {:?}", read.notices);
@@ -207,7 +207,7 @@ fn r54_two_processes_share_a_session_without_loss() {
     let mut process = start_child("child_that_appends_when_it_can", "077", home.path()).unwrap();
     let refused = append_while_contended("parent", home.path());
     assert!(process.wait().unwrap().success());
-    let read = read(&session_path(home.path(), &id())).unwrap();
+    let read = read(&session_path(home.path(), &session_id())).unwrap();
     for process in ["parent", "child"] {
         let own = |entry: &&Entry| matches!(entry, Entry::UserMessage { text } if text.starts_with(process));
         let added: Vec<Entry> = read.entries.iter().filter(own).cloned().collect();
@@ -215,7 +215,7 @@ fn r54_two_processes_share_a_session_without_loss() {
         assert!(added == wanted, "{process}: {} of {EACH}; refused {refused} times", added.len());
     }
     assert_eq!((read.entries.len(), read.last_seq, read.notices), (2 * EACH + 1, 2 * EACH as u64 + 1, vec![]));
-    let text = fs::read_to_string(session_path(home.path(), &id())).unwrap();
+    let text = fs::read_to_string(session_path(home.path(), &session_id())).unwrap();
     let numbers = text.lines().skip(1).map(|line| line["{\"seq\":".len()..].split(',').next().unwrap().to_owned());
     assert!(numbers.eq((1..=2 * EACH + 1).map(|n| n.to_string())), "lines in the file are out of order");
 }
@@ -223,7 +223,7 @@ fn r54_two_processes_share_a_session_without_loss() {
 #[test]
 fn r50_r52_reading_and_resuming_change_no_old_byte() {
     let home = Folder::new();
-    let file = session_path(home.path(), &id());
+    let file = session_path(home.path(), &session_id());
     let mut lines = SessionLog::new(home.path(), &header());
     for text in ["one", "two", "three"] {
         lines.append(&user_message(text)).unwrap();
@@ -234,7 +234,7 @@ fn r50_r52_reading_and_resuming_change_no_old_byte() {
     damaged[middle..middle + 20].fill(0);
     damaged.extend_from_slice(b"{\"seq\":4,\"at\":0,\"ent");
     fs::write(&file, &damaged).unwrap();
-    let (mut lines, read) = SessionLog::open(home.path(), &id()).unwrap();
+    let (mut lines, read) = SessionLog::open(home.path(), &session_id()).unwrap();
     assert_eq!(read.entries, [user_message("two"), user_message("three")]);
     let notices: Vec<String> = read.notices.iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -244,6 +244,6 @@ fn r50_r52_reading_and_resuming_change_no_old_byte() {
     lines.append(&user_message("four")).unwrap();
     drop(lines);
     assert!(fs::read(&file).unwrap().starts_with(&damaged));
-    let (_, again) = SessionLog::open(home.path(), &id()).unwrap();
+    let (_, again) = SessionLog::open(home.path(), &session_id()).unwrap();
     assert_eq!(again.entries, [user_message("two"), user_message("three"), user_message("four")]);
 }

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// One request as the service saw it.
-struct Seen {
+struct SeenRequest {
     /// Arrival of the first byte.
     at: Instant,
     /// Size of the body.
@@ -26,7 +26,7 @@ struct Seen {
 }
 
 /// Starts a service that answers the nth request with `reply n.`; returns its base URL and the requests it sees.
-fn start_service() -> (String, Receiver<Seen>) {
+fn start_service() -> (String, Receiver<SeenRequest>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     let (saw, seen) = channel();
@@ -34,14 +34,14 @@ fn start_service() -> (String, Receiver<Seen>) {
         let count = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
         for socket in listener.incoming() {
             let (socket, saw, count) = (socket.unwrap(), saw.clone(), count.clone());
-            std::thread::spawn(move || serve(socket, &saw, &count));
+            std::thread::spawn(move || serve_connection(socket, &saw, &count));
         }
     });
     (base, seen)
 }
 
 /// Answers every request on one connection.
-fn serve(mut socket: TcpStream, saw: &Sender<Seen>, count: &std::sync::atomic::AtomicUsize) {
+fn serve_connection(mut socket: TcpStream, saw: &Sender<SeenRequest>, count: &std::sync::atomic::AtomicUsize) {
     socket.set_nodelay(true).unwrap();
     let mut bytes = vec![0; 1 << 16];
     let mut received: Vec<u8> = Vec::new();
@@ -51,7 +51,7 @@ fn serve(mut socket: TcpStream, saw: &Sender<Seen>, count: &std::sync::atomic::A
         if read == 0 {
             return;
         }
-        let began = *at.get_or_insert_with(Instant::now);
+        let started = *at.get_or_insert_with(Instant::now);
         received.extend_from_slice(&bytes[..read]);
         let Some(head) = received.windows(4).take(2000).position(|four| four == b"\r\n\r\n") else { continue };
         let text = String::from_utf8_lossy(&received[..head]).to_lowercase();
@@ -72,7 +72,7 @@ fn serve(mut socket: TcpStream, saw: &Sender<Seen>, count: &std::sync::atomic::A
         if socket.write_all(answer.as_bytes()).is_err() {
             return;
         }
-        let request = Seen { at: began, bytes: length, messages, answered: Instant::now() };
+        let request = SeenRequest { at: started, bytes: length, messages, answered: Instant::now() };
         saw.send(request).unwrap();
         received.clear();
         at = None;
@@ -93,13 +93,13 @@ fn read_memory(program: &Program) -> (u64, u64) {
 fn read_cpu_ms(program: &Program) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", program.pid())).unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    let ticks = |at: usize| fields[at].parse::<u64>().unwrap();
+    let ticks = |index: usize| fields[index].parse::<u64>().unwrap();
     // A clock tick is a hundredth of a second on every system that the tests run on.
     10 * (ticks(11) + ticks(12))
 }
 
-fn session_file(place: &Path) -> PathBuf {
-    let mut files = std::fs::read_dir(place.join("home/aye/data/sessions")).unwrap().flatten();
+fn session_file(root: &Path) -> PathBuf {
+    let mut files = std::fs::read_dir(root.join("home/aye/data/sessions")).unwrap().flatten();
     files.next().expect("a session is on disk").path()
 }
 
@@ -118,7 +118,7 @@ fn has_ended(file: &Path) -> bool {
 struct Figures {
     turn: usize,
     resident: u64,
-    own: u64,
+    private: u64,
     file: u64,
     body: usize,
     messages: usize,
@@ -128,10 +128,10 @@ struct Figures {
     /// to the screen, and from Enter to the screen.
     to_wire: Duration,
     to_screen: Duration,
-    whole: Duration,
+    whole_turn: Duration,
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+fn median_duration(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times[times.len() / 2]
 }
@@ -152,15 +152,15 @@ fn r65_cost_per_turn_stays_constant_in_a_long_session() {
     let mut cpu_ms = read_cpu_ms(&program);
     for turn in 1..=turns {
         // The text is pasted, and Enter is pressed once it is drawn: no real user types between the two.
-        program.keys(&format!("\x1b[200~words {turn}.\x1b[201~"));
+        program.press_keys(&format!("\x1b[200~words {turn}.\x1b[201~"));
         program.until(&format!("words {turn}."));
         let pressed = Instant::now();
-        program.keys("\r");
+        program.press_keys("\r");
         let request = seen.recv_timeout(PATIENCE).expect("it is asked");
         program.until(&format!("reply {turn}."));
         let shown = Instant::now();
         last.push((request.at - pressed, shown.saturating_duration_since(request.answered), shown - pressed));
-        let file = session_file(program.place.path());
+        let file = session_file(program.root.path());
         let end = Instant::now() + PATIENCE;
         while !has_ended(&file) {
             assert!(Instant::now() < end, "turn {turn} did not end:\n{}", program.screen());
@@ -169,48 +169,49 @@ fn r65_cost_per_turn_stays_constant_in_a_long_session() {
         assert!(seen.try_recv().is_err(), "more than one request per turn");
         if [turns / 4, turns / 2, turns, 100, 1000, 10_000].contains(&turn) {
             let times = &last[last.len().saturating_sub(50)..];
-            let median_of =
-                |pick: fn(&(Duration, Duration, Duration)) -> Duration| median(times.iter().map(pick).collect());
+            let median_of = |pick: fn(&(Duration, Duration, Duration)) -> Duration| {
+                median_duration(times.iter().map(pick).collect())
+            };
             let (resident, own) = read_memory(&program);
             let before = std::mem::replace(&mut cpu_ms, read_cpu_ms(&program));
             let since = turn - figures.last().map_or(0, |figure| figure.turn);
             let figure = Figures {
                 turn,
                 resident,
-                own,
+                private: own,
                 file: std::fs::metadata(&file).unwrap().len(),
                 body: request.bytes,
                 messages: request.messages,
                 work: 1000 * (cpu_ms - before) / since as u64,
                 to_wire: median_of(|times| times.0),
                 to_screen: median_of(|times| times.1),
-                whole: median_of(|times| times.2),
+                whole_turn: median_of(|times| times.2),
             };
             println!(
                 "turn {:>6}: {:>6} kB resident, {:>6} kB own, {:>9} B on disk, {:>9} B asked in {:>5} messages, {:>6} µs of work a turn; Enter to \
                  wire {:?}, last byte to screen {:?}, Enter to screen {:?}",
                 figure.turn,
                 figure.resident,
-                figure.own,
+                figure.private,
                 figure.file,
                 figure.body,
                 figure.messages,
                 figure.work,
                 figure.to_wire,
                 figure.to_screen,
-                figure.whole
+                figure.whole_turn
             );
             figures.push(figure);
             last.clear();
         }
     }
-    let at = |turn: usize| figures.iter().find(|figure| figure.turn == turn).expect("it was measured");
-    let (early, half, all) = (at(turns / 4), at(turns / 2), at(turns));
+    let figure_of = |turn: usize| figures.iter().find(|figure| figure.turn == turn).expect("it was measured");
+    let (early, half, all) = (figure_of(turns / 4), figure_of(turns / 2), figure_of(turns));
     // Numbers get longer, and a turn grows by some bytes with them; that is not growth per turn.
     let per_turn = |from: &Figures, to: &Figures| (to.file - from.file) as usize / (to.turn - from.turn);
     let (before, after) = (per_turn(early, half), per_turn(half, all));
     assert!(after <= before + 16 && after < 1024, "bytes on disk a turn: {before}, then {after}");
-    let own = (all.own.saturating_sub(half.own)) as usize / (all.turn - half.turn);
+    let own = (all.private.saturating_sub(half.private)) as usize / (all.turn - half.turn);
     assert!(own < 64, "a turn of a few words takes {own} kB");
     if wanted.is_none() {
         assert_eq!(all.messages - half.messages, 2 * (all.turn - half.turn), "each message is sent once");

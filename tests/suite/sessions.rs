@@ -3,7 +3,7 @@
 use crate::support::program::Setup;
 use crate::support::report_skipped;
 use crate::support::service::{Answer, Service, Step};
-use crate::support::terminal_session::{say, says};
+use crate::support::terminal_session::{submit_message, text_answer};
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -17,12 +17,12 @@ impl Home {
     }
 
     pub fn sessions(&self) -> PathBuf {
-        self.0.place.path().join("home/aye/data/sessions")
+        self.0.root.path().join("home/aye/data/sessions")
     }
 
     /// Creates a session with these entries, in the project or in another folder.
     pub fn add_session(&self, id: &str, here: bool, entries: &[Value]) -> PathBuf {
-        let project = self.0.place.path().join("project").canonicalize().unwrap();
+        let project = self.0.root.path().join("project").canonicalize().unwrap();
         let folder = if here { project } else { "/elsewhere".into() };
         let header = json!({ "aye": 1, "id": id, "folder": folder, "time": "2026-01-01T00:00:00Z", "model": "m", "dry_run": false });
         let mut text = format!("{header}\n");
@@ -39,7 +39,7 @@ impl Home {
 
     pub fn run(&self, arguments: &[&str]) -> (String, String, i32) {
         let arguments = [&["sessions"], arguments].concat();
-        Setup::again(&self.0.place, &arguments).print("")
+        Setup::with_home(&self.0.root, &arguments).run_piped("")
     }
 
     /// Checks that the command fails with a usage error that contains this text.
@@ -68,7 +68,7 @@ pub fn model_reply(text: &str) -> Value {
     json!({ "kind": "replied", "text": text, "model": "m" })
 }
 
-fn home() -> Home {
+fn create_home() -> Home {
     let home = Home::new();
     home.add_session(
         ONE,
@@ -84,7 +84,7 @@ fn home() -> Home {
 fn list_shows_sessions_of_the_project_of_all_folders_and_as_json() {
     let home = Home::new();
     assert_eq!(home.run(&["list"]), (String::new(), "aye: no sessions yet\n".into(), 0));
-    let home = self::home();
+    let home = self::create_home();
     let (out, err, code) = home.run(&[]);
     assert_eq!((out.lines().count(), code), (2, 0), "{out}");
     assert!(out.contains(ONE) && out.contains("why does the clock flake?") && !out.contains(THREE), "{out}");
@@ -102,7 +102,7 @@ fn list_shows_sessions_of_the_project_of_all_folders_and_as_json() {
 
 #[test]
 fn show_accepts_a_prefix_of_the_id() {
-    let home = home();
+    let home = create_home();
     let (out, err, code) = home.run(&["show", "01ja"]);
     assert_eq!((err.as_str(), code), ("", 0));
     assert!(out.starts_with("why does the clock flake?\nsession: 01JA"), "{out}");
@@ -113,7 +113,7 @@ fn show_accepts_a_prefix_of_the_id() {
 
 #[test]
 fn search_finds_messages_in_all_sessions_with_their_line() {
-    let home = home();
+    let home = create_home();
     let (out, _, code) = home.run(&["search", "apple"]);
     assert_eq!(code, 0);
     assert!(
@@ -121,11 +121,11 @@ fn search_finds_messages_in_all_sessions_with_their_line() {
         "{out}"
     );
     assert!(!out.contains(TWO) && out.contains("/elsewhere"), "{out}");
-    let (here, _, _) = home.run(&["search", "APPLE", "day", "--here"]);
-    assert!(here.contains(ONE) && !here.contains(THREE), "{here}");
+    let (here_output, _, _) = home.run(&["search", "APPLE", "day", "--here"]);
+    assert!(here_output.contains(ONE) && !here_output.contains(THREE), "{here_output}");
     let (json, _, _) = home.run(&["search", "orchard", "--json"]);
-    let found: Value = serde_json::from_str(json.trim()).unwrap();
-    assert_eq!((&found["session"], &found["found"][0]["line"]), (&json!(TWO), &json!("plant an orchard")));
+    let object: Value = serde_json::from_str(json.trim()).unwrap();
+    assert_eq!((&object["session"], &object["found"][0]["line"]), (&json!(TWO), &json!("plant an orchard")));
     let (out, err, code) = home.run(&["search", "no such word"]);
     assert_eq!((out.as_str(), err.as_str(), code), ("", "aye: no session contains “no such word”\n", 1));
     let quiet = home.run(&["search", "kind"]);
@@ -134,22 +134,22 @@ fn search_finds_messages_in_all_sessions_with_their_line() {
 
 #[test]
 fn session_list_searches_messages_and_opens_the_session() {
-    let home = home();
+    let home = create_home();
     let flags = ["--base-url", "http://127.0.0.1:9/v1", "--model", "m"];
-    let mut program = Setup::again(&home.0.place, &flags).start();
+    let mut program = Setup::with_home(&home.0.root, &flags).start();
     program.until("Connected to");
-    program.keys("\x1bs");
+    program.press_keys("\x1bs");
     program.until("plant an orchard");
-    program.types("apple day");
+    program.type_text("apple day");
     program.until("model: An apple a day");
     program.until_gone("plant an orchard");
-    program.keys("\r");
+    program.press_keys("\r");
     program.until("Because of time.");
 }
 
 #[test]
 fn r52_damaged_files_are_listed_and_hide_no_other() {
-    let home = home();
+    let home = create_home();
     std::fs::write(home.sessions().join("01DAMAGED.jsonl"), [0; 5000]).unwrap();
     std::fs::write(home.sessions().join("01EMPTY.jsonl"), "").unwrap();
     std::fs::create_dir(home.sessions().join("01FOLDER.jsonl")).unwrap();
@@ -165,7 +165,7 @@ fn r52_damaged_files_are_listed_and_hide_no_other() {
 
 #[test]
 fn rename_sets_the_title_of_a_session() {
-    let home = home();
+    let home = create_home();
     let (out, err, code) = home.run(&["rename", "01jb", "the", "orchard\u{1b}[2J", "plan"]);
     assert_eq!((out.as_str(), err.as_str(), code), (format!("renamed {TWO} to “the orchard plan”\n").as_str(), "", 0));
     let (out, _, _) = home.run(&["list"]);
@@ -177,7 +177,7 @@ fn rename_sets_the_title_of_a_session() {
 
 #[test]
 fn bad_arguments_are_refused_with_the_expected_ones() {
-    let home = home();
+    let home = create_home();
     home.check_refused(&["show", "09"], "no session matches 09");
     home.check_refused(&["show", "01J"], "01J is ambiguous: it matches ");
     home.check_refused(&["export", "01j"], ONE);
@@ -195,29 +195,29 @@ fn bad_arguments_are_refused_with_the_expected_ones() {
     home.check_refused(&["list", "--all", "--here"], "cannot be used with");
     home.check_refused(&["export", "--force", ONE], "--output");
     home.check_refused(&["export", "--format", "pdf"], "possible values: markdown, html, json");
-    let (_, err, code) = Setup::again(&home.0.place, &["doctor", "--yes"]).print("");
+    let (_, err, code) = Setup::with_home(&home.0.root, &["doctor", "--yes"]).run_piped("");
     assert!(code == 2 && err.contains("--yes can only be used with: aye sessions rm"), "{err}");
     assert_eq!(home.files(), 3);
 }
 
 #[test]
 fn rm_removes_a_session_with_all_its_files_after_confirmation() {
-    let home = home();
+    let home = create_home();
     home.check_refused(&["rm", ONE], "Cannot ask before removing: not a terminal");
     home.check_refused(&["rm", "--yes", ONE, "09"], "no session matches 09");
     assert_eq!(home.files(), 3);
-    let data = home.0.place.path().join("home/aye/data");
+    let data = home.0.root.path().join("home/aye/data");
     std::fs::create_dir_all(data.join("drafts")).unwrap();
     std::fs::write(data.join("drafts").join(format!("{ONE}-card.txt")), "x").unwrap();
     std::fs::create_dir_all(data.join("rehearsal").join(ONE).join("upper/a")).unwrap();
-    let mut program = Setup::again(&home.0.place, &["sessions", "rm", "01ja"]).start();
+    let mut program = Setup::with_home(&home.0.root, &["sessions", "rm", "01ja"]).start();
     let screen = program.until("type yes:");
     assert!(screen.contains("why does the clock flake?"), "{screen}");
     program.send_bytes("y\n");
     assert_eq!(program.wait_for_exit(), 0);
     assert!(program.screen().contains("Nothing was removed."), "{}", program.screen());
     assert_eq!(home.files(), 3);
-    let mut program = Setup::again(&home.0.place, &["sessions", "rm", "01ja"]).start();
+    let mut program = Setup::with_home(&home.0.root, &["sessions", "rm", "01ja"]).start();
     program.until("type yes:");
     program.send_bytes("yes\n");
     assert_eq!(program.wait_for_exit(), 0);
@@ -230,7 +230,7 @@ fn rm_removes_a_session_with_all_its_files_after_confirmation() {
 
 #[test]
 fn fork_leaves_the_session_unchanged() {
-    let home = home();
+    let home = create_home();
     let before = std::fs::read(home.sessions().join(format!("{ONE}.jsonl"))).unwrap();
     let (out, _, code) = home.run(&["fork", "01ja"]);
     assert_eq!((code, home.files()), (0, 4), "{out}");
@@ -242,8 +242,8 @@ fn fork_leaves_the_session_unchanged() {
 
 #[test]
 fn r56_export_is_private_and_overwrites_nothing() {
-    let home = home();
-    let file = home.0.place.path().join("project/out.html");
+    let home = create_home();
+    let file = home.0.root.path().join("project/out.html");
     let (out, err, code) = home.run(&["export", "01ja", "--format", "html", "--output", "out.html"]);
     assert_eq!((out.as_str(), code), ("", 0), "{err}");
     assert!(err.contains("to out.html"), "{err}");
@@ -285,16 +285,16 @@ fn r57_export_reports_the_number_of_redacted_secrets() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r54_open_session_can_be_read_and_forked_only() {
-    let stalls = Answer::stream().says("Half a reply").then(Step::Stall);
-    let service = Service::start([stalls, says("Elsewhere.")]).await;
+    let stalls = Answer::stream().text("Half a reply").with_step(Step::Stall);
+    let service = Service::start([stalls, text_answer("Elsewhere.")]).await;
     let flags = ["--base-url".to_owned(), service.base_url.clone(), "--model".to_owned(), "m".to_owned()];
     tokio::task::spawn_blocking(move || {
         let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
         let mut program = Setup::new(&flags).start();
         program.until("Connected to");
-        say(&mut program, "the first");
+        submit_message(&mut program, "the first");
         program.until("Half a reply");
-        let home = Home(Setup::again(&program.place, &[]));
+        let home = Home(Setup::with_home(&program.root, &[]));
         let (listed, _, _) = home.run(&["list", "--json"]);
         let session: Value = serde_json::from_str(listed.trim()).unwrap();
         assert_eq!(session["open"], true);
@@ -302,15 +302,17 @@ async fn r54_open_session_can_be_read_and_forked_only() {
         home.check_refused(&["rm", "--yes", id], "is open in another aye; close it there first");
         home.check_refused(&["rename", id, "x"], "is open in another aye");
         let (_, err, code) =
-            Setup::again(&program.place, &[&flags[..], &["-p", "--resume", id, "x"]].concat()).print("");
+            Setup::with_home(&program.root, &[&flags[..], &["-p", "--resume", id, "x"]].concat()).run_piped("");
         assert!(code == 2 && err.contains("is open in another aye"), "{err}");
         // Other processes can read the partial reply.
-        program.until_that("the partial reply is in the file", |_| home.run(&["show", id]).0.contains("Half a reply"));
+        program.until_condition("the partial reply is in the file", |_| {
+            home.run(&["show", id]).0.contains("Half a reply")
+        });
         assert!(home.run(&["search", "half"]).0.contains("Half a reply"));
         let (out, _, code) = home.run(&["fork", id]);
         assert_eq!(code, 0, "{out}");
         assert_eq!(home.files(), 2);
-        program.keys("\x1b");
+        program.press_keys("\x1b");
         program.until("stopped");
     })
     .await
@@ -347,27 +349,27 @@ fn r53_full_disk_is_reported_and_the_reply_is_complete() {
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let long = "word ".repeat(40_000);
-    let service = runtime.block_on(Service::start([says(&long), says("And more.")]));
+    let service = runtime.block_on(Service::start([text_answer(&long), text_answer("And more.")]));
     let setup = Setup::new(&[]);
-    let home = setup.place.path().join("home/aye");
+    let home = setup.root.path().join("home/aye");
     std::fs::create_dir_all(&home).unwrap();
     let script = "mount -t tmpfs -o size=64k,mode=0700 tmpfs \"$AYE_HOME\" && \
         \"$0\" -p --base-url \"$1\" --model m go; echo \"code $?\" >&2; cp \"$AYE_HOME\"/data/sessions/*.jsonl \"$2\"";
-    let done = std::process::Command::new("unshare")
+    let output = std::process::Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])
         .arg(crate::support::program::program())
         .arg(&service.base_url)
-        .arg(setup.place.path().join("kept.jsonl"))
+        .arg(setup.root.path().join("kept.jsonl"))
         .env("AYE_HOME", &home)
         .env("NO_PROXY", "127.0.0.1")
-        .current_dir(setup.place.path().join("project"))
+        .current_dir(setup.root.path().join("project"))
         .stdin(std::process::Stdio::null())
         .output()
         .unwrap();
-    let err = String::from_utf8_lossy(&done.stderr);
+    let err = String::from_utf8_lossy(&output.stderr);
     assert!(err.contains("The session could not be saved") && err.contains("code 1"), "{err}");
     assert!(err.contains("Not kept: 1 reply"), "{err}");
-    assert!(String::from_utf8_lossy(&done.stdout).trim_end() == long.trim_end(), "the reply is incomplete");
-    let read = aye::store::read(&setup.place.path().join("kept.jsonl")).unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).trim_end() == long.trim_end(), "the reply is incomplete");
+    let read = aye::store::read(&setup.root.path().join("kept.jsonl")).unwrap();
     assert_eq!(read.entries[0], aye::chat::Entry::UserMessage { text: "go".into() }, "an earlier entry is lost");
 }

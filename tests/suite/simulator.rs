@@ -5,7 +5,7 @@ use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{read_session, write_settings};
-use crate::support::terminal_session::{calls_after, runs, say, says};
+use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
 use aye::chat::{Entry, ResultOrigin, SimulatedResult, SimulationSource};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 struct DryRun {
     runtime: Runtime,
     simulator: Service,
-    place: Arc<Folder>,
+    root: Arc<Folder>,
 }
 
 impl DryRun {
@@ -32,7 +32,7 @@ impl DryRun {
                 "[model]\ntitles = false\n[dry_run]\noverlay_sandbox = \"off\"\n{more}\n[profiles.other]\nbase_url = \"{url}\"\nkey_env = \"OTHER_KEY\""
             ),
         );
-        Self { runtime, simulator, place: setup.place }
+        Self { runtime, simulator, root: setup.root }
     }
 
     /// With a simulator that has this many seconds for an answer.
@@ -48,14 +48,14 @@ impl DryRun {
     fn setup(&self, provider: &Service, arguments: &[&str]) -> Setup {
         let base = ["--base-url", &provider.base_url, "--model", "m"];
         let arguments: Vec<&str> = base.iter().chain(arguments).copied().collect();
-        Setup::again(&self.place, &arguments)
+        Setup::with_home(&self.root, &arguments)
             .env("OTHER_KEY", "sk-other-1234567890")
             .env("OPENAI_API_KEY", "sk-first-1234567890")
     }
 
     /// Runs headless and returns the output.
     fn run_print(&self, provider: &Service, arguments: &[&str]) -> String {
-        let (out, err, code) = self.setup(provider, &[&["-p"], arguments].concat()).print("");
+        let (out, err, code) = self.setup(provider, &[&["-p"], arguments].concat()).run_piped("");
         assert_eq!(code, 0, "{out}\n{err}");
         out
     }
@@ -85,7 +85,7 @@ fn printed(out: &str) -> Vec<(String, SimulatedResult)> {
 }
 
 fn simulated_answer(output: &str) -> Answer {
-    says(&json!({ "output": output, "exit": 0 }).to_string())
+    text_answer(&json!({ "output": output, "exit": 0 }).to_string())
 }
 
 fn is_empty_folder(project: &Path) -> bool {
@@ -96,29 +96,30 @@ fn is_empty_folder(project: &Path) -> bool {
 fn r30_simulated_results_name_their_model_and_are_reused() {
     let answers = ["3 tests \u{1b}[31mpassed\u{1b}[0m\u{1b}]0;evil\u{7}", "4 tests passed"].map(simulated_answer);
     let dry_run = DryRun::with_simulator(answers, 100);
-    let provider = dry_run.start_provider([runs("make test"), runs("make test"), says("Done.")]);
+    let provider =
+        dry_run.start_provider([command_answer("make test"), command_answer("make test"), text_answer("Done.")]);
     let mut program = dry_run.start(&provider, &["--dry-run"], (100, 24));
     let first = program.until("Commands do not");
     assert!(first.contains("simulated by sim-7b."), "{first}");
-    say(&mut program, "try it with my words");
+    submit_message(&mut program, "try it with my words");
     let screen = program.until("changed on disk");
     assert!(screen.contains("◌ bash_exec    make test · simulated by sim-7b  "), "{screen}");
     assert!(screen.contains("◌ bash_exec    make test · simulated by sim-7b, reused"), "{screen}");
     assert!(screen.contains("2 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk"), "{screen}");
     assert_eq!(dry_run.simulator.received().len(), 1);
-    program.keys("/quit\r");
+    program.press_keys("/quit\r");
     program.wait_for_exit();
 
-    let asked = &dry_run.simulator.received()[0];
-    assert_eq!(asked.header("authorization"), Some("Bearer sk-other-1234567890"));
-    assert_eq!((asked.body["model"].as_str(), asked.body.get("tools")), (Some("sim-7b"), None));
-    let request = asked.body.to_string();
+    let model_request = &dry_run.simulator.received()[0];
+    assert_eq!(model_request.header("authorization"), Some("Bearer sk-other-1234567890"));
+    assert_eq!((model_request.body["model"].as_str(), model_request.body.get("tools")), (Some("sim-7b"), None));
+    let request = model_request.body.to_string();
     assert!(request.contains("make test") && request.contains("bash_exec"), "{request}");
     assert!(
         !request.contains("my request") && !request.contains("sk-first"),
         "the simulator received messages or keys of the session: {request}"
     );
-    let setup = Setup::again(&dry_run.place, &[]);
+    let setup = Setup::with_home(&dry_run.root, &[]);
     let made = results(&read_session(&setup));
     assert_eq!(made.len(), 2);
     assert_eq!(made[0].0, made[1].0);
@@ -130,25 +131,27 @@ fn r30_simulated_results_name_their_model_and_are_reused() {
     }
 
     // Resumed and forked sessions reuse results until a file in the overlay changes.
-    let write = calls_after(Duration::ZERO, &[("write_file", json!({ "path": "a.txt", "content": "x\n" }))]);
-    let provider = dry_run.start_provider([runs("make test"), write, runs("make test"), says("Done.")]);
+    let write = calls_answer_after(Duration::ZERO, &[("write_file", json!({ "path": "a.txt", "content": "x\n" }))]);
+    let provider =
+        dry_run.start_provider([command_answer("make test"), write, command_answer("make test"), text_answer("Done.")]);
     let copied = printed(&dry_run.run_print(&provider, &["--json", "--continue", "--fork", "again"]));
     assert_eq!((copied[0].0.as_str(), copied[0].1.is_reused), (made[0].0.as_str(), true));
     assert!(copied[1].0.ends_with("\n4 tests passed\nexit 0") && !copied[1].1.is_reused, "{copied:?}");
     assert_eq!(dry_run.simulator.received().len(), 2, "a changed overlay is another call");
-    let provider = dry_run.start_provider([runs("make test"), says("Done.")]);
+    let provider = dry_run.start_provider([command_answer("make test"), text_answer("Done.")]);
     let resumed = printed(&dry_run.run_print(&provider, &["--json", "--continue", "once more"]));
     assert_eq!((resumed[0].0.as_str(), resumed[0].1.is_reused), (copied[1].0.as_str(), true));
     assert_eq!(dry_run.simulator.received().len(), 2);
-    assert!(is_empty_folder(&dry_run.place.path().join("project")));
+    assert!(is_empty_folder(&dry_run.root.path().join("project")));
 }
 
 #[test]
 fn r30_without_a_simulator_results_are_local_and_repeatable() {
-    let dry_run = DryRun::new([says("{}")], "");
-    let mut all = Vec::new();
+    let dry_run = DryRun::new([text_answer("{}")], "");
+    let mut collected = Vec::new();
     for _ in 0..2 {
-        let provider = dry_run.start_provider([runs("touch made"), runs("make"), says("Done.")]);
+        let provider =
+            dry_run.start_provider([command_answer("touch made"), command_answer("make"), text_answer("Done.")]);
         let out = dry_run.run_print(&provider, &["--json", "--dry-run", "go"]);
         let made = printed(&out);
         assert_eq!((made[0].1.source, made[1].1.source), (SimulationSource::Fixture, SimulationSource::Sample));
@@ -158,11 +161,11 @@ fn r30_without_a_simulator_results_are_local_and_repeatable() {
             (Some("example"), Some("sampled"))
         );
         assert_eq!(plan["calls"][1]["simulated"]["instead"], Value::Null);
-        all.push(made.into_iter().map(|(text, _)| text).collect::<Vec<_>>());
+        collected.push(made.into_iter().map(|(text, _)| text).collect::<Vec<_>>());
     }
-    assert_eq!(all[0], all[1]);
+    assert_eq!(collected[0], collected[1]);
     assert_eq!(dry_run.simulator.received().len(), 0);
-    assert!(is_empty_folder(&dry_run.place.path().join("project")));
+    assert!(is_empty_folder(&dry_run.root.path().join("project")));
 }
 
 #[test]
@@ -170,27 +173,27 @@ fn r30_failing_simulator_is_replaced_by_a_sample_with_a_notice() {
     let long = json!({ "output": "x".repeat(1 << 20), "exit": 0 }).to_string();
     let rubbish = "\u{1b}[2J\u{1b}]52;c;AAAA\u{7}I would rather not \u{202e}say";
     let mut cases = vec![
-        (Answer::stream().then(Step::Stall), "it did not answer within 1 s"),
-        (says(&long), "its answer is longer than 16 KB"),
-        (says(rubbish), "its answer is not JSON"),
+        (Answer::stream().with_step(Step::Stall), "it did not answer within 1 s"),
+        (text_answer(&long), "its answer is longer than 16 KB"),
+        (text_answer(rubbish), "its answer is not JSON"),
     ];
     if pick_count(1, 0) > 0 {
         cases.extend([
-            (says(r#"{"output":"ok"}"#), "missing field"),
-            (says(r#"{"output":"ok","exit":0}"#.repeat(2).as_str()), "text after the JSON"),
+            (text_answer(r#"{"output":"ok"}"#), "missing field"),
+            (text_answer(r#"{"output":"ok","exit":0}"#.repeat(2).as_str()), "text after the JSON"),
             (
-                Answer::stream().says(r#"{"output":"ok","exit":0}"#).finish("content_filter").done(),
+                Answer::stream().text(r#"{"output":"ok","exit":0}"#).finish("content_filter").done(),
                 "withheld the answer",
             ),
             (Answer::body(401, "application/json", &[], r#"{"error":{"message":"no such \u001b[31mkey"}}"#), "no such"),
             (Answer::body(500, "application/json", &[], r#"{"error":{"message":"out of order"}}"#), "out of order"),
-            (Answer::default().then(Step::Reset), "the simulator failed: "),
-            (runs("make"), "it called a tool, and has none"),
+            (Answer::default().with_step(Step::Reset), "the simulator failed: "),
+            (command_answer("make"), "it called a tool, and has none"),
         ]);
     }
     for (answer, part) in cases {
         let dry_run = DryRun::with_simulator([answer], if part.ends_with("within 1 s") { 1 } else { 100 });
-        let provider = dry_run.start_provider([runs("make"), says("Done.")]);
+        let provider = dry_run.start_provider([command_answer("make"), text_answer("Done.")]);
         let out = dry_run.run_print(&provider, &["--dry-run", "go"]);
         let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains("sample, not run; the simulator failed: "), "{out}");
@@ -206,19 +209,19 @@ fn r30_failing_simulator_is_replaced_by_a_sample_with_a_notice() {
 #[test]
 fn r27_esc_stops_the_simulator_and_leaves_no_result() {
     let dry_run = DryRun::new(
-        [Answer::stream().then(Step::Stall)],
+        [Answer::stream().with_step(Step::Stall)],
         "simulator = \"other\"\nsimulator_model = \"sim-7b\"\nsimulator_seconds = 120",
     );
-    let provider = dry_run.start_provider([runs("make"), says("Done.")]);
+    let provider = dry_run.start_provider([command_answer("make"), text_answer("Done.")]);
     let mut program = dry_run.start(&provider, &["--dry-run"], (100, 24));
-    say(&mut program, "go");
+    submit_message(&mut program, "go");
     program.until("asking sim-7b for a simulated result");
     let simulator = &dry_run.simulator;
-    program.until_that("the simulator receives a request", |_| simulator.received().len() == 1);
-    program.keys("\x1b");
+    program.until_condition("the simulator receives a request", |_| simulator.received().len() == 1);
+    program.press_keys("\x1b");
     program.until("0 calls rehearsed");
-    program.until_that("the connection is closed", |_| simulator.received()[0].closed_early.is_some());
-    assert_eq!(results(&read_session(&Setup::again(&dry_run.place, &[]))).len(), 0);
+    program.until_condition("the connection is closed", |_| simulator.received()[0].closed_early.is_some());
+    assert_eq!(results(&read_session(&Setup::with_home(&dry_run.root, &[]))).len(), 0);
 }
 
 #[test]
@@ -227,23 +230,23 @@ fn r30_prompt_record_and_doctor_name_the_source_of_a_result() {
         [simulated_answer("built")],
         "ask = \"as live\"\ntell_model = \"never\"\nsimulator = \"other\"\nsimulator_model = \"sim-7b\"",
     );
-    let provider = dry_run.start_provider([runs("make"), says("Done.")]);
+    let provider = dry_run.start_provider([command_answer("make"), text_answer("Done.")]);
     let mut program = dry_run.start(&provider, &["--dry-run"], (100, 30));
-    say(&mut program, "go");
-    let prompt = program.until_asked("Not run in this dry run; its result is an");
+    submit_message(&mut program, "go");
+    let prompt = program.until_prompt("Not run in this dry run; its result is an");
     assert!(prompt.contains("simulated by sim-7b"), "{prompt}");
     assert_eq!(dry_run.simulator.received().len(), 0, "no request is sent before approval");
-    program.keys("y");
+    program.press_keys("y");
     program.until("changed on disk");
-    program.keys("/quit\r");
+    program.press_keys("/quit\r");
     program.wait_for_exit();
     // If the model must not learn of the dry run, it receives nothing but a result.
     let last_message = provider.received().last().unwrap().body["messages"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(last_message["content"], "built\nexit 0");
 
     let aye = |arguments: &[&str]| {
-        let setup = Setup::again(&dry_run.place, arguments).env("OTHER_KEY", "sk-other-1234567890");
-        let (out, err, code) = setup.print("");
+        let setup = Setup::with_home(&dry_run.root, arguments).env("OTHER_KEY", "sk-other-1234567890");
+        let (out, err, code) = setup.run_piped("");
         assert_eq!(code, 0, "{arguments:?}: {out}\n{err}");
         out
     };
@@ -264,8 +267,8 @@ fn misconfigured_simulator_is_reported_and_receives_no_request() {
         ("simulator = 5", "its settings are invalid"),
         ("simulator = \"openrouter\"", "has no key"),
     ] {
-        let dry_run = DryRun::new([says("{}")], set);
-        let provider = dry_run.start_provider([runs("make"), says("Done.")]);
+        let dry_run = DryRun::new([text_answer("{}")], set);
+        let provider = dry_run.start_provider([command_answer("make"), text_answer("Done.")]);
         let out = dry_run.run_print(&provider, &["--json", "--dry-run", "go"]);
         let made = printed(&out);
         assert_eq!(made[0].1.source, SimulationSource::Sample, "{set}");

@@ -58,12 +58,12 @@ fn send_reply(mut socket: TcpStream, reply: Duration, number: usize) -> std::io:
         let delta = serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": text } }] });
         format!("data: {delta}\n\n")
     };
-    let (began, mut sent) = (Instant::now(), 0);
+    let (started, mut sent) = (Instant::now(), 0);
     let mut characters = PART.chars().cycle();
-    while began.elapsed() < reply {
+    while started.elapsed() < reply {
         let mut events = String::new();
         // As many as are due, however late this thread wakes.
-        while sent < began.elapsed().as_millis() {
+        while sent < started.elapsed().as_millis() {
             let piece: String = characters.by_ref().take(4).collect();
             let _ = write!(events, "{}", delta(&piece));
             sent += 1;
@@ -84,13 +84,13 @@ fn private_memory(program: &Program) -> u64 {
 
 /// Returns the rows that change when the whole screen is redrawn.
 fn find_wrong_rows(program: &mut Program) -> Vec<String> {
-    let before = program.colours();
+    let before = program.cell_styles();
     let width = program.screen_width();
     let from = program.bytes().len();
-    program.keys("\x0c");
-    program.until_that("the screen is redrawn", |program| program.bytes().len() > from + 500);
+    program.press_keys("\x0c");
+    program.until_condition("the screen is redrawn", |program| program.bytes().len() > from + 500);
     program.until("end of ");
-    let after = program.colours();
+    let after = program.cell_styles();
     let rows = before.chunks(width).zip(after.chunks(width)).enumerate();
     rows.filter(|(_, (before, after))| before != after)
         .map(|(row, (before, after))| format!("{row}: {before:?}\n   {after:?}"))
@@ -101,7 +101,7 @@ fn find_wrong_rows(program: &mut Program) -> Vec<String> {
 #[ignore = "a long trial; run it by hand on an idle machine"]
 #[allow(clippy::print_stdout, reason = "the figures are the result")]
 fn r34_endless_replies_with_resizes_leave_no_wrong_row_and_leak_no_memory() {
-    let (began, duration) = (Instant::now(), trial_duration());
+    let (started, duration) = (Instant::now(), trial_duration());
     let reply = (duration / 8).min(Duration::from_secs(20));
     let base = start_provider(reply);
     let setup = Setup::new(&["--base-url", &base, "--model", "m"]).size(100, 30);
@@ -111,10 +111,10 @@ fn r34_endless_replies_with_resizes_leave_no_wrong_row_and_leak_no_memory() {
     let mut dice = Dice(7);
     let (mut replies, mut resizes) = (0, 0);
     let mut memory = Vec::new();
-    while began.elapsed() < duration || replies < 2 {
-        program.keys(&format!("\x1b[200~go on {replies}\x1b[201~"));
+    while started.elapsed() < duration || replies < 2 {
+        program.press_keys(&format!("\x1b[200~go on {replies}\x1b[201~"));
         program.until(&format!("go on {replies}"));
-        program.keys("\r");
+        program.press_keys("\r");
         replies += 1;
         let reply_end = Instant::now() + reply;
         while Instant::now() < reply_end {
@@ -131,23 +131,23 @@ fn r34_endless_replies_with_resizes_leave_no_wrong_row_and_leak_no_memory() {
         program.resize(100, 30);
         program.wait_ms(50);
         program.send_bytes("\x1b[1;5F");
-        program.until_quiet(&format!("end of {replies}."));
+        program.until_idle(&format!("end of {replies}."));
         // The first word shows that the resize was read, and the second one that the screen was laid out again.
         for typed in ["settled", " now"] {
-            program.types(typed);
+            program.type_text(typed);
             program.until(typed);
         }
         program.send_bytes("\x15");
         program.until_gone("settled");
         // The status line shows this key only if the composer is empty.
         program.until("? help");
-        let wrong = find_wrong_rows(&mut program);
-        assert!(wrong.is_empty(), "after reply {replies}:\n{}", wrong.join("\n"));
+        let wrong_rows = find_wrong_rows(&mut program);
+        assert!(wrong_rows.is_empty(), "after reply {replies}:\n{}", wrong_rows.join("\n"));
         if replies % REPLIES == 0 {
             memory.push(private_memory(&program));
-            program.keys("\x1b[200~/new\x1b[201~");
+            program.press_keys("\x1b[200~/new\x1b[201~");
             program.until("/new");
-            program.keys("\r");
+            program.press_keys("\r");
             program.until("Connected to");
         }
     }

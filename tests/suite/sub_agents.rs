@@ -3,7 +3,7 @@
 use crate::support::program::{Program, Setup, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::read_session;
-use crate::support::terminal_session::{calls_after, runs, say, says};
+use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
 use aye::chat::{Decision, Entry, Outcome};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 /// A reply that delegates a task to a sub-agent of each name; the task is `do` and the name.
 fn delegate_to(names: &[&str]) -> Answer {
     let task = |name: &&str| ("sub_agent", json!({ "name": name, "task": format!("do {name}") }));
-    calls_after(Duration::ZERO, &names.iter().map(task).collect::<Vec<_>>())
+    calls_answer_after(Duration::ZERO, &names.iter().map(task).collect::<Vec<_>>())
 }
 
 type Conversations = Vec<(&'static str, Vec<Answer>)>;
@@ -23,25 +23,25 @@ fn start_provider(conversations: Conversations) -> (Runtime, Service) {
     (runtime, service)
 }
 
-fn setup(service: &Service, more: &[&str]) -> Setup {
+fn setup_with_service(service: &Service, extra_arguments: &[&str]) -> Setup {
     let mut arguments = vec!["--base-url", &service.base_url, "--model", "scripted-7b"];
-    arguments.extend(more);
+    arguments.extend(extra_arguments);
     Setup::new(&arguments)
 }
 
 fn start_program(
     conversations: Conversations,
     (columns, rows): (u16, u16),
-    more: &[&str],
+    extra_arguments: &[&str],
 ) -> (Runtime, Service, Program) {
     let (runtime, service) = start_provider(conversations);
-    let mut program = setup(&service, more).size(columns, rows).start();
+    let mut program = setup_with_service(&service, extra_arguments).size(columns, rows).start();
     program.until("Connected to");
     (runtime, service, program)
 }
 
-fn entries(program: &Program) -> Vec<Entry> {
-    read_session(&Setup::again(&program.place, &[]))
+fn read_session_entries(program: &Program) -> Vec<Entry> {
+    read_session(&Setup::with_home(&program.root, &[]))
 }
 
 /// The entries of sub-agents.
@@ -61,17 +61,17 @@ fn tool_results(service: &Service, first: &str) -> Vec<String> {
 
 #[test]
 fn r17_calls_of_a_sub_agent_need_approval_and_the_prompt_names_it() {
-    let write = calls_after(Duration::ZERO, &[("write_file", json!({ "path": "a.txt", "content": "new\n" }))]);
+    let write = calls_answer_after(Duration::ZERO, &[("write_file", json!({ "path": "a.txt", "content": "new\n" }))]);
     let (_runtime, service, mut program) = start_program(
         vec![
-            ("do notes", vec![write, says("a.txt is written.")]),
-            ("go", vec![delegate_to(&["notes"]), says("All is done.")]),
+            ("do notes", vec![write, text_answer("a.txt is written.")]),
+            ("go", vec![delegate_to(&["notes"]), text_answer("All is done.")]),
         ],
         (80, 24),
         &[],
     );
-    say(&mut program, "go");
-    let screen = program.until_asked("asked by sub-agent “notes”");
+    submit_message(&mut program, "go");
+    let screen = program.until_prompt("asked by sub-agent “notes”");
     assert!(screen.contains("Create a file?") && screen.contains("1 + new"), "{screen}");
     assert!(screen.contains("? sub_agent    notes · needs approval: a.txt"), "{screen}");
     assert_eq!(program.file("a.txt"), None, "nothing happens before approval");
@@ -87,43 +87,43 @@ fn r17_calls_of_a_sub_agent_need_approval_and_the_prompt_names_it() {
         first["tools"].as_array().unwrap().iter().filter_map(|tool| tool["function"]["name"].as_str()).collect();
     assert!(tools.contains(&"ask_question") && !tools.contains(&"sub_agent"), "{tools:?}");
     assert_eq!(first["messages"].as_array().map(Vec::len), Some(2), "it receives nothing but its task");
-    let entries = entries(&program);
+    let entries = read_session_entries(&program);
     let decided = sub_agent_entries(&entries)
         .into_iter()
         .any(|entry| matches!(entry, Entry::Decided { decision: Decision::Once, .. }));
     assert!(decided, "the decision is in the record");
     // The record names the sub-agent, on the screen and in headless output. A repeated `y` may have reached the
     // composer.
-    program.keys("\x15");
-    say(&mut program, "/audit");
+    program.press_keys("\x15");
+    submit_message(&mut program, "/audit");
     program.until("approved, done · sub-agent “notes");
-    let (out, err, code) = Setup::again(&program.place, &["audit", "--json"]).print("");
+    let (out, err, code) = Setup::with_home(&program.root, &["audit", "--json"]).run_piped("");
     assert_eq!(code, 0, "{err}");
     let records: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let fields_of = |at: usize| (&records[at]["tool"], &records[at]["sub_agent"], &records[at]["holds"]);
+    let fields_of = |index: usize| (&records[index]["tool"], &records[index]["sub_agent"], &records[index]["holds"]);
     assert_eq!(fields_of(0), (&json!("sub_agent"), &Value::Null, &json!(true)));
     assert_eq!(fields_of(1), (&json!("write_file"), &json!("notes"), &json!(true)));
     assert_eq!(records[1]["key"], "y");
-    let (out, _, _) = Setup::again(&program.place, &["audit"]).print("");
+    let (out, _, _) = Setup::with_home(&program.root, &["audit"]).run_piped("");
     assert!(out.contains("sub-agent “notes” called write_file"), "{out}");
 }
 
 #[test]
 fn r17_question_of_a_sub_agent_names_it_and_is_answered_to_it() {
-    let question = calls_after(
+    let question = calls_answer_after(
         Duration::ZERO,
         &[("ask_question", json!({ "question": "Which?", "options": ["MIT", "Apache"], "keyword": "licence" }))],
     );
     let (_runtime, service, mut program) = start_program(
         vec![
-            ("do licence", vec![question, says("They want MIT.")]),
-            ("go", vec![delegate_to(&["licence"]), says("All is done.")]),
+            ("do licence", vec![question, text_answer("They want MIT.")]),
+            ("go", vec![delegate_to(&["licence"]), text_answer("All is done.")]),
         ],
         (60, 15),
         &[],
     );
-    say(&mut program, "go");
-    let screen = program.until_asked("❯ 1   MIT");
+    submit_message(&mut program, "go");
+    let screen = program.until_prompt("❯ 1   MIT");
     assert!(screen.contains("asked by sub-agent “licence” · Question"), "{screen}");
     program.press_until("\r", "All is done.");
     assert_eq!(tool_results(&service, "go"), ["They want MIT."]);
@@ -132,13 +132,13 @@ fn r17_question_of_a_sub_agent_names_it_and_is_answered_to_it() {
 
 #[test]
 fn r04_held_key_answers_only_one_of_several_prompts() {
-    let conversation = |name: &str| vec![runs(&format!("touch {name}")), says("It ran.")];
+    let conversation = |name: &str| vec![command_answer(&format!("touch {name}")), text_answer("It ran.")];
     let (_runtime, _service, mut program) = start_program(
         vec![
             ("do one", conversation("one")),
             ("do two", conversation("two")),
             ("do three", conversation("three")),
-            ("go", vec![delegate_to(&["one", "two", "three"]), says("All is done.")]),
+            ("go", vec![delegate_to(&["one", "two", "three"]), text_answer("All is done.")]),
         ],
         (80, 24),
         &[],
@@ -149,18 +149,18 @@ fn r04_held_key_answers_only_one_of_several_prompts() {
     let clear_typed_text = |program: &mut Program| {
         let typed = program.screen().contains("❯ y");
         if typed {
-            program.keys("\x15");
-            program.keys("\x7f");
+            program.press_keys("\x15");
+            program.press_keys("\x7f");
         }
         typed
     };
-    say(&mut program, "go");
+    submit_message(&mut program, "go");
     program.until("of 3");
     // The key is held down, and must answer the first prompt only.
-    program.until_that("the first command ran", |program| {
-        if !clear_typed_text(program) && program.is_asked() {
+    program.until_condition("the first command ran", |program| {
+        if !clear_typed_text(program) && program.has_active_prompt() {
             for _ in 0..60 {
-                program.keys("y");
+                program.press_keys("y");
                 program.wait_ms(20);
             }
         }
@@ -169,9 +169,9 @@ fn r04_held_key_answers_only_one_of_several_prompts() {
     });
     assert_eq!(count(&program), 1, "{:?}", created(&program));
     // Each of the others needs its own press.
-    program.until_that("all of them ran", |program| {
+    program.until_condition("all of them ran", |program| {
         if !clear_typed_text(program) {
-            program.keys("y");
+            program.press_keys("y");
         }
         program.wait_ms(600);
         program.screen().contains("All is done.")
@@ -182,24 +182,26 @@ fn r04_held_key_answers_only_one_of_several_prompts() {
 #[test]
 fn r17_depth_and_count_are_bounded() {
     // Each waits for approval, so that none of them ends early.
-    let waiting = |words: &'static str| (words, vec![runs("sleep 0"), says("It ran.")]);
-    let nested = calls_after(Duration::ZERO, &[("sub_agent", json!({ "name": "deeper", "task": "do deeper" }))]);
+    let waiting = |prompt_text: &'static str| (prompt_text, vec![command_answer("sleep 0"), text_answer("It ran.")]);
+    let nested = calls_answer_after(Duration::ZERO, &[("sub_agent", json!({ "name": "deeper", "task": "do deeper" }))]);
     let (_runtime, service, mut program) = start_program(
         vec![
-            ("do a1", vec![nested, runs("sleep 0"), says("It ran.")]),
+            ("do a1", vec![nested, command_answer("sleep 0"), text_answer("It ran.")]),
             waiting("do a2"),
             waiting("do a3"),
             waiting("do a4"),
             waiting("do a5"),
-            ("go", vec![delegate_to(&["a1", "a2", "a3", "a4", "a5"]), says("All is done.")]),
+            ("go", vec![delegate_to(&["a1", "a2", "a3", "a4", "a5"]), text_answer("All is done.")]),
         ],
         (80, 24),
         &[],
     );
-    say(&mut program, "go");
+    submit_message(&mut program, "go");
     program.until("of 4");
     program.until("a5 · queued");
-    program.until_that("four of them wait", |program| program.screen().matches("needs approval: sleep 0").count() == 4);
+    program.until_condition("four of them wait", |program| {
+        program.screen().matches("needs approval: sleep 0").count() == 4
+    });
     let count_requests = |task: &str| {
         let is_ours = |body: &Value| body["messages"][1]["content"] == task;
         service.received().iter().filter(|request| is_ours(&request.body)).count()
@@ -207,7 +209,7 @@ fn r17_depth_and_count_are_bounded() {
     assert_eq!((count_requests("do a1"), count_requests("do a5"), count_requests("do deeper")), (2, 0, 0));
     assert!(tool_results(&service, "do a1")[0].contains("cannot start sub-agents"));
     // A denial ends one of them, and the fifth starts.
-    program.until_asked("$ sleep 0");
+    program.until_prompt("$ sleep 0");
     program.press_until("n", "a5 · needs approval: sleep 0");
     assert_eq!(count_requests("do a5"), 1);
 }
@@ -215,34 +217,35 @@ fn r17_depth_and_count_are_bounded() {
 #[test]
 fn r17_esc_stops_all() {
     let long = unique_sleep_seconds();
-    let sleeping =
-        |task: &'static str, seconds: u32| (task, vec![runs(&format!("sleep {seconds}")), says("It slept.")]);
-    let stalled = Answer::stream().says("I think").then(Step::Stall);
+    let sleeping = |task: &'static str, seconds: u32| {
+        (task, vec![command_answer(&format!("sleep {seconds}")), text_answer("It slept.")])
+    };
+    let stalled = Answer::stream().text("I think").with_step(Step::Stall);
     let (_runtime, service, mut program) = start_program(
         vec![
             sleeping("do one", long),
             ("do two", vec![stalled]),
             (
                 "do three",
-                vec![calls_after(Duration::from_millis(300), &[("bash_exec", json!({ "command": "sleep 0" }))])],
+                vec![calls_answer_after(Duration::from_millis(300), &[("bash_exec", json!({ "command": "sleep 0" }))])],
             ),
-            ("go", vec![delegate_to(&["one", "two", "three"]), says("Now I am alone.")]),
+            ("go", vec![delegate_to(&["one", "two", "three"]), text_answer("Now I am alone.")]),
         ],
         (80, 24),
         &[],
     );
-    say(&mut program, "go");
-    program.until_asked(&format!("$ sleep {long}"));
+    submit_message(&mut program, "go");
+    program.until_prompt(&format!("$ sleep {long}"));
     program.press_until("y", &format!("one · bash_exec sleep {long}"));
-    program.until_asked("$ sleep 0");
+    program.until_prompt("$ sleep 0");
     // In a prompt the first Esc asks for a second one, which must come soon.
-    program.keys("\x1b");
+    program.press_keys("\x1b");
     program.until("Press esc again to stop the turn");
     program.press_until("\x1b", "stopped");
     let screen = program.screen();
     assert!(!screen.contains("needs approval"), "{screen}");
     wait_until_none_sleeps(long);
-    let entries = entries(&program);
+    let entries = read_session_entries(&program);
     let open =
         aye::chat::audit::collect_records(&entries).into_iter().filter(|record| record.outcome().is_none()).count();
     assert_eq!(open, 0);
@@ -250,52 +253,52 @@ fn r17_esc_stops_all() {
         entries.iter().filter(|entry| matches!(entry, Entry::Settled { outcome: Outcome::Interrupted(_), .. }));
     assert_eq!(stopped.count(), 3, "one for each task");
     let is_ours = |request: &Value| request["messages"][1]["content"] == "do two";
-    program.until_that("the connection is_ours the sub-agent is closed", |_| {
+    program.until_condition("the connection is_ours the sub-agent is closed", |_| {
         service.received().iter().any(|request| is_ours(&request.body) && request.closed_early.is_some())
     });
     // The session continues, and no sub-agent sends another request.
     let count = service.received().len();
-    say(&mut program, "go on");
+    submit_message(&mut program, "go on");
     program.until("Now I am alone.");
     assert_eq!(service.received().len(), count + 1);
 }
 
 #[test]
 fn calls_of_a_sub_agent_can_be_expanded_in_place() {
-    let read = calls_after(Duration::ZERO, &[("read_file", json!({ "path": "a.txt" }))]);
+    let read = calls_answer_after(Duration::ZERO, &[("read_file", json!({ "path": "a.txt" }))]);
     let (_runtime, _service, mut program) = {
         let (runtime, service) = start_provider(vec![
-            ("do look", vec![read, says("It holds **one** line.")]),
-            ("go", vec![delegate_to(&["look"]), says("All is done.")]),
+            ("do look", vec![read, text_answer("It holds **one** line.")]),
+            ("go", vec![delegate_to(&["look"]), text_answer("All is done.")]),
         ]);
-        let mut program = setup(&service, &[]).size(80, 24).has("a.txt", "one\n").start();
+        let mut program = setup_with_service(&service, &[]).size(80, 24).with_file("a.txt", "one\n").start();
         program.until("Connected to");
         (runtime, service, program)
     };
-    say(&mut program, "go");
+    submit_message(&mut program, "go");
     let screen = program.until("All is done.");
     assert!(screen.contains("✓ sub_agent    look") && screen.contains("1 call"), "{screen}");
     assert!(!screen.contains("It holds"), "{screen}");
-    program.keys("\x1b[1;3A\x1b[1;3A");
+    program.press_keys("\x1b[1;3A\x1b[1;3A");
     program.wait_ms(50);
-    program.keys("\r");
+    program.press_keys("\r");
     let screen = program.until("It holds one line.");
     assert!(screen.contains("▌ do look") && screen.contains("✓ read_file    a.txt"), "{screen}");
 }
 
 #[test]
 fn r17_headless_question_of_a_sub_agent_is_answered_in_a_later_run() {
-    let question = calls_after(
+    let question = calls_answer_after(
         Duration::ZERO,
         &[("ask_question", json!({ "question": "Which?", "options": ["MIT", "Apache"], "keyword": "licence" }))],
     );
     let (_runtime, service) = start_provider(vec![
-        ("do licence", vec![question, says("They want MIT.")]),
-        ("do run", vec![runs("touch ran"), says("I could not.")]),
-        ("go", vec![delegate_to(&["licence", "run"]), says("All is done.")]),
+        ("do licence", vec![question, text_answer("They want MIT.")]),
+        ("do run", vec![command_answer("touch ran"), text_answer("I could not.")]),
+        ("go", vec![delegate_to(&["licence", "run"]), text_answer("All is done.")]),
     ]);
-    let first = setup(&service, &["-p", "go"]);
-    let (out, err, code) = first.print("");
+    let first = setup_with_service(&service, &["-p", "go"]);
+    let (out, err, code) = first.run_piped("");
     assert_eq!(code, 3, "{out}\n{err}");
     let report: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     assert_eq!((&report["kind"], &report["waits"][0]["sub_agent"]), (&json!("waits"), &json!("licence")));
@@ -305,7 +308,7 @@ fn r17_headless_question_of_a_sub_agent_is_answered_in_a_later_run() {
     assert!(tool_results(&service, "do run")[0].starts_with("Denied: no interactive user"));
     let id = report["session"].as_str().unwrap();
     let again = ["--base-url", &service.base_url, "--model", "scripted-7b", "-p", "--resume", id, "--answers", "-"];
-    let (out, err, code) = Setup::again(&first.place, &again).print(r#"{ "licence": "MIT" }"#);
+    let (out, err, code) = Setup::with_home(&first.root, &again).run_piped(r#"{ "licence": "MIT" }"#);
     assert_eq!(code, 0, "{out}\n{err}");
     assert!(out.contains("All is done."), "{out}");
     assert!(

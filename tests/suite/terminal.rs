@@ -19,7 +19,7 @@ fn start_tour() -> Program {
 fn tour_opens_without_configuration_and_ctrl_d_exits() {
     let mut program = start_tour();
     program.until("? help");
-    program.keys("\x04");
+    program.press_keys("\x04");
     assert_eq!(program.wait_for_exit(), 0);
     assert!(program.is_restored());
     assert!(!program.screen().contains("--resume"), "an empty session cannot be resumed");
@@ -28,11 +28,11 @@ fn tour_opens_without_configuration_and_ctrl_d_exits() {
 #[test]
 fn exit_prints_how_to_resume() {
     let mut program = start_tour();
-    program.types("hello");
-    program.keys("\r");
+    program.type_text("hello");
+    program.press_keys("\r");
     program.until("This is the tour");
-    program.keys("\x03");
-    program.keys("\x03");
+    program.press_keys("\x03");
+    program.press_keys("\x03");
     assert_eq!(program.wait_for_exit(), 0);
     let screen = program.screen();
     assert!(screen.contains("hello") && screen.contains("aye --resume 01"), "{screen}");
@@ -61,7 +61,7 @@ fn r58_terminal_is_restored_after_a_panic_in_any_thread() {
 #[test]
 fn r59_exits_when_terminal_disconnects() {
     let mut program = start_tour();
-    program.types("hello");
+    program.type_text("hello");
     program.lose_terminal();
     program.wait_for_exit_within(SOON);
 }
@@ -69,34 +69,34 @@ fn r59_exits_when_terminal_disconnects() {
 #[test]
 fn r60_suspending_restores_the_terminal_until_it_continues() {
     let mut program = start_tour();
-    program.keys("\x1a");
+    program.press_keys("\x1a");
     program.until_suspended();
     program.signal(Signal::CONT);
     program.until("Connected to the tour");
     assert!(!program.is_restored());
-    program.keys("\x04");
+    program.press_keys("\x04");
     assert_eq!(program.wait_for_exit(), 0);
 }
 
 #[test]
 fn r34_works_at_every_size() {
     let mut program = start_tour();
-    program.types("漢字 hello");
+    program.type_text("漢字 hello");
     for (columns, rows) in [(1, 1), (2, 1), (1, 40), (10, 3), (300, 2), (60, 15), (500, 200), (3, 3), (80, 24)] {
         program.resize(columns, rows);
         program.wait_ms(40);
     }
     program.until("漢字 hello");
-    program.keys("\x03");
+    program.press_keys("\x03");
     program.until("again to quit");
-    program.keys("\x03");
+    program.press_keys("\x03");
     assert_eq!(program.wait_for_exit(), 0);
 }
 
 #[test]
 fn r34_starts_in_a_terminal_of_one_cell() {
     let mut program = Setup::new(&[]).size(1, 1).start();
-    program.until_that("the program has taken the terminal", |program| !program.is_restored());
+    program.until_condition("the program has taken the terminal", |program| !program.is_restored());
     program.resize(80, 24);
     program.until("Connected to the tour");
 }
@@ -104,12 +104,12 @@ fn r34_starts_in_a_terminal_of_one_cell() {
 #[test]
 fn draft_is_restored_at_the_next_start() {
     let mut program = start_tour();
-    program.types("half a thought");
+    program.type_text("half a thought");
     program.until("half a thought");
-    let place = program.place.clone();
+    let root = program.root.clone();
     program.signal(Signal::TERM);
     program.wait_for_exit();
-    let mut program = Setup::again(&place, &[]).start();
+    let mut program = Setup::with_home(&root, &[]).start();
     program.until("half a thought");
 }
 
@@ -136,7 +136,7 @@ fn r03_keys_typed_before_the_first_frame_are_kept_and_send_nothing() {
             if !screen.contains("❯ hello early") || !screen.contains("enter to send") {
                 return Err(screen);
             }
-            program.keys("!");
+            program.press_keys("!");
             program.until("  and more!");
             Ok(())
         });
@@ -148,14 +148,14 @@ fn terminal_report_between_keys_is_not_typed() {
     let mut program = start_until_colours_are_queried();
     program.send_bytes("hel\x1b]10;rgb:0000/0000/0000\x1b\\\x1b]11;rgb:ffff/ffff/ffff\x1b\\lo");
     program.until("❯ hello");
-    program.keys("\x1bt");
+    program.press_keys("\x1bt");
     program.until("light now");
 }
 
 #[test]
 fn invalid_settings_and_themes_are_reported_and_the_rest_applies() {
     let setup = Setup::new(&[]).size(120, 30);
-    let config = setup.place.path().join("home/aye/config");
+    let config = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(config.join("themes")).unwrap();
     std::fs::write(config.join("config.toml"), "[screen]\nmouse = \"maybe\"\ntheme = \"mine\"\n").unwrap();
     std::fs::write(config.join("themes/mine.toml"), "inherits = \"dark\"\ntext = \"no colour\"\n").unwrap();
@@ -191,38 +191,38 @@ fn open_to_others(mut folders: Vec<PathBuf>) -> (usize, Vec<String>) {
 fn r56_stored_and_exported_files_are_private_with_any_umask_and_exit() {
     for umask in ["000", "077"].into_iter().take(pick_count(2, 1)) {
         let mut program = Setup::new(&[]).umask(umask).start();
-        let place = program.place.clone();
+        let root = program.root.clone();
         program.until("Connected to the tour");
-        program.types("hello");
-        program.keys("\r");
+        program.type_text("hello");
+        program.press_keys("\r");
         program.until("There are three ways to fix it");
-        program.types("a draft");
+        program.type_text("a draft");
         program.until("a draft");
         program.signal(Signal::TERM);
         program.wait_for_exit();
-        let again = |arguments: &[&str]| Setup::again(&place, arguments).umask(umask);
-        let mut program = again(&["--continue"]).start();
+        let setup_again = |arguments: &[&str]| Setup::with_home(&root, arguments).umask(umask);
+        let mut program = setup_again(&["--continue"]).start();
         program.until("There are three ways to fix it");
         program.signal(Signal::KILL);
         program.wait_for_exit();
-        assert_eq!(again(&[]).env("AYE_PANIC", "main").start().wait_for_exit(), 101);
-        assert_eq!(again(&["-p", "--tour", "--debug-content", "hi"]).print("").2, 3);
+        assert_eq!(setup_again(&[]).env("AYE_PANIC", "main").start().wait_for_exit(), 101);
+        assert_eq!(setup_again(&["-p", "--tour", "--debug-content", "hi"]).run_piped("").2, 3);
         for (format, force) in [("markdown", false), ("html", false), ("html", true), ("json", false)] {
             let arguments = ["sessions", "export", "--tour", "--format", format, "--output", format, "--force"];
-            let (_, err, code) = again(&arguments[..arguments.len() - usize::from(!force)]).print("");
+            let (_, err, code) = setup_again(&arguments[..arguments.len() - usize::from(!force)]).run_piped("");
             assert_eq!(code, 0, "{err}");
         }
-        let home = place.path().join("home/aye");
+        let home = root.path().join("home/aye");
         let (files, open) = open_to_others(vec![home.clone()]);
         assert!(files > 5 && open.is_empty(), "umask {umask}: {open:?} of {files}");
         for kind in ["sessions", "drafts", "history", "journal"] {
             let folder = home.join("data").join(kind);
             assert!(std::fs::read_dir(&folder).unwrap().count() > 0, "there are no files of {kind}");
         }
-        let (exports, open) = open_to_others(vec![place.path().join("project")]);
+        let (exports, open) = open_to_others(vec![root.path().join("project")]);
         let open: Vec<_> = open.iter().filter(|open| !open.contains("project is ")).collect();
         assert!(exports == 3 && open.is_empty(), "umask {umask}: {open:?} of {exports}");
-        assert_eq!(std::fs::read_dir(place.path().join("tmp")).unwrap().count(), 0, "temporary files are left");
+        assert_eq!(std::fs::read_dir(root.path().join("tmp")).unwrap().count(), 0, "temporary files are left");
     }
 }
 
@@ -232,7 +232,7 @@ fn r59_blocked_terminal_does_not_delay_exit() {
     program.until("Connected to the tour");
     program.stop_reading();
     for _ in 0..40 {
-        program.keys("\x0c");
+        program.press_keys("\x0c");
     }
     program.signal(Signal::TERM);
     assert_eq!(program.wait_for_exit_within(SOON), 143);

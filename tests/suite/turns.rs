@@ -26,8 +26,8 @@ async fn reads_run_without_asking_and_their_results_reach_the_model() {
         calls("read_file", json!({ "path": "a.txt" })).calls("read_file", json!({ "path": "b.txt" })),
         says("Done."),
     ])
-    .has("a.txt", "alpha\n")
-    .has("b.txt", "beta\n");
+    .with_file("a.txt", "alpha\n")
+    .with_file("b.txt", "beta\n");
     scene.say("read both").await;
     assert!(scene.state.is_idle());
     let results: Vec<String> = scene.outcomes().iter().map(|outcome| outcome.text().to_owned()).collect();
@@ -85,7 +85,7 @@ async fn provider_error_is_reported_and_the_session_continues() {
 async fn interrupted_turn_closes_the_connection_and_keeps_the_text() {
     let mut scene = Scene::slow("Some words that take their time to come.");
     scene.apply_event(Event::UserMessage("go".into()));
-    scene.step().await;
+    scene.apply_next_event().await;
     scene.apply_event(Event::TurnInterrupted);
     assert!(scene.state.is_idle());
     assert!(
@@ -96,7 +96,7 @@ async fn interrupted_turn_closes_the_connection_and_keeps_the_text() {
 #[tokio::test]
 async fn r53_unwritable_log_is_reported_and_the_session_continues() {
     let mut scene = Scene::new([says("Hello.")]);
-    *scene.log.fails.lock().unwrap() = 1;
+    *scene.log.failures_left.lock().unwrap() = 1;
     scene.say("hi").await;
     assert_eq!(scene.errors.len(), 1);
     assert!(scene.errors[0].contains("could not be saved"), "{:?}", scene.errors);
@@ -106,7 +106,8 @@ async fn r53_unwritable_log_is_reported_and_the_session_continues() {
 #[tokio::test]
 async fn r65_tool_results_are_bounded() {
     let big = "x".repeat(3_000_000);
-    let mut scene = Scene::new([calls("read_file", json!({ "path": "big.txt" })), says("Big.")]).has("big.txt", &big);
+    let mut scene =
+        Scene::new([calls("read_file", json!({ "path": "big.txt" })), says("Big.")]).with_file("big.txt", &big);
     scene.say("go").await;
     assert!(scene.outcomes()[0].text().len() < 70_000);
 }
@@ -126,7 +127,7 @@ async fn r65_call_that_failed_three_times_is_refused() {
 #[tokio::test]
 async fn r65_turn_is_stopped_after_fifty_rounds() {
     let search = |n| calls("search_text", json!({ "pattern": format!("word {n}") }));
-    let mut scene = Scene::new((0..60).map(search)).has("a.txt", "");
+    let mut scene = Scene::new((0..60).map(search)).with_file("a.txt", "");
     scene.say("go").await;
     assert_eq!((scene.outcomes().len(), scene.model.requests().lock().unwrap().len()), (50, 50));
     let entries = scene.log.entries.lock().unwrap().clone();
@@ -143,7 +144,7 @@ async fn r18_each_of_twenty_calls_is_settled_once() {
         2 => reply.calls("fly", json!({})),
         _ => reply.calls("read_file", json!({ "path": 3 })),
     });
-    let mut scene = Scene::new([many, says("Done.")]).has("a.txt", "a\n");
+    let mut scene = Scene::new([many, says("Done.")]).with_file("a.txt", "a\n");
     scene.say("go").await;
     for n in [1, 5, 9, 13, 17] {
         assert_eq!(scene.file(format!("{n}.txt")), None, "each needs its own approval");
@@ -162,7 +163,8 @@ async fn r48_repeated_call_ids_name_separate_calls() {
         Chunk::Call(ToolCall { id: CallId::from("same"), name: "read_file".into(), arguments })
     };
     let twice = || Reply::default().push_chunk(call("a.txt")).push_chunk(call("b.txt"));
-    let mut scene = Scene::new([twice(), twice(), says("Done.")]).has("a.txt", "alpha\n").has("b.txt", "beta\n");
+    let mut scene =
+        Scene::new([twice(), twice(), says("Done.")]).with_file("a.txt", "alpha\n").with_file("b.txt", "beta\n");
     scene.say("go").await;
     let results: Vec<String> = scene.outcomes().iter().map(|outcome| outcome.text().to_owned()).collect();
     assert_eq!(results.iter().filter(|text| text.contains("alpha")).count(), 2, "{results:?}");

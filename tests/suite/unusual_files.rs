@@ -16,18 +16,18 @@ use std::time::Instant;
 fn scene(cases: &[(&str, Value)]) -> Scene {
     let replies = cases.iter().flat_map(|(tool, arguments)| [calls(tool, arguments.clone()), says("ok")]);
     let scene = Scene::new(replies.collect::<Vec<_>>())
-        .has("a.txt", "one\ntwo\n")
-        .has("crlf.txt", "one\r\ntwo\r\nthree\r\n")
-        .has(".git/config", "[core]\n")
-        .has(".env", "TOKEN=sesame\nTOKEN=sesame\n");
-    let at = |name: &str| scene.project().join(name);
-    fs::write(at("wide.txt"), "x".repeat(9_000_000)).unwrap();
-    fs::write(at("binary"), [0, 1, 2, 255]).unwrap();
+        .with_file("a.txt", "one\ntwo\n")
+        .with_file("crlf.txt", "one\r\ntwo\r\nthree\r\n")
+        .with_file(".git/config", "[core]\n")
+        .with_file(".env", "TOKEN=sesame\nTOKEN=sesame\n");
+    let path_of = |name: &str| scene.project().join(name);
+    fs::write(path_of("wide.txt"), "x".repeat(9_000_000)).unwrap();
+    fs::write(path_of("binary"), [0, 1, 2, 255]).unwrap();
     fs::write(scene.project().parent().unwrap().join("outside"), "secret\nsecret\n").unwrap();
-    symlink("../outside", at("out")).unwrap();
-    symlink("/dev/zero", at("zero")).unwrap();
-    symlink("loop", at("loop")).unwrap();
-    mknodat(CWD, at("pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();
+    symlink("../outside", path_of("out")).unwrap();
+    symlink("/dev/zero", path_of("zero")).unwrap();
+    symlink("loop", path_of("loop")).unwrap();
+    mknodat(CWD, path_of("pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();
     scene
 }
 
@@ -37,14 +37,14 @@ async fn check(cases: &[(&str, Value, bool, &str)]) {
     let made: Vec<(&str, Value)> = cases.iter().map(|(tool, value, ..)| (*tool, value.clone())).collect();
     let mut scene = scene(&made);
     for (index, (tool, arguments, asked, part)) in cases.iter().enumerate() {
-        let began = Instant::now();
+        let started = Instant::now();
         scene.say("go").await;
         let waits = matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. }));
         assert_eq!(waits, *asked, "{tool} {arguments}: {:?}", scene.outcomes().last());
         if waits {
             scene.approve().await;
         }
-        assert!(began.elapsed() < PATIENCE, "{tool} {arguments}: {:?}", began.elapsed());
+        assert!(started.elapsed() < PATIENCE, "{tool} {arguments}: {:?}", started.elapsed());
         let outcomes = scene.outcomes();
         assert_eq!(outcomes.len(), index + 1);
         let result = outcomes[index].text();

@@ -9,7 +9,7 @@ use crate::support::print_uncaptured;
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::terminal_session::{calls_after, runs, says as answers};
+use crate::support::terminal_session::{calls_answer_after, command_answer, text_answer as answers};
 use aye::chat::Outcome;
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::overlay_sandbox::{CommandRehearsal, View, test_overlay_sandbox};
@@ -19,28 +19,28 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-fn run(command: &str) -> Reply {
+fn command_reply(command: &str) -> Reply {
     calls("bash_exec", json!({ "command": command }))
 }
 
 /// Checks the results of a model that runs a command and creates a file in a project without an overlay sandbox.
-async fn check_results_without_sandbox(scene: &mut Scene, layer: PathBuf, why: &str) {
-    let (play, shell) = open_overlay(&scene.project(), layer);
+async fn check_results_without_sandbox(scene: &mut Scene, overlay_folder: PathBuf, reason: &str) {
+    let (rehearsal, shell) = open_overlay(&scene.project(), overlay_folder);
     scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     let before = read_mounts();
     scene.say("go").await;
     let outcomes = scene.outcomes();
-    assert!(outcomes[0].text().contains(&format!("Commands do not run in this dry run ({why}")), "{outcomes:?}");
+    assert!(outcomes[0].text().contains(&format!("Commands do not run in this dry run ({reason}")), "{outcomes:?}");
     assert!(matches!(&outcomes[1], Outcome::Rehearsed(_)), "{outcomes:?}");
     assert!(outcomes[2].text().contains("made.txt"), "{outcomes:?}");
     assert_eq!(read_mounts(), before, "no mount is left");
-    assert_eq!(list_changed_paths(&play), [""; 0], "the refused command changed nothing in the overlay");
+    assert_eq!(list_changed_paths(&rehearsal), [""; 0], "the refused command changed nothing in the overlay");
     assert!(!scene.project().join("ran").exists());
 }
 
 fn scene_without_sandbox() -> Scene {
     Scene::dry_run([
-        run("touch ran"),
+        command_reply("touch ran"),
         calls("write_file", json!({ "path": "made.txt", "content": "x\n" })),
         calls("list_files", json!({})),
         says("Would do."),
@@ -89,19 +89,19 @@ async fn overlay_sandbox_on_tmpfs_and_reason_for_a_project_with_a_mount() {
     if !is_there() || !continue_with_mounts(name) {
         return;
     }
-    let place = Folder::new();
-    let at = |path: &str| place.path().join(path);
-    mount_small_disk(&at("memory"), "size=1m");
-    std::fs::write(at("memory/a"), "a").unwrap();
-    let (play, shell) = open_overlay(&at("memory"), at("layer"));
-    let ran = shell
-        .run_in_overlay(&command_line("cat a; rm a; touch b", &at("memory")), View::Hidden, &|_| {})
+    let test_folder = Folder::new();
+    let path_of = |path: &str| test_folder.path().join(path);
+    mount_small_disk(&path_of("memory"), "size=1m");
+    std::fs::write(path_of("memory/a"), "a").unwrap();
+    let (rehearsal, shell) = open_overlay(&path_of("memory"), path_of("layer"));
+    let outcome = shell
+        .run_in_overlay(&command_line("cat a; rm a; touch b", &path_of("memory")), View::Hidden, &|_| {})
         .await
         .unwrap();
-    assert_eq!((ran.output.as_str(), list_changed_paths(&play)), ("a", vec!["a".to_owned(), "b".to_owned()]));
-    mount_small_disk(&at("with_mount/disk"), "size=1m");
+    assert_eq!((outcome.output.as_str(), list_changed_paths(&rehearsal)), ("a", vec!["a".to_owned(), "b".to_owned()]));
+    mount_small_disk(&path_of("with_mount/disk"), "size=1m");
     let before = read_mounts();
-    let with_mount = test_overlay_sandbox(&program(), &at("with_mount"), &at("other")).unwrap_err();
+    let with_mount = test_overlay_sandbox(&program(), &path_of("with_mount"), &path_of("other")).unwrap_err();
     assert!(
         with_mount.starts_with("the project is the root of a file system or contains a mount point"),
         "{with_mount}"
@@ -111,7 +111,7 @@ async fn overlay_sandbox_on_tmpfs_and_reason_for_a_project_with_a_mount() {
 
 /// Runs a headless dry run with this environment and returns the result of each call that the model received.
 fn results_of_dry_run(setup: Setup, service: &Service) -> Vec<String> {
-    let (out, err, code) = setup.print("");
+    let (out, err, code) = setup.run_piped("");
     assert_eq!(code, 0, "{out}{err}");
     let messages = service.received().last().unwrap().body["messages"].as_array().unwrap().clone();
     let results = messages.iter().filter(|message| message["role"] == "tool");
@@ -128,26 +128,26 @@ fn r30_overlay_sandbox_works_with_home_and_project_nested() {
     for (home, note, kept) in [("", false, "exit 1"), ("project/home", true, "seen\nexit 0")] {
         let service = runtime.block_on(Service::start(vec![
             // Scripts, because a command that names a path outside is withheld.
-            runs("sh first.sh"),
-            runs("sh second.sh"),
+            command_answer("sh first.sh"),
+            command_answer("sh second.sh"),
             answers("Done."),
         ]));
         let arguments = ["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"];
         let first = "echo note > ~/note; echo x > here; find ~/aye -type f 2>/dev/null; test -e ~/kept && echo seen\n";
-        let setup = Setup::new(&arguments).has("first.sh", first).has("second.sh", "cat ~/note here\n");
-        let place = setup.place.clone();
-        let home = place.path().canonicalize().unwrap().join(home);
+        let setup = Setup::new(&arguments).with_file("first.sh", first).with_file("second.sh", "cat ~/note here\n");
+        let root = setup.root.clone();
+        let home = root.path().canonicalize().unwrap().join(home);
         std::fs::create_dir_all(&home).unwrap();
         std::fs::write(home.join("kept"), "kept\n").unwrap();
-        let own = home.join("aye");
-        std::fs::create_dir_all(own.join("config")).unwrap();
-        std::fs::write(own.join("config/config.toml"), "[dry_run]\noutside = \"overlay\"\n").unwrap();
-        let setup = setup.env("HOME", home.to_str().unwrap()).env("AYE_HOME", own.to_str().unwrap());
+        let aye_folder = home.join("aye");
+        std::fs::create_dir_all(aye_folder.join("config")).unwrap();
+        std::fs::write(aye_folder.join("config/config.toml"), "[dry_run]\noutside = \"overlay\"\n").unwrap();
+        let setup = setup.env("HOME", home.to_str().unwrap()).env("AYE_HOME", aye_folder.to_str().unwrap());
         assert_eq!(results_of_dry_run(setup, &service), [kept, "note\nx\nexit 0"]);
-        assert!(!home.join("note").exists() && !place.path().join("project/here").exists());
+        assert!(!home.join("note").exists() && !root.path().join("project/here").exists());
         // A change of a home in the project is listed; a change of a home next to it is not.
-        let show = Setup::again(&place, &["rehearsal", "show", "--json"]);
-        let (out, err, code) = show.env("AYE_HOME", own.to_str().unwrap()).print("");
+        let show = Setup::with_home(&root, &["rehearsal", "show", "--json"]);
+        let (out, err, code) = show.env("AYE_HOME", aye_folder.to_str().unwrap()).run_piped("");
         assert_eq!(code, 0, "{err}");
         let listing: Value = serde_json::from_str(&out).unwrap();
         let paths: Vec<&str> =
@@ -157,13 +157,13 @@ fn r30_overlay_sandbox_works_with_home_and_project_nested() {
 }
 
 /// Runs the program in a folder whose name may be any bytes.
-fn in_folder(folder: &Path, home: &Path, arguments: &[&str]) -> (String, String, i32) {
+fn run_in_folder(folder: &Path, home: &Path, arguments: &[&str]) -> (String, String, i32) {
     let mut command = std::process::Command::new(program());
     command.args(arguments).current_dir(folder).env_clear().env("AYE_HOME", home).env("HOME", home);
     command.env("PATH", std::env::var_os("PATH").unwrap()).env("NO_PROXY", "127.0.0.1");
-    let done = command.stdin(std::process::Stdio::null()).output().unwrap();
+    let output = command.stdin(std::process::Stdio::null()).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (text(&done.stdout), text(&done.stderr), done.status.code().unwrap_or(-1))
+    (text(&output.stdout), text(&output.stderr), output.status.code().unwrap_or(-1))
 }
 
 #[test]
@@ -172,30 +172,30 @@ fn r30_project_name_that_is_not_utf8_is_rehearsed_listed_and_discarded() {
     let is_sandboxed = is_there();
     for name in [&b" two  words"[..], b"line\nend", b"no \xff text", b"--folder"] {
         let service = runtime.block_on(Service::start(vec![
-            calls_after(Duration::ZERO, &[("write_file", json!({ "path": "a b.txt", "content": "x\n" }))]),
-            runs("cat 'a b.txt'; printf y > \"$(printf 'odd\\n\\377')\""),
+            calls_answer_after(Duration::ZERO, &[("write_file", json!({ "path": "a b.txt", "content": "x\n" }))]),
+            command_answer("cat 'a b.txt'; printf y > \"$(printf 'odd\\n\\377')\""),
             answers("Done."),
         ]));
-        let place = Folder::new();
-        let (folder, home) = (place.path().join(OsStr::from_bytes(name)), place.path().join("home"));
+        let root = Folder::new();
+        let (folder, home) = (root.path().join(OsStr::from_bytes(name)), root.path().join("home"));
         std::fs::create_dir(&folder).unwrap();
         let base = ["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"];
-        let (out, err, code) = in_folder(&folder, &home, &base);
+        let (out, err, code) = run_in_folder(&folder, &home, &base);
         assert_eq!((code, err.as_str()), (0, ""), "{out}");
         assert!(out.contains("+ a b.txt  +1 −0"), "{out}");
-        let (out, err, code) = in_folder(&folder, &home, &["rehearsal", "show", "--json"]);
+        let (out, err, code) = run_in_folder(&folder, &home, &["rehearsal", "show", "--json"]);
         assert_eq!((code, err.as_str()), (0, ""), "{out}");
         let listing: Value = serde_json::from_str(&out).unwrap();
         assert_eq!(listing["changes"][0]["path"], "a b.txt");
         if is_sandboxed {
             assert_eq!(listing["changes"][1]["path_bytes"], json!(b"odd\n\xff".to_vec()));
         }
-        let (patch, _, _) = in_folder(&folder, &home, &["rehearsal", "diff"]);
+        let (patch, _, _) = run_in_folder(&folder, &home, &["rehearsal", "diff"]);
         assert!(
             patch.contains("+++ b/a b.txt\t\n") && (!is_sandboxed || patch.contains("\"b/odd\\n\\377\"")),
             "{patch}"
         );
-        let (out, err, code) = in_folder(&folder, &home, &["rehearsal", "drop", "--yes"]);
+        let (out, err, code) = run_in_folder(&folder, &home, &["rehearsal", "drop", "--yes"]);
         assert!(code == 0 && out.contains("Discarded the rehearsal"), "{out}{err}");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
         assert_eq!(std::fs::read_dir(home.join("data/rehearsal")).unwrap().count(), 0);
@@ -208,13 +208,14 @@ pub fn dry_run_of_two_files(
 ) -> (tokio::runtime::Runtime, Service, Setup, String) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let write = |path: &str| ("write_file", json!({ "path": path, "content": "new\n" }));
-    let mut all = vec![calls_after(Duration::ZERO, &[write("a.txt"), write("deep/b.txt")]), answers("Would do.")];
+    let mut all =
+        vec![calls_answer_after(Duration::ZERO, &[write("a.txt"), write("deep/b.txt")]), answers("Would do.")];
     all.extend(more);
     let service = runtime.block_on(Service::start(all));
     let setup = Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"]);
-    let (_, err, code) = setup.print("");
+    let (_, err, code) = setup.run_piped("");
     assert_eq!(code, 0, "{err}");
-    let layers = setup.place.path().join("home/aye/data/rehearsal");
+    let layers = setup.root.path().join("home/aye/data/rehearsal");
     let id = std::fs::read_dir(layers).unwrap().next().unwrap().unwrap().file_name().into_string().unwrap();
     (runtime, service, setup, id)
 }
@@ -222,30 +223,31 @@ pub fn dry_run_of_two_files(
 #[test]
 fn r30_applying_to_a_deleted_folder_creates_nothing_and_reports_it() {
     let (_runtime, service, setup, id) = dry_run_of_two_files(vec![]);
-    let place = setup.place.clone();
+    let root = setup.root.clone();
     let base = ["--base-url", &service.base_url, "--model", "scripted-7b"];
     // The folder is moved while the prompt is open.
-    let mut program = Setup::again(&place, &[&["rehearsal", "apply"][..], &base].concat()).size(100, 30).start();
-    program.until_asked("a.txt");
-    std::fs::rename(place.path().join("project"), place.path().join("moved")).unwrap();
-    program.keys("y");
+    let mut program = Setup::with_home(&root, &[&["rehearsal", "apply"][..], &base].concat()).size(100, 30).start();
+    program.until_prompt("a.txt");
+    std::fs::rename(root.path().join("project"), root.path().join("moved")).unwrap();
+    program.press_keys("y");
     let screen = program.until("0 of 2 applied");
     assert!(screen.contains("a.txt: the project's folder"), "{screen}");
-    program.until_quiet("ask mode");
-    program.keys("\x04");
+    program.until_idle("ask mode");
+    program.press_keys("\x04");
     program.wait_for_exit();
-    assert!(!place.path().join("project").exists(), "the folder was created again");
-    assert_eq!(std::fs::read_dir(place.path().join("moved")).unwrap().count(), 0);
+    assert!(!root.path().join("project").exists(), "the folder was created again");
+    assert_eq!(std::fs::read_dir(root.path().join("moved")).unwrap().count(), 0);
     // The folder is gone before the program starts.
-    std::fs::create_dir_all(place.path().join("project/inner")).unwrap();
-    let layer = place.path().join("home/aye/data/rehearsal").join(&id);
-    let session = place.path().join(format!("home/aye/data/sessions/{id}.jsonl"));
+    std::fs::create_dir_all(root.path().join("project/inner")).unwrap();
+    let overlay = root.path().join("home/aye/data/rehearsal").join(&id);
+    let session = root.path().join(format!("home/aye/data/sessions/{id}.jsonl"));
     let text = std::fs::read_to_string(&session).unwrap().replacen("/project\"", "/project/gone\"", 1);
     std::fs::write(&session, text).unwrap();
-    let mut program = Setup::again(&place, &[&["rehearsal", "apply", &id][..], &base].concat()).size(100, 30).start();
+    let mut program =
+        Setup::with_home(&root, &[&["rehearsal", "apply", &id][..], &base].concat()).size(100, 30).start();
     program.until("which no longer exists");
     assert_eq!(program.wait_for_exit(), 2);
-    assert!(layer.join("upper/a.txt").exists(), "the rehearsed changes are kept");
+    assert!(overlay.join("upper/a.txt").exists(), "the rehearsed changes are kept");
 }
 
 /// Each mount costs time in every command. No other mount of the system is visible.
@@ -255,7 +257,7 @@ async fn overlay_sandbox_has_only_mounts_for_overlays_devices_and_empty_folders(
         return;
     }
     let EmptyProject { root: _root, project, shell, .. } = EmptyProject::new();
-    let ran = shell
+    let outcome = shell
         .run_in_overlay(&command_line("cat /proc/self/mountinfo", &project), View::Hidden, &|_| {})
         .await
         .unwrap()
@@ -265,15 +267,15 @@ async fn overlay_sandbox_has_only_mounts_for_overlays_devices_and_empty_folders(
             let kind = line.split(" - ").nth(1).unwrap();
             kinds.iter().any(|wanted| kind.starts_with(wanted))
         };
-        ran.lines().filter(line).count()
+        outcome.lines().filter(line).count()
     };
     // The project and, outside it, the existing folders for temporary files, each once.
-    assert!((1..=5).contains(&ours(&["overlay aye"])), "{ran}");
-    let count = |kind: &str| ran.lines().filter(|line| line.contains(kind)).count();
-    assert!(count(" - tmpfs ") <= 8, "a root, a /dev, memory to share and empty folders: {ran}");
-    assert_eq!(count(" - proc "), 1, "{ran}");
-    let roots = ran.lines().filter(|line| line.split(' ').nth(4) == Some("/"));
-    assert!(roots.clone().count() == 1 && roots.into_iter().all(|line| line.contains(" - tmpfs ")), "{ran}");
-    print_uncaptured(&format!("an overlay sandbox: {} mounts", ran.lines().count()));
-    assert!(ran.lines().count() <= 100, "{ran}");
+    assert!((1..=5).contains(&ours(&["overlay aye"])), "{outcome}");
+    let count = |kind: &str| outcome.lines().filter(|line| line.contains(kind)).count();
+    assert!(count(" - tmpfs ") <= 8, "a root, a /dev, memory to share and empty folders: {outcome}");
+    assert_eq!(count(" - proc "), 1, "{outcome}");
+    let roots = outcome.lines().filter(|line| line.split(' ').nth(4) == Some("/"));
+    assert!(roots.clone().count() == 1 && roots.into_iter().all(|line| line.contains(" - tmpfs ")), "{outcome}");
+    print_uncaptured(&format!("an overlay sandbox: {} mounts", outcome.lines().count()));
+    assert!(outcome.lines().count() <= 100, "{outcome}");
 }

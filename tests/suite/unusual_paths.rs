@@ -15,60 +15,60 @@ use std::sync::Arc;
 
 const TOUR: [&str; 2] = ["-p", "--tour"];
 
-fn tour(arguments: &[&str]) -> Setup {
+fn setup_tour(arguments: &[&str]) -> Setup {
     Setup::new(&[&TOUR[..], arguments].concat())
 }
 
-fn again(place: &Arc<Folder>, arguments: &[&str]) -> Setup {
-    Setup::again(place, &[&TOUR[..], arguments].concat())
+fn setup_again(place: &Arc<Folder>, arguments: &[&str]) -> Setup {
+    Setup::with_home(place, &[&TOUR[..], arguments].concat())
 }
 
-fn sessions(setup: &Setup) -> PathBuf {
-    let folder = setup.place.path().join("home/aye/data/sessions");
+fn sessions_folder(setup: &Setup) -> PathBuf {
+    let folder = setup.root.path().join("home/aye/data/sessions");
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
 /// Creates a session in the home. It stays open until the returned log is dropped.
 fn create_session(setup: &Setup, id: &str, dry_run: bool) -> SessionLog {
-    let folder = setup.place.path().join("project").canonicalize().unwrap();
+    let folder = setup.root.path().join("project").canonicalize().unwrap();
     let header = Header::new(SessionId(id.into()), &folder, "m", dry_run);
-    let mut lines = SessionLog::new(&sessions(setup), &header);
+    let mut lines = SessionLog::new(&sessions_folder(setup), &header);
     lines.append(&Entry::UserMessage { text: "first".into() }).unwrap();
     lines
 }
 
 fn check_error(setup: &Setup, code: i32, message: &str) {
-    let (out, err, found) = setup.print("");
+    let (out, err, found) = setup.run_piped("");
     assert_eq!((out.as_str(), err.as_str(), found), ("", format!("aye: {message}\n").as_str(), code));
 }
 
 #[test]
 fn unopenable_session_is_reported_with_exit_code_two() {
-    let setup = tour(&["--resume", "01A", "hi"]);
+    let setup = setup_tour(&["--resume", "01A", "hi"]);
     let open = create_session(&setup, "01ABC", false);
     check_error(&setup, 2, "session 01ABC is open in another aye; close it there first");
     drop(create_session(&setup, "01ABD", false));
     check_error(&setup, 2, "01A is ambiguous: it matches 01ABD, 01ABC. Type more characters");
-    check_error(&again(&setup.place, &["--resume", "../01ABC", "hi"]), 2, "no session matches ../01ABC");
+    check_error(&setup_again(&setup.root, &["--resume", "../01ABC", "hi"]), 2, "no session matches ../01ABC");
     drop(open);
-    let real = again(&setup.place, &["--dry-run", "--resume", "01ABC", "hi"]);
+    let real = setup_again(&setup.root, &["--dry-run", "--resume", "01ABC", "hi"]);
     let message = "session 01ABC is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume 01ABC --fork --dry-run, or start a new session";
     check_error(&real, 2, message);
-    let gone = setup.place.path().join("gone");
-    fs::create_dir(&gone).unwrap();
-    let real_gone = gone.canonicalize().unwrap();
+    let missing = setup.root.path().join("gone");
+    fs::create_dir(&missing).unwrap();
+    let real_gone = missing.canonicalize().unwrap();
     let header = Header::new(SessionId("01GONE".into()), &real_gone, "m", false);
-    SessionLog::new(&sessions(&setup), &header).append(&Entry::UserMessage { text: "x".into() }).unwrap();
-    fs::remove_dir(&gone).unwrap();
+    SessionLog::new(&sessions_folder(&setup), &header).append(&Entry::UserMessage { text: "x".into() }).unwrap();
+    fs::remove_dir(&missing).unwrap();
     let message = format!("session 01GONE belongs to {}, which no longer exists", real_gone.display());
-    check_error(&again(&setup.place, &["--resume", "01gone", "hi"]), 2, &message);
+    check_error(&setup_again(&setup.root, &["--resume", "01gone", "hi"]), 2, &message);
 }
 
 #[test]
 fn r52_pipe_in_place_of_a_session_never_blocks() {
-    let setup = tour(&["--resume", "01PIPE", "hi"]);
-    let pipe = sessions(&setup).join("01PIPE.jsonl");
+    let setup = setup_tour(&["--resume", "01PIPE", "hi"]);
+    let pipe = sessions_folder(&setup).join("01PIPE.jsonl");
     mknodat(CWD, &pipe, FileType::Fifo, 0o600.into(), 0).unwrap();
     check_error(&setup, 2, &format!("{}: it is not a file", pipe.display()));
 }
@@ -76,12 +76,12 @@ fn r52_pipe_in_place_of_a_session_never_blocks() {
 #[test]
 fn resumed_dry_run_stays_one_with_and_without_the_flag() {
     for flags in [&["--resume", "01DRY", "hi"][..], &["--dry-run", "--resume", "01DRY", "hi"]] {
-        let setup = tour(flags);
+        let setup = setup_tour(flags);
         drop(create_session(&setup, "01DRY", true));
-        let (_, err, code) = setup.print("");
+        let (_, err, code) = setup.run_piped("");
         let says = err.contains("This session is a dry run and stays one: nothing real is changed.");
         assert_eq!((says, code), (flags.len() == 3, 3), "the tour asks something: {err}");
-        let read = read(&session_path(&sessions(&setup), &SessionId("01DRY".into()))).unwrap();
+        let read = read(&session_path(&sessions_folder(&setup), &SessionId("01DRY".into()))).unwrap();
         assert!(read.header.is_some_and(|header| header.dry_run));
         assert!(!read.entries.iter().any(|entry| matches!(entry, Entry::Decided { .. })), "a call asked for approval");
     }
@@ -90,9 +90,9 @@ fn resumed_dry_run_stays_one_with_and_without_the_flag() {
 #[test]
 fn r52_session_without_header_resumes_as_dry_run_with_one_notice() {
     for (text, notices) in [("", 1), ("garbage\n", 1), ("garbage\n{\"seq\":1,\"at\":", 2)] {
-        let setup = tour(&["--resume", "01HEAD", "hi"]);
-        fs::write(session_path(&sessions(&setup), &SessionId("01HEAD".into())), text).unwrap();
-        let (_, err, code) = setup.print("");
+        let setup = setup_tour(&["--resume", "01HEAD", "hi"]);
+        fs::write(session_path(&sessions_folder(&setup), &SessionId("01HEAD".into())), text).unwrap();
+        let (_, err, code) = setup.run_piped("");
         assert_eq!((code, err.lines().count()), (3, notices), "{text:?}: {err}");
         let notice = "The session's first line is missing or damaged, so it continues as a dry run in this folder.";
         assert!(err.contains(notice), "{err}");
@@ -102,20 +102,20 @@ fn r52_session_without_header_resumes_as_dry_run_with_one_notice() {
 #[test]
 fn r53_unwritable_home_is_reported_in_one_line() {
     let setup = Setup::new(&["-p", "--profile", "tiny", "hi"]);
-    let file = setup.place.path().join("home/file");
+    let file = setup.root.path().join("home/file");
     fs::write(&file, "x").unwrap();
     let setup = setup.env("AYE_HOME", &file.to_string_lossy());
-    let (_, err, code) = setup.print("");
+    let (_, err, code) = setup.run_piped("");
     // The error about the missing profile is the only one.
     assert_eq!((code, err.lines().count()), (2, 1), "{err}");
-    let (_, err, code) = tour(&["hi"]).env("AYE_HOME", &file.to_string_lossy()).print("");
+    let (_, err, code) = setup_tour(&["hi"]).env("AYE_HOME", &file.to_string_lossy()).run_piped("");
     assert!(code == 1 && err.starts_with("aye: the tour needs a writable folder"), "{err}");
     assert_eq!(err.lines().count(), 1, "{err}");
 }
 
 /// Runs `aye -p` in a folder of any name.
-fn in_folder(folder: &Path, home: &Path, service: &str, arguments: &[&str]) -> (String, i32) {
-    let done = std::process::Command::new(env!("CARGO_BIN_EXE_aye"))
+fn run_in_folder(folder: &Path, home: &Path, service: &str, arguments: &[&str]) -> (String, i32) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_aye"))
         .args(["-p", "--base-url", service, "--model", "m"])
         .args(arguments)
         .current_dir(folder)
@@ -125,8 +125,8 @@ fn in_folder(folder: &Path, home: &Path, service: &str, arguments: &[&str]) -> (
         .stdin(std::process::Stdio::null())
         .output()
         .unwrap();
-    let all = [done.stdout, done.stderr].concat();
-    (String::from_utf8_lossy(&all).into_owned(), done.status.code().unwrap_or(-1))
+    let all = [output.stdout, output.stderr].concat();
+    (String::from_utf8_lossy(&all).into_owned(), output.status.code().unwrap_or(-1))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -138,24 +138,24 @@ async fn project_name_that_is_not_unicode_works() {
         let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "function": function }] });
         Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls")
     };
-    let says = || Answer::stream().says("Done.").finish("stop").done();
+    let says = || Answer::stream().text("Done.").finish("stop").done();
     let service = Service::start([
         call("read_file", json!({ "path": "a.txt" })),
         call("bash_exec", json!({ "command": "ls; sleep 0" })),
         says(),
     ])
     .await;
-    let place = Folder::new();
-    let folder = place.path().join(OsStr::from_bytes(b"na\xffme"));
+    let root = Folder::new();
+    let folder = root.path().join(OsStr::from_bytes(b"na\xffme"));
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("a.txt"), "inside\n").unwrap();
-    let home = place.path().join("home");
+    let home = root.path().join("home");
     let base = service.base_url.clone();
     let kept = home.clone();
     tokio::task::spawn_blocking(move || {
-        let (output, code) = in_folder(&folder, &home, &base, &["first"]);
+        let (output, code) = run_in_folder(&folder, &home, &base, &["first"]);
         assert!(code == 3 && output.contains("Done.") && !output.contains("saved"), "{output}");
-        let (output, code) = in_folder(&folder, &home, &base, &["--continue", "second"]);
+        let (output, code) = run_in_folder(&folder, &home, &base, &["--continue", "second"]);
         assert_eq!((output.as_str(), code), ("Done.\n", 0));
     })
     .await
@@ -173,25 +173,25 @@ async fn project_name_that_is_not_unicode_works() {
 fn r53_deleted_sessions_folder_is_created_again_without_loss() {
     use crate::support::service::Service;
     use crate::support::stored_files::{NO_TITLES, read_session, wait_for_turns, write_settings};
-    use crate::support::terminal_session::{say, says};
+    use crate::support::terminal_session::{submit_message, text_answer};
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let service = runtime.block_on(Service::start(["One.", "Two.", "Three."].map(says)));
+    let service = runtime.block_on(Service::start(["One.", "Two.", "Three."].map(text_answer)));
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 30);
     write_settings(&setup, NO_TITLES);
-    let (folder, again) = (sessions(&setup), Setup::again(&setup.place, &[]));
+    let (folder, next_setup) = (sessions_folder(&setup), Setup::with_home(&setup.root, &[]));
     let mut program = setup.start();
     program.until("Connected to");
-    say(&mut program, "first");
-    wait_for_turns(&mut program, &again, 1);
+    submit_message(&mut program, "first");
+    wait_for_turns(&mut program, &next_setup, 1);
     fs::remove_dir_all(&folder).unwrap();
-    say(&mut program, "second");
-    wait_for_turns(&mut program, &again, 2);
+    submit_message(&mut program, "second");
+    wait_for_turns(&mut program, &next_setup, 2);
     assert!(folder.exists());
-    say(&mut program, "third");
-    wait_for_turns(&mut program, &again, 3);
-    program.keys("\x04");
+    submit_message(&mut program, "third");
+    wait_for_turns(&mut program, &next_setup, 3);
+    program.press_keys("\x04");
     assert_eq!(program.wait_for_exit(), 0);
-    let entries = read_session(&again);
+    let entries = read_session(&next_setup);
     for word in ["first", "One.", "second", "Two.", "third", "Three."] {
         let is =
             |entry: &&Entry| matches!(entry, Entry::UserMessage { text } | Entry::Replied { text, .. } if text == word);

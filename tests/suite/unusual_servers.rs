@@ -7,15 +7,15 @@ use std::time::Duration;
 
 const JSON: &str = "application/json";
 
-fn says(text: &str) -> Answer {
-    Answer::stream().says(text).finish("stop").done()
+fn text_answer(text: &str) -> Answer {
+    Answer::stream().text(text).finish("stop").done()
 }
 
 fn half_reply() -> Answer {
-    Answer::stream().says("Half a")
+    Answer::stream().text("Half a")
 }
 
-fn error(status: u16, headers: &[&str], body: &str) -> Answer {
+fn error_answer(status: u16, headers: &[&str], body: &str) -> Answer {
     Answer::body(status, JSON, headers, body)
 }
 
@@ -28,12 +28,12 @@ async fn run_print(answers: Vec<Answer>) -> (String, String, i32, usize) {
 async fn run_print_with_idle(idle: u32, answers: Vec<Answer>) -> (String, String, i32, usize) {
     let service = Service::start(answers).await;
     let setup = Setup::new(&["-p", "--profile", "odd", "hi"]);
-    let config = setup.place.path().join("home/aye/config");
+    let config = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     let profile =
         format!("[profiles.odd]\nbase_url = \"{}\"\nmodel = \"m\"\nidle_seconds = {idle}\n", service.base_url);
     std::fs::write(config.join("config.toml"), profile).unwrap();
-    let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
+    let (out, err, code) = tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap();
     let origin = service.base_url.trim_end_matches("/v1");
     (out, err.replace(origin, "ORIGIN"), code, service.received().len())
 }
@@ -58,34 +58,38 @@ async fn check(cases: Vec<(Answer, &'static str, &'static str)>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r48_refused_request_is_reported_in_one_sentence() {
     check(vec![
-        (error(401, &[], ""), "", "The provider rejected the key or requires one (401). Check the key of the profile."),
         (
-            error(402, &[], r#"{"error":{"message":"Insufficient credits"}}"#),
+            error_answer(401, &[], ""),
+            "",
+            "The provider rejected the key or requires one (401). Check the key of the profile.",
+        ),
+        (
+            error_answer(402, &[], r#"{"error":{"message":"Insufficient credits"}}"#),
             "",
             "The provider requires payment (402): Insufficient credits",
         ),
         (
-            error(403, &[], r#"{"error":{"message":"Country not supported"}}"#),
+            error_answer(403, &[], r#"{"error":{"message":"Country not supported"}}"#),
             "",
             "The provider denied access (403): Country not supported",
         ),
         (
-            error(404, &[], r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#),
+            error_answer(404, &[], r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#),
             "",
             "The provider does not know this model or address (404, model_not_found): The model `m` does not exist",
         ),
         (
-            error(429, &[], r#"{"error":{"message":"All used","code":"insufficient_quota"}}"#),
+            error_answer(429, &[], r#"{"error":{"message":"All used","code":"insufficient_quota"}}"#),
             "",
             "The account at the provider has no quota left (429, insufficient_quota): All used",
         ),
         (
-            error(429, &["retry-after: 3600"], r#"{"error":{"message":"Slower"}}"#),
+            error_answer(429, &["retry-after: 3600"], r#"{"error":{"message":"Slower"}}"#),
             "",
             "The provider asks to wait 3600 s (429): Slower",
         ),
         (
-            error(200, &[], r#"{"error":{"message":"Overloaded"}}"#),
+            error_answer(200, &[], r#"{"error":{"message":"Overloaded"}}"#),
             "",
             "The provider returned an error (200): Overloaded",
         ),
@@ -107,9 +111,9 @@ async fn r48_response_that_is_no_reply_is_reported_in_one_sentence() {
             "",
             "Cannot read the reply: the server sent “It works”. Check the address of the provider.",
         ),
-        (error(200, &[], ""), "", "Cannot read the reply: the response is empty. Check the address of the provider."),
+        (error_answer(200, &[], ""), "", "Cannot read the reply: the response is empty. Check the address of the provider."),
         (
-            error(200, &[], r#"{"status":"ok"}"#),
+            error_answer(200, &[], r#"{"status":"ok"}"#),
             "",
             "Cannot read the reply: the server sent JSON that is not a model reply. Check the address of the provider.",
         ),
@@ -119,7 +123,7 @@ async fn r48_response_that_is_no_reply_is_reported_in_one_sentence() {
             "The provider redirected the request (302): its new address is https://elsewhere.example. The redirect was not followed, to protect the key. Set `base_url` to that address",
         ),
         (
-            Answer::stream().says(&"x".repeat(17 << 20)).finish("stop").done(),
+            Answer::stream().text(&"x".repeat(17 << 20)).finish("stop").done(),
             "",
             "Cannot read the reply: an event is larger than 16 MB",
         ),
@@ -142,12 +146,12 @@ async fn r48_incomplete_reply_is_kept_and_reported_as_incomplete() {
             "Cannot read the reply: an event is not valid JSON: {nonsense",
         ),
         (
-            half_reply().then(moment).then(Step::Reset),
+            half_reply().with_step(moment).with_step(Step::Reset),
             "Half a\n",
             "The connection was lost during the reply: Connection reset by peer",
         ),
         (
-            half_reply().then(Step::Stall),
+            half_reply().with_step(Step::Stall),
             "Half a\n",
             "The provider sent no data for 1 s. To wait longer, increase `idle_seconds` of the profile.",
         ),
@@ -173,8 +177,8 @@ async fn r48_incomplete_reply_is_kept_and_reported_as_incomplete() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r49_wait_before_a_retry_is_announced_and_the_reply_arrives() {
-    let busy = error(429, &["retry-after: 1"], r#"{"error":{"message":"Slower"}}"#);
-    let done = run_print(vec![busy, says("Hello.")]).await;
+    let busy = error_answer(429, &["retry-after: 1"], r#"{"error":{"message":"Slower"}}"#);
+    let done = run_print(vec![busy, text_answer("Hello.")]).await;
     let notice = "aye: The provider asks to wait 1 s (429): Slower; trying again in 1 s\n";
     assert_eq!(done, ("Hello.\n".to_owned(), notice.to_owned(), 0, 2));
 }
@@ -187,7 +191,7 @@ async fn r49_failing_provider_gets_five_requests_before_the_error() {
             Answer::body(502, "text/html", &["retry-after-ms: 20"], page),
             "The provider failed (502): the server sent a web page titled “502 Bad Gateway”",
         ),
-        (Answer::default().then(Step::Reset), "No answer from ORIGIN: Connection reset by peer"),
+        (Answer::default().with_step(Step::Reset), "No answer from ORIGIN: Connection reset by peer"),
         (
             Answer::default().raw("HTTP/1.1 200 OK\r\nx: ").raw("x".repeat(1 << 20)),
             "No answer from ORIGIN: message head is too large",
@@ -209,7 +213,7 @@ async fn r49_failing_provider_gets_five_requests_before_the_error() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reasoning_with_only_an_end_tag_is_separated_from_the_reply() {
-    let answer = Answer::stream().says("Let me see.").says(" Hm.\n</think>\n\nYes.").finish("stop").done();
+    let answer = Answer::stream().text("Let me see.").text(" Hm.\n</think>\n\nYes.").finish("stop").done();
     assert_eq!(run_print(vec![answer]).await, ("Let me see. Hm.\n\nYes.\n".to_owned(), String::new(), 0, 1));
 }
 
@@ -225,9 +229,9 @@ async fn call_dropped_with_an_incomplete_reply_is_reported() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r51_ctrl_c_in_headless_mode_keeps_the_partial_reply() {
-    let service = Service::start([half_reply().raw("\n").says(" reply\n").then(Step::Stall)]).await;
+    let service = Service::start([half_reply().raw("\n").text(" reply\n").with_step(Step::Stall)]).await;
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m", "-p", "hi"]);
-    let place = setup.place.clone();
+    let root = setup.root.clone();
     let mut program = setup.start();
     let code = tokio::task::spawn_blocking(move || {
         program.until("Half a reply");
@@ -237,8 +241,11 @@ async fn r51_ctrl_c_in_headless_mode_keeps_the_partial_reply() {
     .await
     .unwrap();
     assert_eq!(code, 130);
-    let file = std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap().next().unwrap().unwrap();
-    let kept = std::fs::read_to_string(file.path()).unwrap();
-    assert!(kept.contains("Half a reply") && kept.contains("\"incomplete\":\"stopped\""), "{kept}");
-    assert!(kept.trim_end().ends_with("{\"how\":\"interrupted\"}}}"), "{kept}");
+    let file = std::fs::read_dir(root.path().join("home/aye/data/sessions")).unwrap().next().unwrap().unwrap();
+    let stored_text = std::fs::read_to_string(file.path()).unwrap();
+    assert!(
+        stored_text.contains("Half a reply") && stored_text.contains("\"incomplete\":\"stopped\""),
+        "{stored_text}"
+    );
+    assert!(stored_text.trim_end().ends_with("{\"how\":\"interrupted\"}}}"), "{stored_text}");
 }

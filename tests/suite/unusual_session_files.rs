@@ -5,7 +5,7 @@ use crate::sessions::{Home, ONE, model_reply, user_message};
 use crate::support::pick_count;
 use crate::support::program::{Setup, program};
 use crate::support::service::Service;
-use crate::support::terminal_session::says;
+use crate::support::terminal_session::text_answer;
 use rustix::fs::{CWD, FileType, makedev, mknodat};
 use std::fs::{self, Permissions};
 use std::io::{Seek, SeekFrom, Write};
@@ -13,7 +13,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-fn home() -> Home {
+fn create_home() -> Home {
     let home = Home::new();
     home.add_session(ONE, true, &[user_message("why does the clock flake?"), model_reply("Because of time.")]);
     home
@@ -21,18 +21,18 @@ fn home() -> Home {
 
 /// Creates what is not a session in place of session files and returns their names.
 fn create_non_sessions(home: &Home, outside: &Path) -> Vec<&'static str> {
-    let at = |name: &str| home.sessions().join(format!("{name}.jsonl"));
-    symlink(outside, at("02LINK")).unwrap();
-    symlink("/dev/zero", at("02ZERO")).unwrap();
-    symlink("nowhere", at("02NOWHERE")).unwrap();
-    symlink(at("02LOOP"), at("02LOOP")).unwrap();
-    symlink(at("02PIPE"), at("02TOPIPE")).unwrap();
-    mknodat(CWD, at("02PIPE"), FileType::Fifo, 0o600.into(), 0).unwrap();
-    fs::create_dir(at("02FOLDER")).unwrap();
-    drop(std::os::unix::net::UnixListener::bind(at("02SOCKET")).unwrap());
+    let session_file = |name: &str| home.sessions().join(format!("{name}.jsonl"));
+    symlink(outside, session_file("02LINK")).unwrap();
+    symlink("/dev/zero", session_file("02ZERO")).unwrap();
+    symlink("nowhere", session_file("02NOWHERE")).unwrap();
+    symlink(session_file("02LOOP"), session_file("02LOOP")).unwrap();
+    symlink(session_file("02PIPE"), session_file("02TOPIPE")).unwrap();
+    mknodat(CWD, session_file("02PIPE"), FileType::Fifo, 0o600.into(), 0).unwrap();
+    fs::create_dir(session_file("02FOLDER")).unwrap();
+    drop(std::os::unix::net::UnixListener::bind(session_file("02SOCKET")).unwrap());
     let mut names = vec!["02LINK", "02ZERO", "02NOWHERE", "02LOOP", "02TOPIPE", "02PIPE", "02FOLDER", "02SOCKET"];
     // Creating a device needs privileges.
-    if mknodat(CWD, at("02DEVICE"), FileType::CharacterDevice, 0o600.into(), makedev(1, 5)).is_ok() {
+    if mknodat(CWD, session_file("02DEVICE"), FileType::CharacterDevice, 0o600.into(), makedev(1, 5)).is_ok() {
         names.push("02DEVICE");
     }
     names
@@ -40,8 +40,8 @@ fn create_non_sessions(home: &Home, outside: &Path) -> Vec<&'static str> {
 
 #[test]
 fn r52_non_files_in_place_of_sessions_are_reported_without_following_or_blocking() {
-    let home = home();
-    let outside = home.0.place.path().join("outside");
+    let home = create_home();
+    let outside = home.0.root.path().join("outside");
     fs::write(&outside, "{\"aye\":1}\nmine\n").unwrap();
     fs::set_permissions(&outside, Permissions::from_mode(0o644)).unwrap();
     let names = create_non_sessions(&home, &outside);
@@ -74,7 +74,7 @@ fn r52_non_files_in_place_of_sessions_are_reported_without_following_or_blocking
 
 #[test]
 fn r52_r65_endless_line_takes_no_memory_and_hides_no_session() {
-    let home = home();
+    let home = create_home();
     let long = home.add_session("02LONG", true, &[user_message("before it")]);
     let mut file = fs::File::options().write(true).open(&long).unwrap();
     // A sparse file: NUL bytes without a line break.
@@ -100,8 +100,8 @@ fn r52_r65_endless_line_takes_no_memory_and_hides_no_session() {
             .arg(program())
             .args(arguments)
             .env_clear()
-            .env("AYE_HOME", home.0.place.path().join("home/aye"))
-            .current_dir(home.0.place.path().join("project"))
+            .env("AYE_HOME", home.0.root.path().join("home/aye"))
+            .current_dir(home.0.root.path().join("project"))
             .output()
             .unwrap();
         let (out, err) = (String::from_utf8_lossy(&limited.stdout), String::from_utf8_lossy(&limited.stderr));
@@ -114,7 +114,7 @@ fn r52_r65_endless_line_takes_no_memory_and_hides_no_session() {
 
 #[test]
 fn search_takes_text_of_any_length_literally() {
-    let home = home();
+    let home = create_home();
     let long = "long ".repeat(20_000);
     home.add_session("02LONG", true, &[user_message(&format!("{long}end\nof \"it\" \\ \u{1b}[31mred. a.c"))]);
     let found = |text: &[&str]| {
@@ -134,23 +134,23 @@ fn search_takes_text_of_any_length_literally() {
 /// Exports in a shell with these redirections or options.
 fn export_with(home: &Home, options: &str) -> (String, i32) {
     let line = format!("\"$0\" sessions export 01ja {options}");
-    let done = Command::new("sh")
+    let output = Command::new("sh")
         .args(["-c", &line])
         .arg(program())
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("AYE_HOME", home.0.place.path().join("home/aye"))
-        .current_dir(home.0.place.path().join("project"))
+        .env("AYE_HOME", home.0.root.path().join("home/aye"))
+        .current_dir(home.0.root.path().join("project"))
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    (String::from_utf8_lossy(&done.stderr).into_owned(), done.status.code().unwrap_or(-1))
+    (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code().unwrap_or(-1))
 }
 
 #[test]
 fn r53_failed_export_is_reported_and_leaves_no_file() {
-    let home = home();
-    let project = home.0.place.path().join("project");
+    let home = create_home();
+    let project = home.0.root.path().join("project");
     let (err, code) = export_with(&home, "> /dev/full");
     assert!(code == 1 && err.contains("No space left"), "{code} {err}");
     let (err, code) = export_with(&home, "| true");
@@ -165,13 +165,13 @@ fn r53_failed_export_is_reported_and_leaves_no_file() {
     }
     let (err, code) = export_with(&home, "--output pipe/x");
     assert!(code == 2 && err.contains("Not a directory"), "{code} {err}");
-    let left: Vec<_> = fs::read_dir(&project).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left.len(), 2, "{left:?}");
+    let remaining: Vec<_> = fs::read_dir(&project).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(remaining.len(), 2, "{remaining:?}");
 }
 
 #[test]
 fn hostile_title_is_one_harmless_line_everywhere() {
-    let home = home();
+    let home = create_home();
     let hostile = ["a\u{202e}b", "a\nb", "a\u{1b}]0;x\u{7}b", "a\u{200b}\u{feff}b", "--yes", "a\u{9b}31mb", "<script>"];
     let titles: Vec<&str> = hostile.into_iter().step_by(pick_count(1, 3)).collect();
     for &title in &titles {
@@ -196,15 +196,15 @@ fn hostile_title_is_one_harmless_line_everywhere() {
 #[test]
 fn r52_continue_never_skips_an_unreadable_session() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let service = runtime.block_on(Service::start(vec![says("First reply."), says("More.")]));
+    let service = runtime.block_on(Service::start(vec![text_answer("First reply."), text_answer("More.")]));
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&[&["-p"], &flags[..], &["about clocks"]].concat());
-    let place = setup.place.clone();
-    assert_eq!(setup.print("").2, 0);
-    let sessions = place.path().join("home/aye/data/sessions");
+    let root = setup.root.clone();
+    assert_eq!(setup.run_piped("").2, 0);
+    let sessions = root.path().join("home/aye/data/sessions");
     std::fs::write(sessions.join("01ZZ.jsonl"), [0; 100]).unwrap();
-    let again = |more: &[&str]| Setup::again(&place, &[more, &flags[..]].concat());
-    let (_, error, code) = again(&["-p", "--continue", "go on"]).print("");
+    let setup_again = |extra_arguments: &[&str]| Setup::with_home(&root, &[extra_arguments, &flags[..]].concat());
+    let (_, error, code) = setup_again(&["-p", "--continue", "go on"]).run_piped("");
     assert_eq!(code, 2, "{error}");
     for part in [
         "cannot tell which session to continue: session 01ZZ cannot be read: the first line of the session is damaged",
@@ -214,14 +214,14 @@ fn r52_continue_never_skips_an_unreadable_session() {
     }
     assert_eq!(service.received().len(), 1, "nothing was sent");
     // The list reports it too, and `show` says that its session is not the newest.
-    let (listed, _, _) = Setup::again(&place, &["sessions"]).print("");
+    let (listed, _, _) = Setup::with_home(&root, &["sessions"]).run_piped("");
     assert!(listed.contains("cannot be read: the first line of the session is damaged"), "{listed}");
-    let (shown, error, code) = Setup::again(&place, &["sessions", "show"]).print("");
+    let (shown, error, code) = Setup::with_home(&root, &["sessions", "show"]).run_piped("");
     assert!(shown.contains("First reply.") && error.contains("session 01ZZ cannot be read") && code == 0, "{error}");
     // On the screen the user chooses.
-    let mut program = again(&["--continue"]).start();
+    let mut program = setup_again(&["--continue"]).start();
     let screen = program.until("about clocks");
     assert!(screen.contains("cannot be read"), "{screen}");
-    program.keys("about\r");
+    program.press_keys("about\r");
     program.until("First reply.");
 }

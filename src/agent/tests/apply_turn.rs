@@ -3,95 +3,99 @@
 use super::*;
 use serde_json::json;
 
-fn offer(tool: &str, arguments: serde_json::Value, changed: &[&str]) -> LiveCall {
-    LiveCall { tool: tool.into(), arguments, changed_paths: changed.iter().map(|path| (*path).into()).collect() }
+fn live_call(tool: &str, arguments: serde_json::Value, changed_paths: &[&str]) -> LiveCall {
+    LiveCall { tool: tool.into(), arguments, changed_paths: changed_paths.iter().map(|path| (*path).into()).collect() }
 }
 
-fn offered(calls: &[&str]) -> Event {
-    let call = |name: &&str| offer(name, json!({ "of": name }), &[]);
-    Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls: calls.iter().map(call).collect() })
+fn apply_request_event(calls: &[&str]) -> Event {
+    let to_live_call = |name: &&str| live_call(name, json!({ "of": name }), &[]);
+    Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls: calls.iter().map(to_live_call).collect() })
 }
 
-fn looked(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {
-    let turn = turn(state);
+fn plan_apply_call(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {
+    let turn = running_turn(state);
     update(state, Event::CallPlanned { turn, call: id.into(), intent: Ok(intent) })
 }
 
 #[test]
 fn apply_calls_always_ask_and_no_request_follows() {
     for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
-        let mut state = idle();
+        let mut state = idle_state();
         state.requests_titles = true;
         state.policy.mode = mode;
-        update(&mut state, offered(&["a", "b"]));
+        update(&mut state, apply_request_event(&["a", "b"]));
         // Even calls that only read, and calls that the mode allows.
-        looked(&mut state, "offered_1", read());
+        plan_apply_call(&mut state, "offered_1", read_intent());
         assert!(matches!(state.waiting_call(), Some(WaitingCall::Approval { .. })), "{mode:?}");
-        let effects = decided(&mut state, "offered_1", Decision::Once);
-        assert_eq!(shape(&effects)[..2], ["decided offered_1", "ACT offered_1"]);
-        finished(&mut state, "offered_1");
-        looked(&mut state, "offered_2", write());
-        let effects = decided(&mut state, "offered_2", Decision::Deny(String::new()));
+        let effects = decide_call(&mut state, "offered_1", Decision::Once);
+        assert_eq!(describe_effects(&effects)[..2], ["decided offered_1", "ACT offered_1"]);
+        finish_call(&mut state, "offered_1");
+        plan_apply_call(&mut state, "offered_2", write_intent());
+        let effects = decide_call(&mut state, "offered_2", Decision::Deny(String::new()));
         assert!(
-            !shape(&effects).iter().any(|effect| effect.starts_with("STREAM") || effect.starts_with("NAME")),
+            !describe_effects(&effects).iter().any(|effect| effect.starts_with("STREAM") || effect.starts_with("NAME")),
             "{:?}",
-            shape(&effects)
+            describe_effects(&effects)
         );
         assert!(state.is_idle());
         // The next user message goes to the model again, with the outcomes.
-        let effects = said(&mut state, "go on");
-        assert!(shape(&effects).contains(&"STREAM".to_owned()), "{:?}", shape(&effects));
-        replies(&mut state, "", &[("x", "write")]);
-        planned(&mut state, "x", write());
+        let effects = send_user_message(&mut state, "go on");
+        assert!(describe_effects(&effects).contains(&"STREAM".to_owned()), "{:?}", describe_effects(&effects));
+        receive_reply(&mut state, "", &[("x", "write")]);
+        receive_plan(&mut state, "x", write_intent());
         assert_eq!(state.waiting_call().is_some(), mode == Mode::Ask, "the next turn is the model's");
     }
 }
 
 #[test]
 fn r30_apply_is_ignored_in_dry_run_and_during_a_turn() {
-    let mut state = idle();
+    let mut state = idle_state();
     state.policy.dry_run = true;
-    assert_eq!(update(&mut state, offered(&["a"])), []);
-    let mut state = idle();
-    said(&mut state, "go");
-    assert_eq!(update(&mut state, offered(&["a"])), []);
-    let mut state = idle();
+    assert_eq!(update(&mut state, apply_request_event(&["a"])), []);
+    let mut state = idle_state();
+    send_user_message(&mut state, "go");
+    assert_eq!(update(&mut state, apply_request_event(&["a"])), []);
+    let mut state = idle_state();
     for _ in 0..2 {
-        update(&mut state, offered(&["a"]));
+        update(&mut state, apply_request_event(&["a"]));
         update(&mut state, Event::TurnInterrupted);
     }
     let ids: Vec<&str> = state.session.calls().map(|call| call.call.id.0.as_str()).collect();
     assert_eq!(ids, ["offered_1", "offered_2"]);
     assert!(state.is_idle());
     // A model that uses such an ID for its own call does not affect the next one.
-    let mut state = idle();
-    said(&mut state, "go");
-    replies(&mut state, "", &[("offered_2", "t")]);
+    let mut state = idle_state();
+    send_user_message(&mut state, "go");
+    receive_reply(&mut state, "", &[("offered_2", "t")]);
     update(&mut state, Event::TurnInterrupted);
-    update(&mut state, offered(&["a"]));
-    let waits: Vec<&str> = state.pending().iter().map(|pending| pending.call.id.0.as_str()).collect();
-    assert_eq!(waits, ["offered_2-2"]);
+    update(&mut state, apply_request_event(&["a"]));
+    let waiting_ids: Vec<&str> = state.pending().iter().map(|pending| pending.call.id.0.as_str()).collect();
+    assert_eq!(waiting_ids, ["offered_2-2"]);
 }
 
-fn runs(line: &str) -> Intent {
+fn command_intent(line: &str) -> Intent {
     let line = CommandLine { command: line.into(), ..CommandLine::default() };
-    let Intent::Act(plan) = plan(Access::Run(line.clone().into())) else { unreachable!() };
+    let Intent::Act(plan) = plan_intent(Access::Run(line.clone().into())) else { unreachable!() };
     Intent::Act(Box::new(Plan { preview: Preview::Command(line), ..*plan }))
 }
 
 /// Returns the warning on the prompt of a command that changed these paths when rehearsed, after these decisions on the
 /// changes of `a` and `b/c`.
-fn says(changed: &[&str], decisions: [Decision; 2]) -> Option<String> {
-    let mut state = idle();
-    let apply = |path: &str| offer(crate::chat::dry_run_summary::APPLY_CHANGE, json!({ "path": path }), &[]);
-    let calls = vec![apply("a"), apply("b/c"), offer("bash_exec", json!({ "command": "make" }), changed)];
+fn repeat_warning(changed_paths: &[&str], decisions: [Decision; 2]) -> Option<String> {
+    let mut state = idle_state();
+    let apply_change = |path: &str| live_call(crate::chat::dry_run_summary::APPLY_CHANGE, json!({ "path": path }), &[]);
+    let calls = vec![
+        apply_change("a"),
+        apply_change("b/c"),
+        live_call("bash_exec", json!({ "command": "make" }), changed_paths),
+    ];
     update(&mut state, Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls }));
     for (id, decision) in ["offered_1", "offered_2"].into_iter().zip(decisions) {
-        looked(&mut state, id, write());
-        decided(&mut state, id, decision);
-        finished(&mut state, id);
+        plan_apply_call(&mut state, id, write_intent());
+        decide_call(&mut state, id, decision);
+        finish_call(&mut state, id);
     }
-    looked(&mut state, "offered_3", runs("make"));
+    plan_apply_call(&mut state, "offered_3", command_intent("make"));
     match state.waiting_call() {
         Some(WaitingCall::Approval { plan, .. }) => plan.destroys.clone(),
         _ => panic!("no prompt"),
@@ -100,45 +104,46 @@ fn says(changed: &[&str], decisions: [Decision; 2]) -> Option<String> {
 
 #[test]
 fn r30_command_warns_about_repeated_changes() {
-    let (yes, no) = (Decision::Once, Decision::Deny(String::new()));
-    let of = |changed: &[&str], one: &Decision, two: &Decision| says(changed, [one.clone(), two.clone()]);
-    let again = |paths: &str| Some(format!("repeats applied changes: {paths}"));
-    assert_eq!(of(&["a"], &yes, &no), again("a"));
-    assert_eq!(of(&["a", "b/c"], &yes, &yes), again("a, b/c"));
+    let (approve, deny) = (Decision::Once, Decision::Deny(String::new()));
+    let warning_for =
+        |paths: &[&str], first: &Decision, second: &Decision| repeat_warning(paths, [first.clone(), second.clone()]);
+    let warning = |paths: &str| Some(format!("repeats applied changes: {paths}"));
+    assert_eq!(warning_for(&["a"], &approve, &deny), warning("a"));
+    assert_eq!(warning_for(&["a", "b/c"], &approve, &approve), warning("a, b/c"));
     // A folder applied as a whole includes its contents; one changed separately is another change.
-    assert_eq!(of(&["b"], &no, &yes), again("b"));
-    assert_eq!(of(&["b/c"], &yes, &no), None, "not applied");
-    assert_eq!(of(&[], &yes, &yes), None, "it changed nothing");
+    assert_eq!(warning_for(&["b"], &deny, &approve), warning("b"));
+    assert_eq!(warning_for(&["b/c"], &approve, &deny), None, "not applied");
+    assert_eq!(warning_for(&[], &approve, &approve), None, "it changed nothing");
     // A change without a prompt of its own was applied earlier.
-    assert_eq!(of(&["z"], &no, &no), again("z"));
-    assert_eq!(of(&["1", "2", "3", "4", "5", "6"], &no, &no), again("1, 2, 3, 4 and 2 more"));
+    assert_eq!(warning_for(&["z"], &deny, &deny), warning("z"));
+    assert_eq!(warning_for(&["1", "2", "3", "4", "5", "6"], &deny, &deny), warning("1, 2, 3, 4 and 2 more"));
 }
 
 #[test]
 fn r30_no_repeat_warning_for_model_calls() {
-    let mut state = idle();
-    let calls = vec![offer("bash_exec", json!({ "command": "make" }), &["a"])];
+    let mut state = idle_state();
+    let calls = vec![live_call("bash_exec", json!({ "command": "make" }), &["a"])];
     update(&mut state, Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls }));
     assert!(state.is_applying());
-    looked(&mut state, "offered_1", runs("make"));
-    decided(&mut state, "offered_1", Decision::Deny(String::new()));
+    plan_apply_call(&mut state, "offered_1", command_intent("make"));
+    decide_call(&mut state, "offered_1", Decision::Deny(String::new()));
     assert!(!state.is_applying());
-    said(&mut state, "go on");
-    replies(&mut state, "", &[("offered_1", "bash_exec")]);
+    send_user_message(&mut state, "go on");
+    receive_reply(&mut state, "", &[("offered_1", "bash_exec")]);
     let id = state.pending()[0].call.id.clone();
-    planned(&mut state, &id.0, runs("make"));
+    receive_plan(&mut state, &id.0, command_intent("make"));
     let Some(WaitingCall::Approval { plan, .. }) = state.waiting_call() else { panic!("no prompt") };
     assert_eq!(plan.destroys, None);
 }
 
 #[test]
 fn r30_live_copy_of_a_dry_run_is_recorded() {
-    let mut state = idle();
+    let mut state = idle_state();
     let effects = update(&mut state, Event::SessionCopied { source: SessionId("01DRY".into()) });
-    assert_eq!(shape(&effects), ["real"]);
+    assert_eq!(describe_effects(&effects), ["real"]);
     state.policy.dry_run = true;
     let effects = update(&mut state, Event::SessionCopied { source: SessionId("01LIVE".into()) });
-    assert_eq!(shape(&effects), ["dry"]);
+    assert_eq!(describe_effects(&effects), ["dry"]);
     let text = serde_json::to_string(&state.session.entries()[0]).unwrap();
     assert_eq!(text, r#"{"kind":"became","dry_run":false,"of":"01DRY"}"#);
     assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), state.session.entries()[0]);
@@ -146,7 +151,7 @@ fn r30_live_copy_of_a_dry_run_is_recorded() {
 }
 
 /// Returns a batch that deletes `a`, changes `secrets/b` and changes `c`.
-fn batch() -> Intent {
+fn batch_intent() -> Intent {
     let item = |path: &str, destroys: bool| Item {
         path: path.into(),
         from: None,
@@ -160,7 +165,7 @@ fn batch() -> Intent {
         sha256: Digest::default(),
     };
     let items = vec![item("a", true), item("secrets/b", false), item("c", false)];
-    let Intent::Act(plan) = write() else { unreachable!() };
+    let Intent::Act(plan) = write_intent() else { unreachable!() };
     Intent::Act(Box::new(Plan {
         preview: Preview::Batch(Batch { group: Group::Source, notes: vec![], items }),
         destroys: Some("deletes a".into()),
@@ -169,14 +174,14 @@ fn batch() -> Intent {
     }))
 }
 
-fn offers_batch() -> State {
-    let mut state = idle();
-    let calls = vec![offer(crate::chat::batch::APPLY_GROUP, json!({ "group": "source" }), &[])];
+fn state_with_batch() -> State {
+    let mut state = idle_state();
+    let calls = vec![live_call(crate::chat::batch::APPLY_GROUP, json!({ "group": "source" }), &[])];
     update(&mut state, Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls }));
     state
 }
 
-fn acted(effects: &[Effect]) -> Option<&Plan> {
+fn run_plan(effects: &[Effect]) -> Option<&Plan> {
     effects.iter().find_map(|effect| match effect {
         Effect::RunCall { plan, .. } => Some(&**plan),
         _ => None,
@@ -185,64 +190,64 @@ fn acted(effects: &[Effect]) -> Option<&Plan> {
 
 #[test]
 fn rejected_batch_items_are_recorded_and_passed_to_the_tool() {
-    let mut state = offers_batch();
-    looked(&mut state, "offered_1", batch());
+    let mut state = state_with_batch();
+    plan_apply_call(&mut state, "offered_1", batch_intent());
     let rejected = vec![Rejected { item: 0, hunks: vec![] }, Rejected { item: 2, hunks: vec![7] }];
-    let effects = decided(&mut state, "offered_1", Decision::Selected(rejected.clone()));
-    let plan = acted(&effects).expect("it starts");
+    let effects = decide_call(&mut state, "offered_1", Decision::Selected(rejected.clone()));
+    let plan = run_plan(&effects).expect("it starts");
     assert!(matches!(&plan.work, Work::Batch(work) if work.rejected == rejected), "{plan:?}");
-    let kept = state.session.entries().iter().find_map(|entry| match entry {
+    let recorded = state.session.entries().iter().find_map(|entry| match entry {
         Entry::Decided { decision, .. } => Some(serde_json::to_value(decision).unwrap()),
         _ => None,
     });
     let expected = json!({ "what": "selected", "with": [{ "item": 0 }, { "item": 2, "hunks": [7] }] });
-    assert_eq!(kept, Some(expected));
+    assert_eq!(recorded, Some(expected));
 }
 
 #[test]
 fn only_batches_can_be_approved_in_part() {
-    let mut state = idle();
-    update(&mut state, offered(&["a"]));
-    looked(&mut state, "offered_1", write());
-    let effects = decided(&mut state, "offered_1", Decision::Selected(vec![]));
-    assert_eq!(shape(&effects), [""; 0]);
+    let mut state = idle_state();
+    update(&mut state, apply_request_event(&["a"]));
+    plan_apply_call(&mut state, "offered_1", write_intent());
+    let effects = decide_call(&mut state, "offered_1", Decision::Selected(vec![]));
+    assert_eq!(describe_effects(&effects), [""; 0]);
     assert!(matches!(state.waiting_call(), Some(WaitingCall::Approval { .. })));
 }
 
 #[test]
 fn deny_rule_excludes_only_its_path_from_a_batch() {
-    let deny = |path: &str| {
-        let rule = Rule { tool: None, target: RuleTarget::Path(path.into()), ..rule(RuleEffect::Deny, "") };
+    let deny_rules = |path: &str| {
+        let rule = Rule { tool: None, target: RuleTarget::Path(path.into()), ..user_rule(RuleEffect::Deny, "") };
         std::sync::Arc::new(Rules { list: vec![rule], ..Rules::default() })
     };
-    let mut state = offers_batch();
-    state.rules = deny("secrets/**");
-    looked(&mut state, "offered_1", batch());
+    let mut state = state_with_batch();
+    state.rules = deny_rules("secrets/**");
+    plan_apply_call(&mut state, "offered_1", batch_intent());
     let Some(WaitingCall::Approval { plan, .. }) = state.waiting_call() else { panic!("no prompt") };
-    let Preview::Batch(shown) = &plan.preview else { panic!("no batch") };
-    let blocked: Vec<bool> = shown.items.iter().map(|item| item.blocked.is_some()).collect();
+    let Preview::Batch(shown_batch) = &plan.preview else { panic!("no batch") };
+    let blocked: Vec<bool> = shown_batch.items.iter().map(|item| item.blocked.is_some()).collect();
     assert_eq!(blocked, [false, true, false]);
     // Without remaining items the call is refused.
-    let mut state = offers_batch();
-    state.rules = deny("**");
-    looked(&mut state, "offered_1", batch());
+    let mut state = state_with_batch();
+    state.rules = deny_rules("**");
+    plan_apply_call(&mut state, "offered_1", batch_intent());
     assert!(state.waiting_call().is_none() && state.is_idle());
 }
 
 #[test]
 fn early_partial_approval_applies_that_part() {
-    let mut state = idle();
-    let group = |group: &str| offer(crate::chat::batch::APPLY_GROUP, json!({ "group": group }), &[]);
-    let calls = vec![group("source"), group("ignored")];
+    let mut state = idle_state();
+    let group_call = |group: &str| live_call(crate::chat::batch::APPLY_GROUP, json!({ "group": group }), &[]);
+    let calls = vec![group_call("source"), group_call("ignored")];
     update(&mut state, Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls }));
-    looked(&mut state, "offered_1", batch());
+    plan_apply_call(&mut state, "offered_1", batch_intent());
     update(&mut state, Event::EarlyPromptRequested(Some("offered_2".into())));
-    looked(&mut state, "offered_2", batch());
+    plan_apply_call(&mut state, "offered_2", batch_intent());
     let rejected = vec![Rejected { item: 2, hunks: vec![] }];
-    let effects = decided(&mut state, "offered_2", Decision::Selected(rejected.clone()));
-    assert_eq!(acted(&effects), None, "not before its turn");
-    decided(&mut state, "offered_1", Decision::Deny(String::new()));
-    let effects = looked(&mut state, "offered_2", batch());
-    let plan = acted(&effects).expect("its turn has come");
+    let effects = decide_call(&mut state, "offered_2", Decision::Selected(rejected.clone()));
+    assert_eq!(run_plan(&effects), None, "not before its turn");
+    decide_call(&mut state, "offered_1", Decision::Deny(String::new()));
+    let effects = plan_apply_call(&mut state, "offered_2", batch_intent());
+    let plan = run_plan(&effects).expect("its turn has come");
     assert!(matches!(&plan.work, Work::Batch(work) if work.rejected == rejected), "{plan:?}");
 }

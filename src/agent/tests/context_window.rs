@@ -1,60 +1,60 @@
 //! Use of the context window, and which counts take precedence.
 
-use super::compaction::{takes_turn, window, words};
+use super::compaction::{run_turn, state_with_window, text_of_tokens};
 use super::*;
 use crate::text::tokens;
 
 #[test]
 fn provider_count_takes_precedence() {
-    let mut state = window(100_000);
-    said(&mut state, "hello");
-    let before = state.context_usage();
-    assert!(before.is_estimated && before.tokens < 60, "{before:?}");
-    chunk(&mut state, Chunk::Usage(Usage { input: 5_000, cached: 0, output: 60 }));
-    replies(&mut state, "hi", &[]);
-    let counted = state.context_usage();
-    assert_eq!((counted.tokens, counted.is_estimated, counted.used_percent()), (5_060, false, Some(5)));
-    said(&mut state, &words(1_000));
-    let later = state.context_usage();
-    assert!(later.is_estimated && later.tokens > 6_000, "{later:?}");
+    let mut state = state_with_window(100_000);
+    send_user_message(&mut state, "hello");
+    let usage_before = state.context_usage();
+    assert!(usage_before.is_estimated && usage_before.tokens < 60, "{usage_before:?}");
+    receive_chunk(&mut state, Chunk::Usage(Usage { input: 5_000, cached: 0, output: 60 }));
+    receive_reply(&mut state, "hi", &[]);
+    let usage_after = state.context_usage();
+    assert_eq!((usage_after.tokens, usage_after.is_estimated, usage_after.used_percent()), (5_060, false, Some(5)));
+    send_user_message(&mut state, &text_of_tokens(1_000));
+    let after_message = state.context_usage();
+    assert!(after_message.is_estimated && after_message.tokens > 6_000, "{after_message:?}");
 }
 
 #[test]
 fn reasoning_is_not_counted_twice() {
-    let mut state = window(100_000);
-    said(&mut state, "hello");
-    chunk(&mut state, Chunk::Usage(Usage { input: 5_000, cached: 0, output: 9_000 }));
-    replies(&mut state, "hi", &[]);
+    let mut state = state_with_window(100_000);
+    send_user_message(&mut state, "hello");
+    receive_chunk(&mut state, Chunk::Usage(Usage { input: 5_000, cached: 0, output: 9_000 }));
+    receive_reply(&mut state, "hi", &[]);
     assert!(state.context_usage().tokens < 5_100, "{:?}", state.context_usage());
 }
 
 #[test]
 fn long_session_is_counted_once() {
-    let mut one = idle();
-    takes_turn(&mut one, "x", 4);
-    let turns = std::iter::repeat_n(one.session.entries().to_vec(), 10_000).flatten();
-    let (mut state, _) = resume(Session::replay(turns), window(1_000_000_000));
-    let before = tokens::counted_bytes();
+    let mut short = idle_state();
+    run_turn(&mut short, "x", 4);
+    let turns = std::iter::repeat_n(short.session.entries().to_vec(), 10_000).flatten();
+    let (mut state, _) = resume(Session::replay(turns), state_with_window(1_000_000_000));
+    let bytes_before = tokens::counted_bytes();
     for _ in 0..1_000 {
         state.context_usage();
     }
-    takes_turn(&mut state, "x", 4);
-    let bytes = tokens::counted_bytes() - before;
+    run_turn(&mut state, "x", 4);
+    let bytes = tokens::counted_bytes() - bytes_before;
     assert!(bytes < 1_000, "{bytes} bytes were counted again");
 }
 
 #[test]
 fn uses_lengths_from_provider_errors() {
-    let mut state = idle();
+    let mut state = idle_state();
     for name in ["one", "two", "three", "four"] {
-        takes_turn(&mut state, name, 1_000);
+        run_turn(&mut state, name, 1_000);
     }
-    said(&mut state, "five");
-    let turn = turn(&state);
-    let why = "request (12900 tokens) exceeds the available context size (8192 tokens)".to_owned();
-    update(&mut state, Event::RequestFailed { turn, reason: why, too_long: true });
+    send_user_message(&mut state, "five");
+    let turn = running_turn(&state);
+    let reason = "request (12900 tokens) exceeds the available context size (8192 tokens)".to_owned();
+    update(&mut state, Event::RequestFailed { turn, reason, too_long: true });
     assert!(state.is_summarizing());
-    let gauge = state.context_usage();
-    assert_eq!(gauge.context_window, Some(8_192));
-    assert!((12_000..14_000).contains(&gauge.tokens), "the estimate is corrected by it: {gauge:?}");
+    let usage = state.context_usage();
+    assert_eq!(usage.context_window, Some(8_192));
+    assert!((12_000..14_000).contains(&usage.tokens), "the estimate is corrected by it: {usage:?}");
 }

@@ -2,32 +2,32 @@
 
 use super::*;
 
-fn dry(as_live: bool) -> State {
-    let mut state = idle();
-    (state.policy.dry_run, state.policy.asks_as_live) = (true, as_live);
+fn dry_run_state(asks_as_live: bool) -> State {
+    let mut state = idle_state();
+    (state.policy.dry_run, state.policy.asks_as_live) = (true, asks_as_live);
     state
 }
 
-fn secret() -> Intent {
-    plan(Access::ReadSensitive(".env".into()))
+fn sensitive_read() -> Intent {
+    plan_intent(Access::ReadSensitive(".env".into()))
 }
 
 /// Plans a call and returns the effects.
-fn judged(state: &mut State, intent: Intent) -> Vec<Effect> {
-    said(state, "go");
-    replies(state, "", &[("a", "t")]);
-    planned(state, "a", intent)
+fn plan_single_call(state: &mut State, intent: Intent) -> Vec<Effect> {
+    send_user_message(state, "go");
+    receive_reply(state, "", &[("a", "t")]);
+    receive_plan(state, "a", intent)
 }
 
 /// Returns whether the call runs and, if so, whether the model may see what it reads.
-fn approved(effects: &[Effect]) -> Option<bool> {
+fn rehearsal_approval(effects: &[Effect]) -> Option<bool> {
     effects.iter().find_map(|effect| match effect {
         Effect::RehearseCall { approved, .. } => Some(*approved),
         _ => None,
     })
 }
 
-fn settled(state: &State) -> (Outcome, Option<ResultOrigin>) {
+fn last_outcome(state: &State) -> (Outcome, Option<ResultOrigin>) {
     let last = state.session.entries().iter().rev().find_map(|entry| match entry {
         Entry::Settled { outcome, staged, .. } => Some((outcome.clone(), staged.clone())),
         _ => None,
@@ -35,7 +35,7 @@ fn settled(state: &State) -> (Outcome, Option<ResultOrigin>) {
     last.expect("the call is settled")
 }
 
-fn hooks(state: &State) -> Vec<String> {
+fn skipped_hooks(state: &State) -> Vec<String> {
     let last = state.session.entries().iter().rev().find_map(|entry| match entry {
         Entry::Planned { hooks_not_run, .. } => Some(hooks_not_run.clone()),
         _ => None,
@@ -45,105 +45,106 @@ fn hooks(state: &State) -> Vec<String> {
 
 #[test]
 fn r30_withheld_call_starts_nothing_and_turn_continues() {
-    let mut state = dry(false);
-    let effects = judged(&mut state, secret());
-    assert_eq!(shape(&effects), ["withhold a", "rehearsed a", "STREAM"]);
-    let (outcome, staged) = settled(&state);
-    let told = "Withheld in this dry run: read of .env (may hold secrets). Live, the user would be asked first.";
-    assert_eq!(outcome, Outcome::Rehearsed(told.into()));
-    assert_eq!(staged, Some(ResultOrigin::simulated(SimulationSource::Withheld)));
+    let mut state = dry_run_state(false);
+    let effects = plan_single_call(&mut state, sensitive_read());
+    assert_eq!(describe_effects(&effects), ["withhold a", "rehearsed a", "STREAM"]);
+    let (outcome, origin) = last_outcome(&state);
+    let expected = "Withheld in this dry run: read of .env (may hold secrets). Live, the user would be asked first.";
+    assert_eq!(outcome, Outcome::Rehearsed(expected.into()));
+    assert_eq!(origin, Some(ResultOrigin::simulated(SimulationSource::Withheld)));
     let session = &state.session;
     assert_eq!((session.would_ask_count(), session.rehearsed_count()), (1, 0));
     assert!(!session.call(&"a".into()).unwrap().is_started);
-    let read_back = Session::replay(session.entries().iter().cloned());
-    assert_eq!(&read_back, session);
+    let replayed = Session::replay(session.entries().iter().cloned());
+    assert_eq!(&replayed, session);
     // A model that must not learn of the dry run does not learn of this either.
-    let mut untold = dry(false);
-    untold.hides_dry_run = true;
-    judged(&mut untold, secret());
-    assert_eq!(settled(&untold).0, Outcome::Rehearsed("Not readable here: it (t).".into()));
+    let mut hidden = dry_run_state(false);
+    hidden.hides_dry_run = true;
+    plan_single_call(&mut hidden, sensitive_read());
+    assert_eq!(last_outcome(&hidden).0, Outcome::Rehearsed("Not readable here: it (t).".into()));
 }
 
 #[test]
 fn r30_rehearsed_call_discloses_only_with_approval() {
-    let mut state = dry(true);
-    assert_eq!(shape(&judged(&mut state, secret())), ["ask a"]);
-    assert_eq!(approved(&decided(&mut state, "a", Decision::Once)), Some(true));
+    let mut state = dry_run_state(true);
+    assert_eq!(describe_effects(&plan_single_call(&mut state, sensitive_read())), ["ask a"]);
+    assert_eq!(rehearsal_approval(&decide_call(&mut state, "a", Decision::Once)), Some(true));
     // It was read as in a live run, and the outcome shows that.
-    let turn = turn(&state);
-    let (outcome, staged) = (Outcome::Rehearsed("KEY".into()), Some(ResultOrigin::ran()));
-    let took = Duration::ZERO;
-    update(&mut state, Event::CallFinished { turn, call: "a".into(), outcome, result_source: staged, duration: took });
-    assert_eq!(settled(&state), (Outcome::Done("KEY".into()), None));
+    let turn = running_turn(&state);
+    let (outcome, origin) = (Outcome::Rehearsed("KEY".into()), Some(ResultOrigin::ran()));
+    let duration = Duration::ZERO;
+    update(&mut state, Event::CallFinished { turn, call: "a".into(), outcome, result_source: origin, duration });
+    assert_eq!(last_outcome(&state), (Outcome::Done("KEY".into()), None));
     assert_eq!(state.session.would_ask_count(), 1);
     // Without an approval it runs without disclosing.
-    assert_eq!(approved(&judged(&mut dry(false), write())), Some(false));
-    let mut full = dry(false);
-    full.policy.mode = Mode::Full;
-    assert_eq!(approved(&judged(&mut full, write())), Some(false));
+    assert_eq!(rehearsal_approval(&plan_single_call(&mut dry_run_state(false), write_intent())), Some(false));
+    let mut full_mode = dry_run_state(false);
+    full_mode.policy.mode = Mode::Full;
+    assert_eq!(rehearsal_approval(&plan_single_call(&mut full_mode, write_intent())), Some(false));
     // A rule for exactly this file counts as approval.
-    let mut ruled = dry(false);
-    let exact = Rule { target: RuleTarget::Path(".env".into()), ..rule(RuleEffect::Allow, "t") };
-    ruled.rules = std::sync::Arc::new(Rules { list: vec![exact], ..Rules::default() });
-    assert_eq!(approved(&judged(&mut ruled, secret())), Some(true));
-    assert_eq!(ruled.session.would_ask_count(), 0);
+    let mut with_rule = dry_run_state(false);
+    let exact_rule = Rule { target: RuleTarget::Path(".env".into()), ..user_rule(RuleEffect::Allow, "t") };
+    with_rule.rules = std::sync::Arc::new(Rules { list: vec![exact_rule], ..Rules::default() });
+    assert_eq!(rehearsal_approval(&plan_single_call(&mut with_rule, sensitive_read())), Some(true));
+    assert_eq!(with_rule.session.would_ask_count(), 0);
 }
 
 #[test]
 fn r30_lists_hooks_not_run_in_a_dry_run() {
-    let hook = |name: &str, in_dry_run| HookReviewer { name: name.into(), tools: None, in_dry_run };
-    let all = vec![hook("one", false), hook("two", true), hook("three", false)];
-    let advisers = Reviewers { hooks: all, has_model_reviewer: false };
-    let mut state = State { reviewers: advisers.clone(), ..dry(false) };
-    let effects = judged(&mut state, write());
-    assert_eq!(shape(&effects), ["CONSULT a"], "hook two reviews it");
-    let turn = turn(&state);
+    let build_hook = |name: &str, in_dry_run| HookReviewer { name: name.into(), tools: None, in_dry_run };
+    let hook_list = vec![build_hook("one", false), build_hook("two", true), build_hook("three", false)];
+    let reviewers = Reviewers { hooks: hook_list, has_model_reviewer: false };
+    let mut state = State { reviewers: reviewers.clone(), ..dry_run_state(false) };
+    let effects = plan_single_call(&mut state, write_intent());
+    assert_eq!(describe_effects(&effects), ["CONSULT a"], "hook two reviews it");
+    let turn = running_turn(&state);
     let Some(Effect::ReviewCall { round, .. }) = effects.last() else { panic!("{effects:?}") };
-    let said =
+    let review =
         Review { verdict: ReviewVerdict::Allow, reason: String::new(), is_failed: false, took_ms: 1, usage: None };
-    update(&mut state, Event::CallReviewed { turn, call: "a".into(), round: *round, text: said });
-    assert_eq!(hooks(&state), ["one", "three"]);
+    update(&mut state, Event::CallReviewed { turn, call: "a".into(), round: *round, review });
+    assert_eq!(skipped_hooks(&state), ["one", "three"]);
     // Hooks do not review reads inside the project or refused calls.
-    let mut reads = State { reviewers: advisers.clone(), ..dry(false) };
-    judged(&mut reads, read());
-    assert!(hooks(&reads).is_empty());
-    let mut refused = State { reviewers: advisers, ..dry(false) };
-    refused.policy.mode = Mode::Plan;
-    judged(&mut refused, write());
-    assert!(hooks(&refused).is_empty());
-    let hooks_live = vec![hook("one", false)];
-    let mut live = State { reviewers: Reviewers { hooks: hooks_live, has_model_reviewer: false }, ..idle() };
-    assert_eq!(shape(&judged(&mut live, write())), ["CONSULT a"], "reviewed in a live run");
+    let mut reading = State { reviewers: reviewers.clone(), ..dry_run_state(false) };
+    plan_single_call(&mut reading, read_intent());
+    assert!(skipped_hooks(&reading).is_empty());
+    let mut plan_mode = State { reviewers, ..dry_run_state(false) };
+    plan_mode.policy.mode = Mode::Plan;
+    plan_single_call(&mut plan_mode, write_intent());
+    assert!(skipped_hooks(&plan_mode).is_empty());
+    let hooks_live = vec![build_hook("one", false)];
+    let mut live = State { reviewers: Reviewers { hooks: hooks_live, has_model_reviewer: false }, ..idle_state() };
+    assert_eq!(describe_effects(&plan_single_call(&mut live, write_intent())), ["CONSULT a"], "reviewed in a live run");
 }
 
 #[test]
 fn r30_hook_that_asks_does_not_lift_withholding() {
-    for (advice, verdict) in
+    for (review_verdict, verdict) in
         [(ReviewVerdict::Allow, "withhold"), (ReviewVerdict::Ask, "withhold"), (ReviewVerdict::Deny, "refuse")]
     {
         let hooks = vec![HookReviewer { name: "h".into(), tools: None, in_dry_run: true }];
-        let mut state = State { reviewers: Reviewers { hooks, has_model_reviewer: false }, ..dry(false) };
-        let effects = judged(&mut state, secret());
-        let turn = turn(&state);
+        let mut state = State { reviewers: Reviewers { hooks, has_model_reviewer: false }, ..dry_run_state(false) };
+        let effects = plan_single_call(&mut state, sensitive_read());
+        let turn = running_turn(&state);
         let Some(Effect::ReviewCall { round, .. }) = effects.last() else { panic!("{effects:?}") };
-        let said = Review { verdict: advice, reason: String::new(), is_failed: false, took_ms: 1, usage: None };
-        let effects = update(&mut state, Event::CallReviewed { turn, call: "a".into(), round: *round, text: said });
-        assert!(shape(&effects).contains(&format!("{verdict} a")), "{effects:?}");
-        assert_eq!(approved(&effects), None);
+        let review =
+            Review { verdict: review_verdict, reason: String::new(), is_failed: false, took_ms: 1, usage: None };
+        let effects = update(&mut state, Event::CallReviewed { turn, call: "a".into(), round: *round, review });
+        assert!(describe_effects(&effects).contains(&format!("{verdict} a")), "{effects:?}");
+        assert_eq!(rehearsal_approval(&effects), None);
     }
 }
 
 #[test]
 fn r30_copied_session_restarts_count_of_live_prompts() {
-    let mut state = dry(false);
-    judged(&mut state, secret());
+    let mut state = dry_run_state(false);
+    plan_single_call(&mut state, sensitive_read());
     let mut session = state.session;
     session.apply(Entry::DryRunChanged { dry_run: false, copied_from: SessionId("01J".into()) });
     assert_eq!(session.would_ask_count(), 0);
     // A call planned again in the copy counts once.
-    let again = session.entries().iter().find(|entry| matches!(entry, Entry::Planned { .. })).cloned();
-    let again = again.expect("it was judged");
-    session.apply(again.clone());
-    session.apply(again);
+    let planned_again = session.entries().iter().find(|entry| matches!(entry, Entry::Planned { .. })).cloned();
+    let planned_again = planned_again.expect("it was judged");
+    session.apply(planned_again.clone());
+    session.apply(planned_again);
     assert_eq!(session.would_ask_count(), 1);
 }

@@ -1,6 +1,6 @@
 //! Invariants under any order of events: every call is settled once, and every request is well formed.
 
-use super::compaction::words;
+use super::compaction::text_of_tokens;
 use super::*;
 use crate::chat::audit::{Integrity, collect_records};
 use crate::chat::message_tokens;
@@ -10,38 +10,39 @@ use serde_json::Value;
 
 /// Applies events in any order: nothing panics, calls are settled once, requests are well formed, and the entries alone
 /// restore the same session.
-fn holds(seeds: &[(u8, u8)]) {
-    let mut state = idle();
+fn check_session(seeds: &[(u8, u8)]) {
+    let mut state = idle_state();
     let mut log = Vec::new();
-    let mut made = 0;
-    for &(what, which) in seeds {
-        let turn = if which % 7 == 0 { TurnId(u64::from(which)) } else { state.current_turn().unwrap_or(TurnId(0)) };
-        let id: CallId = format!("c{}", which % 5).as_str().into();
-        let event = match what % 21 {
+    let mut call_count = 0;
+    for &(action, selector) in seeds {
+        let turn =
+            if selector % 7 == 0 { TurnId(u64::from(selector)) } else { state.current_turn().unwrap_or(TurnId(0)) };
+        let id: CallId = format!("c{}", selector % 5).as_str().into();
+        let event = match action % 21 {
             17 => Event::QueueOpened,
-            18 => Event::EarlyPromptRequested((which % 3 > 0).then_some(id)),
+            18 => Event::EarlyPromptRequested((selector % 3 > 0).then_some(id)),
             19 => Event::CallDecided { call: id, decision: Decision::Deny(String::new()), by: Decider::Headless },
             20 => Event::CallDecided { call: id, decision: Decision::Edited(Value::Null), by: Decider::Headless },
             0 | 1 => Event::UserMessage("x".into()),
-            2 => Event::ReplyChunk { turn, chunk: Chunk::Text("t".into()), after: Duration::ZERO },
+            2 => Event::ReplyChunk { turn, chunk: Chunk::Text("t".into()), elapsed: Duration::ZERO },
             3 | 4 => {
-                made += 1;
+                call_count += 1;
                 Event::ReplyChunk {
                     turn,
-                    chunk: Chunk::Call(call(&format!("c{}", made % 5), "t")),
-                    after: Duration::ZERO,
+                    chunk: Chunk::Call(tool_call(&format!("c{}", call_count % 5), "t")),
+                    elapsed: Duration::ZERO,
                 }
             }
-            5 | 6 => Event::ReplyChunk { turn, chunk: Chunk::Done(FinishReason::Stop), after: Duration::ZERO },
+            5 | 6 => Event::ReplyChunk { turn, chunk: Chunk::Done(FinishReason::Stop), elapsed: Duration::ZERO },
             7 | 8 => Event::CallPlanned {
                 turn,
                 call: id,
-                intent: Ok(if which % 3 == 0 {
-                    write()
-                } else if which % 3 == 1 {
-                    read()
+                intent: Ok(if selector % 3 == 0 {
+                    write_intent()
+                } else if selector % 3 == 1 {
+                    read_intent()
                 } else {
-                    question()
+                    question_intent()
                 }),
             },
             9 => Event::CallFinished {
@@ -51,19 +52,19 @@ fn holds(seeds: &[(u8, u8)]) {
                 result_source: None,
                 duration: Duration::ZERO,
             },
-            12 => Event::RequestFailed { turn, reason: "no".into(), too_long: which % 2 == 0 },
+            12 => Event::RequestFailed { turn, reason: "no".into(), too_long: selector % 2 == 0 },
             13 => Event::CompactionRequested,
-            14 => Event::ContextWindowChanged((which % 3 > 0).then_some(u64::from(which) * 4)),
+            14 => Event::ContextWindowChanged((selector % 3 > 0).then_some(u64::from(selector) * 4)),
             10 => {
-                let decision = match which % 4 {
-                    0 => Decision::Edited(serde_json::json!({ "z": which, "a": 1.5 })),
+                let decision = match selector % 4 {
+                    0 => Decision::Edited(serde_json::json!({ "z": selector, "a": 1.5 })),
                     1 => Decision::Deny(String::new()),
                     _ => Decision::Once,
                 };
                 Event::CallDecided { call: id, decision, by: Decider::Headless }
             }
             11 => Event::TurnRetried,
-            _ if which % 4 == 0 => Event::TurnInterrupted,
+            _ if selector % 4 == 0 => Event::TurnInterrupted,
             _ => Event::QuestionsAnswered {
                 call: id,
                 answer: Answer::from_status(AnswerStatus::Declined),
@@ -73,8 +74,8 @@ fn holds(seeds: &[(u8, u8)]) {
         for effect in update(&mut state, event) {
             match effect {
                 Effect::AppendEntry(entry) => log.push(entry),
-                Effect::RunCall { call, .. } => only_after_a_yes(&log, &state, &call.id),
-                Effect::RequestReply { request, .. } => well_formed(&request.messages),
+                Effect::RunCall { call, .. } => check_approved_start(&log, &state, &call.id),
+                Effect::RequestReply { request, .. } => check_well_formed(&request.messages),
                 Effect::PlanCall { .. }
                 | Effect::ReviewCall { .. }
                 | Effect::RehearseCall { .. }
@@ -86,64 +87,66 @@ fn holds(seeds: &[(u8, u8)]) {
             }
         }
     }
-    let mut settled = std::collections::HashMap::new();
+    let mut outcome_counts = std::collections::HashMap::new();
     for entry in &log {
         if let Entry::Settled { call, .. } = entry {
-            *settled.entry(call.clone()).or_insert(0) += 1;
+            *outcome_counts.entry(call.clone()).or_insert(0) += 1;
         }
     }
-    assert!(settled.values().all(|&times| times == 1), "{settled:?}");
+    assert!(outcome_counts.values().all(|&times| times == 1), "{outcome_counts:?}");
     assert_eq!(Session::replay(log), state.session);
     assert!(state.is_summarizing() || state.session.entries().len() < 2 || state.context_usage().tokens > 0);
-    let (resumed, _) = resume(state.session, idle());
+    let (resumed, _) = resume(state.session, idle_state());
     // R8, R15: only approved calls ran, and the log shows it, also after reading it back.
-    let kept = serde_json::to_string(resumed.session.entries()).unwrap();
-    let kept: Vec<Entry> = serde_json::from_str(&kept).unwrap();
-    for record in collect_records(&kept) {
+    let json = serde_json::to_string(resumed.session.entries()).unwrap();
+    let entries: Vec<Entry> = serde_json::from_str(&json).unwrap();
+    for record in collect_records(&entries) {
         assert!(!matches!(record.verify(), Integrity::Broken(_)), "{record:?}");
     }
     assert!(resumed.is_idle() == resumed.session.open_calls().is_empty());
 }
 
 /// Checks that a call with effects starts after everything before it is settled, and with an approval or a grant.
-fn only_after_a_yes(log: &[Entry], state: &State, id: &CallId) {
-    let Some(at) = state.pending().iter().position(|pending| pending.call.id == *id) else { return };
-    let CallStage::Running(plan) = &state.pending()[at].step else { return };
+fn check_approved_start(log: &[Entry], state: &State, id: &CallId) {
+    let Some(position) = state.pending().iter().position(|pending| pending.call.id == *id) else { return };
+    let CallStage::Running(plan) = &state.pending()[position].stage else { return };
     if matches!(plan.access, Access::Nothing | Access::Read(_)) {
         return;
     }
-    assert!(state.pending()[..at].iter().all(|before| before.step == CallStage::Settled), "before its turn");
-    let of = |entry: &&Entry| matches!(entry, Entry::Planned { call, .. } | Entry::Decided { call, .. } if call == id);
-    let last = log.iter().rev().find(of);
-    let yes = matches!(last, Some(Entry::Decided { decision: Decision::Once | Decision::Always(_), .. }));
-    let allowed = matches!(last, Some(Entry::Planned { verdict, .. }) if verdict == "allow");
-    assert!(yes || allowed, "{last:?}");
+    assert!(state.pending()[..position].iter().all(|earlier| earlier.stage == CallStage::Settled), "before its turn");
+    let is_plan_or_decision =
+        |entry: &&Entry| matches!(entry, Entry::Planned { call, .. } | Entry::Decided { call, .. } if call == id);
+    let last_entry = log.iter().rev().find(is_plan_or_decision);
+    let is_approved = matches!(last_entry, Some(Entry::Decided { decision: Decision::Once | Decision::Always(_), .. }));
+    let is_allowed = matches!(last_entry, Some(Entry::Planned { verdict, .. }) if verdict == "allow");
+    assert!(is_approved || is_allowed, "{last_entry:?}");
 }
 
-pub(super) fn well_formed(messages: &[Message]) {
-    let mut open: Vec<&CallId> = Vec::new();
+pub(super) fn check_well_formed(messages: &[Message]) {
+    let mut open_calls: Vec<&CallId> = Vec::new();
     for message in messages {
         match message {
             Message::Model { calls, .. } => {
-                assert!(open.is_empty());
-                open = calls.iter().map(|call| &call.id).collect();
+                assert!(open_calls.is_empty());
+                open_calls = calls.iter().map(|call| &call.id).collect();
             }
             Message::Tool { call, .. } => {
-                let at = open.iter().position(|id| *id == call).expect("an answer to an open call");
-                open.remove(at);
+                let index = open_calls.iter().position(|id| *id == call).expect("an answer to an open call");
+                open_calls.remove(index);
             }
-            Message::System(_) | Message::User(_) => assert!(open.is_empty()),
+            Message::System(_) | Message::User(_) => assert!(open_calls.is_empty()),
         }
     }
-    assert!(open.is_empty());
+    assert!(open_calls.is_empty());
     assert!(!matches!(messages.last(), Some(Message::Model { .. })), "a provider would continue it");
 }
 
 /// Returns the tokens that the running turn needs at least, with the system prompt.
-fn least(state: &State) -> u64 {
+fn min_tokens(state: &State) -> u64 {
     let entries = state.session.entries();
-    let ended = entries.iter().rposition(|entry| matches!(entry, Entry::Ended { .. })).map_or(0, |at| at + 1);
-    let of = |entry: &Entry| match entry {
+    let turn_start =
+        entries.iter().rposition(|entry| matches!(entry, Entry::Ended { .. })).map_or(0, |index| index + 1);
+    let entry_tokens = |entry: &Entry| match entry {
         Entry::UserMessage { text } => message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text),
         Entry::Replied { text, calls, .. } => {
             message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text) + message_tokens::estimate_calls(calls)
@@ -155,37 +158,37 @@ fn least(state: &State) -> u64 {
     };
     message_tokens::MESSAGE_OVERHEAD
         + tokens::estimate_text(&state.system_prompt)
-        + entries[ended..].iter().map(of).sum::<u64>()
+        + entries[turn_start..].iter().map(entry_tokens).sum::<u64>()
 }
 
 /// Runs a session of turns with calls of any length. With a model that summarizes, no request exceeds the window if the
 /// running turn leaves room for a summary and the verbatim parts.
-fn fits(window: u64, steps: &[(u8, u16)]) {
-    let mut state = idle();
+fn check_requests_fit(window: u64, steps: &[(u8, u16)]) {
+    let mut state = idle_state();
     update(&mut state, Event::ContextWindowChanged(Some(window)));
-    let mut made = 0;
-    let mut waiting: Vec<Effect> = Vec::new();
-    for &(what, length) in steps {
+    let mut call_count = 0;
+    let mut pending_effects: Vec<Effect> = Vec::new();
+    for &(action, length) in steps {
         let length = usize::from(length % 600);
-        let effects = match what % 8 {
-            _ if state.is_summarizing() => replies(&mut state, "A short summary.", &[]),
-            0 | 1 if state.is_idle() => said(&mut state, &words(length)),
+        let effects = match action % 8 {
+            _ if state.is_summarizing() => receive_reply(&mut state, "A short summary.", &[]),
+            0 | 1 if state.is_idle() => send_user_message(&mut state, &text_of_tokens(length)),
             2 if state.is_idle() => update(&mut state, Event::CompactionRequested),
-            _ if state.is_idle() => said(&mut state, "on"),
+            _ if state.is_idle() => send_user_message(&mut state, "on"),
             3 => {
-                let turn = turn(&state);
+                let turn = running_turn(&state);
                 update(&mut state, Event::RequestFailed { turn, reason: "no".into(), too_long: false })
             }
             4 => update(&mut state, Event::TurnInterrupted),
-            5 => replies(&mut state, &words(length), &[]),
+            5 => receive_reply(&mut state, &text_of_tokens(length), &[]),
             _ if matches!(state.phase, Phase::Replying(_)) => {
-                made += 1;
-                replies(&mut state, "", &[(&format!("c{made}"), "read")])
+                call_count += 1;
+                receive_reply(&mut state, "", &[(&format!("c{call_count}"), "read")])
             }
             _ => {
-                let id = format!("c{made}");
-                planned(&mut state, &id, read());
-                let (turn, outcome) = (turn(&state), Outcome::Done(words(length * 3)));
+                let id = format!("c{call_count}");
+                receive_plan(&mut state, &id, read_intent());
+                let (turn, outcome) = (running_turn(&state), Outcome::Done(text_of_tokens(length * 3)));
                 let call = id.as_str().into();
                 update(
                     &mut state,
@@ -193,13 +196,17 @@ fn fits(window: u64, steps: &[(u8, u16)]) {
                 )
             }
         };
-        waiting.extend(effects);
-        for effect in waiting.drain(..) {
+        pending_effects.extend(effects);
+        for effect in pending_effects.drain(..) {
             let Effect::RequestReply { request, .. } = effect else { continue };
-            well_formed(&request.messages);
+            check_well_formed(&request.messages);
             let size: u64 = request.messages.iter().map(message_tokens::estimate_message).sum();
-            let room = least(&state) + window / 4 + 200;
-            assert!(size <= window || room > window * 4 / 5, "{size} of {window}, at least {}", least(&state));
+            let required_tokens = min_tokens(&state) + window / 4 + 200;
+            assert!(
+                size <= window || required_tokens > window * 4 / 5,
+                "{size} of {window}, at least {}",
+                min_tokens(&state)
+            );
             assert!(size <= window * 5 / 4, "{size} of {window} is sent all the same");
         }
     }
@@ -255,7 +262,7 @@ fn useless_summary_is_followed_by_a_larger_one() {
         (57, 44760),
         (22, 23414),
     ];
-    fits(1500, &steps);
+    check_requests_fit(1500, &steps);
 }
 
 proptest! {
@@ -264,11 +271,11 @@ proptest! {
         window in 1_500_u64..12_000,
         steps in prop::collection::vec(any::<(u8, u16)>(), 0..80),
     ) {
-        fits(window, &steps);
+        check_requests_fit(window, &steps);
     }
 
     #[test]
     fn every_call_is_settled_once(seeds in prop::collection::vec(any::<(u8, u8)>(), 0..120)) {
-        holds(&seeds);
+        check_session(&seeds);
     }
 }

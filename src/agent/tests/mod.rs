@@ -25,32 +25,32 @@ use crate::chat::*;
 use crate::policy::{Mode, Policy, Rule, RuleEffect, RuleLocation, RuleScope as RuleHolds, RuleTarget, Rules};
 use std::time::Duration;
 
-fn idle() -> State {
+fn idle_state() -> State {
     State::new(Policy::default(), "model".into(), "words".into(), vec![])
 }
 
-fn turn(state: &State) -> TurnId {
+fn running_turn(state: &State) -> TurnId {
     state.current_turn().expect("a turn runs")
 }
 
-fn call(id: &str, name: &str) -> ToolCall {
+fn tool_call(id: &str, name: &str) -> ToolCall {
     ToolCall { id: id.into(), name: name.into(), arguments: format!("{{\"of\":\"{id}\"}}") }
 }
 
-fn chunk(state: &mut State, chunk: Chunk) -> Vec<Effect> {
+fn receive_chunk(state: &mut State, chunk: Chunk) -> Vec<Effect> {
     let turn = state.current_turn().unwrap_or(TurnId(0));
-    update(state, Event::ReplyChunk { turn, chunk, after: Duration::from_secs(3) })
+    update(state, Event::ReplyChunk { turn, chunk, elapsed: Duration::from_secs(3) })
 }
 
-fn replies(state: &mut State, text: &str, calls: &[(&str, &str)]) -> Vec<Effect> {
-    chunk(state, Chunk::Text(text.into()));
+fn receive_reply(state: &mut State, text: &str, calls: &[(&str, &str)]) -> Vec<Effect> {
+    receive_chunk(state, Chunk::Text(text.into()));
     for (id, name) in calls {
-        chunk(state, Chunk::Call(call(id, name)));
+        receive_chunk(state, Chunk::Call(tool_call(id, name)));
     }
-    chunk(state, Chunk::Done(FinishReason::Stop))
+    receive_chunk(state, Chunk::Done(FinishReason::Stop))
 }
 
-fn plan(access: Access) -> Intent {
+fn plan_intent(access: Access) -> Intent {
     Intent::Act(Box::new(Plan {
         title: "do it?".into(),
         summary: "it".into(),
@@ -64,9 +64,9 @@ fn plan(access: Access) -> Intent {
 }
 
 /// Returns a user rule for every call of a tool in every project.
-fn rule(says: RuleEffect, tool: &str) -> Rule {
+fn user_rule(effect: RuleEffect, tool: &str) -> Rule {
     Rule {
-        effect: says,
+        effect,
         tool: Some(tool.into()),
         target: RuleTarget::EveryCall,
         scope: RuleHolds::EveryProject,
@@ -78,21 +78,21 @@ fn rule(says: RuleEffect, tool: &str) -> Rule {
     }
 }
 
-fn read() -> Intent {
-    plan(Access::Read(vec!["a".into()]))
+fn read_intent() -> Intent {
+    plan_intent(Access::Read(vec!["a".into()]))
 }
 
-fn write() -> Intent {
-    plan(Access::Write("a".into()))
+fn write_intent() -> Intent {
+    plan_intent(Access::Write("a".into()))
 }
 
-fn question() -> Intent {
-    let choice = QuestionOption::new;
+fn question_intent() -> Intent {
+    let new_option = QuestionOption::new;
     Intent::Ask(Questions {
         list: vec![Question {
             keyword: "k".into(),
             text: "Which?".into(),
-            options: vec![choice("a"), choice("b"), choice("c")],
+            options: vec![new_option("a"), new_option("b"), new_option("c")],
             is_multiple: false,
             allow_text: true,
             recommended: None,
@@ -101,12 +101,12 @@ fn question() -> Intent {
     })
 }
 
-fn planned(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {
-    let turn = turn(state);
+fn receive_plan(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {
+    let turn = running_turn(state);
     update(state, Event::CallPlanned { turn, call: id.into(), intent: Ok(intent) })
 }
 
-fn finished(state: &mut State, id: &str) -> Vec<Effect> {
+fn finish_call(state: &mut State, id: &str) -> Vec<Effect> {
     let turn = state.current_turn().unwrap_or(TurnId(0));
     let outcome = Outcome::Done(format!("did {id}"));
     update(
@@ -115,20 +115,20 @@ fn finished(state: &mut State, id: &str) -> Vec<Effect> {
     )
 }
 
-fn decided(state: &mut State, id: &str, decision: Decision) -> Vec<Effect> {
+fn decide_call(state: &mut State, id: &str, decision: Decision) -> Vec<Effect> {
     let by = Decider::from_key("y".into(), Duration::from_secs(1));
     update(state, Event::CallDecided { call: id.into(), decision, by })
 }
 
 /// Returns an entry as a short string.
-fn fact(entry: &Entry) -> String {
+fn describe_entry(entry: &Entry) -> String {
     match entry {
         Entry::UserMessage { text } => format!("said {text}"),
         Entry::Replied { text, calls, incomplete, .. } => {
             format!("replied {text}/{}{}", calls.len(), if incomplete.is_some() { " cut" } else { "" })
         }
         Entry::Planned { call, verdict, .. } => format!("{verdict} {call}"),
-        Entry::Reviewed { call, verdict: advice, .. } => format!("{} says {call}", advice.as_str()),
+        Entry::Reviewed { call, verdict, .. } => format!("{} says {call}", verdict.as_str()),
         Entry::Asked { call, .. } => format!("asked {call}"),
         Entry::Decided { call, .. } => format!("decided {call}"),
         Entry::Answered { call, .. } => format!("answered {call}"),
@@ -145,35 +145,35 @@ fn fact(entry: &Entry) -> String {
             Ending::Failed(_) => "ended badly".to_owned(),
         },
         Entry::Titled { .. } => "titled".to_owned(),
-        Entry::Revoked { description: what, .. } => format!("took back {what}"),
+        Entry::Revoked { description, .. } => format!("took back {description}"),
         Entry::Compacted { upto, .. } => format!("compacted to {upto}"),
         Entry::FellBack { model, .. } => format!("fell back to {model}"),
         Entry::Switched { .. } => "switched".to_owned(),
         Entry::DryRunChanged { dry_run, .. } => if *dry_run { "dry" } else { "real" }.to_owned(),
-        Entry::SubAgent { call, entry } => format!("{call}: {}", fact(entry)),
+        Entry::SubAgent { call, entry } => format!("{call}: {}", describe_entry(entry)),
     }
 }
 
 /// Returns effects as short strings, so that their order is easy to read.
-fn shape(effects: &[Effect]) -> Vec<String> {
+fn describe_effects(effects: &[Effect]) -> Vec<String> {
     effects
         .iter()
         .map(|effect| match effect {
-            Effect::AppendEntry(entry) => fact(entry),
+            Effect::AppendEntry(entry) => describe_entry(entry),
             Effect::RequestReply { .. } => "STREAM".to_owned(),
             Effect::PlanCall { call, .. } => format!("PLAN {}", call.id),
             Effect::ReviewCall { call, .. } => format!("CONSULT {}", call.id),
             Effect::RunCall { call, .. } => format!("ACT {}", call.id),
             Effect::RehearseCall { call, .. } => format!("REHEARSE {}", call.id),
             Effect::RequestTitle { .. } => "NAME".to_owned(),
-            Effect::SavePartialReply(grown) => format!("KEEP {}", grown.text.1),
-            Effect::SaveOutput(printed) => format!("KEEP {}", printed.text),
+            Effect::SavePartialReply(reply) => format!("KEEP {}", reply.text.1),
+            Effect::SaveOutput(output) => format!("KEEP {}", output.text),
             Effect::RetryNow => "HURRY".to_owned(),
             Effect::CancelTurn { .. } => "CANCEL".to_owned(),
         })
         .collect()
 }
 
-fn said(state: &mut State, text: &str) -> Vec<Effect> {
+fn send_user_message(state: &mut State, text: &str) -> Vec<Effect> {
     update(state, Event::UserMessage(text.into()))
 }

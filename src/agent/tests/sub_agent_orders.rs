@@ -6,55 +6,64 @@ use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 
 /// Simulated runtime: requests, plans and calls in progress.
-struct World {
+struct Simulation {
     state: State,
     log: Vec<Entry>,
-    streams: Vec<TurnId>,
-    looks: Vec<(TurnId, ToolCall)>,
-    runs: Vec<(TurnId, CallId)>,
+    open_requests: Vec<TurnId>,
+    open_plans: Vec<(TurnId, ToolCall)>,
+    running_calls: Vec<(TurnId, CallId)>,
     /// Interrupted turns, whose events no longer count.
-    over: HashSet<TurnId>,
-    shown: HashMap<CallId, Plan>,
-    replies: u32,
+    ended_turns: HashSet<TurnId>,
+    shown_plans: HashMap<CallId, Plan>,
+    reply_count: u32,
 }
 
-fn blank() -> State {
-    let mut state = idle();
+fn new_state() -> State {
+    let mut state = idle_state();
     state.sub_agent_config = Some(SubAgentConfig { system_prompt: "beneath".into(), tools: vec![] });
     state
 }
 
-impl World {
-    fn of(state: State) -> Self {
+impl Simulation {
+    fn from_state(state: State) -> Self {
         let log = state.session.entries().to_vec();
-        let (streams, looks, runs) = (vec![], vec![], vec![]);
-        Self { state, log, streams, looks, runs, over: HashSet::new(), shown: HashMap::new(), replies: 0 }
+        let (open_requests, open_plans, running_calls) = (vec![], vec![], vec![]);
+        Self {
+            state,
+            log,
+            open_requests,
+            open_plans,
+            running_calls,
+            ended_turns: HashSet::new(),
+            shown_plans: HashMap::new(),
+            reply_count: 0,
+        }
     }
 
-    fn happens(&mut self, event: Event) {
+    fn apply_event(&mut self, event: Event) {
         let effects = update(&mut self.state, event);
-        self.takes(effects);
+        self.apply_effects(effects);
     }
 
-    fn takes(&mut self, effects: Vec<Effect>) {
+    fn apply_effects(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::AppendEntry(entry) => self.log.push(entry),
                 Effect::RequestReply { turn, request } => {
-                    super::invariants::well_formed(&request.messages);
-                    assert!(!self.over.contains(&turn), "nothing starts for a turn that has ended");
-                    self.streams.push(turn);
+                    super::invariants::check_well_formed(&request.messages);
+                    assert!(!self.ended_turns.contains(&turn), "nothing starts for a turn that has ended");
+                    self.open_requests.push(turn);
                 }
-                Effect::PlanCall { turn, call } => self.looks.push((turn, call)),
+                Effect::PlanCall { turn, call } => self.open_plans.push((turn, call)),
                 Effect::RunCall { turn, call, plan, .. } => {
-                    self.allowed(&call, &plan);
-                    self.runs.push((turn, call.id));
+                    self.check_permitted(&call, &plan);
+                    self.running_calls.push((turn, call.id));
                 }
                 Effect::CancelTurn { turn } => {
-                    self.over.insert(turn);
-                    self.streams.retain(|other| *other != turn);
-                    self.looks.retain(|(other, _)| *other != turn);
-                    self.runs.retain(|(other, _)| *other != turn);
+                    self.ended_turns.insert(turn);
+                    self.open_requests.retain(|other| *other != turn);
+                    self.open_plans.retain(|(other, _)| *other != turn);
+                    self.running_calls.retain(|(other, _)| *other != turn);
                 }
                 Effect::ReviewCall { .. } => panic!("no reviewers are configured"),
                 Effect::RehearseCall { .. } => panic!("not a dry run"),
@@ -64,88 +73,95 @@ impl World {
                 | Effect::RetryNow => {}
             }
         }
-        if let Some(WaitingCall::Approval { call, plan, by, .. }) = self.state.waiting_call() {
-            self.shown.insert(call.id.clone(), plan.clone());
-            let whose = self.state.session.sub_agent_name(&call.id);
-            assert_eq!(by, whose, "the prompt names the sub-agent");
+        if let Some(WaitingCall::Approval { call, plan, sub_agent, .. }) = self.state.waiting_call() {
+            self.shown_plans.insert(call.id.clone(), plan.clone());
+            let expected = self.state.session.sub_agent_name(&call.id);
+            assert_eq!(sub_agent, expected, "the prompt names the sub-agent");
         }
-        let at_work = self
+        let working = self
             .state
             .pending()
             .iter()
             .filter(|pending| pending.sub_agent().is_some_and(|sub_agent| sub_agent.has_started()));
-        assert!(at_work.count() <= MAX_PARALLEL_SUB_AGENTS);
-        let moves = !self.streams.is_empty() || !self.looks.is_empty() || !self.runs.is_empty();
-        assert!(self.state.is_idle() || moves || self.state.waiting_call().is_some(), "nothing can proceed");
-        let (at, of) = self.state.waiting_position();
-        assert!(at <= of && (of > 0) == self.state.waiting_call().is_some());
+        assert!(working.count() <= MAX_PARALLEL_SUB_AGENTS);
+        let can_proceed =
+            !self.open_requests.is_empty() || !self.open_plans.is_empty() || !self.running_calls.is_empty();
+        assert!(self.state.is_idle() || can_proceed || self.state.waiting_call().is_some(), "nothing can proceed");
+        let (position, count) = self.state.waiting_position();
+        assert!(position <= count && (count > 0) == self.state.waiting_call().is_some());
     }
 
     /// R8 and R17: a call runs only after its own prompt was shown and approved, or if it only reads.
-    fn allowed(&self, call: &ToolCall, plan: &Plan) {
+    fn check_permitted(&self, call: &ToolCall, plan: &Plan) {
         if matches!(plan.access, Access::Read(_)) {
             return;
         }
-        let of = |entry: &&Entry| matches!(entry.unwrap_sub_agent(), Entry::Planned { call: of, .. } | Entry::Decided { call: of, .. } if *of == call.id);
-        let last = self.log.iter().rev().find(of).map(Entry::unwrap_sub_agent);
-        match last {
+        let is_plan_or_decision = |entry: &&Entry| matches!(entry.unwrap_sub_agent(), Entry::Planned { call: of, .. } | Entry::Decided { call: of, .. } if *of == call.id);
+        let last_entry = self.log.iter().rev().find(is_plan_or_decision).map(Entry::unwrap_sub_agent);
+        match last_entry {
             Some(Entry::Planned { verdict, .. }) if verdict == "allow" => {
-                let of = crate::policy::Subject::from_plan(&call.name, plan);
-                let covers = |standing: &SessionGrant| crate::policy::grant_covers(&standing.grant, &of);
-                assert!(self.state.grants().iter().any(covers), "covered by a grant");
+                let subject = crate::policy::Subject::from_plan(&call.name, plan);
+                let is_covered =
+                    |session_grant: &SessionGrant| crate::policy::grant_covers(&session_grant.grant, &subject);
+                assert!(self.state.grants().iter().any(is_covered), "covered by a grant");
             }
             Some(Entry::Decided { decision: Decision::Once | Decision::Always(_), .. }) => {
-                assert_eq!(self.shown.get(&call.id), Some(plan), "what runs was shown");
+                assert_eq!(self.shown_plans.get(&call.id), Some(plan), "what runs was shown");
             }
             other => panic!("not approved: {other:?}"),
         }
     }
 
-    fn intent(call: &ToolCall) -> Intent {
+    fn intent_for(call: &ToolCall) -> Intent {
         match call.name.as_str() {
             "hands on" => {
-                let Intent::Act(mut plan) = plan(Access::Nothing) else { unreachable!() };
+                let Intent::Act(mut plan) = plan_intent(Access::Nothing) else { unreachable!() };
                 plan.summary = format!("the one of {}", call.id);
                 plan.work = Work::Task(Task { name: plan.summary.clone(), instructions: "do it".into() });
                 Intent::Act(plan)
             }
-            "asks" => question(),
-            "reads" => read(),
-            _ => write(),
+            "asks" => question_intent(),
+            "reads" => read_intent(),
+            _ => write_intent(),
         }
     }
 
-    fn step(&mut self, what: u8, which: u8) {
-        let pick = |count: usize| usize::from(which) % count;
+    fn step(&mut self, action: u8, selector: u8) {
+        let pick_index = |count: usize| usize::from(selector) % count;
         let by = Decider::Headless;
-        match what % 16 {
-            _ if self.state.is_idle() => self.happens(Event::UserMessage("go".into())),
-            0..=4 if !self.streams.is_empty() => {
-                let turn = self.streams[pick(self.streams.len())];
-                self.replies += 1;
-                let chunk = |chunk| Event::ReplyChunk { turn, chunk, after: Duration::ZERO };
-                self.happens(chunk(Chunk::Text("words".into())));
-                for at in 0..which % 4 {
-                    let name = ["hands on", "reads", "writes", "hands on", "asks"][usize::from((which / 4 + at) % 5)];
+        match action % 16 {
+            _ if self.state.is_idle() => self.apply_event(Event::UserMessage("go".into())),
+            0..=4 if !self.open_requests.is_empty() => {
+                let turn = self.open_requests[pick_index(self.open_requests.len())];
+                self.reply_count += 1;
+                let chunk_event = |chunk| Event::ReplyChunk { turn, chunk, elapsed: Duration::ZERO };
+                self.apply_event(chunk_event(Chunk::Text("words".into())));
+                for number in 0..selector % 4 {
+                    let name =
+                        ["hands on", "reads", "writes", "hands on", "asks"][usize::from((selector / 4 + number) % 5)];
                     // Every reply counts its calls from zero, as some providers do.
-                    self.happens(chunk(Chunk::Call(call(&format!("call_{at}"), name))));
+                    self.apply_event(chunk_event(Chunk::Call(tool_call(&format!("call_{number}"), name))));
                 }
-                self.streams.retain(|other| *other != turn);
-                self.happens(chunk(Chunk::Done(FinishReason::Stop)));
+                self.open_requests.retain(|other| *other != turn);
+                self.apply_event(chunk_event(Chunk::Done(FinishReason::Stop)));
             }
-            5 if !self.streams.is_empty() && which < 64 => {
-                let turn = self.streams.remove(pick(self.streams.len()));
-                self.happens(Event::RequestFailed { turn, reason: "no".into(), too_long: which.is_multiple_of(2) });
+            5 if !self.open_requests.is_empty() && selector < 64 => {
+                let turn = self.open_requests.remove(pick_index(self.open_requests.len()));
+                self.apply_event(Event::RequestFailed {
+                    turn,
+                    reason: "no".into(),
+                    too_long: selector.is_multiple_of(2),
+                });
             }
-            6..=8 if !self.looks.is_empty() => {
-                let (turn, call) = self.looks.remove(pick(self.looks.len()));
-                let intent = Ok(Self::intent(&call));
-                self.happens(Event::CallPlanned { turn, call: call.id, intent });
+            6..=8 if !self.open_plans.is_empty() => {
+                let (turn, call) = self.open_plans.remove(pick_index(self.open_plans.len()));
+                let intent = Ok(Self::intent_for(&call));
+                self.apply_event(Event::CallPlanned { turn, call: call.id, intent });
             }
-            9 | 10 if !self.runs.is_empty() => {
-                let (turn, call) = self.runs.remove(pick(self.runs.len()));
+            9 | 10 if !self.running_calls.is_empty() => {
+                let (turn, call) = self.running_calls.remove(pick_index(self.running_calls.len()));
                 let outcome = Outcome::Done("did it".into());
-                self.happens(Event::CallFinished {
+                self.apply_event(Event::CallFinished {
                     turn,
                     call,
                     outcome,
@@ -153,33 +169,34 @@ impl World {
                     duration: Duration::ZERO,
                 });
             }
-            11 | 12 => self.answer(which),
-            13 if which < 12 => self.happens(Event::TurnInterrupted),
+            11 | 12 => self.answer_prompt(selector),
+            13 if selector < 12 => self.apply_event(Event::TurnInterrupted),
             13 => {
-                let all: Vec<CallId> = self.state.active_calls().map(|(_, it)| it.call.id.clone()).collect();
-                if let Some(call) = all.get(pick(all.len().max(1))).cloned() {
-                    let decision = if which.is_multiple_of(2) { Decision::Once } else { Decision::Deny(String::new()) };
-                    self.happens(Event::CallDecided { call, decision, by });
+                let ids: Vec<CallId> = self.state.active_calls().map(|(_, pending)| pending.call.id.clone()).collect();
+                if let Some(call) = ids.get(pick_index(ids.len().max(1))).cloned() {
+                    let decision =
+                        if selector.is_multiple_of(2) { Decision::Once } else { Decision::Deny(String::new()) };
+                    self.apply_event(Event::CallDecided { call, decision, by });
                 }
             }
             14 => {
-                let all: Vec<CallId> = self.state.active_calls().map(|(_, it)| it.call.id.clone()).collect();
-                self.happens(Event::EarlyPromptRequested(all.get(pick(all.len() + 1)).cloned()));
+                let ids: Vec<CallId> = self.state.active_calls().map(|(_, pending)| pending.call.id.clone()).collect();
+                self.apply_event(Event::EarlyPromptRequested(ids.get(pick_index(ids.len() + 1)).cloned()));
             }
-            15 if which < 40 => self.resumes(),
-            _ => self.happens(Event::QueueOpened),
+            15 if selector < 40 => self.restart(),
+            _ => self.apply_event(Event::QueueOpened),
         }
     }
 
     /// The user answers the shown prompt.
-    fn answer(&mut self, which: u8) {
+    fn answer_prompt(&mut self, selector: u8) {
         let by = Decider::Headless;
         let event = match self.state.waiting_call() {
             Some(WaitingCall::Approval { call, .. }) => {
-                let decision = match which % 4 {
+                let decision = match selector % 4 {
                     0 => Decision::Deny(String::new()),
-                    1 => Decision::Edited(serde_json::json!({ "n": which })),
-                    2 if which > 200 => Decision::Always(Grant::new(&call.name, GrantScope::File("a".into()))),
+                    1 => Decision::Edited(serde_json::json!({ "n": selector })),
+                    2 if selector > 200 => Decision::Always(Grant::new(&call.name, GrantScope::File("a".into()))),
                     _ => Decision::Once,
                 };
                 Event::CallDecided { call: call.id.clone(), decision, by }
@@ -191,38 +208,38 @@ impl World {
             },
             None => return,
         };
-        self.happens(event);
+        self.apply_event(event);
     }
 
     /// The program exits here, and another process opens the session.
-    fn resumes(&mut self) {
-        let (state, effects) = resume(Session::replay(self.log.clone()), blank());
-        let runs = |effect: &Effect| !matches!(effect, Effect::AppendEntry(_));
-        assert!(!effects.iter().any(runs), "resuming runs nothing: {effects:?}");
+    fn restart(&mut self) {
+        let (state, effects) = resume(Session::replay(self.log.clone()), new_state());
+        let starts_work = |effect: &Effect| !matches!(effect, Effect::AppendEntry(_));
+        assert!(!effects.iter().any(starts_work), "resuming runs nothing: {effects:?}");
         let log = std::mem::take(&mut self.log);
-        *self = Self { log, replies: self.replies, ..Self::of(state) };
-        self.takes(effects);
-        self.holds();
+        *self = Self { log, reply_count: self.reply_count, ..Self::from_state(state) };
+        self.apply_effects(effects);
+        self.check_invariants();
     }
 
-    fn holds(&self) {
-        let mut settled = HashSet::new();
+    fn check_invariants(&self) {
+        let mut settled_calls = HashSet::new();
         for entry in &self.log {
             if let Entry::Settled { call, .. } = entry.unwrap_sub_agent() {
-                assert!(settled.insert(call.clone()), "{call} is settled twice");
+                assert!(settled_calls.insert(call.clone()), "{call} is settled twice");
             }
         }
         assert_eq!(Session::replay(self.log.clone()), self.state.session);
-        let kept = serde_json::to_string(&self.log).unwrap();
-        let kept: Vec<Entry> = serde_json::from_str(&kept).unwrap();
-        let all = collect_records(&kept);
-        assert_eq!(all.len(), self.state.session.calls().count(), "call IDs are unique");
-        for record in all {
+        let json = serde_json::to_string(&self.log).unwrap();
+        let entries: Vec<Entry> = serde_json::from_str(&json).unwrap();
+        let records = collect_records(&entries);
+        assert_eq!(records.len(), self.state.session.calls().count(), "call IDs are unique");
+        for record in records {
             assert!(!matches!(record.verify(), Integrity::Broken(_)), "{record:?}");
         }
         if self.state.is_idle() {
-            let open = self.state.session.calls().filter(|call| call.settled_at.is_none()).count();
-            assert_eq!(open, 0, "at most one open call");
+            let open_count = self.state.session.calls().filter(|call| call.settled_at.is_none()).count();
+            assert_eq!(open_count, 0, "at most one open call");
         }
     }
 }
@@ -232,19 +249,19 @@ proptest! {
     fn r17_sub_agents_run_only_shown_calls_and_always_proceed(
         steps in prop::collection::vec(any::<(u8, u8)>(), 0..200)
     ) {
-        let mut world = World::of(blank());
-        for (what, which) in steps {
-            world.step(what, which);
+        let mut simulation = Simulation::from_state(new_state());
+        for (action, selector) in steps {
+            simulation.step(action, selector);
         }
-        world.holds();
-        let mut stopped = World { log: world.log.clone(), ..World::of(world.state.clone()) };
-        stopped.over = world.over.clone();
-        stopped.state = world.state.clone();
-        if !stopped.state.is_idle() {
-            stopped.happens(Event::TurnInterrupted);
-            assert!(stopped.state.is_idle() || !stopped.state.queued_messages.is_empty());
-            stopped.holds();
+        simulation.check_invariants();
+        let mut interrupted = Simulation { log: simulation.log.clone(), ..Simulation::from_state(simulation.state.clone()) };
+        interrupted.ended_turns = simulation.ended_turns.clone();
+        interrupted.state = simulation.state.clone();
+        if !interrupted.state.is_idle() {
+            interrupted.apply_event(Event::TurnInterrupted);
+            assert!(interrupted.state.is_idle() || !interrupted.state.queued_messages.is_empty());
+            interrupted.check_invariants();
         }
-        world.resumes();
+        simulation.restart();
     }
 }

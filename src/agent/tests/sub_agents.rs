@@ -4,14 +4,14 @@ use super::*;
 use crate::chat::audit::{Integrity, collect_records};
 
 /// Creates an agent that can delegate tasks.
-pub(super) fn idle() -> State {
-    let mut state = super::idle();
+pub(super) fn delegating_state() -> State {
+    let mut state = super::idle_state();
     state.sub_agent_config = Some(SubAgentConfig { system_prompt: "beneath".into(), tools: vec![] });
     state
 }
 
-pub(super) fn task(name: &str) -> Intent {
-    let Intent::Act(mut plan) = plan(Access::Nothing) else { panic!("it is a plan") };
+pub(super) fn task_intent(name: &str) -> Intent {
+    let Intent::Act(mut plan) = plan_intent(Access::Nothing) else { panic!("it is a plan") };
     plan.summary = name.into();
     plan.preview = Preview::Text(format!("do {name}"));
     plan.work = Work::Task(Task { name: name.into(), instructions: format!("do {name}") });
@@ -19,43 +19,43 @@ pub(super) fn task(name: &str) -> Intent {
 }
 
 /// Starts a turn that has delegated a task to a sub-agent of each of these names; their calls have the same names.
-pub(super) fn handed(names: &[&str]) -> State {
-    let mut state = idle();
-    said(&mut state, "go");
+pub(super) fn delegate_tasks(names: &[&str]) -> State {
+    let mut state = delegating_state();
+    send_user_message(&mut state, "go");
     let calls: Vec<(&str, &str)> = names.iter().map(|name| (*name, "sub_agent")).collect();
-    replies(&mut state, "", &calls);
+    receive_reply(&mut state, "", &calls);
     for name in names {
-        planned(&mut state, name, task(name));
+        receive_plan(&mut state, name, task_intent(name));
     }
     state
 }
 
-pub(super) fn beneath<'a>(state: &'a State, call: &str) -> &'a State {
-    let of = |pending: &&PendingCall| pending.call.id.0 == call;
-    &state.pending().iter().find(of).and_then(PendingCall::sub_agent).expect("a sub-agent").state
+pub(super) fn sub_agent_state<'a>(state: &'a State, call: &str) -> &'a State {
+    let is_call = |pending: &&PendingCall| pending.call.id.0 == call;
+    &state.pending().iter().find(is_call).and_then(PendingCall::sub_agent).expect("a sub-agent").state
 }
 
 /// Lets the sub-agent of this call reply.
-pub(super) fn says(state: &mut State, of: &str, text: &str, calls: &[(&str, &str)]) -> Vec<Effect> {
-    let turn = turn(beneath(state, of));
+pub(super) fn reply_in_sub_agent(state: &mut State, parent: &str, text: &str, calls: &[(&str, &str)]) -> Vec<Effect> {
+    let turn = running_turn(sub_agent_state(state, parent));
     let mut effects = Vec::new();
-    let calls = calls.iter().map(|(id, name)| Chunk::Call(call(id, name)));
+    let calls = calls.iter().map(|(id, name)| Chunk::Call(tool_call(id, name)));
     let usage = Usage { input: 100, cached: 0, output: 10 };
     let chunks = [Chunk::Text(text.into()), Chunk::Usage(usage)].into_iter().chain(calls);
     for chunk in chunks.chain([Chunk::Done(FinishReason::Stop)]) {
-        effects.extend(update(state, Event::ReplyChunk { turn, chunk, after: Duration::from_millis(5) }));
+        effects.extend(update(state, Event::ReplyChunk { turn, chunk, elapsed: Duration::from_millis(5) }));
     }
     effects
 }
 
 /// Plans a call of the sub-agent.
-pub(super) fn looked(state: &mut State, of: &str, id: &str, intent: Intent) -> Vec<Effect> {
-    let turn = turn(beneath(state, of));
+pub(super) fn plan_in_sub_agent(state: &mut State, parent: &str, id: &str, intent: Intent) -> Vec<Effect> {
+    let turn = running_turn(sub_agent_state(state, parent));
     update(state, Event::CallPlanned { turn, call: id.into(), intent: Ok(intent) })
 }
 
-pub(super) fn ran(state: &mut State, of: &str, id: &str) -> Vec<Effect> {
-    let turn = turn(beneath(state, of));
+pub(super) fn finish_in_sub_agent(state: &mut State, parent: &str, id: &str) -> Vec<Effect> {
+    let turn = running_turn(sub_agent_state(state, parent));
     let outcome = Outcome::Done(format!("did {id}"));
     update(
         state,
@@ -63,41 +63,44 @@ pub(super) fn ran(state: &mut State, of: &str, id: &str) -> Vec<Effect> {
     )
 }
 
-pub(super) fn card(state: &State) -> Option<(String, Option<String>)> {
+pub(super) fn shown_prompt(state: &State) -> Option<(String, Option<String>)> {
     state.waiting_call().map(|waiting| match waiting {
-        WaitingCall::Approval { call, by, .. } | WaitingCall::Answer { call, by, .. } => {
-            (call.id.0.clone(), by.map(str::to_owned))
+        WaitingCall::Approval { call, sub_agent, .. } | WaitingCall::Answer { call, sub_agent, .. } => {
+            (call.id.0.clone(), sub_agent.map(str::to_owned))
         }
     })
 }
 
-pub(super) fn is(call: &str, by: Option<&str>) -> Option<(String, Option<String>)> {
-    Some((call.to_owned(), by.map(str::to_owned)))
+pub(super) fn prompt_for(call: &str, sub_agent: Option<&str>) -> Option<(String, Option<String>)> {
+    Some((call.to_owned(), sub_agent.map(str::to_owned)))
 }
 
-fn outcome<'a>(state: &'a State, call: &str) -> &'a Outcome {
-    let settled = state.session.call(&call.into()).and_then(|call| call.settled_at).expect("it is settled");
-    let Entry::Settled { outcome, .. } = state.session.entries()[settled].unwrap_sub_agent() else { panic!("settled") };
+fn call_outcome<'a>(state: &'a State, call: &str) -> &'a Outcome {
+    let index = state.session.call(&call.into()).and_then(|call| call.settled_at).expect("it is settled");
+    let Entry::Settled { outcome, .. } = state.session.entries()[index].unwrap_sub_agent() else { panic!("settled") };
     outcome
 }
 
 #[test]
 fn r17_task_has_its_own_session_and_its_last_reply_is_the_outcome() {
-    let mut state = idle();
-    said(&mut state, "go");
-    replies(&mut state, "", &[("h", "sub_agent")]);
-    let effects = planned(&mut state, "h", task("one"));
-    assert_eq!(shape(&effects), ["allow h", "h: said do one", "STREAM"]);
-    let Some(Effect::RequestReply { request, turn: below }) = effects.last() else { panic!("it asks") };
+    let mut state = delegating_state();
+    send_user_message(&mut state, "go");
+    receive_reply(&mut state, "", &[("h", "sub_agent")]);
+    let effects = receive_plan(&mut state, "h", task_intent("one"));
+    assert_eq!(describe_effects(&effects), ["allow h", "h: said do one", "STREAM"]);
+    let Some(Effect::RequestReply { request, turn: sub_turn }) = effects.last() else { panic!("it asks") };
     let system = Message::System("beneath".into());
     assert_eq!(request.messages, [system, Message::User("do one".into())], "it does not see the conversation");
-    assert_ne!(Some(*below), state.current_turn());
-    assert_eq!(shape(&says(&mut state, "h", "", &[("r", "read")])), ["h: replied /1", "PLAN r"]);
-    assert_eq!(shape(&looked(&mut state, "h", "r", read())), ["h: allow r", "ACT r"]);
-    assert_eq!(shape(&ran(&mut state, "h", "r")), ["h: done r", "STREAM"]);
-    let effects = says(&mut state, "h", " Found it. ", &[]);
-    assert_eq!(shape(&effects), ["h: replied  Found it. /0", "h: ended", "done h", "STREAM"]);
-    assert_eq!(*outcome(&state, "h"), Outcome::Done("Found it.".into()));
+    assert_ne!(Some(*sub_turn), state.current_turn());
+    assert_eq!(
+        describe_effects(&reply_in_sub_agent(&mut state, "h", "", &[("r", "read")])),
+        ["h: replied /1", "PLAN r"]
+    );
+    assert_eq!(describe_effects(&plan_in_sub_agent(&mut state, "h", "r", read_intent())), ["h: allow r", "ACT r"]);
+    assert_eq!(describe_effects(&finish_in_sub_agent(&mut state, "h", "r")), ["h: done r", "STREAM"]);
+    let effects = reply_in_sub_agent(&mut state, "h", " Found it. ", &[]);
+    assert_eq!(describe_effects(&effects), ["h: replied  Found it. /0", "h: ended", "done h", "STREAM"]);
+    assert_eq!(*call_outcome(&state, "h"), Outcome::Done("Found it.".into()));
     let Some(Effect::RequestReply { request, .. }) = effects.last() else { panic!("the turn goes on") };
     assert!(matches!(request.messages.last(), Some(Message::Tool { text, .. }) if text == "Found it."));
     assert_eq!(request.messages.len(), 4, "without further messages");
@@ -108,60 +111,63 @@ fn r17_task_has_its_own_session_and_its_last_reply_is_the_outcome() {
 
 #[test]
 fn r17_sub_agent_depth_and_count_are_limited() {
-    let mut state = handed(&["a", "b", "c", "d", "e", "f"]);
-    let begun = |state: &State| {
-        let has = |pending: &&PendingCall| pending.sub_agent().is_some_and(SubAgent::has_started);
-        state.pending().iter().filter(has).count()
+    let mut state = delegate_tasks(&["a", "b", "c", "d", "e", "f"]);
+    let count_started = |state: &State| {
+        let has_started = |pending: &&PendingCall| pending.sub_agent().is_some_and(SubAgent::has_started);
+        state.pending().iter().filter(has_started).count()
     };
-    assert_eq!(begun(&state), MAX_PARALLEL_SUB_AGENTS);
+    assert_eq!(count_started(&state), MAX_PARALLEL_SUB_AGENTS);
     // One that has finished frees a slot.
-    let effects = says(&mut state, "b", "done", &[]);
-    assert_eq!(shape(&effects), ["b: replied done/0", "b: ended", "done b", "e: said do e", "STREAM"]);
-    assert_eq!(begun(&state), MAX_PARALLEL_SUB_AGENTS);
+    let effects = reply_in_sub_agent(&mut state, "b", "done", &[]);
+    assert_eq!(describe_effects(&effects), ["b: replied done/0", "b: ended", "done b", "e: said do e", "STREAM"]);
+    assert_eq!(count_started(&state), MAX_PARALLEL_SUB_AGENTS);
     // A sub-agent cannot start another, whatever it calls.
-    says(&mut state, "a", "", &[("x", "sub_agent")]);
-    let effects = looked(&mut state, "a", "x", task("x"));
-    assert_eq!(shape(&effects), ["a: refuse x", "a: refused x", "STREAM"]);
-    assert!(outcome(&state, "x").text().contains("cannot start sub-agents"));
-    let names: Vec<String> = (0..=MAX_TASKS_PER_TURN).map(|at| format!("n{at}")).collect();
-    let mut state = handed(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    reply_in_sub_agent(&mut state, "a", "", &[("x", "sub_agent")]);
+    let effects = plan_in_sub_agent(&mut state, "a", "x", task_intent("x"));
+    assert_eq!(describe_effects(&effects), ["a: refuse x", "a: refused x", "STREAM"]);
+    assert!(call_outcome(&state, "x").text().contains("cannot start sub-agents"));
+    let names: Vec<String> = (0..=MAX_TASKS_PER_TURN).map(|number| format!("n{number}")).collect();
+    let mut state = delegate_tasks(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let last = names.last().unwrap();
-    assert!(outcome(&state, last).text().contains("12 tasks per turn"), "{:?}", outcome(&state, last));
+    assert!(call_outcome(&state, last).text().contains("12 tasks per turn"), "{:?}", call_outcome(&state, last));
     assert_eq!(
         state.session.calls().filter(|call| state.session.has_sub_agent(&call.call.id)).count(),
         MAX_PARALLEL_SUB_AGENTS
     );
     // The count starts again in the next turn.
     update(&mut state, Event::TurnInterrupted);
-    said(&mut state, "again");
-    replies(&mut state, "", &[("z", "sub_agent")]);
-    assert_eq!(shape(&planned(&mut state, "z", task("z"))), ["allow z", "z: said do z", "STREAM"]);
+    send_user_message(&mut state, "again");
+    receive_reply(&mut state, "", &[("z", "sub_agent")]);
+    assert_eq!(
+        describe_effects(&receive_plan(&mut state, "z", task_intent("z"))),
+        ["allow z", "z: said do z", "STREAM"]
+    );
 }
 
 #[test]
 fn r65_sub_agent_requests_are_limited_and_turn_continues() {
-    let mut state = handed(&["one"]);
+    let mut state = delegate_tasks(&["one"]);
     let mut effects = vec![];
     for round in 0..50 {
         let id = format!("r{round}");
-        says(&mut state, "one", "on", &[(&id, "read")]);
-        looked(&mut state, "one", &id, read());
-        effects = ran(&mut state, "one", &id);
+        reply_in_sub_agent(&mut state, "one", "on", &[(&id, "read")]);
+        plan_in_sub_agent(&mut state, "one", &id, read_intent());
+        effects = finish_in_sub_agent(&mut state, "one", &id);
     }
-    assert_eq!(shape(&effects)[1..], ["one: ended badly", "failed one", "STREAM"]);
-    let words = outcome(&state, "one").text();
-    assert!(words.starts_with("The sub-agent failed: Turn stopped: the model made 50 requests"), "{words}");
-    assert!(words.ends_with("Its last reply:\non"), "{words}");
+    assert_eq!(describe_effects(&effects)[1..], ["one: ended badly", "failed one", "STREAM"]);
+    let text = call_outcome(&state, "one").text();
+    assert!(text.starts_with("The sub-agent failed: Turn stopped: the model made 50 requests"), "{text}");
+    assert!(text.ends_with("Its last reply:\non"), "{text}");
 }
 
 #[test]
 fn r17_interrupting_stops_all_sub_agents_and_ignores_late_events() {
-    let mut state = handed(&["a", "b", "c", "d", "e"]);
-    says(&mut state, "a", "", &[("x", "write")]);
-    looked(&mut state, "a", "x", write());
-    says(&mut state, "b", "", &[("y", "read")]);
-    looked(&mut state, "b", "y", read());
-    let turns: Vec<TurnId> = ["a", "b", "c", "d"].map(|of| turn(beneath(&state, of))).into();
+    let mut state = delegate_tasks(&["a", "b", "c", "d", "e"]);
+    reply_in_sub_agent(&mut state, "a", "", &[("x", "write")]);
+    plan_in_sub_agent(&mut state, "a", "x", write_intent());
+    reply_in_sub_agent(&mut state, "b", "", &[("y", "read")]);
+    plan_in_sub_agent(&mut state, "b", "y", read_intent());
+    let turns: Vec<TurnId> = ["a", "b", "c", "d"].map(|parent| running_turn(sub_agent_state(&state, parent))).into();
     let effects = update(&mut state, Event::TurnInterrupted);
     let cancelled = effects.iter().filter_map(|effect| match effect {
         Effect::CancelTurn { turn } => Some(*turn),
@@ -169,15 +175,15 @@ fn r17_interrupting_stops_all_sub_agents_and_ignores_late_events() {
     });
     assert_eq!(cancelled.skip(1).collect::<Vec<_>>(), turns, "each of them, after the turn's own");
     assert!(state.is_idle() && state.session.open_calls().is_empty());
-    assert!(outcome(&state, "x").text().contains("before this call started"));
-    assert!(outcome(&state, "y").text().contains("interrupted"));
-    assert!(outcome(&state, "a").text().contains("interrupted the sub-agent"));
-    assert!(outcome(&state, "e").text().contains("before this call started"), "it had no slot yet");
-    let before = state.clone();
+    assert!(call_outcome(&state, "x").text().contains("before this call started"));
+    assert!(call_outcome(&state, "y").text().contains("interrupted"));
+    assert!(call_outcome(&state, "a").text().contains("interrupted the sub-agent"));
+    assert!(call_outcome(&state, "e").text().contains("before this call started"), "it had no slot yet");
+    let state_before = state.clone();
     for turn in turns {
         for event in [
-            Event::ReplyChunk { turn, chunk: Chunk::Done(FinishReason::Stop), after: Duration::ZERO },
-            Event::CallPlanned { turn, call: "x".into(), intent: Ok(write()) },
+            Event::ReplyChunk { turn, chunk: Chunk::Done(FinishReason::Stop), elapsed: Duration::ZERO },
+            Event::CallPlanned { turn, call: "x".into(), intent: Ok(write_intent()) },
             Event::CallFinished {
                 turn,
                 call: "y".into(),
@@ -190,96 +196,97 @@ fn r17_interrupting_stops_all_sub_agents_and_ignores_late_events() {
             assert_eq!(update(&mut state, event), []);
         }
     }
-    assert_eq!(state, before);
+    assert_eq!(state, state_before);
 }
 
 #[test]
 fn r17_sub_agent_failure_is_an_outcome() {
-    let mut state = handed(&["one"]);
-    let below = turn(beneath(&state, "one"));
+    let mut state = delegate_tasks(&["one"]);
+    let sub_turn = running_turn(sub_agent_state(&state, "one"));
     let effects = update(
         &mut state,
-        Event::RequestFailed { turn: below, reason: "the provider is gone".into(), too_long: false },
+        Event::RequestFailed { turn: sub_turn, reason: "the provider is gone".into(), too_long: false },
     );
-    assert_eq!(shape(&effects), ["one: ended badly", "failed one", "STREAM"]);
-    let words = "The sub-agent failed: the provider is gone.";
-    assert_eq!(*outcome(&state, "one"), Outcome::Failed(words.into()));
+    assert_eq!(describe_effects(&effects), ["one: ended badly", "failed one", "STREAM"]);
+    let expected = "The sub-agent failed: the provider is gone.";
+    assert_eq!(*call_outcome(&state, "one"), Outcome::Failed(expected.into()));
     // The outcome is bounded, and its entries are no messages of the turn.
-    let mut state = handed(&["one"]);
-    says(&mut state, "one", &"long ".repeat(20_000), &[]);
-    assert!(outcome(&state, "one").text().len() < 17_000);
-    assert!(outcome(&state, "one").text().contains("characters truncated"));
+    let mut state = delegate_tasks(&["one"]);
+    reply_in_sub_agent(&mut state, "one", &"long ".repeat(20_000), &[]);
+    assert!(call_outcome(&state, "one").text().len() < 17_000);
+    assert!(call_outcome(&state, "one").text().contains("characters truncated"));
 }
 
 #[test]
 fn pending_retry_of_a_sub_agent_can_be_sent_now() {
-    let mut state = handed(&["one", "two"]);
+    let mut state = delegate_tasks(&["one", "two"]);
     assert!(!state.has_sub_agent_retry());
     assert_eq!(update(&mut state, Event::RetryNow), []);
-    let turn = turn(beneath(&state, "two"));
+    let turn = running_turn(sub_agent_state(&state, "two"));
     let chunk = Chunk::Retrying {
         attempt: 2,
         max_attempts: 5,
         wait: Duration::from_secs(60),
-        why: "busy".into(),
+        reason: "busy".into(),
         kind: String::new(),
     };
-    update(&mut state, Event::ReplyChunk { turn, chunk, after: Duration::ZERO });
+    update(&mut state, Event::ReplyChunk { turn, chunk, elapsed: Duration::ZERO });
     assert!(state.has_sub_agent_retry());
-    assert_eq!(shape(&update(&mut state, Event::RetryNow)), ["HURRY"]);
-    assert!(state.current_turn().is_some_and(|own| own != turn));
+    assert_eq!(describe_effects(&update(&mut state, Event::RetryNow)), ["HURRY"]);
+    assert!(state.current_turn().is_some_and(|current| current != turn));
 }
 
 #[test]
 fn call_ids_are_unique_across_sub_agents() {
-    let mut state = handed(&["call_0", "call_1"]);
-    let ids = |effects: &[Effect]| -> Vec<String> {
-        let plan = |effect: &Effect| match effect {
+    let mut state = delegate_tasks(&["call_0", "call_1"]);
+    let planned_ids = |effects: &[Effect]| -> Vec<String> {
+        let planned_id = |effect: &Effect| match effect {
             Effect::PlanCall { call, .. } => Some(call.id.0.clone()),
             _ => None,
         };
-        effects.iter().filter_map(plan).collect()
+        effects.iter().filter_map(planned_id).collect()
     };
-    let first = says(&mut state, "call_0", "", &[("call_0", "read")]);
-    let second = says(&mut state, "call_1", "", &[("call_0", "read")]);
-    assert_eq!(ids(&first), ["call_0-2"]);
-    assert_eq!(ids(&second), ["call_0-3"]);
+    let first = reply_in_sub_agent(&mut state, "call_0", "", &[("call_0", "read")]);
+    let second = reply_in_sub_agent(&mut state, "call_1", "", &[("call_0", "read")]);
+    assert_eq!(planned_ids(&first), ["call_0-2"]);
+    assert_eq!(planned_ids(&second), ["call_0-3"]);
     // An event for one of them does not reach another.
-    looked(&mut state, "call_1", "call_0-3", write());
-    assert_eq!(card(&state), is("call_0-3", Some("call_1")));
-    assert_eq!(beneath(&state, "call_0").pending()[0].step, CallStage::Planning);
+    plan_in_sub_agent(&mut state, "call_1", "call_0-3", write_intent());
+    assert_eq!(shown_prompt(&state), prompt_for("call_0-3", Some("call_1")));
+    assert_eq!(sub_agent_state(&state, "call_0").pending()[0].stage, CallStage::Planning);
 }
 
 #[test]
 fn sub_agent_session_is_summarized_like_a_turn() {
-    let mut state = handed(&["one"]);
-    let below = turn(beneath(&state, "one"));
-    let effects = update(&mut state, Event::RequestFailed { turn: below, reason: "too long".into(), too_long: true });
-    assert_eq!(shape(&effects), ["one: ended badly", "failed one", "STREAM"]);
-    assert!(outcome(&state, "one").text().contains("exceeds the model's context window"));
+    let mut state = delegate_tasks(&["one"]);
+    let sub_turn = running_turn(sub_agent_state(&state, "one"));
+    let effects =
+        update(&mut state, Event::RequestFailed { turn: sub_turn, reason: "too long".into(), too_long: true });
+    assert_eq!(describe_effects(&effects), ["one: ended badly", "failed one", "STREAM"]);
+    assert!(call_outcome(&state, "one").text().contains("exceeds the model's context window"));
 }
 
 #[test]
 fn resume_restores_sub_agent_question_without_rerunning_calls() {
-    let mut state = handed(&["one", "two"]);
-    says(&mut state, "one", "", &[("a", "ask")]);
-    looked(&mut state, "one", "a", question());
-    says(&mut state, "two", "", &[("b", "write")]);
-    looked(&mut state, "two", "b", write());
-    let (mut state, effects) = resume(state.session, idle());
-    assert_eq!(shape(&effects), ["two: interrupted b", "two: ended by the person", "interrupted two"]);
-    assert_eq!(card(&state), is("a", Some("one")));
+    let mut state = delegate_tasks(&["one", "two"]);
+    reply_in_sub_agent(&mut state, "one", "", &[("a", "ask")]);
+    plan_in_sub_agent(&mut state, "one", "a", question_intent());
+    reply_in_sub_agent(&mut state, "two", "", &[("b", "write")]);
+    plan_in_sub_agent(&mut state, "two", "b", write_intent());
+    let (mut state, effects) = resume(state.session, delegating_state());
+    assert_eq!(describe_effects(&effects), ["two: interrupted b", "two: ended by the person", "interrupted two"]);
+    assert_eq!(shown_prompt(&state), prompt_for("a", Some("one")));
     let answer = Answer::from_status(AnswerStatus::Declined);
     let effects = update(&mut state, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::File });
-    assert_eq!(shape(&effects), ["one: answered a", "one: done a", "STREAM"], "and the turn continues");
-    let effects = says(&mut state, "one", "through", &[]);
-    assert_eq!(shape(&effects), ["one: replied through/0", "one: ended", "done one", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["one: answered a", "one: done a", "STREAM"], "and the turn continues");
+    let effects = reply_in_sub_agent(&mut state, "one", "through", &[]);
+    assert_eq!(describe_effects(&effects), ["one: replied through/0", "one: ended", "done one", "STREAM"]);
     for record in collect_records(state.session.entries()) {
         assert!(!matches!(record.verify(), Integrity::Broken(_)), "{record:?}");
     }
     // A process that cannot start sub-agents settles the existing ones.
-    let mut state = handed(&["one"]);
-    says(&mut state, "one", "", &[("a", "write")]);
-    let (state, _) = resume(state.session, super::idle());
+    let mut state = delegate_tasks(&["one"]);
+    reply_in_sub_agent(&mut state, "one", "", &[("a", "write")]);
+    let (state, _) = resume(state.session, super::idle_state());
     assert!(state.is_idle() && state.session.open_calls().is_empty());
 }

@@ -19,28 +19,32 @@ use std::io::{self, IsTerminal, Write};
 const MAX_COLUMNS: u16 = 80;
 
 /// Prints the summary that a headless dry run ends with.
-pub(crate) fn print_summary(wiring: &SessionBuilder, id: &SessionId, in_json: bool, out: &mut dyn Write) -> Result<()> {
-    let looked = load_rehearsal(&wiring.places, &wiring.folder, id)?;
-    match in_json {
-        true => print_json(&looked, "plan", out),
+pub(crate) fn print_summary(
+    session_builder: &SessionBuilder,
+    id: &SessionId,
+    as_json: bool,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let loaded = load_rehearsal(&session_builder.places, &session_builder.folder, id)?;
+    match as_json {
+        true => print_json(&loaded, "plan", out),
         false => {
             writeln!(out)?;
-            print_text(&looked, out)
+            print_text(&loaded, out)
         }
     }
 }
 
-pub(crate) fn print_json(looked: &LoadedRehearsal, kind: &str, out: &mut dyn Write) -> Result<()> {
-    let DryRunCounts { rehearsed, withheld, would_ask, ran, live_effects: outside, denied: refused, calls: _ } =
-        looked.tally;
+pub(crate) fn print_json(loaded: &LoadedRehearsal, kind: &str, out: &mut dyn Write) -> Result<()> {
+    let DryRunCounts { rehearsed, withheld, would_ask, ran, live_effects, denied, calls: _ } = loaded.counts;
     let mut object = json!({
-        "kind": kind, "session": looked.id.0, "dry_run": true, "title": looked.title,
-        "folder": looked.folder.to_string_lossy(), "rehearsed": rehearsed, "ran": ran,
-        "live_effects": outside, "outside": outside, "denied": refused, "refused": refused, "withheld": withheld, "would_have_asked": would_ask,
-        "apply": format!("aye rehearsal apply {}", looked.id),
+        "kind": kind, "session": loaded.id.0, "dry_run": true, "title": loaded.title,
+        "folder": loaded.folder.to_string_lossy(), "rehearsed": rehearsed, "ran": ran,
+        "live_effects": live_effects, "outside": live_effects, "denied": denied, "refused": denied, "withheld": withheld, "would_have_asked": would_ask,
+        "apply": format!("aye rehearsal apply {}", loaded.id),
     });
-    if let (Some(object), Value::Object(rest)) = (object.as_object_mut(), looked.staging.to_json()) {
-        object.extend(rest);
+    if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), loaded.summary.to_json()) {
+        object.extend(fields);
     }
     writeln!(out, "{}", print::escape_json(&object.to_string()))?;
     out.flush()?;
@@ -48,41 +52,41 @@ pub(crate) fn print_json(looked: &LoadedRehearsal, kind: &str, out: &mut dyn Wri
 }
 
 /// Prints the tree, every change in full, and every call with the first lines of its result.
-pub(crate) fn print_text(looked: &LoadedRehearsal, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn print_text(loaded: &LoadedRehearsal, out: &mut dyn Write) -> Result<()> {
     let columns = crossterm::terminal::size().map_or(MAX_COLUMNS, |(columns, _)| columns);
-    let terminal = io::stdout().is_terminal();
-    let width = usize::from(if terminal { columns.clamp(20, MAX_COLUMNS) } else { MAX_COLUMNS });
+    let is_terminal = io::stdout().is_terminal();
+    let width = usize::from(if is_terminal { columns.clamp(20, MAX_COLUMNS) } else { MAX_COLUMNS });
     let theme = Theme::without_colours();
-    let staging = &looked.staging;
-    writeln!(out, "{}", mark_dry_run(&clean_line(&looked.title), true))?;
-    writeln!(out, "{} · {}", looked.id, clean_line(&run_facts::shorten_home(&looked.folder)))?;
-    writeln!(out, "{}", looked.tally.describe_counts())?;
-    if looked.tally.would_ask > 0 {
-        writeln!(out, "would have asked: {}", looked.tally.would_ask)?;
+    let summary = &loaded.summary;
+    writeln!(out, "{}", mark_dry_run(&clean_line(&loaded.title), true))?;
+    writeln!(out, "{} · {}", loaded.id, clean_line(&run_facts::shorten_home(&loaded.folder)))?;
+    writeln!(out, "{}", loaded.counts.describe_counts())?;
+    if loaded.counts.would_ask > 0 {
+        writeln!(out, "would have asked: {}", loaded.counts.would_ask)?;
     }
-    if staging.is_empty() {
+    if summary.is_empty() {
         writeln!(out, "Nothing to apply.")?;
         return Ok(());
     }
-    writeln!(out, "{}", staging.describe_counts())?;
-    if !staging.changes.is_empty() {
+    writeln!(out, "{}", summary.describe_counts())?;
+    if !summary.changes.is_empty() {
         writeln!(out)?;
-        print_lines(&tree_lines(staging, width.saturating_sub(2), &theme), "  ", out)?;
+        print_lines(&tree_lines(summary, width.saturating_sub(2), &theme), "  ", out)?;
     }
-    for altered in &staging.changes {
+    for change in &summary.changes {
         writeln!(out)?;
-        print_lines(&change_lines(altered, width, &theme), "", out)?;
+        print_lines(&change_lines(change, width, &theme), "", out)?;
     }
-    print_outside(&staging.outside, width, &theme, out)?;
-    for played in &staging.calls {
+    print_outside(&summary.outside, width, &theme, out)?;
+    for step in &summary.calls {
         writeln!(out)?;
-        print_lines(&step_lines(played, false, width, &theme), "", out)?;
+        print_lines(&step_lines(step, false, width, &theme), "", out)?;
     }
-    let lines = staging.describe_prompts();
-    let prompts = staging.apply_calls(ApplyOptions::default()).len();
+    let lines = summary.describe_prompts();
+    let prompts = summary.apply_calls(ApplyOptions::default()).len();
     if !lines.is_empty() {
         let prompts = if prompts == 1 { "1 prompt".to_owned() } else { format!("{prompts} prompts") };
-        writeln!(out, "\nTo apply, {prompts}: aye rehearsal apply {}", looked.id)?;
+        writeln!(out, "\nTo apply, {prompts}: aye rehearsal apply {}", loaded.id)?;
         for line in lines {
             writeln!(out, "  {}", clean_line(&line))?;
         }
@@ -93,12 +97,12 @@ pub(crate) fn print_text(looked: &LoadedRehearsal, out: &mut dyn Write) -> Resul
 
 /// Prints every change outside the project in full, and the number of temporary files.
 fn print_outside(outside: &OutsideChanges, width: usize, theme: &Theme, out: &mut dyn Write) -> io::Result<()> {
-    for one in &outside.changes {
+    for change in &outside.changes {
         writeln!(out)?;
-        print_lines(&outside_change_lines(one, width, theme), "", out)?;
+        print_lines(&outside_change_lines(change, width, theme), "", out)?;
     }
-    if let Some(words) = outside.describe_temporary() {
-        writeln!(out, "\noutside the project\n{}", clean_line(&words))?;
+    if let Some(text) = outside.describe_temporary() {
+        writeln!(out, "\noutside the project\n{}", clean_line(&text))?;
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ impl Record<'_> {
         });
         let (is_intact, mismatch) = match self.verify() {
             Integrity::Intact => (Some(true), None),
-            Integrity::Broken(why) => (Some(false), Some(why)),
+            Integrity::Broken(reason) => (Some(false), Some(reason)),
             Integrity::Unknown => (None, None),
         };
         let edits = self.steps.iter().filter_map(|(_, entry)| match entry {
@@ -41,7 +41,7 @@ impl Record<'_> {
             outcome_json(self, time),
             json!({ "sha256": self.sha256(), "is_intact": is_intact, "mismatch": mismatch }),
             json!({ "holds": is_intact, "wrong": mismatch }),
-            json!({ "steps": self.steps.iter().map(|(at, entry)| step_json(entry, time(*at))).collect::<Vec<Value>>() }),
+            json!({ "steps": self.steps.iter().map(|(index, entry)| step_json(entry, time(*index))).collect::<Vec<Value>>() }),
             json!({ "sub_agent": self.sub_agent }),
         ];
         for part in parts {
@@ -53,9 +53,8 @@ impl Record<'_> {
     }
 }
 
-fn plan_json(planned: Option<&Entry>) -> Value {
-    let Some(Entry::Planned { summary, access, destroys, preconditions: basis, verdict, reason: why, .. }) = planned
-    else {
+fn plan_json(last_plan: Option<&Entry>) -> Value {
+    let Some(Entry::Planned { summary, access, destroys, preconditions, verdict, reason, .. }) = last_plan else {
         return json!({
             "summary": null, "access": null, "destroys": null, "policy_verdict": null, "verdict": null, "why": null,
             "files": [], "environment": [],
@@ -63,22 +62,23 @@ fn plan_json(planned: Option<&Entry>) -> Value {
     };
     json!({
         "summary": summary, "access": access, "destroys": destroys, "policy_verdict": verdict_name(verdict),
-        "verdict": verdict, "why": Some(why).filter(|why| !why.is_empty()), "files": basis.files,
-        "environment": basis.environment,
+        "verdict": verdict, "why": Some(reason).filter(|why| !why.is_empty()), "files": preconditions.files,
+        "environment": preconditions.environment,
     })
 }
 
 fn decision_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
-    let at = record.steps.iter().rev().find(|(_, entry)| record.last_decision() == Some(*entry)).map(|(at, _)| *at);
-    let (key, after) = key_press(record.decider());
+    let entry_index =
+        record.steps.iter().rev().find(|(_, entry)| record.last_decision() == Some(*entry)).map(|(index, _)| *index);
+    let (key, delay_ms) = key_press(record.decider());
     let mut decision = json!({
         "decision": null, "decided_by": record.decider_name(), "who": record.decider_name().map(old_decider_name),
-        "key": key, "after_ms": after, "message": null, "words": null, "grant": null, "decided_at": at.and_then(time),
+        "key": key, "after_ms": delay_ms, "message": null, "words": null, "grant": null, "decided_at": entry_index.and_then(time),
     });
     match record.last_decision() {
-        Some(Entry::Decided { decision: made, .. }) => {
-            decision["decision"] = decision_name(made).into();
-            match made {
+        Some(Entry::Decided { decision: last, .. }) => {
+            decision["decision"] = decision_name(last).into();
+            match last {
                 Decision::Deny(message) if !message.is_empty() => {
                     (decision["message"], decision["words"]) = (message.as_str().into(), message.as_str().into());
                 }
@@ -94,8 +94,8 @@ fn decision_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Va
 }
 
 fn outcome_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
-    let settled = record.steps.iter().find(|(_, entry)| matches!(entry, Entry::Settled { .. }));
-    match settled {
+    let settlement = record.steps.iter().find(|(_, entry)| matches!(entry, Entry::Settled { .. }));
+    match settlement {
         Some((at, Entry::Settled { outcome, took_ms, staged, .. })) => json!({
             "outcome": outcome_name(outcome), "result": outcome.text(), "took_ms": took_ms, "ended_at": time(*at),
             "origin": staged.as_ref().map(ResultOrigin::name), "simulation": staged.as_ref().map(ResultOrigin::to_json),
@@ -111,11 +111,11 @@ fn outcome_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Val
 /// Returns the JSON of a review.
 fn review_json(entry: &Entry) -> Value {
     let Entry::Reviewed {
-        reviewer: by,
-        earlier_verdict: before,
-        verdict: advice,
-        reason: why,
-        is_failed: failed,
+        reviewer: source,
+        earlier_verdict: earlier,
+        verdict: review_verdict,
+        reason,
+        is_failed,
         took_ms,
         usage,
         sha256,
@@ -124,13 +124,13 @@ fn review_json(entry: &Entry) -> Value {
     else {
         return Value::Null;
     };
-    let (reviewer, name) = match by {
+    let (reviewer, name) = match source {
         Reviewer::Hook(name) => ("hook", Some(name)),
         Reviewer::Model => ("model", None),
     };
     json!({
-        "reviewer": reviewer, "name": name, "earlier_verdict": verdict_name(before), "verdict": advice.as_str(),
-        "why": Some(why).filter(|why| !why.is_empty()), "is_failed": failed, "took_ms": took_ms, "usage": usage,
+        "reviewer": reviewer, "name": name, "earlier_verdict": verdict_name(earlier), "verdict": review_verdict.as_str(),
+        "why": Some(reason).filter(|why| !why.is_empty()), "is_failed": is_failed, "took_ms": took_ms, "usage": usage,
         "sha256": recorded_digest(sha256),
     })
 }
@@ -139,54 +139,54 @@ fn review_json(entry: &Entry) -> Value {
 fn old_review_json(entry: &Entry) -> Value {
     let Entry::Reviewed { reviewer, earlier_verdict, .. } = entry else { return Value::Null };
     let review = review_json(entry);
-    let who = match reviewer {
+    let old_name = match reviewer {
         Reviewer::Hook(_) => "hook",
         Reviewer::Model => "second_reader",
     };
     json!({
-        "who": who, "name": review["name"], "before": earlier_verdict, "verdict": review["verdict"],
+        "who": old_name, "name": review["name"], "before": earlier_verdict, "verdict": review["verdict"],
         "why": review["why"], "failed": review["is_failed"], "took_ms": review["took_ms"], "usage": review["usage"],
         "sha256": review["sha256"],
     })
 }
 
 /// Returns the JSON of one step: kind, time, source and digest.
-fn step_json(entry: &Entry, at: Option<u64>) -> Value {
+fn step_json(entry: &Entry, time_ms: Option<u64>) -> Value {
     match entry {
-        Entry::Planned { verdict, reason: why, sha256, .. } => json!({
-            "at": at, "kind": "verdict", "step": "judged", "policy_verdict": verdict_name(verdict), "verdict": verdict,
-            "why": why, "sha256": recorded_digest(sha256),
+        Entry::Planned { verdict, reason, sha256, .. } => json!({
+            "at": time_ms, "kind": "verdict", "step": "judged", "policy_verdict": verdict_name(verdict), "verdict": verdict,
+            "why": reason, "sha256": recorded_digest(sha256),
         }),
         Entry::Reviewed { .. } => {
             let mut step = review_json(entry);
-            if let (Some(step), Value::Object(old)) = (step.as_object_mut(), old_review_json(entry)) {
-                step.extend(old);
+            if let (Some(step), Value::Object(old_fields)) = (step.as_object_mut(), old_review_json(entry)) {
+                step.extend(old_fields);
             }
-            (step["at"], step["kind"], step["step"]) = (at.into(), "review".into(), "consulted".into());
+            (step["at"], step["kind"], step["step"]) = (time_ms.into(), "review".into(), "consulted".into());
             step
         }
         Entry::Asked { questions, sha256, .. } => json!({
-            "at": at, "kind": "question", "step": "asked", "questions": questions.list.len(), "sha256": recorded_digest(sha256),
+            "at": time_ms, "kind": "question", "step": "asked", "questions": questions.list.len(), "sha256": recorded_digest(sha256),
         }),
         Entry::Decided { decision, by, sha256, .. } => {
-            let (key, after) = key_press(Some(by));
+            let (key, delay_ms) = key_press(Some(by));
             json!({
-                "at": at, "kind": "decision", "step": "decided", "decision": decision_name(decision),
-                "decided_by": by.name(), "who": old_decider_name(by.name()), "key": key, "after_ms": after,
+                "at": time_ms, "kind": "decision", "step": "decided", "decision": decision_name(decision),
+                "decided_by": by.name(), "who": old_decider_name(by.name()), "key": key, "after_ms": delay_ms,
                 "sha256": recorded_digest(sha256),
             })
         }
         Entry::Answered { answer, by, sha256, .. } => {
-            let (key, after) = key_press(by.as_ref());
+            let (key, delay_ms) = key_press(by.as_ref());
             json!({
-                "at": at, "kind": "answer", "step": "answered", "decision": answer_name(answer),
+                "at": time_ms, "kind": "answer", "step": "answered", "decision": answer_name(answer),
                 "decided_by": by.as_ref().map(Decider::name),
-                "who": by.as_ref().map(|by| old_decider_name(by.name())), "key": key, "after_ms": after,
+                "who": by.as_ref().map(|by| old_decider_name(by.name())), "key": key, "after_ms": delay_ms,
                 "sha256": recorded_digest(sha256),
             })
         }
         Entry::Settled { outcome, took_ms, sha256, .. } => json!({
-            "at": at, "kind": "outcome", "step": "ended", "outcome": outcome_name(outcome), "took_ms": took_ms,
+            "at": time_ms, "kind": "outcome", "step": "ended", "outcome": outcome_name(outcome), "took_ms": took_ms,
             "sha256": recorded_digest(sha256),
         }),
         _ => Value::Null,
@@ -210,8 +210,8 @@ impl Record<'_> {
     /// Returns whether a hook determined the last verdict.
     fn is_decided_by_hook(&self, verdict: &str) -> bool {
         self.reviews().into_iter().any(|entry| match entry {
-            Entry::Reviewed { verdict: ReviewVerdict::Allow, earlier_verdict: before, .. } => {
-                verdict == "allow" && before == "ask"
+            Entry::Reviewed { verdict: ReviewVerdict::Allow, earlier_verdict: earlier, .. } => {
+                verdict == "allow" && earlier == "ask"
             }
             Entry::Reviewed { verdict: ReviewVerdict::Deny, .. } => verdict == "refuse",
             _ => false,

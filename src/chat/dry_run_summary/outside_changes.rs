@@ -27,11 +27,11 @@ pub struct OutsideChange {
 impl OutsideChange {
     /// Describes the change in a list.
     pub fn summarize(&self) -> String {
-        let own = self.change.summarize();
-        match (self.is_by_tool, own.is_empty()) {
-            (true, _) => own,
+        let summary = self.change.summarize();
+        match (self.is_by_tool, summary.is_empty()) {
+            (true, _) => summary,
             (false, true) => BY_COMMAND_NOTE.to_owned(),
-            (false, false) => format!("{own} · {BY_COMMAND_NOTE}"),
+            (false, false) => format!("{summary} · {BY_COMMAND_NOTE}"),
         }
     }
 }
@@ -49,20 +49,21 @@ impl OutsideChanges {
 
     /// Returns the calls that apply these changes, each with its own prompt.
     pub(super) fn apply_calls(&self) -> impl Iterator<Item = LiveCall> {
-        self.tool_changes().map(|one| LiveCall {
+        self.tool_changes().map(|outside_change| LiveCall {
             tool: APPLY_CHANGE.to_owned(),
-            arguments: json!({ "path": one.change.path.to_string_lossy() }),
+            arguments: json!({ "path": outside_change.change.path.to_string_lossy() }),
             changed_paths: Vec::new(),
         })
     }
 
     fn tool_changes(&self) -> impl Iterator<Item = &OutsideChange> {
-        self.changes.iter().filter(|one| one.is_by_tool)
+        self.changes.iter().filter(|outside_change| outside_change.is_by_tool)
     }
 
     /// Describes what applying would ask, one line per prompt.
     pub(super) fn describe_prompts(&self) -> impl Iterator<Item = String> {
-        self.tool_changes().map(|one| format!("outside the project: {}", one.change.path.display()))
+        self.tool_changes()
+            .map(|outside_change| format!("outside the project: {}", outside_change.change.path.display()))
     }
 
     /// Returns `2 changes outside the project`; `None` if there are none.
@@ -72,15 +73,15 @@ impl OutsideChanges {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        let change = |one: &OutsideChange| {
-            let mut object = one.change.to_json();
-            object["is_applied"] = json!(one.is_by_tool);
+        let change_json = |outside_change: &OutsideChange| {
+            let mut object = outside_change.change.to_json();
+            object["is_applied"] = json!(outside_change.is_by_tool);
             if let Some(object) = object.as_object_mut() {
                 object.remove("group");
             }
             object
         };
-        json!({ "changes": self.changes.iter().map(change).collect::<Vec<Value>>(), "temporary": self.temporary_files })
+        json!({ "changes": self.changes.iter().map(change_json).collect::<Vec<Value>>(), "temporary": self.temporary_files })
     }
 }
 
@@ -98,8 +99,8 @@ mod tests {
     use crate::chat::batch::Group;
     use crate::chat::{ApplyOptions, ChangeKind};
 
-    fn changed(path: &str, is_by_tool: bool) -> OutsideChange {
-        let altered = DryRunChange {
+    fn outside_change(path: &str, is_by_tool: bool) -> OutsideChange {
+        let change = DryRunChange {
             path: path.into(),
             kind: ChangeKind::Created,
             is_folder: false,
@@ -108,30 +109,30 @@ mod tests {
             has_conflict: false,
             group: Group::default(),
         };
-        OutsideChange { change: altered, is_by_tool }
+        OutsideChange { change, is_by_tool }
     }
 
     #[test]
     fn outside_changes_can_be_applied_only_if_a_file_tool_wrote_them() {
-        let changes = vec![changed("/a/tool", true), changed("/b/command", false)];
-        let staging = DryRunSummary::default().with_outside(OutsideChanges { changes, temporary_files: 3 });
-        assert!(!staging.is_empty());
+        let changes = vec![outside_change("/a/tool", true), outside_change("/b/command", false)];
+        let summary = DryRunSummary::default().with_outside(OutsideChanges { changes, temporary_files: 3 });
+        assert!(!summary.is_empty());
         assert!(
-            staging.describe_counts().ends_with(", 5 changes outside the project"),
+            summary.describe_counts().ends_with(", 5 changes outside the project"),
             "{}",
-            staging.describe_counts()
+            summary.describe_counts()
         );
         for hunks in [false, true] {
-            let offers = staging.apply_calls(ApplyOptions { hunks, ..ApplyOptions::default() });
-            let paths: Vec<&Value> = offers.iter().map(|offer| &offer.arguments["path"]).collect();
+            let calls = summary.apply_calls(ApplyOptions { hunks, ..ApplyOptions::default() });
+            let paths: Vec<&Value> = calls.iter().map(|call| &call.arguments["path"]).collect();
             assert_eq!(paths, [&json!("/a/tool")]);
         }
-        assert_eq!(staging.describe_prompts(), ["outside the project: /a/tool"]);
-        assert_eq!(staging.outside.changes[0].summarize(), "an empty file");
-        assert_eq!(staging.outside.changes[1].summarize(), format!("an empty file · {BY_COMMAND_NOTE}"));
-        let words = staging.outside.describe_temporary().unwrap();
-        assert_eq!(words, format!("3 temporary files in folders such as /tmp, {BY_COMMAND_NOTE}"));
-        let json = &staging.to_json()["outside_project"];
+        assert_eq!(summary.describe_prompts(), ["outside the project: /a/tool"]);
+        assert_eq!(summary.outside.changes[0].summarize(), "an empty file");
+        assert_eq!(summary.outside.changes[1].summarize(), format!("an empty file · {BY_COMMAND_NOTE}"));
+        let text = summary.outside.describe_temporary().unwrap();
+        assert_eq!(text, format!("3 temporary files in folders such as /tmp, {BY_COMMAND_NOTE}"));
+        let json = &summary.to_json()["outside_project"];
         assert_eq!((&json["temporary"], &json["changes"][1]["is_applied"]), (&json!(3), &json!(false)));
         assert!(DryRunSummary::default().is_empty() && OutsideChanges::default().describe_temporary().is_none());
     }

@@ -5,11 +5,11 @@ use crate::chat::{Edit, SessionId};
 
 const COMMANDS: ApplyOptions = ApplyOptions { hunks: false, ignored: false, commands: true };
 
-fn altered(path: &str, did: ChangeKind, folder: bool) -> DryRunChange {
+fn build_change(path: &str, kind: ChangeKind, is_folder: bool) -> DryRunChange {
     DryRunChange {
         path: path.into(),
-        kind: did,
-        is_folder: folder,
+        kind,
+        is_folder,
         diff: None,
         notes: vec![],
         has_conflict: false,
@@ -17,29 +17,30 @@ fn altered(path: &str, did: ChangeKind, folder: bool) -> DryRunChange {
     }
 }
 
-fn changed(path: &str, before: &str, after: &str) -> DryRunChange {
+fn build_edit(path: &str, before: &str, after: &str) -> DryRunChange {
     let edit = Edit { path: path.into(), before: Some(before.into()), after: after.into() };
-    DryRunChange { diff: Some(edit.diff()), ..altered(path, ChangeKind::Modified, false) }
+    DryRunChange { diff: Some(edit.diff()), ..build_change(path, ChangeKind::Modified, false) }
 }
 
 #[test]
 fn the_project_root_has_its_own_row() {
-    let rows = build_tree(&[altered(".", ChangeKind::Modified, true), altered("a", ChangeKind::Created, false)]);
-    let row = |at: usize| (rows[at].name.display().to_string(), rows[at].depth, rows[at].changes.clone());
+    let rows =
+        build_tree(&[build_change(".", ChangeKind::Modified, true), build_change("a", ChangeKind::Created, false)]);
+    let row = |index: usize| (rows[index].name.display().to_string(), rows[index].depth, rows[index].changes.clone());
     assert_eq!((row(0), row(1)), ((".".to_owned(), 0, 0..1), ("a".to_owned(), 0, 1..2)));
 }
 
 #[test]
 fn the_tree_lists_each_folder_once_with_the_range_of_its_changes() {
-    let all = [
-        altered("a.txt", ChangeKind::Deleted, false),
-        altered("new", ChangeKind::Created, true),
-        altered("new/x", ChangeKind::Created, false),
-        altered("src/deep/b", ChangeKind::Modified, false),
-        altered("src/deep/c", ChangeKind::Modified, false),
-        altered("src/z", ChangeKind::Created, false),
+    let changes = [
+        build_change("a.txt", ChangeKind::Deleted, false),
+        build_change("new", ChangeKind::Created, true),
+        build_change("new/x", ChangeKind::Created, false),
+        build_change("src/deep/b", ChangeKind::Modified, false),
+        build_change("src/deep/c", ChangeKind::Modified, false),
+        build_change("src/z", ChangeKind::Created, false),
     ];
-    let shape: Vec<String> = build_tree(&all)
+    let rows: Vec<String> = build_tree(&changes)
         .into_iter()
         .map(|row| {
             let slash = if row.is_folder { "/" } else { "" };
@@ -47,7 +48,7 @@ fn the_tree_lists_each_folder_once_with_the_range_of_its_changes() {
         })
         .collect();
     assert_eq!(
-        shape,
+        rows,
         [
             "−a.txt 0..1",
             "+new/ 1..3",
@@ -77,25 +78,29 @@ fn hunks_are_applied_after_deletions_and_groups_once() {
         changed_paths: vec!["made".into()],
         is_run_live: false,
     };
-    let other = RehearsedCall { command: None, tool: "write_file".into(), ..command.clone() };
-    let staging = DryRunSummary {
+    let other_call = RehearsedCall { command: None, tool: "write_file".into(), ..command.clone() };
+    let summary = DryRunSummary {
         changes: vec![
-            changed("a", &before, &after),
-            altered("new", ChangeKind::Created, true),
-            altered("new/x", ChangeKind::Created, false),
-            altered("old", ChangeKind::Deleted, true),
-            altered("old/y", ChangeKind::Deleted, false),
-            altered("z", ChangeKind::Deleted, false),
+            build_edit("a", &before, &after),
+            build_change("new", ChangeKind::Created, true),
+            build_change("new/x", ChangeKind::Created, false),
+            build_change("old", ChangeKind::Deleted, true),
+            build_change("old/y", ChangeKind::Deleted, false),
+            build_change("z", ChangeKind::Deleted, false),
         ],
-        calls: vec![other, command],
+        calls: vec![other_call, command],
         ..DryRunSummary::default()
     };
-    let shape = |hunks: bool| -> Vec<String> {
-        let words = |LiveCall { tool, arguments, .. }| format!("{tool} {arguments}");
-        staging.apply_calls(ApplyOptions { hunks, ignored: false, commands: true }).into_iter().map(words).collect()
+    let format_apply_calls = |hunks: bool| -> Vec<String> {
+        let format_call = |LiveCall { tool, arguments, .. }| format!("{tool} {arguments}");
+        summary
+            .apply_calls(ApplyOptions { hunks, ignored: false, commands: true })
+            .into_iter()
+            .map(format_call)
+            .collect()
     };
-    assert_eq!(shape(false), [r#"apply_group {"group":"source"}"#, r#"bash_exec {"command":"make"}"#]);
-    let hunks = shape(true);
+    assert_eq!(format_apply_calls(false), [r#"apply_group {"group":"source"}"#, r#"bash_exec {"command":"make"}"#]);
+    let hunks = format_apply_calls(true);
     assert_eq!(
         hunks,
         [
@@ -108,36 +113,36 @@ fn hunks_are_applied_after_deletions_and_groups_once() {
             r#"bash_exec {"command":"make"}"#,
         ]
     );
-    assert_eq!(staging.describe_counts(), "4 files changed, +2 −2, 2 folders, 1 command, 1 other call");
+    assert_eq!(summary.describe_counts(), "4 files changed, +2 −2, 2 folders, 1 command, 1 other call");
 }
 
 #[test]
 fn each_group_is_applied_once_ignored_files_on_request_and_repositories_one_by_one() {
-    let of = |path: &str, group| DryRunChange { group, ..altered(path, ChangeKind::Created, false) };
-    let mut staging = DryRunSummary {
+    let change_in_group = |path: &str, group| DryRunChange { group, ..build_change(path, ChangeKind::Created, false) };
+    let mut summary = DryRunSummary {
         changes: vec![
-            of(".git/HEAD", Group::Repository),
-            of(".git/config", Group::GitSettings),
-            of("a", Group::Source),
-            of("b", Group::Source),
-            of("sub/.git/HEAD", Group::Repository),
-            of("sub/.git/index", Group::Repository),
-            of("target/x", Group::Ignored),
+            change_in_group(".git/HEAD", Group::Repository),
+            change_in_group(".git/config", Group::GitSettings),
+            change_in_group("a", Group::Source),
+            change_in_group("b", Group::Source),
+            change_in_group("sub/.git/HEAD", Group::Repository),
+            change_in_group("sub/.git/index", Group::Repository),
+            change_in_group("target/x", Group::Ignored),
         ],
         ..DryRunSummary::default()
     };
-    let shape = |staging: &DryRunSummary, wanted| -> Vec<String> {
-        staging.apply_calls(wanted).into_iter().map(|call| call.arguments.to_string()).collect()
+    let format_arguments = |staging: &DryRunSummary, options| -> Vec<String> {
+        staging.apply_calls(options).into_iter().map(|call| call.arguments.to_string()).collect()
     };
     let repositories =
         [r#"{"group":"repository","repository":".git"}"#, r#"{"group":"repository","repository":"sub/.git"}"#];
-    let plain = shape(&staging, ApplyOptions::default());
-    assert_eq!(plain[..2], [r#"{"group":"source"}"#, r#"{"group":"git_settings"}"#]);
-    assert_eq!(plain[2..], repositories);
-    let ignored = shape(&staging, ApplyOptions { ignored: true, ..ApplyOptions::default() });
-    assert_eq!(ignored[..2], [r#"{"group":"source"}"#, r#"{"group":"ignored"}"#]);
+    let arguments = format_arguments(&summary, ApplyOptions::default());
+    assert_eq!(arguments[..2], [r#"{"group":"source"}"#, r#"{"group":"git_settings"}"#]);
+    assert_eq!(arguments[2..], repositories);
+    let arguments = format_arguments(&summary, ApplyOptions { ignored: true, ..ApplyOptions::default() });
+    assert_eq!(arguments[..2], [r#"{"group":"source"}"#, r#"{"group":"ignored"}"#]);
     assert_eq!(
-        staging.describe_prompts(),
+        summary.describe_prompts(),
         [
             "source changes: 2 paths",
             "ignored files: 1 path, skipped without --ignored",
@@ -145,34 +150,34 @@ fn each_group_is_applied_once_ignored_files_on_request_and_repositories_one_by_o
             "repository state: 3 paths",
         ]
     );
-    staging.changes.truncate(0);
-    assert_eq!((shape(&staging, ApplyOptions::default()), staging.describe_prompts()), (vec![], vec![]));
+    summary.changes.truncate(0);
+    assert_eq!((format_arguments(&summary, ApplyOptions::default()), summary.describe_prompts()), (vec![], vec![]));
 }
 
 #[test]
 fn a_command_runs_again_if_it_did_not_run_or_failed_without_the_network() {
-    let again = |network: Option<&str>, text: &str, staged: ResultOrigin| {
-        let mut entries = ran("a", "x", Outcome::Rehearsed(text.into()), Some(staged));
+    let run_again = |network: Option<&str>, text: &str, origin: ResultOrigin| {
+        let mut entries = command_entries("a", "x", Outcome::Rehearsed(text.into()), Some(origin));
         if let Entry::Planned { preview, .. } = &mut entries[1] {
             let network = network.map(Into::into);
             **preview = Preview::Command(CommandLine { command: "x".into(), network, ..CommandLine::default() });
         }
-        let staging = DryRunSummary::new(vec![], &entries);
-        (staging.calls[0].must_run_again(), staging.apply_calls(ApplyOptions::default()).len())
+        let summary = DryRunSummary::new(vec![], &entries);
+        (summary.calls[0].must_run_again(), summary.apply_calls(ApplyOptions::default()).len())
     };
-    assert_eq!(again(None, "exit 0", ResultOrigin::ran()), (false, 0));
-    assert_eq!(again(None, "exit 3", ResultOrigin::ran()), (false, 0), "live it fails as well");
-    assert_eq!(again(Some("crates"), "exit 0", ResultOrigin::ran()), (false, 0));
-    assert_eq!(again(Some("crates"), "exit 6", ResultOrigin::ran()), (true, 1));
-    assert_eq!(again(None, "exit 0", ResultOrigin::simulated(crate::chat::SimulationSource::Model)), (true, 1));
+    assert_eq!(run_again(None, "exit 0", ResultOrigin::ran()), (false, 0));
+    assert_eq!(run_again(None, "exit 3", ResultOrigin::ran()), (false, 0), "live it fails as well");
+    assert_eq!(run_again(Some("crates"), "exit 0", ResultOrigin::ran()), (false, 0));
+    assert_eq!(run_again(Some("crates"), "exit 6", ResultOrigin::ran()), (true, 1));
+    assert_eq!(run_again(None, "exit 0", ResultOrigin::simulated(crate::chat::SimulationSource::Model)), (true, 1));
 }
 
 #[test]
 fn parses_the_options_after_apply() {
-    let wanted = |hunks, ignored, commands| Some(ApplyOptions { hunks, ignored, commands });
-    assert_eq!(ApplyOptions::parse("apply"), wanted(false, false, false));
-    assert_eq!(ApplyOptions::parse("apply commands  ignored"), wanted(false, true, true));
-    assert_eq!(ApplyOptions::parse("apply hunks"), wanted(true, false, false));
+    let some_options = |hunks, ignored, commands| Some(ApplyOptions { hunks, ignored, commands });
+    assert_eq!(ApplyOptions::parse("apply"), some_options(false, false, false));
+    assert_eq!(ApplyOptions::parse("apply commands  ignored"), some_options(false, true, true));
+    assert_eq!(ApplyOptions::parse("apply hunks"), some_options(true, false, false));
     assert_eq!([ApplyOptions::parse("applyhunks"), ApplyOptions::parse("apply x"), ApplyOptions::parse("")], [None; 3]);
 }
 
@@ -180,18 +185,18 @@ fn parses_the_options_after_apply() {
 fn a_name_that_is_not_unicode_is_also_given_as_bytes() {
     use std::os::unix::ffi::OsStrExt;
     let name = std::ffi::OsStr::from_bytes(b"a\xff");
-    let json = DryRunChange { path: name.into(), ..altered("", ChangeKind::Created, false) }.to_json();
+    let json = DryRunChange { path: name.into(), ..build_change("", ChangeKind::Created, false) }.to_json();
     assert_eq!((json["path"].as_str(), json["path_bytes"].clone()), (Some("a\u{fffd}"), json!([97, 255])));
-    assert_eq!(altered("a", ChangeKind::Created, false).to_json().get("path_bytes"), None);
+    assert_eq!(build_change("a", ChangeKind::Created, false).to_json().get("path_bytes"), None);
 }
 
 #[test]
 fn a_call_that_would_have_asked_has_the_reason() {
     use crate::chat::{Access, Digest, ToolCall};
-    let of = |why: &str| {
+    let would_ask_and_origin = |reason: &str| {
         let line = CommandLine { command: "make".into(), ..CommandLine::default() };
         let call = ToolCall { id: "a".into(), name: "bash_exec".into(), arguments: "{}".into() };
-        let replied = Entry::from_calls(vec![call]);
+        let reply = Entry::from_calls(vec![call]);
         let planned = Entry::Planned {
             call: "a".into(),
             title: String::new(),
@@ -201,27 +206,31 @@ fn a_call_that_would_have_asked_has_the_reason() {
             destroys: None,
             preconditions: Box::default(),
             verdict: "rehearse".into(),
-            reason: why.into(),
+            reason: reason.into(),
             hooks_not_run: Vec::new(),
             sha256: Digest::default(),
         };
         let outcome = Outcome::Rehearsed("exit 0".into());
-        let staged = Some(ResultOrigin::ran());
-        let settled = Entry::Settled { call: "a".into(), outcome, took_ms: 1, sha256: Digest::default(), staged };
-        let staging = DryRunSummary::new(vec![], &[replied, planned, settled]);
-        (staging.calls[0].would_ask.clone(), staging.calls[0].origin.clone())
+        let origin = Some(ResultOrigin::ran());
+        let settled =
+            Entry::Settled { call: "a".into(), outcome, took_ms: 1, sha256: Digest::default(), staged: origin };
+        let summary = DryRunSummary::new(vec![], &[reply, planned, settled]);
+        (summary.calls[0].would_ask.clone(), summary.calls[0].origin.clone())
     };
     let text = "this is a dry run; live, you would have been asked: project code run by make";
     let expected = (Some("project code run by make".into()), Some(ResultOrigin::ran()));
-    assert_eq!(of(text), expected);
-    let older = "this is a dry run; for real you would have been asked, because project code run by make";
-    assert_eq!(of(older), expected, "as older versions wrote it");
-    assert_eq!(of("this is a dry run; for real it would have run, because the session is in full mode").0, None);
-    assert_eq!(of("this is a dry run").0, None);
+    assert_eq!(would_ask_and_origin(text), expected);
+    let older_text = "this is a dry run; for real you would have been asked, because project code run by make";
+    assert_eq!(would_ask_and_origin(older_text), expected, "as older versions wrote it");
+    assert_eq!(
+        would_ask_and_origin("this is a dry run; for real it would have run, because the session is in full mode").0,
+        None
+    );
+    assert_eq!(would_ask_and_origin("this is a dry run").0, None);
 }
 
 /// The entries of a command with this outcome.
-fn ran(id: &str, line: &str, outcome: Outcome, staged: Option<ResultOrigin>) -> [Entry; 3] {
+fn command_entries(id: &str, line: &str, outcome: Outcome, origin: Option<ResultOrigin>) -> [Entry; 3] {
     use crate::chat::{Access, Digest, ToolCall};
     let arguments = json!({ "command": line }).to_string();
     let call = ToolCall { id: id.into(), name: "bash_exec".into(), arguments };
@@ -239,52 +248,56 @@ fn ran(id: &str, line: &str, outcome: Outcome, staged: Option<ResultOrigin>) -> 
         hooks_not_run: Vec::new(),
         sha256: Digest::default(),
     };
-    let settled = Entry::Settled { call: id.into(), outcome, took_ms: 1, sha256: Digest::default(), staged };
+    let settled = Entry::Settled { call: id.into(), outcome, took_ms: 1, sha256: Digest::default(), staged: origin };
     [Entry::from_calls(vec![call]), planned, settled]
 }
 
 #[test]
 fn r30_a_command_that_ran_live_is_not_offered_again_unless_it_was_denied() {
-    let staged = || Some(ResultOrigin::Ran(vec!["made".into()]));
+    let origin = || Some(ResultOrigin::Ran(vec!["made".into()]));
     let entries: Vec<Entry> = ["touch made", "make", "make"]
         .into_iter()
         .zip(["a", "b", "c"])
-        .flat_map(|(line, id)| ran(id, line, Outcome::Rehearsed("exit 0".into()), staged()))
+        .flat_map(|(line, id)| command_entries(id, line, Outcome::Rehearsed("exit 0".into()), origin()))
         .collect();
-    let mut staging = DryRunSummary::new(vec![], &entries);
-    assert_eq!(staging.apply_calls(COMMANDS).len(), 3);
-    assert_eq!(staging.apply_calls(COMMANDS)[0].changed_paths, ["made"]);
-    assert!(staging.is_applied(&staging.calls[0]), "no row is left");
-    staging.changes = vec![altered("made", ChangeKind::Created, false)];
-    assert!(!staging.is_applied(&staging.calls[0]));
-    staging.changes.clear();
-    staging.changes = vec![altered("made/deep", ChangeKind::Created, false)];
-    assert!(!staging.is_applied(&staging.calls[0]), "a folder with an open change is not applied");
-    staging.changes.clear();
-    let mut copy = entries;
+    let mut summary = DryRunSummary::new(vec![], &entries);
+    assert_eq!(summary.apply_calls(COMMANDS).len(), 3);
+    assert_eq!(summary.apply_calls(COMMANDS)[0].changed_paths, ["made"]);
+    assert!(summary.is_applied(&summary.calls[0]), "no row is left");
+    summary.changes = vec![build_change("made", ChangeKind::Created, false)];
+    assert!(!summary.is_applied(&summary.calls[0]));
+    summary.changes.clear();
+    summary.changes = vec![build_change("made/deep", ChangeKind::Created, false)];
+    assert!(!summary.is_applied(&summary.calls[0]), "a folder with an open change is not applied");
+    summary.changes.clear();
+    let mut copy_entries = entries;
     // A live run from before the copy does not count.
-    copy.extend(ran("d", "make", Outcome::Done("exit 0".into()), None));
-    copy.push(Entry::DryRunChanged { dry_run: false, copied_from: SessionId("01DRY".into()) });
-    staging.mark_run_live(&copy);
-    assert_eq!(staging.apply_calls(COMMANDS).len(), 3);
-    copy.extend(ran("offered_1", "touch made", Outcome::Refused("no".into()), None));
-    copy.extend(ran("offered_2", "make", Outcome::Done("exit 0".into()), None));
-    staging.mark_run_live(&copy);
-    let left: Vec<String> = staging.apply_calls(COMMANDS).iter().map(|call| call.arguments.to_string()).collect();
-    assert_eq!(left, [r#"{"command":"touch made"}"#, r#"{"command":"make"}"#], "one of two is left");
-    assert_eq!(staging.to_json()["calls"][1]["done"], json!(true));
+    copy_entries.extend(command_entries("d", "make", Outcome::Done("exit 0".into()), None));
+    copy_entries.push(Entry::DryRunChanged { dry_run: false, copied_from: SessionId("01DRY".into()) });
+    summary.mark_run_live(&copy_entries);
+    assert_eq!(summary.apply_calls(COMMANDS).len(), 3);
+    copy_entries.extend(command_entries("offered_1", "touch made", Outcome::Refused("no".into()), None));
+    copy_entries.extend(command_entries("offered_2", "make", Outcome::Done("exit 0".into()), None));
+    summary.mark_run_live(&copy_entries);
+    let remaining: Vec<String> = summary.apply_calls(COMMANDS).iter().map(|call| call.arguments.to_string()).collect();
+    assert_eq!(remaining, [r#"{"command":"touch made"}"#, r#"{"command":"make"}"#], "one of two is left");
+    assert_eq!(summary.to_json()["calls"][1]["done"], json!(true));
     // Another copy ran the other one.
-    staging.mark_run_live(&copy);
-    assert_eq!(staging.apply_calls(COMMANDS).len(), 1);
+    summary.mark_run_live(&copy_entries);
+    assert_eq!(summary.apply_calls(COMMANDS).len(), 1);
 }
 
 #[test]
 fn a_failed_command_is_recognised_by_its_last_line_if_it_ran() {
-    let of = |text: &str, staged: ResultOrigin| {
-        let entries = ran("a", "x", Outcome::Rehearsed(text.into()), Some(staged));
+    let failure_status = |text: &str, origin: ResultOrigin| {
+        let entries = command_entries("a", "x", Outcome::Rehearsed(text.into()), Some(origin));
         DryRunSummary::new(vec![], &entries).calls[0].failure_status().map(str::to_owned)
     };
-    assert_eq!(of("out\nexit 3", ResultOrigin::ran()).as_deref(), Some("exit 3"));
-    assert_eq!(of("exit 0", ResultOrigin::ran()), None);
-    assert_eq!(of("exit 3", ResultOrigin::simulated(crate::chat::SimulationSource::Model)), None, "it did not run");
+    assert_eq!(failure_status("out\nexit 3", ResultOrigin::ran()).as_deref(), Some("exit 3"));
+    assert_eq!(failure_status("exit 0", ResultOrigin::ran()), None);
+    assert_eq!(
+        failure_status("exit 3", ResultOrigin::simulated(crate::chat::SimulationSource::Model)),
+        None,
+        "it did not run"
+    );
 }

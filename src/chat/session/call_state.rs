@@ -47,7 +47,7 @@ pub struct LoggedPlan {
 impl CallState {
     /// Returns whether the call is a command, whose output was written for a terminal.
     pub fn is_command(&self) -> bool {
-        matches!(self.plan.as_ref().map(|shown| &shown.preview), Some(Preview::Command(_)))
+        matches!(self.plan.as_ref().map(|plan| &plan.preview), Some(Preview::Command(_)))
     }
 
     /// Returns the notice for the model that the user changed the arguments of this call.

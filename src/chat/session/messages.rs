@@ -25,8 +25,8 @@ impl Session {
     pub(super) fn reset_would_ask(&mut self) {
         self.would_ask_count = 0;
         for call in self.calls.values_mut() {
-            if let Some(shown) = &mut call.plan {
-                shown.asks_live = false;
+            if let Some(plan) = &mut call.plan {
+                plan.asks_live = false;
             }
         }
     }
@@ -42,22 +42,24 @@ impl Session {
 
     /// Appends the session's messages to these. Outcomes before the entry `before` that have more than `most` bytes are
     /// truncated in the middle.
-    pub fn append_messages(&self, messages: &mut Vec<Message>, before: usize, most: usize) {
-        let from = self.first_sent_entry();
+    pub fn append_messages(&self, messages: &mut Vec<Message>, truncate_before: usize, max_bytes: usize) {
+        let first_entry = self.first_sent_entry();
         // About two of three entries become messages.
-        messages.reserve((self.entries.len() - from) * 2 / 3 + 2);
-        if let Some(Entry::Compacted { summary, pinned, .. }) = self.summary_index.and_then(|at| self.entries.get(at)) {
+        messages.reserve((self.entries.len() - first_entry) * 2 / 3 + 2);
+        if let Some(Entry::Compacted { summary, pinned, .. }) =
+            self.summary_index.and_then(|index| self.entries.get(index))
+        {
             messages.push(Message::User(summary::format_summary(summary, pinned)));
         }
-        let mut open = OpenCalls::default();
-        for (index, entry) in self.entries.iter().enumerate().skip(from) {
+        let mut open_calls = OpenCalls::default();
+        for (index, entry) in self.entries.iter().enumerate().skip(first_entry) {
             match entry {
-                Entry::UserMessage { text } if open.is_settled() => {
+                Entry::UserMessage { text } if open_calls.is_settled() => {
                     append_user_message(messages, text, self.summary_index.is_some())
                 }
-                Entry::UserMessage { text } => open.user_messages.push(Message::User(text.clone())),
+                Entry::UserMessage { text } => open_calls.user_messages.push(Message::User(text.clone())),
                 Entry::Replied { text, calls, incomplete, echo, .. } => {
-                    open.append_results(messages);
+                    open_calls.append_results(messages);
                     if text.is_empty() && calls.is_empty() {
                         continue;
                     }
@@ -65,17 +67,17 @@ impl Session {
                         Some(_) => format!("{text}\n[the reply was cut short here]"),
                         None => text.clone(),
                     };
-                    open.results = calls.iter().map(|call| (call.id.clone(), None)).collect();
+                    open_calls.results = calls.iter().map(|call| (call.id.clone(), None)).collect();
                     messages.push(Message::Model { text, calls: calls.clone(), echo: echo.clone() });
                 }
                 Entry::Settled { call, outcome, .. } => {
-                    let Some(result) = open.result_slot(call) else { continue };
-                    let most = if index < before { most } else { usize::MAX };
-                    let text =
-                        truncation::truncate_middle(&escape_sequences::strip_colors(outcome.text()), most).into_owned();
+                    let Some(result) = open_calls.result_slot(call) else { continue };
+                    let limit = if index < truncate_before { max_bytes } else { usize::MAX };
+                    let text = truncation::truncate_middle(&escape_sequences::strip_colors(outcome.text()), limit)
+                        .into_owned();
                     *result = Some(self.result_text(call, &text));
-                    if open.is_settled() {
-                        open.append_results(messages);
+                    if open_calls.is_settled() {
+                        open_calls.append_results(messages);
                     }
                 }
                 Entry::Ended { ending: Ending::Finished | Ending::Interrupted | Ending::Failed(_) }
@@ -93,7 +95,7 @@ impl Session {
                 | Entry::DryRunChanged { .. } => {}
             }
         }
-        open.append_results(messages);
+        open_calls.append_results(messages);
     }
 
     /// Returns the entry with a readable tool result, as both the user and the model read it: the last state of each
@@ -108,32 +110,32 @@ impl Session {
                 let outcome = outcome.map_text(|text| match readable(&text) {
                     // Marks are longer than the characters they replace: binary output must not fill the context
                     // window.
-                    marked if marked.len() > text.len().max(MAX_MARKED_BYTES) => {
-                        let short = truncation::truncate_middle(&marked, text.len().max(MAX_MARKED_BYTES));
-                        readable(&short).into_owned()
+                    readable_text if readable_text.len() > text.len().max(MAX_MARKED_BYTES) => {
+                        let truncated = truncation::truncate_middle(&readable_text, text.len().max(MAX_MARKED_BYTES));
+                        readable(&truncated).into_owned()
                     }
-                    marked => marked.into_owned(),
+                    readable_text => readable_text.into_owned(),
                 });
                 Entry::Settled { call, outcome, took_ms, sha256, staged }
             }
             Entry::SubAgent { call, entry } => Entry::SubAgent { call, entry: Box::new(self.make_readable(*entry)) },
-            other => other,
+            entry => entry,
         }
     }
 
     /// Returns the result for the model, after a notice if the user changed the call.
     fn result_text(&self, call: &CallId, outcome: &str) -> String {
-        let edited = self.call(call).and_then(CallState::edit_notice).unwrap_or_default();
-        format!("{edited}{outcome}")
+        let edit_notice = self.call(call).and_then(CallState::edit_notice).unwrap_or_default();
+        format!("{edit_notice}{outcome}")
     }
 }
 
 /// Appends a user message, or extends the message of a summary: some providers reject two user messages in a row.
-fn append_user_message(messages: &mut Vec<Message>, text: &str, summarised: bool) {
+fn append_user_message(messages: &mut Vec<Message>, text: &str, has_summary: bool) {
     match messages.as_mut_slice() {
-        [.., Message::User(told)] if summarised && told.ends_with(summary::SUMMARY_END) => {
-            told.push_str("\n\n");
-            told.push_str(text);
+        [.., Message::User(previous)] if has_summary && previous.ends_with(summary::SUMMARY_END) => {
+            previous.push_str("\n\n");
+            previous.push_str(text);
         }
         _ => messages.push(Message::User(text.to_owned())),
     }
@@ -155,8 +157,8 @@ impl OpenCalls {
 
     /// Returns the slot for the result of this call, if it is open and empty.
     fn result_slot(&mut self, call: &CallId) -> Option<&mut Option<String>> {
-        let open = self.results.iter_mut().find(|(open, result)| open == call && result.is_none());
-        open.map(|(_, result)| result)
+        let slot = self.results.iter_mut().find(|(id, result)| id == call && result.is_none());
+        slot.map(|(_, result)| result)
     }
 
     /// Appends the results in the order of the calls. A call without one gets a result that says so, which keeps the

@@ -6,11 +6,11 @@ use crate::chat::{CallId, Digest, Entry};
 impl Session {
     /// Applies an entry of a sub-agent. Its usage, grants and calls count for the whole session; its messages stay in
     /// its own conversation.
-    pub(super) fn apply_sub_agent_entry(&mut self, index: usize, above: &CallId, entry: &Entry) {
-        self.sub_agents.entry(above.clone()).or_default().push(index);
+    pub(super) fn apply_sub_agent_entry(&mut self, index: usize, parent_call: &CallId, entry: &Entry) {
+        self.sub_agents.entry(parent_call.clone()).or_default().push(index);
         match entry {
             Entry::Replied { calls, usage, .. } => {
-                self.add_calls(calls, Some(above));
+                self.add_calls(calls, Some(parent_call));
                 self.usage += usage.unwrap_or_default();
             }
             Entry::Compacted { usage, .. } | Entry::Titled { usage, .. } | Entry::Reviewed { usage, .. } => {
@@ -37,26 +37,26 @@ impl Session {
 
     /// Returns the entries of this call's sub-agent, oldest first, each with its index in the session.
     pub fn sub_agent_entries(&self, call: &CallId) -> impl Iterator<Item = (usize, &Entry)> {
-        let entries = |index: &usize| match self.entries.get(*index) {
+        let sub_agent_entry = |index: &usize| match self.entries.get(*index) {
             Some(Entry::SubAgent { entry, .. }) => Some((*index, &**entry)),
             Some(_) | None => None,
         };
-        self.sub_agents.get(call).into_iter().flatten().filter_map(entries)
+        self.sub_agents.get(call).into_iter().flatten().filter_map(sub_agent_entry)
     }
 
     /// Returns the digest of the call's last plan, on which it was allowed to start.
     pub fn last_plan_digest(&self, call: &CallId) -> Digest {
-        let planned = |entry: &Entry| match entry {
-            Entry::Planned { call: of, sha256, .. } if of == call => Some(sha256.clone()),
+        let plan_digest = |entry: &Entry| match entry {
+            Entry::Planned { call: planned_call, sha256, .. } if planned_call == call => Some(sha256.clone()),
             _ => None,
         };
-        self.entries.iter().rev().find_map(planned).unwrap_or_default()
+        self.entries.iter().rev().find_map(plan_digest).unwrap_or_default()
     }
 
     /// Returns the name of the sub-agent that this call started or belongs to; `None` for any other call of the turn.
     pub fn sub_agent_name(&self, call: &CallId) -> Option<&str> {
-        let above = self.call(call).and_then(|call| call.parent_call.as_ref()).unwrap_or(call);
-        let shown = || self.call(above).and_then(|call| call.plan.as_ref());
-        self.has_sub_agent(above).then(|| shown().map_or("", |shown| shown.summary.as_str()))
+        let parent_call = self.call(call).and_then(|call| call.parent_call.as_ref()).unwrap_or(call);
+        let plan = || self.call(parent_call).and_then(|call| call.plan.as_ref());
+        self.has_sub_agent(parent_call).then(|| plan().map_or("", |plan| plan.summary.as_str()))
     }
 }

@@ -24,9 +24,12 @@ fn the_tree_is_consistent() {
 
 #[test]
 fn every_command_has_a_page_with_only_its_options() {
-    let all = usage_page(&["--help"]);
-    assert!(all.contains("Commands:") && all.contains("--print") && all.contains("Topics"), "{all}");
-    assert!(!all.contains("--hunks") && !all.contains("--all"), "{all}");
+    let overview = usage_page(&["--help"]);
+    assert!(
+        overview.contains("Commands:") && overview.contains("--print") && overview.contains("Topics"),
+        "{overview}"
+    );
+    assert!(!overview.contains("--hunks") && !overview.contains("--all"), "{overview}");
     let tree = Cli::command();
     for command in tree.get_subcommands() {
         for verb in std::iter::once(None).chain(command.get_subcommands().map(Some)) {
@@ -36,8 +39,8 @@ fn every_command_has_a_page_with_only_its_options() {
             assert!(page.contains(&format!("Usage: aye {}", path.join(" "))), "{page}");
             assert!(path == ["doctor"] || !page.contains("--theme"), "{page}");
             for option in verb.unwrap_or(command).get_arguments().filter(|option| !option.is_hide_set()) {
-                let about = option.get_help().map(ToString::to_string).unwrap_or_default();
-                assert!(page.contains(&about), "{about}: {page}");
+                let description = option.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(page.contains(&description), "{description}: {page}");
             }
         }
     }

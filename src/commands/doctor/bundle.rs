@@ -35,42 +35,42 @@ const EXCLUDED: &str = "any text of sessions, file contents, commands and answer
     parameters, commands and proxies. ~ is your home; … and [redacted] mark removed text.";
 
 /// Returns the file to write: the named one, or a new one in the named folder.
-pub(super) fn target_file(named: &Path) -> Result<PathBuf> {
-    let file = match named.is_dir() {
+pub(super) fn target_file(target: &Path) -> Result<PathBuf> {
+    let file = match target.is_dir() {
         true => {
             let name = jiff::Timestamp::now().strftime("aye-doctor-%Y%m%d-%H%M%S.txt").to_string();
-            if named == Path::new(".") { PathBuf::from(name) } else { named.join(name) }
+            if target == Path::new(".") { PathBuf::from(name) } else { target.join(name) }
         }
-        false => named.to_owned(),
+        false => target.to_owned(),
     };
     export_file::check_target(&file, false, "it was not changed. Name another file with --bundle FILE")?;
     Ok(file)
 }
 
 /// Writes the file, and prints what it contains.
-pub(super) async fn write_bundle(arguments: &Doctor, file: &Path, seen: Report) -> Result<ExitCode> {
-    let Report { found, redacted, environment: there } = seen;
+pub(super) async fn write_bundle(arguments: &Doctor, file: &Path, report: Report) -> Result<ExitCode> {
+    let Report { findings, redaction, environment: loaded } = report;
     let mut sections = vec![
-        ("Findings of aye doctor", finding::format_findings(&found, &redacted, finding::MAX_COLUMNS)),
+        ("Findings of aye doctor", finding::format_findings(&findings, &redaction, finding::MAX_COLUMNS)),
         ("Build and environment", environment::environment_lines()),
     ];
-    if let Some((settings, places)) = there {
+    if let Some((settings, places)) = loaded {
         sections.push(("Effective settings", settings_check::effective_settings(&settings)));
-        let of_journal = places.clone();
-        sections.push(("Last notes of the journal", collect_with_limit(move || journal_lines(&of_journal)).await));
-        let (named, at) = (arguments.resume.clone(), arguments.place.folder.clone());
-        let last = move || session_lines(&places, named.as_deref(), at.as_deref());
-        sections.push(("Outline of the last session", collect_with_limit(last).await));
+        let journal_places = places.clone();
+        sections.push(("Last notes of the journal", collect_with_limit(move || journal_lines(&journal_places)).await));
+        let (session_name, folder) = (arguments.resume.clone(), arguments.place.folder.clone());
+        let outline = move || session_lines(&places, session_name.as_deref(), folder.as_deref());
+        sections.push(("Outline of the last session", collect_with_limit(outline).await));
     }
-    let text = format_report(&sections, &redacted);
+    let text = format_report(&sections, &redaction);
     export_file::write_file(file, &text, false)?;
     let mut out = std::io::stdout().lock();
     let kb = text.len().div_ceil(1024);
-    let shown = redacted.redact_line(&std::path::absolute(file)?.display().to_string());
-    writeln!(out, "Wrote {shown}: {kb} KB of plain text, readable only by you.")?;
+    let shown_path = redaction.redact_line(&std::path::absolute(file)?.display().to_string());
+    writeln!(out, "Wrote {shown_path}: {kb} KB of plain text, readable only by you.")?;
     writeln!(out, "Nothing was sent. Review the file before you send it.\n")?;
-    for (words, of) in [("Contains: ", CONTENTS), ("Does not contain: ", EXCLUDED)] {
-        writeln!(out, "{}", wrap_text(&format!("{words}{of}")))?;
+    for (label, content) in [("Contains: ", CONTENTS), ("Does not contain: ", EXCLUDED)] {
+        writeln!(out, "{}", wrap_text(&format!("{label}{content}")))?;
     }
     writeln!(out, "To share a session's text too, use aye sessions export, which redacts known forms of secrets.")?;
     out.flush()?;
@@ -78,8 +78,8 @@ pub(super) async fn write_bundle(arguments: &Doctor, file: &Path, seen: Report) 
 }
 
 /// Collects lines that may take long, or returns why there are none.
-async fn collect_with_limit(look: impl FnOnce() -> Vec<String> + Send + 'static) -> Vec<String> {
-    match tokio::time::timeout(TIME_LIMIT * 4, tokio::task::spawn_blocking(look)).await {
+async fn collect_with_limit(collect: impl FnOnce() -> Vec<String> + Send + 'static) -> Vec<String> {
+    match tokio::time::timeout(TIME_LIMIT * 4, tokio::task::spawn_blocking(collect)).await {
         Ok(Ok(lines)) => lines,
         Ok(Err(_)) => vec!["internal error; please report this bug".to_owned()],
         Err(_) => vec![format!("no answer within {:.0} s", (TIME_LIMIT * 4).as_secs_f32())],
@@ -87,12 +87,12 @@ async fn collect_with_limit(look: impl FnOnce() -> Vec<String> + Send + 'static)
 }
 
 /// Formats the whole report, with secrets removed.
-fn format_report(sections: &[(&str, Vec<String>)], redacted: &Redaction) -> String {
+fn format_report(sections: &[(&str, Vec<String>)], redaction: &Redaction) -> String {
     let mut text = String::new();
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC");
     let _ = writeln!(text, "aye doctor --bundle, {now}\n");
-    for (words, of) in [("Contains: ", CONTENTS), ("Does not contain: ", EXCLUDED)] {
-        let _ = writeln!(text, "{}", wrap_text(&format!("{words}{of}")));
+    for (label, content) in [("Contains: ", CONTENTS), ("Does not contain: ", EXCLUDED)] {
+        let _ = writeln!(text, "{}", wrap_text(&format!("{label}{content}")));
     }
     for (title, lines) in sections {
         let _ = writeln!(text, "\n== {title}\n");
@@ -101,11 +101,11 @@ fn format_report(sections: &[(&str, Vec<String>)], redacted: &Redaction) -> Stri
             let _ = writeln!(text, "{}", clean_line(line));
         }
     }
-    redacted.redact_text(&text)
+    redaction.redact_text(&text)
 }
 
-fn wrap_text(words: &str) -> String {
-    let lines = wrap::wrap_plain(words, ratatui::style::Style::new(), finding::MAX_COLUMNS.into());
+fn wrap_text(text: &str) -> String {
+    let lines = wrap::wrap_plain(text, ratatui::style::Style::new(), finding::MAX_COLUMNS.into());
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
@@ -120,31 +120,33 @@ fn journal_lines(places: &Places) -> Vec<String> {
     let mut lines = Vec::new();
     for part in parts {
         lines.push(format!("-- {}", part.name));
-        if part.before > 0 {
-            lines.push(format!("({} earlier notes omitted)", part.before));
+        if part.omitted_count > 0 {
+            lines.push(format!("({} earlier notes omitted)", part.omitted_count));
         }
         lines.extend(part.notes);
-        if part.kept_back > 0 {
-            lines.push(format!("({} lines of content omitted)", part.kept_back));
+        if part.other_count > 0 {
+            lines.push(format!("({} lines of content omitted)", part.other_count));
         }
     }
     lines
 }
 
 /// Outlines the named session, the newest of this folder, or the newest of all.
-fn session_lines(places: &Places, named: Option<&str>, at: Option<&Path>) -> Vec<String> {
+fn session_lines(places: &Places, session_name: Option<&str>, folder: Option<&Path>) -> Vec<String> {
     let sessions = Sessions::new(places.sessions());
     let listed = match sessions.list_all() {
         Ok(listed) if listed.is_empty() => return vec!["none".to_owned()],
         Ok(listed) => listed,
         Err(error) => return vec![format!("cannot list them: {error}")],
     };
-    let id: Result<SessionId, _> = match named.filter(|name| !name.is_empty()) {
+    let id: Result<SessionId, _> = match session_name.filter(|name| !name.is_empty()) {
         Some(name) => sessions.find_id(name).map_err(UsageError::from_error),
         None => {
-            let here =
-                resolve_folder(at).ok().and_then(|folder| sessions.find_latest(&folder).ok()).map(|latest| latest.id);
-            Ok(here.unwrap_or_else(|| listed[0].id.clone()))
+            let folder_latest = resolve_folder(folder)
+                .ok()
+                .and_then(|folder| sessions.find_latest(&folder).ok())
+                .map(|latest| latest.id);
+            Ok(folder_latest.unwrap_or_else(|| listed[0].id.clone()))
         }
     };
     let id = match id {
@@ -152,8 +154,8 @@ fn session_lines(places: &Places, named: Option<&str>, at: Option<&Path>) -> Vec
         Err(error) => return vec![error.to_string()],
     };
     let bytes = listed.iter().find(|listed| listed.id == id).map_or(0, |listed| listed.bytes);
-    let open = if sessions.open_elsewhere().contains(&id) { " · open in another aye" } else { "" };
-    let mut lines = vec![format!("{id} · {bytes} bytes{open}")];
+    let open_label = if sessions.open_elsewhere().contains(&id) { " · open in another aye" } else { "" };
+    let mut lines = vec![format!("{id} · {bytes} bytes{open_label}")];
     if bytes > MAX_SESSION_BYTES {
         lines.push("it is too long to outline".to_owned());
         return lines;
@@ -161,7 +163,7 @@ fn session_lines(places: &Places, named: Option<&str>, at: Option<&Path>) -> Vec
     let specs = Toolbox::with_builtin_tools(crate::tools::toolbox::ToolSettings::default()).tool_specs();
     let tools: Vec<String> = specs.into_iter().map(|spec| spec.name).collect();
     match sessions.read(&id) {
-        Ok(read) => lines.extend(session_outline::outline_lines(&read, &tools)),
+        Ok(stored) => lines.extend(session_outline::outline_lines(&stored, &tools)),
         Err(error) => lines.push(error.to_string()),
     }
     lines

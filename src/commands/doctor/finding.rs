@@ -56,16 +56,16 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    pub(super) fn ok(area: &'static str, words: impl Into<String>) -> Self {
-        Self { area, state: Severity::Ok, text: words.into(), advice: None }
+    pub(super) fn ok(area: &'static str, text: impl Into<String>) -> Self {
+        Self { area, state: Severity::Ok, text: text.into(), advice: None }
     }
 
-    pub(super) fn note(area: &'static str, words: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { area, state: Severity::Note, text: words.into(), advice: Some(advice.into()) }
+    pub(super) fn note(area: &'static str, text: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { area, state: Severity::Note, text: text.into(), advice: Some(advice.into()) }
     }
 
-    pub(super) fn problem(area: &'static str, words: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { area, state: Severity::Problem, text: words.into(), advice: Some(advice.into()) }
+    pub(super) fn problem(area: &'static str, text: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { area, state: Severity::Problem, text: text.into(), advice: Some(advice.into()) }
     }
 }
 
@@ -81,8 +81,8 @@ impl Redaction {
     pub(super) fn new(config: &Config, credentials: &Credentials) -> Self {
         let mut secrets: Vec<String> = credentials.keys().map(|key| key.expose().to_owned()).collect();
         for profile in config.profiles.values() {
-            let named = profile.key_env.as_ref().and_then(|name| std::env::var(name).ok());
-            secrets.extend(named.map(|key| key.trim().to_owned()));
+            let env_key = profile.key_env.as_ref().and_then(|name| std::env::var(name).ok());
+            secrets.extend(env_key.map(|key| key.trim().to_owned()));
             secrets.extend(profile.headers.values().chain(profile.query.values()).cloned());
             secrets.extend(profile.proxy.clone().filter(|proxy| proxy != "none"));
         }
@@ -116,22 +116,22 @@ impl Redaction {
 }
 
 /// Prints all findings, one per line or as JSON lines. The exit code tells whether there are problems.
-pub(super) fn print_findings(as_json: bool, found: &[Finding], redacted: &Redaction) -> Result<ExitCode> {
-    let written = if as_json { print_json(found, redacted) } else { print_text(found, redacted) };
-    match written {
+pub(super) fn print_findings(as_json: bool, findings: &[Finding], redaction: &Redaction) -> Result<ExitCode> {
+    let result = if as_json { print_json(findings, redaction) } else { print_text(findings, redaction) };
+    match result {
         // The reader of the pipe has closed it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        written => written?,
+        result => result?,
     }
-    let wrong = found.iter().any(|finding| finding.state == Severity::Problem);
-    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let has_problem = findings.iter().any(|finding| finding.state == Severity::Problem);
+    Ok(if has_problem { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn print_json(found: &[Finding], redacted: &Redaction) -> io::Result<()> {
+fn print_json(findings: &[Finding], redaction: &Redaction) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    for Finding { area, state, text: words, advice } in found {
-        let advice = advice.as_ref().map(|advice| redacted.redact_line(advice));
-        let message = redacted.redact_line(words);
+    for Finding { area, state, text, advice } in findings {
+        let advice = advice.as_ref().map(|advice| redaction.redact_line(advice));
+        let message = redaction.redact_line(text);
         let object = json!({
             "area": area, "severity": state.name(), "message": message, "advice": advice,
             // The names of version 0.1, kept for one release.
@@ -142,47 +142,47 @@ fn print_json(found: &[Finding], redacted: &Redaction) -> io::Result<()> {
     out.flush()
 }
 
-fn print_text(found: &[Finding], redacted: &Redaction) -> io::Result<()> {
+fn print_text(findings: &[Finding], redaction: &Redaction) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let columns = crossterm::terminal::size().map_or(MAX_COLUMNS, |(columns, _)| columns);
     let columns = if out.is_terminal() { columns.clamp(40, MAX_COLUMNS) } else { MAX_COLUMNS };
-    for line in format_findings(found, redacted, columns) {
+    for line in format_findings(findings, redaction, columns) {
         writeln!(out, "{line}")?;
     }
     out.flush()
 }
 
 /// Formats all findings and a summary, wrapped to this width.
-pub(super) fn format_findings(found: &[Finding], redacted: &Redaction, columns: u16) -> Vec<String> {
+pub(super) fn format_findings(findings: &[Finding], redaction: &Redaction, columns: u16) -> Vec<String> {
     let mut out = Vec::new();
-    let room = usize::from(columns) - INDENT;
-    for Finding { area, state, text: words, advice } in found {
+    let text_columns = usize::from(columns) - INDENT;
+    for Finding { area, state, text, advice } in findings {
         let mark = match state {
             Severity::Ok => "ok",
             Severity::Note => "--",
             Severity::Problem => "!!",
         };
-        let lines = wrap::wrap_plain(&redacted.redact_line(words), Style::new(), room);
+        let lines = wrap::wrap_plain(&redaction.redact_line(text), Style::new(), text_columns);
         for (row, line) in lines.iter().enumerate() {
             let (mark, area) = if row == 0 { (mark, *area) } else { ("", "") };
             out.push(format!(" {mark:2}  {area:11} {line}"));
         }
         for (row, line) in advice
             .iter()
-            .flat_map(|advice| wrap::wrap_plain(&redacted.redact_line(advice), Style::new(), room - 3))
+            .flat_map(|advice| wrap::wrap_plain(&redaction.redact_line(advice), Style::new(), text_columns - 3))
             .enumerate()
         {
             let arrow = if row == 0 { "->" } else { "  " };
             out.push(format!("{:INDENT$}{arrow} {line}", ""));
         }
     }
-    let count = |state| found.iter().filter(|finding| finding.state == state).count();
+    let count = |state| findings.iter().filter(|finding| finding.state == state).count();
     out.push(String::new());
     out.push(match count(Severity::Problem) {
         0 if count(Severity::Note) > 0 => "No problems. Lines marked -- may need attention.".to_owned(),
         0 => "No problems.".to_owned(),
         1 => "1 problem: see !! above.".to_owned(),
-        many => format!("{many} problems: see !! above."),
+        problems => format!("{problems} problems: see !! above."),
     });
     out
 }
@@ -194,15 +194,15 @@ mod tests {
     #[test]
     fn r57_output_has_no_secret_and_a_tilde_for_home() {
         let secrets = ["sk-1234", "sk-1234-longer"].map(str::to_owned).into();
-        let redacted = Redaction { secrets, home: Some("/home/ada".to_owned()) };
+        let redaction = Redaction { secrets, home: Some("/home/ada".to_owned()) };
         assert_eq!(
-            redacted.redact_line("sk-1234-longer and sk-1234 in /home/ada/x\n\u{1b}[31mred"),
+            redaction.redact_line("sk-1234-longer and sk-1234 in /home/ada/x\n\u{1b}[31mred"),
             "… and … in ~/x <U+001B>[31mred"
         );
         // An unknown secret is removed as a whole, before the line is wrapped.
-        let unknown = format!("github_pat_{}", "a1".repeat(60));
-        let found = [Finding::ok("settings", format!("model.profile = {unknown:?}"))];
-        let lines = format_findings(&found, &redacted, 40).join("\n");
+        let unknown_secret = format!("github_pat_{}", "a1".repeat(60));
+        let findings = [Finding::ok("settings", format!("model.profile = {unknown_secret:?}"))];
+        let lines = format_findings(&findings, &redaction, 40).join("\n");
         assert!(lines.contains("[redacted]") && !lines.contains("a1a1"), "{lines}");
     }
 }

@@ -15,76 +15,88 @@ const MIN_FREE_BYTES: u64 = 64 << 20;
 pub(super) fn read_modes(places: &Places) -> Vec<(PathBuf, Option<u32>)> {
     let [config, data] = places.own_folders();
     let paths = [config.to_owned(), data.to_owned(), places.credentials()];
-    let mode = |path: &PathBuf| std::fs::metadata(path).ok().map(|about| about.mode() & 0o777);
+    let mode = |path: &PathBuf| std::fs::metadata(path).ok().map(|metadata| metadata.mode() & 0o777);
     paths.into_iter().map(|path| (path.clone(), mode(&path))).collect()
 }
 
 /// Checks the folders.
 pub(super) fn check_folders(places: &Places, modes: &[(PathBuf, Option<u32>)]) -> Vec<Finding> {
     let area = "folders";
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for folder in places.own_folders() {
         let mode = modes.iter().find(|(path, _)| path == folder).and_then(|(_, mode)| *mode);
-        let shown = folder.display();
-        found.push(match mode {
-            None if folder.exists() => {
-                Finding::problem(area, format!("{shown} is not accessible"), "make it yours again: chown, chmod 700")
-            }
-            None => Finding::note(area, format!("{shown} does not exist yet"), "the first run creates it"),
-            Some(_) if !folder.is_dir() => {
-                Finding::problem(area, format!("{shown} is not a folder"), "move it away; the folder is created again")
-            }
+        let shown_path = folder.display();
+        findings.push(match mode {
+            None if folder.exists() => Finding::problem(
+                area,
+                format!("{shown_path} is not accessible"),
+                "make it yours again: chown, chmod 700",
+            ),
+            None => Finding::note(area, format!("{shown_path} does not exist yet"), "the first run creates it"),
+            Some(_) if !folder.is_dir() => Finding::problem(
+                area,
+                format!("{shown_path} is not a folder"),
+                "move it away; the folder is created again",
+            ),
             Some(_) if access(folder, Access::WRITE_OK | Access::EXEC_OK).is_err() => {
-                let words = format!("{shown} is not writable, so nothing is saved");
-                Finding::problem(area, words, "make it yours again: chown, chmod 700")
+                let message = format!("{shown_path} is not writable, so nothing is saved");
+                Finding::problem(area, message, "make it yours again: chown, chmod 700")
             }
             Some(mode) if mode & 0o077 != 0 => {
-                let words = format!("{shown} is accessible to others ({mode:03o})");
-                Finding::note(area, words, "the next run fixes it, or run chmod 700")
+                let message = format!("{shown_path} is accessible to others ({mode:03o})");
+                Finding::note(area, message, "the next run fixes it, or run chmod 700")
             }
-            Some(mode) => Finding::ok(area, format!("{shown} ({mode:03o})")),
+            Some(mode) => Finding::ok(area, format!("{shown_path} ({mode:03o})")),
         });
     }
     let [_, data] = places.own_folders();
     if let Some(free) = free_bytes(data)
         && free < MIN_FREE_BYTES
     {
-        let words = format!("only {} MB free for sessions", free >> 20);
-        found.push(Finding::problem("folders", words, "free disk space: an unsaved session is lost when aye exits"));
+        let message = format!("only {} MB free for sessions", free >> 20);
+        findings.push(Finding::problem(
+            "folders",
+            message,
+            "free disk space: an unsaved session is lost when aye exits",
+        ));
     }
-    found
+    findings
 }
 
 /// Returns the free bytes on the disk of this folder.
 fn free_bytes(folder: &Path) -> Option<u64> {
-    let there = folder.ancestors().find(|folder| folder.exists())?;
-    let about = rustix::fs::statvfs(there).ok()?;
-    Some(about.f_bavail.saturating_mul(about.f_frsize))
+    let existing = folder.ancestors().find(|folder| folder.exists())?;
+    let stats = rustix::fs::statvfs(existing).ok()?;
+    Some(stats.f_bavail.saturating_mul(stats.f_frsize))
 }
 
 /// Checks the file of saved keys.
 pub(super) fn check_keys(
-    read: &io::Result<Credentials>,
+    loaded: &io::Result<Credentials>,
     keys: &Credentials,
     modes: &[(PathBuf, Option<u32>)],
 ) -> Vec<Finding> {
     let area = "keys";
     let file = modes.last().map(|(path, _)| path.display().to_string()).unwrap_or_default();
-    if let Err(error) = read {
-        let words = format!("{file}: {error}");
-        return vec![Finding::problem(area, words, "remove it and enter the keys again with /connect")];
+    if let Err(error) = loaded {
+        let message = format!("{file}: {error}");
+        return vec![Finding::problem(area, message, "remove it and enter the keys again with /connect")];
     }
     let origins: Vec<&str> = keys.origins().collect();
     if origins.is_empty() {
         return vec![Finding::ok(area, "none saved")];
     }
-    let mut found = vec![Finding::ok(area, format!("saved for {} in {file}", origins.join(", ")))];
+    let mut findings = vec![Finding::ok(area, format!("saved for {} in {file}", origins.join(", ")))];
     let mode = modes.last().and_then(|(_, mode)| *mode);
     if let Some(mode) = mode.filter(|mode| mode & 0o077 != 0) {
-        let words = format!("{file} was accessible to others ({mode:03o}); this is fixed now");
-        found.push(Finding::problem(area, words, "other users of this machine may have read the keys: replace them"));
+        let message = format!("{file} was accessible to others ({mode:03o}); this is fixed now");
+        findings.push(Finding::problem(
+            area,
+            message,
+            "other users of this machine may have read the keys: replace them",
+        ));
     }
-    found
+    findings
 }
 
 /// Checks the sessions, and which are open in another process.
@@ -99,20 +111,20 @@ pub(super) fn check_sessions(places: &Places) -> Vec<Finding> {
     };
     let (count, bytes) = (listed.len(), listed.iter().map(|listed| listed.bytes).sum::<u64>());
     let open = sessions.open_elsewhere();
-    let waits = listed.iter().filter(|listed| listed.waits).count();
-    let mut words = format!("{count} saved, {} KB", bytes.div_ceil(1024));
-    if waits > 0 {
-        words.push_str(&format!(" · {waits} waiting for you"));
+    let waiting_count = listed.iter().filter(|listed| listed.has_open_prompt).count();
+    let mut summary = format!("{count} saved, {} KB", bytes.div_ceil(1024));
+    if waiting_count > 0 {
+        summary.push_str(&format!(" · {waiting_count} waiting for you"));
     }
     if !open.is_empty() {
         let names: Vec<&str> = open.iter().map(|id| id.0.as_str()).collect();
-        words.push_str(&format!(" · open in another aye: {}", names.join(", ")));
+        summary.push_str(&format!(" · open in another aye: {}", names.join(", ")));
     }
-    let mut found = vec![Finding::ok(area, words)];
-    found.extend(listed.iter().filter_map(|listed| {
-        let broken = listed.broken.as_ref()?;
+    let mut findings = vec![Finding::ok(area, summary)];
+    findings.extend(listed.iter().filter_map(|listed| {
+        let problem = listed.problem.as_ref()?;
         let advice = "its readable part is shown when it is opened; nothing is deleted";
-        Some(Finding::problem(area, format!("{}: {broken}", listed.id), advice))
+        Some(Finding::problem(area, format!("{}: {problem}", listed.id), advice))
     }));
-    found
+    findings
 }

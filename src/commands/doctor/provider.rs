@@ -23,7 +23,7 @@ pub(super) async fn check_provider(
         true => Ok(None),
         false => config::resolve_connection(settings, &environment, flags, credentials),
     };
-    let (asked, servers) = match connection {
+    let (findings, servers) = match connection {
         Ok(Some(connection)) => {
             tokio::join!(check_connection(connection), local_servers::find_local_servers())
         }
@@ -37,52 +37,56 @@ pub(super) async fn check_provider(
             (vec![Finding::problem("model", problem.to_string(), advice)], local_servers::find_local_servers().await)
         }
     };
-    let found = servers.iter().map(|server| {
+    let local_findings = servers.iter().map(|server| {
         let models: Vec<_> = server.models.iter().take(MAX_LISTED).map(|model| clean_line(&model.id)).collect();
-        let more = if server.models.len() > MAX_LISTED { ", …" } else { "" };
-        let models = if models.is_empty() { String::new() } else { format!(": {}{more}", models.join(", ")) };
+        let ellipsis = if server.models.len() > MAX_LISTED { ", …" } else { "" };
+        let models = if models.is_empty() { String::new() } else { format!(": {}{ellipsis}", models.join(", ")) };
         Finding::ok("local", format!("{} at {}{models}", server.name, server.base_url))
     });
-    asked.into_iter().chain(found).collect()
+    findings.into_iter().chain(local_findings).collect()
 }
 
 /// Checks the configured model.
 async fn check_connection(connection: Connection) -> Vec<Finding> {
     let area = "model";
-    let mut found = vec![Finding::ok(area, connection.describe())];
-    found.push(check_key(&connection));
+    let mut findings = vec![Finding::ok(area, connection.describe())];
+    findings.push(check_key(&connection));
     if let Some(origin) = &connection.key_elsewhere {
-        let words = format!("the key saved for {origin} is not sent to {}", connection.origin());
-        found.push(Finding::note("key", words, "enter a key for this address with /connect"));
+        let message = format!("the key saved for {origin} is not sent to {}", connection.origin());
+        findings.push(Finding::note("key", message, "enter a key for this address with /connect"));
     }
     if let Some(warning) = &connection.warning {
-        found.push(Finding::note(area, warning, "use an https address if possible"));
+        findings.push(Finding::note(area, warning, "use an https address if possible"));
     }
-    if connection.key_by_command {
+    if connection.has_key_command {
         let advice = "run aye models to test it with the key";
-        found.push(Finding::note(area, "the provider was not tested, because that would run the key command", advice));
-        return found;
+        findings.push(Finding::note(
+            area,
+            "the provider was not tested, because that would run the key command",
+            advice,
+        ));
+        return findings;
     }
-    let Some(service) = ConnectedModel::configured(&connection, false).provider else { return found };
-    let place = connection.origin();
-    found.push(match tokio::time::timeout(TIME_LIMIT, service.models()).await {
+    let Some(provider) = ConnectedModel::configured(&connection, false).provider else { return findings };
+    let origin = connection.origin();
+    findings.push(match tokio::time::timeout(TIME_LIMIT, provider.models()).await {
         Err(_) => {
-            let words = format!("{place} did not answer within {:.1} s", TIME_LIMIT.as_secs_f32());
-            Finding::problem(area, words, "try again; a server that loads its model, or a proxy, may need longer")
+            let message = format!("{origin} did not answer within {:.1} s", TIME_LIMIT.as_secs_f32());
+            Finding::problem(area, message, "try again; a server that loads its model, or a proxy, may need longer")
         }
         Ok(Err(error)) => {
             let advice = "check the address, the key and the proxy, and whether the server runs";
-            Finding::problem(area, format!("{place}: {}", clean_line(&error.to_string())), advice)
+            Finding::problem(area, format!("{origin}: {}", clean_line(&error.to_string())), advice)
         }
         Ok(Ok(models)) => match &connection.model {
             Some(wanted) if !models.is_empty() && !models.iter().any(|model| is_same_model(&model.id, wanted)) => {
-                let words = format!("{place} answers, but {wanted} is not among its {} models", models.len());
-                Finding::note(area, words, "aye models lists them; some providers do not list all models")
+                let message = format!("{origin} answers, but {wanted} is not among its {} models", models.len());
+                Finding::note(area, message, "aye models lists them; some providers do not list all models")
             }
-            Some(_) | None => Finding::ok(area, format!("{place} answers, with {} models", models.len())),
+            Some(_) | None => Finding::ok(area, format!("{origin} answers, with {} models", models.len())),
         },
     });
-    found
+    findings
 }
 
 /// Returns whether a listed name is the wanted model; some providers add a prefix.
@@ -93,16 +97,18 @@ fn is_same_model(listed: &str, wanted: &str) -> bool {
 /// Reports where the key comes from, never the key itself.
 fn check_key(connection: &Connection) -> Finding {
     let area = "key";
-    match (&connection.key_from, connection.has_key()) {
+    match (&connection.key_origin, connection.has_key()) {
         (Origin::Default, false) => Finding::ok(area, "none needed"),
         (Origin::Command(program), _) => {
             Finding::ok(area, format!("from the command {program}, which is run when it is needed"))
         }
-        (from, true) => Finding::ok(area, format!("from {from}")),
-        (from, false) if connection.lacks_key => {
+        (origin, true) => Finding::ok(area, format!("from {origin}")),
+        (origin, false) if connection.lacks_key => {
             let advice = "set the variable, or enter the key with /connect";
-            Finding::problem(area, format!("missing: {from} is not set"), advice)
+            Finding::problem(area, format!("missing: {origin} is not set"), advice)
         }
-        (from, false) => Finding::ok(area, format!("none, and {from} is not set; a server on this machine needs none")),
+        (origin, false) => {
+            Finding::ok(area, format!("none, and {origin} is not set; a server on this machine needs none"))
+        }
     }
 }

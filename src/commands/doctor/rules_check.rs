@@ -13,46 +13,46 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Checks the rules of the folder.
-pub(super) fn check_rules(named: Option<&Path>, places: &Places) -> Vec<Finding> {
+pub(super) fn check_rules(requested: Option<&Path>, places: &Places) -> Vec<Finding> {
     let area = "rules";
     // A missing folder is reported by the check of the project.
-    let Ok(folder) = resolve_folder(named) else { return Vec::new() };
+    let Ok(folder) = resolve_folder(requested) else { return Vec::new() };
     let tools = Toolbox::with_builtin_tools(crate::tools::toolbox::ToolSettings::default());
-    let book = rule_loading::rule_book(places, &folder, &tools);
+    let source = rule_loading::rules_source(places, &folder, &tools);
     let today = rule_loading::today_date();
-    let loaded = book.load(&today);
-    let mut found = Vec::new();
-    let of_person = |rule: &&Rule| rule.scope != RuleScope::TrustedProject;
-    let file = book.rules_file.display();
-    found.push(match read_rules_text(&book.rules_file) {
+    let loaded = source.load(&today);
+    let mut findings = Vec::new();
+    let is_user_rule = |rule: &&Rule| rule.scope != RuleScope::TrustedProject;
+    let file = source.rules_file.display();
+    findings.push(match read_rules_text(&source.rules_file) {
         Ok(None) => Finding::ok(area, format!("{file} does not exist: only the mode decides")),
         Ok(Some(_)) => {
-            let counted = count_rules(loaded.rules.list.iter().filter(of_person));
+            let counted = count_rules(loaded.rules.list.iter().filter(is_user_rule));
             Finding::ok(area, format!("{file}: {counted}"))
         }
         // The reason is among the problems.
         Err(_) => Finding::note(area, format!("{file} is not readable"), "see below"),
     });
-    found.extend(check_project_rules(&loaded));
-    let broken = loaded.rules.read_error.is_some();
-    found.extend(loaded.problems.iter().map(|problem| {
-        let all = if broken { "correct that line; until then every call asks" } else { "correct that line" };
-        Finding::problem(area, problem.to_string(), all)
+    findings.extend(check_project_rules(&loaded));
+    let is_unreadable = loaded.rules.read_error.is_some();
+    findings.extend(loaded.problems.iter().map(|problem| {
+        let advice = if is_unreadable { "correct that line; until then every call asks" } else { "correct that line" };
+        Finding::problem(area, problem.to_string(), advice)
     }));
-    found.extend(loaded.old_names.iter().map(|notice| Finding::note(area, notice.to_string(), "use the new name")));
-    found.extend(loaded.expired.iter().map(|rule| {
-        let words = format!("expired: {}", rule.describe_with_location());
-        Finding::note(area, words, "remove it from the file, or set a later date for expires")
+    findings.extend(loaded.old_names.iter().map(|notice| Finding::note(area, notice.to_string(), "use the new name")));
+    findings.extend(loaded.expired.iter().map(|rule| {
+        let message = format!("expired: {}", rule.describe_with_location());
+        Finding::note(area, message, "remove it from the file, or set a later date for expires")
     }));
-    found.extend(check_trust_file(&book.trust_file));
-    found
+    findings.extend(check_trust_file(&source.trust_file));
+    findings
 }
 
 fn count_rules<'a>(rules: impl Iterator<Item = &'a Rule> + Clone) -> String {
     match rules.clone().count() {
         0 => "no rule applies here".to_owned(),
         1 => format!("1 rule applies here ({})", count_effects(rules)),
-        many => format!("{many} rules apply here ({})", count_effects(rules)),
+        count => format!("{count} rules apply here ({})", count_effects(rules)),
     }
 }
 
@@ -62,29 +62,32 @@ fn check_project_rules(loaded: &LoadedRules) -> Option<Finding> {
     match &loaded.project_rules {
         ProjectRules::None => None,
         ProjectRules::Trusted => {
-            let mine = loaded.rules.list.iter().filter(|rule| rule.scope == RuleScope::TrustedProject);
-            Some(Finding::ok(area, format!("{PROJECT_RULES_FILE} of this project, trusted: {}", count_rules(mine))))
+            let project_rules = loaded.rules.list.iter().filter(|rule| rule.scope == RuleScope::TrustedProject);
+            Some(Finding::ok(
+                area,
+                format!("{PROJECT_RULES_FILE} of this project, trusted: {}", count_rules(project_rules)),
+            ))
         }
-        ProjectRules::Untrusted { sheet, changed, .. } => {
-            let what = if *changed { "has changed since it was trusted" } else { "is not trusted" };
-            let words = format!(
-                "{PROJECT_RULES_FILE} of this project ({}) {what}: its rules do not apply",
+        ProjectRules::Untrusted { parsed: sheet, has_changed: changed, .. } => {
+            let state = if *changed { "has changed since it was trusted" } else { "is not trusted" };
+            let message = format!(
+                "{PROJECT_RULES_FILE} of this project ({}) {state}: its rules do not apply",
                 sheet.count_by_kind()
             );
-            Some(Finding::note(area, words, "review and trust it with aye rules trust"))
+            Some(Finding::note(area, message, "review and trust it with aye rules trust"))
         }
     }
 }
 
 /// Checks that the file of trusted projects is readable; otherwise no project is trusted.
 fn check_trust_file(file: &Path) -> Option<Finding> {
-    let why = match read_rules_text(file) {
+    let reason = match read_rules_text(file) {
         Ok(None) => return None,
         Ok(Some(text)) => text.parse::<toml_edit::DocumentMut>().err().map(|_| "this is not TOML".to_owned())?,
-        Err(why) => why,
+        Err(reason) => reason,
     };
-    let words = format!("{}: {why}; no project's own rules apply", file.display());
-    Some(Finding::problem("rules", words, "correct it, or move it away and trust the projects again"))
+    let message = format!("{}: {reason}; no project's own rules apply", file.display());
+    Some(Finding::problem("rules", message, "correct it, or move it away and trust the projects again"))
 }
 
 /// Checks the reviewers of calls.
@@ -95,51 +98,52 @@ pub(super) fn check_reviewers(
     flags: &Overrides,
 ) -> Vec<Finding> {
     let hooks = &settings.config.hooks;
-    let mut found: Vec<Finding> = hooks.iter().map(|(name, hook)| self::check_hook(name, hook)).collect();
+    let mut findings: Vec<Finding> = hooks.iter().map(|(name, hook)| self::check_hook(name, hook)).collect();
     if hooks.is_empty() {
-        found.push(Finding::ok("hooks", "off: no program reviews calls"));
+        findings.push(Finding::ok("hooks", "off: no program reviews calls"));
     }
-    let set = &settings.config.model_reviewer;
+    let reviewer = &settings.config.model_reviewer;
     let area = "reviewer";
-    found.push(match &set.profile {
+    findings.push(match &reviewer.profile {
         None => Finding::ok(area, "off: no model reviews calls"),
         Some(_) if is_tour => Finding::ok(area, "not used in the tour"),
-        Some(profile) => match describe_side_model(settings, credentials, flags, profile, set.model.as_deref()) {
-            Ok(words) => Finding::ok(area, format!("{words}, time limit {} s", set.seconds)),
-            Err(why) => {
-                let words = format!("the model reviewer is not available, so every call asks: {why:#}");
-                Finding::problem(area, words, "correct or remove [model_reviewer] in the settings")
+        Some(profile) => match describe_side_model(settings, credentials, flags, profile, reviewer.model.as_deref()) {
+            Ok(description) => Finding::ok(area, format!("{description}, time limit {} s", reviewer.seconds)),
+            Err(error) => {
+                let message = format!("the model reviewer is not available, so every call asks: {error:#}");
+                Finding::problem(area, message, "correct or remove [model_reviewer] in the settings")
             }
         },
     });
-    found
+    findings
 }
 
 /// Checks a hook. Its arguments may hold secrets and are not shown.
 fn check_hook(name: &str, hook: &Hook) -> Finding {
     let area = "hooks";
     let Some(program) = hook.command.first().filter(|program| !program.is_empty()) else {
-        let words = format!("{name} has no program, so every call it should review asks you");
-        return Finding::problem(area, words, "set its command, or remove it");
+        let message = format!("{name} has no program, so every call it should review asks you");
+        return Finding::problem(area, message, "set its command, or remove it");
     };
     let arguments = match hook.command.len() - 1 {
         0 => String::new(),
         1 => " with 1 argument".to_owned(),
-        many => format!(" with {many} arguments"),
+        count => format!(" with {count} arguments"),
     };
-    let about = match &hook.tools {
+    let calls = match &hook.tools {
         Some(tools) => format!("calls of {}", tools.join(", ")),
         None => "every call that does more than read inside the project".to_owned(),
     };
-    let dry = if hook.dry_run { ", in a dry run too" } else { "" };
+    let dry_run_text = if hook.dry_run { ", in a dry run too" } else { "" };
     match check_executable(program) {
         Ok(()) => {
-            let words = format!("{name} ({program}{arguments}) reviews {about}, time limit {} s{dry}", hook.seconds);
-            Finding::ok(area, words)
+            let message =
+                format!("{name} ({program}{arguments}) reviews {calls}, time limit {} s{dry_run_text}", hook.seconds);
+            Finding::ok(area, message)
         }
-        Err(why) => Finding::problem(
+        Err(reason) => Finding::problem(
             area,
-            format!("{name} is not available, so {about} asks you: {program} {why}"),
+            format!("{name} is not available, so {calls} asks you: {program} {reason}"),
             "install the program, or correct the command",
         ),
     }
@@ -148,18 +152,18 @@ fn check_hook(name: &str, hook: &Hook) -> Finding {
 /// Checks that a program can be started from the home folder.
 fn check_executable(program: &str) -> Result<(), &'static str> {
     let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    let places: Vec<PathBuf> = match (program.strip_prefix("~/"), program.contains('/')) {
-        (Some(inside), _) => vec![home.join(inside)],
+    let candidates: Vec<PathBuf> = match (program.strip_prefix("~/"), program.contains('/')) {
+        (Some(relative), _) => vec![home.join(relative)],
         (None, true) => vec![home.join(program)],
         (None, false) => {
             let path = std::env::var_os("PATH").unwrap_or_default();
             std::env::split_paths(&path).map(|folder| folder.join(program)).collect()
         }
     };
-    let there: Vec<_> = places.iter().filter_map(|place| place.metadata().ok()).collect();
-    match there.iter().any(|found| found.is_file() && found.permissions().mode() & 0o111 != 0) {
+    let existing: Vec<_> = candidates.iter().filter_map(|candidate| candidate.metadata().ok()).collect();
+    match existing.iter().any(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0) {
         true => Ok(()),
-        false if there.is_empty() => Err("does not exist"),
+        false if existing.is_empty() => Err("does not exist"),
         false => Err("is not executable"),
     }
 }
@@ -184,11 +188,11 @@ pub(super) fn describe_side_model(
     let mut settings = settings.clone();
     settings.config.model.profile = Some(profile.to_owned());
     let environment = |name: &str| if name == "AYE_MODEL" { None } else { std::env::var(name).ok() };
-    let found = config::resolve_connection(&settings, &environment, &flags, credentials);
-    let connection = found.map_err(|problem| UsageError(problem.message))?;
+    let resolved = config::resolve_connection(&settings, &environment, &flags, credentials);
+    let connection = resolved.map_err(|problem| UsageError(problem.message))?;
     match connection {
         Some(connection) if connection.lacks_key => {
-            Err(UsageError(format!("the profile {profile} has no key; {} is not set", connection.key_from)).into())
+            Err(UsageError(format!("the profile {profile} has no key; {} is not set", connection.key_origin)).into())
         }
         Some(connection) => Ok(connection.describe()),
         None => Err(UsageError("no model is configured".to_owned()).into()),

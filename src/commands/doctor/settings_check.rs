@@ -15,69 +15,71 @@ const MAX_VALUE_CHARS: usize = 60;
 
 pub(super) fn check_settings(settings: &Settings, places: &Places) -> Vec<Finding> {
     let area = "settings";
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for problem in &settings.problems {
-        found.push(Finding::problem(area, problem.to_string(), "correct that line; all valid settings apply"));
+        findings.push(Finding::problem(area, problem.to_string(), "correct that line; all valid settings apply"));
     }
     for notice in &settings.notices {
-        found.push(Finding::note(area, notice.to_string(), "use the new name"));
+        findings.push(Finding::note(area, notice.to_string(), "use the new name"));
     }
-    let (_, keys) = Keymap::with_overrides(&settings.config.keys);
-    found.extend(keys.into_iter().map(|words| Finding::problem(area, words, "correct it under [keys]")));
+    let (_, key_problems) = Keymap::with_overrides(&settings.config.keys);
+    findings.extend(key_problems.into_iter().map(|problem| Finding::problem(area, problem, "correct it under [keys]")));
     let themes = Themes::with_folder(&places.themes());
     for warning in &themes.warnings {
-        found.push(Finding::problem("theme", warning.to_string(), "correct that line of the theme"));
+        findings.push(Finding::problem("theme", warning.to_string(), "correct that line of the theme"));
     }
     let theme = &settings.config.screen.theme;
     if theme != "auto" && themes.get(theme).is_none() {
         let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
         let advice = format!("available: auto, {}", names.join(", "));
-        found.push(Finding::problem("theme", format!("unknown theme {theme:?}"), advice));
+        findings.push(Finding::problem("theme", format!("unknown theme {theme:?}"), advice));
     }
     let file = places.settings();
-    let there = if file.exists() { "" } else { " (does not exist)" };
-    let set: Vec<(String, Origin)> =
+    let missing_label = if file.exists() { "" } else { " (does not exist)" };
+    let set_values: Vec<(String, Origin)> =
         settings.origins().map(|(path, origin)| (path.to_owned(), origin.clone())).collect();
-    let count = match set.len() {
+    let count = match set_values.len() {
         0 => "nothing is set, all defaults apply".to_owned(),
         1 => "1 setting".to_owned(),
         count => format!("{count} settings"),
     };
-    found.push(Finding::ok(area, format!("{}{there}: {count}", file.display())));
+    findings.push(Finding::ok(area, format!("{}{missing_label}: {count}", file.display())));
     let values = Table::try_from(&settings.config).unwrap_or_default();
-    found.extend(
-        set.iter()
+    findings.extend(
+        set_values
+            .iter()
             .map(|(path, origin)| Finding::ok(area, format!("{path} = {} from {origin}", shown_value(&values, path)))),
     );
-    found
+    findings
 }
 
 /// Lists every setting with its effective value, one per line, including defaults, but not unset profiles and hooks.
 pub(super) fn effective_settings(settings: &Settings) -> Vec<String> {
     let values = Table::try_from(&settings.config).unwrap_or_default();
-    let plain = SECTIONS.iter().filter(|(section, _)| !section.ends_with(".*") && *section != "keys");
+    let unnamed = SECTIONS.iter().filter(|(section, _)| !section.ends_with(".*") && *section != "keys");
     let path = |section: &'static str| move |(name, _): &(&str, _)| format!("{section}.{name}");
     let mut paths: BTreeSet<String> =
-        plain.flat_map(|(section, settings)| settings.iter().map(path(section))).collect();
+        unnamed.flat_map(|(section, settings)| settings.iter().map(path(section))).collect();
     paths.extend(settings.origins().map(|(path, _)| path.to_owned()));
-    let line = |path: String| format!("{path} = {} from {}", shown_value(&values, &path), settings.origin(&path));
-    paths.into_iter().map(line).collect()
+    let format_line =
+        |path: String| format!("{path} = {} from {}", shown_value(&values, &path), settings.origin(&path));
+    paths.into_iter().map(format_line).collect()
 }
 
 /// Returns a setting's value as TOML if it may be shown.
 fn shown_value(values: &Table, path: &str) -> String {
     // The name of a profile or a hook may contain dots.
-    let named = ["profiles", "hooks"].into_iter().find(|section| path.split('.').next() == Some(section));
-    let Some((above, name)) = path.rsplit_once('.') else { return "…".to_owned() };
-    let section = named.map_or(above.to_owned(), |section| format!("{section}.*"));
+    let known_name = ["profiles", "hooks"].into_iter().find(|section| path.split('.').next() == Some(section));
+    let Some((parent, name)) = path.rsplit_once('.') else { return "…".to_owned() };
+    let section = known_name.map_or(parent.to_owned(), |section| format!("{section}.*"));
     // Variable names and valid addresses hold no secrets.
-    let plain = ["base_url", "key_env", "key_header"].contains(&name);
-    if !find_setting(&section, name).is_some_and(|accepted| accepted.is_displayable() || plain) {
+    let is_public = ["base_url", "key_env", "key_header"].contains(&name);
+    if !find_setting(&section, name).is_some_and(|accepted| accepted.is_displayable() || is_public) {
         return "(not shown)".to_owned();
     }
-    let table = match named.and_then(|section| Some((section, above.strip_prefix(section)?.strip_prefix('.')?))) {
-        Some((section, name)) => values.get(section).and_then(|all| all.get(name)),
-        None => values.get(above),
+    let table = match known_name.and_then(|section| Some((section, parent.strip_prefix(section)?.strip_prefix('.')?))) {
+        Some((section, name)) => values.get(section).and_then(|entries| entries.get(name)),
+        None => values.get(parent),
     };
     let value = table.and_then(|table| table.get(name)).map(Value::to_string).unwrap_or_else(|| "nothing".to_owned());
     truncate_end(&value, MAX_VALUE_CHARS)

@@ -13,7 +13,7 @@ pub(super) fn check_terminal() -> Vec<Finding> {
         let advice = "the screen needs one; use aye -p to print a reply";
         return vec![Finding::note(area, format!("not a terminal (TERM is {term})"), advice)];
     }
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     let (columns, rows) = crossterm::terminal::size().unwrap_or_default();
     let depth = match ColourDepth::from_environment(&|name| std::env::var(name).ok()) {
         ColourDepth::True => "16 million colours",
@@ -22,16 +22,16 @@ pub(super) fn check_terminal() -> Vec<Finding> {
         ColourDepth::None => "no colours",
     };
     let program = variable("TERM_PROGRAM").map(|program| format!(" · {program}")).unwrap_or_default();
-    found.push(match term.as_str() {
+    findings.push(match term.as_str() {
         "dumb" => {
-            let words = "TERM=dumb: it cannot show a screen";
-            Finding::problem(area, words, "if it can after all, start with: TERM=xterm aye")
+            let message = "TERM=dumb: it cannot show a screen";
+            Finding::problem(area, message, "if it can after all, start with: TERM=xterm aye")
         }
         _ => Finding::ok(area, format!("TERM {term}{program} · {columns}x{rows} · {depth}")),
     });
     if columns > 0 && (columns < 40 || rows < 10) {
-        let words = format!("{columns}x{rows} is small");
-        found.push(Finding::note(area, words, "at least 80x24 shows a prompt without scrolling"));
+        let message = format!("{columns}x{rows} is small");
+        findings.push(Finding::note(area, message, "at least 80x24 shows a prompt without scrolling"));
     }
     let keyboard = match crossterm::terminal::supports_keyboard_enhancement() {
         Ok(true) => "shift-enter and enter can be distinguished",
@@ -42,20 +42,20 @@ pub(super) fn check_terminal() -> Vec<Finding> {
         true => "links are supported",
         false => "links may not be supported (screen.links = \"on\" enables them)",
     };
-    found.push(Finding::ok(area, format!("{keyboard} · {links}")));
-    let between = [("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
-    let multiplexer = between.iter().find(|(name, _)| variable(name).is_some()).map(|(_, name)| *name);
+    findings.push(Finding::ok(area, format!("{keyboard} · {links}")));
+    let multiplexers = [("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
+    let multiplexer = multiplexers.iter().find(|(name, _)| variable(name).is_some()).map(|(_, name)| *name);
     let multiplexer = multiplexer.or_else(|| term.starts_with("screen").then_some("screen or tmux"));
-    found.push(match multiplexer {
+    findings.push(match multiplexer {
         Some("tmux") => {
-            let words = "inside tmux: copied text goes through it";
-            Finding::note(area, words, "if copying does not work: set -g set-clipboard on, in tmux.conf")
+            let message = "inside tmux: copied text goes through it";
+            Finding::note(area, message, "if copying does not work: set -g set-clipboard on, in tmux.conf")
         }
         Some(name) => {
-            let words = format!("inside {name}: copied text may not reach the clipboard");
-            Finding::note(area, words, "copy with the terminal's own selection: hold shift and drag")
+            let message = format!("inside {name}: copied text may not reach the clipboard");
+            Finding::note(area, message, "copy with the terminal's own selection: hold shift and drag")
         }
         None => Finding::ok(area, "the terminal does the copying (OSC 52) and does not report whether it works"),
     });
-    found
+    findings
 }

@@ -15,14 +15,15 @@ impl SessionStore {
         if let Some(file) = file {
             export_file::check_target(file, options.force, "use --force to overwrite it")?;
         }
-        let read = self.read_session(&id)?;
+        let stored = self.read_session(&id)?;
         let format = options.format;
         let (text, redacted) = match format {
-            ExportFormat::Json => json::format_json(&id, &read),
+            ExportFormat::Json => json::format_json(&id, &stored),
             ExportFormat::Markdown | ExportFormat::Html => {
-                let document = Document::from_session(&id, &read);
-                let write = if format == ExportFormat::Html { html::format_html } else { markdown::format_markdown };
-                (write(&document), document.redacted)
+                let document = Document::from_session(&id, &stored);
+                let formatter =
+                    if format == ExportFormat::Html { html::format_html } else { markdown::format_markdown };
+                (formatter(&document), document.redacted)
             }
         };
         match file {
@@ -36,8 +37,8 @@ impl SessionStore {
                 print_notice(&format!("wrote session {id} to {}", file.display()))?;
             }
         }
-        if let Some(told) = document::redaction_notice(redacted) {
-            print_notice(&told)?;
+        if let Some(notice) = document::redaction_notice(redacted) {
+            print_notice(&notice)?;
         }
         Ok(ExitCode::SUCCESS)
     }

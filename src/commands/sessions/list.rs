@@ -16,11 +16,11 @@ use std::time::UNIX_EPOCH;
 
 impl SessionStore {
     pub(super) fn list_sessions(&self, options: &ListSessions) -> Result<ExitCode> {
-        let listed = if options.all { self.sessions.list_all() } else { self.sessions.of_project(&self.folder) };
+        let listed = if options.all { self.sessions.list_all() } else { self.sessions.list_by_project(&self.folder) };
         let listed = listed.map_err(super::convert_store_error)?;
         let open: HashSet<_> = self.sessions.open_elsewhere().into_iter().collect();
         let mut out = io::stdout().lock();
-        let wide = listed
+        let time_width = listed
             .iter()
             .map(|session| width::text_width(&run_facts::format_time(session.modified)))
             .max()
@@ -31,7 +31,7 @@ impl SessionStore {
                 writeln!(out, "{}", escape_json(&session_json(session, is_open).to_string()))?;
             } else {
                 let columns = line_width(out.is_terminal());
-                writeln!(out, "{}", format_row(session, is_open, options.all, wide, columns))?;
+                writeln!(out, "{}", format_row(session, is_open, options.all, time_width, columns))?;
             }
         }
         out.flush()?;
@@ -42,9 +42,9 @@ impl SessionStore {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn mention_others(&self, here: usize) -> Result<()> {
-        let others = self.sessions.count().saturating_sub(here);
-        match (here, others) {
+    fn mention_others(&self, listed_count: usize) -> Result<()> {
+        let others = self.sessions.count().saturating_sub(listed_count);
+        match (listed_count, others) {
             (0, 0) => print_notice("no sessions yet")?,
             (0, 1) => print_notice("no sessions in this folder; 1 in another folder, listed with --all")?,
             (0, others) => {
@@ -59,49 +59,49 @@ impl SessionStore {
 }
 
 /// Returns the maximum line width; `None` for a pipe.
-pub(super) fn line_width(terminal: bool) -> Option<usize> {
+pub(super) fn line_width(is_terminal: bool) -> Option<usize> {
     let columns = || crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-    terminal.then(|| columns().max(40))
+    is_terminal.then(|| columns().max(40))
 }
 
 /// Returns the title, or why there is none.
 pub(super) fn title_or_reason(session: &Listed) -> String {
-    match (&session.broken, &session.title) {
-        (Some(why), None) => format!("cannot be read: {why}"),
-        (Some(why), Some(title)) => format!("{title} ({why})"),
+    match (&session.problem, &session.title) {
+        (Some(problem), None) => format!("cannot be read: {problem}"),
+        (Some(problem), Some(title)) => format!("{title} ({problem})"),
         (None, Some(title)) => title.clone(),
         (None, None) => "empty session".to_owned(),
     }
 }
 
 /// Formats one line. The title is truncated if necessary, the state never. `wide` is the widest time.
-fn format_row(session: &Listed, is_open: bool, all: bool, wide: usize, columns: Option<usize>) -> String {
+fn format_row(session: &Listed, is_open: bool, with_folder: bool, time_width: usize, columns: Option<usize>) -> String {
     let marks = [
         (is_open, "open elsewhere"),
         (session.from.is_some(), "a copy"),
         (session.dry_run, "dry run"),
-        (session.waits, "waiting for you"),
+        (session.has_open_prompt, "waiting for you"),
     ];
-    let mut rest = String::new();
-    for (_, words) in marks.iter().filter(|(is, _)| *is) {
-        rest.push_str(&format!(" · {words}"));
+    let mut state = String::new();
+    for (_, label) in marks.iter().filter(|(is_set, _)| *is_set) {
+        state.push_str(&format!(" · {label}"));
     }
-    let folder = match all && !session.folder.as_os_str().is_empty() {
+    let folder = match with_folder && !session.folder.as_os_str().is_empty() {
         true => format!(" · {}", clean_line(&run_facts::shorten_home(&session.folder))),
         false => String::new(),
     };
-    let when = run_facts::format_time(session.modified);
-    let blank = " ".repeat(wide.saturating_sub(width::text_width(&when)));
-    let head = format!("{}  {when}{blank}  ", clean_line(&session.id.0));
+    let time = run_facts::format_time(session.modified);
+    let padding = " ".repeat(time_width.saturating_sub(width::text_width(&time)));
+    let head = format!("{}  {time}{padding}  ", clean_line(&session.id.0));
     let title = title_or_reason(session);
     let title = clean_line(&title);
-    let Some(columns) = columns else { return format!("{head}{title}{rest}{folder}") };
-    let room = columns.saturating_sub(width::text_width(&head) + width::text_width(&rest));
+    let Some(columns) = columns else { return format!("{head}{title}{state}{folder}") };
+    let available = columns.saturating_sub(width::text_width(&head) + width::text_width(&state));
     // The folder gets the space that a title of reasonable length leaves.
-    let least = width::text_width(&title).min(MIN_TITLE_COLUMNS);
-    let folder = width::fit_start(&folder, room.saturating_sub(least));
-    let title = width::fit_start(&title, room.saturating_sub(width::text_width(&folder)));
-    format!("{head}{title}{rest}{folder}")
+    let title_columns = width::text_width(&title).min(MIN_TITLE_COLUMNS);
+    let folder = width::fit_start(&folder, available.saturating_sub(title_columns));
+    let title = width::fit_start(&title, available.saturating_sub(width::text_width(&folder)));
+    format!("{head}{title}{state}{folder}")
 }
 
 /// Columns of a title that are more important than the folder.
@@ -113,10 +113,10 @@ pub(super) fn session_json(session: &Listed, is_open: bool) -> Value {
     json!({
         "session": session.id.0, "title": session.title, "folder": session.folder.to_string_lossy(),
         "time": session.time, "modified": modified, "model": session.model, "dry_run": session.dry_run,
-        "copied_from": session.from, "bytes": session.bytes, "is_waiting": session.waits, "is_open": is_open,
-        "error": session.broken,
+        "copied_from": session.from, "bytes": session.bytes, "is_waiting": session.has_open_prompt, "is_open": is_open,
+        "error": session.problem,
         // The names of version 0.1, kept for one release.
-        "from": session.from, "waits": session.waits, "open": is_open, "broken": session.broken,
+        "from": session.from, "waits": session.has_open_prompt, "open": is_open, "broken": session.problem,
     })
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::chat::SessionId;
 
-    fn session(title: &str) -> Listed {
+    fn listed_session(title: &str) -> Listed {
         Listed {
             id: SessionId("01M81F62QPHKEA5H30JB3CTTFR".into()),
             title: Some(title.into()),
@@ -136,27 +136,27 @@ mod tests {
             dry_run: true,
             from: None,
             bytes: 0,
-            waits: true,
-            broken: None,
+            has_open_prompt: true,
+            problem: None,
         }
     }
 
     #[test]
     fn truncates_title_but_not_state() {
-        let long = "why the retry test flakes on a machine that is busy with other things";
+        let long_title = "why the retry test flakes on a machine that is busy with other things";
         for all in [false, true] {
-            let line = format_row(&session(long), false, all, 5, Some(80));
+            let line = format_row(&listed_session(long_title), false, all, 5, Some(80));
             assert!(line.contains("… · dry run · waiting for you"), "{line}");
             assert!(width::text_width(&line) <= 80 && line.contains("  why the"), "{line}");
         }
-        let line = format_row(&session("漢字"), true, false, 5, None);
+        let line = format_row(&listed_session("漢字"), true, false, 5, None);
         assert!(line.ends_with("漢字 · open elsewhere · dry run · waiting for you"), "{line}");
     }
 
     #[test]
     fn time_column_is_as_wide_as_needed() {
-        let when = run_facts::format_time(session("x").modified);
-        let line = format_row(&session("short"), false, false, width::text_width(&when), Some(100));
-        assert!(line.contains(&format!("FR  {when}  short · dry run")), "{line}");
+        let time = run_facts::format_time(listed_session("x").modified);
+        let line = format_row(&listed_session("short"), false, false, width::text_width(&time), Some(100));
+        assert!(line.contains(&format!("FR  {time}  short · dry run")), "{line}");
     }
 }

@@ -66,25 +66,25 @@ pub(super) fn run(arguments: &cli::Sessions) -> Result<ExitCode> {
 
 impl SessionStore {
     /// Returns the named session, or the newest of this folder.
-    fn find_session(&self, named: Option<&str>) -> Result<SessionId> {
-        let found = match named {
+    fn find_session(&self, requested: Option<&str>) -> Result<SessionId> {
+        let id = match requested {
             Some(name) => self.sessions.find_id(name),
             None => return find_latest(&self.sessions, &self.folder),
         };
-        Ok(found.map_err(UsageError::from_error)?)
+        Ok(id.map_err(UsageError::from_error)?)
     }
 
     /// Reads a session, and prints notices about unreadable parts.
     fn read_session(&self, id: &SessionId) -> Result<StoredSession> {
-        let read = self.sessions.read(id).map_err(UsageError::from_error)?;
-        for notice in &read.notices {
+        let stored = self.sessions.read(id).map_err(UsageError::from_error)?;
+        for notice in &stored.notices {
             print_notice(&notice.to_string())?;
         }
-        Ok(read)
+        Ok(stored)
     }
 
-    fn show_session(&self, named: Option<&str>) -> Result<ExitCode> {
-        let id = self.find_session(named)?;
+    fn show_session(&self, requested: Option<&str>) -> Result<ExitCode> {
+        let id = self.find_session(requested)?;
         let document = Document::from_session(&id, &self.read_session(&id)?);
         let mut out = io::stdout().lock();
         let columns = match out.is_terminal() {
@@ -99,8 +99,8 @@ impl SessionStore {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn rename_session(&self, named: &str, title: &str) -> Result<ExitCode> {
-        let id = self.find_session(Some(named))?;
+    fn rename_session(&self, requested: &str, title: &str) -> Result<ExitCode> {
+        let id = self.find_session(Some(requested))?;
         let title = clean_line(&remove_hidden(&escape_sequences::strip_controls(title))).trim().to_owned();
         if title.is_empty() {
             return Err(UsageError("the title has no visible characters".to_owned()).into());
@@ -112,8 +112,8 @@ impl SessionStore {
         print_result(&format!("renamed {id} to “{title}”"))
     }
 
-    fn fork_session(&self, named: &str) -> Result<ExitCode> {
-        let from = self.find_session(Some(named))?;
+    fn fork_session(&self, requested: &str) -> Result<ExitCode> {
+        let from = self.find_session(Some(requested))?;
         self.places.prepare().map_err(convert_store_error)?;
         let copy = store::fork_session(&self.places, &from, &self.folder, rehearsal::remove_folder)
             .map_err(convert_store_error)?;
@@ -139,12 +139,12 @@ fn convert_store_error(error: store::Error) -> anyhow::Error {
 }
 
 /// Prints a notice to standard error.
-fn print_notice(words: &str) -> io::Result<()> {
-    writeln!(io::stderr(), "aye: {}", clean_text(words))
+fn print_notice(message: &str) -> io::Result<()> {
+    writeln!(io::stderr(), "aye: {}", clean_text(message))
 }
 
 /// Prints the result.
-fn print_result(words: &str) -> Result<ExitCode> {
-    writeln!(io::stdout(), "{}", clean_text(words))?;
+fn print_result(message: &str) -> Result<ExitCode> {
+    writeln!(io::stdout(), "{}", clean_text(message))?;
     Ok(ExitCode::SUCCESS)
 }

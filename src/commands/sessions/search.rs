@@ -19,62 +19,63 @@ const MAX_HITS: usize = 3;
 
 impl SessionStore {
     pub(super) fn search_sessions(&self, options: &SearchSessions) -> Result<ExitCode> {
-        let typed = &options.words;
-        let words = SearchWords::new(typed.iter().map(String::as_str))
+        let query = &options.words;
+        let search_words = SearchWords::new(query.iter().map(String::as_str))
             .ok_or_else(|| UsageError("no words to search for".to_owned()))?;
         let project = options.here.then_some(self.folder.as_path());
         let scope = Scope { project, max_hits: MAX_HITS, is_wanted: &|| true };
         let mut out = io::stdout().lock();
         let columns = line_width(out.is_terminal());
-        let (mut count, mut written) = (0, Ok(()));
-        let unread = self.sessions.search(&words, &scope, &mut |found| {
+        let (mut count, mut result) = (0, Ok(()));
+        let unread = self.sessions.search(&search_words, &scope, &mut |session_hits| {
             count += 1;
-            let lines = if options.json { vec![hit_json(&found)] } else { hit_text(&found, columns, count > 1) };
+            let lines =
+                if options.json { vec![hit_json(&session_hits)] } else { hit_text(&session_hits, columns, count > 1) };
             // Printed as it is found, so that the first results appear at once.
-            written = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
-            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            result = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        written?;
+        result?;
         drop(out);
         for (id, why) in unread.map_err(super::convert_store_error)? {
             print_notice(&format!("Cannot search all of {id}: {why}"))?;
         }
         if count == 0 {
-            print_notice(&format!("no session contains “{}”", typed.join(" ")))?;
+            print_notice(&format!("no session contains “{}”", query.join(" ")))?;
             return Ok(ExitCode::FAILURE);
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn hit_text(found: &SessionHits, columns: Option<usize>, more: bool) -> Vec<String> {
+fn hit_text(session_hits: &SessionHits, columns: Option<usize>, needs_separator: bool) -> Vec<String> {
     let fit = |line: String| columns.map_or(line.clone(), |columns| width::fit_start(&line, columns).into_owned());
-    let listed = &found.listed;
+    let listed = &session_hits.listed;
     let folder = run_facts::shorten_home(&listed.folder);
     let head =
         format!("{}  {}  {} · {folder}", listed.id, run_facts::format_time(listed.modified), title_or_reason(listed));
-    let mut lines = if more { vec![String::new()] } else { Vec::new() };
+    let mut lines = if needs_separator { vec![String::new()] } else { Vec::new() };
     lines.push(fit(clean_line(&head).into_owned()));
-    let hit = |hit: &Hit| fit(format!("   {:8}  {}", hit.source.label(), clean_line(&hit.line)));
-    lines.extend(found.hits.iter().map(hit));
-    if found.more {
+    let format_hit = |hit: &Hit| fit(format!("   {:8}  {}", hit.source.label(), clean_line(&hit.line)));
+    lines.extend(session_hits.hits.iter().map(format_hit));
+    if session_hits.has_more {
         lines.push("   … and more".to_owned());
     }
     lines
 }
 
-fn hit_json(found: &SessionHits) -> String {
-    let source = |hit: &Hit| if hit.source == HitSource::Person { "user" } else { hit.source.label() };
-    let hit = |hit: &Hit| json!({ "source": source(hit), "line": hit.line, "at": hit.at });
+fn hit_json(session_hits: &SessionHits) -> String {
+    let source = |hit: &Hit| if hit.source == HitSource::User { "user" } else { hit.source.label() };
+    let hit_json_object = |hit: &Hit| json!({ "source": source(hit), "line": hit.line, "at": hit.time_ms });
     // The names of version 0.1, kept for one release.
-    let old_hit = |hit: &Hit| json!({ "who": hit.source.label(), "line": hit.line, "at": hit.at });
-    let mut object = session_json(&found.listed, false);
+    let old_hit = |hit: &Hit| json!({ "who": hit.source.label(), "line": hit.line, "at": hit.time_ms });
+    let mut object = session_json(&session_hits.listed, false);
     if let Some(object) = object.as_object_mut() {
         object.remove("is_open");
         object.remove("open");
-        object.insert("hits".to_owned(), found.hits.iter().map(hit).collect());
-        object.insert("found".to_owned(), found.hits.iter().map(old_hit).collect());
-        object.insert("more".to_owned(), json!(found.more));
+        object.insert("hits".to_owned(), session_hits.hits.iter().map(hit_json_object).collect());
+        object.insert("found".to_owned(), session_hits.hits.iter().map(old_hit).collect());
+        object.insert("more".to_owned(), json!(session_hits.has_more));
     }
     escape_json(&object.to_string())
 }

@@ -61,9 +61,9 @@ pub enum ProjectRules {
     /// The user does not trust this version.
     Untrusted {
         /// The rules in the file, as far as it can be read.
-        sheet: Box<ParsedRules>,
+        parsed: Box<ParsedRules>,
         /// True if an earlier version was trusted.
-        changed: bool,
+        has_changed: bool,
     },
 }
 
@@ -71,93 +71,97 @@ impl RulesSource {
     /// Reads all rules. `today` is a date such as `2026-11-22`.
     pub fn load(&self, today: &str) -> LoadedRules {
         let mut loaded = LoadedRules::default();
-        let mut list = Vec::new();
+        let mut rules = Vec::new();
         match read_rules_text(&self.rules_file) {
             Ok(None) => {}
             Ok(Some(text)) => {
-                let sheet = rules_parser::parse_rules(
+                let parsed = rules_parser::parse_rules(
                     &text,
                     &abbreviate_home(&self.rules_file, self.home.as_deref()),
                     &self.tools,
                     &RuleScope::EveryProject,
                 );
-                self.add_rules(&mut loaded, &mut list, sheet, today);
+                self.add_rules(&mut loaded, &mut rules, parsed, today);
             }
-            Err(why) => loaded.record_broken_file(&abbreviate_home(&self.rules_file, self.home.as_deref()), 1, &why),
+            Err(reason) => {
+                loaded.record_broken_file(&abbreviate_home(&self.rules_file, self.home.as_deref()), 1, &reason)
+            }
         }
         match project_text::read_project_text(&self.folder, PROJECT_RULES_FILE) {
             Ok(None) => {}
             Ok(Some(text)) => {
-                let sheet =
+                let parsed =
                     rules_parser::parse_rules(&text, PROJECT_RULES_FILE, &self.tools, &RuleScope::TrustedProject);
                 match trust::TrustedProject::find_project(&self.trust_file, &self.folder)
                     .trust_state(PROJECT_RULES_FILE, &text)
                 {
                     trust::TrustState::Trusted => {
                         loaded.project_rules = ProjectRules::Trusted;
-                        self.add_rules(&mut loaded, &mut list, sheet, today);
+                        self.add_rules(&mut loaded, &mut rules, parsed, today);
                     }
-                    look => {
-                        let (sheet, changed) = (Box::new(sheet), look == trust::TrustState::Changed);
-                        loaded.project_rules = ProjectRules::Untrusted { sheet, changed };
+                    trust_state => {
+                        let (parsed, has_changed) = (Box::new(parsed), trust_state == trust::TrustState::Changed);
+                        loaded.project_rules = ProjectRules::Untrusted { parsed, has_changed };
                     }
                 }
             }
             // A project's file never denies on its own: without trust none of its rules apply, so nothing has to ask.
-            Err(why) => loaded.problems.push(Problem {
+            Err(reason) => loaded.problems.push(Problem {
                 origin: Origin::File { file: PROJECT_RULES_FILE.to_owned(), line: 1 },
-                message: format!("{why}; none of its rules apply"),
+                message: format!("{reason}; none of its rules apply"),
             }),
         }
         // Rules with a narrower scope are listed first.
-        list.sort_by_key(|rule: &Rule| match rule.scope {
+        rules.sort_by_key(|rule: &Rule| match rule.scope {
             RuleScope::Project(_) => 0,
             RuleScope::TrustedProject => 1,
             RuleScope::EveryProject => 2,
         });
-        loaded.rules.aliases = self.derive_rules(&list);
-        loaded.rules.list = list;
+        loaded.rules.aliases = self.derive_rules(&rules);
+        loaded.rules.list = rules;
         loaded
     }
 
     /// Returns whether the symlinks named by rules still have the targets they had at loading. Does not read the files
     /// again.
     pub fn has_same_targets(&self, loaded: &LoadedRules) -> bool {
-        let here = |project: &PathBuf| project.canonicalize().is_ok_and(|real| real == self.folder);
-        !loaded.other_projects.iter().any(here) && self.derive_rules(&loaded.rules.list) == loaded.rules.aliases
+        let is_this_project = |project: &PathBuf| project.canonicalize().is_ok_and(|real| real == self.folder);
+        !loaded.other_projects.iter().any(is_this_project)
+            && self.derive_rules(&loaded.rules.list) == loaded.rules.aliases
     }
 
-    fn derive_rules(&self, list: &[Rule]) -> Vec<(usize, Rule)> {
-        let names =
-            |(at, rule)| path_aliases::derive_aliases(rule, &self.folder).into_iter().map(move |also| (at, also));
-        list.iter().enumerate().flat_map(names).collect()
+    fn derive_rules(&self, rules: &[Rule]) -> Vec<(usize, Rule)> {
+        let aliases_of = |(index, rule)| {
+            path_aliases::derive_aliases(rule, &self.folder).into_iter().map(move |alias| (index, alias))
+        };
+        rules.iter().enumerate().flat_map(aliases_of).collect()
     }
 
-    fn add_rules(&self, loaded: &mut LoadedRules, list: &mut Vec<Rule>, sheet: ParsedRules, today: &str) {
-        loaded.problems.extend(sheet.problems);
-        loaded.old_names.extend(sheet.old_names);
-        if let Some(why) = sheet.broken {
-            loaded.rules.read_error.get_or_insert(why);
+    fn add_rules(&self, loaded: &mut LoadedRules, rules: &mut Vec<Rule>, parsed: ParsedRules, today: &str) {
+        loaded.problems.extend(parsed.problems);
+        loaded.old_names.extend(parsed.old_names);
+        if let Some(reason) = parsed.unsafe_problem {
+            loaded.rules.read_error.get_or_insert(reason);
         }
-        for rule in sheet.rules {
-            let over = !rule.expires.is_empty() && rule.expires.as_str() < today;
-            match (path_aliases::applies_in(&rule, &self.folder), over) {
+        for rule in parsed.rules {
+            let is_expired = !rule.expires.is_empty() && rule.expires.as_str() < today;
+            match (path_aliases::applies_in(&rule, &self.folder), is_expired) {
                 (false, true) => {}
                 (false, false) => loaded.other_projects.extend(path_aliases::other_project(rule)),
                 (true, true) => loaded.expired.push(rule),
-                (true, false) => list.push(rule),
+                (true, false) => rules.push(rule),
             }
         }
     }
 }
 
 impl LoadedRules {
-    fn record_broken_file(&mut self, file: &str, line: usize, why: &str) {
+    fn record_broken_file(&mut self, file: &str, line: usize, reason: &str) {
         let problem = Problem {
             origin: Origin::File { file: file.to_owned(), line },
-            message: format!("{why}; none of its rules apply and every call asks until this is corrected"),
+            message: format!("{reason}; none of its rules apply and every call asks until this is corrected"),
         };
-        self.rules.read_error.get_or_insert(format!("{file}:{line}: {why}"));
+        self.rules.read_error.get_or_insert(format!("{file}:{line}: {reason}"));
         self.problems.push(problem);
     }
 
@@ -168,13 +172,13 @@ impl LoadedRules {
 
     /// Returns a notice if the project has rules that are not trusted in their current version.
     pub fn untrusted_notice(&self) -> Option<String> {
-        let ProjectRules::Untrusted { sheet, changed, .. } = &self.project_rules else { return None };
-        let what = if *changed {
+        let ProjectRules::Untrusted { parsed, has_changed, .. } = &self.project_rules else { return None };
+        let state = if *has_changed {
             "has changed since you trusted it, so none of its rules apply"
         } else {
             "is not trusted, so none of its rules apply"
         };
-        Some(format!("{PROJECT_RULES_FILE} of this project ({}) {what}: see /trust", sheet.count_by_kind()))
+        Some(format!("{PROJECT_RULES_FILE} of this project ({}) {state}: see /trust", parsed.count_by_kind()))
     }
 }
 

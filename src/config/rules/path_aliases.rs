@@ -9,8 +9,8 @@ pub(super) fn applies_in(rule: &Rule, folder: &Path) -> bool {
     match &rule.scope {
         RuleScope::EveryProject | RuleScope::TrustedProject => true,
         RuleScope::Project(project) => {
-            let by_a_link = || project.canonicalize().is_ok_and(|real| real == folder);
-            project == folder || (rule.effect != RuleEffect::Allow && by_a_link())
+            let is_named_by_symlink = || project.canonicalize().is_ok_and(|real| real == folder);
+            project == folder || (rule.effect != RuleEffect::Allow && is_named_by_symlink())
         }
     }
 }
@@ -26,11 +26,11 @@ pub(super) fn other_project(rule: Rule) -> Option<PathBuf> {
 /// Derives rules for the other names of the path: inside the project a full path also has a relative name, and a path
 /// through a symlink also has the name of its target. Returns nothing for a rule that allows.
 pub(super) fn derive_aliases(rule: &Rule, folder: &Path) -> Vec<Rule> {
-    let RuleTarget::Path(written) = &rule.target else { return Vec::new() };
+    let RuleTarget::Path(pattern) = &rule.target else { return Vec::new() };
     if rule.effect == RuleEffect::Allow {
         return Vec::new();
     }
-    let full = folder.join(written);
+    let full = folder.join(pattern);
     let mut names = Vec::new();
     for path in [resolve_prefix(&full), full].iter().filter_map(|path| path.to_str()) {
         names.push(path.to_owned());
@@ -38,16 +38,16 @@ pub(super) fn derive_aliases(rule: &Rule, folder: &Path) -> Vec<Rule> {
     }
     names.sort();
     names.dedup();
-    names.retain(|name| name != written && Path::new(name) != folder.join(written));
+    names.retain(|name| name != pattern && Path::new(name) != folder.join(pattern));
     names.into_iter().map(|name| Rule { target: RuleTarget::Path(name), ..rule.clone() }).collect()
 }
 
 /// Resolves the symlinks in the part of a pattern before its first wildcard, as far as that part exists.
 fn resolve_prefix(pattern: &Path) -> PathBuf {
-    let is_plain = |part: &std::path::Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?']);
-    let plain: PathBuf = pattern.components().take_while(is_plain).collect();
-    for known in plain.ancestors() {
-        if let (Ok(real), Ok(rest)) = (known.canonicalize(), pattern.strip_prefix(known)) {
+    let has_no_wildcard = |part: &std::path::Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?']);
+    let literal_prefix: PathBuf = pattern.components().take_while(has_no_wildcard).collect();
+    for ancestor in literal_prefix.ancestors() {
+        if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), pattern.strip_prefix(ancestor)) {
             return real.join(rest);
         }
     }
@@ -59,18 +59,18 @@ fn resolve_prefix(pattern: &Path) -> PathBuf {
 fn relative_patterns(pattern: &str, folder: &Path) -> Vec<String> {
     let Some(folder) = folder.to_str() else { return Vec::new() };
     let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    let mut left = Vec::new();
-    for at in 0..=parts.len() {
-        if !glob::matches_path(&parts[..at].join("/"), folder) {
+    let mut relative = Vec::new();
+    for index in 0..=parts.len() {
+        if !glob::matches_path(&parts[..index].join("/"), folder) {
             continue;
         }
-        let goes_on = at > 0 && parts[at - 1] == "**";
-        for from in [Some(at), goes_on.then(|| at - 1)].into_iter().flatten() {
-            let rest = parts[from..].join("/");
-            left.push(if rest.is_empty() { ".".to_owned() } else { rest });
+        let may_continue = index > 0 && parts[index - 1] == "**";
+        for start in [Some(index), may_continue.then(|| index - 1)].into_iter().flatten() {
+            let rest = parts[start..].join("/");
+            relative.push(if rest.is_empty() { ".".to_owned() } else { rest });
         }
     }
-    left
+    relative
 }
 
 #[cfg(test)]
@@ -80,12 +80,12 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    fn rule(says: RuleEffect, path: &str, holds: RuleScope) -> Rule {
+    fn rule(effect: RuleEffect, path: &str, scope: RuleScope) -> Rule {
         Rule {
-            effect: says,
+            effect,
             tool: None,
             target: RuleTarget::Path(path.to_owned()),
-            scope: holds,
+            scope,
             created: String::new(),
             expires: String::new(),
             scripts: Vec::new(),
@@ -94,13 +94,13 @@ mod tests {
         }
     }
 
-    fn names(says: RuleEffect, path: &str, folder: &Path) -> Vec<String> {
-        let also = derive_aliases(&rule(says, path, RuleScope::EveryProject), folder);
-        let name = |rule: Rule| match rule.target {
+    fn alias_names(effect: RuleEffect, path: &str, folder: &Path) -> Vec<String> {
+        let aliases = derive_aliases(&rule(effect, path, RuleScope::EveryProject), folder);
+        let path_of = |rule: Rule| match rule.target {
             RuleTarget::Path(name) => name,
-            other => panic!("{other:?}"),
+            target => panic!("{target:?}"),
         };
-        also.into_iter().map(name).collect()
+        aliases.into_iter().map(path_of).collect()
     }
 
     #[test]
@@ -117,27 +117,32 @@ mod tests {
             ("/nowhere/code/application/x", &[]),
             ("secrets/**", &[]),
         ] {
-            assert_eq!(names(RuleEffect::Deny, path, folder), expected, "{path}");
-            assert_eq!(names(RuleEffect::Ask, path, folder), expected, "{path}");
-            assert_eq!(names(RuleEffect::Allow, path, folder), [""; 0], "{path}");
+            assert_eq!(alias_names(RuleEffect::Deny, path, folder), expected, "{path}");
+            assert_eq!(alias_names(RuleEffect::Ask, path, folder), expected, "{path}");
+            assert_eq!(alias_names(RuleEffect::Allow, path, folder), [""; 0], "{path}");
         }
     }
 
     #[test]
     fn r12_a_path_denied_through_a_symlink_is_denied_at_its_target() {
-        let place = tempfile::tempdir().unwrap();
-        let base = place.path().canonicalize().unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let base = temporary.path().canonicalize().unwrap();
         let folder = base.join("app");
         fs::create_dir_all(folder.join("releases/3")).unwrap();
         symlink("releases/3", folder.join("current")).unwrap();
         symlink(&folder, base.join("link")).unwrap();
-        let found = names(RuleEffect::Deny, "current/**", &folder);
-        assert!(found.contains(&"releases/3/**".to_owned()), "{found:?}");
-        let found = names(RuleEffect::Deny, base.join("link/new/*.key").to_str().unwrap(), &folder);
-        assert!(found.contains(&"new/*.key".to_owned()), "{found:?}");
-        let by_link = |says| applies_in(&rule(says, "x", RuleScope::Project(base.join("link"))), &folder);
-        assert!(by_link(RuleEffect::Deny) && by_link(RuleEffect::Ask) && !by_link(RuleEffect::Allow));
-        let elsewhere = RuleScope::Project(base.join("app/releases"));
-        assert!(!applies_in(&rule(RuleEffect::Deny, "x", elsewhere), &folder));
+        let aliases = alias_names(RuleEffect::Deny, "current/**", &folder);
+        assert!(aliases.contains(&"releases/3/**".to_owned()), "{aliases:?}");
+        let aliases = alias_names(RuleEffect::Deny, base.join("link/new/*.key").to_str().unwrap(), &folder);
+        assert!(aliases.contains(&"new/*.key".to_owned()), "{aliases:?}");
+        let applies_by_symlink =
+            |effect| applies_in(&rule(effect, "x", RuleScope::Project(base.join("link"))), &folder);
+        assert!(
+            applies_by_symlink(RuleEffect::Deny)
+                && applies_by_symlink(RuleEffect::Ask)
+                && !applies_by_symlink(RuleEffect::Allow)
+        );
+        let other_scope = RuleScope::Project(base.join("app/releases"));
+        assert!(!applies_in(&rule(RuleEffect::Deny, "x", other_scope), &folder));
     }
 }

@@ -51,46 +51,51 @@ struct RuleParser<'a> {
 }
 
 /// Parses a rule. Returns the rule if it is valid, and its errors.
-pub(super) fn parse_rule(table: &dyn TableLike, tools: &[String], holds: &RuleScope) -> (Option<Rule>, Vec<RuleError>) {
-    let mut reading = RuleParser { table, errors: Vec::new(), fails_closed: true };
-    reading.check_renamed_keys();
-    let says = match reading.read_string("verdict").as_deref() {
+pub(super) fn parse_rule(
+    table: &dyn TableLike,
+    tools: &[String],
+    default_scope: &RuleScope,
+) -> (Option<Rule>, Vec<RuleError>) {
+    let mut parser = RuleParser { table, errors: Vec::new(), fails_closed: true };
+    parser.check_renamed_keys();
+    let effect = match parser.read_string("verdict").as_deref() {
         Some("allow") => Some(RuleEffect::Allow),
         Some("ask") => Some(RuleEffect::Ask),
         Some("deny") => Some(RuleEffect::Deny),
         Some(other) => {
-            reading.report_error(
+            parser.report_error(
                 "verdict",
                 format!("verdict is {:?}; expected \"allow\", \"ask\" or \"deny\"", truncate_for_display(other)),
             );
             None
         }
-        None if reading.get_item("verdict").is_some() => None,
+        None if parser.get_item("verdict").is_some() => None,
         None => {
-            reading.report_error("", "the rule has no verdict: set verdict to \"allow\", \"ask\" or \"deny\"");
+            parser.report_error("", "the rule has no verdict: set verdict to \"allow\", \"ask\" or \"deny\"");
             None
         }
     };
-    reading.fails_closed = says != Some(RuleEffect::Allow);
-    reading.check_keys();
-    let tool = reading.read_string("tool");
+    parser.fails_closed = effect != Some(RuleEffect::Allow);
+    parser.check_keys();
+    let tool = parser.read_string("tool");
     if let Some(tool) = &tool
         && !tools.contains(tool)
     {
-        let near = find_nearest(tool, tools.iter().map(String::as_str)).map(|near| format!("; did you mean {near:?}?"));
-        let known = near.unwrap_or_else(|| format!("; available: {}", tools.join(", ")));
-        reading.report_error("tool", format!("tool {:?} does not exist{known}", truncate_for_display(tool)));
+        let suggestion =
+            find_nearest(tool, tools.iter().map(String::as_str)).map(|nearest| format!("; did you mean {nearest:?}?"));
+        let hint = suggestion.unwrap_or_else(|| format!("; available: {}", tools.join(", ")));
+        parser.report_error("tool", format!("tool {:?} does not exist{hint}", truncate_for_display(tool)));
     }
-    let about = reading.read_subject(says, tool.is_some());
-    let holds = reading.read_scope(holds);
-    let (created, expires) = (reading.read_date("created"), reading.read_date("expires"));
-    let key = reading.read_string("key").unwrap_or_default();
-    let scripts = reading.read_scripts(says, about.as_ref());
-    let rule = says.zip(about).map(|(says, about)| Rule {
-        effect: says,
+    let target = parser.read_subject(effect, tool.is_some());
+    let scope = parser.read_scope(default_scope);
+    let (created, expires) = (parser.read_date("created"), parser.read_date("expires"));
+    let key = parser.read_string("key").unwrap_or_default();
+    let scripts = parser.read_scripts(effect, target.as_ref());
+    let rule = effect.zip(target).map(|(effect, target)| Rule {
+        effect,
         tool,
-        target: about,
-        scope: holds,
+        target,
+        scope,
         created,
         expires,
         scripts,
@@ -98,15 +103,15 @@ pub(super) fn parse_rule(table: &dyn TableLike, tools: &[String], holds: &RuleSc
         location: RuleLocation::default(),
     });
     if let Some(rule) = &rule
-        && reading.errors.is_empty()
+        && parser.errors.is_empty()
     {
-        reading.check_examples(rule);
+        parser.check_examples(rule);
         // A rule that asks or denies stays in effect even if an example fails.
-        let holds = reading.errors.is_empty() || reading.fails_closed;
-        return (Some(rule.clone()).filter(|_| holds), reading.errors);
+        let holds = parser.errors.is_empty() || parser.fails_closed;
+        return (Some(rule.clone()).filter(|_| holds), parser.errors);
     }
-    let right = reading.errors.is_empty();
-    (rule.filter(|_| right), reading.errors)
+    let is_valid = parser.errors.is_empty();
+    (rule.filter(|_| is_valid), parser.errors)
 }
 
 /// Returns the old keys of a rule, their new names and their byte offsets.
@@ -138,13 +143,13 @@ impl<'a> RuleParser<'a> {
         }
     }
 
-    fn report_error(&mut self, key: &str, words: impl Into<String>) {
-        let byte = self
+    fn report_error(&mut self, key: &str, message: impl Into<String>) {
+        let offset = self
             .table
             .get_key_value(find_written_key(self.table, key))
             .and_then(|(key, _)| key.span())
             .map(|span| span.start);
-        self.errors.push(RuleError { offset: byte, message: words.into(), fails_closed: self.fails_closed });
+        self.errors.push(RuleError { offset, message: message.into(), fails_closed: self.fails_closed });
     }
 
     /// Checks that every key is known: a misspelt key might have narrowed or widened the rule.
@@ -152,9 +157,10 @@ impl<'a> RuleParser<'a> {
         let names: Vec<String> = self.table.iter().map(|(name, _)| name.to_owned()).collect();
         let is_known = |name: &str| RULE_KEYS.contains(&name) || RENAMED_KEYS.iter().any(|(old, _)| *old == name);
         for name in names.iter().filter(|name| !is_known(name)) {
-            let near = find_nearest(name, RULE_KEYS.iter().copied()).map(|near| format!("; did you mean {near}?"));
-            let known = near.unwrap_or_else(|| format!("; available: {}", RULE_KEYS.join(", ")));
-            self.report_error(name, format!("{} is not a key of a rule{known}", truncate_for_display(name)));
+            let suggestion =
+                find_nearest(name, RULE_KEYS.iter().copied()).map(|nearest| format!("; did you mean {nearest}?"));
+            let hint = suggestion.unwrap_or_else(|| format!("; available: {}", RULE_KEYS.join(", ")));
+            self.report_error(name, format!("{} is not a key of a rule{hint}", truncate_for_display(name)));
         }
     }
 
@@ -203,10 +209,10 @@ impl<'a> RuleParser<'a> {
         day.unwrap_or_default()
     }
 
-    fn read_subject(&mut self, says: Option<RuleEffect>, has_tool: bool) -> Option<RuleTarget> {
-        let given: Vec<&str> = SUBJECT_KEYS.iter().copied().filter(|key| self.get_item(key).is_some()).collect();
-        let allows = says == Some(RuleEffect::Allow);
-        match given.as_slice() {
+    fn read_subject(&mut self, effect: Option<RuleEffect>, has_tool: bool) -> Option<RuleTarget> {
+        let given_keys: Vec<&str> = SUBJECT_KEYS.iter().copied().filter(|key| self.get_item(key).is_some()).collect();
+        let allows = effect == Some(RuleEffect::Allow);
+        match given_keys.as_slice() {
             [] if has_tool => Some(RuleTarget::EveryCall),
             [] => {
                 self.report_error("", format!("the rule has no subject: add {} or tool", SUBJECT_KEYS.join(", ")));
@@ -217,8 +223,8 @@ impl<'a> RuleParser<'a> {
             ["path"] => self.read_path(allows),
             ["host"] => self.read_host(allows),
             [_, second, ..] => {
-                let (second, all) = (*second, given.join(" and "));
-                self.report_error(second, format!("the rule has {all}; only one of them is allowed"));
+                let (second, keys) = (*second, given_keys.join(" and "));
+                self.report_error(second, format!("the rule has {keys}; only one of them is allowed"));
                 None
             }
             [_] => None,
@@ -230,16 +236,16 @@ impl<'a> RuleParser<'a> {
             Some(text) => text.split_whitespace().map(str::to_owned).collect(),
             None => self.read_strings("prefix")?,
         };
-        let is_odd = |word: &String| word.is_empty() || word.contains(|c: char| "|&;<>()$`\"'\\*?\n".contains(c));
-        if words.is_empty() || words.iter().any(is_odd) {
-            let says = "prefix must be plain words such as \"cargo test\"; use command for a line with shell syntax";
-            self.report_error("prefix", says);
+        let needs_shell = |word: &String| word.is_empty() || word.contains(|c: char| "|&;<>()$`\"'\\*?\n".contains(c));
+        if words.is_empty() || words.iter().any(needs_shell) {
+            let message = "prefix must be plain words such as \"cargo test\"; use command for a line with shell syntax";
+            self.report_error("prefix", message);
             return None;
         }
-        if let Some(why) = explain_too_wide(&words).filter(|_| allows) {
+        if let Some(reason) = explain_too_wide(&words).filter(|_| allows) {
             self.report_error(
                 "prefix",
-                format!("{:?} is too broad to allow: {why}", truncate_for_display(&words.join(" "))),
+                format!("{:?} is too broad to allow: {reason}", truncate_for_display(&words.join(" "))),
             );
             return None;
         }
@@ -249,24 +255,24 @@ impl<'a> RuleParser<'a> {
     fn read_path(&mut self, allows: bool) -> Option<RuleTarget> {
         let pattern = self.read_string("path")?;
         let path = Path::new(&pattern);
-        let climbs = path.components().any(|part| matches!(part, Component::ParentDir));
-        let what = if pattern.starts_with('~') {
+        let has_parent = path.components().any(|part| matches!(part, Component::ParentDir));
+        let error = if pattern.starts_with('~') {
             "write the full path; ~ is not expanded in a rule"
-        } else if climbs {
+        } else if has_parent {
             "a path must not contain .."
         } else if allows && path.is_absolute() && pattern.contains(['*', '?']) {
             "outside the project a rule can only allow reading one file, given by its full path without * and ?; inside the project the path is relative"
         } else {
             return Some(RuleTarget::Path(pattern));
         };
-        self.report_error("path", format!("path is {:?}; {what}", truncate_for_display(&pattern)));
+        self.report_error("path", format!("path is {:?}; {error}", truncate_for_display(&pattern)));
         None
     }
 
     fn read_host(&mut self, allows: bool) -> Option<RuleTarget> {
         let host = self.read_string("host")?;
-        let plain = |letter: char| letter.is_alphanumeric() || ".-_*".contains(letter);
-        if !host.chars().all(plain) {
+        let is_name_character = |c: char| c.is_alphanumeric() || ".-_*".contains(c);
+        if !host.chars().all(is_name_character) {
             self.report_error(
                 "host",
                 format!("host is {:?}; expected a name such as \"*.example.com\"", truncate_for_display(&host)),
@@ -274,16 +280,17 @@ impl<'a> RuleParser<'a> {
             return None;
         }
         if allows {
-            let why = "no tool connects to a host by itself, and a command that names one host may connect to another";
-            self.report_error("host", format!("a host cannot be allowed: {why}; use host with \"ask\" or \"deny\""));
+            let reason =
+                "no tool connects to a host by itself, and a command that names one host may connect to another";
+            self.report_error("host", format!("a host cannot be allowed: {reason}; use host with \"ask\" or \"deny\""));
             return None;
         }
         Some(RuleTarget::Host(host))
     }
 
-    fn read_scope(&mut self, holds: &RuleScope) -> RuleScope {
-        let Some(project) = self.read_string("project") else { return holds.clone() };
-        if *holds != RuleScope::EveryProject {
+    fn read_scope(&mut self, default_scope: &RuleScope) -> RuleScope {
+        let Some(project) = self.read_string("project") else { return default_scope.clone() };
+        if *default_scope != RuleScope::EveryProject {
             self.report_error("project", "a project's own rules apply only in that project; remove the key project");
         } else if !project.starts_with('/') {
             self.report_error(
@@ -299,10 +306,10 @@ impl<'a> RuleParser<'a> {
         for (key, expected) in [("matches", true), ("not_matches", false)] {
             for example in self.read_strings(key).unwrap_or_default() {
                 if matches_example(rule, &example) != expected {
-                    let what = if expected { "does not match" } else { "matches" };
-                    let words =
-                        format!("the rule {what} {:?}, its example under {key}", truncate_for_display(&example));
-                    self.report_error(key, words);
+                    let result = if expected { "does not match" } else { "matches" };
+                    let message =
+                        format!("the rule {result} {:?}, its example under {key}", truncate_for_display(&example));
+                    self.report_error(key, message);
                 }
             }
         }
@@ -330,23 +337,24 @@ fn matches_example(rule: &Rule, example: &str) -> bool {
     let tool = rule.tool.as_deref().unwrap_or_default();
     let preview = Preview::Text(String::new());
     // The scripts are assumed to be as the rule lists them.
-    let held = |script: &Script| match &script.sha256 {
+    let to_content = |script: &Script| match &script.sha256 {
         Some(sha256) => FileContent::Bytes { bytes: 0, sha256: sha256.clone() },
         None => FileContent::Missing,
     };
-    let seen = |script: &Script| FileSnapshot {
+    let to_snapshot = |script: &Script| FileSnapshot {
         path: script.path.clone(),
-        content: held(script),
+        content: to_content(script),
         new_sha256: None,
         may_grow: false,
     };
     let scripts = if rule.scripts.is_empty() { Scripts::None } else { Scripts::Known };
-    let basis = Preconditions { files: rule.scripts.iter().map(seen).collect(), scripts, ..Preconditions::default() };
-    rule.matches(&Subject::new(tool, &access, &preview, false, &basis))
+    let preconditions =
+        Preconditions { files: rule.scripts.iter().map(to_snapshot).collect(), scripts, ..Preconditions::default() };
+    rule.matches(&Subject::new(tool, &access, &preview, false, &preconditions))
 }
 
 fn is_date(text: &str) -> bool {
-    let shape: String = text.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     shape == "0000-00-00"
 }
 

@@ -21,26 +21,26 @@ const FILE_HEADER: &str = "# Rules: which calls run, which ask and which are den
 /// Fails and leaves the file unchanged if it cannot be read or written, or if it is read-only.
 pub fn append_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<()> {
     let _lock = lock_file(path)?;
-    let (known, mut document) = open_document(path)?;
+    let (old_text, mut document) = open_document(path)?;
     let tables = document.entry("rule").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
     let tables = tables
         .as_array_of_tables_mut()
         .ok_or_else(|| io::Error::other("its rules are not [[rule]] sections; add the rule by hand"))?;
     let mut table = build_rule_table(rule)?;
-    if known.trim().is_empty() {
+    if old_text.trim().is_empty() {
         table.decor_mut().set_prefix("");
     } else {
         table.decor_mut().set_prefix("\n");
     }
     tables.push(table);
-    let head = if known.trim().is_empty() { FILE_HEADER } else { "" };
-    let text = format!("{head}{document}");
+    let header = if old_text.trim().is_empty() { FILE_HEADER } else { "" };
+    let text = format!("{header}{document}");
     // The file must contain the rule that was shown, so it is read back before it is written.
-    let sheet = rules_parser::parse_rules(&text, "", tools, &RuleScope::EveryProject);
-    let kept = sheet.rules.last().is_some_and(|kept| is_same_rule(kept, rule));
-    if !kept {
-        let why = sheet.problems.last().map(|problem| problem.message.clone()).unwrap_or_default();
-        return Err(io::Error::other(format!("the rule could not be read back: {why}")));
+    let parsed = rules_parser::parse_rules(&text, "", tools, &RuleScope::EveryProject);
+    let is_kept = parsed.rules.last().is_some_and(|read_back| is_same_rule(read_back, rule));
+    if !is_kept {
+        let reason = parsed.problems.last().map(|problem| problem.message.clone()).unwrap_or_default();
+        return Err(io::Error::other(format!("the rule could not be read back: {reason}")));
     }
     settings_file::replace_file(path, &text)
 }
@@ -48,36 +48,36 @@ pub fn append_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<()>
 /// Removes the rule. Returns whether it was in the file.
 pub fn remove_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<bool> {
     let _lock = lock_file(path)?;
-    let (known, mut document) = open_document(path)?;
-    let sheet = rules_parser::parse_rules(&known, "", tools, &RuleScope::EveryProject);
+    let (old_text, mut document) = open_document(path)?;
+    let parsed = rules_parser::parse_rules(&old_text, "", tools, &RuleScope::EveryProject);
     let Some(tables) = document.get_mut("rule").and_then(Item::as_array_of_tables_mut) else {
         return Ok(false);
     };
-    let alone = |table: &Table| {
-        let mut alone = ArrayOfTables::new();
-        alone.push(table.clone());
+    let is_this_rule = |table: &Table| {
+        let mut tables = ArrayOfTables::new();
+        tables.push(table.clone());
         let mut document = DocumentMut::new();
-        document.insert("rule", Item::ArrayOfTables(alone));
-        let read = rules_parser::parse_rules(&document.to_string(), "", tools, &RuleScope::EveryProject);
-        read.rules.first().is_some_and(|one| is_same_rule(one, rule))
+        document.insert("rule", Item::ArrayOfTables(tables));
+        let parsed_alone = rules_parser::parse_rules(&document.to_string(), "", tools, &RuleScope::EveryProject);
+        parsed_alone.rules.first().is_some_and(|only_rule| is_same_rule(only_rule, rule))
     };
-    if !sheet.rules.iter().any(|one| is_same_rule(one, rule)) {
+    if !parsed.rules.iter().any(|other| is_same_rule(other, rule)) {
         return Ok(false);
     }
-    let Some(at) = tables.iter().position(alone) else { return Ok(false) };
-    let above = tables.get(at).and_then(|table| table.decor().prefix()).and_then(|text| text.as_str());
+    let Some(index) = tables.iter().position(is_this_rule) else { return Ok(false) };
+    let comment = tables.get(index).and_then(|table| table.decor().prefix()).and_then(|text| text.as_str());
     // A comment at the head of the file belongs to the whole file, so it is kept.
-    let head = above.filter(|_| at == 0).map(str::to_owned).unwrap_or_default();
-    tables.remove(at);
-    match tables.get_mut(0).filter(|_| at == 0) {
+    let header = comment.filter(|_| index == 0).map(str::to_owned).unwrap_or_default();
+    tables.remove(index);
+    match tables.get_mut(0).filter(|_| index == 0) {
         Some(next) => {
-            let own = next.decor().prefix().and_then(|text| text.as_str()).unwrap_or_default().to_owned();
-            next.decor_mut().set_prefix(format!("{}\n{}", head.trim_end(), own.trim_start_matches('\n')));
+            let next_comment = next.decor().prefix().and_then(|text| text.as_str()).unwrap_or_default().to_owned();
+            next.decor_mut().set_prefix(format!("{}\n{}", header.trim_end(), next_comment.trim_start_matches('\n')));
         }
-        None if at == 0 => {
+        None if index == 0 => {
             document.remove("rule");
-            let rest = document.trailing().as_str().unwrap_or_default().to_owned();
-            document.set_trailing(format!("{head}{rest}"));
+            let trailing = document.trailing().as_str().unwrap_or_default().to_owned();
+            document.set_trailing(format!("{header}{trailing}"));
         }
         None => {}
     }
@@ -97,15 +97,15 @@ fn open_document(path: &Path) -> io::Result<(String, DocumentMut)> {
     {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
     }
-    let known = read_rules_text(path).map_err(io::Error::other)?.unwrap_or_default();
-    let bare = known.strip_prefix('\u{feff}').unwrap_or(&known).to_owned();
-    let document = bare.parse().map_err(|_| io::Error::other("the file is not valid TOML; nothing was changed"))?;
-    Ok((bare, document))
+    let content = read_rules_text(path).map_err(io::Error::other)?.unwrap_or_default();
+    let text = content.strip_prefix('\u{feff}').unwrap_or(&content).to_owned();
+    let document = text.parse().map_err(|_| io::Error::other("the file is not valid TOML; nothing was changed"))?;
+    Ok((text, document))
 }
 
 /// Returns the rule that makes a grant permanent, limited to the project unless the grant applies everywhere.
 pub fn rule_from_grant(grant: &Grant, folder: &Path, key: &str) -> Rule {
-    let holds = match grant.span {
+    let scope = match grant.span {
         GrantSpan::Session | GrantSpan::Project => RuleScope::Project(folder.to_owned()),
         GrantSpan::Everywhere => RuleScope::EveryProject,
     };
@@ -113,7 +113,7 @@ pub fn rule_from_grant(grant: &Grant, folder: &Path, key: &str) -> Rule {
         effect: RuleEffect::Allow,
         tool: Some(grant.tool.clone()),
         target: Rule::target_of_scope(&grant.scope),
-        scope: holds,
+        scope,
         created: String::new(),
         expires: String::new(),
         scripts: grant.scripts.clone(),
@@ -160,10 +160,12 @@ fn build_rule_table(rule: &Rule) -> io::Result<Table> {
             .ok_or_else(|| io::Error::other("the project's path is not valid UTF-8, so no rule can name it"))?;
         table.insert("project", value(project));
     }
-    for (key, day) in [("created", &rule.created), ("expires", &rule.expires)] {
-        if !day.is_empty() {
-            let day = day.parse().map_or_else(|_| Value::from(day.as_str()), |day: toml_edit::Datetime| day.into());
-            table.insert(key, value(day));
+    for (key, date) in [("created", &rule.created), ("expires", &rule.expires)] {
+        if !date.is_empty() {
+            let date = date
+                .parse()
+                .map_or_else(|_| Value::from(date.as_str()), |datetime: toml_edit::Datetime| datetime.into());
+            table.insert(key, value(date));
         }
     }
     if !rule.saved_with_key.is_empty() {

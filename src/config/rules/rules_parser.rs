@@ -14,7 +14,7 @@ pub struct ParsedRules {
     /// Old names of keys, each at its first line. The rules apply.
     pub old_names: Vec<Problem>,
     /// First problem that may have disabled an asking or denying rule, if any. Every call asks because of it.
-    pub broken: Option<String>,
+    pub unsafe_problem: Option<String>,
 }
 
 impl ParsedRules {
@@ -39,79 +39,79 @@ pub fn count_effects<'a>(rules: impl Iterator<Item = &'a Rule> + Clone) -> Strin
 
 /// Parses the text of a rules file. `file` is its name as displayed, `tools` the available tools, and `holds` the
 /// default scope of its rules. Only the user's own file may name a project in a rule.
-pub fn parse_rules(text: &str, file: &str, tools: &[String], holds: &RuleScope) -> ParsedRules {
+pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &RuleScope) -> ParsedRules {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut sheet = ParsedRules::default();
-    let line = |byte: Option<usize>| {
-        let before = &text.as_bytes()[..byte.unwrap_or(0).min(text.len())];
-        before.iter().filter(|&&byte| byte == b'\n').count() + 1
+    let mut parsed = ParsedRules::default();
+    let count_line = |offset: Option<usize>| {
+        let preceding = &text.as_bytes()[..offset.unwrap_or(0).min(text.len())];
+        preceding.iter().filter(|&&byte| byte == b'\n').count() + 1
     };
     let document = match Document::parse(text) {
         Ok(document) => document,
         Err(error) => {
             let message = error.message().lines().next().unwrap_or("syntax error").to_owned();
-            let words = format!("this is not TOML ({message})");
-            sheet.report_error(file, line(error.span().map(|span| span.start)), &words, true);
-            return sheet;
+            let message = format!("this is not TOML ({message})");
+            parsed.report_error(file, count_line(error.span().map(|span| span.start)), &message, true);
+            return parsed;
         }
     };
     // Lines are counted incrementally because a file may hold thousands of rules.
-    let (mut counted, mut lines) = (0, 1);
-    let mut line_of = |byte: Option<usize>| {
-        let byte = byte.unwrap_or(0).min(text.len());
-        if byte < counted {
-            (counted, lines) = (0, 1);
+    let (mut counted_bytes, mut lines) = (0, 1);
+    let mut next_line = |offset: Option<usize>| {
+        let offset = offset.unwrap_or(0).min(text.len());
+        if offset < counted_bytes {
+            (counted_bytes, lines) = (0, 1);
         }
-        lines += text.as_bytes()[counted..byte].iter().filter(|&&byte| byte == b'\n').count();
-        counted = byte;
+        lines += text.as_bytes()[counted_bytes..offset].iter().filter(|&&byte| byte == b'\n').count();
+        counted_bytes = offset;
         lines
     };
     // Old and new name of each renamed key in the file, with its first line and the number of rules that have it.
     let mut old_keys: Vec<(&str, &str, usize, usize)> = Vec::new();
     for (name, item) in document.as_table() {
         if name != "rule" {
-            let at = document.as_table().get_key_value(name).and_then(|(key, _)| key.span());
-            let words = format!(
+            let span = document.as_table().get_key_value(name).and_then(|(key, _)| key.span());
+            let message = format!(
                 "{} is not a key of a rules file; every rule begins with [[rule]]",
                 rule_parser::truncate_for_display(name)
             );
-            sheet.report_error(file, line_of(at.map(|span| span.start)), &words, true);
+            parsed.report_error(file, next_line(span.map(|span| span.start)), &message, true);
             continue;
         }
         let Some(tables) = rule_tables(item) else {
-            let at = item.span().map(|span| span.start);
-            sheet.report_error(file, line_of(at), "rule is not a list; every rule begins with [[rule]]", true);
+            let offset = item.span().map(|span| span.start);
+            parsed.report_error(file, next_line(offset), "rule is not a list; every rule begins with [[rule]]", true);
             continue;
         };
-        for (at, table) in tables {
-            let (read, wrong) = rule_parser::parse_rule(table, tools, holds);
-            let mut own = line_of(at);
-            for (old, new, byte) in rule_parser::find_old_keys(table) {
-                match old_keys.iter_mut().find(|(known, ..)| *known == old) {
+        for (offset, table) in tables {
+            let (rule, errors) = rule_parser::parse_rule(table, tools, default_scope);
+            let mut rule_line = next_line(offset);
+            for (old, new, key_offset) in rule_parser::find_old_keys(table) {
+                match old_keys.iter_mut().find(|(known_old, ..)| *known_old == old) {
                     Some((.., count)) => *count += 1,
-                    None => old_keys.push((old, new, line_of(byte), 1)),
+                    None => old_keys.push((old, new, next_line(key_offset), 1)),
                 }
             }
-            for wrong in wrong {
-                let line = wrong.offset.map_or(own, |byte| line_of(Some(byte)));
-                sheet.report_error(file, line, &wrong.message, wrong.fails_closed);
+            for error in errors {
+                let line = error.offset.map_or(rule_line, |error_offset| next_line(Some(error_offset)));
+                parsed.report_error(file, line, &error.message, error.fails_closed);
             }
-            if let Some(mut rule) = read {
-                own = line_of(at);
-                (rule.location.file, rule.location.line) = (file.to_owned(), own);
-                sheet.rules.push(rule);
+            if let Some(mut rule) = rule {
+                rule_line = next_line(offset);
+                (rule.location.file, rule.location.line) = (file.to_owned(), rule_line);
+                parsed.rules.push(rule);
             }
         }
     }
     for (old, new, line, count) in old_keys {
-        let others = match count {
+        let rule_count = match count {
             1 => String::new(),
             count => format!(" ({count} rules)"),
         };
-        let message = format!("`{old}` is now `{new}`; the old name works in this release{others}");
-        sheet.old_names.push(Problem { origin: Origin::File { file: file.to_owned(), line }, message });
+        let message = format!("`{old}` is now `{new}`; the old name works in this release{rule_count}");
+        parsed.old_names.push(Problem { origin: Origin::File { file: file.to_owned(), line }, message });
     }
-    sheet
+    parsed
 }
 
 /// Returns the rules in a list with their byte offsets.
@@ -132,15 +132,15 @@ fn rule_tables(item: &Item) -> Option<Vec<(Option<usize>, &dyn TableLike)>> {
 }
 
 impl ParsedRules {
-    fn report_error(&mut self, file: &str, line: usize, words: &str, matters: bool) {
-        let end = match matters {
+    fn report_error(&mut self, file: &str, line: usize, message: &str, fails_closed: bool) {
+        let consequence = match fails_closed {
             true => "every call asks until this is corrected",
             false => "the rule is disabled",
         };
-        if matters {
-            self.broken.get_or_insert(format!("{file}:{line}: {words}"));
+        if fails_closed {
+            self.unsafe_problem.get_or_insert(format!("{file}:{line}: {message}"));
         }
-        let at = Origin::File { file: file.to_owned(), line };
-        self.problems.push(Problem { origin: at, message: format!("{words}; {end}") });
+        let origin = Origin::File { file: file.to_owned(), line };
+        self.problems.push(Problem { origin, message: format!("{message}; {consequence}") });
     }
 }

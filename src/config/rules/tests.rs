@@ -10,38 +10,38 @@ use std::os::unix::fs::PermissionsExt;
 
 const TODAY: &str = "2026-11-22";
 
-struct Place(tempfile::TempDir);
+struct TestProject(tempfile::TempDir);
 
-impl Place {
+impl TestProject {
     fn new() -> Self {
-        let place = tempfile::tempdir().unwrap();
-        fs::create_dir_all(place.path().join("app/.aye")).unwrap();
-        Self(place)
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir_all(directory.path().join("app/.aye")).unwrap();
+        Self(directory)
     }
 
-    fn book(&self) -> RulesSource {
-        let at = |name: &str| self.0.path().join(name);
+    fn source(&self) -> RulesSource {
+        let path_of = |name: &str| self.0.path().join(name);
         RulesSource {
-            rules_file: at("rules.toml"),
-            trust_file: at("trusted.toml"),
-            folder: at("app"),
+            rules_file: path_of("rules.toml"),
+            trust_file: path_of("trusted.toml"),
+            folder: path_of("app"),
             tools: ["bash_exec", "write_file", "edit_file"].map(str::to_owned).to_vec(),
             home: None,
         }
     }
 
-    fn says(&self, text: &str) -> LoadedRules {
-        fs::write(self.book().rules_file, text).unwrap();
-        self.book().load(TODAY)
+    fn load_user_rules(&self, text: &str) -> LoadedRules {
+        fs::write(self.source().rules_file, text).unwrap();
+        self.source().load(TODAY)
     }
 
-    fn own(&self, text: &str) -> LoadedRules {
-        fs::write(self.book().folder.join(PROJECT_RULES_FILE), text).unwrap();
-        self.book().load(TODAY)
+    fn load_project_rules(&self, text: &str) -> LoadedRules {
+        fs::write(self.source().folder.join(PROJECT_RULES_FILE), text).unwrap();
+        self.source().load(TODAY)
     }
 }
 
-fn speaks(rule: &Rule, command: &str) -> bool {
+fn matches_command(rule: &Rule, command: &str) -> bool {
     let access = Access::Run(
         CommandLine { command: command.into(), folder: "/p".into(), seconds: 1, ..CommandLine::default() }.into(),
     );
@@ -50,8 +50,8 @@ fn speaks(rule: &Rule, command: &str) -> bool {
 
 #[test]
 fn rules_are_parsed_with_lines_and_dates() {
-    let place = Place::new();
-    let loaded = place.says(
+    let project = TestProject::new();
+    let loaded = project.load_user_rules(
         "\u{feff}# mine\n\n[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\nmatches = [\"git push -f\"]\nnot_matches = \"git log\"\n\n\
          [[rule]]\nverdict = \"allow\"\ntool = \"bash_exec\"\nprefix = [\"cargo\", \"test\"]\ncreated = 2026-11-22\nexpires = \"2027-02-20\"\nkey = \"a\"\n",
     );
@@ -65,12 +65,12 @@ fn rules_are_parsed_with_lines_and_dates() {
         (allow.effect, allow.location.line, allow.expires.as_str(), allow.saved_with_key.as_str()),
         (RuleEffect::Allow, 9, "2027-02-20", "a")
     );
-    assert!(speaks(allow, "cargo test x"));
+    assert!(matches_command(allow, "cargo test x"));
 }
 
 #[test]
 fn r12_errors_have_lines_and_invalid_asks_and_denies_make_everything_ask() {
-    for (text, line, part, asks) in [
+    for (text, line, part, makes_ask) in [
         ("[[rule]\n", 1, "this is not TOML", true),
         ("[[rule]]\nverdict = \"deny\"\nverdict = \"ask\"\nprefix = \"x\"", 3, "this is not TOML", true),
         ("x = 1", 1, "every rule begins with [[rule]]", true),
@@ -109,125 +109,133 @@ fn r12_errors_have_lines_and_invalid_asks_and_denies_make_everything_ask() {
         ("[[rule]]\nverdict = \"allow\"\nprefix = \"go test\"\nmatches = \"go test; ls\"", 4, "under matches", false),
         ("[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\nfoo = 1", 4, "not a key of a rule", false),
     ] {
-        let place = Place::new();
-        let loaded = place.says(&format!("{text}\n"));
-        let said = loaded.notices().join("\n");
-        assert!(said.contains(part) && said.contains(&format!("rules.toml:{line}:")), "{text}: {said}");
-        assert_eq!(loaded.rules.read_error.is_some(), asks, "{text}: {said}");
+        let project = TestProject::new();
+        let loaded = project.load_user_rules(&format!("{text}\n"));
+        let notices = loaded.notices().join("\n");
+        assert!(notices.contains(part) && notices.contains(&format!("rules.toml:{line}:")), "{text}: {notices}");
+        assert_eq!(loaded.rules.read_error.is_some(), makes_ask, "{text}: {notices}");
         assert!(loaded.rules.list.iter().all(|rule| rule.effect != RuleEffect::Allow), "{text}");
     }
 }
 
 #[test]
 fn a_deny_rule_with_a_failing_example_still_denies() {
-    let loaded = Place::new().says("[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\nmatches = \"git log\"\n");
+    let loaded = TestProject::new()
+        .load_user_rules("[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\nmatches = \"git log\"\n");
     assert!(loaded.rules.read_error.is_some());
-    assert!(speaks(&loaded.rules.list[0], "git push"));
+    assert!(matches_command(&loaded.rules.list[0], "git push"));
 }
 
 #[test]
 fn a_rule_applies_until_it_expires_and_only_in_its_project() {
-    let place = Place::new();
-    let project = place.book().folder.display().to_string();
+    let project = TestProject::new();
+    let project_path = project.source().folder.display().to_string();
     let text = |expires: &str, project: &str| {
         format!(
             "[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\nexpires = {expires}\nproject = \"{project}\"\n"
         )
     };
-    for (expires, project, held, expired) in [
-        ("2026-11-22", project.as_str(), 1, 0),
-        ("2026-11-21", project.as_str(), 0, 1),
+    for (expires, rule_project, active_count, expired_count) in [
+        ("2026-11-22", project_path.as_str(), 1, 0),
+        ("2026-11-21", project_path.as_str(), 0, 1),
         ("2026-11-22", "/elsewhere", 0, 0),
         ("2026-11-21", "/elsewhere", 0, 0),
     ] {
-        let loaded = place.says(&text(expires, project));
-        assert_eq!((loaded.rules.list.len(), loaded.expired.len()), (held, expired), "{expires} {project}");
+        let loaded = project.load_user_rules(&text(expires, rule_project));
+        assert_eq!(
+            (loaded.rules.list.len(), loaded.expired.len()),
+            (active_count, expired_count),
+            "{expires} {rule_project}"
+        );
     }
 }
 
 #[test]
 fn r12_an_unreadable_file_allows_nothing_and_makes_every_call_ask() {
-    let hostile: [(&str, Vec<u8>); 5] = [
+    let invalid_files: [(&str, Vec<u8>); 5] = [
         ("ten megabytes", vec![b'#'; 10 << 20]),
         ("a NUL", b"[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\0\"\n".to_vec()),
         ("no UTF-8", b"# \xff\n".to_vec()),
         ("ten thousand brackets", vec![b'['; 10_000]),
         ("a deep table", format!("a{}=1", ".a".repeat(20_000)).into_bytes()),
     ];
-    for (what, bytes) in hostile {
-        let place = Place::new();
-        fs::write(place.book().rules_file, bytes).unwrap();
-        let loaded = place.book().load(TODAY);
-        assert!(loaded.rules.read_error.is_some() && loaded.rules.list.is_empty(), "{what}");
-        assert!(loaded.notices()[0].contains("rules.toml:"), "{what}: {:?}", loaded.notices());
+    for (case, bytes) in invalid_files {
+        let project = TestProject::new();
+        fs::write(project.source().rules_file, bytes).unwrap();
+        let loaded = project.source().load(TODAY);
+        assert!(loaded.rules.read_error.is_some() && loaded.rules.list.is_empty(), "{case}");
+        assert!(loaded.notices()[0].contains("rules.toml:"), "{case}: {:?}", loaded.notices());
     }
-    let place = Place::new();
-    fs::create_dir(place.book().rules_file).unwrap();
-    assert!(place.book().load(TODAY).rules.read_error.is_some(), "a directory in its place");
-    let place = Place::new();
-    let pipe = std::process::Command::new("mkfifo").arg(place.book().rules_file).status().unwrap();
-    assert!(pipe.success() && place.book().load(TODAY).rules.read_error.is_some(), "a pipe in its place");
-    assert_eq!(Place::new().book().load(TODAY), LoadedRules::default(), "no file is no rules");
+    let project = TestProject::new();
+    fs::create_dir(project.source().rules_file).unwrap();
+    assert!(project.source().load(TODAY).rules.read_error.is_some(), "a directory in its place");
+    let project = TestProject::new();
+    let mkfifo_status = std::process::Command::new("mkfifo").arg(project.source().rules_file).status().unwrap();
+    assert!(mkfifo_status.success() && project.source().load(TODAY).rules.read_error.is_some(), "a pipe in its place");
+    assert_eq!(TestProject::new().source().load(TODAY), LoadedRules::default(), "no file is no rules");
 }
 
 #[test]
 fn ten_thousand_rules_are_parsed() {
-    let place = Place::new();
+    let project = TestProject::new();
     let text: String = (0..10_000)
         .map(|number| format!("[[rule]]\nverdict = \"allow\"\nprefix = \"make target{number}\"\n"))
         .collect();
-    let loaded = place.says(&text);
+    let loaded = project.load_user_rules(&text);
     assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (10_000, 0));
     assert_eq!(loaded.rules.list[9_999].location.line, 29_998);
 }
 
 #[test]
 fn r14_untrusted_project_rules_allow_nothing() {
-    let place = Place::new();
-    let (book, allow) = (place.book(), "[[rule]]\nverdict = \"allow\"\nprefix = \"make install\"\n");
-    let loaded = place.own(allow);
+    let project = TestProject::new();
+    let (source, allow) = (project.source(), "[[rule]]\nverdict = \"allow\"\nprefix = \"make install\"\n");
+    let loaded = project.load_project_rules(allow);
     assert!(
-        loaded.rules.list.is_empty() && matches!(loaded.project_rules, ProjectRules::Untrusted { changed: false, .. })
+        loaded.rules.list.is_empty()
+            && matches!(loaded.project_rules, ProjectRules::Untrusted { has_changed: false, .. })
     );
     assert!(loaded.notices()[0].contains("(1 allow) is not trusted"), "{:?}", loaded.notices());
     // Errors in an untrusted file have no effect.
-    assert_eq!(place.own("[[rule").rules, Rules::default());
-    place.own(allow);
-    trust::trust_files(&book.trust_file, &book.folder, &[(PROJECT_RULES_FILE, allow)], TODAY).unwrap();
-    let trusted = book.load(TODAY);
+    assert_eq!(project.load_project_rules("[[rule").rules, Rules::default());
+    project.load_project_rules(allow);
+    trust::trust_files(&source.trust_file, &source.folder, &[(PROJECT_RULES_FILE, allow)], TODAY).unwrap();
+    let trusted = source.load(TODAY);
     assert_eq!((trusted.rules.list.len(), &trusted.project_rules), (1, &ProjectRules::Trusted));
     assert_eq!(trusted.rules.list[0].scope, RuleScope::TrustedProject);
-    assert_eq!(fs::metadata(&book.trust_file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(&source.trust_file).unwrap().permissions().mode() & 0o777, 0o600);
     // After a change of one character the file is untrusted again.
-    let loaded = place.own(&format!("{allow}\n"));
+    let loaded = project.load_project_rules(&format!("{allow}\n"));
     assert!(
-        loaded.rules.list.is_empty() && matches!(loaded.project_rules, ProjectRules::Untrusted { changed: true, .. })
+        loaded.rules.list.is_empty()
+            && matches!(loaded.project_rules, ProjectRules::Untrusted { has_changed: true, .. })
     );
     assert!(loaded.notices()[0].contains("has changed since you trusted it"));
     // The same text in another directory is not trusted.
-    let other = RulesSource { folder: place.0.path().join("other"), ..book.clone() };
-    fs::create_dir_all(other.folder.join(".aye")).unwrap();
-    fs::write(other.folder.join(PROJECT_RULES_FILE), allow).unwrap();
-    assert!(other.load(TODAY).rules.list.is_empty());
-    trust::trust_files(&book.trust_file, &other.folder, &[(PROJECT_RULES_FILE, allow)], TODAY).unwrap();
-    assert_eq!(other.load(TODAY).rules.list.len(), 1);
-    place.own(allow);
-    assert_eq!(book.load(TODAY).rules.list.len(), 1, "trusting the other project keeps this trust");
-    trust::revoke_trust(&book.trust_file, &book.folder, Some(PROJECT_RULES_FILE)).unwrap();
-    assert!(book.load(TODAY).rules.list.is_empty());
+    let other_source = RulesSource { folder: project.0.path().join("other"), ..source.clone() };
+    fs::create_dir_all(other_source.folder.join(".aye")).unwrap();
+    fs::write(other_source.folder.join(PROJECT_RULES_FILE), allow).unwrap();
+    assert!(other_source.load(TODAY).rules.list.is_empty());
+    trust::trust_files(&source.trust_file, &other_source.folder, &[(PROJECT_RULES_FILE, allow)], TODAY).unwrap();
+    assert_eq!(other_source.load(TODAY).rules.list.len(), 1);
+    project.load_project_rules(allow);
+    assert_eq!(source.load(TODAY).rules.list.len(), 1, "trusting the other project keeps this trust");
+    trust::revoke_trust(&source.trust_file, &source.folder, Some(PROJECT_RULES_FILE)).unwrap();
+    assert!(source.load(TODAY).rules.list.is_empty());
     // A project's rules cannot name another project, and an invalid trust file trusts nothing.
-    let elsewhere = format!("{allow}project = \"/\"\n");
-    trust::trust_files(&book.trust_file, &book.folder, &[(PROJECT_RULES_FILE, &elsewhere)], TODAY).unwrap();
-    assert!(place.own(&elsewhere).notices()[0].contains("remove the key project"));
-    fs::write(&book.trust_file, "[[project").unwrap();
-    assert!(place.own(allow).rules.list.is_empty());
+    let other_project_rule = format!("{allow}project = \"/\"\n");
+    trust::trust_files(&source.trust_file, &source.folder, &[(PROJECT_RULES_FILE, &other_project_rule)], TODAY)
+        .unwrap();
+    assert!(project.load_project_rules(&other_project_rule).notices()[0].contains("remove the key project"));
+    fs::write(&source.trust_file, "[[project").unwrap();
+    assert!(project.load_project_rules(allow).rules.list.is_empty());
 }
 
-fn kept(says: RuleEffect, about: RuleTarget) -> Rule {
+fn saved_rule(effect: RuleEffect, target: RuleTarget) -> Rule {
     Rule {
-        effect: says,
+        effect,
         tool: Some("bash_exec".into()),
-        target: about,
+        target,
         scope: RuleScope::EveryProject,
         created: "2026-11-22".into(),
         expires: "2027-02-20".into(),
@@ -237,118 +245,120 @@ fn kept(says: RuleEffect, about: RuleTarget) -> Rule {
     }
 }
 
-fn words(text: &str) -> RuleTarget {
+fn prefix_target(text: &str) -> RuleTarget {
     RuleTarget::Prefix(text.split(' ').map(str::to_owned).collect())
 }
 
 #[test]
 fn saved_rules_are_read_back_and_comments_are_kept() {
-    let place = Place::new();
-    let book = place.book();
-    let mine =
+    let project = TestProject::new();
+    let source = project.source();
+    let old_text =
         "# all of mine\n\n# never this\n[[rule]]\nverdict = \"deny\" # really\nprefix = \"git push\"\n# the end\n";
-    place.says(mine);
+    project.load_user_rules(old_text);
     let rules = [
-        kept(RuleEffect::Allow, words("cargo test")),
-        kept(RuleEffect::Allow, RuleTarget::Command("echo \"\\\n\t'''\u{202e}\" | x".into())),
+        saved_rule(RuleEffect::Allow, prefix_target("cargo test")),
+        saved_rule(RuleEffect::Allow, RuleTarget::Command("echo \"\\\n\t'''\u{202e}\" | x".into())),
         Rule {
-            scope: RuleScope::Project(book.folder.clone()),
-            ..kept(RuleEffect::Allow, RuleTarget::Path("a b/**".into()))
+            scope: RuleScope::Project(source.folder.clone()),
+            ..saved_rule(RuleEffect::Allow, RuleTarget::Path("a b/**".into()))
         },
     ];
     for rule in &rules {
-        rules_editor::append_rule(&book.rules_file, rule, &book.tools).unwrap();
+        rules_editor::append_rule(&source.rules_file, rule, &source.tools).unwrap();
     }
-    let text = fs::read_to_string(&book.rules_file).unwrap();
-    assert!(text.starts_with(&mine[..mine.len() - 10]), "{text}");
+    let text = fs::read_to_string(&source.rules_file).unwrap();
+    assert!(text.starts_with(&old_text[..old_text.len() - 10]), "{text}");
     assert!(text.contains("# the end"), "{text}");
-    assert_eq!(fs::metadata(&book.rules_file).unwrap().permissions().mode() & 0o777, 0o600);
-    let loaded = book.load(TODAY);
+    assert_eq!(fs::metadata(&source.rules_file).unwrap().permissions().mode() & 0o777, 0o600);
+    let loaded = source.load(TODAY);
     assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (4, 0), "{text}");
     for rule in rules.iter().rev() {
-        assert!(rules_editor::remove_rule(&book.rules_file, rule, &book.tools).unwrap());
-        assert!(!rules_editor::remove_rule(&book.rules_file, rule, &book.tools).unwrap(), "it is already removed");
+        assert!(rules_editor::remove_rule(&source.rules_file, rule, &source.tools).unwrap());
+        assert!(!rules_editor::remove_rule(&source.rules_file, rule, &source.tools).unwrap(), "it is already removed");
     }
-    assert_eq!(fs::read_to_string(&book.rules_file).unwrap().trim_end(), mine.trim_end());
+    assert_eq!(fs::read_to_string(&source.rules_file).unwrap().trim_end(), old_text.trim_end());
     // Removing the first rule keeps the comment at the head of the file.
     let deny = Rule {
         tool: None,
         created: String::new(),
         expires: String::new(),
         saved_with_key: String::new(),
-        ..kept(RuleEffect::Deny, words("git push"))
+        ..saved_rule(RuleEffect::Deny, prefix_target("git push"))
     };
-    assert!(rules_editor::remove_rule(&book.rules_file, &deny, &book.tools).unwrap());
-    assert!(fs::read_to_string(&book.rules_file).unwrap().contains("# all of mine"));
+    assert!(rules_editor::remove_rule(&source.rules_file, &deny, &source.tools).unwrap());
+    assert!(fs::read_to_string(&source.rules_file).unwrap().contains("# all of mine"));
 }
 
 #[test]
 fn a_file_that_cannot_be_edited_stays_unchanged() {
-    let rule = kept(RuleEffect::Allow, words("cargo test"));
+    let rule = saved_rule(RuleEffect::Allow, prefix_target("cargo test"));
     for text in ["[[rule\nmine", "rule = 3\n"] {
-        let place = Place::new();
-        place.says(text);
-        assert!(rules_editor::append_rule(&place.book().rules_file, &rule, &place.book().tools).is_err());
-        assert_eq!(fs::read_to_string(place.book().rules_file).unwrap(), text);
+        let project = TestProject::new();
+        project.load_user_rules(text);
+        assert!(rules_editor::append_rule(&project.source().rules_file, &rule, &project.source().tools).is_err());
+        assert_eq!(fs::read_to_string(project.source().rules_file).unwrap(), text);
     }
-    let place = Place::new();
-    place.says("# mine\n");
-    fs::set_permissions(place.book().rules_file, fs::Permissions::from_mode(0o400)).unwrap();
-    let error = rules_editor::append_rule(&place.book().rules_file, &rule, &place.book().tools).unwrap_err();
+    let project = TestProject::new();
+    project.load_user_rules("# mine\n");
+    fs::set_permissions(project.source().rules_file, fs::Permissions::from_mode(0o400)).unwrap();
+    let error = rules_editor::append_rule(&project.source().rules_file, &rule, &project.source().tools).unwrap_err();
     assert!(error.to_string().contains("read-only"), "{error}");
-    assert_eq!(fs::read_to_string(place.book().rules_file).unwrap(), "# mine\n");
+    assert_eq!(fs::read_to_string(project.source().rules_file).unwrap(), "# mine\n");
 }
 
 #[test]
 fn r24_a_full_disk_keeps_the_rules_and_returns_an_error() {
-    let place = tempfile::tempdir().unwrap();
-    let mounted =
-        std::process::Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(place.path()).output();
-    if !mounted.is_ok_and(|mounted| mounted.status.success()) {
+    let directory = tempfile::tempdir().unwrap();
+    let mount_output = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
+        .arg(directory.path())
+        .output();
+    if !mount_output.is_ok_and(|output| output.status.success()) {
         return;
     }
-    let file = place.path().join("rules.toml");
-    let mine = "# mine\n[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\n";
-    fs::write(&file, mine).unwrap();
-    let rule = kept(RuleEffect::Allow, words("cargo test"));
+    let file = directory.path().join("rules.toml");
+    let old_text = "# mine\n[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\n";
+    fs::write(&file, old_text).unwrap();
+    let rule = saved_rule(RuleEffect::Allow, prefix_target("cargo test"));
     let tools = ["bash_exec".to_owned()];
     // The lock file exists before the disk is full.
     rules_editor::append_rule(&file, &rule, &tools).unwrap();
     assert!(rules_editor::remove_rule(&file, &rule, &tools).unwrap());
-    let before = fs::read_to_string(&file).unwrap();
-    let mut filler = fs::File::create(place.path().join("filler")).unwrap();
+    let old_text_on_disk = fs::read_to_string(&file).unwrap();
+    let mut filler = fs::File::create(directory.path().join("filler")).unwrap();
     while std::io::Write::write(&mut filler, &[0; 512]).is_ok() {}
-    let failed = rules_editor::append_rule(&file, &rule, &tools);
-    let now = fs::read_to_string(&file);
-    let names = fs::read_dir(place.path()).unwrap().count();
+    let append_result = rules_editor::append_rule(&file, &rule, &tools);
+    let current_text = fs::read_to_string(&file);
+    let file_count = fs::read_dir(directory.path()).unwrap().count();
     drop(filler);
-    let unmounted = std::process::Command::new("umount").arg(place.path()).status();
-    assert!(unmounted.is_ok_and(|status| status.success()));
-    assert_eq!(failed.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
-    assert_eq!((now.unwrap(), names), (before, 3), "the rules, the lock and the filler");
+    let umount_status = std::process::Command::new("umount").arg(directory.path()).status();
+    assert!(umount_status.is_ok_and(|status| status.success()));
+    assert_eq!(append_result.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
+    assert_eq!((current_text.unwrap(), file_count), (old_text_on_disk, 3), "the rules, the lock and the filler");
 }
 
 #[test]
 fn concurrent_additions_are_all_kept() {
-    let place = Place::new();
-    let book = place.book();
+    let project = TestProject::new();
+    let source = project.source();
     std::thread::scope(|scope| {
         for number in 0..8 {
-            let book = &book;
+            let source = &source;
             scope.spawn(move || {
-                let rule = kept(RuleEffect::Allow, words(&format!("make target{number}")));
-                rules_editor::append_rule(&book.rules_file, &rule, &book.tools).unwrap();
+                let rule = saved_rule(RuleEffect::Allow, prefix_target(&format!("make target{number}")));
+                rules_editor::append_rule(&source.rules_file, &rule, &source.tools).unwrap();
             });
         }
     });
-    let loaded = book.load(TODAY);
+    let loaded = source.load(TODAY);
     assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (8, 0));
 }
 
 #[test]
 fn the_example_file_is_valid_and_shows_every_key() {
     let text = include_str!("../../../rules.example.toml");
-    let loaded = Place::new().says(text);
+    let loaded = TestProject::new().load_user_rules(text);
     assert_eq!((loaded.notices(), loaded.rules.read_error), (Vec::new(), None));
     assert_eq!(loaded.old_names, []);
     assert_eq!(text.matches("[[rule]]").count(), 5);

@@ -55,7 +55,7 @@ impl ValueKind {
     /// Returns `None` if the value is accepted, otherwise the specific reason without the value itself. The reason is
     /// empty if there is nothing specific to report.
     pub fn find_error(&self, value: &Value) -> Option<String> {
-        let particular = match self {
+        let specific = match self {
             Self::Headers => value.as_table().and_then(find_invalid_header),
             Self::Parameters => value.as_table().and_then(find_invalid_parameter),
             Self::Command => {
@@ -70,17 +70,17 @@ impl ValueKind {
             }
             _ => None,
         };
-        if particular.is_some() {
-            return particular;
+        if specific.is_some() {
+            return specific;
         }
         (!self.has_valid_form(value)).then(String::new)
     }
 
     fn has_valid_form(&self, value: &Value) -> bool {
-        let text = |fits: fn(&str) -> bool| value.as_str().is_some_and(fits);
+        let is_text = |is_valid: fn(&str) -> bool| value.as_str().is_some_and(is_valid);
         match self {
             Self::Switch => value.is_bool(),
-            Self::Text | Self::Name => text(|text| !text.trim().is_empty()),
+            Self::Text | Self::Name => is_text(|text| !text.trim().is_empty()),
             Self::Names => value
                 .as_array()
                 .is_some_and(|list| list.iter().all(|name| name.as_str().is_some_and(|name| !is_null_word(name)))),
@@ -91,10 +91,10 @@ impl ValueKind {
                 Value::Float(number) => number.is_finite() && *number >= 0.0,
                 _ => false,
             },
-            Self::Address => text(|text| base_address::parse(text).is_ok()),
-            Self::EnvVariable => text(|text| {
-                let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                text.chars().all(plain) && text.starts_with(|c: char| !c.is_ascii_digit())
+            Self::Address => is_text(|text| base_address::parse(text).is_ok()),
+            Self::EnvVariable => is_text(|text| {
+                let is_name_character = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                text.chars().all(is_name_character) && text.starts_with(|c: char| !c.is_ascii_digit())
             }),
             Self::Command => match value {
                 Value::String(text) => command_words::split_command(text).is_ok(),
@@ -105,15 +105,15 @@ impl ValueKind {
                 }
                 _ => false,
             },
-            Self::HeaderName => text(|name| HeaderName::try_from(name).is_ok()),
+            Self::HeaderName => is_text(|name| HeaderName::try_from(name).is_ok()),
             Self::Headers | Self::Query => value.as_table().is_some_and(|table| table.values().all(Value::is_str)),
             Self::Parameters => value.is_table(),
-            Self::File => text(|path| path.starts_with('/') || path.starts_with("~/")),
+            Self::File => is_text(|path| path.starts_with('/') || path.starts_with("~/")),
             Self::Paths => value.as_array().is_some_and(|list| {
-                let whole = |path: &str| path == "~" || path.starts_with("~/") || path.starts_with('/');
-                list.iter().all(|path| path.as_str().is_some_and(|path| whole(path) && !path.contains('\0')))
+                let is_full_path = |path: &str| path == "~" || path.starts_with("~/") || path.starts_with('/');
+                list.iter().all(|path| path.as_str().is_some_and(|path| is_full_path(path) && !path.contains('\0')))
             }),
-            Self::Proxy => text(|text| text == "none" || is_proxy(text)),
+            Self::Proxy => is_text(|text| text == "none" || is_proxy(text)),
             Self::Chords => match value {
                 Value::String(_) => true,
                 Value::Array(list) => list.iter().all(Value::is_str),
@@ -172,11 +172,11 @@ impl ValueKind {
 
 /// Explains mistakes that come from copying an address out of an example.
 fn explain_address(text: &str) -> Option<String> {
-    let bare = text.split('?').next().unwrap_or_default();
-    match base_address::parse(bare) {
-        Err(wrong) => {
-            let (_, better) = wrong.split_once(base_address::COMPLETE_ENDPOINT)?;
-            Some(format!("is a complete endpoint, not a base address.{better}"))
+    let without_query = text.split('?').next().unwrap_or_default();
+    match base_address::parse(without_query) {
+        Err(error) => {
+            let (_, correction) = error.split_once(base_address::COMPLETE_ENDPOINT)?;
+            Some(format!("is a complete endpoint, not a base address.{correction}"))
         }
         Ok(_) if text.contains('?') => {
             Some("has a query: write the part after the ? as query = { name = \"value\" }".to_owned())
@@ -192,7 +192,7 @@ fn is_null_word(text: &str) -> bool {
 }
 
 fn is_framing_header(name: &str) -> bool {
-    FRAMING_HEADERS.iter().any(|carried| name.eq_ignore_ascii_case(carried))
+    FRAMING_HEADERS.iter().any(|framing_header| name.eq_ignore_ascii_case(framing_header))
 }
 
 /// Explains the first header that cannot be sent, by name and without its value.
@@ -204,10 +204,10 @@ fn find_invalid_header(headers: &Table) -> Option<String> {
         if is_framing_header(name) {
             return Some(format!("has the header {name}, which HTTP sets itself"));
         }
-        let sent = value.as_str().map(|text| {
+        let is_sendable = value.as_str().map(|text| {
             HeaderValue::from_str(text).is_ok_and(|value| value.to_str().is_ok()) && !text.trim().is_empty()
         });
-        match sent {
+        match is_sendable {
             Some(true) | None => None,
             Some(false) => Some(format!(
                 "has the header {name} with an empty value, a line break or characters that cannot be sent"
@@ -218,12 +218,12 @@ fn find_invalid_header(headers: &Table) -> Option<String> {
 
 /// Explains the first parameter that cannot be passed on.
 fn find_invalid_parameter(parameters: &Table) -> Option<String> {
-    let ours = parameters.keys().find(|name| RESERVED_PARAMETERS.contains(&name.as_str()));
-    if let Some(name) = ours {
+    let reserved = parameters.keys().find(|name| RESERVED_PARAMETERS.contains(&name.as_str()));
+    if let Some(name) = reserved {
         return Some(format!("has {name}, which aye sets itself"));
     }
-    let wrong = parameters.iter().find(|(_, value)| !is_json(value));
-    wrong.map(|(name, _)| format!("has {} with a date, nan or inf, which JSON cannot represent", truncate_name(name)))
+    let invalid = parameters.iter().find(|(_, value)| !is_json(value));
+    invalid.map(|(name, _)| format!("has {} with a date, nan or inf, which JSON cannot represent", truncate_name(name)))
 }
 
 fn is_json(value: &Value) -> bool {

@@ -4,40 +4,40 @@ use super::*;
 use crate::config::Links;
 use crate::config::schema::{SECTIONS, ValueKind};
 
-fn nothing(_: &str) -> Option<String> {
+fn no_variable(_: &str) -> Option<String> {
     None
 }
 
-fn settings(text: &str) -> Settings {
-    Settings::from_layers([parse_settings(text, "f")], &nothing, &Overrides::default())
+fn parse_user_settings(text: &str) -> Settings {
+    Settings::from_layers([parse_settings(text, "f")], &no_variable, &Overrides::default())
 }
 
 const EXAMPLE: &str = include_str!("../../../config.example.toml");
 
 #[test]
 fn the_example_file_equals_the_defaults() {
-    let settings = settings(EXAMPLE);
+    let settings = parse_user_settings(EXAMPLE);
     assert_eq!(settings.problems, []);
     assert_eq!(settings.config, Config::default());
-    let bare: Config = toml::from_str(EXAMPLE).unwrap();
-    assert_eq!((bare.screen, bare.shell), (settings.config.screen, settings.config.shell));
+    let parsed: Config = toml::from_str(EXAMPLE).unwrap();
+    assert_eq!((parsed.screen, parsed.shell), (settings.config.screen, settings.config.shell));
 }
 
 #[test]
 fn the_example_file_contains_every_setting_with_a_valid_value() {
-    let all: String = EXAMPLE
+    let uncommented: String = EXAMPLE
         .lines()
         .map(|line| match line.strip_prefix("# ").filter(|line| line.contains(" = ") || line.starts_with('[')) {
             Some(setting) => format!("{setting}\n"),
             None => format!("{line}\n"),
         })
         .collect();
-    let layer = parse_settings(&all, "f");
+    let layer = parse_settings(&uncommented, "f");
     assert_eq!(layer.problems, []);
     for (section, settings) in SECTIONS.iter().filter(|(section, _)| *section != "keys") {
-        let any = if *section == "hooks.*" { "check" } else { "openai" };
+        let example_name = if *section == "hooks.*" { "check" } else { "openai" };
         for (name, _) in *settings {
-            let path = format!("{}.{name}", section.replace('*', any));
+            let path = format!("{}.{name}", section.replace('*', example_name));
             assert!(layer.origins.contains_key(&path), "{path} is not in config.example.toml");
         }
     }
@@ -61,7 +61,8 @@ fn every_word_of_a_choice_is_a_variant() {
 
 #[test]
 fn the_file_overrides_only_the_settings_it_contains() {
-    let settings = settings("[screen]\nlinks = \"off\"\n[profiles.openai]\nmodel = \"m\"\n[keys]\nquit = \"f10\"\n");
+    let settings =
+        parse_user_settings("[screen]\nlinks = \"off\"\n[profiles.openai]\nmodel = \"m\"\n[keys]\nquit = \"f10\"\n");
     assert_eq!(settings.config.screen.links, Links::Off);
     assert!(settings.config.screen.mouse);
     let openai = &settings.config.profiles["openai"];
@@ -78,7 +79,7 @@ fn a_later_file_overrides_an_earlier_one() {
         parse_settings("[screen]\ntheme = \"a\"\nmouse = false", "one"),
         parse_settings("screen.theme = \"b\"", "two"),
     ];
-    let settings = Settings::from_layers(layers, &nothing, &Overrides::default());
+    let settings = Settings::from_layers(layers, &no_variable, &Overrides::default());
     assert_eq!((settings.config.screen.theme.as_str(), settings.config.screen.mouse), ("b", false));
     assert_eq!(settings.origin("screen.theme").to_string(), "two:1");
 }
@@ -95,12 +96,12 @@ fn flags_override_the_environment_which_overrides_the_file() {
         let name = settings.config.model.profile.clone().unwrap();
         format!("{name} from {}", settings.origin("model.profile"))
     };
-    let none = Overrides::default();
-    assert_eq!(profile(&Settings::from_layers([file()], &nothing, &none)), "ollama from f:1");
-    let settings = Settings::from_layers([file()], &environment, &none);
+    let no_flags = Overrides::default();
+    assert_eq!(profile(&Settings::from_layers([file()], &no_variable, &no_flags)), "ollama from f:1");
+    let settings = Settings::from_layers([file()], &environment, &no_flags);
     assert_eq!(profile(&settings), "vllm from AYE_PROFILE");
     assert!(!settings.config.screen.color);
-    let flags = Overrides { profile: Some("llamacpp".into()), mode: Some(Mode::Plan), ..none };
+    let flags = Overrides { profile: Some("llamacpp".into()), mode: Some(Mode::Plan), ..no_flags };
     let settings = Settings::from_layers([file()], &environment, &flags);
     assert_eq!(profile(&settings), "llamacpp from --profile");
     assert_eq!(settings.config.approval.mode, Mode::Plan);
@@ -108,10 +109,10 @@ fn flags_override_the_environment_which_overrides_the_file() {
 
 #[test]
 fn inconsistent_settings_are_reported() {
-    let settings = settings("[shell]\ntimeout = 300\n[profiles.mine]\nmodel = \"m\"");
-    let said: Vec<String> = settings.problems.iter().map(ToString::to_string).collect();
+    let settings = parse_user_settings("[shell]\ntimeout = 300\n[profiles.mine]\nmodel = \"m\"");
+    let problem_texts: Vec<String> = settings.problems.iter().map(ToString::to_string).collect();
     assert_eq!(
-        said,
+        problem_texts,
         [
             "f:2: shell.timeout (300) exceeds shell.max_timeout (120). Both are set to 300",
             "f:4: profiles.mine has no base_url. Set it to the address of the provider"
@@ -126,36 +127,40 @@ fn r69_a_file_that_is_not_utf8_is_reported_and_unchanged() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("config.toml");
     fs::write(&path, b"[screen]\n\xff").unwrap();
-    let at_home = |name: &str| (name == "HOME").then(|| home.path().display().to_string());
-    let settings = Settings::load(&path, &at_home, &Overrides::default());
+    let home_variable = |name: &str| (name == "HOME").then(|| home.path().display().to_string());
+    let settings = Settings::load(&path, &home_variable, &Overrides::default());
     assert_eq!(
         settings.problems[0].to_string(),
         "~/config.toml:2: this is not text in UTF-8; the whole file is ignored"
     );
     assert_eq!(settings.config, Config::default());
     assert_eq!(fs::read(&path).unwrap(), b"[screen]\n\xff");
-    let missing = Settings::load(&home.path().join("none"), &nothing, &Overrides::default());
+    let missing = Settings::load(&home.path().join("none"), &no_variable, &Overrides::default());
     assert_eq!(missing.problems, []);
 }
 
 #[test]
 fn a_section_for_a_built_in_profile_overrides_only_its_keys() {
-    let settings = settings("[profiles.deepseek]\nbase_url = \"https://gateway.example/v1\"\nidle_seconds = 5\n");
-    let (mine, theirs) = (&settings.config.profiles["deepseek"], &Config::default().profiles["deepseek"]);
-    let expected =
-        crate::config::Profile { base_url: "https://gateway.example/v1".into(), idle_seconds: 5, ..theirs.clone() };
-    assert_eq!(*mine, expected);
-    assert!(mine.send_reasoning && mine.key_env.as_deref() == Some("DEEPSEEK_API_KEY"));
+    let settings =
+        parse_user_settings("[profiles.deepseek]\nbase_url = \"https://gateway.example/v1\"\nidle_seconds = 5\n");
+    let (profile, default_profile) = (&settings.config.profiles["deepseek"], &Config::default().profiles["deepseek"]);
+    let expected = crate::config::Profile {
+        base_url: "https://gateway.example/v1".into(),
+        idle_seconds: 5,
+        ..default_profile.clone()
+    };
+    assert_eq!(*profile, expected);
+    assert!(profile.send_reasoning && profile.key_env.as_deref() == Some("DEEPSEEK_API_KEY"));
 }
 
 #[test]
 fn a_repeated_profile_keeps_the_first_and_the_rest_of_the_file() {
-    let settings = settings(
+    let settings = parse_user_settings(
         "[profiles.a]\nbase_url = \"https://one/v1\"\n[profiles.a]\nbase_url = \"https://two/v1\"\nmodel = \"x\"\n[screen]\nmouse = false\ntheem = 1\n",
     );
-    let said: Vec<String> = settings.problems.iter().map(ToString::to_string).collect();
+    let problem_texts: Vec<String> = settings.problems.iter().map(ToString::to_string).collect();
     assert_eq!(
-        said,
+        problem_texts,
         [
             "f:3: profile a is already defined on line 1. That definition is used and this one is ignored",
             "f:8: screen.theem is not a setting; did you mean screen.theme?",
@@ -168,21 +173,25 @@ fn a_repeated_profile_keeps_the_first_and_the_rest_of_the_file() {
 
 #[test]
 fn the_fallback_must_exist_and_differ_from_the_profile() {
-    let said = |text: &str| -> Vec<String> {
-        let settings = settings(text);
+    let problems_of = |text: &str| -> Vec<String> {
+        let settings = parse_user_settings(text);
         assert_eq!(settings.config.model.fallback.is_none(), !settings.problems.is_empty(), "{text}");
         settings.problems.iter().map(ToString::to_string).collect()
     };
-    assert_eq!(said("[model]\nprofile = \"openai\"\nfallback = \"openrouter\""), [""; 0]);
-    assert_eq!(said("[model]\nfallback = \"openai\""), [""; 0]);
+    assert_eq!(problems_of("[model]\nprofile = \"openai\"\nfallback = \"openrouter\""), [""; 0]);
+    assert_eq!(problems_of("[model]\nfallback = \"openai\""), [""; 0]);
     assert_eq!(
-        said("[model]\nprofile = \"openai\"\nfallback = \"openai\""),
+        problems_of("[model]\nprofile = \"openai\"\nfallback = \"openai\""),
         ["f:3: model.fallback names the profile already in use. Set a different profile"]
     );
     assert_eq!(
-        said("[model]\nfallback = \"opnrouter\""),
+        problems_of("[model]\nfallback = \"opnrouter\""),
         ["f:2: profile \"opnrouter\" does not exist. Did you mean openrouter?"]
     );
-    let unplaced = said("[model]\nfallback = \"zzz\"\n[profiles.zzz]\nmodel = \"m\"");
-    assert_eq!(unplaced[1..], ["f:2: profile \"zzz\" does not exist"], "a profile without an address is ignored");
+    let without_address = problems_of("[model]\nfallback = \"zzz\"\n[profiles.zzz]\nmodel = \"m\"");
+    assert_eq!(
+        without_address[1..],
+        ["f:2: profile \"zzz\" does not exist"],
+        "a profile without an address is ignored"
+    );
 }

@@ -6,12 +6,12 @@ const FILE: &str = "~/.config/aye/config.toml";
 
 /// Reads a text without errors and checks its notices.
 #[track_caller]
-fn check_notices(text: &str, said: &[&str]) -> Layer {
+fn check_notices(text: &str, expected: &[&str]) -> Layer {
     let layer = parse_settings(text, FILE);
     assert_eq!(layer.problems, []);
     let notices: Vec<String> = layer.notices.iter().map(ToString::to_string).collect();
-    let said: Vec<String> = said.iter().map(|words| format!("{FILE}:{words}")).collect();
-    assert_eq!(notices, said);
+    let expected: Vec<String> = expected.iter().map(|text| format!("{FILE}:{text}")).collect();
+    assert_eq!(notices, expected);
     layer
 }
 
@@ -75,11 +75,11 @@ fn an_invalid_value_under_an_old_name_is_reported_at_its_line() {
 
 /// Reads a text and checks its errors.
 #[track_caller]
-fn check_settings(text: &str, said: &[&str]) -> Layer {
+fn check_settings(text: &str, expected: &[&str]) -> Layer {
     let layer = parse_settings(text, FILE);
     let problems: Vec<String> = layer.problems.iter().map(ToString::to_string).collect();
-    let said: Vec<String> = said.iter().map(|words| format!("{FILE}:{words}")).collect();
-    assert_eq!(problems, said);
+    let expected: Vec<String> = expected.iter().map(|text| format!("{FILE}:{text}")).collect();
+    assert_eq!(problems, expected);
     layer
 }
 
@@ -137,7 +137,7 @@ fn r57_values_that_may_be_secret_are_not_shown() {
 
 #[test]
 fn errors_in_a_profile_name_the_cause() {
-    for (text, said) in [
+    for (text, message) in [
         ("model = \"\"", "model has no value; remove the line to leave it unset"),
         ("model = \"null\"", "model has no value; remove the line to leave it unset"),
         ("key_env = \"none\"", "key_env has no value; remove the line to leave it unset"),
@@ -205,7 +205,7 @@ fn errors_in_a_profile_name_the_cause() {
         ("key_comand = \"x\"", "key_comand is not a setting; did you mean profiles.a.key_command?"),
     ] {
         let layer =
-            check_settings(&format!("[profiles.a]\n{text}\nidle_seconds = 7"), &[&format!("2: profiles.a.{said}")]);
+            check_settings(&format!("[profiles.a]\n{text}\nidle_seconds = 7"), &[&format!("2: profiles.a.{message}")]);
         assert_eq!(layer.table["profiles"]["a"]["idle_seconds"].as_integer(), Some(7), "{text}");
         assert!(!layer.problems[0].message.contains("ret") || !text.contains("sec"), "{text}");
     }
@@ -241,8 +241,8 @@ fn a_repeated_profile_does_not_invalidate_the_file() {
     assert_eq!(layer.table["profiles"]["a"]["model"].as_str(), Some("1"));
     assert_eq!(layer.origins["profiles.b.model"].to_string(), format!("{FILE}:6"));
     // Any other syntax error is reported instead, with its own line.
-    let broken = parse_settings("[profiles.a]\n[profiles.a]\n[screen\n", "f");
-    assert_eq!(broken.problems.len(), 1, "{:?}", broken.problems);
+    let layer = parse_settings("[profiles.a]\n[profiles.a]\n[screen\n", "f");
+    assert_eq!(layer.problems.len(), 1, "{:?}", layer.problems);
 }
 
 #[test]

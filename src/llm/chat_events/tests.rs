@@ -7,36 +7,39 @@ fn check_deltas(event: Value, expected: &[Delta]) {
     assert_eq!(parse_deltas(&event, REPLY_INDEX), expected, "{event}");
 }
 
-fn delta(delta: Value) -> Value {
+fn delta_event(delta: Value) -> Value {
     json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
 }
 
-fn text(text: &str) -> Delta {
+fn text_delta(text: &str) -> Delta {
     Delta::Text(text.into())
 }
 
-fn thought(text: &str) -> Delta {
+fn reasoning_delta(text: &str) -> Delta {
     Delta::Reasoning(text.into())
 }
 
 #[test]
 fn r48_text_and_reasoning_are_parsed_from_all_known_formats() {
-    check_deltas(delta(json!({"role": "assistant", "content": ""})), &[]);
-    check_deltas(delta(json!({"content": "a"})), &[text("a")]);
-    check_deltas(delta(json!({"content": null, "reasoning_content": "r"})), &[thought("r")]);
-    check_deltas(delta(json!({"content": "a", "reasoning": "r"})), &[thought("r"), text("a")]);
-    check_deltas(delta(json!({"reasoning_content": "r", "reasoning": "r"})), &[thought("r")]);
-    check_deltas(delta(json!({"reasoning_details": [{"type": "reasoning.text", "text": "r"}]})), &[thought("r")]);
+    check_deltas(delta_event(json!({"role": "assistant", "content": ""})), &[]);
+    check_deltas(delta_event(json!({"content": "a"})), &[text_delta("a")]);
+    check_deltas(delta_event(json!({"content": null, "reasoning_content": "r"})), &[reasoning_delta("r")]);
+    check_deltas(delta_event(json!({"content": "a", "reasoning": "r"})), &[reasoning_delta("r"), text_delta("a")]);
+    check_deltas(delta_event(json!({"reasoning_content": "r", "reasoning": "r"})), &[reasoning_delta("r")]);
     check_deltas(
-        delta(json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})),
-        &[text("ab")],
+        delta_event(json!({"reasoning_details": [{"type": "reasoning.text", "text": "r"}]})),
+        &[reasoning_delta("r")],
     );
     check_deltas(
-        delta(json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "r"}]}]})),
-        &[thought("r")],
+        delta_event(json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})),
+        &[text_delta("ab")],
     );
-    check_deltas(delta(json!({"refusal": "no"})), &[text("no")]);
-    check_deltas(json!({"choices": [{"text": "a"}]}), &[text("a")]);
+    check_deltas(
+        delta_event(json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "r"}]}]})),
+        &[reasoning_delta("r")],
+    );
+    check_deltas(delta_event(json!({"refusal": "no"})), &[text_delta("no")]);
+    check_deltas(json!({"choices": [{"text": "a"}]}), &[text_delta("a")]);
 }
 
 #[test]
@@ -57,7 +60,7 @@ fn r48_events_without_content_are_ignored() {
 
 #[test]
 fn r48_calls_with_missing_fields_are_parsed() {
-    let part = |index, id: Option<&str>, name: Option<&str>, arguments: &str| CallPart {
+    let call_part = |index, id: Option<&str>, name: Option<&str>, arguments: &str| CallPart {
         index,
         id: id.map(str::to_owned),
         name: name.map(str::to_owned),
@@ -65,19 +68,19 @@ fn r48_calls_with_missing_fields_are_parsed() {
         provider_data: None,
     };
     check_deltas(
-        delta(json!({"tool_calls": [
+        delta_event(json!({"tool_calls": [
             {"index": 1, "id": "a", "type": "", "function": {"name": "f", "arguments": "{"}},
             {"id": "", "function": {"arguments": {"x": 1}}}, {"function": {"name": "g"}}, {"id": 7}]})),
         &[Delta::Calls(vec![
-            part(Some(1), Some("a"), Some("f"), "{"),
-            part(None, None, None, r#"{"x":1}"#),
-            part(None, None, Some("g"), ""),
-            part(None, Some("7"), None, ""),
+            call_part(Some(1), Some("a"), Some("f"), "{"),
+            call_part(None, None, None, r#"{"x":1}"#),
+            call_part(None, None, Some("g"), ""),
+            call_part(None, Some("7"), None, ""),
         ])],
     );
     check_deltas(
-        delta(json!({"function_call": {"name": "f", "arguments": "{}"}})),
-        &[Delta::Calls(vec![part(None, None, Some("f"), "{}")])],
+        delta_event(json!({"function_call": {"name": "f", "arguments": "{}"}})),
+        &[Delta::Calls(vec![call_part(None, None, Some("f"), "{}")])],
     );
 }
 
@@ -87,7 +90,7 @@ fn the_finish_reason_and_the_usage_are_parsed() {
     check_deltas(
         json!({"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3}}),
         &[
-            text("a"),
+            text_delta("a"),
             Delta::Usage(Usage { input: 3, ..Usage::default() }),
             Delta::Finish("stop".into()),
             Delta::Complete,
@@ -105,15 +108,15 @@ fn the_finish_reason_and_the_usage_are_parsed() {
 
 #[test]
 fn r48_errors_inside_a_stream_are_detected() {
-    let fault = |status, code: Option<&str>, words: &str| {
-        Delta::Fault(ProviderError { status, code: code.map(str::to_owned), message: words.into() })
+    let fault_delta = |status, code: Option<&str>, message: &str| {
+        Delta::Fault(ProviderError { status, code: code.map(str::to_owned), message: message.into() })
     };
-    check_deltas(json!({"error": {"message": "m", "code": 502}}), &[fault(Some(502), None, "m")]);
-    check_deltas(json!({"error": "m", "choices": []}), &[fault(None, None, "m")]);
-    check_deltas(json!({"detail": "m"}), &[fault(None, None, "m")]);
-    check_deltas(json!({"object": "error", "message": "m"}), &[fault(None, None, "m")]);
+    check_deltas(json!({"error": {"message": "m", "code": 502}}), &[fault_delta(Some(502), None, "m")]);
+    check_deltas(json!({"error": "m", "choices": []}), &[fault_delta(None, None, "m")]);
+    check_deltas(json!({"detail": "m"}), &[fault_delta(None, None, "m")]);
+    check_deltas(json!({"object": "error", "message": "m"}), &[fault_delta(None, None, "m")]);
     check_deltas(
         json!({"choices": [{"delta": {"content": "a"}, "error": {"message": "m"}, "finish_reason": "error"}]}),
-        &[text("a"), fault(None, None, "m"), Delta::Finish("error".into())],
+        &[text_delta("a"), fault_delta(None, None, "m"), Delta::Finish("error".into())],
     );
 }

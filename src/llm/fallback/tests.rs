@@ -6,120 +6,132 @@ use crate::llm::Scripted;
 use crate::llm::scripted::{Reply, fails, says};
 use std::time::Duration;
 
-fn asks(messages: Vec<Message>) -> Request {
-    Request { model: "one".into(), messages, tools: vec![], max_tokens: None, pictures: vec![] }
+fn build_request(messages: Vec<Message>) -> Request {
+    Request { model: "one".into(), messages, tools: vec![], max_tokens: None, images: vec![] }
 }
 
-fn person() -> Message {
+fn user_message() -> Message {
     Message::User("hi".into())
 }
 
-fn outcome() -> Message {
+fn tool_result() -> Message {
     Message::Tool { call: CallId("c".into()), text: "done".into() }
 }
 
-fn service(status: u16, code: &str, words: &str, wait: Option<u64>) -> Error {
+fn provider_error(status: u16, code: &str, message: &str, retry_after_seconds: Option<u64>) -> Error {
     let code = (!code.is_empty()).then(|| code.to_owned());
-    Error::Provider { status, code, message: words.into(), retry_after: wait.map(Duration::from_secs) }
+    Error::Provider { status, code, message: message.into(), retry_after: retry_after_seconds.map(Duration::from_secs) }
 }
 
-fn down() -> Error {
-    service(503, "", "down", None)
+fn server_down() -> Error {
+    provider_error(503, "", "down", None)
 }
 
-struct Two {
-    first: Scripted,
-    second: Scripted,
-    both: Fallback,
+struct TwoModels {
+    primary: Scripted,
+    fallback: Scripted,
+    combined: Fallback,
 }
 
-fn two(first: impl IntoIterator<Item = Reply>, second: impl IntoIterator<Item = Reply>) -> Two {
-    let (first, second) = (Scripted::new(first), Scripted::new(second));
-    let both = Fallback::new(Arc::new(first.clone()), Arc::new(second.clone()), "two".into(), "the second".into());
-    Two { first, second, both }
+fn two_models(
+    primary_replies: impl IntoIterator<Item = Reply>,
+    fallback_replies: impl IntoIterator<Item = Reply>,
+) -> TwoModels {
+    let (primary, fallback) = (Scripted::new(primary_replies), Scripted::new(fallback_replies));
+    let combined =
+        Fallback::new(Arc::new(primary.clone()), Arc::new(fallback.clone()), "two".into(), "the second".into());
+    TwoModels { primary, fallback, combined }
 }
 
-impl Two {
-    async fn replies(&self, message: Message) -> Vec<Result<Chunk, Error>> {
-        self.both.stream(asks(vec![message])).collect().await
+impl TwoModels {
+    async fn collect_reply(&self, message: Message) -> Vec<Result<Chunk, Error>> {
+        self.combined.stream(build_request(vec![message])).collect().await
     }
 
     /// Returns how many requests each model received.
-    fn asked(&self) -> (usize, usize) {
-        (self.first.requests().lock().unwrap().len(), self.second.requests().lock().unwrap().len())
+    fn request_counts(&self) -> (usize, usize) {
+        (self.primary.requests().lock().unwrap().len(), self.fallback.requests().lock().unwrap().len())
     }
 }
 
-fn text(text: &str) -> Result<Chunk, Error> {
+fn text_chunk(text: &str) -> Result<Chunk, Error> {
     Ok(Chunk::Text(text.into()))
 }
 
-fn answering(instead: Option<&str>) -> Result<Chunk, Error> {
-    Ok(Chunk::ModelChosen { model: "the second".into(), instead: instead.map(str::to_owned) })
+fn model_chosen(reason: Option<&str>) -> Result<Chunk, Error> {
+    Ok(Chunk::ModelChosen { model: "the second".into(), reason: reason.map(str::to_owned) })
 }
 
-fn done() -> Result<Chunk, Error> {
+fn done_chunk() -> Result<Chunk, Error> {
     Ok(Chunk::Done(FinishReason::Stop))
 }
 
 #[tokio::test]
 async fn the_fallback_answers_the_same_conversation_and_the_reason_is_reported() {
-    let two = two([fails(down())], [says("b")]);
-    let out = two.replies(person()).await;
-    assert_eq!(out, [answering(Some("The provider failed (503): down")), text("b"), done()]);
-    let asked = two.second.requests();
-    let asked = asked.lock().unwrap();
-    assert_eq!((asked[0].model.as_str(), &asked[0].messages), ("two", &vec![person()]));
+    let models = two_models([fails(server_down())], [says("b")]);
+    let chunks = models.collect_reply(user_message()).await;
+    assert_eq!(chunks, [model_chosen(Some("The provider failed (503): down")), text_chunk("b"), done_chunk()]);
+    let requests = models.fallback.requests();
+    let requests = requests.lock().unwrap();
+    assert_eq!((requests[0].model.as_str(), &requests[0].messages), ("two", &vec![user_message()]));
 }
 
 #[tokio::test]
 async fn the_next_user_message_tries_the_first_model_again() {
-    let two = two([fails(down()), says("a")], [says("b"), says("c")]);
-    two.replies(person()).await;
-    assert_eq!(two.replies(outcome()).await, [answering(None), text("c"), done()]);
-    assert_eq!(two.asked(), (1, 2), "results go to the model that made the call");
-    assert_eq!(two.replies(person()).await, [text("a"), done()]);
-    assert_eq!(two.asked(), (2, 2));
+    let models = two_models([fails(server_down()), says("a")], [says("b"), says("c")]);
+    models.collect_reply(user_message()).await;
+    assert_eq!(models.collect_reply(tool_result()).await, [model_chosen(None), text_chunk("c"), done_chunk()]);
+    assert_eq!(models.request_counts(), (1, 2), "results go to the model that made the call");
+    assert_eq!(models.collect_reply(user_message()).await, [text_chunk("a"), done_chunk()]);
+    assert_eq!(models.request_counts(), (2, 2));
 }
 
 #[tokio::test]
 async fn results_go_to_the_first_model_after_it_answered() {
-    let two = two([fails(down()), says("a"), says("c")], [says("b")]);
-    two.replies(person()).await;
-    two.replies(person()).await;
-    assert_eq!(two.replies(outcome()).await, [text("c"), done()]);
+    let models = two_models([fails(server_down()), says("a"), says("c")], [says("b")]);
+    models.collect_reply(user_message()).await;
+    models.collect_reply(user_message()).await;
+    assert_eq!(models.collect_reply(tool_result()).await, [text_chunk("c"), done_chunk()]);
 }
 
 #[tokio::test]
 async fn a_reply_that_was_shown_does_not_fall_back() {
-    let cut = || Error::ConnectionLost("reset".into());
-    let two = two([says("half").fails(cut()), Reply::default().costs(1, 1).fails(cut())], [says("b")]);
-    assert_eq!(two.replies(person()).await, [text("half"), Err(cut())]);
-    let out = two.replies(person()).await;
-    assert_eq!(out[0], Ok(Chunk::Usage(Usage { input: 1, cached: 0, output: 1 })));
-    assert_eq!(out[2..], [text("b"), done()], "token usage is not shown");
+    let connection_lost = || Error::ConnectionLost("reset".into());
+    let models = two_models(
+        [says("half").fails(connection_lost()), Reply::default().costs(1, 1).fails(connection_lost())],
+        [says("b")],
+    );
+    assert_eq!(models.collect_reply(user_message()).await, [text_chunk("half"), Err(connection_lost())]);
+    let chunks = models.collect_reply(user_message()).await;
+    assert_eq!(chunks[0], Ok(Chunk::Usage(Usage { input: 1, cached: 0, output: 1 })));
+    assert_eq!(chunks[2..], [text_chunk("b"), done_chunk()], "token usage is not shown");
 }
 
 #[tokio::test]
 async fn if_both_fail_the_second_error_is_reported_and_the_first_is_tried_next() {
-    let two = two([fails(down()), says("a")], [fails(service(401, "", "", None)), says("never")]);
-    let out = two.replies(person()).await;
-    assert_eq!(out[1..], [Err(service(401, "", "", None))]);
-    assert_eq!(two.replies(outcome()).await, [text("a"), done()], "requested again within the turn");
-    assert_eq!(two.asked(), (2, 1));
+    let models =
+        two_models([fails(server_down()), says("a")], [fails(provider_error(401, "", "", None)), says("never")]);
+    let chunks = models.collect_reply(user_message()).await;
+    assert_eq!(chunks[1..], [Err(provider_error(401, "", "", None))]);
+    assert_eq!(
+        models.collect_reply(tool_result()).await,
+        [text_chunk("a"), done_chunk()],
+        "requested again within the turn"
+    );
+    assert_eq!(models.request_counts(), (2, 1));
 }
 
 /// All errors before anything was shown: whether the request is retried, whether the fallback is used, and the error
 /// text.
 #[test]
 fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
-    let at = |origin: &str, cause: &str| (origin.to_owned(), cause.to_owned());
+    let owned_pair = |origin: &str, cause: &str| (origin.to_owned(), cause.to_owned());
     let unreachable = |origin, cause| {
-        let (origin, cause) = at(origin, cause);
+        let (origin, cause) = owned_pair(origin, cause);
         Error::Unreachable { origin, cause }
     };
     let remote = "https://api.example.com";
-    let here = "http://127.0.0.1:11434";
+    let local = "http://127.0.0.1:11434";
     let table: &[(Error, bool, bool, &str)] = &[
         (
             unreachable(remote, "Connection refused"),
@@ -134,7 +146,7 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             "Cannot connect to https://api.example.com: cannot resolve the host api.example.com (Name or service not known). Check its spelling and the network.",
         ),
         (
-            unreachable(here, "Connection refused"),
+            unreachable(local, "Connection refused"),
             false,
             true,
             "Cannot connect to http://127.0.0.1:11434: Connection refused. The server is not running. Start it and try again.",
@@ -159,7 +171,7 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
         ),
         (Error::InvalidAddress("Cannot use it: a reason".into()), false, true, "Cannot use it: a reason."),
         (
-            Error::RetriesExhausted { attempts: 5, last: Box::new(unreachable(here, "Connection reset by peer")) },
+            Error::RetriesExhausted { attempts: 5, last: Box::new(unreachable(local, "Connection reset by peer")) },
             false,
             true,
             "Cannot connect to http://127.0.0.1:11434: Connection reset by peer. Check the address and the network. Gave up after 5 attempts.",
@@ -195,75 +207,75 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             false,
             "The provider reported an error during the reply: content_filter",
         ),
-        (service(200, "", "Overloaded", None), false, true, "The provider returned an error (200): Overloaded"),
+        (provider_error(200, "", "Overloaded", None), false, true, "The provider returned an error (200): Overloaded"),
         (
-            service(302, "", "its new address is x", None),
+            provider_error(302, "", "its new address is x", None),
             false,
             true,
             "The provider redirected the request (302): its new address is x",
         ),
-        (service(400, "", "no", None), false, false, "The provider rejected the request (400): no"),
+        (provider_error(400, "", "no", None), false, false, "The provider rejected the request (400): no"),
         (
-            service(400, "context_length_exceeded", "", None),
+            provider_error(400, "context_length_exceeded", "", None),
             false,
             false,
             "The provider rejected the request (400, context_length_exceeded)",
         ),
         (
-            service(401, "", "", None),
+            provider_error(401, "", "", None),
             false,
             true,
             "The provider rejected the key or requires one (401). Check the key of the profile.",
         ),
-        (service(402, "", "", None), false, true, "The provider requires payment (402)"),
-        (service(403, "", "", None), false, true, "The provider denied access (403)"),
+        (provider_error(402, "", "", None), false, true, "The provider requires payment (402)"),
+        (provider_error(403, "", "", None), false, true, "The provider denied access (403)"),
         (
-            service(403, "", "Your input was flagged", None),
+            provider_error(403, "", "Your input was flagged", None),
             false,
             false,
             "The provider denied access (403): Your input was flagged",
         ),
-        (service(404, "", "", None), false, true, "The provider does not know this model or address (404)"),
-        (service(405, "", "", None), false, false, "The provider rejected the request (405)"),
-        (service(408, "", "", None), true, true, "The provider timed out (408)"),
-        (service(410, "", "", None), false, true, "The provider rejected the request (410)"),
-        (service(413, "", "", None), false, false, "The provider rejected the request (413)"),
-        (service(422, "", "", None), false, false, "The provider rejected the request (422)"),
-        (service(429, "", "", None), true, true, "The provider asks to wait (429)"),
-        (service(429, "", "", Some(12)), true, true, "The provider asks to wait 12 s (429)"),
+        (provider_error(404, "", "", None), false, true, "The provider does not know this model or address (404)"),
+        (provider_error(405, "", "", None), false, false, "The provider rejected the request (405)"),
+        (provider_error(408, "", "", None), true, true, "The provider timed out (408)"),
+        (provider_error(410, "", "", None), false, true, "The provider rejected the request (410)"),
+        (provider_error(413, "", "", None), false, false, "The provider rejected the request (413)"),
+        (provider_error(422, "", "", None), false, false, "The provider rejected the request (422)"),
+        (provider_error(429, "", "", None), true, true, "The provider asks to wait (429)"),
+        (provider_error(429, "", "", Some(12)), true, true, "The provider asks to wait 12 s (429)"),
         (
-            service(429, "insufficient_quota", "", None),
+            provider_error(429, "insufficient_quota", "", None),
             false,
             true,
             "The account at the provider has no quota left (429, insufficient_quota)",
         ),
-        (service(500, "", "", None), true, true, "The provider failed (500)"),
+        (provider_error(500, "", "", None), true, true, "The provider failed (500)"),
         (
-            service(500, "", "the request exceeds the available context size", None),
+            provider_error(500, "", "the request exceeds the available context size", None),
             false,
             false,
             "The provider failed (500): the request exceeds the available context size",
         ),
-        (service(503, "", "", Some(5)), true, true, "The provider failed (503) (it asks to wait 5 s)"),
-        (service(529, "", "", None), true, true, "The provider failed (529)"),
+        (provider_error(503, "", "", Some(5)), true, true, "The provider failed (503) (it asks to wait 5 s)"),
+        (provider_error(529, "", "", None), true, true, "The provider failed (529)"),
     ];
-    for (error, again, other, told) in table {
+    for (error, is_retried, falls_back, expected_text) in table {
         assert_eq!(
             (retry::is_retryable(error), may_succeed_elsewhere(error), error.to_string().as_str()),
-            (*again, *other, *told),
+            (*is_retried, *falls_back, *expected_text),
             "{error:?}"
         );
     }
     // This match fails to compile if a variant is added without a line in the table.
-    let has = |is: fn(&Error) -> bool| assert!(table.iter().any(|(error, ..)| is(error)));
-    match down() {
-        Error::Provider { .. } => has(|error| matches!(error, Error::Provider { .. })),
+    let assert_listed = |predicate: fn(&Error) -> bool| assert!(table.iter().any(|(error, ..)| predicate(error)));
+    match server_down() {
+        Error::Provider { .. } => assert_listed(|error| matches!(error, Error::Provider { .. })),
         Error::Unreachable { .. } => {}
         Error::NoResponse { .. } => {}
-        Error::Proxy { .. } => has(|error| matches!(error, Error::Proxy { .. })),
+        Error::Proxy { .. } => assert_listed(|error| matches!(error, Error::Proxy { .. })),
         Error::Untrusted { .. } => {}
-        Error::InvalidAddress(_) => has(|error| matches!(error, Error::InvalidAddress(_))),
-        Error::RetriesExhausted { .. } => has(|error| matches!(error, Error::RetriesExhausted { .. })),
+        Error::InvalidAddress(_) => assert_listed(|error| matches!(error, Error::InvalidAddress(_))),
+        Error::RetriesExhausted { .. } => assert_listed(|error| matches!(error, Error::RetriesExhausted { .. })),
         Error::ConnectionLost(_) => {}
         Error::Idle(_) => {}
         Error::InvalidReply(_) => {}
@@ -273,8 +285,8 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
 
 #[test]
 fn a_long_wait_is_displayed_with_its_end_time() {
-    let told = service(429, "", "", Some(7200)).to_string();
-    assert!(told.starts_with("The provider asks to wait 7200 s, until 20"), "{told}");
-    let told = service(429, "", "", Some(u64::MAX)).to_string();
-    assert!(told.starts_with("The provider asks to wait 18446744073709551615 s"), "{told}");
+    let error_text = provider_error(429, "", "", Some(7200)).to_string();
+    assert!(error_text.starts_with("The provider asks to wait 7200 s, until 20"), "{error_text}");
+    let error_text = provider_error(429, "", "", Some(u64::MAX)).to_string();
+    assert!(error_text.starts_with("The provider asks to wait 18446744073709551615 s"), "{error_text}");
 }

@@ -4,8 +4,8 @@ use super::*;
 
 #[test]
 fn r48_error_bodies_of_every_format_keep_the_error_text() {
-    let check = |body: &str, status: Option<u16>, code: Option<&str>, words: &str| {
-        let expected = ProviderError { status, code: code.map(str::to_owned), message: words.to_owned() };
+    let check = |body: &str, status: Option<u16>, code: Option<&str>, message: &str| {
+        let expected = ProviderError { status, code: code.map(str::to_owned), message: message.to_owned() };
         assert_eq!(ProviderError::parse_body(body), expected, "{body}");
     };
     check(r#"{"error":{"message":"no","type":"t","code":"c"}}"#, None, Some("c"), "no");
@@ -50,7 +50,7 @@ fn r48_error_bodies_of_every_format_keep_the_error_text() {
 fn r57_a_key_in_an_error_body_is_redacted() {
     let key = "sk-abcd1234efgh5678ijkl";
     let sentence = format!("Incorrect API key provided: {key}. Find yours elsewhere.");
-    let shapes = [
+    let bodies = [
         serde_json::json!({ "error": { "message": sentence, "type": "invalid_request_error" } }).to_string(),
         serde_json::json!({ "error": sentence }).to_string(),
         serde_json::json!([{ "error": { "metadata": { "raw": sentence } } }]).to_string(),
@@ -58,9 +58,9 @@ fn r57_a_key_in_an_error_body_is_redacted() {
         // A text that would be truncated in the middle of the key.
         format!("{} {sentence}", "x".repeat(MAX_MESSAGE_CHARS - 40)),
     ];
-    for body in shapes {
-        let words = ProviderError::parse_body(&body).message;
-        assert!(words.contains("Incorrect API key provided: sk-[redac"), "{body}: {words}");
-        assert!(!words.contains("abcd1234"), "{words}");
+    for body in bodies {
+        let message = ProviderError::parse_body(&body).message;
+        assert!(message.contains("Incorrect API key provided: sk-[redac"), "{body}: {message}");
+        assert!(!message.contains("abcd1234"), "{message}");
     }
 }

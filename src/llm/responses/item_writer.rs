@@ -22,7 +22,7 @@ pub struct ItemWriter {
     /// Events that could not be read.
     pub unreadable: UnreadableEvents,
     wants_reasoning: bool,
-    split: ReasoningSplitter,
+    splitter: ReasoningSplitter,
     /// Item that emitted text last, and whether an earlier item emitted text after it.
     last_text_slot: usize,
     is_out_of_order: bool,
@@ -36,19 +36,19 @@ impl ItemWriter {
     }
 
     /// Emits the text that was held back because a reasoning tag may have begun.
-    pub fn emit_rest(&mut self, out: &mut ChunkQueue) {
-        let rest = self.split.finish().into_iter().collect();
-        self.emit_pieces(self.last_text_slot, rest, out);
+    pub fn flush_text(&mut self, out: &mut ChunkQueue) {
+        let pieces = self.splitter.finish().into_iter().collect();
+        self.emit_pieces(self.last_text_slot, pieces, out);
     }
 
     /// Appends a piece of the arguments of a call.
-    pub fn append_arguments(&mut self, slot: usize, more: &str, out: &mut ChunkQueue) {
-        let own = self.slots.slot_mut(slot);
-        if !own.is_complete {
-            own.arguments.push_str(more);
-            self.size.add(more);
+    pub fn append_arguments(&mut self, slot: usize, text: &str, out: &mut ChunkQueue) {
+        let item = self.slots.slot_mut(slot);
+        if !item.is_complete {
+            item.arguments.push_str(text);
+            self.size.add(text);
         }
-        self.emit_writing(slot, out);
+        self.emit_call_progress(slot, out);
     }
 
     /// Processes an item in its final form.
@@ -57,8 +57,8 @@ impl ItemWriter {
         match Kind::from_item(item) {
             Some(Kind::Message) => match item.get("content") {
                 Some(Value::Array(parts)) => {
-                    for (at, part) in (0..).zip(parts.iter().take(MAX_ITEMS)) {
-                        self.emit_text(slot, at, &part_text(part).0, true, out);
+                    for (part_index, part) in (0..).zip(parts.iter().take(MAX_ITEMS)) {
+                        self.emit_text(slot, part_index, &part_text(part).0, true, out);
                     }
                 }
                 content => self.emit_text(slot, 0, &non_empty_text(content).unwrap_or_default(), true, out),
@@ -66,67 +66,71 @@ impl ItemWriter {
             Some(Kind::Reasoning) => {
                 for name in ["summary", "content"] {
                     let parts = item.get(name).and_then(Value::as_array).into_iter().flatten();
-                    for (at, part) in (0..).zip(parts.take(MAX_ITEMS)) {
-                        self.emit_reasoning(slot, name, at, &part_text(part).0, true, out);
+                    for (part_index, part) in (0..).zip(parts.take(MAX_ITEMS)) {
+                        self.emit_reasoning(slot, name, part_index, &part_text(part).0, true, out);
                     }
                 }
-                let kept = items::stored_reasoning(item, self.wants_reasoning);
-                let own = self.slots.slot_mut(slot);
-                own.reasoning = kept.or_else(|| own.reasoning.take());
+                let stored = items::stored_reasoning(item, self.wants_reasoning);
+                let state = self.slots.slot_mut(slot);
+                state.reasoning = stored.or_else(|| state.reasoning.take());
             }
             Some(Kind::Call) if !is_incomplete_item(item) => self.complete_arguments(slot, item.get("arguments")),
             Some(Kind::Call) | None => {}
         }
-        let own = self.slots.slot_mut(slot);
-        own.is_complete |= own.kind != Kind::Call;
+        let state = self.slots.slot_mut(slot);
+        state.is_complete |= state.kind != Kind::Call;
     }
 
     /// Takes name, id and phase from an item or event that has them.
     pub fn update_name(&mut self, slot: usize, item: &Value) {
-        let own = self.slots.slot_mut(slot);
+        let state = self.slots.slot_mut(slot);
         if let Some(name) = non_empty_text(item.get("name")) {
-            own.name = name;
+            state.name = name;
         }
-        own.call_id = non_empty_text(item.get("call_id")).or_else(|| own.call_id.take());
-        own.phase = item.get("phase").filter(|phase| phase.is_string()).cloned().or_else(|| own.phase.take());
+        state.call_id = non_empty_text(item.get("call_id")).or_else(|| state.call_id.take());
+        state.phase = item.get("phase").filter(|phase| phase.is_string()).cloned().or_else(|| state.phase.take());
     }
 
     /// Sets the final arguments of a call.
     pub fn complete_arguments(&mut self, slot: usize, arguments: Option<&Value>) {
-        let own = self.slots.slot_mut(slot);
-        let whole = match arguments {
+        let state = self.slots.slot_mut(slot);
+        let final_arguments = match arguments {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(text)) => text.clone(),
             Some(value) => value.to_string(),
         };
-        if !whole.is_empty() && whole != own.arguments {
-            self.size.add(&whole);
-            own.arguments = whole;
+        if !final_arguments.is_empty() && final_arguments != state.arguments {
+            self.size.add(&final_arguments);
+            state.arguments = final_arguments;
         }
-        own.is_complete = true;
+        state.is_complete = true;
     }
 
     /// Announces the progress of a call.
-    pub fn emit_writing(&mut self, slot: usize, out: &mut ChunkQueue) {
-        let own = self.slots.slot_mut(slot);
-        if own.kind == Kind::Call {
-            out.push_back(Ok(Chunk::CallProgress { name: own.name.clone(), bytes: own.arguments.len() }));
+    pub fn emit_call_progress(&mut self, slot: usize, out: &mut ChunkQueue) {
+        let item = self.slots.slot_mut(slot);
+        if item.kind == Kind::Call {
+            out.push_back(Ok(Chunk::CallProgress { name: item.name.clone(), bytes: item.arguments.len() }));
         }
     }
 
     /// Emits a piece of the text of a part, or what its final text adds.
-    pub fn emit_text(&mut self, slot: usize, at: u64, text: &str, is_all: bool, out: &mut ChunkQueue) {
-        let own = self.slots.slot_mut(slot);
-        let (more, _) = if is_all { own.complete_text("text", at, text) } else { own.append_text("text", at, text) };
-        if more.is_empty() {
+    pub fn emit_text(&mut self, slot: usize, part_index: u64, text: &str, is_final: bool, out: &mut ChunkQueue) {
+        let item = self.slots.slot_mut(slot);
+        let (new_text, _) = if is_final {
+            item.complete_text("text", part_index, text)
+        } else {
+            item.append_text("text", part_index, text)
+        };
+        if new_text.is_empty() {
             return;
         }
-        self.size.add(more);
+        self.size.add(new_text);
         self.is_out_of_order |= slot < self.last_text_slot;
         self.last_text_slot = slot;
         // The final text has no gap to mark.
-        let mark = if is_all { "" } else { self.unreadable.take_mark(self.was_shown) };
-        let pieces = self.split.split_text(&format!("{mark}{more}"));
+        let mark = if is_final { "" } else { self.unreadable.take_mark(self.was_shown) };
+        let pieces = self.splitter.split_text(&format!("{mark}{new_text}"));
         self.emit_pieces(slot, pieces, out);
     }
 
@@ -144,29 +148,33 @@ impl ItemWriter {
         &mut self,
         slot: usize,
         name: &'static str,
-        at: u64,
+        part_index: u64,
         text: &str,
-        is_all: bool,
+        is_final: bool,
         out: &mut ChunkQueue,
     ) {
-        let own = self.slots.slot_mut(slot);
-        if own.has_other_reasoning(name) || text.is_empty() {
+        let item = self.slots.slot_mut(slot);
+        if item.has_other_reasoning(name) || text.is_empty() {
             return;
         }
-        let (more, new) = if is_all { own.complete_text(name, at, text) } else { own.append_text(name, at, text) };
-        if !more.is_empty() {
-            self.size.add(more);
-            let gap = if new && self.has_reasoning { "\n\n" } else { "" };
+        let (new_text, is_new_part) = if is_final {
+            item.complete_text(name, part_index, text)
+        } else {
+            item.append_text(name, part_index, text)
+        };
+        if !new_text.is_empty() {
+            self.size.add(new_text);
+            let gap = if is_new_part && self.has_reasoning { "\n\n" } else { "" };
             self.has_reasoning = true;
-            out.push_back(Ok(Chunk::Reasoning(format!("{gap}{more}"))));
+            out.push_back(Ok(Chunk::Reasoning(format!("{gap}{new_text}"))));
         }
     }
 
     /// Returns all complete calls.
     pub fn complete_calls(&self) -> Vec<ToolCall> {
         let mut calls = Calls::default();
-        let whole = self.slots.iter().filter(|slot| slot.kind == Kind::Call && slot.is_complete_call());
-        for (index, slot) in (0..).zip(whole) {
+        let complete = self.slots.iter().filter(|slot| slot.kind == Kind::Call && slot.is_complete_call());
+        for (index, slot) in (0..).zip(complete) {
             calls.add_parts(vec![CallPart {
                 index: Some(index),
                 id: slot.call_id.clone(),
@@ -190,9 +198,9 @@ impl ItemWriter {
 
     /// Returns the stored form of all items, or `None` if they add nothing to the text and the calls.
     pub fn stored_items(&self) -> Option<Value> {
-        let held: Vec<Value> = self.slots.iter().filter_map(super::slots::Slot::stored_item).collect();
-        let fits = !self.is_out_of_order && items::is_worth_storing(&held);
-        fits.then_some(Value::Array(held))
+        let stored: Vec<Value> = self.slots.iter().filter_map(super::slots::Slot::stored_item).collect();
+        let is_useful = !self.is_out_of_order && items::is_worth_storing(&stored);
+        is_useful.then_some(Value::Array(stored))
     }
 }
 
@@ -205,6 +213,6 @@ pub fn part_text(part: &Value) -> (String, bool) {
     let text = non_empty_text(Some(part))
         .or_else(|| non_empty_text(part.get("text")))
         .or_else(|| non_empty_text(part.get("refusal")));
-    let is_thought = part.get("type").is_some_and(|kind| kind == "reasoning_text" || kind == "summary_text");
-    (text.unwrap_or_default(), is_thought)
+    let is_reasoning = part.get("type").is_some_and(|kind| kind == "reasoning_text" || kind == "summary_text");
+    (text.unwrap_or_default(), is_reasoning)
 }

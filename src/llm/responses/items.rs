@@ -31,78 +31,78 @@ impl From<InputItem> for InputEntry {
 
 /// Returns reasoning in the form to send back: always if encrypted, otherwise only if `wants_plain`.
 pub fn stored_reasoning(item: &Value, wants_plain: bool) -> Option<Value> {
-    let sealed = item.get("encrypted_content").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
-    let plain = item.get("content").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
-    let goes_back = sealed || (plain && wants_plain);
-    if !goes_back {
+    let is_encrypted = item.get("encrypted_content").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    let has_plain_text = item.get("content").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+    let is_sent_back = is_encrypted || (has_plain_text && wants_plain);
+    if !is_sent_back {
         return None;
     }
     // Only fields that an input may have, because providers reject any others.
-    let mut kept: Map<String, Value> = ["id", "type", "summary", "content", "encrypted_content"]
+    let mut fields: Map<String, Value> = ["id", "type", "summary", "content", "encrypted_content"]
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), item.get(name).filter(|value| !value.is_null())?.clone())))
         .filter(|(name, value)| name != "content" || value.as_array().is_some_and(|list| !list.is_empty()))
         .collect();
-    kept.insert("type".to_owned(), json!("reasoning"));
-    kept.entry("summary").or_insert_with(|| json!([]));
-    Some(Value::Object(kept))
+    fields.insert("type".to_owned(), json!("reasoning"));
+    fields.entry("summary").or_insert_with(|| json!([]));
+    Some(Value::Object(fields))
 }
 
 /// Creates the stored form of a message.
 pub fn stored_message(id: Option<&str>, phase: Option<&Value>, bytes: usize) -> Value {
-    let mut held = Map::new();
-    held.insert("type".to_owned(), json!("message"));
-    held.extend(id.map(|id| ("id".to_owned(), json!(id))));
-    held.extend(phase.map(|phase| ("phase".to_owned(), phase.clone())));
-    held.insert("bytes".to_owned(), json!(bytes));
-    Value::Object(held)
+    let mut fields = Map::new();
+    fields.insert("type".to_owned(), json!("message"));
+    fields.extend(id.map(|id| ("id".to_owned(), json!(id))));
+    fields.extend(phase.map(|phase| ("phase".to_owned(), phase.clone())));
+    fields.insert("bytes".to_owned(), json!(bytes));
+    Value::Object(fields)
 }
 
 /// Creates the stored form of a call.
 pub fn stored_call(id: Option<&str>) -> Value {
-    let mut held = Map::new();
-    held.insert("type".to_owned(), json!("function_call"));
-    held.extend(id.map(|id| ("id".to_owned(), json!(id))));
-    Value::Object(held)
+    let mut fields = Map::new();
+    fields.insert("type".to_owned(), json!("function_call"));
+    fields.extend(id.map(|id| ("id".to_owned(), json!(id))));
+    Value::Object(fields)
 }
 
 /// Returns whether the list adds anything: without reasoning and phases the text and the calls are sufficient.
-pub fn is_worth_storing(held: &[Value]) -> bool {
-    held.iter().any(|item| item["type"] == "reasoning" || item.get("phase").is_some())
+pub fn is_worth_storing(items: &[Value]) -> bool {
+    items.iter().any(|item| item["type"] == "reasoning" || item.get("phase").is_some())
 }
 
 /// Serializes a reply without stored items.
 pub fn plain_items(text: &str, calls: &[ToolCall]) -> Vec<InputEntry> {
-    let said = (!text.trim().is_empty()).then(|| message_item(text, &Value::Null));
-    said.into_iter().chain(calls.iter().map(|call| call_item(call, None))).collect()
+    let message = (!text.trim().is_empty()).then(|| message_item(text, &Value::Null));
+    message.into_iter().chain(calls.iter().map(|call| call_item(call, None))).collect()
 }
 
 /// Serializes a reply with its stored items, in order. Returns `None` if they do not match this text and these calls.
-pub fn restore_items(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec<InputEntry>> {
-    let held = held.as_array()?;
-    let is = |kind: &'static str| move |item: &&Value| item["type"] == kind;
-    let messages = held.iter().filter(is("message")).count();
-    if held.iter().filter(is("function_call")).count() != calls.len() || (messages == 0 && !text.is_empty()) {
+pub fn restore_items(stored: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec<InputEntry>> {
+    let stored = stored.as_array()?;
+    let has_kind = |kind: &'static str| move |item: &&Value| item["type"] == kind;
+    let messages = stored.iter().filter(has_kind("message")).count();
+    if stored.iter().filter(has_kind("function_call")).count() != calls.len() || (messages == 0 && !text.is_empty()) {
         return None;
     }
     let (mut text, mut calls) = (text, calls.iter());
     let mut out = Vec::new();
-    let mut left = messages;
-    for item in held {
+    let mut remaining_messages = messages;
+    for item in stored {
         match item["type"].as_str() {
             Some("message") => {
-                left -= 1;
+                remaining_messages -= 1;
                 let bytes = usize::try_from(item["bytes"].as_u64()?).ok()?;
-                let (said, rest) = match left {
+                let (message_text, remaining_text) = match remaining_messages {
                     0 if messages == 1 => (text, ""),
                     _ => text.split_at_checked(bytes)?,
                 };
-                if left == 0 && !rest.is_empty() {
+                if remaining_messages == 0 && !remaining_text.is_empty() {
                     return None;
                 }
-                text = rest;
-                if !said.trim().is_empty() {
-                    out.push(message_item(said, item));
+                text = remaining_text;
+                if !message_text.trim().is_empty() {
+                    out.push(message_item(message_text, item));
                 }
             }
             Some("function_call") => out.push(call_item(calls.next()?, item.get("id").and_then(Value::as_str))),
@@ -119,15 +119,15 @@ pub fn restore_items(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec
     Some(out)
 }
 
-fn message_item(text: &str, held: &Value) -> InputEntry {
+fn message_item(text: &str, stored: &Value) -> InputEntry {
     let text = mark_hidden(text);
     let mut item = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
-    if let Some(id) = held.get("id") {
+    if let Some(id) = stored.get("id") {
         item["id"] = id.clone();
         item["status"] = json!("completed");
         item["content"][0]["annotations"] = json!([]);
     }
-    if let Some(phase) = held.get("phase") {
+    if let Some(phase) = stored.get("phase") {
         item["phase"] = phase.clone();
     }
     InputEntry::Model(item)

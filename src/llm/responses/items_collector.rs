@@ -16,18 +16,18 @@ use serde_json::Value;
 /// State of one reply.
 #[derive(Debug, Default)]
 pub struct ResponsesCollector {
-    from: String,
+    origin: String,
     pub(super) items: ItemWriter,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
-    failed: bool,
+    has_failed: bool,
     has_ended: bool,
 }
 
 impl ResponsesCollector {
-    /// Creates the state for a reply from `from`; `reasoning` means that unencrypted reasoning must be sent back.
-    pub fn for_origin(from: String, reasoning: bool) -> Self {
-        Self { from, items: ItemWriter::new(reasoning), ..Self::default() }
+    /// Creates the state for a reply from `origin`; `wants_reasoning` means that unencrypted reasoning is sent back.
+    pub fn for_origin(origin: String, wants_reasoning: bool) -> Self {
+        Self { origin, items: ItemWriter::new(wants_reasoning), ..Self::default() }
     }
 
     /// Processes one event. Must not be called after an error.
@@ -35,30 +35,31 @@ impl ResponsesCollector {
         if self.has_ended() {
             return;
         }
-        let before = out.len();
+        let old_length = out.len();
         match event.get("type").and_then(Value::as_str) {
             Some("error") => self.fail_reply(event, out),
             Some(kind) => self.collect_typed(kind.strip_prefix("response.").unwrap_or(kind), event, out),
             None if super::is_reply(event) => self.collect_response(event, out),
             None if event.get("choices").is_some() => {
-                self.failed = true;
-                let words = "Cannot read the reply: its events are chat completion events. Set `api` of the profile to \"chat\".";
-                out.push_back(Err(Error::InvalidReply(words.to_owned())));
+                self.has_failed = true;
+                let message = "Cannot read the reply: its events are chat completion events. Set `api` of the profile to \"chat\".";
+                out.push_back(Err(Error::InvalidReply(message.to_owned())));
             }
             None if chat_events::parse_error(event).is_some() => self.fail_reply(event, out),
             None => {}
         }
-        if let (Some(excess), false) = (self.items.size.excess_error(), self.failed) {
-            self.failed = true;
-            out.push_back(Err(Error::InvalidReply(excess)));
+        if let (Some(message), false) = (self.items.size.excess_error(), self.has_failed) {
+            self.has_failed = true;
+            out.push_back(Err(Error::InvalidReply(message)));
         }
-        if self.items.slots.has_too_many() && !self.failed {
-            self.failed = true;
+        if self.items.slots.has_too_many() && !self.has_failed {
+            self.has_failed = true;
             out.push_back(Err(Error::InvalidReply(format!(
                 "The reply was aborted: it has more than {MAX_ITEMS} items"
             ))));
         }
-        self.items.was_shown |= out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+        self.items.was_shown |=
+            out.iter().skip(old_length).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
     }
 
     /// Skips an unreadable event that begins with `start`. Most of its content is repeated later.
@@ -68,22 +69,22 @@ impl ResponsesCollector {
 
     /// Returns whether nothing can follow.
     pub fn has_ended(&self) -> bool {
-        self.has_ended || self.failed || self.finish.is_some()
+        self.has_ended || self.has_failed || self.finish.is_some()
     }
 
     /// Ends the reply: emits its echo, calls and [`Chunk::Done`] if it is complete, otherwise an error. Only the
     /// provider's own end event completes a reply, not the end of the stream.
     pub fn finish(&mut self, end: End, out: &mut ChunkQueue) {
-        if std::mem::replace(&mut self.has_ended, true) || self.failed {
+        if std::mem::replace(&mut self.has_ended, true) || self.has_failed {
             return;
         }
-        self.items.emit_rest(out);
+        self.items.flush_text(out);
         let finish = match (self.finish.take(), end) {
             (Some(finish), _) => finish,
             (None, End::Marked | End::Unmarked) => {
-                let why = "the provider closed it before the reply was complete";
-                let cut = || Error::ConnectionLost(why.to_owned());
-                out.push_back(Err(self.items.unreadable.error_without_end().unwrap_or_else(cut)));
+                let cause = "the provider closed it before the reply was complete";
+                let connection_lost = || Error::ConnectionLost(cause.to_owned());
+                out.push_back(Err(self.items.unreadable.error_without_end().unwrap_or_else(connection_lost)));
                 return;
             }
             (None, End::Failed(error)) => {
@@ -93,8 +94,10 @@ impl ResponsesCollector {
         };
         let calls = self.items.complete_calls();
         // A call marked as complete is complete; a call assembled from pieces may lack one.
-        let in_pieces = self.items.has_unmarked_call();
-        if let Some(error) = self.items.unreadable.error_at_end(self.items.was_shown || !calls.is_empty(), in_pieces) {
+        let has_unmarked_call = self.items.has_unmarked_call();
+        if let Some(error) =
+            self.items.unreadable.error_at_end(self.items.was_shown || !calls.is_empty(), has_unmarked_call)
+        {
             out.push_back(Err(error));
             return;
         }
@@ -103,7 +106,7 @@ impl ResponsesCollector {
                 out.push_back(Err(Error::ConnectionLost("a tool call was never completed".to_owned())));
                 return;
             }
-            let echo = self.items.stored_items().map(|data| Echo { origin: self.from.clone(), data });
+            let echo = self.items.stored_items().map(|data| Echo { origin: self.origin.clone(), data });
             out.extend(echo.map(|echo| Ok(Chunk::Echo(echo))));
         }
         out.extend(calls.into_iter().map(|call| Ok(Chunk::Call(call))));
@@ -111,15 +114,15 @@ impl ResponsesCollector {
     }
 
     fn collect_typed(&mut self, kind: &str, event: &Value, out: &mut ChunkQueue) {
-        let at = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or(0);
-        let part = at("content_index");
+        let index_at = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let part_index = index_at("content_index");
         match kind {
             "output_item.added" => {
                 let item = &event["item"];
                 if let Some(kind) = Kind::from_item(item) {
                     let slot = self.items.slots.begin_item(kind, event);
                     self.items.update_name(slot, item);
-                    self.items.emit_writing(slot, out);
+                    self.items.emit_call_progress(slot, out);
                 }
             }
             "output_item.done" => {
@@ -130,40 +133,40 @@ impl ResponsesCollector {
             }
             "output_text.delta" | "refusal.delta" => {
                 let (slot, text) = (self.items.slots.find_item(Kind::Message, event, true), delta_text(event));
-                self.items.emit_text(slot, part, &text, false, out);
+                self.items.emit_text(slot, part_index, &text, false, out);
             }
             "output_text.done" | "refusal.done" => {
                 let text = non_empty_text(event.get("text")).or_else(|| non_empty_text(event.get("refusal")));
                 let slot = self.items.slots.find_item(Kind::Message, event, false);
-                self.items.emit_text(slot, part, &text.unwrap_or_default(), true, out);
+                self.items.emit_text(slot, part_index, &text.unwrap_or_default(), true, out);
             }
             "content_part.done" => {
-                let (words, is_thought) = part_text(&event["part"]);
-                if is_thought {
+                let (text, is_reasoning) = part_text(&event["part"]);
+                if is_reasoning {
                     let slot = self.items.slots.find_item(Kind::Reasoning, event, false);
-                    self.items.emit_reasoning(slot, "content", part, &words, true, out);
-                } else if !words.is_empty() {
+                    self.items.emit_reasoning(slot, "content", part_index, &text, true, out);
+                } else if !text.is_empty() {
                     let slot = self.items.slots.find_item(Kind::Message, event, false);
-                    self.items.emit_text(slot, part, &words, true, out);
+                    self.items.emit_text(slot, part_index, &text, true, out);
                 }
             }
             "reasoning_summary_text.delta" | "reasoning_summary.delta" => {
                 let slot = self.items.slots.find_item(Kind::Reasoning, event, true);
-                self.items.emit_reasoning(slot, "summary", at("summary_index"), &delta_text(event), false, out);
+                self.items.emit_reasoning(slot, "summary", index_at("summary_index"), &delta_text(event), false, out);
             }
             "reasoning_summary_text.done" | "reasoning_summary_part.done" => {
                 let text = non_empty_text(event.get("text")).unwrap_or_else(|| part_text(&event["part"]).0);
                 let slot = self.items.slots.find_item(Kind::Reasoning, event, false);
-                self.items.emit_reasoning(slot, "summary", at("summary_index"), &text, true, out);
+                self.items.emit_reasoning(slot, "summary", index_at("summary_index"), &text, true, out);
             }
             "reasoning_text.delta" | "reasoning.delta" => {
                 let slot = self.items.slots.find_item(Kind::Reasoning, event, true);
-                self.items.emit_reasoning(slot, "content", part, &delta_text(event), false, out);
+                self.items.emit_reasoning(slot, "content", part_index, &delta_text(event), false, out);
             }
             "reasoning_text.done" | "reasoning.done" => {
                 let text = non_empty_text(event.get("text")).unwrap_or_default();
                 let slot = self.items.slots.find_item(Kind::Reasoning, event, false);
-                self.items.emit_reasoning(slot, "content", part, &text, true, out);
+                self.items.emit_reasoning(slot, "content", part_index, &text, true, out);
             }
             "function_call_arguments.delta" => {
                 let slot = self.items.slots.find_item(Kind::Call, event, true);
@@ -173,7 +176,7 @@ impl ResponsesCollector {
                 let slot = self.items.slots.find_item(Kind::Call, event, false);
                 self.items.update_name(slot, event);
                 self.items.complete_arguments(slot, event.get("arguments"));
-                self.items.emit_writing(slot, out);
+                self.items.emit_call_progress(slot, out);
             }
             "completed" | "incomplete" | "failed" | "cancelled" | "done" => {
                 let response = event.get("response").unwrap_or(event);
@@ -201,17 +204,20 @@ impl ResponsesCollector {
             }
         }
         let status = response.get("status").and_then(Value::as_str).unwrap_or_default();
-        let is = |word: &str| kind == word || status == word;
-        if is("failed") || is("cancelled") || response.get("error").is_some_and(|error| !error.is_null()) {
+        let has_status = |name: &str| kind == name || status == name;
+        if has_status("failed")
+            || has_status("cancelled")
+            || response.get("error").is_some_and(|error| !error.is_null())
+        {
             self.fail_reply(response, out);
-        } else if is("incomplete") {
-            let reason = response.get("incomplete_details").and_then(|why| non_empty_text(why.get("reason")));
+        } else if has_status("incomplete") {
+            let reason = response.get("incomplete_details").and_then(|details| non_empty_text(details.get("reason")));
             self.finish = Some(match parse_finish_reason(reason.as_deref().unwrap_or_default()) {
                 // The reply did not end normally, whatever reason is given.
                 None | Some(FinishReason::Stop) => {
                     FinishReason::Filtered(clip(reason.as_deref().unwrap_or("no reason given"), 60))
                 }
-                Some(known @ (FinishReason::Length | FinishReason::Filtered(_))) => known,
+                Some(reason @ (FinishReason::Length | FinishReason::Filtered(_))) => reason,
             });
         } else if kind == "completed" || kind == "done" {
             self.finish = Some(FinishReason::Stop);
@@ -219,12 +225,12 @@ impl ResponsesCollector {
     }
 
     fn fail_reply(&mut self, event: &Value, out: &mut ChunkQueue) {
-        self.items.emit_rest(out);
-        self.failed = true;
+        self.items.flush_text(out);
+        self.has_failed = true;
         let mut fault = ProviderError::parse(event);
         // The name of the event is not an error code.
         fault.code = fault.code.filter(|code| code != "error");
-        let status = fault.status.or_else(|| status_of_code(fault.code.as_deref()?));
+        let status = fault.status.or_else(|| status_from_code(fault.code.as_deref()?));
         out.push_back(Err(match status {
             // Nothing was shown yet, so this is treated like an error response.
             Some(status) if !self.items.was_shown => fault.into_error(status, None),
@@ -234,7 +240,7 @@ impl ResponsesCollector {
 }
 
 /// Returns the HTTP status that corresponds to an error code.
-fn status_of_code(code: &str) -> Option<u16> {
+fn status_from_code(code: &str) -> Option<u16> {
     match code {
         "server_error" | "internal_server_error" | "internal_error" => Some(500),
         "server_is_overloaded" | "overloaded_error" | "slow_down" => Some(503),

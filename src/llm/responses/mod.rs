@@ -25,16 +25,16 @@ pub fn is_reply(body: &Value) -> bool {
 /// Reclassifies a 404 or 405: a provider without the responses API is distinguished from an unknown model.
 pub fn reclassify_error(error: Error) -> Error {
     match error {
-        Error::Provider { status: status @ (404 | 405), code, message: words, retry_after } => {
-            let said = format!("{} {words}", code.as_deref().unwrap_or_default()).to_lowercase();
-            if ["model", "deployment", "item"].iter().any(|word| said.contains(word)) {
-                return Error::Provider { status, code, message: words, retry_after };
+        Error::Provider { status: status @ (404 | 405), code, message, retry_after } => {
+            let text = format!("{} {message}", code.as_deref().unwrap_or_default()).to_lowercase();
+            if ["model", "deployment", "item"].iter().any(|term| text.contains(term)) {
+                return Error::Provider { status, code, message, retry_after };
             }
-            let words = if words.is_empty() { words } else { format!(": {words}") };
+            let suffix = if message.is_empty() { message } else { format!(": {message}") };
             Error::InvalidReply(format!(
-                "The provider has no responses API at this address ({status}{words}). Set `api` of the profile to \"chat\"."
+                "The provider has no responses API at this address ({status}{suffix}). Set `api` of the profile to \"chat\"."
             ))
         }
-        other => other,
+        error => error,
     }
 }

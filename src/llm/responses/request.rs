@@ -6,7 +6,7 @@
 use super::items::{self, InputEntry};
 use crate::chat::{Image, Message, ToolSpec};
 use crate::llm::prepared_request::PreparedRequest;
-use crate::llm::request_body::{RequestBody, parameters_of};
+use crate::llm::request_body::{RequestBody, to_parameters};
 use async_openai::types::responses::{
     CreateResponse, EasyInputContent, EasyInputMessage, FunctionCallOutput, FunctionCallOutputItemParam, FunctionTool,
     IncludeEnum, InputContent, InputImageContent, InputItem, InputTextContent, Item, Role, Tool,
@@ -20,70 +20,72 @@ const FIXED: [&str; 5] = ["input", "instructions", "model", "stream", "tools"];
 
 /// Builds the body of a request. The user's own parameters are passed on unchanged and override the defaults set here;
 /// `null` removes a default. They cannot change the input, the tools or `stream`.
-pub fn build_responses_body(mut ask: PreparedRequest<'_>) -> RequestBody {
-    let tools = std::mem::take(&mut ask.tools);
+pub fn build_responses_body(mut prepared: PreparedRequest<'_>) -> RequestBody {
+    let tools = std::mem::take(&mut prepared.tools);
     let has_tools = !tools.is_empty();
-    let mut talk = std::mem::take(&mut ask.messages).into_iter().peekable();
-    let instructions = match talk.next_if(|first| matches!(first, Message::System(_))) {
+    let mut messages = std::mem::take(&mut prepared.messages).into_iter().peekable();
+    let instructions = match messages.next_if(|first| matches!(first, Message::System(_))) {
         Some(Message::System(text)) => Some(text),
         _ => None,
     };
-    let mut body = parameters_of(&CreateResponse {
+    let mut body = to_parameters(&CreateResponse {
         store: Some(false),
         include: Some(vec![IncludeEnum::ReasoningEncryptedContent]),
-        parallel_tool_calls: ask.settings.quirks.parallel_calls,
-        model: Some(std::mem::take(&mut ask.model)),
+        parallel_tool_calls: prepared.settings.quirks.parallel_calls,
+        model: Some(std::mem::take(&mut prepared.model)),
         instructions,
         stream: Some(true),
         tools: has_tools.then(|| tools.into_iter().map(to_responses_tool).collect()),
         ..CreateResponse::default()
     });
-    let effort = ask.settings.quirks.reasoning_effort.as_ref();
+    let effort = prepared.settings.quirks.reasoning_effort.as_ref();
     body.extend(effort.map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))));
-    for (name, value) in ask.own_parameters(&FIXED) {
+    for (name, value) in prepared.own_parameters(&FIXED) {
         match (body.get_mut(name), value) {
             // Merged, so that a setting for summaries keeps the effort.
-            (Some(Value::Object(ours)), Value::Object(own)) => {
-                ours.extend(own.iter().map(|(name, value)| (name.clone(), value.clone())));
-                ours.retain(|_, value| !value.is_null());
+            (Some(Value::Object(object)), Value::Object(user_object)) => {
+                object.extend(user_object.iter().map(|(name, value)| (name.clone(), value.clone())));
+                object.retain(|_, value| !value.is_null());
             }
             _ => {
                 body.insert(name.clone(), value.clone());
             }
         }
     }
-    body.extend(ask.reply_limit("max_output_tokens").map(|(name, most)| (name, json!(most.max(MIN_REPLY_LIMIT)))));
-    ask.remove_unsent(&mut body, "input", has_tools);
-    RequestBody::new(body, "input", talk.flat_map(|message| message_items(message, &ask)))
+    body.extend(
+        prepared.reply_limit("max_output_tokens").map(|(name, limit)| (name, json!(limit.max(MIN_REPLY_LIMIT)))),
+    );
+    prepared.remove_unsent(&mut body, "input", has_tools);
+    RequestBody::new(body, "input", messages.flat_map(|message| message_items(message, &prepared)))
 }
 
 /// Returns the items of a message.
-fn message_items(message: Message, ask: &PreparedRequest<'_>) -> Vec<InputEntry> {
-    let written = |role, content| EasyInputMessage { role, content, ..EasyInputMessage::default() };
+fn message_items(message: Message, prepared: &PreparedRequest<'_>) -> Vec<InputEntry> {
+    let input_message = |role, content| EasyInputMessage { role, content, ..EasyInputMessage::default() };
     let item: InputItem = match message {
-        Message::System(text) => written(Role::System, EasyInputContent::Text(text)).into(),
-        Message::User(text) => written(Role::User, user_content(text, ask)).into(),
+        Message::System(text) => input_message(Role::System, EasyInputContent::Text(text)).into(),
+        Message::User(text) => input_message(Role::User, user_content(text, prepared)).into(),
         Message::Tool { call, text } => output_item(call.0, text).into(),
         Message::Model { text, calls, echo } => {
-            let held = echo.as_ref().and_then(|echo| items::restore_items(&echo.data, &text, &calls));
-            return held.unwrap_or_else(|| items::plain_items(&text, &calls));
+            let items = echo.as_ref().and_then(|echo| items::restore_items(&echo.data, &text, &calls));
+            return items.unwrap_or_else(|| items::plain_items(&text, &calls));
         }
     };
     vec![item.into()]
 }
 
 /// Returns the text of a user message with the images it mentions.
-fn user_content(text: String, ask: &PreparedRequest<'_>) -> EasyInputContent {
-    let image = |picture: &Image| {
-        let url = format!("data:{};base64,{}", picture.mime_type, picture.data);
+fn user_content(text: String, prepared: &PreparedRequest<'_>) -> EasyInputContent {
+    let image_part = |image: &Image| {
+        let url = format!("data:{};base64,{}", image.mime_type, image.data);
         InputContent::from(InputImageContent { image_url: Some(url), ..InputImageContent::default() })
     };
-    let images: Vec<InputContent> = ask.images_in(&text).map(image).collect();
-    if images.is_empty() {
+    let image_parts: Vec<InputContent> = prepared.images_in(&text).map(image_part).collect();
+    if image_parts.is_empty() {
         return EasyInputContent::Text(text);
     }
     let text = InputTextContent { text, prompt_cache_breakpoint: None };
-    EasyInputContent::ContentList(std::iter::once(text.into()).chain(images).collect())
+    EasyInputContent::ContentList(std::iter::once(text.into()).chain(image_parts).collect())
 }
 
 fn output_item(call_id: String, text: String) -> Item {

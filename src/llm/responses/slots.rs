@@ -53,34 +53,34 @@ pub struct Slot {
 
 impl Slot {
     /// Appends text to a part. Returns the text, and whether it is the first of this part.
-    pub fn append_text<'a>(&mut self, name: &'static str, at: u64, text: &'a str) -> (&'a str, bool) {
-        let (all, new) = self.part_text(name, at);
-        all.push_str(text);
-        (text, new)
+    pub fn append_text<'a>(&mut self, name: &'static str, part_index: u64, text: &'a str) -> (&'a str, bool) {
+        let (part, is_new) = self.part_text(name, part_index);
+        part.push_str(text);
+        (text, is_new)
     }
 
     /// Sets the final text of a part. Returns the end of it that was not received before. Differing earlier text is
     /// kept.
-    pub fn complete_text<'a>(&mut self, name: &'static str, at: u64, text: &'a str) -> (&'a str, bool) {
-        let (all, new) = self.part_text(name, at);
-        let rest = text.strip_prefix(all.as_str()).unwrap_or_default();
-        all.push_str(rest);
-        (rest, new)
+    pub fn complete_text<'a>(&mut self, name: &'static str, part_index: u64, text: &'a str) -> (&'a str, bool) {
+        let (part, is_new) = self.part_text(name, part_index);
+        let new_text = text.strip_prefix(part.as_str()).unwrap_or_default();
+        part.push_str(new_text);
+        (new_text, is_new)
     }
 
-    fn part_text(&mut self, name: &'static str, at: u64) -> (&mut String, bool) {
-        let found = self.parts.iter().rposition(|(own, place, _)| *own == name && *place == at);
-        let found = found.or((self.parts.len() >= MAX_ITEMS).then_some(MAX_ITEMS - 1));
-        let place = found.unwrap_or_else(|| {
-            self.parts.push((name, at, String::new()));
+    fn part_text(&mut self, name: &'static str, part_index: u64) -> (&mut String, bool) {
+        let existing = self.parts.iter().rposition(|(part_name, index, _)| *part_name == name && *index == part_index);
+        let existing = existing.or((self.parts.len() >= MAX_ITEMS).then_some(MAX_ITEMS - 1));
+        let position = existing.unwrap_or_else(|| {
+            self.parts.push((name, part_index, String::new()));
             self.parts.len() - 1
         });
-        (&mut self.parts[place].2, found.is_none())
+        (&mut self.parts[position].2, existing.is_none())
     }
 
     /// Returns whether the item already has reasoning under another name: the same reasoning may be sent twice.
     pub fn has_other_reasoning(&self, name: &str) -> bool {
-        self.parts.first().is_some_and(|(own, ..)| *own != name)
+        self.parts.first().is_some_and(|(part_name, ..)| *part_name != name)
     }
 
     /// Returns whether a call is complete: it was marked as such, or its arguments are a complete JSON object.
@@ -117,55 +117,60 @@ impl Slots {
     }
 
     /// Returns the item at a position returned by the other functions.
-    pub fn slot_mut(&mut self, at: usize) -> &mut Slot {
-        &mut self.0[at]
+    pub fn slot_mut(&mut self, position: usize) -> &mut Slot {
+        &mut self.0[position]
     }
 
     /// Returns the position of an item that begins with this event.
     pub fn begin_item(&mut self, kind: Kind, event: &Value) -> usize {
         let (index, id) = item_position(event);
-        let same = |slot: &Slot| slot.kind == kind && !slot.is_complete && slot.id.is_some() && slot.id == id;
-        self.0.iter().position(same).unwrap_or_else(|| self.push_slot(kind, index, id))
+        let has_same_id = |slot: &Slot| slot.kind == kind && !slot.is_complete && slot.id.is_some() && slot.id == id;
+        self.0.iter().position(has_same_id).unwrap_or_else(|| self.push_slot(kind, index, id))
     }
 
     /// Returns the position of the item an event belongs to. Ids and indexes may both be wrong: some providers use a
     /// new id in every event, some the same index for every item, some neither. Nothing is added to a complete item.
-    pub fn find_item(&mut self, kind: Kind, event: &Value, adds: bool) -> usize {
+    pub fn find_item(&mut self, kind: Kind, event: &Value, is_addition: bool) -> usize {
         let (index, id) = item_position(event);
-        let last = |fits: &dyn Fn(&Slot) -> bool| self.0.iter().rposition(|slot| slot.kind == kind && fits(slot));
-        let elsewhere =
+        let find_last = |matches_slot: &dyn Fn(&Slot) -> bool| {
+            self.0.iter().rposition(|slot| slot.kind == kind && matches_slot(slot))
+        };
+        let belongs_to_other_index =
             |slot: &Slot| slot.is_complete && index.is_some() && slot.index.is_some() && slot.index != index;
-        let by_id = id.as_ref().and_then(|_| last(&|slot| slot.id == id && !elsewhere(slot)));
-        let by_index = || index.and_then(|_| last(&|slot| slot.index == index && !(adds && slot.is_complete)));
-        let nameless = || last(&|slot| !slot.is_complete && (index.is_none() || slot.index.is_none()));
-        by_id.or_else(by_index).or_else(nameless).unwrap_or_else(|| self.push_slot(kind, index, id))
+        let by_id = id.as_ref().and_then(|_| find_last(&|slot| slot.id == id && !belongs_to_other_index(slot)));
+        let by_index =
+            || index.and_then(|_| find_last(&|slot| slot.index == index && !(is_addition && slot.is_complete)));
+        let by_missing_index = || find_last(&|slot| !slot.is_complete && (index.is_none() || slot.index.is_none()));
+        by_id.or_else(by_index).or_else(by_missing_index).unwrap_or_else(|| self.push_slot(kind, index, id))
     }
 
     /// Returns the positions of the items listed in the complete response. An unknown item is new, or its ids change
     /// with every event.
     pub fn match_items(&mut self, items: &[Value]) -> Vec<(usize, Value)> {
-        let id = |item: &Value| non_empty_text(item.get("id"));
-        let ids: Vec<Option<String>> = items.iter().take(MAX_ITEMS + 1).map(id).collect();
-        let mut used = Vec::new();
-        let mut free = vec![true; self.0.len()];
+        let item_id = |item: &Value| non_empty_text(item.get("id"));
+        let ids: Vec<Option<String>> = items.iter().take(MAX_ITEMS + 1).map(item_id).collect();
+        let mut matches = Vec::new();
+        let mut is_free = vec![true; self.0.len()];
         for item in items.iter().take(MAX_ITEMS + 1) {
             let Some(kind) = Kind::from_item(item) else { continue };
-            let own = id(item);
-            let first = |fits: &dyn Fn(&Slot) -> bool| {
-                (0..free.len()).find(|at| free[*at] && self.0[*at].kind == kind && fits(&self.0[*at]))
+            let id = item_id(item);
+            let find_first = |matches_slot: &dyn Fn(&Slot) -> bool| {
+                (0..is_free.len()).find(|position| {
+                    is_free[*position] && self.0[*position].kind == kind && matches_slot(&self.0[*position])
+                })
             };
-            let same = first(&|slot| slot.id.is_some() && slot.id == own);
-            let other = || first(&|slot| slot.id.is_none() || !ids.contains(&slot.id));
-            let at = match same.or_else(other) {
-                Some(at) => {
-                    free[at] = false;
-                    at
+            let with_same_id = find_first(&|slot| slot.id.is_some() && slot.id == id);
+            let with_unknown_id = || find_first(&|slot| slot.id.is_none() || !ids.contains(&slot.id));
+            let position = match with_same_id.or_else(with_unknown_id) {
+                Some(position) => {
+                    is_free[position] = false;
+                    position
                 }
-                None => self.push_slot(kind, None, own),
+                None => self.push_slot(kind, None, id),
             };
-            used.push((at, item.clone()));
+            matches.push((position, item.clone()));
         }
-        used
+        matches
     }
 
     fn push_slot(&mut self, kind: Kind, index: Option<u64>, id: Option<String>) -> usize {

@@ -18,17 +18,17 @@ pub enum CallResult<'a> {
 /// Classifies a result by its text.
 pub fn classify_result(text: &str) -> CallResult<'_> {
     let start: String = text.chars().take(400).collect::<String>().to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| start.contains(word));
-    if says(&["said no", "nobody was there", "the user denied", "the user rejected"])
+    let contains_any = |phrases: &[&str]| phrases.iter().any(|phrase| start.contains(phrase));
+    if contains_any(&["said no", "nobody was there", "the user denied", "the user rejected"])
         || start.starts_with("refused")
         || start.starts_with("denied")
     {
         CallResult::Denied
-    } else if says(&["dry run", "rehears"]) {
+    } else if contains_any(&["dry run", "rehears"]) {
         CallResult::Rehearsed
     } else if start.starts_with("not done")
         || start.starts_with("not run")
-        || says(&[
+        || contains_any(&[
             "person stopped it",
             "user stopped",
             "stopped by the user",
@@ -62,7 +62,7 @@ pub fn parse_choice(text: &str, labels: &[&str]) -> Choice {
         return Choice::None;
     };
     match labels.iter().position(|label| *label == answer) {
-        Some(at) => Choice::Option(at),
+        Some(index) => Choice::Option(index),
         None if answer.trim().is_empty() => Choice::None,
         None => Choice::OwnWords(answer.to_owned()),
     }

@@ -11,8 +11,8 @@ pub(super) const TEST: &str = "tests/retry.rs";
 
 /// Returns the line where the text begins, starting at 1; 1 if the file does not contain it.
 pub(super) fn find_line(path: &str, text: &str) -> usize {
-    let content = FILES.iter().find(|(own, _)| *own == path).map_or("", |(_, content)| content);
-    content.find(text).map_or(1, |at| content[..at].matches('\n').count() + 1)
+    let content = FILES.iter().find(|(file, _)| *file == path).map_or("", |(_, content)| content);
+    content.find(text).map_or(1, |start| content[..start].matches('\n').count() + 1)
 }
 
 const README: &str = "\

@@ -18,12 +18,12 @@ const LABELS: [&str; 3] = ["tokio::time::pause", "a Clock trait", "the real cloc
 
 /// Returns the next reply. Each scene is played once, or again if it was stopped before its calls were made.
 pub fn next_reply(messages: &[Message]) -> Reply {
-    let came_of = |id: &str| find_result(messages, id);
-    let reply = match (came_of(READ), came_of(ASK), came_of(EDIT), came_of(RUN)) {
+    let result_of = |id: &str| find_result(messages, id);
+    let reply = match (result_of(READ), result_of(ASK), result_of(EDIT), result_of(RUN)) {
         (None, ..) => opening_scene(),
         (Some(read), None, ..) => question_scene(&read),
         (_, Some(ask), None, None) => match call_result::parse_choice(&ask, &LABELS) {
-            Choice::Option(at) => edit_scene(at, ""),
+            Choice::Option(index) => edit_scene(index, ""),
             Choice::OwnWords(_) => edit_scene(0, texts::OWN_WORDS),
             Choice::None => command_scene(texts::NO_CHOICE),
         },
@@ -33,14 +33,15 @@ pub fn next_reply(messages: &[Message]) -> Reply {
                 &run,
                 edit.filter(|_| !is_dry_run(messages)).and_then(|edit| find_edit_location(&ask, &edit)),
             ),
-            Some(times) => says(texts::AFTER[times % texts::AFTER.len()]),
+            Some(replies) => says(texts::AFTER[replies % texts::AFTER.len()]),
         },
     };
     // The first user message starts the tour. A later one before the end interrupts it.
-    let spoke = messages.iter().any(|message| matches!(message, Message::Model { .. }));
-    let cut_in =
-        spoke && matches!(messages.last(), Some(Message::User(_))) && count_replies_after(messages, RUN).is_none();
-    if cut_in { reply.preceded_by(texts::AGAIN) } else { reply }
+    let has_started = messages.iter().any(|message| matches!(message, Message::Model { .. }));
+    let is_interruption = has_started
+        && matches!(messages.last(), Some(Message::User(_)))
+        && count_replies_after(messages, RUN).is_none();
+    if is_interruption { reply.preceded_by(texts::AGAIN) } else { reply }
 }
 
 fn opening_scene() -> Reply {
@@ -66,14 +67,14 @@ fn question_scene(read: &str) -> Reply {
         .zip(options)
         .map(|(label, description)| json!({"label": label, "description": description}))
         .collect();
-    let asked = json!({"questions": [{
+    let question_arguments = json!({"questions": [{
         "question": "Which clock should the test use?", "keyword": "clock", "options": options, "recommended": 0,
     }]});
     thinks("There are three options, and the user has to choose. ")
         .says(remark)
         .says(&texts::finding_text())
         .says(texts::BEFORE_QUESTION)
-        .push_chunk(build_call(ASK, "ask_question", asked))
+        .push_chunk(build_call(ASK, "ask_question", question_arguments))
 }
 
 /// Returns the edit for each option: path, old text, new text.
@@ -103,7 +104,7 @@ fn edit_scene(choice: usize, remark: &str) -> Reply {
 
 /// Returns whether the model is told that the session is a dry run.
 fn is_dry_run(messages: &[Message]) -> bool {
-    messages.iter().any(|message| matches!(message, Message::System(words) if words.contains("is a dry run")))
+    messages.iter().any(|message| matches!(message, Message::System(prompt) if prompt.contains("is a dry run")))
 }
 
 fn describe_edit_result(edit: &str, dry_run: bool) -> String {
@@ -116,33 +117,33 @@ fn describe_edit_result(edit: &str, dry_run: bool) -> String {
         }
         CallResult::Rehearsed => "This is a dry run: the change was rehearsed and the file is unchanged.".to_owned(),
         CallResult::Stopped => "The edit was stopped. Check the file before you rely on it.".to_owned(),
-        CallResult::Output(words) => format!("The tool reports: “{}”", first_line(words)),
+        CallResult::Output(output) => format!("The tool reports: “{}”", first_line(output)),
     }
 }
 
 fn command_scene(remark: &str) -> Reply {
-    let line = format!("ls -l && head -n 8 {TEST}");
+    let command = format!("ls -l && head -n 8 {TEST}");
     says(&format!("{remark}\n\n{}", texts::BEFORE_COMMAND)).push_chunk(build_call(
         RUN,
         "bash_exec",
-        json!({"command": line, "timeout": 10}),
+        json!({"command": command, "timeout": 10}),
     ))
 }
 
-fn closing_scene(run: &str, changed: Option<(&str, usize)>) -> Reply {
+fn closing_scene(run: &str, edit_location: Option<(&str, usize)>) -> Reply {
     let remark = match call_result::classify_result(run) {
         CallResult::Denied => "The command was not run because you denied it.",
         CallResult::Rehearsed => "This is a dry run: the command was rehearsed.",
         CallResult::Stopped => "The command was stopped.",
         CallResult::Output(_) => "The command finished. Open its line above to see the output.",
     };
-    says(&format!("{remark}\n\n{}", texts::closing_text(changed)))
+    says(&format!("{remark}\n\n{}", texts::closing_text(edit_location)))
 }
 
 /// Returns the location of the edit, if it appears to have been made.
 fn find_edit_location(ask: &str, edit: &str) -> Option<(&'static str, usize)> {
     let choice = match call_result::parse_choice(ask, &LABELS) {
-        Choice::Option(at) => at,
+        Choice::Option(index) => index,
         Choice::OwnWords(_) => 0,
         Choice::None => return None,
     };
@@ -164,16 +165,16 @@ fn find_result(messages: &[Message], id: &str) -> Option<String> {
 
 /// Returns how many replies followed that call, not counting the closing one; `None` before the closing.
 fn count_replies_after(messages: &[Message], id: &str) -> Option<usize> {
-    let at =
+    let position =
         messages.iter().rposition(|message| matches!(message, Message::Tool { call, .. } if call.0.starts_with(id)))?;
-    let replies = messages[at..].iter().filter(|message| matches!(message, Message::Model { .. })).count();
+    let replies = messages[position..].iter().filter(|message| matches!(message, Message::Model { .. })).count();
     replies.checked_sub(1)
 }
 
-fn first_line(words: &str) -> String {
-    let line = words.lines().next().unwrap_or_default();
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
     match line.char_indices().nth(160) {
-        Some((at, _)) => format!("{}…", &line[..at]),
+        Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
     }
 }

@@ -6,26 +6,21 @@ use futures::StreamExt;
 use serde_json::Value;
 
 /// A conversation with the tour in which a closure provides the result of each call.
-struct Talk(Vec<Message>);
+struct TourConversation(Vec<Message>);
 
-impl Talk {
+impl TourConversation {
     fn new() -> Self {
         Self(vec![Message::System("s".into())])
     }
 
     /// Plays one reply. Returns its text with the names of its calls in brackets.
-    fn step(&mut self, answer: &dyn Fn(&ToolCall) -> String) -> String {
-        let request = Request {
-            model: "tour".into(),
-            messages: self.0.clone(),
-            tools: vec![],
-            max_tokens: None,
-            pictures: vec![],
-        };
+    fn play_reply(&mut self, answer: &dyn Fn(&ToolCall) -> String) -> String {
+        let request =
+            Request { model: "tour".into(), messages: self.0.clone(), tools: vec![], max_tokens: None, images: vec![] };
         let (mut text, mut calls) = (String::new(), Vec::new());
         for item in futures::executor::block_on(Tour::without_pacing().stream(request).collect::<Vec<_>>()) {
             match item.unwrap() {
-                Chunk::Text(more) => text.push_str(&more),
+                Chunk::Text(new_text) => text.push_str(&new_text),
                 Chunk::Call(call) => calls.push(call),
                 _ => {}
             }
@@ -39,26 +34,26 @@ impl Talk {
     }
 
     /// Sends a user message and plays the turn to its end.
-    fn say(&mut self, words: &str, answer: &dyn Fn(&ToolCall) -> String) -> String {
-        self.0.push(Message::User(words.into()));
-        let mut all = String::new();
+    fn play_turn(&mut self, message: &str, answer: &dyn Fn(&ToolCall) -> String) -> String {
+        self.0.push(Message::User(message.into()));
+        let mut text = String::new();
         for _ in 0..10 {
-            let step = self.step(answer);
-            all.push_str(&step);
-            if !step.ends_with(']') {
-                return all;
+            let reply = self.play_reply(answer);
+            text.push_str(&reply);
+            if !reply.ends_with(']') {
+                return text;
             }
         }
-        panic!("the tour has no end: {all}");
+        panic!("the tour has no end: {text}");
     }
 }
 
-fn picks(label: &str) -> String {
+fn question_answer(label: &str) -> String {
     format!(r#"{{"type":"question_answers","status":"answered","answers":[{{"keyword":"clock","answer":"{label}"}}]}}"#)
 }
 
-fn willing(label: &'static str) -> impl Fn(&ToolCall) -> String {
-    move |call| if call.name == "ask_question" { picks(label) } else { format!("{} was done", call.name) }
+fn approve_all(label: &'static str) -> impl Fn(&ToolCall) -> String {
+    move |call| if call.name == "ask_question" { question_answer(label) } else { format!("{} was done", call.name) }
 }
 
 #[test]
@@ -68,8 +63,8 @@ fn the_tour_reads_asks_edits_and_runs_in_order() {
         ("a Clock trait", "src/retry.rs:5"),
         ("the real clock", "tests/retry.rs:18"),
     ] {
-        let told = Talk::new().say("hi", &willing(label));
-        let order = [
+        let text = TourConversation::new().play_turn("hi", &approve_all(label));
+        let expected_parts = [
             "a script, not a model",
             "[read_file][search_text]",
             "```rust",
@@ -83,108 +78,114 @@ fn the_tour_reads_asks_edits_and_runs_in_order() {
             "[bash_exec]",
             "OPENAI_API_KEY",
         ];
-        let mut from = 0;
-        for words in order {
-            from += told[from..].find(words).unwrap_or_else(|| panic!("{words:?} is missing or late:\n{told}"));
+        let mut position = 0;
+        for part in expected_parts {
+            position += text[position..].find(part).unwrap_or_else(|| panic!("{part:?} is missing or late:\n{text}"));
         }
-        assert!(told.contains(&format!("the edit: {change}\n")), "{told}");
-        assert!(!told.contains(texts::AGAIN), "{told}");
+        assert!(text.contains(&format!("the edit: {change}\n")), "{text}");
+        assert!(!text.contains(texts::AGAIN), "{text}");
     }
 }
 
 #[test]
 fn every_location_in_the_tour_exists() {
-    let told = Talk::new().say("hi", &willing("a Clock trait"));
+    let text = TourConversation::new().play_turn("hi", &approve_all("a Clock trait"));
     let mut count = 0;
-    for word in told.split_whitespace() {
+    for word in text.split_whitespace() {
         let word = word.trim_end_matches('.');
         let Some((path, line)) = word.rsplit_once(':') else { continue };
-        let (Some((_, content)), Ok(line)) = (FILES.iter().find(|(own, _)| *own == path), line.parse::<usize>()) else {
+        let (Some((_, content)), Ok(line)) = (FILES.iter().find(|(file, _)| *file == path), line.parse::<usize>())
+        else {
             continue;
         };
         count += 1;
         assert!(line >= 1 && line <= content.lines().count(), "{word}");
     }
-    assert!(count >= 6, "{count} places in {told}");
+    assert!(count >= 6, "{count} places in {text}");
 }
 
 #[test]
 fn every_edit_of_the_tour_matches_its_files() {
     for label in ["tokio::time::pause", "a Clock trait", "the real clock"] {
-        let mut talk = Talk::new();
-        talk.say("hi", &willing(label));
-        let calls = talk.0.iter().flat_map(|message| match message {
+        let mut conversation = TourConversation::new();
+        conversation.play_turn("hi", &approve_all(label));
+        let calls = conversation.0.iter().flat_map(|message| match message {
             Message::Model { calls, .. } => calls.clone(),
             _ => vec![],
         });
         let edit = calls.into_iter().find(|call| call.name == "edit_file").unwrap();
         let arguments: Value = serde_json::from_str(&edit.arguments).unwrap();
-        let text = |key: &str| arguments[key].as_str().unwrap().to_owned();
-        let (_, content) = FILES.iter().find(|(path, _)| *path == text("path")).unwrap();
-        assert_eq!(content.matches(&text("old_text")).count(), 1, "{label}");
-        assert!(!content.contains(&text("new_text")), "{label}");
+        let argument = |key: &str| arguments[key].as_str().unwrap().to_owned();
+        let (_, content) = FILES.iter().find(|(path, _)| *path == argument("path")).unwrap();
+        assert_eq!(content.matches(&argument("old_text")).count(), 1, "{label}");
+        assert!(!content.contains(&argument("new_text")), "{label}");
     }
 }
 
 #[test]
 fn the_tour_reports_a_denial_and_continues() {
-    let no = |call: &ToolCall| match call.name.as_str() {
-        "ask_question" => picks("the real clock"),
+    let deny_changes = |call: &ToolCall| match call.name.as_str() {
+        "ask_question" => question_answer("the real clock"),
         "read_file" | "search_text" => "1 file".to_owned(),
         _ => "The user denied this call.".to_owned(),
     };
-    let told = Talk::new().say("hi", &no);
-    assert!(told.contains("You denied the edit, so the file is unchanged"), "{told}");
-    assert!(told.contains("[bash_exec]The command was not run"), "{told}");
-    assert!(!told.contains("the edit:"), "{told}");
+    let text = TourConversation::new().play_turn("hi", &deny_changes);
+    assert!(text.contains("You denied the edit, so the file is unchanged"), "{text}");
+    assert!(text.contains("[bash_exec]The command was not run"), "{text}");
+    assert!(!text.contains("the edit:"), "{text}");
 }
 
 #[test]
 fn the_tour_reports_a_dry_run() {
-    let dry = |call: &ToolCall| match call.name.as_str() {
-        "ask_question" => picks("a Clock trait"),
+    let rehearse_calls = |call: &ToolCall| match call.name.as_str() {
+        "ask_question" => question_answer("a Clock trait"),
         _ => "Dry run: this was not done.".to_owned(),
     };
-    let told = Talk::new().say("hi", &dry);
-    assert!(told.contains("the change was rehearsed") && !told.contains("the edit:"), "{told}");
+    let text = TourConversation::new().play_turn("hi", &rehearse_calls);
+    assert!(text.contains("the change was rehearsed") && !text.contains("the edit:"), "{text}");
 }
 
 #[test]
 fn without_an_option_the_tour_edits_nothing_or_uses_the_first() {
     let declined = r#"{"type":"question_answers","status":"declined","answers":[]}"#;
-    let told = Talk::new().say("hi", &|call| if call.name == "ask_question" { declined.into() } else { "ok".into() });
-    assert!(told.contains(texts::NO_CHOICE) && !told.contains("[edit_file]"), "{told}");
-    assert!(told.contains("[bash_exec]"), "{told}");
-    let told = Talk::new().say("hi", &willing("a sundial"));
-    assert!(told.contains(texts::OWN_WORDS) && told.contains("[edit_file]"), "{told}");
+    let text = TourConversation::new()
+        .play_turn("hi", &|call| if call.name == "ask_question" { declined.into() } else { "ok".into() });
+    assert!(text.contains(texts::NO_CHOICE) && !text.contains("[edit_file]"), "{text}");
+    assert!(text.contains("[bash_exec]"), "{text}");
+    let text = TourConversation::new().play_turn("hi", &approve_all("a sundial"));
+    assert!(text.contains(texts::OWN_WORDS) && text.contains("[edit_file]"), "{text}");
 }
 
 #[test]
 fn a_stopped_tour_continues_at_the_same_scene() {
-    let answer = willing("tokio::time::pause");
-    let mut talk = Talk::new();
-    talk.0.push(Message::User("hi".into()));
-    talk.step(&answer);
-    let told = talk.say("what is this?", &answer);
-    assert!(told.starts_with(texts::AGAIN), "{told}");
-    assert!(!told.contains("[read_file]") && told.contains("[ask_question]"), "{told}");
+    let answer = approve_all("tokio::time::pause");
+    let mut conversation = TourConversation::new();
+    conversation.0.push(Message::User("hi".into()));
+    conversation.play_reply(&answer);
+    let text = conversation.play_turn("what is this?", &answer);
+    assert!(text.starts_with(texts::AGAIN), "{text}");
+    assert!(!text.contains("[read_file]") && text.contains("[ask_question]"), "{text}");
 
-    let mut cut = Talk::new();
-    cut.0.push(Message::User("hi".into()));
-    cut.0.push(Message::Model { text: "This is\n[the reply was cut short here]".into(), calls: vec![], echo: None });
-    assert!(cut.say("go on", &answer).contains("[read_file]"), "a scene without calls is played again");
+    let mut conversation = TourConversation::new();
+    conversation.0.push(Message::User("hi".into()));
+    conversation.0.push(Message::Model {
+        text: "This is\n[the reply was cut short here]".into(),
+        calls: vec![],
+        echo: None,
+    });
+    assert!(conversation.play_turn("go on", &answer).contains("[read_file]"), "a scene without calls is played again");
 }
 
 #[test]
 fn after_the_end_the_tour_gives_hints_and_says_it_is_a_script() {
-    let answer = willing("a Clock trait");
-    let mut talk = Talk::new();
-    talk.say("hi", &answer);
-    let said: Vec<String> = (0..5).map(|_| talk.say("and now?", &answer)).collect();
-    assert!(said.iter().all(|words| words.to_lowercase().contains("script")), "{said:?}");
-    assert_eq!(said[..4], texts::AFTER);
-    assert_eq!(said[4], texts::AFTER[0]);
-    assert!(said.concat().contains("--dry-run") && said.concat().contains("/help"));
+    let answer = approve_all("a Clock trait");
+    let mut conversation = TourConversation::new();
+    conversation.play_turn("hi", &answer);
+    let replies: Vec<String> = (0..5).map(|_| conversation.play_turn("and now?", &answer)).collect();
+    assert!(replies.iter().all(|reply| reply.to_lowercase().contains("script")), "{replies:?}");
+    assert_eq!(replies[..4], texts::AFTER);
+    assert_eq!(replies[4], texts::AFTER[0]);
+    assert!(replies.concat().contains("--dry-run") && replies.concat().contains("/help"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -194,9 +195,9 @@ async fn the_tour_streams_at_reading_speed() {
         messages: vec![Message::User("hi".into())],
         tools: vec![],
         max_tokens: None,
-        pictures: vec![],
+        images: vec![],
     };
-    let began = tokio::time::Instant::now();
+    let start = tokio::time::Instant::now();
     let characters: usize = Tour::new()
         .stream(request)
         .map(|item| match item {
@@ -205,6 +206,6 @@ async fn the_tour_streams_at_reading_speed() {
         })
         .fold(0, |sum, count| async move { sum + count })
         .await;
-    let speed = characters as f64 / began.elapsed().as_secs_f64();
+    let speed = characters as f64 / start.elapsed().as_secs_f64();
     assert!((130.0..170.0).contains(&speed), "{speed} characters per second");
 }

@@ -66,8 +66,8 @@ The wait itself is at {LIBRARY}:{wait}. On a busy machine it takes longer than t
     )
 }
 
-pub fn closing_text(changed: Option<(&str, usize)>) -> String {
-    let place = match changed {
+pub fn closing_text(edit_location: Option<(&str, usize)>) -> String {
+    let edit_line = match edit_location {
         Some((path, line)) => format!("- the edit: {path}:{line}\n"),
         None => String::new(),
     };
@@ -76,7 +76,7 @@ pub fn closing_text(changed: Option<(&str, usize)>) -> String {
     format!(
         "This is the end of the tour. Open its locations from here:
 
-{place}- the test: {TEST}:{test}
+{edit_line}- the test: {TEST}:{test}
 - the library: {LIBRARY}:{library}
 
 To use a real model, set `OPENAI_API_KEY` or name any server with an OpenAI-compatible API, such as llama.cpp or \

@@ -32,37 +32,37 @@ pub(super) fn collect_file_words(root: Node<'_>, text: &str, words: &mut Vec<Fil
 }
 
 fn collect_below(root: Node<'_>, text: &str, depth: usize, words: &mut Vec<FileWord>) {
-    let mut open = vec![(root, WordPosition::Argument)];
-    while let Some((node, place)) = open.pop() {
+    let mut pending = vec![(root, WordPosition::Argument)];
+    while let Some((node, parent_position)) = pending.pop() {
         if words.len() >= MAX_FILE_WORDS {
             return;
         }
         let raw = text.get(node.byte_range()).unwrap_or_default();
-        let place = match node.kind() {
+        let position = match node.kind() {
             "command_name" | "variable_assignment" => WordPosition::Program,
             "file_redirect" => redirect_position(node),
             "file_descriptor" | "heredoc_start" | "heredoc_end" | "comment" => continue,
-            _ => place,
+            _ => parent_position,
         };
         let is_word = matches!(
             node.kind(),
             "word" | "string" | "raw_string" | "ansi_c_string" | "concatenation" | "number" | "variable_assignment"
         );
         // A part that could not be parsed may run all the same: bash parses line by line.
-        let is_lost = node.kind() == "ERROR" && node.child_count() == 0;
+        let is_unparsed_leaf = node.kind() == "ERROR" && node.child_count() == 0;
         if is_word {
-            push_word(raw, place, depth, words);
-        } else if is_lost {
-            for piece in raw.split(|letter: char| letter.is_whitespace() || "|&;()<>'\"`".contains(letter)) {
+            push_word(raw, position, depth, words);
+        } else if is_unparsed_leaf {
+            for piece in raw.split(|c: char| c.is_whitespace() || "|&;()<>'\"`".contains(c)) {
                 push_word(piece, WordPosition::Program, MAX_INNER_LINES, words);
             }
         }
-        let inner = if is_word { WordPosition::Argument } else { place };
+        let child_position = if is_word { WordPosition::Argument } else { position };
         let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();
         for child in children.into_iter().rev() {
             // The parts of a word are not words, except those in its substitutions.
             if !is_word || contains_commands(child) {
-                open.push((child, inner));
+                pending.push((child, child_position));
             }
         }
     }
@@ -74,11 +74,11 @@ fn contains_commands(node: Node<'_>) -> bool {
 }
 
 fn redirect_position(node: Node<'_>) -> WordPosition {
-    let writes = node.children(&mut node.walk()).any(|child| !child.is_named() && child.kind().contains('>'));
-    if writes { WordPosition::OutputTarget } else { WordPosition::Argument }
+    let is_output = node.children(&mut node.walk()).any(|child| !child.is_named() && child.kind().contains('>'));
+    if is_output { WordPosition::OutputTarget } else { WordPosition::Argument }
 }
 
-fn push_word(raw: &str, place: WordPosition, depth: usize, words: &mut Vec<FileWord>) {
+fn push_word(raw: &str, position: WordPosition, depth: usize, words: &mut Vec<FileWord>) {
     let (text, quoted) = strip_quotes(raw);
     if text.is_empty() {
         return;
@@ -90,20 +90,20 @@ fn push_word(raw: &str, place: WordPosition, depth: usize, words: &mut Vec<FileW
     {
         collect_below(tree.root_node(), &text, depth + 1, words);
     }
-    words.push(FileWord { text, position: place });
+    words.push(FileWord { text, position });
 }
 
 /// Removes quotes and backslashes as far as possible.
 fn strip_quotes(raw: &str) -> (String, bool) {
     let mut text = String::new();
     let (mut quote, mut quoted) = (None, false);
-    let mut letters = raw.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, quote) {
-            ('\\', None | Some('"')) => text.extend(letters.next().filter(|next| *next != '\n')),
-            (letter, Some(open)) if letter == open => quote = None,
-            ('\'' | '"', None) => (quote, quoted) = (Some(letter), true),
-            (letter, _) => text.push(letter),
+    let mut chars = raw.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            ('\\', None | Some('"')) => text.extend(chars.next().filter(|next| *next != '\n')),
+            (c, Some(opening_quote)) if c == opening_quote => quote = None,
+            ('\'' | '"', None) => (quote, quoted) = (Some(c), true),
+            (c, _) => text.push(c),
         }
     }
     (text, quoted)

@@ -7,53 +7,55 @@ use tree_sitter::Node;
 impl TreeWalk<'_> {
     pub(super) fn walk_list(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
         let mut context = context.clone();
-        let mut last = self.reading.commands.len();
-        let mut end = None;
+        let mut last_start = self.parsed_line.commands.len();
+        let mut previous_end = None;
         for child in self.checked_children(node, true) {
-            self.check_same_line(end, child);
-            end = Some(child.end_byte());
+            self.check_same_line(previous_end, child);
+            previous_end = Some(child.end_byte());
             match child.kind() {
-                "&&" => context.joint = Connector::And,
-                "||" => context.joint = Connector::Or,
+                "&&" => context.connector = Connector::And,
+                "||" => context.connector = Connector::Or,
                 "comment" => {}
-                _ => last = self.walk_statement(child, &context),
+                _ => last_start = self.walk_statement(child, &context),
             }
         }
-        last
+        last_start
     }
 
     /// Checks that an operator is on the line of the first command: bash reports a syntax error if it begins a line.
-    fn check_same_line(&mut self, end: Option<usize>, sign: Node<'_>) {
-        let Some(end) = end.filter(|_| matches!(sign.kind(), "&&" | "||" | "|" | "|&")) else { return };
-        let gap = self.text.get(end..sign.start_byte()).unwrap_or_default();
-        let before = self.text.get(..end).unwrap_or_default();
-        if gap.replace("\\\n", "").contains('\n') || before.ends_with('\n') {
-            self.mark_unclear(format!("“{}” at the start of a line", sign.kind()));
+    fn check_same_line(&mut self, previous_end: Option<usize>, operator: Node<'_>) {
+        let Some(previous_end) = previous_end.filter(|_| matches!(operator.kind(), "&&" | "||" | "|" | "|&")) else {
+            return;
+        };
+        let gap = self.text.get(previous_end..operator.start_byte()).unwrap_or_default();
+        let text_before = self.text.get(..previous_end).unwrap_or_default();
+        if gap.replace("\\\n", "").contains('\n') || text_before.ends_with('\n') {
+            self.mark_unclear(format!("“{}” at the start of a line", operator.kind()));
         }
     }
 
     pub(super) fn walk_pipeline(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
         let mut context = context.clone();
-        self.reading.pipeline_count += 1;
-        let number = self.reading.pipeline_count;
+        self.parsed_line.pipeline_count += 1;
+        let pipeline_number = self.parsed_line.pipeline_count;
         let mut stage = 0;
-        let mut last = self.reading.commands.len();
-        context.pipes.push((number, stage));
-        let mut end = None;
+        let mut last_start = self.parsed_line.commands.len();
+        context.pipes.push((pipeline_number, stage));
+        let mut previous_end = None;
         for child in self.checked_children(node, true) {
-            self.check_same_line(end, child);
-            end = Some(child.end_byte());
+            self.check_same_line(previous_end, child);
+            previous_end = Some(child.end_byte());
             match child.kind() {
                 "|" | "|&" => {
                     stage += 1;
                     context.pipes.pop();
-                    context.pipes.push((number, stage));
-                    context.joint = if child.kind() == "|" { Connector::Pipe } else { Connector::PipeWithStderr };
+                    context.pipes.push((pipeline_number, stage));
+                    context.connector = if child.kind() == "|" { Connector::Pipe } else { Connector::PipeWithStderr };
                 }
                 "comment" => {}
-                _ => last = self.walk_statement(child, &context),
+                _ => last_start = self.walk_statement(child, &context),
             }
         }
-        last
+        last_start
     }
 }

@@ -6,42 +6,44 @@ use tree_sitter::Node;
 
 impl TreeWalk<'_> {
     pub(super) fn walk_redirected(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
-        let mut from = self.reading.commands.len();
-        let mut to = from;
+        let mut start = self.parsed_line.commands.len();
+        let mut end = start;
         let mut redirects = Vec::new();
-        let mut words = Vec::new();
-        let mut bodies = 0;
+        let mut trailing_words = Vec::new();
+        let mut body_count = 0;
         for child in self.checked_children(node, false) {
             match child.kind() {
                 "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
-                    self.walk_redirect(child, context, &mut redirects, &mut words);
+                    self.walk_redirect(child, context, &mut redirects, &mut trailing_words);
                 }
                 _ => {
-                    bodies += 1;
-                    from = self.walk_statement(child, context);
-                    to = self.reading.commands.len();
+                    body_count += 1;
+                    start = self.walk_statement(child, context);
+                    end = self.parsed_line.commands.len();
                 }
             }
         }
-        if bodies == 0 {
+        if body_count == 0 {
             // `>a b=c ls` sets a variable.
-            if words.iter().any(|word| word.known_text().is_none_or(|text| text.contains('='))) {
+            if trailing_words.iter().any(|word| word.known_text().is_none_or(|text| text.contains('='))) {
                 self.mark_unclear("words after a redirection");
             }
-            self.push_command(SimpleCommand { redirects, words, ..empty_command(context) });
-            return from;
+            self.push_command(SimpleCommand { redirects, words: trailing_words, ..empty_command(context) });
+            return start;
         }
-        for simple in &mut self.reading.commands[from..to] {
+        for simple in &mut self.parsed_line.commands[start..end] {
             simple.redirects.extend(redirects.iter().cloned());
         }
         // `cat a > b c`: more arguments follow the target.
-        if !words.is_empty() {
-            match &mut self.reading.commands[from..to] {
-                [only] if only.wrappers.is_empty() && only.inline_code.is_none() => only.words.extend(words),
+        if !trailing_words.is_empty() {
+            match &mut self.parsed_line.commands[start..end] {
+                [command] if command.wrappers.is_empty() && command.inline_code.is_none() => {
+                    command.words.extend(trailing_words)
+                }
                 _ => self.mark_unclear("words after a redirection"),
             }
         }
-        from
+        start
     }
 
     pub(super) fn walk_redirect(
@@ -49,19 +51,19 @@ impl TreeWalk<'_> {
         node: Node<'_>,
         context: &WalkContext,
         redirects: &mut Vec<Redirect>,
-        words: &mut Vec<Word>,
+        trailing_words: &mut Vec<Word>,
     ) {
         self.check_spacing(node);
         if node.kind() == "heredoc_redirect" {
             return self.walk_heredoc(node, context, redirects);
         }
         let mut operator = "";
-        let mut numbered = false;
+        let mut has_descriptor = false;
         let mut targets = Vec::new();
         for child in self.checked_children(node, false) {
             match child.kind() {
                 "file_descriptor" => {
-                    numbered = true;
+                    has_descriptor = true;
                     if !self.node_text(child).bytes().all(|byte| byte.is_ascii_digit()) {
                         self.mark_unclear("named file descriptor");
                     }
@@ -70,8 +72,8 @@ impl TreeWalk<'_> {
                     operator = kind;
                 }
                 _ => {
-                    let before = self.text.get(..child.start_byte()).unwrap_or_default();
-                    if !targets.is_empty() && !before.ends_with([' ', '\t', '\n']) {
+                    let text_before = self.text.get(..child.start_byte()).unwrap_or_default();
+                    if !targets.is_empty() && !text_before.ends_with([' ', '\t', '\n']) {
                         self.mark_unclear("ambiguous redirection");
                     }
                     // Bash expands the word after `>&` a second time, without its quotes: even `>&'$(id)'` runs id.
@@ -87,14 +89,14 @@ impl TreeWalk<'_> {
         }
         let mut targets = targets.into_iter();
         let target = targets.next();
-        words.extend(targets);
+        trailing_words.extend(targets);
         redirects.push(match (operator, target) {
             (">&-" | "<&-", None) => Redirect::Descriptor,
-            (">&" | "<&", Some(Word::Known(onto))) if is_open_descriptor(&onto) => Redirect::Descriptor,
+            (">&" | "<&", Some(Word::Known(descriptor))) if is_open_descriptor(&descriptor) => Redirect::Descriptor,
             ("<", Some(target)) => Redirect::Read(target),
             // `2>&a` is no file, unlike `>&a`.
             (">" | ">|" | "&>", Some(target)) => Redirect::Write(target),
-            (">&", Some(target)) if !numbered => Redirect::Write(target),
+            (">&", Some(target)) if !has_descriptor => Redirect::Write(target),
             (">>" | "&>>", Some(target)) => Redirect::Append(target),
             ("<<<", Some(text)) => Redirect::Text(text),
             (operator, _) => {
@@ -105,20 +107,25 @@ impl TreeWalk<'_> {
 
     /// `ls 2>x` and `ls a2>x` differ: digits before a redirection belong to it only if they are a word of their own.
     fn check_spacing(&mut self, node: Node<'_>) {
-        let before = self.text.get(..node.start_byte()).unwrap_or_default();
-        let own = self.node_text(node).starts_with(|letter: char| letter.is_ascii_digit() || letter == '{');
-        let ends_blank = before.is_empty() || before.ends_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '}']);
-        let is_number = before.ends_with(|letter: char| letter.is_ascii_digit() || letter == '}');
+        let text_before = self.text.get(..node.start_byte()).unwrap_or_default();
+        let starts_with_number = self.node_text(node).starts_with(|c: char| c.is_ascii_digit() || c == '{');
+        let is_separated =
+            text_before.is_empty() || text_before.ends_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '}']);
+        let follows_number = text_before.ends_with(|c: char| c.is_ascii_digit() || c == '}');
         // `2>&1a` writes to `1a`.
-        let behind = self.text.get(node.end_byte()..).unwrap_or_default();
-        let goes_on = node.kind() != "heredoc_redirect"
-            && !behind.is_empty()
-            && !behind.starts_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']);
+        let text_after = self.text.get(node.end_byte()..).unwrap_or_default();
+        let is_continued = node.kind() != "heredoc_redirect"
+            && !text_after.is_empty()
+            && !text_after.starts_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']);
         // The grammar loses a `-` right before a here-document.
         let raw = self.node_text(node);
-        let sign = raw.trim_start_matches(|letter: char| letter.is_ascii_digit());
-        let is_glued = node.kind() == "heredoc_redirect" && !(ends_blank && sign.starts_with("<<"));
-        if (own && !ends_blank) || (!own && is_number) || goes_on || is_glued {
+        let operator = raw.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_attached = node.kind() == "heredoc_redirect" && !(is_separated && operator.starts_with("<<"));
+        if (starts_with_number && !is_separated)
+            || (!starts_with_number && follows_number)
+            || is_continued
+            || is_attached
+        {
             self.mark_unclear("ambiguous redirection");
         }
     }
@@ -146,11 +153,11 @@ impl TreeWalk<'_> {
                 // A pipe or a list after `<<END`: its commands are listed, but not followed.
                 kind => {
                     self.mark_unclear("commands after a here-document on the same line");
-                    let piped = WalkContext { joint: Connector::Pipe, ..context.clone() };
+                    let pipe_context = WalkContext { connector: Connector::Pipe, ..context.clone() };
                     if kind == "pipeline" {
-                        self.walk_pipeline(child, &piped);
+                        self.walk_pipeline(child, &pipe_context);
                     } else {
-                        self.walk_substitutions(child, &piped, true);
+                        self.walk_substitutions(child, &pipe_context, true);
                     }
                 }
             }
@@ -160,11 +167,11 @@ impl TreeWalk<'_> {
 
 /// Returns whether repeated expansion does not change a word.
 fn is_expansion_free(word: &str) -> bool {
-    word.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-+,:%@=".contains(letter))
+    word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+,:%@=".contains(c))
 }
 
 /// Returns whether a word after `>&` is an open file descriptor: a number, `-`, or a number that is closed afterwards.
-fn is_open_descriptor(onto: &str) -> bool {
-    let digits = onto.strip_suffix('-').unwrap_or(onto);
-    digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() < 4 && !onto.is_empty()
+fn is_open_descriptor(word: &str) -> bool {
+    let digits = word.strip_suffix('-').unwrap_or(word);
+    digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() < 4 && !word.is_empty()
 }

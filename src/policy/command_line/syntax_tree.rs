@@ -6,48 +6,48 @@ use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word, fi
 use tree_sitter::Node;
 
 /// Parses a line, or an argument that is one, into `reading`.
-pub(super) fn parse_into(text: &str, depth: usize, reading: &mut ParsedLine) {
-    parse_inner(text, depth, &WalkContext::default(), reading);
+pub(super) fn parse_into(text: &str, depth: usize, parsed_line: &mut ParsedLine) {
+    parse_inner(text, depth, &WalkContext::default(), parsed_line);
 }
 
 /// Parses the text of a `bash -c` inside `context`.
-pub(super) fn parse_inner(text: &str, depth: usize, context: &WalkContext, reading: &mut ParsedLine) {
+pub(super) fn parse_inner(text: &str, depth: usize, context: &WalkContext, parsed_line: &mut ParsedLine) {
     if text.starts_with(['-', '+']) {
-        reading.mark_unclear("read as an option by the shell");
+        parsed_line.mark_unclear("read as an option by the shell");
     }
-    if let Some(odd) = text.chars().find(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')) {
-        reading.mark_unclear(format!("control character <U+{:04X}>", u32::from(odd)));
+    if let Some(control_character) = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+        parsed_line.mark_unclear(format!("control character <U+{:04X}>", u32::from(control_character)));
     }
     // The grammar ends a word after `\;`; bash continues it on the next line.
     if text.contains("\\;\\\n") {
-        reading.mark_unclear("word continued on the next line");
+        parsed_line.mark_unclear("word continued on the next line");
     }
     let Some(tree) = parse_tree(text) else {
-        return reading.mark_unclear("not parsable");
+        return parsed_line.mark_unclear("not parsable");
     };
     let root = tree.root_node();
     if root.has_error() {
-        reading.mark_unclear("syntax not fully understood");
+        parsed_line.mark_unclear("syntax not fully understood");
     }
     if depth == 0 {
-        file_words::collect_file_words(root, text, &mut reading.file_words);
+        file_words::collect_file_words(root, text, &mut parsed_line.file_words);
     }
-    let mut walk = TreeWalk { text, depth, reading };
+    let mut walk = TreeWalk { text, depth, parsed_line };
     walk.walk_sequence(root, context);
 }
 
 /// Constructs around a command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WalkContext {
-    pub(super) within: Vec<Nesting>,
+    pub(super) nesting: Vec<Nesting>,
     pub(super) pipes: Vec<(usize, usize)>,
-    pub(super) joint: Connector,
+    pub(super) connector: Connector,
 }
 
 impl WalkContext {
-    fn nested_in(&self, within: Nesting) -> Self {
-        let mut inner = Self { joint: Connector::First, ..self.clone() };
-        inner.within.push(within);
+    fn nested_in(&self, construct: Nesting) -> Self {
+        let mut inner = Self { connector: Connector::First, ..self.clone() };
+        inner.nesting.push(construct);
         inner
     }
 }
@@ -56,12 +56,12 @@ impl WalkContext {
 pub(super) struct TreeWalk<'a> {
     pub(super) text: &'a str,
     depth: usize,
-    pub(super) reading: &'a mut ParsedLine,
+    pub(super) parsed_line: &'a mut ParsedLine,
 }
 
 impl TreeWalk<'_> {
     pub(super) fn mark_unclear(&mut self, why: impl Into<String>) {
-        self.reading.mark_unclear(why);
+        self.parsed_line.mark_unclear(why);
     }
 
     pub(super) fn node_text(&self, node: Node<'_>) -> String {
@@ -69,34 +69,34 @@ impl TreeWalk<'_> {
     }
 
     /// Returns the children of a node after checking that there are only blanks between and around them.
-    pub(super) fn checked_children<'n>(&mut self, node: Node<'n>, lines: bool) -> Vec<Node<'n>> {
+    pub(super) fn checked_children<'n>(&mut self, node: Node<'n>, allows_newlines: bool) -> Vec<Node<'n>> {
         let children: Vec<Node<'n>> = node.children(&mut node.walk()).collect();
-        let (mut from, end) = match node.parent() {
+        let (mut gap_start, end) = match node.parent() {
             Some(_) => (node.start_byte(), node.end_byte()),
             None => (0, self.text.len()),
         };
         for child in &children {
-            self.check_gap(from, child.start_byte(), lines);
-            from = child.end_byte().max(from);
+            self.check_gap(gap_start, child.start_byte(), allows_newlines);
+            gap_start = child.end_byte().max(gap_start);
         }
-        self.check_gap(from, end, lines);
+        self.check_gap(gap_start, end, allows_newlines);
         children
     }
 
-    fn check_gap(&mut self, from: usize, to: usize, lines: bool) {
-        let gap = self.text.get(from..to.max(from)).unwrap_or("?");
+    fn check_gap(&mut self, start: usize, end: usize, allows_newlines: bool) {
+        let gap = self.text.get(start..end.max(start)).unwrap_or("?");
         // A line continuation joins the text before and after it, unless a blank or an operator separates them.
         if gap.replace("\\\n", "").is_empty() && !gap.is_empty() {
-            let before = self.text.get(..from).unwrap_or_default();
-            let behind = self.text.get(to..).unwrap_or_default();
-            let parted = before.ends_with(['&', '|', ';'])
-                && behind.starts_with(|letter: char| letter.is_ascii_alphanumeric() || "'\"./".contains(letter));
-            if !parted && !behind.is_empty() {
+            let text_before = self.text.get(..start).unwrap_or_default();
+            let text_after = self.text.get(end..).unwrap_or_default();
+            let is_separated = text_before.ends_with(['&', '|', ';'])
+                && text_after.starts_with(|c: char| c.is_ascii_alphanumeric() || "'\"./".contains(c));
+            if !is_separated && !text_after.is_empty() {
                 self.mark_unclear("ambiguous line continuation");
             }
         }
         let gap = gap.replace("\\\n", "");
-        let skipped = gap.chars().find(|letter| !(matches!(letter, ' ' | '\t') || lines && *letter == '\n'));
+        let skipped = gap.chars().find(|c| !(matches!(c, ' ' | '\t') || allows_newlines && *c == '\n'));
         if let Some(skipped) = skipped {
             self.mark_unclear(format!("ambiguous “{}”", skipped.escape_debug()));
         }
@@ -105,34 +105,36 @@ impl TreeWalk<'_> {
     /// Reads commands in sequence.
     fn walk_sequence(&mut self, node: Node<'_>, context: &WalkContext) {
         let mut context = context.clone();
-        let mut from = self.reading.commands.len();
-        let mut ended: Option<usize> = None;
+        let mut last_start = self.parsed_line.commands.len();
+        let mut previous_end: Option<usize> = None;
         for child in self.checked_children(node, true) {
             match child.kind() {
                 "(" | ")" | "{" | "}" | "$(" | "<(" | ">(" | "`" | "comment" => {}
                 ";" | "&" => {
-                    if ended.is_none() {
+                    if previous_end.is_none() {
                         self.mark_unclear(format!("“{}” without a command", child.kind()));
                     }
                     if child.kind() == "&" {
-                        self.reading.commands[from..].iter_mut().for_each(|simple| simple.is_background = true);
+                        self.parsed_line.commands[last_start..]
+                            .iter_mut()
+                            .for_each(|simple| simple.is_background = true);
                     }
-                    context.joint = if child.kind() == "&" { Connector::Ampersand } else { Connector::Semicolon };
-                    ended = None;
+                    context.connector = if child.kind() == "&" { Connector::Ampersand } else { Connector::Semicolon };
+                    previous_end = None;
                 }
                 _ => {
-                    if let Some(end) = ended {
+                    if let Some(previous_end) = previous_end {
                         // Only a newline may separate them, possibly after a here-document.
-                        let gap = self.text.get(end..child.start_byte()).unwrap_or_default();
-                        let before = self.text.get(..end).unwrap_or_default();
-                        if !gap.replace("\\\n", "").contains('\n') && !before.ends_with('\n') {
+                        let gap = self.text.get(previous_end..child.start_byte()).unwrap_or_default();
+                        let text_before = self.text.get(..previous_end).unwrap_or_default();
+                        if !gap.replace("\\\n", "").contains('\n') && !text_before.ends_with('\n') {
                             self.mark_unclear("two commands without a separator");
                         }
-                        context.joint = Connector::Semicolon;
+                        context.connector = Connector::Semicolon;
                     }
-                    from = self.reading.commands.len();
+                    last_start = self.parsed_line.commands.len();
                     self.walk_statement(child, &context);
-                    ended = Some(child.end_byte());
+                    previous_end = Some(child.end_byte());
                 }
             }
         }
@@ -141,10 +143,10 @@ impl TreeWalk<'_> {
     /// Reads one command, pipeline or list. Returns the index of the first command that a redirection after it applies
     /// to.
     pub(super) fn walk_statement(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
-        let from = self.reading.commands.len();
-        if context.within.len() > MAX_NESTING {
+        let start = self.parsed_line.commands.len();
+        if context.nesting.len() > MAX_NESTING {
             self.mark_unclear(format!("nested more than {MAX_NESTING} levels deep"));
-            return from;
+            return start;
         }
         match node.kind() {
             "command" | "variable_assignment" | "variable_assignments" | "declaration_command" | "unset_command" => {
@@ -166,8 +168,8 @@ impl TreeWalk<'_> {
             "compound_statement" if self.node_text(node).starts_with('{') => {
                 // `{}` and `{a` are names, and so is a `}` that ends no command.
                 let raw = self.node_text(node);
-                let inside = raw[1..].strip_suffix('}').unwrap_or_default().trim_end_matches([' ', '\t']);
-                if !inside.starts_with([' ', '\t', '\n']) || !inside.ends_with([';', '&', '\n']) {
+                let body = raw[1..].strip_suffix('}').unwrap_or_default().trim_end_matches([' ', '\t']);
+                if !body.starts_with([' ', '\t', '\n']) || !body.ends_with([';', '&', '\n']) {
                     self.mark_unclear("ambiguous “{”");
                 }
                 self.walk_sequence(node, &context.nested_in(Nesting::Group));
@@ -177,7 +179,7 @@ impl TreeWalk<'_> {
                 self.walk_substitutions(node, &context.nested_in(Nesting::Other), true);
             }
         }
-        from
+        start
     }
 
     /// Reads a program with its arguments, or assignments.
@@ -185,17 +187,17 @@ impl TreeWalk<'_> {
         let mut simple = empty_command(context);
         let children =
             if node.kind() == "variable_assignment" { vec![node] } else { self.checked_children(node, false) };
-        let mut end = None;
+        let mut previous_end = None;
         for child in children {
             // Words without a blank between them are one word.
-            if end == Some(child.start_byte()) && !child.kind().ends_with("_redirect") {
+            if previous_end == Some(child.start_byte()) && !child.kind().ends_with("_redirect") {
                 self.mark_unclear("two words without a separator");
             }
-            end = Some(child.end_byte());
+            previous_end = Some(child.end_byte());
             match child.kind() {
                 "variable_assignment" if simple.words.is_empty() => {
-                    let assigned = self.walk_assignment(child, context);
-                    simple.assignments.push(assigned);
+                    let assignment = self.walk_assignment(child, context);
+                    simple.assignments.push(assignment);
                 }
                 "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
                     let (mut redirects, mut words) = (Vec::new(), Vec::new());
@@ -223,10 +225,10 @@ impl TreeWalk<'_> {
         let raw = self.node_text(node);
         self.walk_substitutions(node, context, false);
         let (name, value) = raw.split_once('=').unwrap_or((&raw, ""));
-        let plain = !name.is_empty()
-            && !name.starts_with(|letter: char| letter.is_ascii_digit())
+        let is_plain_name = !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !plain {
+        if !is_plain_name {
             self.mark_unclear(format!("unsupported assignment to “{}”", name.escape_debug()));
         }
         let value = match word::parse_word(value) {
@@ -255,19 +257,19 @@ impl TreeWalk<'_> {
     }
 
     /// Finds the substitutions anywhere in a node and, if `commands` is set, the commands too.
-    pub(super) fn walk_substitutions(&mut self, node: Node<'_>, context: &WalkContext, commands: bool) {
-        let mut open = vec![node];
-        while let Some(node) = open.pop() {
+    pub(super) fn walk_substitutions(&mut self, node: Node<'_>, context: &WalkContext, with_commands: bool) {
+        let mut pending = vec![node];
+        while let Some(node) = pending.pop() {
             for child in node.children(&mut node.walk()) {
                 match child.kind() {
                     "command_substitution" => self.walk_substitution(child, context, Nesting::Substitution),
                     "process_substitution" => self.walk_substitution(child, context, Nesting::ProcessSubstitution),
                     "command" | "list" | "pipeline" | "redirected_statement" | "subshell" | "declaration_command"
-                        if commands =>
+                        if with_commands =>
                     {
                         self.walk_statement(child, context);
                     }
-                    _ => open.push(child),
+                    _ => pending.push(child),
                 }
             }
         }
@@ -278,23 +280,23 @@ impl TreeWalk<'_> {
         }
     }
 
-    fn walk_substitution(&mut self, node: Node<'_>, context: &WalkContext, within: Nesting) {
-        if context.within.len() > MAX_NESTING {
+    fn walk_substitution(&mut self, node: Node<'_>, context: &WalkContext, construct: Nesting) {
+        if context.nesting.len() > MAX_NESTING {
             return self.mark_unclear(format!("nested more than {MAX_NESTING} levels deep"));
         }
-        self.walk_sequence(node, &context.nested_in(within));
+        self.walk_sequence(node, &context.nested_in(construct));
     }
 
     pub(super) fn push_command(&mut self, simple: SimpleCommand) {
-        wrapper::push_unwrapped(simple, self.depth, self.reading);
+        wrapper::push_unwrapped(simple, self.depth, self.parsed_line);
     }
 }
 
 /// Creates an empty command in a context.
 pub(super) fn empty_command(context: &WalkContext) -> SimpleCommand {
     SimpleCommand {
-        connector: context.joint,
-        nesting: context.within.clone(),
+        connector: context.connector,
+        nesting: context.nesting.clone(),
         pipes: context.pipes.clone(),
         ..SimpleCommand::default()
     }
@@ -302,32 +304,32 @@ pub(super) fn empty_command(context: &WalkContext) -> SimpleCommand {
 
 /// Keywords that cannot be a program name.
 #[rustfmt::skip]
-const RESERVED: &[&str] = &[
+const RESERVED_WORDS: &[&str] = &[
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "select",
     "function", "coproc", "{", "}", "!", "[[", "]]",
 ];
 
 /// Returns why a word cannot be a program name.
 fn program_name_problem(raw: &str, name: &Word) -> Option<String> {
-    let shown = raw.escape_debug();
+    let escaped = raw.escape_debug();
     match name {
         Word::Known(name) if name.is_empty() => Some("empty program name".to_owned()),
-        Word::Known(_) if raw.starts_with('%') => Some(format!("shell job “{shown}”")),
-        Word::Known(_) if RESERVED.contains(&raw) => Some(format!("keyword “{shown}”")),
+        Word::Known(_) if raw.starts_with('%') => Some(format!("shell job “{escaped}”")),
+        Word::Known(_) if RESERVED_WORDS.contains(&raw) => Some(format!("keyword “{escaped}”")),
         // `A=b` would be an assignment.
         Word::Known(_) if raw.split_once('=').is_some_and(|(name, _)| !name.contains('/')) => {
-            Some(format!("“{shown}” may be an assignment or a program"))
+            Some(format!("“{escaped}” may be an assignment or a program"))
         }
         Word::Known(_) => None,
         Word::Pattern(_) | Word::Home(_) | Word::Unknown(_) => {
-            Some(format!("program “{shown}” unknown before it runs"))
+            Some(format!("program “{escaped}” unknown before it runs"))
         }
     }
 }
 
 /// Returns why a syntax construct is not followed.
 fn unsupported_syntax_reason(kind: &str) -> String {
-    let what = match kind {
+    let construct = match kind {
         "function_definition" => "function definition",
         "for_statement" | "c_style_for_statement" | "while_statement" => "loop",
         "if_statement" | "case_statement" => "condition",
@@ -335,5 +337,5 @@ fn unsupported_syntax_reason(kind: &str) -> String {
         "compound_statement" => "arithmetic",
         _ => "unsupported shell syntax",
     };
-    what.to_owned()
+    construct.to_owned()
 }

@@ -4,18 +4,18 @@ use super::*;
 use proptest::prelude::*;
 
 /// Formats a parsed line: the commands with their connectors, and the reason if it is unclear.
-fn told(command: &str) -> String {
-    let reading = parse_command_line(command);
-    let mut told: Vec<String> = reading.commands.iter().map(one).collect();
-    if let Some(UnclearReason(why)) = reading.unclear {
-        told.push(format!("?? {why}"));
+fn format_line(command: &str) -> String {
+    let parsed_line = parse_command_line(command);
+    let mut parts: Vec<String> = parsed_line.commands.iter().map(format_command).collect();
+    if let Some(UnclearReason(why)) = parsed_line.unclear {
+        parts.push(format!("?? {why}"));
     }
-    told.join(" / ")
+    parts.join(" / ")
 }
 
-fn one(simple: &SimpleCommand) -> String {
+fn format_command(simple: &SimpleCommand) -> String {
     let mut parts = Vec::new();
-    parts.extend(simple.nesting.iter().map(|within| match within {
+    parts.extend(simple.nesting.iter().map(|construct| match construct {
         Nesting::Subshell => "( ".to_owned(),
         Nesting::Group => "{ ".to_owned(),
         Nesting::Substitution => "$( ".to_owned(),
@@ -35,14 +35,14 @@ fn one(simple: &SimpleCommand) -> String {
         }
         .to_owned(),
     );
-    parts.extend(simple.assignments.iter().map(|(name, value)| format!("{name}={} ", word(value))));
-    parts.push(simple.words.iter().map(word).collect::<Vec<_>>().join(" "));
+    parts.extend(simple.assignments.iter().map(|(name, value)| format!("{name}={} ", format_word(value))));
+    parts.push(simple.words.iter().map(format_word).collect::<Vec<_>>().join(" "));
     parts.extend(simple.redirects.iter().map(|redirect| match redirect {
-        Redirect::Read(from) => format!(" <{}", word(from)),
-        Redirect::Write(to) => format!(" >{}", word(to)),
-        Redirect::Append(to) => format!(" >>{}", word(to)),
+        Redirect::Read(source) => format!(" <{}", format_word(source)),
+        Redirect::Write(target) => format!(" >{}", format_word(target)),
+        Redirect::Append(target) => format!(" >>{}", format_word(target)),
         Redirect::Descriptor => " >&".to_owned(),
-        Redirect::Text(text) => format!(" <<<{}", word(text)),
+        Redirect::Text(text) => format!(" <<<{}", format_word(text)),
     }));
     if simple.is_background {
         parts.push(" &".to_owned());
@@ -50,7 +50,7 @@ fn one(simple: &SimpleCommand) -> String {
     parts.concat()
 }
 
-fn word(word: &Word) -> String {
+fn format_word(word: &Word) -> String {
     match word {
         Word::Known(text) => format!("[{}]", text.replace('\n', "\\n").replace('\t', "\\t")),
         Word::Pattern(text) => format!("*[{text}]"),
@@ -60,7 +60,7 @@ fn word(word: &Word) -> String {
 }
 
 fn check_commands(command: &str, expected: &str) {
-    assert_eq!(told(command), expected, "{command:?}");
+    assert_eq!(format_line(command), expected, "{command:?}");
 }
 
 #[test]
@@ -126,23 +126,23 @@ fn r12_parses_commands_inside_wrappers() {
 
 #[test]
 fn finds_code_and_scripts_of_interpreters() {
-    let of = |command: &str| {
-        let last = parse_command_line(command).commands.pop().unwrap();
-        (last.inline_code.as_ref().map(word), last.script.as_ref().map(word))
+    let code_and_script = |command: &str| {
+        let command = parse_command_line(command).commands.pop().unwrap();
+        (command.inline_code.as_ref().map(format_word), command.script.as_ref().map(format_word))
     };
     let some = |text: &str| Some(text.to_owned());
-    assert_eq!(of("python3 -c 'print(1)'"), (some("[print(1)]"), None));
-    assert_eq!(of("python3.11 -u x.py a"), (None, some("[x.py]")));
-    assert_eq!(of("perl -e1"), (some("[1]"), None));
-    assert_eq!(of("bash -eo pipefail x.sh"), (None, some("[x.sh]")));
-    assert_eq!(of("./x.sh"), (None, some("[./x.sh]")));
-    assert_eq!(of(". ./x.sh"), (None, some("[./x.sh]")));
-    assert_eq!(of("ls"), (None, None));
+    assert_eq!(code_and_script("python3 -c 'print(1)'"), (some("[print(1)]"), None));
+    assert_eq!(code_and_script("python3.11 -u x.py a"), (None, some("[x.py]")));
+    assert_eq!(code_and_script("perl -e1"), (some("[1]"), None));
+    assert_eq!(code_and_script("bash -eo pipefail x.sh"), (None, some("[x.sh]")));
+    assert_eq!(code_and_script("./x.sh"), (None, some("[./x.sh]")));
+    assert_eq!(code_and_script(". ./x.sh"), (None, some("[./x.sh]")));
+    assert_eq!(code_and_script("ls"), (None, None));
 }
 
 #[test]
 fn r12_ambiguous_lines_are_unclear() {
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for (command, why) in [
         ("ls\r", "control character"),
         ("ls\u{b}x", "control character"),
@@ -186,32 +186,34 @@ fn r12_ambiguous_lines_are_unclear() {
         ("bash -c 'ls", "not fully understood"),
         ("bash -c 'f() { ls; }'", "function definition"),
     ] {
-        let said = parse_command_line(command).unclear.map(|UnclearReason(why)| why).unwrap_or_default();
-        if !said.contains(why) {
-            wrong.push(format!("{command:?}: {said:?} and not {why:?}: {}", told(command)));
+        let reason = parse_command_line(command).unclear.map(|UnclearReason(why)| why).unwrap_or_default();
+        if !reason.contains(why) {
+            failures.push(format!("{command:?}: {reason:?} and not {why:?}: {}", format_line(command)));
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[test]
 fn r12_too_long_lines_are_unclear_and_still_parsed() {
-    let parts = |count: usize| vec!["ls"; count].join(";");
-    assert_eq!(parse_command_line(&parts(MAX_COMMANDS)).unclear, None);
-    let many = parse_command_line(&parts(MAX_COMMANDS + 1));
-    assert!(many.unclear.is_some_and(|UnclearReason(why)| why.contains("more than 50")));
-    let long = |count: usize| format!("sudo {}", "é".repeat(count - 5));
+    let repeat_command = |count: usize| vec!["ls"; count].join(";");
+    assert_eq!(parse_command_line(&repeat_command(MAX_COMMANDS)).unclear, None);
+    let too_many = parse_command_line(&repeat_command(MAX_COMMANDS + 1));
+    assert!(too_many.unclear.is_some_and(|UnclearReason(why)| why.contains("more than 50")));
+    let long_command = |count: usize| format!("sudo {}", "é".repeat(count - 5));
     assert!(
-        !parse_command_line(&long(MAX_CHARACTERS)).unclear.is_some_and(|UnclearReason(why)| why.contains("longer"))
+        !parse_command_line(&long_command(MAX_CHARACTERS))
+            .unclear
+            .is_some_and(|UnclearReason(why)| why.contains("longer"))
     );
-    let reading = parse_command_line(&long(MAX_CHARACTERS + 1));
-    assert_eq!(reading.commands[0].program(), Some("sudo"));
-    assert!(reading.unclear.is_some_and(|UnclearReason(why)| why.contains("longer than 10000")));
+    let parsed_line = parse_command_line(&long_command(MAX_CHARACTERS + 1));
+    assert_eq!(parsed_line.commands[0].program(), Some("sudo"));
+    assert!(parsed_line.unclear.is_some_and(|UnclearReason(why)| why.contains("longer than 10000")));
     for nested in ["(", "$(", "`", "{ ", "bash -c '", "if ", "<(", "\"$("] {
         assert!(parse_command_line(&nested.repeat(2000)).unclear.is_some(), "{nested}");
     }
-    let deep = format!("{}ls{}", "( ".repeat(MAX_NESTING + 2), ")".repeat(MAX_NESTING + 2));
-    assert!(parse_command_line(&deep).unclear.is_some_and(|UnclearReason(why)| why.contains("deep")));
+    let deep_command = format!("{}ls{}", "( ".repeat(MAX_NESTING + 2), ")".repeat(MAX_NESTING + 2));
+    assert!(parse_command_line(&deep_command).unclear.is_some_and(|UnclearReason(why)| why.contains("deep")));
 }
 
 proptest! {

@@ -37,67 +37,67 @@ const WORD_TERMINATORS: &str = " \t\n|&;()<>";
 /// Parses the word written as `raw`. Fails with a reason if bash would not read all of it as one word.
 pub fn parse_word(raw: &str) -> Result<Word, String> {
     let mut text = String::new();
-    let (mut unknown, mut pattern, mut quoted, mut brace) = (false, false, false, false);
-    let mut letters = raw.char_indices().peekable();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
+    let (mut is_unknown, mut has_wildcard, mut is_quoted, mut has_brace) = (false, false, false, false);
+    let mut chars = raw.char_indices().peekable();
+    while let Some((index, c)) = chars.next() {
+        match c {
             '\'' => {
-                quoted = true;
-                let end = raw[at + 1..].find('\'').ok_or("unclosed quote")?;
-                text.push_str(&raw[at + 1..at + 1 + end]);
-                while letters.next_if(|(next, _)| *next <= at + 1 + end).is_some() {}
+                is_quoted = true;
+                let end = raw[index + 1..].find('\'').ok_or("unclosed quote")?;
+                text.push_str(&raw[index + 1..index + 1 + end]);
+                while chars.next_if(|(next, _)| *next <= index + 1 + end).is_some() {}
             }
             '"' => {
-                quoted = true;
-                let (inside, known, length) = parse_double_quoted(&raw[at + 1..])?;
-                text.push_str(&inside);
-                unknown |= !known;
-                while letters.next_if(|(next, _)| *next <= at + length).is_some() {}
+                is_quoted = true;
+                let (inner_text, is_known, length) = parse_double_quoted(&raw[index + 1..])?;
+                text.push_str(&inner_text);
+                is_unknown |= !is_known;
+                while chars.next_if(|(next, _)| *next <= index + length).is_some() {}
             }
-            '\\' => match letters.next() {
+            '\\' => match chars.next() {
                 None => return Err("backslash at the end".to_owned()),
                 Some((_, '\n')) => {}
                 Some((_, next)) => {
-                    quoted = true;
+                    is_quoted = true;
                     text.push(next);
                 }
             },
             // A single dollar at the end is literal.
-            '$' if letters.peek().is_none() && at > 0 => text.push('$'),
+            '$' if chars.peek().is_none() && index > 0 => text.push('$'),
             '$' | '`' => return Ok(Word::Unknown(raw.to_owned())),
-            letter if WORD_TERMINATORS.contains(letter) => {
+            c if WORD_TERMINATORS.contains(c) => {
                 return Err(format!("“{}” is not one word", raw.escape_debug()));
             }
-            '#' if at == 0 => return Err("comment instead of a word".to_owned()),
+            '#' if index == 0 => return Err("comment instead of a word".to_owned()),
             // Which characters are blanks depends on the locale.
-            letter if !letter.is_ascii() => {
-                unknown = true;
-                text.push(letter);
+            c if !c.is_ascii() => {
+                is_unknown = true;
+                text.push(c);
             }
             '*' | '?' | '[' => {
-                pattern = true;
-                text.push(letter);
+                has_wildcard = true;
+                text.push(c);
             }
-            '~' if at == 0 => {
+            '~' if index == 0 => {
                 let rest = &raw[1..];
                 if !(rest.is_empty() || rest.starts_with('/')) {
                     return Ok(Word::Unknown(raw.to_owned()));
                 }
                 text.push('~');
             }
-            '~' if raw[..at].ends_with(['=', ':']) => return Ok(Word::Unknown(raw.to_owned())),
+            '~' if raw[..index].ends_with(['=', ':']) => return Ok(Word::Unknown(raw.to_owned())),
             '{' => {
-                brace = true;
-                text.push(letter);
+                has_brace = true;
+                text.push(c);
             }
-            letter => text.push(letter),
+            c => text.push(c),
         }
     }
     // `{a,b}` and `{1..9}` expand to several words.
-    if unknown || (brace && (raw.contains(',') || raw.contains(".."))) || (pattern && quoted) {
+    if is_unknown || (has_brace && (raw.contains(',') || raw.contains(".."))) || (has_wildcard && is_quoted) {
         return Ok(Word::Unknown(raw.to_owned()));
     }
-    Ok(match (pattern, raw.starts_with('~')) {
+    Ok(match (has_wildcard, raw.starts_with('~')) {
         (true, true) => Word::Unknown(raw.to_owned()),
         (true, false) => Word::Pattern(text),
         (false, true) => Word::Home(text),
@@ -109,32 +109,32 @@ pub fn parse_word(raw: &str) -> Result<Word, String> {
 /// length including the closing quote.
 fn parse_double_quoted(raw: &str) -> Result<(String, bool, usize), String> {
     let mut text = String::new();
-    let mut known = true;
-    let mut letters = raw.char_indices().peekable();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '"' => return Ok((text, known, at + 1)),
-            '\\' => match letters.peek() {
+    let mut is_known = true;
+    let mut chars = raw.char_indices().peekable();
+    while let Some((index, c)) = chars.next() {
+        match c {
+            '"' => return Ok((text, is_known, index + 1)),
+            '\\' => match chars.peek() {
                 None => break,
                 Some((_, '\n')) => {
-                    letters.next();
+                    chars.next();
                 }
                 Some((_, next)) if "$`\"\\".contains(*next) => {
                     text.push(*next);
-                    letters.next();
+                    chars.next();
                 }
                 Some(_) => text.push('\\'),
             },
             // `"$"`, `"a$ b"`, `"x$|y"`: no name can follow.
-            '$' if letters.peek().is_some_and(|(_, next)| "\" |)/.,:%".contains(*next)) => text.push('$'),
+            '$' if chars.peek().is_some_and(|(_, next)| "\" |)/.,:%".contains(*next)) => text.push('$'),
             // Quotes in a substitution do not end the string, so the end is unknown too.
             '$' | '`' => {
-                known = false;
-                if letter == '`' || letters.peek().is_some_and(|(_, next)| "({[".contains(*next)) {
+                is_known = false;
+                if c == '`' || chars.peek().is_some_and(|(_, next)| "({[".contains(*next)) {
                     return Ok((raw.to_owned(), false, raw.len()));
                 }
             }
-            letter => text.push(letter),
+            c => text.push(c),
         }
     }
     Err("unclosed quote".to_owned())
@@ -150,24 +150,24 @@ mod tests {
 
     #[test]
     fn removes_quotes_like_bash() {
-        let known = |raw: &str, text: &str| check_word(raw, &Word::Known(text.to_owned()));
-        known("ls", "ls");
-        known("'a b'", "a b");
-        known("''", "");
-        known("a'b'\"c\"\\ d", "abc d");
-        known("\"a\\\"b\\\\c\\d\\$e\\`\"", "a\"b\\c\\d$e`");
-        known("'a\\'b", "a\\b");
-        known("a\\\nb", "ab");
-        known("\"a\\\nb\"", "ab");
-        known("a#b", "a#b");
-        known("foo$", "foo$");
-        known("\"foo$\"", "foo$");
-        known("\"a$|b$ c\"", "a$|b$ c");
-        known("HEAD@{1}", "HEAD@{1}");
-        known("'日本'", "日本");
-        known("'*'\"?\"\\[", "*?[");
-        known("a~b", "a~b");
-        known("{}", "{}");
+        let check_known = |raw: &str, text: &str| check_word(raw, &Word::Known(text.to_owned()));
+        check_known("ls", "ls");
+        check_known("'a b'", "a b");
+        check_known("''", "");
+        check_known("a'b'\"c\"\\ d", "abc d");
+        check_known("\"a\\\"b\\\\c\\d\\$e\\`\"", "a\"b\\c\\d$e`");
+        check_known("'a\\'b", "a\\b");
+        check_known("a\\\nb", "ab");
+        check_known("\"a\\\nb\"", "ab");
+        check_known("a#b", "a#b");
+        check_known("foo$", "foo$");
+        check_known("\"foo$\"", "foo$");
+        check_known("\"a$|b$ c\"", "a$|b$ c");
+        check_known("HEAD@{1}", "HEAD@{1}");
+        check_known("'日本'", "日本");
+        check_known("'*'\"?\"\\[", "*?[");
+        check_known("a~b", "a~b");
+        check_known("{}", "{}");
     }
 
     #[test]

@@ -50,9 +50,9 @@ pub(in crate::policy) fn is_launcher(program: &str) -> bool {
 
 /// Returns whether the program is a shell or another interpreter.
 pub(in crate::policy) fn is_interpreter(program: &str) -> bool {
-    let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let unversioned = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     SHELLS.contains(&program)
-        || INTERPRETERS.iter().any(|(name, _)| *name == program || *name == plain)
+        || INTERPRETERS.iter().any(|(name, _)| *name == program || *name == unversioned)
         || matches!(program, "source" | "." | "eval")
 }
 
@@ -61,7 +61,7 @@ pub(in crate::policy) fn is_shell(program: &str) -> bool {
 }
 
 /// Adds the command, followed by the commands that it runs as far as they can be parsed.
-pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, reading: &mut ParsedLine) {
+pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, parsed_line: &mut ParsedLine) {
     while let Some(name) = simple.program().map(str::to_owned) {
         let Some(wrapper) = wrapper_named(&name) else { break };
         // `command -v ls` runs nothing.
@@ -69,9 +69,9 @@ pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, reading: &
             break;
         }
         match wrapper_word_count(wrapper, &simple.words) {
-            Ok(from) if from < simple.words.len() => {
-                let rest = simple.words.split_off(from);
-                simple.wrappers.push(std::mem::replace(&mut simple.words, rest));
+            Ok(count) if count < simple.words.len() => {
+                let inner_words = simple.words.split_off(count);
+                simple.wrappers.push(std::mem::replace(&mut simple.words, inner_words));
                 if name == "env" {
                     take_assignments(&mut simple);
                 }
@@ -79,73 +79,73 @@ pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, reading: &
                     simple.words.push(Word::Unknown("input of xargs".to_owned()));
                 }
                 if simple.words.first().is_some_and(|word| word.known_text().is_none()) {
-                    reading.mark_unclear(format!("program run by {name} unknown before it runs"));
+                    parsed_line.mark_unclear(format!("program run by {name} unknown before it runs"));
                 }
             }
             Ok(_) => break,
             Err(option) => {
-                reading.mark_unclear(format!("unsupported option of {name}: {}", option.escape_debug()));
+                parsed_line.mark_unclear(format!("unsupported option of {name}: {}", option.escape_debug()));
                 break;
             }
         }
     }
-    let Some(program) = simple.program().map(str::to_owned) else { return reading.commands.push(simple) };
+    let Some(program) = simple.program().map(str::to_owned) else { return parsed_line.commands.push(simple) };
     if program == "alias" && !simple.arguments().is_empty() {
-        reading.mark_unclear("alias definition");
+        parsed_line.mark_unclear("alias definition");
     }
-    let (mut line, mut inner) = (None, None);
+    let (mut inner_line, mut exec_commands) = (None, None);
     if is_shell(&program) {
         match parse_shell_arguments(simple.arguments()) {
             ShellInput::CommandLine(word) => {
                 simple.inline_code = Some(word.clone());
-                line = Some(word);
+                inner_line = Some(word);
             }
             ShellInput::Script(word) => simple.script = Some(word),
             ShellInput::Nothing => {}
         }
     } else if program == "eval" || program == "trap" {
         let words = simple.arguments().iter().skip_while(|word| is_any_word(word, &["--"]));
-        let count = if program == "trap" { 1 } else { usize::MAX };
-        let texts: Option<Vec<&str>> = words.take(count).map(Word::known_text).collect();
+        let argument_count = if program == "trap" { 1 } else { usize::MAX };
+        let texts: Option<Vec<&str>> = words.take(argument_count).map(Word::known_text).collect();
         let text = texts.map_or_else(|| Word::Unknown(String::new()), |texts| Word::Known(texts.join(" ")));
         simple.inline_code = Some(text.clone());
-        line = Some(text);
+        inner_line = Some(text);
     } else if matches!(program.as_str(), "source" | ".") {
         simple.script = simple.arguments().first().cloned();
     } else if is_interpreter(&program) {
         parse_interpreter_arguments(&program, &mut simple);
     } else if program == "find" {
-        inner = find_exec_commands(&simple, reading);
+        exec_commands = find_exec_commands(&simple, parsed_line);
     } else if simple.words[0].known_text().is_some_and(|name| name.contains('/')) {
         simple.script = simple.words.first().cloned();
     }
     let context = WalkContext {
-        within: simple.nesting.iter().cloned().chain([Nesting::Arguments(program.clone())]).collect(),
+        nesting: simple.nesting.iter().cloned().chain([Nesting::Arguments(program.clone())]).collect(),
         pipes: simple.pipes.clone(),
-        joint: Connector::First,
+        connector: Connector::First,
     };
-    let deep = context.within.len() > MAX_NESTING || depth > MAX_NESTING;
-    reading.commands.push(simple);
-    match line {
-        Some(_) if deep => reading.mark_unclear(format!("nested more than {MAX_NESTING} levels deep")),
-        Some(Word::Known(text)) => syntax_tree::parse_inner(&text, depth + 1, &context, reading),
+    let is_too_deep = context.nesting.len() > MAX_NESTING || depth > MAX_NESTING;
+    parsed_line.commands.push(simple);
+    match inner_line {
+        Some(_) if is_too_deep => parsed_line.mark_unclear(format!("nested more than {MAX_NESTING} levels deep")),
+        Some(Word::Known(text)) => syntax_tree::parse_inner(&text, depth + 1, &context, parsed_line),
         Some(Word::Pattern(_) | Word::Home(_) | Word::Unknown(_)) => {
-            reading.mark_unclear(format!("commands run by {program} unknown before it runs"));
+            parsed_line.mark_unclear(format!("commands run by {program} unknown before it runs"));
         }
         None => {}
     }
-    for words in inner.unwrap_or_default() {
-        let within = context.within.clone();
+    for words in exec_commands.unwrap_or_default() {
+        let nesting = context.nesting.clone();
         push_unwrapped(
-            SimpleCommand { nesting: within, pipes: context.pipes.clone(), words, ..SimpleCommand::default() },
+            SimpleCommand { nesting, pipes: context.pipes.clone(), words, ..SimpleCommand::default() },
             depth + 1,
-            reading,
+            parsed_line,
         );
     }
 }
 
-fn is_any_word(word: &Word, any: &[&str]) -> bool {
-    word.known_text().is_some_and(|text| any.contains(&text))
+fn is_any_word(word: &Word, alternatives: &[&str]) -> bool {
+    word.known_text().is_some_and(|text| alternatives.contains(&text))
 }
 
 /// Returns the number of words that belong to the wrapper, or the option that is not followed.
@@ -178,11 +178,15 @@ enum ShellInput {
 }
 
 fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
-    let mut takes_line = false;
+    let mut has_command_option = false;
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let Some(text) = word.known_text() else {
-            return if takes_line { ShellInput::CommandLine(word.clone()) } else { ShellInput::Script(word.clone()) };
+            return if has_command_option {
+                ShellInput::CommandLine(word.clone())
+            } else {
+                ShellInput::Script(word.clone())
+            };
         };
         match text {
             "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file" => {
@@ -190,7 +194,7 @@ fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
             }
             "--" | "-" => {
                 let next = words.next().cloned();
-                return match (takes_line, next) {
+                return match (has_command_option, next) {
                     (true, Some(word)) => ShellInput::CommandLine(word),
                     (false, Some(word)) => ShellInput::Script(word),
                     (_, None) => ShellInput::Nothing,
@@ -198,13 +202,13 @@ fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
             }
             _ if text.starts_with("--") => {}
             _ if text.starts_with(['-', '+']) => {
-                takes_line |= text.starts_with('-') && text.contains('c');
+                has_command_option |= text.starts_with('-') && text.contains('c');
                 // `-eo pipefail`
                 if text.ends_with(['o', 'O']) {
                     words.next();
                 }
             }
-            _ if takes_line => return ShellInput::CommandLine(word.clone()),
+            _ if has_command_option => return ShellInput::CommandLine(word.clone()),
             _ => return ShellInput::Script(word.clone()),
         }
     }
@@ -214,18 +218,18 @@ fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
 /// Finds the code or the script given to an interpreter. Options before it are skipped. If one of them takes a value,
 /// that value is taken for the script, and the call asks as it would anyway.
 fn parse_interpreter_arguments(program: &str, simple: &mut SimpleCommand) {
-    let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    let code = INTERPRETERS.iter().find(|(name, _)| *name == program || *name == plain);
-    let code = code.map_or(&[][..], |(_, code)| code);
+    let unversioned = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let interpreter = INTERPRETERS.iter().find(|(name, _)| *name == program || *name == unversioned);
+    let code_options = interpreter.map_or(&[][..], |(_, options)| options);
     let mut words = simple.arguments().iter();
     while let Some(word) = words.next() {
         let text = word.known_text().unwrap_or_default();
-        if code.contains(&text) {
+        if code_options.contains(&text) {
             simple.inline_code = words.next().cloned();
             return;
         }
-        if let Some(start) = code.iter().find(|start| start.len() == 2 && text.starts_with(**start)) {
-            simple.inline_code = Some(Word::Known(text[start.len()..].to_owned()));
+        if let Some(option) = code_options.iter().find(|start| start.len() == 2 && text.starts_with(**start)) {
+            simple.inline_code = Some(Word::Known(text[option.len()..].to_owned()));
             return;
         }
         if text == "-" || !text.starts_with('-') {
@@ -236,24 +240,24 @@ fn parse_interpreter_arguments(program: &str, simple: &mut SimpleCommand) {
 }
 
 /// Returns the commands that `find` runs.
-fn find_exec_commands(simple: &SimpleCommand, reading: &mut ParsedLine) -> Option<Vec<Vec<Word>>> {
-    let mut found = Vec::new();
+fn find_exec_commands(simple: &SimpleCommand, parsed_line: &mut ParsedLine) -> Option<Vec<Vec<Word>>> {
+    let mut commands = Vec::new();
     // `+` ends the command after `{}`. Elsewhere some implementations of `find` treat it as an argument.
     let arguments = simple.arguments();
     if arguments.windows(2).any(|pair| is_any_word(&pair[1], &["+"]) && !is_any_word(&pair[0], &["{}"])) {
-        reading.mark_unclear("end of the command run by find unclear");
+        parsed_line.mark_unclear("end of the command run by find unclear");
     }
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         if is_any_word(word, &["-exec", "-execdir", "-ok", "-okdir"]) {
-            let inner = words.by_ref().take_while(|word| !is_any_word(word, &[";", "+"]));
-            let names = |word: &Word| match word.known_text() {
+            let command_words = words.by_ref().take_while(|word| !is_any_word(word, &[";", "+"]));
+            let replace_placeholder = |word: &Word| match word.known_text() {
                 Some("{}") => Word::Unknown(FOUND_FILES.to_owned()),
                 Some(text) if text.contains("{}") => Word::Unknown("name made by find".to_owned()),
                 _ => word.clone(),
             };
-            found.push(inner.map(names).collect());
+            commands.push(command_words.map(replace_placeholder).collect());
         }
     }
-    Some(found)
+    Some(commands)
 }

@@ -6,7 +6,7 @@ use crate::policy::rule_tests::rule;
 use crate::policy::tests::plan;
 use crate::policy::{Mode, judge_plan};
 
-fn runs(command: &str, reach: Reach, sensitive: bool) -> Access {
+fn command_access(command: &str, reach: Reach, is_sensitive: bool) -> Access {
     let line = CommandLine {
         command: command.into(),
         folder: "/p".into(),
@@ -18,34 +18,34 @@ fn runs(command: &str, reach: Reach, sensitive: bool) -> Access {
         line: Box::new(line),
         reach,
         reason: "of this".into(),
-        is_sensitive: sensitive,
-        may_disclose: sensitive,
+        is_sensitive,
+        may_disclose: is_sensitive,
         named_secrets: Vec::new(),
     })
 }
 
-fn rules(list: Vec<Rule>) -> Rules {
+fn rules_from(list: Vec<Rule>) -> Rules {
     Rules { list, ..Rules::default() }
 }
 
-fn allows(about: RuleTarget) -> Rules {
-    rules(vec![rule(RuleEffect::Allow, about)])
+fn allow_rules(target: RuleTarget) -> Rules {
+    rules_from(vec![rule(RuleEffect::Allow, target)])
 }
 
-fn asks(about: RuleTarget) -> Rules {
-    rules(vec![rule(RuleEffect::Ask, about)])
+fn ask_rules(target: RuleTarget) -> Rules {
+    rules_from(vec![rule(RuleEffect::Ask, target)])
 }
 
-fn words(text: &str) -> RuleTarget {
+fn prefix_target(text: &str) -> RuleTarget {
     RuleTarget::Prefix(text.split(' ').map(str::to_owned).collect())
 }
 
 /// Returns the verdicts with `ask = "report"` and with `"as live"`, in each mode.
-fn table(access: &Access, rules: &Rules, granted: &[SessionGrant]) -> [[&'static str; 4]; 2] {
+fn verdict_table(access: &Access, rules: &Rules, grants: &[SessionGrant]) -> [[&'static str; 4]; 2] {
     [false, true].map(|as_live| {
         Mode::ALL.map(|mode| {
             let policy = Policy { mode, dry_run: true, asks_as_live: as_live };
-            judge_plan(&policy, granted, rules, "bash_exec", &plan(access.clone(), false)).as_str()
+            judge_plan(&policy, grants, rules, "bash_exec", &plan(access.clone(), false)).as_str()
         })
     })
 }
@@ -53,25 +53,26 @@ fn table(access: &Access, rules: &Rules, granted: &[SessionGrant]) -> [[&'static
 #[test]
 fn r30_reports_or_asks_the_live_verdict() {
     let report = Policy { dry_run: true, ..Policy::default() };
-    let live = Policy { asks_as_live: true, ..report };
+    let ask_live = Policy { asks_as_live: true, ..report };
     let full = Policy { mode: Mode::Full, ..report };
-    let says = |policy: &Policy, access: Access| {
+    let judge = |policy: &Policy, access: Access| {
         let verdict = judge_plan(policy, &[], &Rules::default(), "tool", &plan(access, false));
         (verdict.as_str(), verdict.reason().to_owned())
     };
-    let (word, why) = says(&report, Access::Write("a".into()));
-    assert_eq!(word, "rehearse");
+    let (verdict, why) = judge(&report, Access::Write("a".into()));
+    assert_eq!(verdict, "rehearse");
     assert!(why.ends_with("live, you would have been asked: file change in the project"), "{why}");
-    assert_eq!(says(&live, Access::Write("a".into())), ("ask", "file change in the project".to_owned()));
-    let (word, why) = says(&full, Access::Write("a".into()));
-    assert_eq!(word, "rehearse");
+    assert_eq!(judge(&ask_live, Access::Write("a".into())), ("ask", "file change in the project".to_owned()));
+    let (verdict, why) = judge(&full, Access::Write("a".into()));
+    assert_eq!(verdict, "rehearse");
     assert!(why.ends_with("live it would run: full mode"), "{why}");
-    for policy in [report, live, full] {
-        let own = says(&policy, Access::WriteOutside("/home/a/.config/aye/rules.toml".into()));
+    for policy in [report, ask_live, full] {
+        let own_file = judge(&policy, Access::WriteOutside("/home/a/.config/aye/rules.toml".into()));
         assert_eq!(
-            says(&Policy { dry_run: false, ..policy }, Access::WriteOutside("/home/a/.config/aye/rules.toml".into())).0
+            judge(&Policy { dry_run: false, ..policy }, Access::WriteOutside("/home/a/.config/aye/rules.toml".into()))
+                .0
                 == "refuse",
-            own.0 == "refuse"
+            own_file.0 == "refuse"
         );
     }
 }
@@ -83,30 +84,30 @@ fn r30_reads_of_secrets_are_withheld_or_ask() {
         Access::ReadSensitive(".env".into()),
         Access::ReadSensitive("/etc/shadow".into()),
         Access::ReadSensitive("/home/x/.ssh/id_rsa".into()),
-        runs("cat .env", Reach::Runs, true),
-        runs("cat .env > b", Reach::Writes, true),
-        runs("x", Reach::Outside, true),
-        runs("x", Reach::Unclear, true),
+        command_access("cat .env", Reach::Runs, true),
+        command_access("cat .env > b", Reach::Writes, true),
+        command_access("x", Reach::Outside, true),
+        command_access("x", Reach::Unclear, true),
     ] {
-        assert_eq!(table(&access, &Rules::default(), &[]), WITHHELD, "{access:?}");
+        assert_eq!(verdict_table(&access, &Rules::default(), &[]), WITHHELD, "{access:?}");
         // A wider rule does not change that.
-        for wider in [RuleTarget::Path(".env*".into()), RuleTarget::Path("**".into()), RuleTarget::EveryCall] {
-            assert_eq!(table(&access, &allows(wider), &[]), WITHHELD, "{access:?}");
+        for wide_target in [RuleTarget::Path(".env*".into()), RuleTarget::Path("**".into()), RuleTarget::EveryCall] {
+            assert_eq!(verdict_table(&access, &allow_rules(wide_target), &[]), WITHHELD, "{access:?}");
         }
     }
     // Changes, and commands that read no secrets, are rehearsed.
     for access in [
         Access::Write("a".into()),
         Access::WriteOutside("/a".into()),
-        runs("make", Reach::Runs, false),
-        runs("x", Reach::Unclear, false),
+        command_access("make", Reach::Runs, false),
+        command_access("x", Reach::Unclear, false),
     ] {
-        assert_eq!(table(&access, &Rules::default(), &[])[0], ["refuse", "rehearse", "rehearse", "rehearse"]);
+        assert_eq!(verdict_table(&access, &Rules::default(), &[])[0], ["refuse", "rehearse", "rehearse", "rehearse"]);
     }
     // A system file holds no secrets: it is readable if it is readable live.
     let system = Access::ReadSensitive("/usr/include/a.h".into());
     assert_eq!(
-        table(&system, &Rules::default(), &[]),
+        verdict_table(&system, &Rules::default(), &[]),
         [["refuse", "withhold", "withhold", "rehearse"], ["refuse", "ask", "ask", "rehearse"]]
     );
 }
@@ -114,74 +115,72 @@ fn r30_reads_of_secrets_are_withheld_or_ask() {
 #[test]
 fn r30_exact_rules_and_grants_apply_in_dry_runs() {
     let env = Access::ReadSensitive(".env".into());
-    let grep = runs("grep -r x .", Reach::Runs, true);
-    let runs_it = [["refuse", "rehearse", "rehearse", "rehearse"]; 2];
-    assert_eq!(table(&env, &allows(RuleTarget::Path(".env".into())), &[]), runs_it);
-    assert_eq!(table(&grep, &allows(RuleTarget::Command("grep -r x .".into())), &[]), runs_it);
+    let grep = command_access("grep -r x .", Reach::Runs, true);
+    let rehearsed = [["refuse", "rehearse", "rehearse", "rehearse"]; 2];
+    assert_eq!(verdict_table(&env, &allow_rules(RuleTarget::Path(".env".into())), &[]), rehearsed);
+    assert_eq!(verdict_table(&grep, &allow_rules(RuleTarget::Command("grep -r x .".into())), &[]), rehearsed);
     let scope = GrantScope::Command { command: "grep -r x .".into(), folder: "/p".into(), network: false };
-    let standing = |scope| SessionGrant {
+    let session_grant = |scope| SessionGrant {
         grant: Grant::new("bash_exec", scope),
         entry_index: 0,
         call_number: 1,
         call: "c".into(),
         by: Decider::Headless,
     };
-    assert_eq!(table(&grep, &Rules::default(), &[standing(scope.clone())]), runs_it);
+    assert_eq!(verdict_table(&grep, &Rules::default(), &[session_grant(scope.clone())]), rehearsed);
     // A rule for the first word allows it live, but does not cover secrets.
-    let first = allows(words("grep"));
-    let live = Policy::default();
-    assert_eq!(judge_plan(&live, &[], &first, "bash_exec", &plan(grep.clone(), false)).as_str(), "allow");
+    let prefix_rule = allow_rules(prefix_target("grep"));
+    let live_policy = Policy::default();
+    assert_eq!(judge_plan(&live_policy, &[], &prefix_rule, "bash_exec", &plan(grep.clone(), false)).as_str(), "allow");
     assert_eq!(
-        table(&grep, &first, &[]),
+        verdict_table(&grep, &prefix_rule, &[]),
         [["refuse", "withhold", "withhold", "withhold"], ["refuse", "ask", "ask", "ask"]]
     );
     // A rule that asks takes precedence over every grant.
-    let asked = asks(words("grep"));
-    assert_eq!(table(&grep, &asked, &[standing(scope)])[0][1], "withhold");
+    let ask_rule = ask_rules(prefix_target("grep"));
+    assert_eq!(verdict_table(&grep, &ask_rule, &[session_grant(scope)])[0][1], "withhold");
 }
 
 #[test]
 fn r30_reads_that_a_path_rule_asks_about_are_withheld() {
-    let notes = asks(RuleTarget::Path("notes/**".into()));
+    let notes_rule = ask_rules(RuleTarget::Path("notes/**".into()));
     let read = Access::Read(vec!["notes/a".into()]);
-    assert_eq!(table(&read, &notes, &[])[0], ["withhold"; 4]);
-    assert_eq!(table(&read, &notes, &[])[1], ["ask"; 4]);
-    assert_eq!(table(&Access::Read(vec!["src/a".into()]), &notes, &[]), [["allow"; 4]; 2]);
+    assert_eq!(verdict_table(&read, &notes_rule, &[])[0], ["withhold"; 4]);
+    assert_eq!(verdict_table(&read, &notes_rule, &[])[1], ["ask"; 4]);
+    assert_eq!(verdict_table(&Access::Read(vec!["src/a".into()]), &notes_rule, &[]), [["allow"; 4]; 2]);
     // A rule that asks about a program does not ask about what it reads.
-    let make = asks(words("make"));
-    assert_eq!(table(&runs("make", Reach::Runs, false), &make, &[])[0][1], "rehearse");
+    let make_rule = ask_rules(prefix_target("make"));
+    assert_eq!(verdict_table(&command_access("make", Reach::Runs, false), &make_rule, &[])[0][1], "rehearse");
     // An unreadable rule may be about anything.
-    let broken = Rules { read_error: Some("rules.toml:3".into()), ..Rules::default() };
-    assert_eq!(table(&read, &broken, &[])[0][1], "withhold");
-    assert_eq!(table(&runs("make", Reach::Runs, false), &broken, &[])[0][1], "withhold");
-    assert_eq!(table(&Access::Write("a".into()), &broken, &[])[0][1], "rehearse");
+    let unreadable = Rules { read_error: Some("rules.toml:3".into()), ..Rules::default() };
+    assert_eq!(verdict_table(&read, &unreadable, &[])[0][1], "withhold");
+    assert_eq!(verdict_table(&command_access("make", Reach::Runs, false), &unreadable, &[])[0][1], "withhold");
+    assert_eq!(verdict_table(&Access::Write("a".into()), &unreadable, &[])[0][1], "rehearse");
 }
 
 #[test]
 fn r30_withheld_text_names_reads_and_live_verdict() {
-    let told = |access: Access, rules: &Rules| {
+    let withheld_text = |access: Access, rules: &Rules| {
         let policy = Policy { dry_run: true, ..Policy::default() };
         match judge_plan(&policy, &[], rules, "bash_exec", &plan(access, false)) {
             Verdict::Withhold(withheld) => (withheld.outcome_text(), withheld.reason),
-            other => panic!("{other:?}"),
+            verdict => panic!("{verdict:?}"),
         }
     };
-    let (words_of, why) = told(Access::ReadSensitive(".env".into()), &Rules::default());
-    assert_eq!(
-        words_of,
-        "Withheld in this dry run: read of .env (may hold secrets). Live, the user would be asked first."
-    );
+    let (text, why) = withheld_text(Access::ReadSensitive(".env".into()), &Rules::default());
+    assert_eq!(text, "Withheld in this dry run: read of .env (may hold secrets). Live, the user would be asked first.");
     assert_eq!(
         crate::chat::dry_run_summary::live_ask_reason("withhold", &why),
         Some("read of .env (may hold secrets)")
     );
-    let (outside, _) = told(Access::ReadSensitive("/etc/hosts".into()), &Rules::default());
+    let (outside, _) = withheld_text(Access::ReadSensitive("/etc/hosts".into()), &Rules::default());
     assert!(outside.contains("read of /etc/hosts (outside the project). Live, the user"), "{outside}");
-    let (key, _) = told(Access::ReadSensitive("/home/x/.ssh/id_rsa".into()), &Rules::default());
+    let (key, _) = withheld_text(Access::ReadSensitive("/home/x/.ssh/id_rsa".into()), &Rules::default());
     assert!(key.contains("(outside the project, may hold secrets)"), "{key}");
-    let (command, _) = told(runs("x", Reach::Runs, true), &Rules::default());
+    let (command, _) = withheld_text(command_access("x", Reach::Runs, true), &Rules::default());
     assert!(command.contains("of this; possible read of secrets or files outside the project. Live"), "{command}");
-    let (by_rule, why) = told(runs("grep -r x .", Reach::Runs, true), &allows(words("grep")));
+    let (by_rule, why) =
+        withheld_text(command_access("grep -r x .", Reach::Runs, true), &allow_rules(prefix_target("grep")));
     assert_eq!(by_rule, "Withheld in this dry run: possible read of secrets. Live, it would run without asking.");
     assert_eq!(crate::chat::dry_run_summary::live_ask_reason("withhold", &why), None);
     assert!(why.contains("your rule: "), "{why}");
@@ -189,31 +188,31 @@ fn r30_withheld_text_names_reads_and_live_verdict() {
 
 #[test]
 fn r30_only_exact_approvals_disclose() {
-    let may = |access: &Access, mode, rules: &Rules| {
+    let can_disclose = |access: &Access, mode, rules: &Rules| {
         let policy = Policy { mode, dry_run: true, asks_as_live: false };
         may_disclose(&policy, &[], rules, "bash_exec", &plan(access.clone(), false))
     };
-    let make = runs("make", Reach::Runs, false);
-    assert!(!may(&make, Mode::Full, &Rules::default()), "no mode is an approval");
-    assert!(!may(&make, Mode::Full, &allows(words("make"))), "nor is a rule for its first word");
-    assert!(may(&make, Mode::Ask, &allows(RuleTarget::Command("make".into()))));
-    let both = rules(vec![
+    let make = command_access("make", Reach::Runs, false);
+    assert!(!can_disclose(&make, Mode::Full, &Rules::default()), "no mode is an approval");
+    assert!(!can_disclose(&make, Mode::Full, &allow_rules(prefix_target("make"))), "nor is a rule for its first word");
+    assert!(can_disclose(&make, Mode::Ask, &allow_rules(RuleTarget::Command("make".into()))));
+    let both_rules = rules_from(vec![
         rule(RuleEffect::Allow, RuleTarget::Command("make".into())),
         rule(RuleEffect::Ask, RuleTarget::Command("make".into())),
     ]);
-    assert!(!may(&make, Mode::Ask, &both));
+    assert!(!can_disclose(&make, Mode::Ask, &both_rules));
     let links = crate::chat::HardLinks { path: "a".into(), names: 2 };
     let linked = Plan {
         preconditions: Preconditions { hard_links: Some(links), ..Preconditions::default() },
         ..plan(make, false)
     };
-    let exact = allows(RuleTarget::Command("make".into()));
-    assert!(!may_disclose(&Policy::default(), &[], &exact, "bash_exec", &linked));
+    let exact_rule = allow_rules(RuleTarget::Command("make".into()));
+    assert!(!may_disclose(&Policy::default(), &[], &exact_rule, "bash_exec", &linked));
 }
 
 /// Returns a command whose only reason to ask is that it names these files.
-fn names(paths: &[&str]) -> Access {
-    let Access::Run(run) = runs("cat", Reach::Runs, true) else { panic!("it runs") };
+fn command_naming(paths: &[&str]) -> Access {
+    let Access::Run(run) = command_access("cat", Reach::Runs, true) else { panic!("it runs") };
     let line = CommandLine { command: format!("cat {}", paths.join(" ")), ..*run.line };
     let named_secrets = paths.iter().map(std::path::PathBuf::from).collect();
     Access::Run(CommandAccess { line: Box::new(line), named_secrets, ..run })
@@ -221,73 +220,81 @@ fn names(paths: &[&str]) -> Access {
 
 #[test]
 fn r13_exact_rules_for_every_file_allow_reading_secrets() {
-    let path = |says, text: &str| rule(says, RuleTarget::Path(text.into()));
-    let allow = |text: &str| path(RuleEffect::Allow, text);
-    let of_tool = |tool: &str| Rule { tool: Some(tool.into()), ..allow(".env") };
-    let one = names(&[".env"]);
-    let two = names(&[".env", ".env.local"]);
-    let Access::Run(run) = one.clone() else { panic!("it runs") };
-    let on_line = |line: CommandLine| Access::Run(CommandAccess { line: Box::new(line), ..run.clone() });
-    let absent = on_line(CommandLine { sandbox: CommandSandbox::Unavailable("it is off".into()), ..*run.line.clone() });
-    let network = on_line(CommandLine { network: Some("why".into()), ..*run.line.clone() });
+    let path_rule = |effect, text: &str| rule(effect, RuleTarget::Path(text.into()));
+    let allow_path = |text: &str| path_rule(RuleEffect::Allow, text);
+    let allow_env_for_tool = |tool: &str| Rule { tool: Some(tool.into()), ..allow_path(".env") };
+    let one_secret = command_naming(&[".env"]);
+    let two_secrets = command_naming(&[".env", ".env.local"]);
+    let Access::Run(run) = one_secret.clone() else { panic!("it runs") };
+    let with_line = |line: CommandLine| Access::Run(CommandAccess { line: Box::new(line), ..run.clone() });
+    let unsandboxed =
+        with_line(CommandLine { sandbox: CommandSandbox::Unavailable("it is off".into()), ..*run.line.clone() });
+    let networked = with_line(CommandLine { network: Some("why".into()), ..*run.line.clone() });
     let unnamed = Access::Run(CommandAccess { named_secrets: Vec::new(), ..run.clone() });
     let outside = Access::Run(CommandAccess { reach: Reach::Outside, ..run.clone() });
     for (access, list, expected) in [
-        (&one, vec![allow(".env")], "allow"),
-        (&one, vec![of_tool("bash_exec")], "allow"),
-        (&one, vec![of_tool("read_file")], "ask"),
-        (&one, vec![], "ask"),
-        (&one, vec![allow(".env*")], "ask"),
-        (&one, vec![allow("**")], "ask"),
-        (&one, vec![allow(".en?")], "ask"),
-        (&one, vec![allow("./.env")], "ask"),
-        (&one, vec![allow("/p/.env")], "ask"),
-        (&one, vec![allow(".env"), path(RuleEffect::Ask, ".env*")], "ask"),
-        (&one, vec![allow(".env"), path(RuleEffect::Deny, ".env")], "refuse"),
-        (&one, vec![allow(".env"), rule(RuleEffect::Ask, words("cat"))], "ask"),
-        (&one, vec![rule(RuleEffect::Allow, words("cat .env"))], "allow"),
-        (&two, vec![allow(".env")], "ask"),
-        (&two, vec![allow(".env.local")], "ask"),
-        (&two, vec![allow(".env"), allow(".env.local")], "allow"),
-        (&two, vec![allow(".env"), allow(".env.local"), path(RuleEffect::Deny, "*.local")], "refuse"),
-        (&absent, vec![allow(".env")], "ask"),
-        (&network, vec![allow(".env")], "ask"),
-        (&unnamed, vec![allow(".env")], "ask"),
-        (&outside, vec![allow(".env")], "ask"),
+        (&one_secret, vec![allow_path(".env")], "allow"),
+        (&one_secret, vec![allow_env_for_tool("bash_exec")], "allow"),
+        (&one_secret, vec![allow_env_for_tool("read_file")], "ask"),
+        (&one_secret, vec![], "ask"),
+        (&one_secret, vec![allow_path(".env*")], "ask"),
+        (&one_secret, vec![allow_path("**")], "ask"),
+        (&one_secret, vec![allow_path(".en?")], "ask"),
+        (&one_secret, vec![allow_path("./.env")], "ask"),
+        (&one_secret, vec![allow_path("/p/.env")], "ask"),
+        (&one_secret, vec![allow_path(".env"), path_rule(RuleEffect::Ask, ".env*")], "ask"),
+        (&one_secret, vec![allow_path(".env"), path_rule(RuleEffect::Deny, ".env")], "refuse"),
+        (&one_secret, vec![allow_path(".env"), rule(RuleEffect::Ask, prefix_target("cat"))], "ask"),
+        (&one_secret, vec![rule(RuleEffect::Allow, prefix_target("cat .env"))], "allow"),
+        (&two_secrets, vec![allow_path(".env")], "ask"),
+        (&two_secrets, vec![allow_path(".env.local")], "ask"),
+        (&two_secrets, vec![allow_path(".env"), allow_path(".env.local")], "allow"),
+        (
+            &two_secrets,
+            vec![allow_path(".env"), allow_path(".env.local"), path_rule(RuleEffect::Deny, "*.local")],
+            "refuse",
+        ),
+        (&unsandboxed, vec![allow_path(".env")], "ask"),
+        (&networked, vec![allow_path(".env")], "ask"),
+        (&unnamed, vec![allow_path(".env")], "ask"),
+        (&outside, vec![allow_path(".env")], "ask"),
     ] {
-        let list = rules(list);
-        let told = format!("{access:?} {list:?}");
+        let rule_set = rules_from(list);
+        let label = format!("{access:?} {rule_set:?}");
         for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
             let policy = Policy { mode, ..Policy::default() };
-            let found = judge_plan(&policy, &[], &list, "bash_exec", &plan(access.clone(), false)).as_str();
-            assert_eq!(found, expected, "{mode:?} {told}");
-            let destroys = judge_plan(&policy, &[], &list, "bash_exec", &plan(access.clone(), true)).as_str();
-            assert_ne!(destroys, "allow", "{mode:?} {told}");
+            let verdict = judge_plan(&policy, &[], &rule_set, "bash_exec", &plan(access.clone(), false)).as_str();
+            assert_eq!(verdict, expected, "{mode:?} {label}");
+            let destructive_verdict =
+                judge_plan(&policy, &[], &rule_set, "bash_exec", &plan(access.clone(), true)).as_str();
+            assert_ne!(destructive_verdict, "allow", "{mode:?} {label}");
         }
         let policy = Policy { mode: Mode::Plan, ..Policy::default() };
-        assert_eq!(judge_plan(&policy, &[], &list, "bash_exec", &plan(access.clone(), false)).as_str(), "refuse");
+        assert_eq!(judge_plan(&policy, &[], &rule_set, "bash_exec", &plan(access.clone(), false)).as_str(), "refuse");
         // A prefix rule allows a command live and discloses nothing in a dry run.
-        let by_words = list.list.iter().any(|rule| matches!(rule.target, RuleTarget::Prefix(_)));
-        let dry = match expected {
-            "allow" if !by_words => ["rehearse", "rehearse"],
+        let is_by_prefix = rule_set.list.iter().any(|rule| matches!(rule.target, RuleTarget::Prefix(_)));
+        let expected_dry = match expected {
+            "allow" if !is_by_prefix => ["rehearse", "rehearse"],
             "refuse" => ["refuse", "refuse"],
             _ => ["withhold", "ask"],
         };
-        assert_eq!(table(access, &list, &[]).map(|row| row[1]), dry, "{told}");
-        assert_eq!(table(access, &list, &[]).map(|row| row[0]), ["refuse"; 2], "{told}");
+        assert_eq!(verdict_table(access, &rule_set, &[]).map(|row| row[1]), expected_dry, "{label}");
+        assert_eq!(verdict_table(access, &rule_set, &[]).map(|row| row[0]), ["refuse"; 2], "{label}");
     }
-    let broken = Rules { read_error: Some("it is cut off".into()), ..allows(RuleTarget::Path(".env".into())) };
-    let verdict = judge_plan(&Policy::default(), &[], &broken, "bash_exec", &plan(one.clone(), false));
+    let unreadable = Rules { read_error: Some("it is cut off".into()), ..allow_rules(RuleTarget::Path(".env".into())) };
+    let verdict = judge_plan(&Policy::default(), &[], &unreadable, "bash_exec", &plan(one_secret.clone(), false));
     assert_eq!(verdict.as_str(), "ask");
     let links = crate::chat::HardLinks { path: ".env".into(), names: 2 };
-    let plain = plan(one, false);
-    let linked =
-        Plan { preconditions: Preconditions { hard_links: Some(links), ..Preconditions::default() }, ..plain.clone() };
-    let named = allows(RuleTarget::Path(".env".into()));
-    assert_eq!(judge_plan(&Policy::default(), &[], &named, "bash_exec", &linked).as_str(), "ask");
-    let is_told = |plan: &Plan| {
-        let (steps, _) = crate::policy::explain_verdict(&Policy::default(), &[], &named, "bash_exec", plan);
-        steps.iter().any(|step| step.results.concat().contains("matches a file that it reads: allow .env"))
+    let unlinked = plan(one_secret, false);
+    let linked = Plan {
+        preconditions: Preconditions { hard_links: Some(links), ..Preconditions::default() },
+        ..unlinked.clone()
     };
-    assert!(is_told(&plain) && !is_told(&linked));
+    let named_rule = allow_rules(RuleTarget::Path(".env".into()));
+    assert_eq!(judge_plan(&Policy::default(), &[], &named_rule, "bash_exec", &linked).as_str(), "ask");
+    let mentions_secret_rule = |plan: &Plan| {
+        let (checks, _) = crate::policy::explain_verdict(&Policy::default(), &[], &named_rule, "bash_exec", plan);
+        checks.iter().any(|check| check.results.concat().contains("matches a file that it reads: allow .env"))
+    };
+    assert!(mentions_secret_rule(&unlinked) && !mentions_secret_rule(&linked));
 }

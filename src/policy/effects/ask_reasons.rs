@@ -1,6 +1,6 @@
 //! Reasons for asking about a program, and whether its effects may be irreversible.
 
-use super::folder_options::{self, CHANGERS};
+use super::folder_options::{self, FILE_CHANGERS};
 use super::path_access::{PathAccess, TouchedPath, display_word, word_from_path};
 use crate::chat::Reach;
 use crate::policy::command_line::{SimpleCommand, Word, is_launcher, is_shell};
@@ -9,7 +9,7 @@ use crate::text::truncation::escape_beginning;
 
 /// Programs that affect other machines, or state that other programs and people depend on.
 #[rustfmt::skip]
-const OUTSIDE: &[&str] = &[
+const OUTSIDE_PROGRAMS: &[&str] = &[
     // Network
     "curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "socat", "telnet", "ftp", "http", "https",
     "xh", "aria2c", "mail", "sendmail", "mutt", "rclone", "s3cmd", "mc", "lftp", "smbclient", "croc",
@@ -48,7 +48,7 @@ const OUTSIDE: &[&str] = &[
 ];
 
 /// Arguments with which these programs change what is installed for the user or the system.
-const INSTALLING: &[(&[&str], &[&str])] = &[
+const INSTALLING_ARGUMENTS: &[(&[&str], &[&str])] = &[
     (
         &["pip", "pip2", "pip3", "pipx", "easy_install"],
         &["install", "uninstall", "upgrade", "inject", "ensurepath", "config"],
@@ -78,7 +78,7 @@ fn changes_system(program: &str, arguments: &[Word]) -> bool {
         // Except for the known reading forms, these set the clock or the host name.
         "date" | "hostname" | "domainname" => true,
         "git" => changes_settings(arguments),
-        _ => INSTALLING.iter().any(|(programs, installing)| {
+        _ => INSTALLING_ARGUMENTS.iter().any(|(programs, installing)| {
             programs.contains(&program) && words.iter().any(|word| installing.contains(word))
         }),
     }
@@ -91,13 +91,13 @@ fn changes_settings(arguments: &[Word]) -> bool {
     let words: Vec<&str> = given.operands.iter().map(Word::display_text).collect();
     match words.split_first() {
         Some((&"config", words)) => {
-            const READS: [&str; 8] =
+            const READ_OPTIONS: [&str; 8] =
                 ["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "get", "list"];
             let is_scope = |word: &&&str| matches!(**word, "--global" | "--system" | "--local" | "--worktree");
             let words: Vec<&str> = words.iter().filter(|word| !is_scope(word)).copied().collect();
             match words.as_slice() {
-                [name] => name.starts_with('-') && !READS.contains(name),
-                [how, ..] => !READS.contains(how),
+                [name] => name.starts_with('-') && !READ_OPTIONS.contains(name),
+                [option, ..] => !READ_OPTIONS.contains(option),
                 [] => false,
             }
         }
@@ -107,7 +107,7 @@ fn changes_settings(arguments: &[Word]) -> bool {
 }
 
 /// Arguments with which these programs publish something.
-const PUBLISHING: &[(&str, &[&str])] = &[
+const PUBLISHING_ARGUMENTS: &[(&str, &[&str])] = &[
     ("git", &["push", "send-email", "svn", "p4"]),
     ("cargo", &["publish", "yank", "owner", "login", "install", "uninstall"]),
     ("npm", &["publish", "unpublish", "deprecate", "login", "adduser", "owner", "token", "dist-tag"]),
@@ -123,7 +123,7 @@ const PUBLISHING: &[(&str, &[&str])] = &[
 
 /// Programs that run code of the project.
 #[rustfmt::skip]
-const BUILDS: &[&str] = &[
+const BUILD_PROGRAMS: &[&str] = &[
     "cargo", "npm", "npx", "yarn", "pnpm", "bun", "deno", "make", "gmake", "cmake", "ninja", "meson", "go", "pytest",
     "tox", "nox", "poetry", "uv", "pip", "pip3", "gradle", "gradlew", "mvn", "sbt", "bazel", "just", "rake", "bundle",
     "rails", "mix", "dotnet", "swift", "zig", "stack", "cabal", "composer", "phpunit", "jest", "vitest", "tsc", "eslint",
@@ -132,36 +132,36 @@ const BUILDS: &[&str] = &[
 
 /// Returns the paths in the arguments of a program that asks, to be checked against the project folder.
 pub(super) fn touched_paths(simple: &SimpleCommand, folders: &[String]) -> Vec<TouchedPath> {
-    let touch = |word: Word, how: PathAccess| TouchedPath { word, folders: folders.to_vec(), access: how };
+    let touch = |word: Word, access: PathAccess| TouchedPath { word, folders: folders.to_vec(), access };
     let mut touches = Vec::new();
     if folders.iter().any(|folder| !folder.is_empty()) {
         touches.push(touch(Word::Known(".".to_owned()), PathAccess::WorksIn));
     }
     let program = simple.program().unwrap_or_default();
-    let changes = CHANGERS.contains(&program);
-    let (mut is_place, mut behind_places) = (false, false);
+    let changes_files = FILE_CHANGERS.contains(&program);
+    let (mut expects_folder, mut is_past_folders) = (false, false);
     for word in simple.arguments() {
         // Unknown words still have their quotes.
-        let shown = match word {
+        let unquoted = match word {
             Word::Unknown(raw) => raw.replace(['"', '\'', '\\'], ""),
             Word::Known(_) | Word::Pattern(_) | Word::Home(_) => word.display_text().to_owned(),
         };
-        let held = folder_options::folder_in_option(program, &shown);
-        let does = if changes { PathAccess::Append } else { PathAccess::WorksIn };
-        match (held, word) {
-            (Some(place), Word::Unknown(_)) if !place.is_empty() => touches.push(touch(word.clone(), does)),
-            (Some(place), _) if !place.is_empty() => touches.push(touch(word_from_path(place), does)),
+        let option_folder = folder_options::folder_in_option(program, &unquoted);
+        let access = if changes_files { PathAccess::Append } else { PathAccess::WorksIn };
+        match (option_folder, word) {
+            (Some(folder), Word::Unknown(_)) if !folder.is_empty() => touches.push(touch(word.clone(), access)),
+            (Some(folder), _) if !folder.is_empty() => touches.push(touch(word_from_path(folder), access)),
             // As the value of such an option, an unknown word counts too.
-            _ if is_place => touches.push(touch(word.clone(), does)),
+            _ if expects_folder => touches.push(touch(word.clone(), access)),
             (_, Word::Unknown(_)) => {}
-            _ if changes && !word.display_text().starts_with('-') && !behind_places => {
+            _ if changes_files && !word.display_text().starts_with('-') && !is_past_folders => {
                 touches.push(touch(word.clone(), PathAccess::Append));
             }
             _ => {}
         }
-        is_place = held == Some("");
+        expects_folder = option_folder == Some("");
         // The folders to search come before the expression, and after the options for links.
-        behind_places |= program == "find"
+        is_past_folders |= program == "find"
             && word.display_text().starts_with(['-', '(', '!'])
             && !folder_options::is_leading_find_option(word.display_text());
     }
@@ -171,15 +171,15 @@ pub(super) fn touched_paths(simple: &SimpleCommand, folders: &[String]) -> Vec<T
 /// Returns how far the effects of a command may reach.
 pub(super) fn effect_range(simple: &SimpleCommand) -> Reach {
     let Some(program) = simple.program() else { return Reach::Runs };
-    let publishes = PUBLISHING.iter().any(|(name, words)| {
+    let publishes = PUBLISHING_ARGUMENTS.iter().any(|(name, words)| {
         *name == program
             && simple.arguments().iter().any(|word| word.known_text().is_some_and(|text| words.contains(&text)))
     });
-    let network = simple.redirects.iter().any(|redirect| format!("{redirect:?}").contains("/dev/tcp/"));
-    if OUTSIDE.contains(&program)
+    let uses_network = simple.redirects.iter().any(|redirect| format!("{redirect:?}").contains("/dev/tcp/"));
+    if OUTSIDE_PROGRAMS.contains(&program)
         || program.starts_with("mkfs")
         || publishes
-        || network
+        || uses_network
         || changes_system(program, simple.arguments())
     {
         return Reach::Outside;
@@ -188,24 +188,29 @@ pub(super) fn effect_range(simple: &SimpleCommand) -> Reach {
         return Reach::Unclear;
     }
     // With unknown arguments, it may affect anything.
-    let unknown = simple.arguments().iter().any(|word| matches!(word, Word::Unknown(_)));
-    let changes = matches!(program, "rm" | "rmdir" | "mv" | "cp" | "chmod" | "ln" | "install" | "truncate" | "tee");
-    let goes_up = |text: &str| text.split('/').any(|part| part == "..");
-    let far = |word: &Word| match word {
+    let has_unknown = simple.arguments().iter().any(|word| matches!(word, Word::Unknown(_)));
+    let changes_files =
+        matches!(program, "rm" | "rmdir" | "mv" | "cp" | "chmod" | "ln" | "install" | "truncate" | "tee");
+    let has_parent = |text: &str| text.split('/').any(|part| part == "..");
+    let is_outside = |word: &Word| match word {
         Word::Known(text) => match folder_options::folder_in_option(program, text) {
-            Some(place) => place.starts_with(['/', '~']) || goes_up(place),
-            None => text.starts_with('/') || goes_up(text),
+            Some(folder) => folder.starts_with(['/', '~']) || has_parent(folder),
+            None => text.starts_with('/') || has_parent(text),
         },
         Word::Home(_) => true,
         Word::Pattern(_) | Word::Unknown(_) => false,
     };
-    if changes && (unknown || simple.arguments().iter().any(far)) { Reach::Outside } else { Reach::Runs }
+    if changes_files && (has_unknown || simple.arguments().iter().any(is_outside)) {
+        Reach::Outside
+    } else {
+        Reach::Runs
+    }
 }
 
 /// Returns whether a shell reads its commands from elsewhere: a here-document, a pipe or a redirected file.
 fn reads_commands_from_input(simple: &SimpleCommand) -> bool {
-    let told = simple.inline_code.is_some() || (simple.script.is_some() && !has_stdin_option(simple));
-    simple.program().is_some_and(is_shell) && !told && !asks_version_or_help(simple)
+    let has_script = simple.inline_code.is_some() || (simple.script.is_some() && !has_stdin_option(simple));
+    simple.program().is_some_and(is_shell) && !has_script && !asks_version_or_help(simple)
 }
 
 /// Returns whether a shell reads its commands from its input, so that its first operand is no script. Shells read
@@ -213,8 +218,8 @@ fn reads_commands_from_input(simple: &SimpleCommand) -> bool {
 pub(super) fn has_stdin_option(shell: &SimpleCommand) -> bool {
     let arguments = shell.arguments();
     // The same word may occur before it as the value of an option.
-    let options = arguments.iter().rposition(|word| Some(word) == shell.script.as_ref());
-    arguments[..options.unwrap_or(arguments.len())]
+    let script_index = arguments.iter().rposition(|word| Some(word) == shell.script.as_ref());
+    arguments[..script_index.unwrap_or(arguments.len())]
         .iter()
         .filter_map(Word::known_text)
         .any(|option| option.starts_with('-') && !option.starts_with("--") && option.contains('s'))
@@ -227,43 +232,43 @@ pub(super) fn asks_version_or_help(simple: &SimpleCommand) -> bool {
 
 /// Returns the reason for asking about a program that is not known to only read.
 pub(super) fn ask_reason(simple: &SimpleCommand, name: &str) -> String {
-    let shown = escape_beginning(name, 60);
+    let displayed = escape_beginning(name, 60);
     if matches!(name, "eval" | "source" | "." | "exec" | "trap") && simple.script.is_none() {
-        return format!("commands run by {shown}");
+        return format!("commands run by {displayed}");
     }
     if reads_commands_from_input(simple) {
-        return format!("input run as commands by {shown}");
+        return format!("input run as commands by {displayed}");
     }
     if simple.inline_code.is_some() {
-        return format!("inline code run by {shown}");
+        return format!("inline code run by {displayed}");
     }
     if let Some(script) = &simple.script {
         return format!("script {}", display_word(script));
     }
-    if OUTSIDE.contains(&name) {
-        return format!("effects of {shown} outside the project");
+    if OUTSIDE_PROGRAMS.contains(&name) {
+        return format!("effects of {displayed} outside the project");
     }
     if is_launcher(name) {
-        return format!("commands run by {shown}");
+        return format!("commands run by {displayed}");
     }
     if changes_system(name, simple.arguments()) {
-        return format!("system or installation change by {shown}");
+        return format!("system or installation change by {displayed}");
     }
-    if BUILDS.contains(&name) {
-        return format!("project code run by {shown}");
+    if BUILD_PROGRAMS.contains(&name) {
+        return format!("project code run by {displayed}");
     }
     match name {
         "awk" | "gawk" | "mawk" | "nawk" | "vi" | "vim" | "nvim" | "ex" | "ed" | "emacs" | "man" | "less" | "more" => {
-            format!("possible other programs started by {shown}")
+            format!("possible other programs started by {displayed}")
         }
         "export" | "declare" | "typeset" | "local" | "readonly" | "set" | "shopt" | "unset" | "alias" | "enable"
         | "hash" | "read" | "mapfile" | "let" | "ulimit" | "umask" => {
-            format!("shell state change by {shown}")
+            format!("shell state change by {displayed}")
         }
-        "env" | "printenv" => format!("all environment variables shown by {shown}"),
+        "env" | "printenv" => format!("all environment variables shown by {displayed}"),
         "mkdir" | "touch" | "cp" | "mv" | "ln" | "chmod" | "tee" | "truncate" | "install" | "patch" => {
-            format!("file changes by {shown}")
+            format!("file changes by {displayed}")
         }
-        _ => format!("unknown effects of {shown}"),
+        _ => format!("unknown effects of {displayed}"),
     }
 }

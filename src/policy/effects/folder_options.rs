@@ -1,10 +1,10 @@
 //! Options that set the folder in which a program works or writes: `-C x`, `-Cx`, `--directory=x`, `cp -rtx`.
 
-use crate::policy::grammar::{ValueKind, any_place, possible_options, program_named};
+use crate::policy::grammar::{ValueKind, any_folder, possible_options, program_named};
 
 /// Programs that change the files they are given.
 #[rustfmt::skip]
-pub(super) const CHANGERS: &[&str] = &[
+pub(super) const FILE_CHANGERS: &[&str] = &[
     "rm", "rmdir", "unlink", "mv", "cp", "ln", "tee", "touch", "mkdir", "install", "truncate", "dd", "sed", "perl",
     "chmod", "chown", "rsync", "shred", "sponge", "ed", "ex", "vi", "vim", "nano", "patch", "tar", "unzip", "wipefs",
     "fdisk", "parted", "sgdisk", "blkdiscard", "mkswap", "find",
@@ -23,23 +23,23 @@ pub(super) fn folder_in_option<'a>(program: &str, word: &'a str) -> Option<&'a s
     let grammar = program_named(program);
     if word.starts_with("--") {
         let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-        let is_place = !possible_options(any_place(), word).is_empty();
-        let is_changed = CHANGERS.contains(&program) && !NON_FILE_OPTIONS.contains(&name);
+        let sets_folder = !possible_options(any_folder(), word).is_empty();
+        let names_changed_file = FILE_CHANGERS.contains(&program) && !NON_FILE_OPTIONS.contains(&name);
         return match value {
-            Some(value) => (is_place || is_changed).then_some(value),
-            None => is_place.then_some(""),
+            Some(value) => (sets_folder || names_changed_file).then_some(value),
+            None => sets_folder.then_some(""),
         };
     }
     if program == "find" {
         let option = grammar.and_then(|find| find.option(word));
         return option.filter(|option| option.value.is_kind(&[ValueKind::Write])).map(|_| "");
     }
-    let given = grammar.map(|grammar| possible_options(grammar, word)).unwrap_or_default();
-    if given.is_empty() && !grammar.is_some_and(|grammar| grammar.is_complete) {
+    let options = grammar.map(|grammar| possible_options(grammar, word)).unwrap_or_default();
+    if options.is_empty() && !grammar.is_some_and(|grammar| grammar.is_complete) {
         return word.strip_prefix("-C");
     }
-    let place = given.iter().find(|(option, _)| option.value.is_kind(&[ValueKind::Folder, ValueKind::Write]));
-    place.map(|(_, value)| value.unwrap_or_default())
+    let folder_option = options.iter().find(|(option, _)| option.value.is_kind(&[ValueKind::Folder, ValueKind::Write]));
+    folder_option.map(|(_, value)| value.unwrap_or_default())
 }
 
 /// Returns whether this option of `find` comes before the folders to search. All others are part of its expression, in
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn finds_folder_in_any_option_spelling() {
-        for (program, word, place) in [
+        for (program, word, expected) in [
             ("cp", "--target-directory=/x", Some("/x")),
             ("cp", "--targ=/x", Some("/x")),
             ("cp", "--targ", Some("")),
@@ -81,7 +81,7 @@ mod tests {
             ("find", "-fprintf", Some("")),
             ("find", "-Lx", None),
         ] {
-            assert_eq!(folder_in_option(program, word), place, "{program} {word}");
+            assert_eq!(folder_in_option(program, word), expected, "{program} {word}");
         }
     }
 }

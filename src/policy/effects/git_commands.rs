@@ -10,11 +10,14 @@ use crate::text::truncation::escape_beginning;
 /// Returns what a git command touches if it only shows something.
 pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
     let program = grammar_of("git")?;
-    let outer = parse_certain("git", program, words)?;
-    let here = |given: &Option<Word>| given.as_ref().is_some_and(|folder| folder.known_text() == Some("."));
-    let odd = outer.options.iter().find(|given| match given.option.role {
-        Role::Lists => !outer.operands.is_empty(),
-        Role::Plain => given.option.value != OptionValue::None && !(given.word == "-C" && here(&given.value)),
+    let git_arguments = parse_certain("git", program, words)?;
+    let is_current_folder =
+        |value: &Option<Word>| value.as_ref().is_some_and(|folder| folder.known_text() == Some("."));
+    let unsafe_option = git_arguments.options.iter().find(|option| match option.option.role {
+        Role::Lists => !git_arguments.operands.is_empty(),
+        Role::Plain => {
+            option.option.value != OptionValue::None && !(option.word == "-C" && is_current_folder(&option.value))
+        }
         Role::NeedsApproval
         | Role::Recursive
         | Role::IncludesHidden
@@ -26,11 +29,11 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
         | Role::Keeps
         | Role::Changes => true,
     });
-    if let Some(odd) = odd {
-        let shown = escape_beginning(&odd.word, MAX_OPTION_CHARS);
-        return Err(format!("possible other programs run by git {shown}"));
+    if let Some(unsafe_option) = unsafe_option {
+        let displayed = escape_beginning(&unsafe_option.word, MAX_OPTION_CHARS);
+        return Err(format!("possible other programs run by git {displayed}"));
     }
-    let (name, words) = match outer.operands.split_first() {
+    let (name, words) = match git_arguments.operands.split_first() {
         Some((Word::Known(name), words)) => (name.as_str(), words),
         Some((word, _)) => return Err(describe_unknown_word(word)),
         None => return Ok(Vec::new()),
@@ -38,12 +41,12 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
     if name == "version" && words.is_empty() {
         return Ok(Vec::new());
     }
-    let called = format!("git {name}");
-    let may_change = || format!("possible repository change by {called}");
+    let command_name = format!("git {name}");
+    let may_change = || format!("possible repository change by {command_name}");
     let words = match (name, words) {
-        ("stash" | "worktree", [Word::Known(what)]) if what == "list" => return Ok(repository_access()),
+        ("stash" | "worktree", [Word::Known(action)]) if action == "list" => return Ok(repository_access()),
         ("stash" | "worktree", _) => return Err(may_change()),
-        ("reflog", [Word::Known(what), rest @ ..]) if what == "show" => rest,
+        ("reflog", [Word::Known(action), later_words @ ..]) if action == "show" => later_words,
         ("reflog", [Word::Known(option), ..]) if option.starts_with('-') => words,
         ("reflog", []) => words,
         ("reflog", _) => return Err(may_change()),
@@ -52,34 +55,38 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
     let Some(grammar) = program.subcommand(name).filter(|grammar| grammar.is_complete) else {
         return Err(git_change_reason(name));
     };
-    let mut given = parse_read_only(&called, grammar, words)?;
+    let mut arguments = parse_read_only(&command_name, grammar, words)?;
     if name == "grep" {
-        take_script(&called, grammar, &mut given)?;
+        take_script(&command_name, grammar, &mut arguments)?;
     }
-    if matches!(name, "branch" | "tag") && !given.operands.is_empty() && !given.has_role(Role::Lists) {
-        return Err(format!("possible repository change by {called} with a name"));
+    if matches!(name, "branch" | "tag") && !arguments.operands.is_empty() && !arguments.has_role(Role::Lists) {
+        return Err(format!("possible repository change by {command_name} with a name"));
     }
     let formats = ["--format", "--pretty", "--sort"];
-    if let Some(format) = given.option_texts(&formats).find(|format| checks_signatures(format)) {
+    if let Some(format) = arguments.option_texts(&formats).find(|format| checks_signatures(format)) {
         return Err(format!("gpg run by git for “{}”", escape_beginning(format, MAX_OPTION_CHARS)));
     }
     let mut touched = repository_access();
-    touched.extend(range_files(&given));
-    touched.extend(super::stated_paths::option_paths(grammar, &given));
-    touched.extend(shown_content(name, &given).map(|how| (current_folder_word(), how)));
-    if given.has_option(&["--untracked"]) {
-        let how = PathAccess::Recursive { hidden: true, without: vec![".git".to_owned()], links: false };
-        touched.push((current_folder_word(), how));
+    touched.extend(range_files(&arguments));
+    touched.extend(super::stated_paths::option_paths(grammar, &arguments));
+    touched.extend(shown_content(name, &arguments).map(|access| (current_folder_word(), access)));
+    if arguments.has_option(&["--untracked"]) {
+        let access = PathAccess::Recursive {
+            include_hidden: true,
+            skipped_folders: vec![".git".to_owned()],
+            follow_links: false,
+        };
+        touched.push((current_folder_word(), access));
     }
-    for word in given.operands {
+    for word in arguments.operands {
         let Some(text) = word.known_text() else { return Err(describe_unknown_word(&word)) };
         // `HEAD:.env`, `:0:.env` and `:(top).env` name a file too.
-        for (at, _) in text.match_indices([':', ')']) {
-            touched.push((Word::Known(text[at + 1..].to_owned()), PathAccess::Names));
+        for (index, _) in text.match_indices([':', ')']) {
+            touched.push((Word::Known(text[index + 1..].to_owned()), PathAccess::Names));
         }
         let is_range = text.contains("..") && !text.contains("../") && !text.contains("/..");
-        for end in text.split("..").filter(|end| is_range && !end.is_empty()) {
-            touched.push((Word::Known(end.trim_start_matches('.').to_owned()), PathAccess::Names));
+        for revision in text.split("..").filter(|end| is_range && !end.is_empty()) {
+            touched.push((Word::Known(revision.trim_start_matches('.').to_owned()), PathAccess::Names));
         }
         touched.push((word, PathAccess::Names));
     }
@@ -97,34 +104,34 @@ fn repository_access() -> Vec<(Word, PathAccess)> {
 
 /// Returns the files that `-L 1,5:file` names. A function name may contain a colon too, so the file may begin after
 /// each one.
-fn range_files(given: &ParsedArguments) -> Vec<(Word, PathAccess)> {
-    let named = given.option_texts(&["-L"]).flat_map(|range| {
-        range.match_indices(':').map(|(at, _)| range[at + 1..].to_owned()).filter(|name| !name.is_empty())
+fn range_files(arguments: &ParsedArguments) -> Vec<(Word, PathAccess)> {
+    let file_names = arguments.option_texts(&["-L"]).flat_map(|range| {
+        range.match_indices(':').map(|(index, _)| range[index + 1..].to_owned()).filter(|name| !name.is_empty())
     });
-    named.map(|name| (Word::Known(name), PathAccess::Names)).collect()
+    file_names.map(|name| (Word::Known(name), PathAccess::Names)).collect()
 }
 
 /// Returns the content that is printed: commits, differences and the index.
-fn shown_content(name: &str, given: &ParsedArguments) -> Option<PathAccess> {
-    let texts: Vec<&str> = given.operands.iter().map(Word::display_text).collect();
+fn shown_content(name: &str, arguments: &ParsedArguments) -> Option<PathAccess> {
+    let texts: Vec<&str> = arguments.operands.iter().map(Word::display_text).collect();
     // A hash may be a commit or a file's content, which is printed whatever the options are.
-    let is_hash = |text: &str| {
-        let mut pieces = text.split(|sign: char| !sign.is_ascii_alphanumeric());
+    let may_be_hash = |text: &str| {
+        let mut pieces = text.split(|separator: char| !separator.is_ascii_alphanumeric());
         pieces.any(|piece| {
-            let bare = piece.strip_prefix('g').unwrap_or(piece);
-            bare.len() >= 4 && bare.bytes().all(|byte| byte.is_ascii_hexdigit())
+            let hash = piece.strip_prefix('g').unwrap_or(piece);
+            hash.len() >= 4 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
         })
     };
     let is_stash = |text: &str| text.to_lowercase().contains("stash");
-    let object = |text: &&str| is_hash(text) || text.contains(':') || text.contains("^{") || is_stash(text);
-    let shows = given.has_role(Role::ShowsContent);
-    let lists = given.has_role(Role::Lists);
-    let prints = match name {
-        "diff" => shows || !lists,
-        "show" => shows || !lists || texts.iter().any(object),
-        "log" | "whatchanged" | "reflog" | "status" => shows,
+    let names_object = |text: &&str| may_be_hash(text) || text.contains(':') || text.contains("^{") || is_stash(text);
+    let shows_content = arguments.has_role(Role::ShowsContent);
+    let lists_only = arguments.has_role(Role::Lists);
+    let prints_content = match name {
+        "diff" => shows_content || !lists_only,
+        "show" => shows_content || !lists_only || texts.iter().any(names_object),
+        "log" | "whatchanged" | "reflog" | "status" => shows_content,
         // `git cat-file blob 1a2b` prints as well.
-        "cat-file" => shows || !given.has_option(&["-t", "-s", "-e"]),
+        "cat-file" => shows_content || !arguments.has_option(&["-t", "-s", "-e"]),
         "grep" => true,
         _ => false,
     };
@@ -132,35 +139,37 @@ fn shown_content(name: &str, given: &ParsedArguments) -> Option<PathAccess> {
     let is_name = |commit: &str| {
         !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-~^".contains(&byte))
     };
-    let one_file = |text: &&str| text.split_once(':').is_some_and(|(commit, path)| is_name(commit) && is_literal(path));
-    if !prints || (matches!(name, "show" | "cat-file") && !texts.is_empty() && texts.iter().all(one_file)) {
+    let is_single_file =
+        |text: &&str| text.split_once(':').is_some_and(|(commit, path)| is_name(commit) && is_literal(path));
+    if !prints_content || (matches!(name, "show" | "cat-file") && !texts.is_empty() && texts.iter().all(is_single_file))
+    {
         return None;
     }
-    let stashed = given.has_option(&["--all"])
+    let may_show_stash = arguments.has_option(&["--all"])
         || name == "reflog"
-        || texts.iter().any(|text| is_hash(text) || is_stash(text) || text.contains("@{") || text.contains(":/"));
+        || texts.iter().any(|text| may_be_hash(text) || is_stash(text) || text.contains("@{") || text.contains(":/"));
     // `git status -v` prints the difference of everything, whatever paths follow.
-    let prints_others = name == "status" || given.has_option(&["-C", "--find-copies-harder", "--follow"]);
-    let paths = given.operands_before_end.map_or(&[][..], |before| &texts[before..]);
-    let below = if prints_others || !paths.iter().all(|path| is_literal(path)) { &[] } else { paths };
-    let below = below.iter().map(|path| path.trim_start_matches("./").trim_end_matches('/').to_owned());
-    Some(PathAccess::Tracked { below: below.collect(), stashed })
+    let prints_other_files = name == "status" || arguments.has_option(&["-C", "--find-copies-harder", "--follow"]);
+    let paths = arguments.operands_before_end.map_or(&[][..], |count| &texts[count..]);
+    let limits = if prints_other_files || !paths.iter().all(|path| is_literal(path)) { &[] } else { paths };
+    let limits = limits.iter().map(|path| path.trim_start_matches("./").trim_end_matches('/').to_owned());
+    Some(PathAccess::Tracked { limited_to: limits.collect(), with_stash: may_show_stash })
 }
 
 /// Returns whether a path means only itself and what is below it.
 fn is_literal(path: &str) -> bool {
-    let named = path.trim_start_matches("./").trim_end_matches('/');
-    !named.is_empty()
+    let trimmed = path.trim_start_matches("./").trim_end_matches('/');
+    !trimmed.is_empty()
         && !path.starts_with([':', '/'])
         && !path.contains(['*', '?', '[', '\\'])
-        && !named.split('/').any(|part| matches!(part, "" | "." | ".."))
+        && !trimmed.split('/').any(|part| matches!(part, "" | "." | ".."))
 }
 
 /// Returns whether git verifies signatures for this format by running gpg: `%G?`, also with a sign between, and
 /// `%(signature)`.
 fn checks_signatures(format: &str) -> bool {
-    let starts = |piece: &str| piece.strip_prefix(['+', '-', ' ']).unwrap_or(piece).starts_with('G');
-    format.split('%').skip(1).any(starts) || format.contains("signature")
+    let is_signature = |piece: &str| piece.strip_prefix(['+', '-', ' ']).unwrap_or(piece).starts_with('G');
+    format.split('%').skip(1).any(is_signature) || format.contains("signature")
 }
 
 fn git_change_reason(name: &str) -> String {

@@ -23,11 +23,11 @@ pub enum PathAccess {
     /// Reads the file, or every file below the folder. Links inside it are not followed.
     Recursive {
         /// True if hidden files are included.
-        hidden: bool,
+        include_hidden: bool,
         /// Names of folders that are skipped.
-        without: Vec<String>,
+        skipped_folders: Vec<String>,
         /// True if a link to a file is followed, and one to a folder may be.
-        links: bool,
+        follow_links: bool,
     },
     /// No access, but the file must not exist, or must not contain any of these words if there are some: it would
     /// decide what runs.
@@ -39,9 +39,9 @@ pub enum PathAccess {
     /// Prints content from the repository: tracked and staged files, and commits.
     Tracked {
         /// Limits the content to these paths, relative to the project; no limit if empty.
-        below: Vec<String>,
+        limited_to: Vec<String>,
         /// True if the content may include stashed commits.
-        stashed: bool,
+        with_stash: bool,
     },
     /// Runs in this folder.
     WorksIn,
@@ -76,14 +76,14 @@ pub(super) fn display_word(word: &Word) -> String {
 
 /// Describes a word whose value is not known.
 pub(super) fn describe_unknown_word(word: &Word) -> String {
-    let shown = display_word(word);
+    let displayed = display_word(word);
     match word {
         Word::Unknown(text) if !text.is_ascii() && !text.contains(['$', '`', '{', '~']) => {
-            format!("end of “{shown}” depends on the locale; quote it")
+            format!("end of “{displayed}” depends on the locale; quote it")
         }
-        Word::Pattern(_) => format!("files matching “{shown}” unknown before it runs"),
+        Word::Pattern(_) => format!("files matching “{displayed}” unknown before it runs"),
         Word::Known(_) | Word::Home(_) | Word::Unknown(_) => {
-            format!("value of “{shown}” unknown before it runs")
+            format!("value of “{displayed}” unknown before it runs")
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::policy::grammar::{self, Role};
 
 /// Programs that do only what their grammar states: they read or look at what their operands and options name.
 #[rustfmt::skip]
-const DO_AS_STATED: &[&str] = &[
+const STATED_PROGRAMS: &[&str] = &[
     "ls", "tree", "cat", "head", "tail", "wc", "sort", "uniq", "cut", "diff", "cmp", "comm", "file", "stat", "du", "df",
     "nl", "tac", "rev", "fold", "paste", "expand", "tr", "od", "hexdump", "md5sum", "cksum", "basename", "dirname",
     "realpath", "readlink", "pwd", "which", "type", "true", "false", "uname", "arch", "nproc", "whoami", "id",
@@ -17,30 +17,31 @@ const DO_AS_STATED: &[&str] = &[
 ];
 
 /// Programs that only read the names that `find` passes to them.
-const READERS_OF_FOUND: &[&str] =
+const FOUND_FILE_READERS: &[&str] =
     &["wc", "grep", "egrep", "fgrep", "head", "tail", "cat", "ls", "stat", "file", "md5sum", "sha256sum", "du"];
 
 /// Returns the paths that a program touches if it only reads or deletes; deletions are marked.
 pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
-    let Some(named) = simple.words.first().and_then(Word::known_text) else {
+    let Some(written_name) = simple.words.first().and_then(Word::known_text) else {
         return Err("program unknown before it runs".to_owned());
     };
-    let name = ["/bin/", "/usr/bin/"].iter().find_map(|folder| named.strip_prefix(folder)).unwrap_or(named);
-    let found;
+    let name =
+        ["/bin/", "/usr/bin/"].iter().find_map(|folder| written_name.strip_prefix(folder)).unwrap_or(written_name);
+    let substituted;
     let mut words = simple.arguments();
-    if simple.nesting.last() == Some(&Nesting::Arguments("find".to_owned())) && READERS_OF_FOUND.contains(&name) {
+    if simple.nesting.last() == Some(&Nesting::Arguments("find".to_owned())) && FOUND_FILE_READERS.contains(&name) {
         // Files found by `find` are checked with `find` itself.
-        let of = |word: &Word| {
+        let substitute_folder = |word: &Word| {
             if word.display_text() == FOUND_FILES { Word::Known(".".to_owned()) } else { word.clone() }
         };
-        found = words.iter().map(of).collect::<Vec<_>>();
-        words = &found;
+        substituted = words.iter().map(substitute_folder).collect::<Vec<_>>();
+        words = &substituted;
     }
     let program = grammar::program_named(name);
     if name == "tail" && words.iter().any(is_follow_operand) {
         return Err("endless tail: an operand like +f follows a file".to_owned());
     }
-    if let Some(program) = program.filter(|program| DO_AS_STATED.contains(&program.name())) {
+    if let Some(program) = program.filter(|program| STATED_PROGRAMS.contains(&program.name())) {
         return stated_paths::stated_paths(name, program, words);
     }
     match name {
@@ -51,10 +52,12 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
         "test" => judge_test(words),
         "cd" => cd_target(simple).map_or_else(
             || Err("target of cd unknown before it runs".to_owned()),
-            |to| Ok(vec![(word_from_path(to), PathAccess::Names)]),
+            |target| Ok(vec![(word_from_path(target), PathAccess::Names)]),
         ),
         "command" => match words {
-            [Word::Known(how), rest @ ..] if how == "-v" || how == "-V" => judge_plain_words(rest),
+            [Word::Known(option), later_words @ ..] if option == "-v" || option == "-V" => {
+                judge_plain_words(later_words)
+            }
             _ => Err("command run through `command`".to_owned()),
         },
         "sed" => script_languages::judge_sed(words),
@@ -81,8 +84,8 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
 
 /// Returns whether a word is the old form of an option of `tail` and more than a number: `+5f` is `-n +5 -f`.
 fn is_follow_operand(word: &Word) -> bool {
-    let old = word.display_text().strip_prefix('+');
-    old.is_some_and(|old| !old.bytes().all(|byte| byte.is_ascii_digit()))
+    let old_option = word.display_text().strip_prefix('+');
+    old_option.is_some_and(|old_option| !old_option.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Judges `printf`, which can set a variable with `-v` and with `%n`.
@@ -92,11 +95,11 @@ fn judge_printf(words: &[Word]) -> ProgramPaths {
     };
     let mut pieces = format.replace("%%", "").split('%').map(str::to_owned).collect::<Vec<_>>().into_iter();
     pieces.next();
-    let harmless = pieces.all(|piece| {
-        let conversion = piece.trim_start_matches(|letter: char| "-+ #0123456789.*'".contains(letter));
-        conversion.starts_with(|letter: char| "diouxXcsbqfeEgG".contains(letter))
+    let is_harmless = pieces.all(|piece| {
+        let conversion = piece.trim_start_matches(|c: char| "-+ #0123456789.*'".contains(c));
+        conversion.starts_with(|c: char| "diouxXcsbqfeEgG".contains(c))
     });
-    if format.starts_with('-') || !harmless {
+    if format.starts_with('-') || !is_harmless {
         return Err("possible variable assignment by printf".to_owned());
     }
     judge_plain_words(&words[1..])
@@ -105,9 +108,9 @@ fn judge_printf(words: &[Word]) -> ProgramPaths {
 /// Judges `date`: an operand without a leading `+` sets the clock.
 fn judge_date(words: &[Word]) -> ProgramPaths {
     let program = grammar_of("date")?;
-    let given = stated_paths::parse_read_only("date", program, words)?;
-    match given.operands.iter().all(|word| word.known_text().is_some_and(|text| text.starts_with('+'))) {
-        true => Ok(stated_paths::option_paths(program, &given)),
+    let arguments = stated_paths::parse_read_only("date", program, words)?;
+    match arguments.operands.iter().all(|word| word.known_text().is_some_and(|text| text.starts_with('+'))) {
+        true => Ok(stated_paths::option_paths(program, &arguments)),
         false => Err("possible change of the clock by date".to_owned()),
     }
 }
@@ -122,10 +125,10 @@ fn judge_strings(words: &[Word]) -> ProgramPaths {
 
 /// Judges `test`, which can evaluate the subscript of a variable: only simple tests are followed.
 fn judge_test(words: &[Word]) -> ProgramPaths {
-    let known: Vec<&str> = words.iter().filter_map(Word::known_text).collect();
-    let known = if known.len() == words.len() { known } else { Vec::new() };
-    let known = known.strip_prefix(&["!"]).unwrap_or(&known);
-    match known {
+    let texts: Vec<&str> = words.iter().filter_map(Word::known_text).collect();
+    let texts = if texts.len() == words.len() { texts } else { Vec::new() };
+    let texts = texts.strip_prefix(&["!"]).unwrap_or(&texts);
+    match texts {
         ["-n" | "-z", _] | [_, "=" | "!=", _] => Ok(Vec::new()),
         ["-f" | "-d" | "-e" | "-s" | "-r" | "-w" | "-x" | "-L" | "-h", path] => {
             Ok(vec![(Word::Known((*path).to_owned()), PathAccess::Names)])
@@ -138,12 +141,12 @@ fn judge_test(words: &[Word]) -> ProgramPaths {
 /// tar, with or without a dash. No other form runs without approval, so the grammar for tar commands is not used.
 fn judge_tar(words: &[Word]) -> ProgramPaths {
     match words {
-        [Word::Known(how), Word::Known(archive)] => {
-            let letters = how.trim_start_matches('-');
-            let lists = letters.contains('t')
-                && letters.ends_with('f')
-                && letters.chars().all(|letter| "tvzjJf".contains(letter));
-            if lists && !archive.contains(':') && archive != "-" {
+        [Word::Known(options), Word::Known(archive)] => {
+            let option_letters = options.trim_start_matches('-');
+            let is_listing = option_letters.contains('t')
+                && option_letters.ends_with('f')
+                && option_letters.chars().all(|c| "tvzjJf".contains(c));
+            if is_listing && !archive.contains(':') && archive != "-" {
                 return Ok(vec![(Word::Known(archive.clone()), PathAccess::Contents)]);
             }
             Err("possible writes and commands by tar".to_owned())
@@ -155,11 +158,11 @@ fn judge_tar(words: &[Word]) -> ProgramPaths {
 /// Judges `unzip -l x.zip` and `zipinfo x.zip`. Both treat the name as a pattern.
 fn judge_archive(name: &str, words: &[Word]) -> ProgramPaths {
     let program = grammar_of(name)?;
-    let given = stated_paths::parse_read_only(name, program, words)?;
-    if name == "unzip" && !given.has_role(Role::Lists) {
+    let arguments = stated_paths::parse_read_only(name, program, words)?;
+    if name == "unzip" && !arguments.has_role(Role::Lists) {
         return Err("files written by unzip".to_owned());
     }
-    if let Some(word) = given.operands.iter().find(|word| word.display_text().contains(['*', '?', '[', '\\'])) {
+    if let Some(word) = arguments.operands.iter().find(|word| word.display_text().contains(['*', '?', '[', '\\'])) {
         return Err(describe_unknown_word(word));
     }
     stated_paths::stated_paths(name, program, words)
@@ -167,11 +170,11 @@ fn judge_archive(name: &str, words: &[Word]) -> ProgramPaths {
 
 /// Returns the files that `rm` deletes, to be checked against the project folder.
 fn judge_deletion(name: &str, words: &[Word]) -> ProgramPaths {
-    let given = stated_paths::parse_certain(name, grammar_of(name)?, words)?;
-    if let Some(option) = given.options.iter().find(|given| given.option.role == Role::NeedsApproval) {
+    let arguments = stated_paths::parse_certain(name, grammar_of(name)?, words)?;
+    if let Some(option) = arguments.options.iter().find(|option| option.option.role == Role::NeedsApproval) {
         return Err(format!("possible deletion of everything by {name} {}", option.word));
     }
-    Ok(given.operands.into_iter().map(|word| (word, PathAccess::Delete)).collect())
+    Ok(arguments.operands.into_iter().map(|word| (word, PathAccess::Delete)).collect())
 }
 
 /// Checks that a wrapper only changes how a program runs.
@@ -188,6 +191,7 @@ pub(super) fn check_wrapper(words: &[Word]) -> Result<(), String> {
 
 /// Returns whether setting a variable only changes how output looks.
 pub(super) fn is_harmless_variable(name: &str, value: &str) -> bool {
-    let plain = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
-    plain && matches!(name, "LC_ALL" | "LANG" | "LC_COLLATE" | "LC_CTYPE" | "NO_COLOR" | "CLICOLOR" | "COLUMNS")
+    let is_plain_value = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
+    is_plain_value
+        && matches!(name, "LC_ALL" | "LANG" | "LC_COLLATE" | "LC_CTYPE" | "NO_COLOR" | "CLICOLOR" | "COLUMNS")
 }

@@ -53,37 +53,37 @@ const SCRIPT_OPTIONS: &[(&str, &[&str])] = &[
 ];
 
 /// Builtins after which a name may mean another program.
-const RENAMING: &[&str] = &["alias", "enable", "hash", "pushd", "popd", "chroot", "unshare", "nsenter"];
+const RENAMING_BUILTINS: &[&str] = &["alias", "enable", "hash", "pushd", "popd", "chroot", "unshare", "nsenter"];
 
 /// Returns the script files of a command line.
-pub fn find_scripts(reading: &ParsedLine) -> ScriptSet {
-    let mut found = ScriptSearch { parts: Vec::new(), unknown_reason: None };
-    let mut folders = WorkingDirectories::default();
-    let (mut runs, mut goes) = (false, None);
-    for simple in &reading.commands {
-        let at = folders.directories_of(simple);
-        runs |= found.scan_command(simple, &at);
+pub fn find_scripts(parsed_line: &ParsedLine) -> ScriptSet {
+    let mut search = ScriptSearch { scripts: Vec::new(), unknown_reason: None };
+    let mut directory_state = WorkingDirectories::default();
+    let (mut runs_scripts, mut unknown_cd) = (false, None);
+    for simple in &parsed_line.commands {
+        let directories = directory_state.directories_of(simple);
+        runs_scripts |= search.scan_command(simple, &directories);
         if simple.program() == Some("cd") && cd_target(simple).is_none() {
-            goes.get_or_insert_with(|| "target of cd unknown before it runs".to_owned());
+            unknown_cd.get_or_insert_with(|| "target of cd unknown before it runs".to_owned());
         }
-        folders.apply_cd(simple);
+        directory_state.apply_cd(simple);
     }
-    if let Some(unclear) = &reading.unclear {
+    if let Some(unclear) = &parsed_line.unclear {
         return ScriptSet::Unknown(unclear.0.clone());
     }
-    match (found.unknown_reason.or(goes.filter(|_| runs)), runs) {
+    match (search.unknown_reason.or(unknown_cd.filter(|_| runs_scripts)), runs_scripts) {
         (Some(why), _) => ScriptSet::Unknown(why),
         (None, true) => {
-            found.parts.sort();
-            found.parts.dedup();
-            ScriptSet::Files(found.parts)
+            search.scripts.sort();
+            search.scripts.dedup();
+            ScriptSet::Files(search.scripts)
         }
         (None, false) => ScriptSet::None,
     }
 }
 
 struct ScriptSearch {
-    parts: Vec<ScriptFile>,
+    scripts: Vec<ScriptFile>,
     unknown_reason: Option<String>,
 }
 
@@ -92,12 +92,11 @@ impl ScriptSearch {
         self.unknown_reason.get_or_insert_with(|| why.into());
     }
 
-    fn push_script(&mut self, word: &Word, folders: &[String], plainly: bool) {
+    fn push_script(&mut self, word: &Word, folders: &[String], is_certain: bool) {
         match word {
             Word::Known(name) | Word::Home(name) => {
-                self.parts.extend(
-                    folders.iter().map(|folder| ScriptFile { name: join_path(folder, name), is_certain: plainly }),
-                );
+                self.scripts
+                    .extend(folders.iter().map(|folder| ScriptFile { name: join_path(folder, name), is_certain }));
             }
             Word::Pattern(_) | Word::Unknown(_) => {
                 self.mark_unknown(format!("script “{}” unknown before it runs", display_word(word)));
@@ -107,47 +106,47 @@ impl ScriptSearch {
 
     /// Adds the scripts of one command. Returns whether it runs any.
     fn scan_command(&mut self, simple: &SimpleCommand, folders: &[String]) -> bool {
-        let before = self.parts.len();
-        let sets = simple.assignments.iter().map(|(name, value)| (name.as_str(), value.display_text()));
+        let previous_count = self.scripts.len();
+        let assigned = simple.assignments.iter().map(|(name, value)| (name.as_str(), value.display_text()));
         let program = simple.program().unwrap_or_default();
-        let exports = matches!(program, "export" | "declare" | "typeset" | "local" | "readonly");
-        let given = simple.arguments().iter().filter(|_| exports).map(Word::display_text);
-        let given = given.map(|word| word.split_once('=').unwrap_or((word, "")));
-        let says = |(name, value): &(&str, &str)| {
+        let is_export = matches!(program, "export" | "declare" | "typeset" | "local" | "readonly");
+        let exported = simple.arguments().iter().filter(|_| is_export).map(Word::display_text);
+        let exported = exported.map(|word| word.split_once('=').unwrap_or((word, "")));
+        let decides_program = |(name, value): &(&str, &str)| {
             PATH_VARIABLES.contains(name) || (PROGRAM_VARIABLES.contains(name) && value.contains(['/', '$', '`']))
         };
-        if let Some((name, _)) = sets.chain(given).find(says) {
+        if let Some((name, _)) = assigned.chain(exported).find(decides_program) {
             self.mark_unknown(format!("{name} decides what runs"));
         }
-        if RENAMING.contains(&program) && !simple.arguments().is_empty() {
+        if RENAMING_BUILTINS.contains(&program) && !simple.arguments().is_empty() {
             self.mark_unknown(format!("{program} changes which program a name runs"));
         }
-        let firsts = simple.wrappers.iter().filter_map(|words| words.first()).chain(simple.words.first());
-        for first in firsts.filter(|first| first.display_text().contains('/')) {
-            self.push_script(first, folders, true);
+        let program_words = simple.wrappers.iter().filter_map(|words| words.first()).chain(simple.words.first());
+        for program_word in program_words.filter(|program_word| program_word.display_text().contains('/')) {
+            self.push_script(program_word, folders, true);
         }
         if let Some(script) = simple.script.as_ref().filter(|_| !is_module(simple)) {
             self.push_script(script, folders, true);
         }
         if is_interpreter(program) {
-            return self.scan_interpreter(simple, folders) || self.parts.len() > before;
+            return self.scan_interpreter(simple, folders) || self.scripts.len() > previous_count;
         }
-        let by_option = SCRIPT_OPTIONS.iter().any(|(name, options)| {
-            let is = |word: &str| {
+        let has_script_option = SCRIPT_OPTIONS.iter().any(|(name, options)| {
+            let is_script_option = |word: &str| {
                 options.iter().any(|option| {
                     word == *option
                         || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('=') || option.len() == 2)
                 })
             };
-            *name == program && simple.arguments().iter().any(|word| is(word.display_text()))
+            *name == program && simple.arguments().iter().any(|word| is_script_option(word.display_text()))
         });
         // `find -exec` has been parsed: the command it runs is one of its own.
-        let hands_on =
+        let runs_arguments =
             runs_its_arguments(program) && !matches!(program, "find" | "sed" | "awk" | "gawk" | "mawk" | "nawk");
-        if by_option || hands_on {
+        if has_script_option || runs_arguments {
             self.push_arguments(simple, folders);
         }
-        by_option || self.parts.len() > before
+        has_script_option || self.scripts.len() > previous_count
     }
 
     /// Adds every argument that may be what runs.
@@ -166,33 +165,33 @@ impl ScriptSearch {
     /// Adds the scripts of an interpreter. Returns whether it runs more than code in the line.
     fn scan_interpreter(&mut self, simple: &SimpleCommand, folders: &[String]) -> bool {
         let program = simple.program().unwrap_or_default();
-        let mut comes_in = false;
+        let mut has_input_script = false;
         for redirect in &simple.redirects {
             if let Redirect::Read(word) = redirect {
                 self.push_script(word, folders, true);
-                comes_in = true;
+                has_input_script = true;
             }
         }
-        let alone = simple.script.is_none() && simple.inline_code.is_none();
-        if alone && !comes_in && simple.pipes.iter().any(|(_, stage)| *stage > 0) {
+        let is_without_code = simple.script.is_none() && simple.inline_code.is_none();
+        if is_without_code && !has_input_script && simple.pipes.iter().any(|(_, stage)| *stage > 0) {
             self.mark_unknown("script read from a pipe");
         }
         // Arguments of a shell after its script are data; options of other interpreters are not known well enough.
         if !is_shell(program) && !matches!(program, "eval" | "source" | ".") {
-            let unknown = simple.arguments().iter().find(|word| !matches!(word, Word::Known(_)));
-            if let Some(word) = unknown.filter(|_| simple.inline_code.is_none()) {
+            let uncertain = simple.arguments().iter().find(|word| !matches!(word, Word::Known(_)));
+            if let Some(word) = uncertain.filter(|_| simple.inline_code.is_none()) {
                 self.push_script(word, folders, false);
             }
         }
-        let code = simple.inline_code.is_some() && !is_shell(program);
-        comes_in || code || (simple.script.is_some() && !is_module(simple))
+        let has_other_code = simple.inline_code.is_some() && !is_shell(program);
+        has_input_script || has_other_code || (simple.script.is_some() && !is_module(simple))
     }
 }
 
 /// Returns whether python is given a module name, which runs project code as `make` does.
 fn is_module(simple: &SimpleCommand) -> bool {
-    let python = simple.program().is_some_and(|name| name.starts_with("python") || name.starts_with("pypy"));
-    python && simple.arguments().first().is_some_and(|word| word.known_text() == Some("-m"))
+    let is_python = simple.program().is_some_and(|name| name.starts_with("python") || name.starts_with("pypy"));
+    is_python && simple.arguments().first().is_some_and(|word| word.known_text() == Some("-m"))
 }
 
 #[cfg(test)]
@@ -200,13 +199,14 @@ mod tests {
     use super::*;
     use crate::policy::command_line::parse_command_line;
 
-    fn told(command: &str) -> String {
+    fn format_scripts(command: &str) -> String {
         match find_scripts(&parse_command_line(command)) {
             ScriptSet::None => "nothing".to_owned(),
             ScriptSet::Unknown(_) => "unknown".to_owned(),
-            ScriptSet::Files(parts) => {
-                let mark = |part: &ScriptFile| format!("{}{}", part.name, if part.is_certain { "" } else { "?" });
-                parts.iter().map(mark).collect::<Vec<_>>().join(" ")
+            ScriptSet::Files(scripts) => {
+                let format_script =
+                    |script: &ScriptFile| format!("{}{}", script.name, if script.is_certain { "" } else { "?" });
+                scripts.iter().map(format_script).collect::<Vec<_>>().join(" ")
             }
         }
     }
@@ -266,7 +266,7 @@ mod tests {
             ("declare -x PATH=.; x.sh", "unknown"),
             ("hash -p ./x.sh ls; ls", "unknown"),
         ] {
-            assert_eq!(told(command), expected, "{command}");
+            assert_eq!(format_scripts(command), expected, "{command}");
         }
     }
 }

@@ -8,29 +8,29 @@ use crate::policy::command_line::Word;
 /// Judges `sed -n 1,20p`, `sed s/a/b/`.
 pub(super) fn judge_sed(words: &[Word]) -> ProgramPaths {
     let program = grammar_of("sed")?;
-    let mut given = parse_read_only("sed", program, words)?;
-    let script = take_script("sed", program, &mut given)?;
-    let mut scripts = given.option_texts(&["-e"]).chain(script.as_deref());
+    let mut arguments = parse_read_only("sed", program, words)?;
+    let script = take_script("sed", program, &mut arguments)?;
+    let mut scripts = arguments.option_texts(&["-e"]).chain(script.as_deref());
     if !scripts.all(is_printing_sed) {
         return Err("possible writes and commands in the sed script".to_owned());
     }
-    let mut touched = option_paths(program, &given);
-    touched.extend(operand_paths(&given.operands, &PathAccess::Contents));
+    let mut touched = option_paths(program, &arguments);
+    touched.extend(operand_paths(&arguments.operands, &PathAccess::Contents));
     Ok(touched)
 }
 
 /// Returns whether every command of a sed script is an address with `p`, `d`, `q` or `=`, or a replacement that neither
 /// writes nor runs.
 fn is_printing_sed(script: &str) -> bool {
-    let mut rest = script;
+    let mut remaining = script;
     loop {
-        rest = rest.trim_start_matches([' ', '\t', '\n', ';']);
-        if rest.is_empty() {
+        remaining = remaining.trim_start_matches([' ', '\t', '\n', ';']);
+        if remaining.is_empty() {
             return true;
         }
-        let Some(after) = skip_sed_command(rest) else { return false };
-        rest = after.trim_start_matches([' ', '\t']);
-        if !rest.is_empty() && !rest.starts_with([';', '\n']) {
+        let Some(next) = skip_sed_command(remaining) else { return false };
+        remaining = next.trim_start_matches([' ', '\t']);
+        if !remaining.is_empty() && !remaining.starts_with([';', '\n']) {
             return false;
         }
     }
@@ -38,25 +38,25 @@ fn is_printing_sed(script: &str) -> bool {
 
 /// Returns the text after one command; `None` if it is none of these.
 fn skip_sed_command(text: &str) -> Option<&str> {
-    let mut rest = skip_sed_address(text)?;
-    if let Some(second) = rest.strip_prefix(',') {
-        let second = second.trim_start_matches([' ', '+']);
-        let after = skip_sed_address(second)?;
-        if after.len() == second.len() {
+    let mut remaining = skip_sed_address(text)?;
+    if let Some(second_address) = remaining.strip_prefix(',') {
+        let second_address = second_address.trim_start_matches([' ', '+']);
+        let next = skip_sed_address(second_address)?;
+        if next.len() == second_address.len() {
             return None;
         }
-        rest = after;
+        remaining = next;
     }
-    rest = rest.trim_start_matches([' ', '!']);
-    if let Some(after) = rest.strip_prefix(['p', 'd', 'q', '=']) {
-        return Some(after);
+    remaining = remaining.trim_start_matches([' ', '!']);
+    if let Some(next) = remaining.strip_prefix(['p', 'd', 'q', '=']) {
+        return Some(next);
     }
-    let rest = rest.strip_prefix('s')?;
-    let mark = rest.chars().next().filter(|mark| "/|#,:@!_%".contains(*mark))?;
-    let rest = skip_sed_part(&rest[1..], mark)?;
-    let rest = skip_sed_part(rest, mark)?;
+    let replacement = remaining.strip_prefix('s')?;
+    let delimiter = replacement.chars().next().filter(|delimiter| "/|#,:@!_%".contains(*delimiter))?;
+    let replacement = skip_sed_part(&replacement[1..], delimiter)?;
+    let flags = skip_sed_part(replacement, delimiter)?;
     // The flag `e` runs the result, `w` writes it.
-    Some(rest.trim_start_matches(|flag: char| "gIip0123456789".contains(flag)))
+    Some(flags.trim_start_matches(|flag: char| "gIip0123456789".contains(flag)))
 }
 
 /// Returns the text after an address, which may be empty.
@@ -66,39 +66,39 @@ fn skip_sed_address(text: &str) -> Option<&str> {
     }
     match text.strip_prefix('$') {
         Some(rest) => Some(rest),
-        None => Some(text.trim_start_matches(|letter: char| letter.is_ascii_digit())),
+        None => Some(text.trim_start_matches(|c: char| c.is_ascii_digit())),
     }
 }
 
 /// Returns the text after the next `mark`. Implementations disagree on whether one inside brackets counts.
-fn skip_sed_part(text: &str, mark: char) -> Option<&str> {
-    let mut open = false;
-    let mut letters = text.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
+fn skip_sed_part(text: &str, delimiter: char) -> Option<&str> {
+    let mut is_in_brackets = false;
+    let mut chars = text.char_indices();
+    while let Some((index, c)) = chars.next() {
+        match c {
             '\n' => return None,
             // `[:alpha:]` inside brackets does not close them.
-            '[' if open && text[at + 1..].starts_with([':', '.', '=']) => {
-                let sign = &text[at + 1..at + 2];
-                let inside = text[at + 2..].find(&format!("{sign}]"))?;
-                let end = at + 2 + inside + 1;
+            '[' if is_in_brackets && text[index + 1..].starts_with([':', '.', '=']) => {
+                let class_marker = &text[index + 1..index + 2];
+                let class_length = text[index + 2..].find(&format!("{class_marker}]"))?;
+                let end = index + 2 + class_length + 1;
                 // Implementations disagree on a mark in here too.
-                if text[at..end].contains([mark, '\\', '\n']) {
+                if text[index..end].contains([delimiter, '\\', '\n']) {
                     return None;
                 }
-                while letters.next().is_some_and(|(next, _)| next < end) {}
+                while chars.next().is_some_and(|(next, _)| next < end) {}
             }
-            '\\' => drop(letters.next().filter(|(_, next)| *next != '\n')?),
+            '\\' => drop(chars.next().filter(|(_, next)| *next != '\n')?),
             '[' => {
-                open = true;
+                is_in_brackets = true;
                 // A `]` right after the bracket is one of its characters.
-                let inside = text[at + 1..].strip_prefix('^').unwrap_or(&text[at + 1..]);
-                if inside.starts_with(']') {
+                let bracket_content = text[index + 1..].strip_prefix('^').unwrap_or(&text[index + 1..]);
+                if bracket_content.starts_with(']') {
                     return None;
                 }
             }
-            ']' => open = false,
-            letter if letter == mark => return (!open).then(|| &text[at + 1..]),
+            ']' => is_in_brackets = false,
+            c if c == delimiter => return (!is_in_brackets).then(|| &text[index + 1..]),
             _ => {}
         }
     }
@@ -115,41 +115,41 @@ const UNSAFE_AWK_WORDS: &[&str] = &[
 /// Judges `awk '{ print $1 }'`.
 pub(super) fn judge_awk(name: &str, words: &[Word]) -> ProgramPaths {
     let grammar = grammar_of("awk")?;
-    let mut given = parse_read_only(name, grammar, words)?;
-    let program = take_script(name, grammar, &mut given)?.unwrap_or_default();
+    let mut arguments = parse_read_only(name, grammar, words)?;
+    let program = take_script(name, grammar, &mut arguments)?.unwrap_or_default();
     if !is_printing_awk(&program) {
         return Err(format!("possible writes and commands in the {name} program"));
     }
     // `a=b` among the files sets a variable.
-    if let Some(word) = given.operands.iter().find(|word| word.display_text().contains('=')) {
+    if let Some(word) = arguments.operands.iter().find(|word| word.display_text().contains('=')) {
         return Err(describe_unknown_word(word));
     }
-    Ok(operand_paths(&given.operands, &PathAccess::Contents))
+    Ok(operand_paths(&arguments.operands, &PathAccess::Contents))
 }
 
 /// Judges `jq`, which also reads what its filter includes.
 pub(super) fn judge_jq(words: &[Word]) -> ProgramPaths {
     let program = grammar_of("jq")?;
-    let mut given = parse_read_only("jq", program, words)?;
-    let filter = take_script("jq", program, &mut given)?.unwrap_or_default();
+    let mut arguments = parse_read_only("jq", program, words)?;
+    let filter = take_script("jq", program, &mut arguments)?.unwrap_or_default();
     if ["import", "include", "env", "ENV", "modulemeta"].iter().any(|word| filter.contains(word)) {
         return Err("possible reads of other files by the jq filter".to_owned());
     }
-    Ok(operand_paths(&given.operands, &PathAccess::Contents))
+    Ok(operand_paths(&arguments.operands, &PathAccess::Contents))
 }
 
 fn is_printing_awk(program: &str) -> bool {
-    let odd = program.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\t'));
+    let has_control = program.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t'));
     // `||` is no pipe.
-    let piped = program.replace("||", "").contains('|');
-    if odd || piped || UNSAFE_AWK_WORDS.iter().any(|word| program.contains(word)) {
+    let has_pipe = program.replace("||", "").contains('|');
+    if has_control || has_pipe || UNSAFE_AWK_WORDS.iter().any(|word| program.contains(word)) {
         return false;
     }
     // `>` is a comparison before the first action, if no string or pattern can hide where that begins.
     let pattern = program.split('{').next().unwrap_or_default();
-    let plain = !pattern.contains(['"', '/', '\\']);
-    let rest = if plain { &program[pattern.len()..] } else { program };
-    !rest.replace(">=", "").contains('>') && !rest.contains(">>")
+    let is_plain_pattern = !pattern.contains(['"', '/', '\\']);
+    let actions = if is_plain_pattern { &program[pattern.len()..] } else { program };
+    !actions.replace(">=", "").contains('>') && !actions.contains(">>")
 }
 
 #[cfg(test)]

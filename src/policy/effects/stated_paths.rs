@@ -13,57 +13,59 @@ pub(super) const MAX_OPTION_CHARS: usize = 40;
 
 /// Parses arguments by the grammar of a program. Fails with the reason if one of them may do more than read.
 pub(super) fn parse_read_only(
-    called: &str,
+    command_name: &str,
     program: &'static Program,
     words: &[Word],
 ) -> Result<ParsedArguments, String> {
-    let given = parse_certain(called, program, words)?;
+    let arguments = parse_certain(command_name, program, words)?;
     // A pattern expands to any number of names, so it is not known which operand is written.
-    let is_harmful = |kind: &ValueKind| {
+    let is_restricted = |kind: &ValueKind| {
         matches!(kind, ValueKind::Write | ValueKind::Delete | ValueKind::Folder | ValueKind::Program)
     };
     let operands = &program.operands;
-    if operands.first.iter().chain(&operands.last).any(is_harmful)
-        && let Some(word) = given.operands.iter().find(|word| matches!(word, Word::Pattern(_)))
+    if operands.first.iter().chain(&operands.last).any(is_restricted)
+        && let Some(word) = arguments.operands.iter().find(|word| matches!(word, Word::Pattern(_)))
     {
         return Err(describe_unknown_word(word));
     }
-    match given.options.iter().find(|given| !given.only_reads()) {
-        Some(option) => Err(beyond_reading_reason(called, &option.word)),
-        None => Ok(given),
+    match arguments.options.iter().find(|option| !option.only_reads()) {
+        Some(option) => Err(beyond_reading_reason(command_name, &option.word)),
+        None => Ok(arguments),
     }
 }
 
 /// Parses arguments like [`parse_read_only`] whatever the options do. Fails only if the meaning of an argument is not certain.
 pub(super) fn parse_certain(
-    called: &str,
+    command_name: &str,
     program: &'static Program,
     words: &[Word],
 ) -> Result<ParsedArguments, String> {
-    let given = grammar::parse_arguments(program, words);
-    match given.problems.first() {
-        Some(ArgumentProblem::Unknown(text)) => Err(beyond_reading_reason(called, text)),
+    let arguments = grammar::parse_arguments(program, words);
+    match arguments.problems.first() {
+        Some(ArgumentProblem::Unknown(text)) => Err(beyond_reading_reason(command_name, text)),
         Some(ArgumentProblem::Abbreviated(text)) => {
-            Err(format!("abbreviated option {} of {called}", escape_beginning(text, MAX_OPTION_CHARS)))
+            Err(format!("abbreviated option {} of {command_name}", escape_beginning(text, MAX_OPTION_CHARS)))
         }
         Some(ArgumentProblem::Missing(text)) => {
-            Err(format!("missing value after {} of {called}", escape_beginning(text, MAX_OPTION_CHARS)))
+            Err(format!("missing value after {} of {command_name}", escape_beginning(text, MAX_OPTION_CHARS)))
         }
         Some(ArgumentProblem::Unexpanded(word)) => Err(describe_unknown_word(word)),
-        None => Ok(given),
+        None => Ok(arguments),
     }
 }
 
-pub(super) fn beyond_reading_reason(called: &str, option: &str) -> String {
-    format!("effects beyond reading: {called} {}", escape_beginning(option, MAX_OPTION_CHARS))
+pub(super) fn beyond_reading_reason(command_name: &str, option: &str) -> String {
+    format!("effects beyond reading: {command_name} {}", escape_beginning(option, MAX_OPTION_CHARS))
 }
 
 /// Returns the access to a value of this kind; `None` if it names no file.
-fn access_for_kind(holds: ValueKind) -> Option<PathAccess> {
-    match holds {
+fn access_for_kind(kind: ValueKind) -> Option<PathAccess> {
+    match kind {
         ValueKind::Names | ValueKind::Revision => Some(PathAccess::Names),
         ValueKind::Read | ValueKind::List => Some(PathAccess::Contents),
-        ValueKind::Recursive => Some(PathAccess::Recursive { hidden: true, without: Vec::new(), links: true }),
+        ValueKind::Recursive => {
+            Some(PathAccess::Recursive { include_hidden: true, skipped_folders: Vec::new(), follow_links: true })
+        }
         ValueKind::Delete => Some(PathAccess::Delete),
         ValueKind::Write => Some(PathAccess::Write),
         ValueKind::Word
@@ -77,71 +79,71 @@ fn access_for_kind(holds: ValueKind) -> Option<PathAccess> {
 }
 
 /// Returns the paths touched by options, apart from operands.
-pub(super) fn option_paths(program: &Program, given: &ParsedArguments) -> Vec<(Word, PathAccess)> {
-    let of_value = |option: &ParsedOption| match option.option.value {
+pub(super) fn option_paths(program: &Program, arguments: &ParsedArguments) -> Vec<(Word, PathAccess)> {
+    let value_path = |option: &ParsedOption| match option.option.value {
         OptionValue::None | OptionValue::OptionalNumber { .. } => None,
-        OptionValue::Required(holds) | OptionValue::Optional(holds) => {
-            Some((option.value.clone()?, access_for_kind(holds)?))
+        OptionValue::Required(kind) | OptionValue::Optional(kind) => {
+            Some((option.value.clone()?, access_for_kind(kind)?))
         }
     };
-    let mut touched: Vec<(Word, PathAccess)> = given.options.iter().filter_map(of_value).collect();
+    let mut touched: Vec<(Word, PathAccess)> = arguments.options.iter().filter_map(value_path).collect();
     // For implementations that end the options with the first operand these are operands too.
-    if let Some(how) = program.operands.rest.and_then(access_for_kind) {
-        touched.extend(given.late_values.iter().map(|word| (word.clone(), how.clone())));
+    if let Some(access) = program.operands.rest.and_then(access_for_kind) {
+        touched.extend(arguments.late_values.iter().map(|word| (word.clone(), access.clone())));
     }
-    touched.extend(given.unmatched_patterns.iter().map(|word| (word.clone(), PathAccess::MustNotMatch)));
+    touched.extend(arguments.unmatched_patterns.iter().map(|word| (word.clone(), PathAccess::MustNotMatch)));
     touched.retain(|(word, _)| word.known_text() != Some("-"));
     touched
 }
 
 /// Takes the pattern or the script from the operands, unless an option holds it. Fails if there is none.
 pub(super) fn take_script(
-    called: &str,
+    command_name: &str,
     program: &Program,
-    given: &mut ParsedArguments,
+    arguments: &mut ParsedArguments,
 ) -> Result<Option<String>, String> {
     let is_script = program.operands.first.first() == Some(&ValueKind::Script);
-    let what = if is_script { "script" } else { "pattern" };
-    if given.has_role(Role::HoldsScript) {
+    let noun = if is_script { "script" } else { "pattern" };
+    if arguments.has_role(Role::HoldsScript) {
         return Ok(None);
     }
-    match given.operands.first() {
+    match arguments.operands.first() {
         Some(Word::Known(script)) => {
             let script = script.clone();
-            given.operands.remove(0);
-            given.operands_before_end = given.operands_before_end.map(|before| before.saturating_sub(1));
+            arguments.operands.remove(0);
+            arguments.operands_before_end = arguments.operands_before_end.map(|count| count.saturating_sub(1));
             Ok(Some(script))
         }
         Some(word) => Err(describe_unknown_word(word)),
-        None => Err(format!("missing {what} of {called}")),
+        None => Err(format!("missing {noun} of {command_name}")),
     }
 }
 
 /// Returns the operands with one kind of access.
-pub(super) fn operand_paths(operands: &[Word], how: &PathAccess) -> Vec<(Word, PathAccess)> {
-    let named = operands.iter().filter(|word| word.known_text() != Some("-") || *how == PathAccess::Names);
-    named.map(|word| (word.clone(), how.clone())).collect()
+pub(super) fn operand_paths(operands: &[Word], access: &PathAccess) -> Vec<(Word, PathAccess)> {
+    let file_operands = operands.iter().filter(|word| word.known_text() != Some("-") || *access == PathAccess::Names);
+    file_operands.map(|word| (word.clone(), access.clone())).collect()
 }
 
 /// Returns the paths touched by a program that does only what its grammar states.
-pub(super) fn stated_paths(called: &str, program: &'static Program, words: &[Word]) -> ProgramPaths {
-    let given = parse_read_only(called, program, words)?;
-    let mut touched = option_paths(program, &given);
+pub(super) fn stated_paths(command_name: &str, program: &'static Program, words: &[Word]) -> ProgramPaths {
+    let arguments = parse_read_only(command_name, program, words)?;
+    let mut touched = option_paths(program, &arguments);
     let operands = &program.operands;
-    if given.operands.is_empty()
-        && let (Some(default), Some(how)) = (operands.default, operands.rest.and_then(access_for_kind))
+    if arguments.operands.is_empty()
+        && let (Some(default), Some(access)) = (operands.default, operands.rest.and_then(access_for_kind))
     {
-        touched.push((Word::Known(default.to_owned()), how));
+        touched.push((Word::Known(default.to_owned()), access));
     }
-    for (at, word) in given.operands.iter().enumerate() {
+    for (index, word) in arguments.operands.iter().enumerate() {
         let word = std::slice::from_ref(word);
-        match operands.first.get(at).copied().or(operands.rest) {
-            Some(ValueKind::Write) => return Err(format!("second file written by {called}")),
-            Some(holds) => match access_for_kind(holds) {
-                Some(how) => touched.extend(operand_paths(word, &how)),
+        match operands.first.get(index).copied().or(operands.rest) {
+            Some(ValueKind::Write) => return Err(format!("second file written by {command_name}")),
+            Some(kind) => match access_for_kind(kind) {
+                Some(access) => touched.extend(operand_paths(word, &access)),
                 None => touched.extend(judge_plain_words(word)?),
             },
-            None => return Err(format!("effects beyond reading: {called} with arguments")),
+            None => return Err(format!("effects beyond reading: {command_name} with arguments")),
         }
     }
     Ok(touched)

@@ -25,14 +25,14 @@ const MANAGER_FILES: &[&str] = &[".tool-versions", "mise.toml", ".mise.toml", ".
 /// Returns whether a program is asked only for its version.
 pub(super) fn is_version_query(name: &str, words: &[Word]) -> bool {
     let [Word::Known(word)] = words else { return false };
-    VERSIONS.iter().any(|(program, asks, _)| *program == name && asks.contains(&word.as_str()))
+    VERSIONS.iter().any(|(program, arguments, _)| *program == name && arguments.contains(&word.as_str()))
 }
 
 /// Returns the files that must not exist in the folder for the answer to be harmless.
 pub(super) fn version_override_files(name: &str) -> Vec<(Word, PathAccess)> {
-    let of = VERSIONS.iter().filter(|(program, ..)| *program == name && *program != "bash");
+    let entries = VERSIONS.iter().filter(|(program, ..)| *program == name && *program != "bash");
     let managers = MANAGER_FILES.iter().map(|file| (*file, &[][..]));
-    let files = of.flat_map(|(_, _, files)| files.iter().copied().chain(managers.clone()));
+    let files = entries.flat_map(|(_, _, files)| files.iter().copied().chain(managers.clone()));
     files.map(|(file, words)| (Word::Known(file.to_owned()), PathAccess::MustNotDecide(words))).collect()
 }
 
@@ -41,15 +41,16 @@ const HARMLESS_VARIABLES: &[&str] = &["HOME", "PWD", "USER", "SHELL", "LANG", "P
 
 /// Returns whether a word is only the value of one of these variables.
 pub(super) fn is_plain_variable(text: &str) -> bool {
-    let bare = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
-    let name = bare.strip_prefix("${").and_then(|name| name.strip_suffix('}')).or_else(|| bare.strip_prefix('$'));
+    let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    let name =
+        unquoted.strip_prefix("${").and_then(|name| name.strip_suffix('}')).or_else(|| unquoted.strip_prefix('$'));
     name.is_some_and(|name| HARMLESS_VARIABLES.contains(&name))
 }
 
 /// Judges `printenv PATH`.
 pub(super) fn judge_printenv(words: &[Word]) -> ProgramPaths {
-    let plain = |word: &Word| word.known_text().is_some_and(|name| HARMLESS_VARIABLES.contains(&name));
-    match !words.is_empty() && words.iter().all(plain) {
+    let is_harmless = |word: &Word| word.known_text().is_some_and(|name| HARMLESS_VARIABLES.contains(&name));
+    match !words.is_empty() && words.iter().all(is_harmless) {
         true => Ok(Vec::new()),
         false => Err("all environment variables shown by printenv".to_owned()),
     }

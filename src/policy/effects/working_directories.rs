@@ -4,14 +4,14 @@ use super::path_access::join_path;
 use crate::policy::command_line::{Connector, Nesting, ParsedLine, SimpleCommand, Word};
 
 /// Returns the possible working directories of each command of a line, relative to the project.
-pub fn working_directories(reading: &ParsedLine) -> Vec<Vec<String>> {
-    let mut folders = WorkingDirectories::default();
-    let place = |simple: &SimpleCommand| {
-        let at = folders.directories_of(simple);
-        folders.apply_cd(simple);
-        at
+pub fn working_directories(parsed_line: &ParsedLine) -> Vec<Vec<String>> {
+    let mut state = WorkingDirectories::default();
+    let directories_before = |simple: &SimpleCommand| {
+        let directories = state.directories_of(simple);
+        state.apply_cd(simple);
+        directories
     };
-    reading.commands.iter().map(place).collect()
+    parsed_line.commands.iter().map(directories_before).collect()
 }
 
 /// Tracks the working directory of each command: a `cd` affects later commands of the same shell.
@@ -54,52 +54,53 @@ impl Default for WorkingDirectories {
 impl WorkingDirectories {
     /// Returns the possible working directories of a command.
     pub(super) fn directories_of(&mut self, simple: &SimpleCommand) -> Vec<String> {
-        let own = shell_nesting(simple);
+        let nesting = shell_nesting(simple);
         // `(a); (b)` are two shells with the same nesting.
-        let fresh = simple.connector == Connector::First && !own.is_empty();
+        let is_new_shell = simple.connector == Connector::First && !nesting.is_empty();
         while self
             .shells
             .last()
-            .is_some_and(|(shell, _)| !own.starts_with(shell) || (fresh && shell.len() == own.len()))
+            .is_some_and(|(shell, _)| !nesting.starts_with(shell) || (is_new_shell && shell.len() == nesting.len()))
         {
             self.shells.pop();
         }
-        let Some((shell, places)) = self.shells.last_mut() else { return vec![String::new()] };
+        let Some((shell, directories)) = self.shells.last_mut() else { return vec![String::new()] };
         // The first command of a subshell has no connector to what came before it.
         if !matches!(simple.connector, Connector::And | Connector::Pipe | Connector::PipeWithStderr) {
-            places.certain = None;
+            directories.certain = None;
         }
-        let now = places.current().to_vec();
-        if shell.len() < own.len() {
-            self.shells.push((own, PossibleDirectories { possible: now.clone(), certain: None }));
+        let current = directories.current().to_vec();
+        if shell.len() < nesting.len() {
+            self.shells.push((nesting, PossibleDirectories { possible: current.clone(), certain: None }));
         }
-        now
+        current
     }
 
     /// Applies a `cd`. Later commands may run in the new directory or, if it failed, in the old one.
     pub(super) fn apply_cd(&mut self, simple: &SimpleCommand) {
-        let Some((_, places)) = self.shells.last_mut() else { return };
-        let there: Vec<String> = match cd_target(simple) {
-            Some(to) => places.current().iter().map(|from| join_path(from, to)).collect(),
+        let Some((_, directories)) = self.shells.last_mut() else { return };
+        let targets: Vec<String> = match cd_target(simple) {
+            Some(target) => directories.current().iter().map(|folder| join_path(folder, target)).collect(),
             // Unknown target: treated as outside the project.
             None if matches!(simple.program(), Some("cd" | "pushd" | "popd")) => vec!["..".to_owned()],
             None => return,
         };
-        for place in &there {
+        for target in &targets {
             // Too many to track: treated as outside the project, which asks.
-            let followed = places.possible.contains(place) || places.possible.len() < MAX_DIRECTORIES;
-            let place = if followed { place.as_str() } else { ".." };
-            if !places.possible.iter().any(|known| known == place) {
-                places.possible.push(place.to_owned());
+            let is_tracked = directories.possible.contains(target) || directories.possible.len() < MAX_DIRECTORIES;
+            let directory = if is_tracked { target.as_str() } else { ".." };
+            if !directories.possible.iter().any(|known| known == directory) {
+                directories.possible.push(directory.to_owned());
             }
         }
-        places.certain = Some(there);
+        directories.certain = Some(targets);
     }
 }
 
 fn shell_nesting(simple: &SimpleCommand) -> Vec<ShellLevel> {
-    let within = simple.nesting.iter().filter(|within| **within != Nesting::Group).cloned().map(ShellLevel::Within);
-    within.chain(simple.pipes.iter().map(|(number, stage)| ShellLevel::Pipe(*number, *stage))).collect()
+    let levels =
+        simple.nesting.iter().filter(|construct| **construct != Nesting::Group).cloned().map(ShellLevel::Within);
+    levels.chain(simple.pipes.iter().map(|(number, stage)| ShellLevel::Pipe(*number, *stage))).collect()
 }
 
 /// Returns the target of a `cd`.
@@ -108,8 +109,8 @@ pub(super) fn cd_target(simple: &SimpleCommand) -> Option<&str> {
         return None;
     }
     match simple.arguments() {
-        [Word::Home(to)] => Some(to),
-        [Word::Known(to)] if !to.is_empty() && !to.starts_with(['-', '~']) => Some(to),
+        [Word::Home(target)] => Some(target),
+        [Word::Known(target)] if !target.is_empty() && !target.starts_with(['-', '~']) => Some(target),
         [] => Some("~"),
         _ => None,
     }

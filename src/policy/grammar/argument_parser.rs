@@ -59,19 +59,19 @@ static NUMBER: OptionSpec = flag("-NUM");
 
 impl ParsedArguments {
     /// Returns whether an option with one of these names is given, in any spelling.
-    pub fn has_option(&self, any: &[&str]) -> bool {
-        self.option_values(any).next().is_some()
+    pub fn has_option(&self, names: &[&str]) -> bool {
+        self.option_values(names).next().is_some()
     }
 
     /// Returns the values of the options with one of these names.
-    pub fn option_values<'a>(&'a self, any: &'a [&str]) -> impl Iterator<Item = Option<&'a Word>> {
-        let named = |option: &&ParsedOption| option.option.all_names().any(|name| any.contains(&name));
-        self.options.iter().filter(named).map(|option| option.value.as_ref())
+    pub fn option_values<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = Option<&'a Word>> {
+        let is_named = |option: &&ParsedOption| option.option.all_names().any(|name| names.contains(&name));
+        self.options.iter().filter(is_named).map(|option| option.value.as_ref())
     }
 
     /// Returns the texts of those values.
-    pub fn option_texts<'a>(&'a self, any: &'a [&str]) -> impl Iterator<Item = &'a str> {
-        self.option_values(any).flatten().map(Word::display_text)
+    pub fn option_texts<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a str> {
+        self.option_values(names).flatten().map(Word::display_text)
     }
 
     /// Returns whether an option with this role is given.
@@ -80,9 +80,9 @@ impl ParsedArguments {
     }
 
     fn push_option(&mut self, option: &'static OptionSpec, word: &str, value: Option<Word>) {
-        let is_other = |value: &Word| value.known_text().is_some_and(|text| !is_number(text));
+        let is_not_number = |value: &Word| value.known_text().is_some_and(|text| !is_number(text));
         let has_point = matches!(option.value, OptionValue::OptionalNumber { has_point: true });
-        if option.value.is_kind(&[ValueKind::Number]) && !has_point && value.as_ref().is_some_and(is_other) {
+        if option.value.is_kind(&[ValueKind::Number]) && !has_point && value.as_ref().is_some_and(is_not_number) {
             self.problems.push(ArgumentProblem::Unknown(word.to_owned()));
         }
         self.options.push(ParsedOption { option, word: word.to_owned(), value });
@@ -92,7 +92,7 @@ impl ParsedArguments {
 impl ParsedOption {
     /// Returns whether the option neither writes, runs nor works elsewhere, and reads no additional files.
     pub fn only_reads(&self) -> bool {
-        let by_role = match self.option.role {
+        let is_reading_role = match self.option.role {
             Role::NeedsApproval | Role::Forces | Role::Keeps | Role::Changes => false,
             Role::Plain
             | Role::Recursive
@@ -103,14 +103,14 @@ impl ParsedOption {
             | Role::Lists
             | Role::ShowsContent => true,
         };
-        by_role && !self.option.value.is_kind(&WIDER_KINDS)
+        is_reading_role && !self.option.value.is_kind(&WIDER_KINDS)
     }
 }
 
 /// Returns whether a text is an optional sign, digits and an optional unit: `5`, `+5`, `-5`, `5k`.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let unit = digits.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let unit = digits.trim_start_matches(|c: char| c.is_ascii_digit());
     unit.len() < digits.len() && unit.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
@@ -123,7 +123,7 @@ impl OptionValue {
     pub fn is_kind(self, kinds: &[ValueKind]) -> bool {
         match self {
             Self::None => false,
-            Self::Required(holds) | Self::Optional(holds) => kinds.contains(&holds),
+            Self::Required(kind) | Self::Optional(kind) => kinds.contains(&kind),
             Self::OptionalNumber { .. } => kinds.contains(&ValueKind::Number),
         }
     }
@@ -136,51 +136,52 @@ const COMPLETE_NAMES: &[&str] = &["rm", "global", "diff"];
 /// options are known: a word counts for each option that it may abbreviate, with one dash or two.
 pub fn possible_options<'a>(program: &'static Program, word: &'a str) -> Vec<(&'static OptionSpec, Option<&'a str>)> {
     let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-    let bare = name.trim_start_matches('-');
-    let mut given = Vec::new();
-    if bare.is_empty() || bare.len() == name.len() {
-        return given;
+    let bare_name = name.trim_start_matches('-');
+    let mut options = Vec::new();
+    if bare_name.is_empty() || bare_name.len() == name.len() {
+        return options;
     }
-    let has_two = name.starts_with("--");
+    let has_two_dashes = name.starts_with("--");
     // After one dash each letter may be an option.
-    let may_begin = bare.len() >= if has_two { 1 } else { 4 } && !COMPLETE_NAMES.contains(&bare);
-    let fits = |known: &str| {
-        let long = known.strip_prefix("--").or_else(|| known.strip_prefix('-').filter(|rest| rest.len() > 1));
-        long.is_some_and(|long| long == bare || (may_begin && long.starts_with(bare)))
+    let may_abbreviate = bare_name.len() >= if has_two_dashes { 1 } else { 4 } && !COMPLETE_NAMES.contains(&bare_name);
+    let is_match = |known: &str| {
+        let long_name = known.strip_prefix("--").or_else(|| known.strip_prefix('-').filter(|rest| rest.len() > 1));
+        long_name.is_some_and(|long| long == bare_name || (may_abbreviate && long.starts_with(bare_name)))
     };
-    if has_two || program.syntax.is_single_dash {
-        let fitting = program.options.iter().filter(|option| option.all_names().any(fits));
-        given.extend(fitting.map(|option| (option, value)));
+    if has_two_dashes || program.syntax.is_single_dash {
+        let matching = program.options.iter().filter(|option| option.all_names().any(is_match));
+        options.extend(matching.map(|option| (option, value)));
     }
-    let letters = if has_two { "" } else { &word[1..] };
-    for (at, letter) in letters.char_indices() {
-        let Some(option) = program.option(&format!("-{letter}")) else { continue };
-        let rest = &letters[at + letter.len_utf8()..];
+    let short_names = if has_two_dashes { "" } else { &word[1..] };
+    for (index, short_name) in short_names.char_indices() {
+        let Some(option) = program.option(&format!("-{short_name}")) else { continue };
+        let attached = &short_names[index + short_name.len_utf8()..];
         if option.value == OptionValue::None {
-            given.push((option, None));
+            options.push((option, None));
         } else {
-            given.push((option, Some(rest).filter(|rest| !rest.is_empty())));
+            options.push((option, Some(attached).filter(|rest| !rest.is_empty())));
             break;
         }
     }
-    given
+    options
 }
 
 /// Parses the arguments of a program. A subcommand and the words after it are operands.
 pub fn parse_arguments(program: &'static Program, words: &[Word]) -> ParsedArguments {
-    let mut reader = ArgumentParser { program, words: words.iter(), given: ParsedArguments::default(), is_over: false };
-    while let Some(word) = reader.words.next() {
-        reader.read_word(word);
+    let mut parser =
+        ArgumentParser { program, words: words.iter(), arguments: ParsedArguments::default(), is_past_options: false };
+    while let Some(word) = parser.words.next() {
+        parser.read_word(word);
     }
-    reader.given
+    parser.arguments
 }
 
 struct ArgumentParser<'a> {
     program: &'static Program,
     words: std::slice::Iter<'a, Word>,
-    given: ParsedArguments,
+    arguments: ParsedArguments,
     /// True if all further words are operands.
-    is_over: bool,
+    is_past_options: bool,
 }
 
 impl ArgumentParser<'_> {
@@ -188,39 +189,39 @@ impl ArgumentParser<'_> {
         let syntax = &self.program.syntax;
         let text = match word {
             Word::Known(text) => text,
-            Word::Pattern(text) if text.starts_with('-') && !self.is_over => {
+            Word::Pattern(text) if text.starts_with('-') && !self.is_past_options => {
                 return self.read_pattern(word, text);
             }
             Word::Pattern(_) | Word::Home(_) => return self.add_operand(word),
             Word::Unknown(_) => {
-                self.given.problems.push(ArgumentProblem::Unexpanded(word.clone()));
+                self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone()));
                 return self.add_operand(word);
             }
         };
-        let Some(rest) = text.strip_prefix('-').filter(|rest| !self.is_over && !rest.is_empty()) else {
+        let Some(option_text) = text.strip_prefix('-').filter(|rest| !self.is_past_options && !rest.is_empty()) else {
             return self.add_operand(word);
         };
-        if rest == "-" {
+        if option_text == "-" {
             if syntax.has_end {
-                self.is_over = true;
-                self.given.operands_before_end = Some(self.given.operands.len());
+                self.is_past_options = true;
+                self.arguments.operands_before_end = Some(self.arguments.operands.len());
             } else {
-                self.given.problems.push(ArgumentProblem::Unknown(text.clone()));
+                self.arguments.problems.push(ArgumentProblem::Unknown(text.clone()));
             }
-        } else if rest.starts_with('-')
-            || (syntax.is_single_dash && rest.len() > 1 && self.program.option(text).is_some())
+        } else if option_text.starts_with('-')
+            || (syntax.is_single_dash && option_text.len() > 1 && self.program.option(text).is_some())
         {
             self.read_long(text);
-        } else if syntax.has_numbers && rest.bytes().all(|byte| byte.is_ascii_digit()) {
-            self.given.push_option(&NUMBER, text, Some(Word::Known(rest.to_owned())));
+        } else if syntax.has_numbers && option_text.bytes().all(|byte| byte.is_ascii_digit()) {
+            self.arguments.push_option(&NUMBER, text, Some(Word::Known(option_text.to_owned())));
         } else {
-            self.read_short(text, rest);
+            self.read_short(text, option_text);
         }
     }
 
     fn add_operand(&mut self, word: &Word) {
-        self.given.operands.push(word.clone());
-        self.is_over |= !self.program.syntax.permutes;
+        self.arguments.operands.push(word.clone());
+        self.is_past_options |= !self.program.syntax.permutes;
     }
 
     /// Reads a pattern that begins with a dash. `--include=*.rs` is an option if no file of such a name exists; others
@@ -229,10 +230,10 @@ impl ArgumentParser<'_> {
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         match self.program.option(name).map(|option| (option, option.value)) {
             Some((option, OptionValue::Required(ValueKind::Pattern))) if name.starts_with("--") => {
-                self.given.unmatched_patterns.push(word.clone());
-                self.given.push_option(option, text, Some(Word::Known(value.to_owned())));
+                self.arguments.unmatched_patterns.push(word.clone());
+                self.arguments.push_option(option, text, Some(Word::Known(value.to_owned())));
             }
-            _ => self.given.problems.push(ArgumentProblem::Unexpanded(word.clone())),
+            _ => self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone())),
         }
     }
 
@@ -241,72 +242,72 @@ impl ArgumentParser<'_> {
             Some((name, value)) => (name, Some(Word::Known(value.to_owned()))),
             None => (text, None),
         };
-        let problem = |problem: fn(String) -> ArgumentProblem| problem(text.to_owned());
+        let make_problem = |problem: fn(String) -> ArgumentProblem| problem(text.to_owned());
         let option = match self.program.option(name) {
             Some(option) => option,
             None => {
-                let beginning = |option: &&OptionSpec| {
+                let is_abbreviated = |option: &&OptionSpec| {
                     name.len() > 2 && option.all_names().any(|known| known.len() > 2 && known.starts_with(name))
                 };
-                let mut fitting = self.program.options.iter().filter(beginning);
-                match (fitting.next(), fitting.next()) {
+                let mut candidates = self.program.options.iter().filter(is_abbreviated);
+                match (candidates.next(), candidates.next()) {
                     (Some(option), None) if self.program.syntax.abbreviates => {
-                        self.given.problems.push(problem(ArgumentProblem::Abbreviated));
+                        self.arguments.problems.push(make_problem(ArgumentProblem::Abbreviated));
                         option
                     }
-                    _ => return self.given.problems.push(problem(ArgumentProblem::Unknown)),
+                    _ => return self.arguments.problems.push(make_problem(ArgumentProblem::Unknown)),
                 }
             }
         };
         let value = match option.value {
             OptionValue::None if value.is_some() => {
-                return self.given.problems.push(problem(ArgumentProblem::Unknown));
+                return self.arguments.problems.push(make_problem(ArgumentProblem::Unknown));
             }
-            OptionValue::Required(holds) if value.is_none() && self.program.syntax.has_separate_long => {
-                self.next_value(text, option, holds)
+            OptionValue::Required(kind) if value.is_none() && self.program.syntax.has_separate_long => {
+                self.next_value(text, option, kind)
             }
             OptionValue::Required(_) if value.is_none() => {
-                self.given.problems.push(problem(ArgumentProblem::Missing));
+                self.arguments.problems.push(make_problem(ArgumentProblem::Missing));
                 None
             }
             OptionValue::OptionalNumber { has_point } => value.or_else(|| self.next_number(has_point)),
             OptionValue::None | OptionValue::Required(_) | OptionValue::Optional(_) => value,
         };
-        self.given.push_option(option, text, value);
+        self.arguments.push_option(option, text, value);
     }
 
     /// Reads one or more short options in one word.
-    fn read_short(&mut self, text: &str, letters: &str) {
+    fn read_short(&mut self, text: &str, short_names: &str) {
         let syntax = &self.program.syntax;
-        for (at, letter) in letters.char_indices() {
-            let name = format!("-{letter}");
-            let rest = &letters[at + letter.len_utf8()..];
+        for (index, short_name) in short_names.char_indices() {
+            let name = format!("-{short_name}");
+            let attached = &short_names[index + short_name.len_utf8()..];
             let Some(option) = self.program.option(&name) else {
-                self.given.problems.push(ArgumentProblem::Unknown(text.to_owned()));
+                self.arguments.problems.push(ArgumentProblem::Unknown(text.to_owned()));
                 continue;
             };
             if option.value == OptionValue::None {
-                self.given.push_option(option, text, None);
-                if !syntax.bundles && !rest.is_empty() {
-                    return self.given.problems.push(ArgumentProblem::Unknown(text.to_owned()));
+                self.arguments.push_option(option, text, None);
+                if !syntax.bundles && !attached.is_empty() {
+                    return self.arguments.problems.push(ArgumentProblem::Unknown(text.to_owned()));
                 }
                 continue;
             }
-            let may_follow = match syntax.attached {
-                AttachedValue::Never => rest.is_empty(),
-                AttachedValue::Numbers => rest.is_empty() || rest.starts_with(|first: char| first.is_ascii_digit()),
+            let can_be_attached = match syntax.attached {
+                AttachedValue::Never => attached.is_empty(),
+                AttachedValue::Numbers => attached.is_empty() || attached.starts_with(|c: char| c.is_ascii_digit()),
                 AttachedValue::Any => true,
             };
-            if !may_follow {
-                self.given.problems.push(ArgumentProblem::Unknown(text.to_owned()));
+            if !can_be_attached {
+                self.arguments.problems.push(ArgumentProblem::Unknown(text.to_owned()));
             }
             let value = match option.value {
-                _ if !rest.is_empty() => Some(Word::Known(rest.to_owned())),
-                OptionValue::Required(holds) => self.next_value(text, option, holds),
+                _ if !attached.is_empty() => Some(Word::Known(attached.to_owned())),
+                OptionValue::Required(kind) => self.next_value(text, option, kind),
                 OptionValue::OptionalNumber { has_point } => self.next_number(has_point),
                 OptionValue::None | OptionValue::Optional(_) => None,
             };
-            return self.given.push_option(option, text, value);
+            return self.arguments.push_option(option, text, value);
         }
     }
 
@@ -320,25 +321,25 @@ impl ArgumentParser<'_> {
     }
 
     /// Takes the next word as the value of an option.
-    fn next_value(&mut self, text: &str, option: &OptionSpec, holds: ValueKind) -> Option<Word> {
+    fn next_value(&mut self, text: &str, option: &OptionSpec, kind: ValueKind) -> Option<Word> {
         let Some(word) = self.words.next() else {
-            self.given.problems.push(ArgumentProblem::Missing(text.to_owned()));
+            self.arguments.problems.push(ArgumentProblem::Missing(text.to_owned()));
             return None;
         };
         let names_file = matches!(
-            holds,
+            kind,
             ValueKind::Names | ValueKind::Read | ValueKind::Recursive | ValueKind::Write | ValueKind::Folder
         );
         match word {
             Word::Known(_) => {}
             Word::Home(_) if names_file => {}
             Word::Home(_) | Word::Pattern(_) | Word::Unknown(_) => {
-                self.given.problems.push(ArgumentProblem::Unexpanded(word.clone()));
+                self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone()));
             }
         }
         let is_portable = self.program.syntax.abbreviates && option.role != Role::Excludes;
-        if is_portable && !self.given.operands.is_empty() {
-            self.given.late_values.push(word.clone());
+        if is_portable && !self.arguments.operands.is_empty() {
+            self.arguments.late_values.push(word.clone());
         }
         Some(word.clone())
     }

@@ -2,17 +2,18 @@
 //! elsewhere; a rule for such a program covers all its other options.
 
 use super::program::{
-    AttachedValue, GNU, NO_OPERANDS, OptionSpec, Program, Syntax, ValueKind, asks, option_with, option_with_word,
+    AttachedValue, GNU, NO_OPERANDS, OptionSpec, Program, Syntax, ValueKind, flag_needing_approval, option_with,
+    option_with_word,
 };
 
 /// Most of these programs accept long options with one dash too.
-const LOOSE: Syntax = Syntax { is_single_dash: true, attached: AttachedValue::Any, ..GNU };
+const LOOSE_SYNTAX: Syntax = Syntax { is_single_dash: true, attached: AttachedValue::Any, ..GNU };
 
 pub(super) const fn partial_build_program(names: &'static [&'static str], options: &'static [OptionSpec]) -> Program {
     Program {
         names,
         described_versions: "every version: only what runs others or works elsewhere",
-        syntax: LOOSE,
+        syntax: LOOSE_SYNTAX,
         options,
         operands: NO_OPERANDS,
         subcommands: &[],
@@ -24,7 +25,7 @@ pub(super) const fn option_runs(names: &'static str) -> OptionSpec {
     option_with(names, ValueKind::Program)
 }
 
-pub(super) const fn option_with_place(names: &'static str) -> OptionSpec {
+pub(super) const fn option_with_folder(names: &'static str) -> OptionSpec {
     option_with(names, ValueKind::Folder)
 }
 
@@ -41,15 +42,15 @@ pub(super) static ANY_RUNNER: Program = partial_build_program(&[""], &[
     option_runs("--ssh-command"), option_runs("--proxy-command"), option_runs("--hooks-path"), option_runs("--template"), option_runs("--makefile"),
     option_runs("--justfile"), option_runs("--info-script"), option_runs("--new-volume-script"), option_runs("--rmt-command"),
     option_runs("--rsh-command"), option_runs("--vettool"), option_runs("--post-renderer"), option_with("--output", ValueKind::Write),
-    option_with_place("--git-dir"), option_with_place("--work-tree"), option_with_place("--manifest-path"), option_with_place("--prefix"), option_with_place("--directory"),
-    option_with_place("--chdir"),
+    option_with_folder("--git-dir"), option_with_folder("--work-tree"), option_with_folder("--manifest-path"), option_with_folder("--prefix"), option_with_folder("--directory"),
+    option_with_folder("--chdir"),
 ]);
 
 /// Long options that set the folder in which a program works.
 #[rustfmt::skip]
-pub(super) static ANY_PLACE: Program = partial_build_program(&[""], &[
-    option_with_place("--directory"), option_with_place("--git-dir"), option_with_place("--work-tree"), option_with_place("--prefix"), option_with_place("--manifest-path"),
-    option_with_place("--cwd"), option_with_place("--chdir"), option_with_place("--target-directory"), option_with_place("--project-dir"), option_with_place("--working-directory"),
+pub(super) static ANY_FOLDER: Program = partial_build_program(&[""], &[
+    option_with_folder("--directory"), option_with_folder("--git-dir"), option_with_folder("--work-tree"), option_with_folder("--prefix"), option_with_folder("--manifest-path"),
+    option_with_folder("--cwd"), option_with_folder("--chdir"), option_with_folder("--target-directory"), option_with_folder("--project-dir"), option_with_folder("--working-directory"),
 ]);
 
 #[rustfmt::skip]
@@ -59,14 +60,14 @@ pub(super) static PROGRAMS: &[Program] = &[
         option_with_word("-T"),
     ]),
     partial_build_program(&["tar"], &[
-        option_runs("-I"), option_runs("-F"), option_with_place("-C"), option_with("-T --files-from", ValueKind::List), option_with("-f", ValueKind::Write),
+        option_runs("-I"), option_runs("-F"), option_with_folder("-C"), option_with("-T --files-from", ValueKind::List), option_with("-f", ValueKind::Write),
         option_with("-g", ValueKind::Write),
         option_with_word("-b"), option_with_word("-H"), option_with_word("-K"), option_with_word("-L"), option_with_word("-N"), option_with_word("-V"), option_with_word("-X"),
     ]),
     partial_build_program(&["apt", "apt-get"], &[option_runs("-o --option"), option_runs("-c"), option_with_word("-t")]),
     partial_build_program(&["ansible"], &[
         option_runs("-m --module-name"), option_runs("-a --args"), option_runs("-i"), option_runs("-M --module-path"), option_with_word("-u"), option_with_word("-f"),
-        option_with_word("-e"), option_with_word("-t"), option_with_word("-T"), option_with_word("-l"), asks("-K"),
+        option_with_word("-e"), option_with_word("-t"), option_with_word("-T"), option_with_word("-l"), flag_needing_approval("-K"),
     ]),
     partial_build_program(&["npm", "pnpm", "yarn"], &[option_runs("--node-options"), option_runs("--userconfig"), option_runs("--globalconfig")]),
     partial_build_program(&["kubectl", "helm", "oc"], &[option_runs("--kubeconfig")]),

@@ -8,16 +8,16 @@ use super::program::{
 const COREUTILS: &str = "GNU coreutils 9";
 
 /// Sources, followed by a target.
-const COPIES: Operands = Operands { last: Some(ValueKind::Write), ..operands_of(ValueKind::Recursive) };
+const COPY_OPERANDS: Operands = Operands { last: Some(ValueKind::Write), ..operands_of(ValueKind::Recursive) };
 
 /// A partial grammar: only the options that decide what is written.
 const fn partial_change_program(
     names: &'static [&'static str],
-    states: &'static str,
+    described_versions: &'static str,
     options: &'static [OptionSpec],
     operands: Operands,
 ) -> Program {
-    Program { is_complete: false, ..program(names, states, options, operands) }
+    Program { is_complete: false, ..program(names, described_versions, options, operands) }
 }
 
 #[rustfmt::skip]
@@ -46,27 +46,27 @@ pub(super) static PROGRAMS: &[Program] = &[
         option_with_optional("--reflink"), option_with_word("--sparse"), flag("-v --verbose"), flag("-d"), flag("-H"), flag("-L --dereference"),
         flag("-P --no-dereference"), flag("-x --one-file-system"), flag("-Z"), option_with_optional("--context"),
         flag("--help").with_role(Role::Lists), flag("--version").with_role(Role::Lists),
-    ], COPIES),
+    ], COPY_OPERANDS),
     partial_change_program(&["mv"], COREUTILS, &[
         flag("-f --force").with_role(Role::Forces), flag("-i --interactive").with_role(Role::Forces), flag("-n --no-clobber").with_role(Role::Keeps),
         flag("-b"), option_with_optional("--backup"), option_with_optional("--update"), flag("-u"), option_with_word("-S --suffix"),
         option_with("-t --target-directory", ValueKind::Folder), flag("-T --no-target-directory"), flag("-v --verbose"), flag("-Z --context"),
         flag("--help").with_role(Role::Lists), flag("--version").with_role(Role::Lists),
-    ], COPIES),
+    ], COPY_OPERANDS),
     partial_change_program(&["ln"], COREUTILS, &[
         flag("-f --force").with_role(Role::Forces), flag("-i --interactive").with_role(Role::Forces), flag("-s --symbolic"),
         flag("-b"), option_with_optional("--backup"), option_with_word("-S --suffix"), option_with("-t --target-directory", ValueKind::Folder),
         flag("-T --no-target-directory"), flag("-n --no-dereference"), flag("-r --relative"), flag("-v --verbose"),
         flag("-L --logical"), flag("-P --physical"),
         flag("--help").with_role(Role::Lists), flag("--version").with_role(Role::Lists),
-    ], COPIES),
+    ], COPY_OPERANDS),
     partial_change_program(&["install"], COREUTILS, &[
         flag("-d --directory"), flag("-b"), option_with_optional("--backup"), option_with_word("-S --suffix"), option_with_word("-m --mode"),
         option_with_word("-o --owner"), option_with_word("-g --group"), option_with("-t --target-directory", ValueKind::Folder),
         flag("-T --no-target-directory"), flag("-D"), flag("-c"), flag("-C --compare"), flag("-p --preserve-timestamps"),
         flag("-s --strip"), option_with("--strip-program", ValueKind::Program), flag("-v --verbose"),
         flag("--help").with_role(Role::Lists), flag("--version").with_role(Role::Lists),
-    ], COPIES),
+    ], COPY_OPERANDS),
     partial_change_program(&["tee", "sponge"], COREUTILS, &[flag("-a --append").with_role(Role::Keeps), flag("-i --ignore-interrupts"), flag("-p"), option_with_optional("--output-error")], operands_of(ValueKind::Write)),
     Program { syntax: Syntax { abbreviates: true, ..GNU }, ..partial_change_program(&["curl"], "curl 7 and 8", &[
         option_with("-o --output", ValueKind::Write), option_with("-K --config", ValueKind::Program), option_with_word("-A --user-agent"),

@@ -182,11 +182,11 @@ pub const fn leading_operands(first: &'static [ValueKind], rest: Option<ValueKin
 /// Creates a complete program with the option syntax of the GNU C library.
 pub(super) const fn program(
     names: &'static [&'static str],
-    states: &'static str,
+    described_versions: &'static str,
     options: &'static [OptionSpec],
     operands: Operands,
 ) -> Program {
-    Program { names, described_versions: states, syntax: GNU, options, operands, subcommands: &[], is_complete: true }
+    Program { names, described_versions, syntax: GNU, options, operands, subcommands: &[], is_complete: true }
 }
 
 /// Creates an option without a value.
@@ -210,12 +210,12 @@ pub(super) const fn option_with_optional(names: &'static str) -> OptionSpec {
 }
 
 /// Creates an option without a value that always needs approval.
-pub(super) const fn asks(names: &'static str) -> OptionSpec {
+pub(super) const fn flag_needing_approval(names: &'static str) -> OptionSpec {
     flag(names).with_role(Role::NeedsApproval)
 }
 
 /// Creates an option without a value that shows the content of files.
-pub(super) const fn shows(names: &'static str) -> OptionSpec {
+pub(super) const fn flag_showing_content(names: &'static str) -> OptionSpec {
     flag(names).with_role(Role::ShowsContent)
 }
 

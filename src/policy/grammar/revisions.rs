@@ -1,15 +1,15 @@
 //! Options of git commands that walk commits and show differences.
 
 use super::program::{
-    AttachedValue, GNU, OptionSpec, OptionValue, Role, Syntax, ValueKind, asks, flag, option_with,
-    option_with_optional, option_with_word, shows,
+    AttachedValue, GNU, OptionSpec, OptionValue, Role, Syntax, ValueKind, flag, flag_needing_approval,
+    flag_showing_content, option_with, option_with_optional, option_with_word,
 };
 
 /// Each word is one option, as `log` and `diff` parse them. The value of a long option follows `=`.
 pub(super) const SYNTAX: Syntax =
     Syntax { bundles: false, attached: AttachedValue::Any, has_numbers: true, has_separate_long: false, ..GNU };
 
-const fn lists(names: &'static str) -> OptionSpec {
+const fn listing_flag(names: &'static str) -> OptionSpec {
     flag(names).with_role(Role::Lists)
 }
 
@@ -20,13 +20,13 @@ const fn optional_with_role(names: &'static str, role: Role) -> OptionSpec {
 #[rustfmt::skip]
 pub(super) const OPTIONS: &[OptionSpec] = &[
     // Content of files
-    shows("-p -u --patch"), optional_with_role("-U --unified", Role::ShowsContent), shows("--binary"), optional_with_role("--word-diff", Role::ShowsContent),
-    optional_with_role("--color-words", Role::ShowsContent), shows("--check"), option_with("-L", ValueKind::Range).with_role(Role::ShowsContent),
-    shows("-c"), shows("--cc"), shows("--patch-with-stat"), shows("--patch-with-raw"), shows("-m"),
+    flag_showing_content("-p -u --patch"), optional_with_role("-U --unified", Role::ShowsContent), flag_showing_content("--binary"), optional_with_role("--word-diff", Role::ShowsContent),
+    optional_with_role("--color-words", Role::ShowsContent), flag_showing_content("--check"), option_with("-L", ValueKind::Range).with_role(Role::ShowsContent),
+    flag_showing_content("-c"), flag_showing_content("--cc"), flag_showing_content("--patch-with-stat"), flag_showing_content("--patch-with-raw"), flag_showing_content("-m"),
     // Names and statistics of files
-    optional_with_role("--stat", Role::Lists), lists("--shortstat"), lists("--numstat"), lists("--name-only"), lists("--name-status"),
-    lists("--summary"), lists("--raw"), lists("-s --no-patch"), optional_with_role("--dirstat", Role::Lists), lists("--compact-summary"),
-    lists("--quiet"), flag("-q"),
+    optional_with_role("--stat", Role::Lists), listing_flag("--shortstat"), listing_flag("--numstat"), listing_flag("--name-only"), listing_flag("--name-status"),
+    listing_flag("--summary"), listing_flag("--raw"), listing_flag("-s --no-patch"), optional_with_role("--dirstat", Role::Lists), listing_flag("--compact-summary"),
+    listing_flag("--quiet"), flag("-q"),
     // Format of differences
     flag("-b --ignore-space-change"), flag("-w --ignore-all-space"), flag("-i --regexp-ignore-case"), flag("-z"),
     flag("-t"), flag("-E --extended-regexp"), flag("-F --fixed-strings"), flag("-P --perl-regexp"),
@@ -46,6 +46,6 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     option_with_word("--skip"), flag("--boundary"), flag("--full-history"), flag("--source"), flag("--no-notes"), flag("--numbered"),
     flag("--email"), flag("--count"), flag("--objects"),
     // These run programs, write, or read files outside the repository.
-    asks("--ext-diff"), asks("--textconv"), asks("--show-signature"), option_with("--output", ValueKind::Write), asks("--no-index"),
+    flag_needing_approval("--ext-diff"), flag_needing_approval("--textconv"), flag_needing_approval("--show-signature"), option_with("--output", ValueKind::Write), flag_needing_approval("--no-index"),
     option_with("-O", ValueKind::List), flag("--stdin").with_role(Role::NeedsApproval),
 ];

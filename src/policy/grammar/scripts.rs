@@ -6,9 +6,9 @@ use super::program::{
 };
 
 /// In `awk` the first operand ends the options, and the second one is a file even if it begins with a dash.
-const AWK: Syntax = Syntax { permutes: false, abbreviates: false, ..GNU };
+const AWK_SYNTAX: Syntax = Syntax { permutes: false, abbreviates: false, ..GNU };
 /// `-rf x` means `-r -f x`; a value is always the next word.
-const JQ: Syntax = Syntax { attached: AttachedValue::Never, abbreviates: false, has_end: false, ..GNU };
+const JQ_SYNTAX: Syntax = Syntax { attached: AttachedValue::Never, abbreviates: false, has_end: false, ..GNU };
 
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[Program] = &[
@@ -17,10 +17,10 @@ pub(super) static PROGRAMS: &[Program] = &[
         option_with("-e --expression", ValueKind::Script).with_role(Role::HoldsScript),
         option_with("-f --file", ValueKind::List).with_role(Role::HoldsScript), option_with_optional("-i --in-place").with_role(Role::Forces),
     ], leading_operands(&[ValueKind::Script], Some(ValueKind::Read))),
-    Program { syntax: AWK, ..program(&["awk", "gawk", "mawk", "nawk"], "gawk 5, mawk 1.3, busybox", &[
+    Program { syntax: AWK_SYNTAX, ..program(&["awk", "gawk", "mawk", "nawk"], "gawk 5, mawk 1.3, busybox", &[
         option_with_word("-F"), option_with_word("-v"), option_with("-f", ValueKind::List).with_role(Role::HoldsScript),
     ], leading_operands(&[ValueKind::Script], Some(ValueKind::Read))) },
-    Program { syntax: JQ, ..program(&["jq"], "jq 1.6 and 1.7", &[
+    Program { syntax: JQ_SYNTAX, ..program(&["jq"], "jq 1.6 and 1.7", &[
         flag("-r --raw-output"), flag("-c --compact-output"), flag("-n --null-input"), flag("-s --slurp"),
         flag("-S --sort-keys"), flag("-j --join-output"), flag("-a --ascii-output"), flag("-e --exit-status"),
         flag("-C --color-output"), flag("-M --monochrome-output"), flag("-R --raw-input"), flag("--tab"),

@@ -2,17 +2,17 @@
 
 use super::program::{
     AttachedValue, GNU, GNU_NUMBERS, NO_OPERANDS, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind,
-    asks, flag, leading_operands, option_with, option_with_optional, option_with_word, program,
+    flag, flag_needing_approval, leading_operands, option_with, option_with_optional, option_with_word, program,
 };
 
 /// A pattern, unless an option holds it, then the files to search.
-const SEARCHES: Operands = leading_operands(&[ValueKind::Pattern], Some(ValueKind::Read));
+const SEARCH_OPERANDS: Operands = leading_operands(&[ValueKind::Pattern], Some(ValueKind::Read));
 
 /// Option parsers of Rust programs: no abbreviations.
-const RUST: Syntax = Syntax { abbreviates: false, ..GNU };
+const RUST_SYNTAX: Syntax = Syntax { abbreviates: false, ..GNU };
 
 /// Words with one dash after the folders; some take the next word as value.
-const FIND: Syntax = Syntax {
+const FIND_SYNTAX: Syntax = Syntax {
     bundles: false,
     attached: AttachedValue::Never,
     is_single_dash: true,
@@ -40,10 +40,10 @@ pub(super) static PROGRAMS: &[Program] = &[
         option_with("-e --regexp", ValueKind::Pattern).with_role(Role::HoldsScript), option_with("-f --file", ValueKind::Read).with_role(Role::HoldsScript),
         flag("-r --recursive").with_role(Role::Recursive), option_with_word("-d --directories"),
         // `-R` follows links, `-D read` reads devices and pipes.
-        asks("-R --dereference-recursive"), option_with_word("-D --devices").with_role(Role::NeedsApproval),
+        flag_needing_approval("-R --dereference-recursive"), option_with_word("-D --devices").with_role(Role::NeedsApproval),
         option_with("--exclude-from", ValueKind::List),
-    ], SEARCHES) },
-    Program { syntax: RUST, ..program(&["rg"], "ripgrep 13 and 14", &[
+    ], SEARCH_OPERANDS) },
+    Program { syntax: RUST_SYNTAX, ..program(&["rg"], "ripgrep 13 and 14", &[
         flag("-a --text"), flag("-c --count"), flag("-F --fixed-strings"), flag("-H --with-filename"),
         flag("-i --ignore-case"), flag("-I --no-filename"), flag("-l --files-with-matches"), flag("-n --line-number"),
         flag("-N --no-line-number"), flag("-o --only-matching"), flag("-p --pretty"), flag("-P --pcre2"),
@@ -61,21 +61,21 @@ pub(super) static PROGRAMS: &[Program] = &[
         option_with("-e --regexp", ValueKind::Pattern).with_role(Role::HoldsScript), option_with("-f --file", ValueKind::Read).with_role(Role::HoldsScript),
         option_with("-g --glob", ValueKind::Pattern).with_role(Role::Selects), option_with("--iglob", ValueKind::Pattern).with_role(Role::Selects),
         option_with_word("-t --type").with_role(Role::Selects), option_with_word("-T --type-not"),
-        asks("-L --follow"), asks("-z --search-zip"), option_with("--pre", ValueKind::Program),
+        flag_needing_approval("-L --follow"), flag_needing_approval("-z --search-zip"), option_with("--pre", ValueKind::Program),
         option_with("--hostname-bin", ValueKind::Program), option_with("--ignore-file", ValueKind::List),
-    ], SEARCHES) },
-    Program { syntax: RUST, ..program(&["fd", "fdfind"], "fd 8 to 10", &[
+    ], SEARCH_OPERANDS) },
+    Program { syntax: RUST_SYNTAX, ..program(&["fd", "fdfind"], "fd 8 to 10", &[
         flag("-H --hidden").with_role(Role::IncludesHidden), flag("-I --no-ignore").with_role(Role::IncludesHidden),
         flag("-u --unrestricted").with_role(Role::IncludesHidden), flag("-s --case-sensitive"), flag("-i --ignore-case"),
         flag("-g --glob"), flag("-F --fixed-strings"), flag("-a --absolute-path"), flag("-p --full-path"),
         flag("-0 --print0"), option_with_word("-d --max-depth"), option_with_word("--min-depth"), option_with_word("-e --extension"), option_with_word("-t --type"),
         option_with_word("-S --size"), option_with_word("-c --color"), option_with_word("--changed-within"), option_with_word("--max-results"),
         option_with("-E --exclude", ValueKind::Pattern),
-        asks("-L --follow"), asks("-l --list-details"), option_with("-x --exec", ValueKind::Program),
+        flag_needing_approval("-L --follow"), flag_needing_approval("-l --list-details"), option_with("-x --exec", ValueKind::Program),
         option_with("-X --exec-batch", ValueKind::Program), option_with("--search-path", ValueKind::Folder), option_with("--base-directory", ValueKind::Folder),
         option_with("--ignore-file", ValueKind::List),
     ], Operands { default: Some("."), ..leading_operands(&[ValueKind::Pattern], Some(ValueKind::Names)) }) },
-    Program { syntax: FIND, ..program(&["find"], "GNU findutils 4.9", &[
+    Program { syntax: FIND_SYNTAX, ..program(&["find"], "GNU findutils 4.9", &[
         flag("-print"), flag("-print0"), flag("-ls"), flag("-not"), flag("!"), flag("-a"), flag("-and"), flag("-o"),
         flag("-or"), flag("("), flag(")"), flag(","), flag("-prune"), flag("-xdev"), flag("-mount"), flag("-depth"),
         flag("-quit"), flag("-readable"), flag("-writable"), flag("-executable"), flag("-true"), flag("-false"),
@@ -92,9 +92,9 @@ pub(super) static PROGRAMS: &[Program] = &[
         option_with("-fprintf", ValueKind::Write), option_with("-files0-from", ValueKind::List),
         // The words after it up to `;` or `+` are a command, which is judged separately.
         option_with("-exec", ValueKind::Program), option_with("-execdir", ValueKind::Program), option_with("-ok", ValueKind::Program),
-        option_with("-okdir", ValueKind::Program), asks("-delete").with_role(Role::Forces),
+        option_with("-okdir", ValueKind::Program), flag_needing_approval("-delete").with_role(Role::Forces),
         // Options before the folders: handling of links.
-        flag("-H"), flag("-P"), asks("-L"), OptionSpec { names: "-O", value: OptionValue::Optional(ValueKind::Word), role: Role::NeedsApproval },
+        flag("-H"), flag("-P"), flag_needing_approval("-L"), OptionSpec { names: "-O", value: OptionValue::Optional(ValueKind::Word), role: Role::NeedsApproval },
         option_with_word("-D").with_role(Role::NeedsApproval),
     ], Operands { rest: Some(ValueKind::Names), default: Some("."), ..NO_OPERANDS }) },
 ];

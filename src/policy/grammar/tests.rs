@@ -4,7 +4,7 @@ use super::*;
 use crate::policy::command_line::Word;
 use std::collections::BTreeSet;
 
-fn words(line: &str) -> Vec<Word> {
+fn known_words(line: &str) -> Vec<Word> {
     line.split(' ').filter(|word| !word.is_empty()).map(|word| Word::Known(word.to_owned())).collect()
 }
 
@@ -12,8 +12,9 @@ fn words(line: &str) -> Vec<Word> {
 fn all_grammars() -> Vec<(String, &'static Program)> {
     let with_subcommands = |program: &'static Program| {
         let subcommands = program.subcommands.iter();
-        let named = subcommands.map(|subcommand| (format!("{} {}", program.name(), subcommand.name()), subcommand));
-        [(program.name().to_owned(), program)].into_iter().chain(named)
+        let named_subcommands =
+            subcommands.map(|subcommand| (format!("{} {}", program.name(), subcommand.name()), subcommand));
+        [(program.name().to_owned(), program)].into_iter().chain(named_subcommands)
     };
     programs().flat_map(with_subcommands).collect()
 }
@@ -21,22 +22,22 @@ fn all_grammars() -> Vec<(String, &'static Program)> {
 #[test]
 fn option_names_are_unique_and_well_formed() {
     let mut programs = BTreeSet::new();
-    for (called, program) in all_grammars() {
-        let names = program.names.iter().map(|name| format!("{} {name}", called.split(' ').next().unwrap()));
-        assert!(names.into_iter().all(|name| programs.insert(name)), "{called} is defined twice");
-        assert!(!program.described_versions.is_empty(), "{called}");
+    for (full_name, program) in all_grammars() {
+        let names = program.names.iter().map(|name| format!("{} {name}", full_name.split(' ').next().unwrap()));
+        assert!(names.into_iter().all(|name| programs.insert(name)), "{full_name} is defined twice");
+        assert!(!program.described_versions.is_empty(), "{full_name}");
         let mut options = BTreeSet::new();
         for name in program.options.iter().flat_map(OptionSpec::all_names) {
-            assert!(options.insert(name), "{called}: {name} is defined twice");
-            let is_sign = called == "find" && matches!(name, "!" | "(" | ")" | ",");
-            assert!(is_sign || (name.starts_with('-') && name.len() > 1), "{called}: {name}");
-            assert!(!name.starts_with("--") || name.len() > 2, "{called}: {name}");
+            assert!(options.insert(name), "{full_name}: {name} is defined twice");
+            let is_sign = full_name == "find" && matches!(name, "!" | "(" | ")" | ",");
+            assert!(is_sign || (name.starts_with('-') && name.len() > 1), "{full_name}: {name}");
+            assert!(!name.starts_with("--") || name.len() > 2, "{full_name}: {name}");
             let is_word = name.len() > 2 && !name.starts_with("--");
-            assert!(!is_word || program.syntax.is_single_dash || is_sign, "{called}: {name}");
+            assert!(!is_word || program.syntax.is_single_dash || is_sign, "{full_name}: {name}");
         }
-        if program.operands.first.iter().any(|holds| matches!(holds, ValueKind::Pattern | ValueKind::Script)) {
-            let replaces = program.options.iter().any(|option| option.role == Role::HoldsScript);
-            assert!(replaces || called == "fd", "{called}");
+        if program.operands.first.iter().any(|kind| matches!(kind, ValueKind::Pattern | ValueKind::Script)) {
+            let has_script_option = program.options.iter().any(|option| option.role == Role::HoldsScript);
+            assert!(has_script_option || full_name == "fd", "{full_name}");
         }
     }
 }
@@ -45,22 +46,28 @@ fn option_names_are_unique_and_well_formed() {
 #[test]
 fn r12_only_a_required_value_takes_the_next_word() {
     let mut optional = 0;
-    for (called, program) in all_grammars().into_iter().filter(|(called, _)| called != "find") {
+    for (full_name, program) in all_grammars().into_iter().filter(|(full_name, _)| full_name != "find") {
         for (option, name) in
             program.options.iter().flat_map(|option| option.all_names().map(move |name| (option, name)))
         {
-            let given = parse_arguments(program, &words(&format!("{name} .env")));
-            let separate = !name.starts_with("--") || program.syntax.has_separate_long;
+            let arguments = parse_arguments(program, &known_words(&format!("{name} .env")));
+            let accepts_next_word = !name.starts_with("--") || program.syntax.has_separate_long;
             match option.value {
                 OptionValue::None | OptionValue::Optional(_) | OptionValue::OptionalNumber { .. } => {
                     optional += usize::from(option.value != OptionValue::None);
-                    assert_eq!(given.operands, words(".env"), "{called} {name}");
+                    assert_eq!(arguments.operands, known_words(".env"), "{full_name} {name}");
                 }
-                OptionValue::Required(_) if separate => {
-                    assert!(given.operands.is_empty() && given.option_texts(&[name]).eq([".env"]), "{called} {name}");
+                OptionValue::Required(_) if accepts_next_word => {
+                    assert!(
+                        arguments.operands.is_empty() && arguments.option_texts(&[name]).eq([".env"]),
+                        "{full_name} {name}"
+                    );
                 }
                 OptionValue::Required(_) => {
-                    assert!(given.operands == words(".env") && !given.problems.is_empty(), "{called} {name}");
+                    assert!(
+                        arguments.operands == known_words(".env") && !arguments.problems.is_empty(),
+                        "{full_name} {name}"
+                    );
                 }
             }
         }
@@ -98,28 +105,28 @@ fn numbers_have_digits_and_optional_sign_and_unit() {
 /// Abbreviations, unknown options and missing values are problems.
 #[test]
 fn r12_unknown_options_are_problems() {
-    for (called, program) in all_grammars().into_iter().filter(|(called, _)| called != "find") {
+    for (full_name, program) in all_grammars().into_iter().filter(|(full_name, _)| full_name != "find") {
         for name in program.options.iter().flat_map(OptionSpec::all_names).filter(|name| name.starts_with("--")) {
             for end in 3..name.len() {
-                let beginning = &name[..end];
-                if program.option(beginning).is_none() {
-                    let given = parse_arguments(program, &words(&format!("{beginning} x")));
-                    assert!(!given.problems.is_empty(), "{called} {beginning}");
+                let prefix = &name[..end];
+                if program.option(prefix).is_none() {
+                    let arguments = parse_arguments(program, &known_words(&format!("{prefix} x")));
+                    assert!(!arguments.problems.is_empty(), "{full_name} {prefix}");
                 }
             }
-            let given = parse_arguments(program, &words(&format!("{name}=1")));
-            let takes = program.option(name).is_some_and(|option| option.value != OptionValue::None);
-            assert_eq!(given.problems.is_empty(), takes, "{called} {name}=1");
+            let arguments = parse_arguments(program, &known_words(&format!("{name}=1")));
+            let takes_value = program.option(name).is_some_and(|option| option.value != OptionValue::None);
+            assert_eq!(arguments.problems.is_empty(), takes_value, "{full_name} {name}=1");
         }
-        for letter in ('a'..='z').chain('A'..='Z').chain(['#', '%']) {
-            let name = format!("-{letter}");
+        for c in ('a'..='z').chain('A'..='Z').chain(['#', '%']) {
+            let name = format!("-{c}");
             if program.option(&name).is_none() {
-                assert!(!parse_arguments(program, &words(&name)).problems.is_empty(), "{called} {name}");
+                assert!(!parse_arguments(program, &known_words(&name)).problems.is_empty(), "{full_name} {name}");
             }
         }
         for option in program.options.iter().filter(|option| matches!(option.value, OptionValue::Required(_))) {
             for name in option.all_names() {
-                assert!(!parse_arguments(program, &words(name)).problems.is_empty(), "{called} {name}");
+                assert!(!parse_arguments(program, &known_words(name)).problems.is_empty(), "{full_name} {name}");
             }
         }
     }
@@ -128,7 +135,7 @@ fn r12_unknown_options_are_problems() {
 /// Words with several options after one dash, for programs that parse them in their own way.
 #[test]
 fn r12_parses_bundled_short_options() {
-    for (line, operands, certain) in [
+    for (line, operands, is_certain) in [
         ("ls -la src", "src", true),
         ("head -n5 a", "a", true),
         ("head -qn 5 a", "a", true),
@@ -156,14 +163,14 @@ fn r12_parses_bundled_short_options() {
         ("seq -s , 1 -2", "1 -2", true),
         ("jq -rc . a", ". a", true),
     ] {
-        let line = words(line);
-        let given = parse_arguments(program_named(line[0].display_text()).unwrap(), &line[1..]);
-        let found: Vec<&str> = given.operands.iter().map(Word::display_text).collect();
-        assert_eq!(given.problems.is_empty(), certain, "{line:?}: {:?}", given.problems);
-        assert!(!certain || found.join(" ") == operands, "{line:?}: {found:?}");
+        let line = known_words(line);
+        let arguments = parse_arguments(program_named(line[0].display_text()).unwrap(), &line[1..]);
+        let actual: Vec<&str> = arguments.operands.iter().map(Word::display_text).collect();
+        assert_eq!(arguments.problems.is_empty(), is_certain, "{line:?}: {:?}", arguments.problems);
+        assert!(!is_certain || actual.join(" ") == operands, "{line:?}: {actual:?}");
     }
     let git = program_named("git").unwrap();
-    for (line, operands, certain) in [
+    for (line, operands, is_certain) in [
         ("diff -U /x", "/x", true),
         ("diff -U5 /x", "/x", true),
         ("log -M x -- y", "x y", true),
@@ -175,23 +182,23 @@ fn r12_parses_bundled_short_options() {
         ("grep -e x y", "y", true),
         ("status -sb", "", true),
     ] {
-        let line = words(line);
-        let given = parse_arguments(git.subcommand(line[0].display_text()).unwrap(), &line[1..]);
-        let found: Vec<&str> = given.operands.iter().map(Word::display_text).collect();
-        assert_eq!(given.problems.is_empty(), certain, "{line:?}: {:?}", given.problems);
-        assert!(!certain || found.join(" ") == operands, "{line:?}: {found:?}");
+        let line = known_words(line);
+        let arguments = parse_arguments(git.subcommand(line[0].display_text()).unwrap(), &line[1..]);
+        let actual: Vec<&str> = arguments.operands.iter().map(Word::display_text).collect();
+        assert_eq!(arguments.problems.is_empty(), is_certain, "{line:?}: {:?}", arguments.problems);
+        assert!(!is_certain || actual.join(" ") == operands, "{line:?}: {actual:?}");
     }
 }
 
 #[test]
 fn r12_patterns_in_option_position_are_problems() {
     let grep = program_named("grep").unwrap();
-    let pattern = |text: &str| parse_arguments(grep, &[Word::Pattern(text.to_owned())]);
-    assert_eq!(pattern("--include=*.rs").unmatched_patterns.len(), 1);
-    assert!(pattern("--include=*.rs").problems.is_empty());
+    let parse_pattern = |text: &str| parse_arguments(grep, &[Word::Pattern(text.to_owned())]);
+    assert_eq!(parse_pattern("--include=*.rs").unmatched_patterns.len(), 1);
+    assert!(parse_pattern("--include=*.rs").problems.is_empty());
     for text in ["-e*", "--file=*", "--incl=*.rs", "-*", "--*"] {
-        assert!(!pattern(text).problems.is_empty(), "{text}");
+        assert!(!parse_pattern(text).problems.is_empty(), "{text}");
     }
-    let late = parse_arguments(program_named("head").unwrap(), &words("a -n .env b"));
-    assert_eq!((late.late_values, late.operands), (words(".env"), words("a b")));
+    let head_arguments = parse_arguments(program_named("head").unwrap(), &known_words("a -n .env b"));
+    assert_eq!((head_arguments.late_values, head_arguments.operands), (known_words(".env"), known_words("a b")));
 }

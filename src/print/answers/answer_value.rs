@@ -12,47 +12,47 @@ pub(super) fn parse_answer(question: &Question, value: &Value) -> Result<Questio
     let Value::Object(fields) = value else {
         return Ok(QuestionAnswer::new(&question.keyword, parse_plain(question, value)?));
     };
-    let given = QuestionAnswer::new(&question.keyword, parse_object(question, fields)?);
-    Ok(QuestionAnswer { note: parse_note(question, fields)?, notes: parse_option_notes(question, fields)?, ..given })
+    let answer = QuestionAnswer::new(&question.keyword, parse_object(question, fields)?);
+    Ok(QuestionAnswer { note: parse_note(question, fields)?, notes: parse_option_notes(question, fields)?, ..answer })
 }
 
 fn parse_object(question: &Question, fields: &Map<String, Value>) -> Result<AnswerValue, String> {
     if let Some(name) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
         return Err(format_error(question, &format!("unknown field {name:?}")));
     }
-    let there = |name: &str| fields.get(name).filter(|value| !value.is_null());
-    let how = there("source").and_then(Value::as_str).unwrap_or_default();
-    if how == "skipped" || there("skipped") == Some(&Value::Bool(true)) {
+    let non_null_field = |name: &str| fields.get(name).filter(|value| !value.is_null());
+    let source = non_null_field("source").and_then(Value::as_str).unwrap_or_default();
+    if source == "skipped" || non_null_field("skipped") == Some(&Value::Bool(true)) {
         return Ok(AnswerValue::Skipped);
     }
-    if let Some(index) = there("option_index").or(there("option_indexes")) {
+    if let Some(index) = non_null_field("option_index").or(non_null_field("option_indexes")) {
         let numbers = match index {
             Value::Array(numbers) => numbers.clone(),
-            one => vec![one.clone()],
+            single => vec![single.clone()],
         };
-        let index = |number: &Value| {
-            let found = number.as_u64().and_then(|n| usize::try_from(n).ok());
-            found
+        let parse_index = |number: &Value| {
+            let parsed = number.as_u64().and_then(|n| usize::try_from(n).ok());
+            parsed
                 .filter(|n| *n < question.options.len())
                 .ok_or_else(|| format_error(question, &format!("there is no option with the index {number}")))
         };
-        return select_options(question, numbers.iter().map(index).collect::<Result<_, _>>()?);
+        return select_options(question, numbers.iter().map(parse_index).collect::<Result<_, _>>()?);
     }
-    if let Some(option) = there("option").or(there("options")) {
-        let several = match option {
-            Value::Array(several) => several.clone(),
-            one => vec![one.clone()],
+    if let Some(option) = non_null_field("option").or(non_null_field("options")) {
+        let options = match option {
+            Value::Array(items) => items.clone(),
+            single => vec![single.clone()],
         };
         return select_options(
             question,
-            several.iter().map(|one| find_option(question, one)).collect::<Result<_, _>>()?,
+            options.iter().map(|option| find_option(question, option)).collect::<Result<_, _>>()?,
         );
     }
-    if let Some(text) = there("text") {
+    if let Some(text) = non_null_field("text") {
         return parse_free_text(question, text);
     }
-    match there("answer") {
-        Some(answer) if matches!(how, "written" | "text") => parse_free_text(question, answer),
+    match non_null_field("answer") {
+        Some(answer) if matches!(source, "written" | "text") => parse_free_text(question, answer),
         Some(answer) => parse_plain(question, answer),
         None => Err(format_error(question, "the answer is empty")),
     }
@@ -68,20 +68,20 @@ fn parse_note(question: &Question, fields: &Map<String, Value>) -> Result<String
 
 /// Parses notes on options, which are named by label or index.
 fn parse_option_notes(question: &Question, fields: &Map<String, Value>) -> Result<Vec<OptionNote>, String> {
-    let of_map = |(option, text): (&String, &Value)| (Value::from(option.as_str()), text.clone());
-    let of_list = |one: &Value| match &one["option_index"] {
-        Value::Null => (one["option"].clone(), one["note"].clone()),
-        index => (index.clone(), one["note"].clone()),
+    let from_map_entry = |(option, text): (&String, &Value)| (Value::from(option.as_str()), text.clone());
+    let from_list_item = |item: &Value| match &item["option_index"] {
+        Value::Null => (item["option"].clone(), item["note"].clone()),
+        index => (index.clone(), item["note"].clone()),
     };
-    let all: Vec<(Value, Value)> = match fields.get("notes") {
+    let raw_notes: Vec<(Value, Value)> = match fields.get("notes") {
         None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::Object(map)) => map.iter().map(of_map).collect(),
+        Some(Value::Object(map)) => map.iter().map(from_map_entry).collect(),
         // In the format of a tool result.
-        Some(Value::Array(list)) => list.iter().map(of_list).collect(),
+        Some(Value::Array(list)) => list.iter().map(from_list_item).collect(),
         Some(_) => return Err(format_error(question, "notes is not a map such as {\"option\": \"note\"}")),
     };
     let mut notes = Vec::new();
-    for (option, text) in &all {
+    for (option, text) in &raw_notes {
         let number = option.as_str().and_then(|option| option.parse::<u64>().ok()).map(Value::from);
         let option = find_option(question, option).or_else(|why| find_option(question, number.as_ref().ok_or(why)?))?;
         let text = text.as_str().map(str::trim).ok_or_else(|| format_error(question, "a note is not a string"))?;
@@ -96,11 +96,11 @@ fn parse_option_notes(question: &Question, fields: &Map<String, Value>) -> Resul
 /// Parses an answer that is a string, a number or a list.
 fn parse_plain(question: &Question, value: &Value) -> Result<AnswerValue, String> {
     match value {
-        Value::Array(several) => {
-            select_options(question, several.iter().map(|one| find_option(question, one)).collect::<Result<_, _>>()?)
+        Value::Array(items) => {
+            select_options(question, items.iter().map(|item| find_option(question, item)).collect::<Result<_, _>>()?)
         }
         Value::String(_) | Value::Number(_) | Value::Bool(_) => match find_option(question, value) {
-            Ok(pick) => Ok(AnswerValue::Selected(vec![pick])),
+            Ok(index) => Ok(AnswerValue::Selected(vec![index])),
             // An ambiguous number is not taken as free text.
             Err(why) if value.is_number() && !question.options.is_empty() => Err(why),
             Err(why) if question.allow_text => parse_free_text(question, value).map_err(|_| why),
@@ -113,63 +113,63 @@ fn parse_plain(question: &Question, value: &Value) -> Result<AnswerValue, String
 
 /// Finds an option by its label, or by its index from 0.
 fn find_option(question: &Question, value: &Value) -> Result<usize, String> {
-    let words = match value {
+    let text = match value {
         Value::String(text) => text.trim().to_owned(),
         other => other.to_string(),
     };
-    let labelled = |same: &dyn Fn(&str) -> bool| {
-        let mut found = question.options.iter().enumerate().filter(|(_, option)| same(option.label.trim()));
-        found.next().map(|(at, _)| at).filter(|_| found.next().is_none())
+    let find_label = |matches_label: &dyn Fn(&str) -> bool| {
+        let mut matching = question.options.iter().enumerate().filter(|(_, option)| matches_label(option.label.trim()));
+        matching.next().map(|(index, _)| index).filter(|_| matching.next().is_none())
     };
     let label =
-        labelled(&|label| label == words).or_else(|| labelled(&|label| label.to_lowercase() == words.to_lowercase()));
+        find_label(&|label| label == text).or_else(|| find_label(&|label| label.to_lowercase() == text.to_lowercase()));
     let index = value.as_u64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n < question.options.len());
     match (label, index) {
         (Some(label), Some(index)) if label != index => Err(format_error(
             question,
             &format!(
-                "{words} is ambiguous: it is the label of one option and the index of another; write {{\"option\": \"{words}\"}} or {{\"option_index\": {words}}}"
+                "{text} is ambiguous: it is the label of one option and the index of another; write {{\"option\": \"{text}\"}} or {{\"option_index\": {text}}}"
             ),
         )),
         (Some(pick), _) | (None, Some(pick)) => Ok(pick),
-        (None, None) => Err(format_error(question, &format!("{words:?} is none of the options"))),
+        (None, None) => Err(format_error(question, &format!("{text:?} is none of the options"))),
     }
 }
 
-fn select_options(question: &Question, mut picks: Vec<usize>) -> Result<AnswerValue, String> {
-    picks.sort_unstable();
-    picks.dedup();
-    match picks.len() {
+fn select_options(question: &Question, mut indexes: Vec<usize>) -> Result<AnswerValue, String> {
+    indexes.sort_unstable();
+    indexes.dedup();
+    match indexes.len() {
         0 => Err(format_error(question, "no option is selected")),
-        1 => Ok(AnswerValue::Selected(picks)),
-        _ if question.is_multiple => Ok(AnswerValue::Selected(picks)),
+        1 => Ok(AnswerValue::Selected(indexes)),
+        _ if question.is_multiple => Ok(AnswerValue::Selected(indexes)),
         n => Err(format_error(question, &format!("{n} options are selected, but only one is allowed"))),
     }
 }
 
 fn parse_free_text(question: &Question, value: &Value) -> Result<AnswerValue, String> {
-    let words = match value {
+    let text = match value {
         Value::String(text) => text.trim().to_owned(),
         Value::Number(_) | Value::Bool(_) => value.to_string(),
         Value::Null | Value::Array(_) | Value::Object(_) => String::new(),
     };
-    if words.is_empty() {
+    if text.is_empty() {
         return Err(format_error(question, "the answer is empty"));
     }
     if !question.allow_text {
         return Err(format_error(question, "free text is not allowed"));
     }
-    Ok(AnswerValue::Text(words))
+    Ok(AnswerValue::Text(text))
 }
 
 /// Formats an error with what was expected.
 fn format_error(question: &Question, why: &str) -> String {
     let labels: Vec<String> = question.options.iter().map(|option| format!("{:?}", option.label)).collect();
-    let several = if question.is_multiple { "any of " } else { "one of " };
+    let prefix = if question.is_multiple { "any of " } else { "one of " };
     let expected = match (labels.is_empty(), question.allow_text) {
         (true, _) => "free text".to_owned(),
-        (false, true) => format!("{several}{}, or free text", labels.join(", ")),
-        (false, false) => format!("{several}{}", labels.join(", ")),
+        (false, true) => format!("{prefix}{}, or free text", labels.join(", ")),
+        (false, false) => format!("{prefix}{}", labels.join(", ")),
     };
     format!("{why}; expected {expected}, or {{\"skipped\": true}}")
 }

@@ -16,33 +16,35 @@ fn question(keyword: &str, labels: &[&str]) -> Question {
 }
 
 /// `clock` with free text, `os` with several selectable options and nothing else, `why` without options.
-fn asked() -> Questions {
+fn sample_questions() -> Questions {
     let os = Question { is_multiple: true, allow_text: false, ..question("os", &["Linux", "macOS", "1"]) };
     let list = vec![question("clock", &["paused", "a trait", "real"]), os, question("why", &[])];
     Questions { list, dropped: Dropped::default() }
 }
 
-fn hold(file: &Value, asked: &Questions) -> Result<Answer, String> {
-    Answers::parse(&file.to_string())?.match_exactly(&"c1".into(), asked)
+fn match_file(file: &Value, questions: &Questions) -> Result<Answer, String> {
+    Answers::parse(&file.to_string())?.match_exactly(&"c1".into(), questions)
 }
 
 /// Checks one question with one answer.
 #[track_caller]
 fn check_answer(keyword: &str, answer: Value, expected: AnswerValue) {
-    let mut asked = asked();
-    asked.list.retain(|question| question.keyword == keyword);
-    let answer = hold(&json!({ keyword: answer }), &asked).unwrap_or_else(|why| panic!("{why}"));
+    let mut questions = sample_questions();
+    questions.list.retain(|question| question.keyword == keyword);
+    let answer = match_file(&json!({ keyword: answer }), &questions).unwrap_or_else(|why| panic!("{why}"));
     assert_eq!((answer.status, answer.origin), (AnswerStatus::Answered, AnswerOrigin::File));
     assert_eq!(answer.answers, [QuestionAnswer::new(keyword, expected)]);
 }
 
 #[track_caller]
-fn refused(keyword: &str, answer: Value, part: &str) {
-    let mut asked = asked();
-    asked.list.retain(|question| question.keyword == keyword);
-    let shown = answer.to_string();
-    let why = hold(&json!({ keyword: answer }), &asked).map(|taken| panic!("{shown}: {taken:?}")).unwrap_err();
-    assert!(why.contains(part) && why.contains("expected"), "{shown}: {why}");
+fn check_rejected(keyword: &str, answer: Value, part: &str) {
+    let mut questions = sample_questions();
+    questions.list.retain(|question| question.keyword == keyword);
+    let answer_text = answer.to_string();
+    let why = match_file(&json!({ keyword: answer }), &questions)
+        .map(|accepted| panic!("{answer_text}: {accepted:?}"))
+        .unwrap_err();
+    assert!(why.contains(part) && why.contains("expected"), "{answer_text}: {why}");
 }
 
 #[test]
@@ -72,58 +74,58 @@ fn an_answer_is_an_option_or_free_text() {
 
 #[test]
 fn answers_may_be_filled_in_under_the_new_or_the_old_name() {
-    let asked = Questions { list: vec![question("clock", &[]), question("os", &[])], dropped: Dropped::default() };
+    let questions = Questions { list: vec![question("clock", &[]), question("os", &[])], dropped: Dropped::default() };
     let calls = |clock: Value, os: Value| {
         let questions = json!([{ "keyword": "clock", "answer": clock }, { "keyword": "os", "answer": os }]);
         json!([{ "kind": "question", "call": "c1", "questions": questions }])
     };
-    let (none, a, b) = (|| Value::Null, || json!("a"), || json!("b"));
+    let (null, a, b) = (|| Value::Null, || json!("a"), || json!("b"));
     for (waiting, waits) in [
-        (calls(a(), b()), calls(none(), none())),
-        (calls(none(), none()), calls(a(), b())),
-        (calls(a(), none()), calls(none(), b())),
+        (calls(a(), b()), calls(null(), null())),
+        (calls(null(), null()), calls(a(), b())),
+        (calls(a(), null()), calls(null(), b())),
         (calls(a(), b()), calls(a(), b())),
     ] {
-        let answer = hold(&json!({ "kind": "waits", "waiting": waiting, "waits": waits }), &asked).unwrap();
+        let answer = match_file(&json!({ "kind": "waits", "waiting": waiting, "waits": waits }), &questions).unwrap();
         assert_eq!(answer.answers.len(), 2, "{waiting} {waits}");
     }
     let file = json!({ "waiting": calls(a(), b()), "waits": calls(b(), b()) });
-    assert_eq!(hold(&file, &asked).unwrap_err(), "it answers \"clock\" twice");
+    assert_eq!(match_file(&file, &questions).unwrap_err(), "it answers \"clock\" twice");
     let line = format!("Text of the model.\n{}\n", json!({ "state": "waiting", "waiting": calls(a(), b()) }));
     assert!(Answers::parse(&line).is_ok());
 }
 
 #[test]
 fn a_wrong_answer_is_reported_with_what_was_expected() {
-    refused("clock", json!(3), "\"3\" is none of the options");
-    refused("clock", json!(-1), "none of the options");
-    refused("clock", json!({"option": "Realer"}), "\"Realer\" is none of the options");
-    refused("clock", json!({"option_index": 9}), "no option with the index 9");
-    refused("clock", json!({"option_index": "a"}), "no option with the index");
-    refused("clock", json!(["paused", "real"]), "2 options are selected, but only one is allowed");
-    refused("clock", json!([]), "no option is selected");
-    refused("clock", json!("  "), "none of the options");
-    refused("clock", json!({}), "the answer is empty");
-    refused("clock", json!({"answer": {"answer": "real"}}), "an object within an object");
-    refused("clock", json!({"colour": "real"}), "unknown field \"colour\"");
-    refused("clock", json!({"option": "real", "note": 7}), "note is not a string");
-    refused("os", json!("Windows"), "\"Windows\" is none of the options");
-    refused("os", json!({"text": "Linux"}), "free text is not allowed");
-    refused("os", json!(1), "1 is ambiguous: it is the label of one option and the index of another");
-    refused("why", json!({"option_index": 0}), "no option with the index 0");
+    check_rejected("clock", json!(3), "\"3\" is none of the options");
+    check_rejected("clock", json!(-1), "none of the options");
+    check_rejected("clock", json!({"option": "Realer"}), "\"Realer\" is none of the options");
+    check_rejected("clock", json!({"option_index": 9}), "no option with the index 9");
+    check_rejected("clock", json!({"option_index": "a"}), "no option with the index");
+    check_rejected("clock", json!(["paused", "real"]), "2 options are selected, but only one is allowed");
+    check_rejected("clock", json!([]), "no option is selected");
+    check_rejected("clock", json!("  "), "none of the options");
+    check_rejected("clock", json!({}), "the answer is empty");
+    check_rejected("clock", json!({"answer": {"answer": "real"}}), "an object within an object");
+    check_rejected("clock", json!({"colour": "real"}), "unknown field \"colour\"");
+    check_rejected("clock", json!({"option": "real", "note": 7}), "note is not a string");
+    check_rejected("os", json!("Windows"), "\"Windows\" is none of the options");
+    check_rejected("os", json!({"text": "Linux"}), "free text is not allowed");
+    check_rejected("os", json!(1), "1 is ambiguous: it is the label of one option and the index of another");
+    check_rejected("why", json!({"option_index": 0}), "no option with the index 0");
 }
 
 #[test]
 fn accepts_the_printed_json_with_answers_filled_in() {
-    let all = [AnswerValue::Selected(vec![1]), AnswerValue::Selected(vec![0, 1]), AnswerValue::Text("so".into())];
+    let expected = [AnswerValue::Selected(vec![1]), AnswerValue::Selected(vec![0, 1]), AnswerValue::Text("so".into())];
     let questions = json!([
         {"keyword": "clock", "text": "clock?", "options": [{"label": "paused"}], "answer": "a trait", "note": "slowly"},
         {"keyword": "os", "text": "os?", "answer": ["Linux", "macOS"]},
         {"keyword": "why", "text": "why?", "options": [], "answer": "so"},
     ]);
-    let wait = json!({"kind": "question", "call": "c1", "questions": questions});
-    let printed = json!({"kind": "waits", "session": "01J", "waits": [
-        {"kind": "approval", "call": "c0", "tool": "bash_exec"}, wait,
+    let waiting_call = json!({"kind": "question", "call": "c1", "questions": questions});
+    let output = json!({"kind": "waits", "session": "01J", "waits": [
+        {"kind": "approval", "call": "c0", "tool": "bash_exec"}, waiting_call,
     ]});
     let list = json!([
         {"keyword": "clock", "answer": "a trait", "note": "slowly", "source": "picked", "option_index": 1, "question": "clock?"},
@@ -132,26 +134,26 @@ fn accepts_the_printed_json_with_answers_filled_in() {
     ]);
     let map = json!({"clock": {"option": 1, "note": "slowly"}, "os": ["Linux", "macOS"], "why": "so"});
     let result = json!({"type": "question_answers", "status": "answered", "answers": list});
-    for file in [printed.clone(), wait, list, json!({"answers": map}), map, result] {
-        let answer = hold(&file, &asked()).unwrap_or_else(|why| panic!("{file}: {why}"));
-        let sources: Vec<AnswerValue> = answer.answers.iter().map(|given| given.value.clone()).collect();
-        assert_eq!((sources.as_slice(), answer.answers[0].note.as_str()), (&all[..], "slowly"), "{file}");
+    for file in [output.clone(), waiting_call, list, json!({"answers": map}), map, result] {
+        let answer = match_file(&file, &sample_questions()).unwrap_or_else(|why| panic!("{file}: {why}"));
+        let sources: Vec<AnswerValue> = answer.answers.iter().map(|given_answer| given_answer.value.clone()).collect();
+        assert_eq!((sources.as_slice(), answer.answers[0].note.as_str()), (&expected[..], "slowly"), "{file}");
     }
-    let whole = format!("Some words first.\n{{\"kind\":\"said\"}}\n{printed}\n");
-    let mut answers = Answers::parse(&whole).unwrap();
-    assert!(answers.match_exactly(&"c1".into(), &asked()).is_ok());
+    let full_output = format!("Some words first.\n{{\"kind\":\"said\"}}\n{output}\n");
+    let mut answers = Answers::parse(&full_output).unwrap();
+    assert!(answers.match_exactly(&"c1".into(), &sample_questions()).is_ok());
     let declined = json!({"waits": [{"call": "c1", "status": "declined", "questions": []}]});
     for file in [declined, json!({"status": "declined"})] {
-        assert_eq!(hold(&file, &asked()).unwrap().status, AnswerStatus::Declined);
+        assert_eq!(match_file(&file, &sample_questions()).unwrap().status, AnswerStatus::Declined);
     }
 }
 
 #[test]
 fn r16_a_question_without_an_answer_in_the_file_stays_open() {
-    let left = json!({"waits": [{"call": "c1", "questions": [{"keyword": "clock", "answer": null}]}]});
+    let unanswered = json!({"waits": [{"call": "c1", "questions": [{"keyword": "clock", "answer": null}]}]});
     for (file, part) in [
         (json!({"clock": "real"}), "no answer to \"os\", \"why\""),
-        (left, "no answer to \"clock\", \"os\", \"why\""),
+        (unanswered, "no answer to \"clock\", \"os\", \"why\""),
         (json!({"clock": null, "os": 0, "why": "x"}), "no answer to \"clock\""),
         (json!({"clok": "real"}), "no question has the keyword \"clok\"; waiting: \"clock\", \"os\", \"why\""),
         (json!([{"keyword": "why", "text": "x"}, {"keyword": "why", "text": "y"}]), "answers \"why\" twice"),
@@ -161,7 +163,7 @@ fn r16_a_question_without_an_answer_in_the_file_stays_open() {
         (json!({}), "holds no answers"),
         (json!("clock"), "holds no answers"),
     ] {
-        let why = hold(&file, &asked()).unwrap_err();
+        let why = match_file(&file, &sample_questions()).unwrap_err();
         assert!(why.contains(part), "{file}: {why}");
     }
     for (text, part) in [
@@ -197,11 +199,11 @@ fn notes_name_options_by_label_or_index() {
     let expected = [OptionNote { option: 1, text: "small".into() }, OptionNote { option: 2, text: "slow".into() }];
     for notes in [notes, list] {
         let file = json!({ "clock": { "answer": "real", "notes": notes, "note": "all" }, "os": 0, "why": "x" });
-        let answer = hold(&file, &asked()).unwrap_or_else(|why| panic!("{file}: {why}"));
+        let answer = match_file(&file, &sample_questions()).unwrap_or_else(|why| panic!("{file}: {why}"));
         assert_eq!((answer.answers[0].notes.as_slice(), answer.answers[0].note.as_str()), (&expected[..], "all"));
     }
     for notes in [json!("x"), json!({ "nothing": "x" }), json!({ "real": 1 })] {
-        refused("clock", json!({ "answer": "real", "notes": notes }), "");
+        check_rejected("clock", json!({ "answer": "real", "notes": notes }), "");
     }
 }
 
@@ -209,10 +211,10 @@ fn notes_name_options_by_label_or_index() {
 fn answers_for_another_call_are_not_used() {
     let file = json!({"waits": [{"call": "c9", "questions": [{"keyword": "why", "answer": "x"}]}]});
     let mut answers = Answers::parse(&file.to_string()).unwrap();
-    let mut asked = asked();
-    asked.list.retain(|question| question.keyword == "why");
-    assert_eq!(answers.match_questions(&"c1".into(), &asked), AnswerMatch::Missing(vec!["why".into()]));
+    let mut questions = sample_questions();
+    questions.list.retain(|question| question.keyword == "why");
+    assert_eq!(answers.match_questions(&"c1".into(), &questions), AnswerMatch::Missing(vec!["why".into()]));
     assert_eq!(answers.unused_keywords(), ["why"]);
-    assert!(matches!(answers.match_questions(&"c9".into(), &asked), AnswerMatch::Answered(_)));
+    assert!(matches!(answers.match_questions(&"c9".into(), &questions), AnswerMatch::Answered(_)));
     assert!(answers.unused_keywords().is_empty());
 }

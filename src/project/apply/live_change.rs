@@ -16,68 +16,76 @@ use std::path::Path;
 
 /// Makes a change in the project at `root`. The project's own folder is never created.
 pub fn write_live_change(root: &Path, change: &Change) -> Result<(), Error> {
-    let (real, shown) = (root.join(&change.path), &change.path);
+    let (real, display_path) = (root.join(&change.path), &change.path);
     match (&change.before, &change.after) {
-        (FileNode::File { bytes: before, mode: was }, FileNode::File { bytes: after, mode }) if before != after => {
-            let (before, after) =
-                (ExpectedFile { bytes: before, mode: Some(*was) }, ExpectedFile { bytes: after, mode: Some(*mode) });
-            atomic_file::replace_file(&real, shown, Some(before), after, root)
+        (FileNode::File { bytes: before, mode: old_mode }, FileNode::File { bytes: after, mode })
+            if before != after =>
+        {
+            let (before, after) = (
+                ExpectedFile { bytes: before, mode: Some(*old_mode) },
+                ExpectedFile { bytes: after, mode: Some(*mode) },
+            );
+            atomic_file::replace_file(&real, display_path, Some(before), after, root)
         }
         (FileNode::Nothing, FileNode::File { bytes, mode }) => {
-            atomic_file::replace_file(&real, shown, None, ExpectedFile { bytes, mode: Some(*mode) }, root)
+            atomic_file::replace_file(&real, display_path, None, ExpectedFile { bytes, mode: Some(*mode) }, root)
         }
         (FileNode::File { mode: was, .. } | FileNode::Folder { mode: was }, after)
             if std::mem::discriminant(&change.before) == std::mem::discriminant(after) =>
         {
-            set_mode(&real, shown, *was, after)
+            set_mode(&real, display_path, *was, after)
         }
-        (_, FileNode::Other(words)) => {
-            Err(Error::BadPath(format!("{} would become {words}, which cannot be applied", shown.display())))
+        (_, FileNode::Other(kind)) => {
+            Err(Error::BadPath(format!("{} would become {kind}, which cannot be applied", display_path.display())))
         }
-        (FileNode::Other(words), _) => {
-            Err(Error::BadPath(format!("{} is {words}, which cannot be replaced", shown.display())))
+        (FileNode::Other(kind), _) => {
+            Err(Error::BadPath(format!("{} is {kind}, which cannot be replaced", display_path.display())))
         }
-        (before, FileNode::Nothing) => remove_entry(&real, shown, before),
-        (FileNode::Nothing, after) => create_entry(root, &real, shown, after),
-        (before, after) => replace_entry(&real, shown, before, after),
+        (before, FileNode::Nothing) => remove_entry(&real, display_path, before),
+        (FileNode::Nothing, after) => create_entry(root, &real, display_path, after),
+        (before, after) => replace_entry(&real, display_path, before, after),
     }
 }
 
 /// Opens the parent folder of a path without following links, and returns it with the name of the entry.
-fn open_parent<'a>(real: &'a Path, shown: &Path, make: Option<&Path>) -> Result<(ParentFolders, &'a OsStr), Error> {
-    let failed = |errno| atomic_file::convert_error(errno, shown);
+fn open_parent<'a>(
+    real: &'a Path,
+    display_path: &Path,
+    create_below: Option<&Path>,
+) -> Result<(ParentFolders, &'a OsStr), Error> {
+    let to_error = |errno| atomic_file::convert_error(errno, display_path);
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
-        return Err(failed(Errno::INVAL));
+        return Err(to_error(Errno::INVAL));
     };
-    Ok((open_parents(folder, make).map_err(failed)?, name))
+    Ok((open_parents(folder, create_below).map_err(to_error)?, name))
 }
 
 /// Sets only the mode. The file is opened without read access, so that an unreadable file can be made readable.
-fn set_mode(real: &Path, shown: &Path, was: u32, after: &FileNode) -> Result<(), Error> {
-    let failed = |errno| atomic_file::convert_error(errno, shown);
+fn set_mode(real: &Path, display_path: &Path, expected_mode: u32, after: &FileNode) -> Result<(), Error> {
+    let to_error = |errno| atomic_file::convert_error(errno, display_path);
     let (FileNode::File { mode, .. } | FileNode::Folder { mode }) = after else {
-        return Err(failed(Errno::INVAL));
+        return Err(to_error(Errno::INVAL));
     };
-    let (way, name) = open_parent(real, shown, None)?;
+    let (parents, name) = open_parent(real, display_path, None)?;
     let flags = PATH_ONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(&way.folder, name, flags, Mode::empty()).map_err(failed)?;
-    let stat = rustix::fs::fstat(&file).map_err(failed)?;
+    let file = rustix::fs::openat(&parents.folder, name, flags, Mode::empty()).map_err(to_error)?;
+    let stat = rustix::fs::fstat(&file).map_err(to_error)?;
     let kind = FileType::from_raw_mode(stat.st_mode as RawMode);
-    let is = match after {
+    let is_expected_kind = match after {
         FileNode::Folder { .. } => kind == FileType::Directory,
         FileNode::Nothing | FileNode::File { .. } | FileNode::Link(_) | FileNode::Other(_) => {
             kind == FileType::RegularFile
         }
     };
-    if !is || Mode::from_raw_mode(stat.st_mode as RawMode).as_raw_mode() != was as RawMode {
-        return Err(Error::Changed(shown.to_owned()));
+    if !is_expected_kind || Mode::from_raw_mode(stat.st_mode as RawMode).as_raw_mode() != expected_mode as RawMode {
+        return Err(Error::Changed(display_path.to_owned()));
     }
     let mode = Mode::from_raw_mode(*mode as RawMode);
-    let set = match cfg!(target_os = "linux") {
+    let result = match cfg!(target_os = "linux") {
         true => rustix::fs::chmod(format!("/proc/self/fd/{}", file.as_raw_fd()), mode),
         false => rustix::fs::fchmod(&file, mode),
     };
-    set.map_err(failed)
+    result.map_err(to_error)
 }
 
 /// Opens a path without access to its content, if the system supports it.
@@ -86,23 +94,23 @@ const PATH_ONLY: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const PATH_ONLY: OFlags = OFlags::RDONLY;
 
-fn remove_entry(real: &Path, shown: &Path, before: &FileNode) -> Result<(), Error> {
-    let failed = |errno| atomic_file::convert_error(errno, shown);
-    let (way, name) = open_parent(real, shown, None)?;
-    temporary_names::remove_leftovers(&way.folder);
-    let folder = &way.folder;
+fn remove_entry(real: &Path, display_path: &Path, before: &FileNode) -> Result<(), Error> {
+    let to_error = |errno| atomic_file::convert_error(errno, display_path);
+    let (parents, name) = open_parent(real, display_path, None)?;
+    temporary_names::remove_leftovers(&parents.folder);
+    let folder = &parents.folder;
     if matches!(before, FileNode::Folder { .. }) {
-        return unlinkat(folder, name, AtFlags::REMOVEDIR).map_err(failed);
+        return unlinkat(folder, name, AtFlags::REMOVEDIR).map_err(to_error);
     }
-    let held = temporary_names::exchange_name(distinguishing_bytes(before).as_slice());
-    rustix::fs::renameat(folder, name, folder, &*held).map_err(failed)?;
-    if read_node_in(folder, Path::new(&held)) != *before {
-        temporary_names::restore_name(folder, &held, name);
-        return Err(Error::Changed(shown.to_owned()));
+    let exchanged = temporary_names::exchange_name(distinguishing_bytes(before).as_slice());
+    rustix::fs::renameat(folder, name, folder, &*exchanged).map_err(to_error)?;
+    if read_node_in(folder, Path::new(&exchanged)) != *before {
+        temporary_names::restore_name(folder, &exchanged, name);
+        return Err(Error::Changed(display_path.to_owned()));
     }
-    unlinkat(folder, &*held, AtFlags::empty()).map_err(|errno| {
-        temporary_names::restore_name(folder, &held, name);
-        failed(errno)
+    unlinkat(folder, &*exchanged, AtFlags::empty()).map_err(|errno| {
+        temporary_names::restore_name(folder, &exchanged, name);
+        to_error(errno)
     })
 }
 
@@ -110,49 +118,56 @@ fn remove_entry(real: &Path, shown: &Path, before: &FileNode) -> Result<(), Erro
 fn distinguishing_bytes(node: &FileNode) -> Option<&[u8]> {
     match node {
         FileNode::File { bytes, .. } => Some(bytes),
-        FileNode::Link(to) => Some(to.as_os_str().as_bytes()),
+        FileNode::Link(target) => Some(target.as_os_str().as_bytes()),
         FileNode::Nothing | FileNode::Folder { .. } | FileNode::Other(_) => None,
     }
 }
 
 /// Creates a folder or a link at a path that does not exist.
-fn create_entry(root: &Path, real: &Path, shown: &Path, after: &FileNode) -> Result<(), Error> {
-    let (way, name) = open_parent(real, shown, Some(root))?;
-    temporary_names::remove_leftovers(&way.folder);
-    let built = build_entry(&way.folder, name, after).map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists => Error::Changed(shown.to_owned()),
-        _ => Error::from_io(shown, source),
+fn create_entry(root: &Path, real: &Path, display_path: &Path, after: &FileNode) -> Result<(), Error> {
+    let (parents, name) = open_parent(real, display_path, Some(root))?;
+    temporary_names::remove_leftovers(&parents.folder);
+    let result = build_entry(&parents.folder, name, after).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => Error::Changed(display_path.to_owned()),
+        _ => Error::from_io(display_path, source),
     });
-    if built.is_err() {
-        way.remove_created();
+    if result.is_err() {
+        parents.remove_created();
     }
-    built
+    result
 }
 
 /// Replaces one entry by another atomically and removes the old one.
 #[cfg(target_os = "linux")]
-fn replace_entry(real: &Path, shown: &Path, before: &FileNode, after: &FileNode) -> Result<(), Error> {
-    let failed = |source| Error::from_io(shown, source);
-    let (way, name) = open_parent(real, shown, None)?;
-    temporary_names::remove_leftovers(&way.folder);
-    let folder = &way.folder;
-    let kind = |node: &FileNode| match node {
+fn replace_entry(real: &Path, display_path: &Path, before: &FileNode, after: &FileNode) -> Result<(), Error> {
+    let to_error = |source| Error::from_io(display_path, source);
+    let (parents, name) = open_parent(real, display_path, None)?;
+    temporary_names::remove_leftovers(&parents.folder);
+    let folder = &parents.folder;
+    let unlink_flags = |node: &FileNode| match node {
         FileNode::Folder { .. } => AtFlags::REMOVEDIR,
         FileNode::Nothing | FileNode::File { .. } | FileNode::Link(_) | FileNode::Other(_) => AtFlags::empty(),
     };
-    let beside = temporary_names::new_file_name();
-    let held = temporary_names::exchange_name(
+    let new_name = temporary_names::new_file_name();
+    let exchanged = temporary_names::exchange_name(
         &distinguishing_bytes(before).into_iter().chain(distinguishing_bytes(after)).collect::<Vec<_>>(),
     );
-    let is_it = |held: &str| read_node_in(folder, Path::new(held)) == *before;
-    let exchange =
-        || temporary_names::exchange_entries(folder, (&beside, kind(after)), (name, kind(before)), &held, &is_it);
-    let built = build_entry(folder, OsStr::new(&beside), after).and_then(|()| Ok(exchange()?));
-    built.map_err(|error| {
-        let _ = unlinkat(folder, &*beside, kind(after));
+    let is_expected = |exchanged_name: &str| read_node_in(folder, Path::new(exchanged_name)) == *before;
+    let exchange = || {
+        temporary_names::exchange_entries(
+            folder,
+            (&new_name, unlink_flags(after)),
+            (name, unlink_flags(before)),
+            &exchanged,
+            &is_expected,
+        )
+    };
+    let result = build_entry(folder, OsStr::new(&new_name), after).and_then(|()| Ok(exchange()?));
+    result.map_err(|error| {
+        let _ = unlinkat(folder, &*new_name, unlink_flags(after));
         match Errno::from_io_error(&error) {
-            Some(Errno::STALE) => Error::Changed(shown.to_owned()),
-            Some(_) | None => failed(error),
+            Some(Errno::STALE) => Error::Changed(display_path.to_owned()),
+            Some(_) | None => to_error(error),
         }
     })
 }
@@ -165,12 +180,12 @@ fn replace_entry(_: &Path, shown: &Path, _: &FileNode, _: &FileNode) -> Result<(
 /// Creates an entry with this name. Fails if one exists, and removes a partly written one.
 fn build_entry(folder: &OwnedFd, name: &OsStr, after: &FileNode) -> io::Result<()> {
     match after {
-        FileNode::Link(to) => rustix::fs::symlinkat(to, folder, name)?,
+        FileNode::Link(target) => rustix::fs::symlinkat(target, folder, name)?,
         FileNode::Folder { mode } => {
             rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700))?;
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let made = rustix::fs::openat(folder, name, flags, Mode::empty())?;
-            rustix::fs::fchmod(&made, Mode::from_raw_mode(*mode as RawMode))?;
+            let created_folder = rustix::fs::openat(folder, name, flags, Mode::empty())?;
+            rustix::fs::fchmod(&created_folder, Mode::from_raw_mode(*mode as RawMode))?;
         }
         FileNode::File { bytes, mode } => {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

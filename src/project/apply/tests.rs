@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 struct ApplyFixture {
-    place: tempfile::TempDir,
+    temporary: tempfile::TempDir,
 }
 
 impl ApplyFixture {
@@ -19,23 +19,23 @@ impl ApplyFixture {
     }
 
     fn new_in(folder: &Path) -> Self {
-        let place = tempfile::tempdir_in(folder).unwrap();
-        fs::create_dir(place.path().join("project")).unwrap();
-        Self { place }
+        let temporary = tempfile::tempdir_in(folder).unwrap();
+        fs::create_dir(temporary.path().join("project")).unwrap();
+        Self { temporary }
     }
 
     fn root(&self) -> PathBuf {
-        self.place.path().canonicalize().unwrap().join("project")
+        self.temporary.path().canonicalize().unwrap().join("project")
     }
 
     fn upper(&self) -> PathBuf {
-        let upper = self.place.path().join("layer/upper");
+        let upper = self.temporary.path().join("layer/upper");
         fs::create_dir_all(&upper).unwrap();
         upper
     }
 
     fn open_rehearsal(&self) -> Rehearsal {
-        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&self.root()).unwrap()), self.place.path().join("layer"));
+        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&self.root()).unwrap()), self.temporary.path().join("layer"));
         rehearsal.record_origins().unwrap();
         rehearsal
     }
@@ -43,9 +43,10 @@ impl ApplyFixture {
     /// Applies everything in the offered order: deletions first, in reverse order.
     fn apply_all(&self, rehearsal: &Rehearsal) -> Vec<String> {
         let changes = rehearsal.list_changes().unwrap();
-        let (gone, rest): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.after == FileNode::Nothing);
-        let all = gone.into_iter().rev().chain(rest);
-        all.filter_map(|change| rehearsal.apply_change(&change).err()).map(|error| error.to_string()).collect()
+        let (deletions, others): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| change.after == FileNode::Nothing);
+        let ordered = deletions.into_iter().rev().chain(others);
+        ordered.filter_map(|change| rehearsal.apply_change(&change).err()).map(|error| error.to_string()).collect()
     }
 }
 
@@ -56,9 +57,9 @@ fn create_whiteout(path: &Path) {
 
 #[test]
 fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
-    let scene = ApplyFixture::new();
-    let (root, upper) = (scene.root(), scene.upper());
-    let odd = OsStr::from_bytes(b"odd \xff\nname");
+    let fixture = ApplyFixture::new();
+    let (root, upper) = (fixture.root(), fixture.upper());
+    let odd_name = OsStr::from_bytes(b"odd \xff\nname");
     fs::write(root.join("text"), "one\n").unwrap();
     fs::write(root.join("mode"), "same\n").unwrap();
     fs::set_permissions(root.join("mode"), fs::Permissions::from_mode(0o644)).unwrap();
@@ -80,17 +81,18 @@ fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
     fs::write(upper.join("new/binary"), b"a\0\xff").unwrap();
     fs::set_permissions(upper.join("new/binary"), fs::Permissions::from_mode(0o640)).unwrap();
     symlink("binary", upper.join("new/l")).unwrap();
-    fs::write(upper.join(odd), "odd\n").unwrap();
+    fs::write(upper.join(odd_name), "odd\n").unwrap();
 
-    let rehearsal = scene.open_rehearsal();
+    let rehearsal = fixture.open_rehearsal();
     let changes_shown = change_summary::list_changes(&rehearsal).unwrap();
-    assert!(changes_shown.iter().all(|altered| !altered.has_conflict), "{changes_shown:?}");
-    let notes = |path: &str| changes_shown.iter().find(|one| one.path == Path::new(path)).unwrap().notes.join("; ");
+    assert!(changes_shown.iter().all(|change| !change.has_conflict), "{changes_shown:?}");
+    let notes =
+        |path: &str| changes_shown.iter().find(|change| change.path == Path::new(path)).unwrap().notes.join("; ");
     assert_eq!(notes("mode"), "mode 644 → 755");
     assert_eq!(notes("link"), "a link to a becomes a link to b");
     assert_eq!(notes("to-link"), "a file of 1 byte becomes a link to elsewhere");
     assert_eq!(notes("new/binary"), "a file of 3 bytes of binary data");
-    assert_eq!(scene.apply_all(&rehearsal), [""; 0]);
+    assert_eq!(fixture.apply_all(&rehearsal), [""; 0]);
     assert_eq!(rehearsal.list_changes().unwrap(), []);
     assert_eq!(fs::read(root.join("text")).unwrap(), b"two\r\n");
     assert_eq!(root.join("mode").metadata().unwrap().mode() & 0o777, 0o755);
@@ -100,26 +102,26 @@ fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
     assert_eq!(root.join("new").metadata().unwrap().mode() & 0o777, 0o750);
     assert_eq!(root.join("new/binary").metadata().unwrap().mode() & 0o777, 0o640);
     assert_eq!(fs::read(root.join("new/binary")).unwrap(), b"a\0\xff");
-    assert_eq!(fs::read(root.join(odd)).unwrap(), b"odd\n");
-    let left = fs::read_dir(&root)
+    assert_eq!(fs::read(root.join(odd_name)).unwrap(), b"odd\n");
+    let leftovers = fs::read_dir(&root)
         .unwrap()
         .filter(|entry| entry.as_ref().unwrap().file_name().as_encoded_bytes().starts_with(b".aye-"));
-    assert_eq!(left.count(), 0);
+    assert_eq!(leftovers.count(), 0);
 }
 
 #[test]
 fn live_changes_are_conflicts_and_never_overwritten() {
-    let scene = ApplyFixture::new();
-    let root = scene.root();
+    let fixture = ApplyFixture::new();
+    let root = fixture.root();
     for name in ["text", "deleted", "goes"] {
         fs::write(root.join(name), "one\n").unwrap();
     }
-    let rehearsal = scene.open_rehearsal();
+    let rehearsal = fixture.open_rehearsal();
     for (path, before) in [("text", Some("one\n")), ("deleted", Some("one\n")), ("new", None)] {
-        let at = rehearsal.locate(path).unwrap();
-        rehearsal.write(&at, before.map(str::as_bytes), b"two\n").unwrap();
+        let location = rehearsal.locate(path).unwrap();
+        rehearsal.write(&location, before.map(str::as_bytes), b"two\n").unwrap();
     }
-    create_whiteout(&scene.upper().join("goes"));
+    create_whiteout(&fixture.upper().join("goes"));
     rehearsal.record_origins().unwrap();
     let planned = rehearsal.list_changes().unwrap();
     assert_eq!(planned.len(), 4);
@@ -127,7 +129,7 @@ fn live_changes_are_conflicts_and_never_overwritten() {
     fs::remove_file(root.join("deleted")).unwrap();
     fs::write(root.join("new"), "mine\n").unwrap();
     fs::write(root.join("goes"), "mine\n").unwrap();
-    assert!(change_summary::list_changes(&rehearsal).unwrap().iter().all(|altered| altered.has_conflict));
+    assert!(change_summary::list_changes(&rehearsal).unwrap().iter().all(|change| change.has_conflict));
     for change in planned {
         assert!(matches!(rehearsal.apply_change(&change), Err(Error::Changed(_))), "{change:?}");
     }
@@ -138,12 +140,12 @@ fn live_changes_are_conflicts_and_never_overwritten() {
 
 #[test]
 fn partial_and_interrupted_application_is_no_conflict() {
-    let scene = ApplyFixture::new();
-    let root = scene.root();
+    let fixture = ApplyFixture::new();
+    let root = fixture.root();
     fs::write(root.join("a"), "1\n2\n").unwrap();
-    let rehearsal = scene.open_rehearsal();
-    let at = rehearsal.locate("a").unwrap();
-    rehearsal.write(&at, Some(b"1\n2\n"), b"one\ntwo\n").unwrap();
+    let rehearsal = fixture.open_rehearsal();
+    let location = rehearsal.locate("a").unwrap();
+    rehearsal.write(&location, Some(b"1\n2\n"), b"one\ntwo\n").unwrap();
     let mut change = rehearsal.change_at(Path::new("a")).unwrap().unwrap();
     let FileNode::File { mode, .. } = change.after else { panic!("a file") };
     change.after = FileNode::File { bytes: b"one\n2\n".to_vec(), mode };
@@ -153,13 +155,13 @@ fn partial_and_interrupted_application_is_no_conflict() {
     // It was interrupted between the record and the change.
     rehearsal.record_applied(Path::new("a"), &FileNode::File { bytes: b"one\ntwo\n".to_vec(), mode }).unwrap();
     assert!(!rehearsal.is_conflict(Path::new("a")));
-    let rest = rehearsal.change_at(Path::new("a")).unwrap().unwrap();
-    rehearsal.apply_change(&rest).unwrap();
+    let remaining = rehearsal.change_at(Path::new("a")).unwrap().unwrap();
+    rehearsal.apply_change(&remaining).unwrap();
     assert_eq!(rehearsal.list_changes().unwrap(), []);
     // A truncated record does not affect the following one.
     fs::OpenOptions::new()
         .append(true)
-        .open(scene.place.path().join("layer").join(APPLIED_FILE))
+        .open(fixture.temporary.path().join("layer").join(APPLIED_FILE))
         .unwrap()
         .write_all(b"{\"pa")
         .unwrap();
@@ -171,11 +173,11 @@ fn partial_and_interrupted_application_is_no_conflict() {
 
 #[test]
 fn no_parent_link_is_followed_and_failure_leaves_nothing() {
-    let scene = ApplyFixture::new();
-    let (root, outside) = (scene.root(), scene.place.path().join("outside"));
+    let fixture = ApplyFixture::new();
+    let (root, outside) = (fixture.root(), fixture.temporary.path().join("outside"));
     fs::create_dir(&outside).unwrap();
     fs::create_dir(root.join("d")).unwrap();
-    let rehearsal = scene.open_rehearsal();
+    let rehearsal = fixture.open_rehearsal();
     rehearsal.write(&rehearsal.locate("d/x").unwrap(), None, b"x").unwrap();
     let change = rehearsal.change_at(Path::new("d/x")).unwrap().unwrap();
     fs::remove_dir(root.join("d")).unwrap();
@@ -197,29 +199,29 @@ fn no_parent_link_is_followed_and_failure_leaves_nothing() {
 #[test]
 fn r30_read_only_file_gets_the_content_and_mode_of_the_rehearsal() {
     unprivileged::run_unprivileged(|folder| {
-        let scene = ApplyFixture::new_in(folder);
-        let (root, upper) = (scene.root(), scene.upper());
-        let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let fixture = ApplyFixture::new_in(folder);
+        let (root, upper) = (fixture.root(), fixture.upper());
+        let set_mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         // The results of `chmod u+w` and `>>`, of `sed -i`, which replaces the file, and of `rm`.
         for (name, after) in [("opened", Some(0o644)), ("stays shut", Some(0o444)), ("goes", None)] {
             fs::write(root.join(name), "one\n").unwrap();
-            mode(&root.join(name), 0o444);
+            set_mode(&root.join(name), 0o444);
             match after {
                 Some(after) => {
                     fs::write(upper.join(name), "one\ntwo\n").unwrap();
-                    mode(&upper.join(name), after);
+                    set_mode(&upper.join(name), after);
                 }
                 None => create_whiteout(&upper.join(name)),
             }
         }
-        let rehearsal = scene.open_rehearsal();
+        let rehearsal = fixture.open_rehearsal();
         let changes_shown = change_summary::list_changes(&rehearsal).unwrap();
         assert_eq!(
-            (changes_shown.len(), changes_shown.iter().any(|one| one.has_conflict)),
+            (changes_shown.len(), changes_shown.iter().any(|change| change.has_conflict)),
             (3, false),
             "{changes_shown:?}"
         );
-        assert_eq!(scene.apply_all(&rehearsal), [""; 0]);
+        assert_eq!(fixture.apply_all(&rehearsal), [""; 0]);
         for (name, after) in [("opened", 0o644), ("stays shut", 0o444)] {
             assert_eq!(fs::read(root.join(name)).unwrap(), b"one\ntwo\n", "{name}");
             assert_eq!(root.join(name).metadata().unwrap().mode() & 0o777, after, "{name}");
@@ -227,9 +229,9 @@ fn r30_read_only_file_gets_the_content_and_mode_of_the_rehearsal() {
         assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
         assert_eq!(rehearsal.list_changes().unwrap(), []);
         // A file tool still refuses to write a read-only file.
-        let at = rehearsal.locate("stays shut").unwrap();
-        assert!(rehearsal.write(&at, Some(b"one\ntwo\n"), b"three\n").is_err());
-        assert!(Disk::new(&root).unwrap().write(&at, Some(b"one\ntwo\n"), b"three\n").is_err());
+        let location = rehearsal.locate("stays shut").unwrap();
+        assert!(rehearsal.write(&location, Some(b"one\ntwo\n"), b"three\n").is_err());
+        assert!(Disk::new(&root).unwrap().write(&location, Some(b"one\ntwo\n"), b"three\n").is_err());
     });
 }
 
@@ -237,24 +239,24 @@ fn r30_read_only_file_gets_the_content_and_mode_of_the_rehearsal() {
 fn remains_of_an_interruption_are_removed_by_the_next_change() {
     use crate::project::atomic_file::temporary_names::{EXCHANGE_PREFIX, NEW_PREFIX};
     let old = ulid::Ulid::from_datetime(std::time::SystemTime::now() - std::time::Duration::from_secs(3600));
-    let mark = |text: &str| crate::chat::Digest::of_bytes(text.as_bytes()).short_hex().to_owned();
+    let hash_of = |text: &str| crate::chat::Digest::of_bytes(text.as_bytes()).short_hex().to_owned();
     for (after, before) in [(Some("two"), Some("one")), (None, Some("one")), (Some("one"), None)] {
-        let scene = ApplyFixture::new();
-        let root = scene.root();
+        let fixture = ApplyFixture::new();
+        let root = fixture.root();
         if let Some(text) = before {
             fs::write(root.join("a"), text).unwrap();
         }
         fs::write(root.join(format!("{NEW_PREFIX}{old}")), "half").unwrap();
-        fs::write(root.join(format!("{EXCHANGE_PREFIX}{old}-{}", mark("a secret"))), "a secret").unwrap();
-        let theirs = root.join(format!("{EXCHANGE_PREFIX}{old}-{}", mark("another")));
-        fs::write(&theirs, "theirs").unwrap();
-        let file = |text: Option<&str>| {
+        fs::write(root.join(format!("{EXCHANGE_PREFIX}{old}-{}", hash_of("a secret"))), "a secret").unwrap();
+        let other_entry = root.join(format!("{EXCHANGE_PREFIX}{old}-{}", hash_of("another")));
+        fs::write(&other_entry, "theirs").unwrap();
+        let node_with = |text: Option<&str>| {
             text.map_or(FileNode::Nothing, |text| FileNode::File { bytes: text.into(), mode: 0o600 })
         };
         let before = if before.is_some() { read_node(&root.join("a")) } else { FileNode::Nothing };
-        live_change::write_live_change(&root, &Change { path: "a".into(), before, after: file(after) }).unwrap();
+        live_change::write_live_change(&root, &Change { path: "a".into(), before, after: node_with(after) }).unwrap();
         assert_eq!(fs::read_to_string(root.join("a")).ok().as_deref(), after);
-        assert!(theirs.exists());
+        assert!(other_entry.exists());
         assert_eq!(fs::read_dir(&root).unwrap().count(), 1 + usize::from(after.is_some()));
     }
 }

@@ -29,18 +29,18 @@ impl ParentFolders {
 
 /// Opens a folder component by component from the root, so that a folder that was replaced by a link is not followed.
 /// Missing folders below the folder `make` are created; if that fails, all of them are removed.
-pub fn open_parents(path: &Path, make: Option<&Path>) -> Result<ParentFolders, Errno> {
-    let stays = make.map(|top| top.components().count());
+pub fn open_parents(path: &Path, create_below: Option<&Path>) -> Result<ParentFolders, Errno> {
+    let existing_depth = create_below.map(|top| top.components().count());
     let mut folder = rustix::fs::openat(CWD, "/", FOLDER, Mode::empty())?;
-    let mut made = Vec::new();
-    for (at, part) in path.components().enumerate() {
+    let mut created = Vec::new();
+    for (depth, part) in path.components().enumerate() {
         let Component::Normal(name) = part else { continue };
         let opened = match rustix::fs::openat(&folder, name, FOLDER, Mode::empty()) {
-            Err(Errno::NOENT) if stays.is_some_and(|stays| at >= stays) => {
+            Err(Errno::NOENT) if existing_depth.is_some_and(|existing_depth| depth >= existing_depth) => {
                 match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
-                    Ok(()) => rustix::fs::openat(&folder, name, FOLDER, Mode::empty()).map(|new| (new, true)),
+                    Ok(()) => rustix::fs::openat(&folder, name, FOLDER, Mode::empty()).map(|opened| (opened, true)),
                     Err(Errno::EXIST) => {
-                        rustix::fs::openat(&folder, name, FOLDER, Mode::empty()).map(|new| (new, false))
+                        rustix::fs::openat(&folder, name, FOLDER, Mode::empty()).map(|opened| (opened, false))
                     }
                     Err(errno) => Err(errno),
                 }
@@ -48,24 +48,24 @@ pub fn open_parents(path: &Path, make: Option<&Path>) -> Result<ParentFolders, E
             opened => opened.map(|opened| (opened, false)),
         };
         match opened {
-            Ok((next, new)) => {
-                let above = std::mem::replace(&mut folder, next);
-                if new {
-                    made.push((above, name.to_owned()));
+            Ok((next, is_new)) => {
+                let parent = std::mem::replace(&mut folder, next);
+                if is_new {
+                    created.push((parent, name.to_owned()));
                 }
             }
             Err(errno) => {
-                remove_folders(made);
+                remove_folders(created);
                 return Err(errno);
             }
         }
     }
-    Ok(ParentFolders { folder, created: made })
+    Ok(ParentFolders { folder, created })
 }
 
-fn remove_folders(made: Vec<(OwnedFd, OsString)>) {
-    for (above, name) in made.into_iter().rev() {
-        let _ = rustix::fs::unlinkat(above, name, AtFlags::REMOVEDIR);
+fn remove_folders(created: Vec<(OwnedFd, OsString)>) {
+    for (parent, name) in created.into_iter().rev() {
+        let _ = rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
     }
 }
 
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn folders_are_created_only_below_the_top_and_removed_on_undo() {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().canonicalize().unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let root = temporary.path().canonicalize().unwrap();
         let (top, deep) = (root.join("top"), root.join("top/a/b/c"));
         assert_eq!(open_parents(&deep, Some(&top)).unwrap_err(), Errno::NOENT);
         assert!(!top.exists(), "the top folder itself is not created");
@@ -85,9 +85,9 @@ mod tests {
         open_parents(&deep, Some(&top)).unwrap().remove_created();
         assert!(!top.join("a").exists() && top.exists());
         // A file created in the meantime stays.
-        let made = open_parents(&deep, Some(&top)).unwrap();
+        let parents = open_parents(&deep, Some(&top)).unwrap();
         std::fs::write(top.join("a/mine"), "").unwrap();
-        made.remove_created();
+        parents.remove_created();
         assert!(top.join("a/mine").exists() && !top.join("a/b").exists());
         // A name that is too long for a folder, after valid names.
         let long = top.join("x/y").join("l".repeat(300));

@@ -29,8 +29,8 @@ pub fn new_file_name() -> String {
 
 /// Returns a name for an entry during an exchange. It contains the hashes of contents (of files, or targets of links)
 /// that may be deleted if the entry is found after a crash.
-pub fn exchange_name(may_go: &[&[u8]]) -> String {
-    may_go.iter().fold(format!("{EXCHANGE_PREFIX}{}", Ulid::new()), |name, bytes| {
+pub fn exchange_name(removable: &[&[u8]]) -> String {
+    removable.iter().fold(format!("{EXCHANGE_PREFIX}{}", Ulid::new()), |name, bytes| {
         name + "-" + Digest::of_bytes(bytes).short_hex()
     })
 }
@@ -44,22 +44,22 @@ pub fn exchange_name(may_go: &[&[u8]]) -> String {
 /// keeps its name.
 pub fn exchange_entries(
     folder: &OwnedFd,
-    (beside, new): (&str, AtFlags),
-    (name, old): (&OsStr, AtFlags),
-    held: &str,
-    is_it: &dyn Fn(&str) -> bool,
+    (new_name, new_flags): (&str, AtFlags),
+    (name, old_flags): (&OsStr, AtFlags),
+    exchanged: &str,
+    is_expected: &dyn Fn(&str) -> bool,
 ) -> Result<(), Errno> {
-    rustix::fs::renameat(folder, beside, folder, held)?;
-    let swap = || renameat_with(folder, name, folder, held, RenameFlags::EXCHANGE);
+    rustix::fs::renameat(folder, new_name, folder, exchanged)?;
+    let swap = || renameat_with(folder, name, folder, exchanged, RenameFlags::EXCHANGE);
     if let Err(errno) = swap() {
-        rustix::fs::renameat(folder, held, folder, beside)?;
+        rustix::fs::renameat(folder, exchanged, folder, new_name)?;
         return Err(errno);
     }
-    let gone = if is_it(held) { unlinkat(folder, held, old) } else { Err(Errno::STALE) };
-    gone.inspect_err(|_| match swap() {
-        Ok(()) => drop(unlinkat(folder, held, new)),
+    let removed = if is_expected(exchanged) { unlinkat(folder, exchanged, old_flags) } else { Err(Errno::STALE) };
+    removed.inspect_err(|_| match swap() {
+        Ok(()) => drop(unlinkat(folder, exchanged, new_flags)),
         // Another process removed the new entry, so the old one is put back.
-        Err(_) => restore_name(folder, held, name),
+        Err(_) => restore_name(folder, exchanged, name),
     })
 }
 
@@ -70,58 +70,58 @@ pub fn is_unsupported(errno: Errno) -> bool {
 }
 
 /// Restores an entry's name, unless another entry has it.
-pub fn restore_name(folder: &OwnedFd, held: &str, name: &OsStr) {
-    let done = renameat_with(folder, held, folder, name, RenameFlags::NOREPLACE);
-    if done.is_err_and(is_unsupported) {
-        let _ = rustix::fs::renameat(folder, held, folder, name);
+pub fn restore_name(folder: &OwnedFd, exchanged: &str, name: &OsStr) {
+    let result = renameat_with(folder, exchanged, folder, name, RenameFlags::NOREPLACE);
+    if result.is_err_and(is_unsupported) {
+        let _ = rustix::fs::renameat(folder, exchanged, folder, name);
     }
 }
 
 /// Removes the leftovers of a crashed program from a folder: partly written files, and exchanged entries whose hash is
 /// part of their name. An entry with any other content, such as another program's change, is kept.
 pub fn remove_leftovers(folder: &OwnedFd) {
-    let listed = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(listed) = rustix::fs::openat(folder, ".", listed, Mode::empty()) else { return };
-    let Ok(entries) = Dir::read_from(&listed) else { return };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(opened) = rustix::fs::openat(folder, ".", flags, Mode::empty()) else { return };
+    let Ok(entries) = Dir::read_from(&opened) else { return };
     for entry in entries.flatten() {
         let Some(name) = entry.file_name().to_str().ok().filter(|name| name.starts_with(".aye-")) else {
             continue;
         };
-        if let Some(how) = leftover_flags(folder, name) {
+        if let Some(flags) = leftover_flags(folder, name) {
             // A leftover that cannot be removed does no harm.
-            let _ = unlinkat(folder, name, how);
+            let _ = unlinkat(folder, name, flags);
         }
     }
 }
 
 /// Returns the flags for removing an entry if it is a leftover.
 fn leftover_flags(folder: &OwnedFd, name: &str) -> Option<AtFlags> {
-    let (rest, is_held) = match name.strip_prefix(NEW_PREFIX) {
-        Some(rest) => (rest, false),
+    let (suffix, is_exchanged) = match name.strip_prefix(NEW_PREFIX) {
+        Some(suffix) => (suffix, false),
         None => (name.strip_prefix(EXCHANGE_PREFIX)?, true),
     };
-    let mut parts = rest.split('-');
-    let began = Ulid::from_string(parts.next()?).ok()?.datetime();
-    SystemTime::now().duration_since(began).ok().filter(|age| *age > LEFTOVER_AGE)?;
-    let marks: Vec<&str> = parts.collect();
-    let goes = |bytes: &[u8]| match is_held {
-        true => marks.contains(&Digest::of_bytes(bytes).short_hex()),
-        false => marks.is_empty(),
+    let mut parts = suffix.split('-');
+    let created = Ulid::from_string(parts.next()?).ok()?.datetime();
+    SystemTime::now().duration_since(created).ok().filter(|age| *age > LEFTOVER_AGE)?;
+    let hashes: Vec<&str> = parts.collect();
+    let is_removable = |bytes: &[u8]| match is_exchanged {
+        true => hashes.contains(&Digest::of_bytes(bytes).short_hex()),
+        false => hashes.is_empty(),
     };
     let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     match FileType::from_raw_mode(stat.st_mode as RawMode) {
         // A folder that is not empty stays.
         FileType::Directory => Some(AtFlags::REMOVEDIR),
         FileType::Symlink => {
-            let to = rustix::fs::readlinkat(folder, name, Vec::new()).ok()?;
-            goes(to.as_bytes()).then_some(AtFlags::empty())
+            let target = rustix::fs::readlinkat(folder, name, Vec::new()).ok()?;
+            is_removable(target.as_bytes()).then_some(AtFlags::empty())
         }
         FileType::RegularFile => {
             let file = File::from(rustix::fs::openat(folder, name, READ_FLAGS, Mode::empty()).ok()?);
             file.try_lock().ok()?;
             let mut bytes = Vec::new();
             (&file).take(READ_LIMIT + 1).read_to_end(&mut bytes).ok()?;
-            goes(&bytes).then_some(AtFlags::empty())
+            is_removable(&bytes).then_some(AtFlags::empty())
         }
         FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => {
             None
@@ -138,10 +138,10 @@ mod tests {
 
     /// Returns the same name with an old time.
     fn with_old_time(name: &str) -> String {
-        let at = name.rfind(".aye-").unwrap();
-        let begins = at + name[at..].find("0").unwrap();
+        let prefix_start = name.rfind(".aye-").unwrap();
+        let id_start = prefix_start + name[prefix_start..].find("0").unwrap();
         let old = Ulid::from_datetime(SystemTime::now() - 2 * LEFTOVER_AGE);
-        format!("{}{old}{}", &name[..begins], &name[begins + 26..])
+        format!("{}{old}{}", &name[..id_start], &name[id_start + 26..])
     }
 
     fn list_names(folder: &Path) -> Vec<String> {
@@ -153,64 +153,71 @@ mod tests {
 
     #[test]
     fn r24_leftovers_are_removed_and_other_files_are_kept() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = place.path().canonicalize().unwrap();
-        let put = |name: String, text: &str| {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path().canonicalize().unwrap();
+        let write_file = |name: String, text: &str| {
             fs::write(folder.join(&name), text).unwrap();
             name
         };
-        put(with_old_time(&new_file_name()), "half of i");
-        put(with_old_time(&exchange_name(&[b"one", b"two"])), "one");
-        put(with_old_time(&exchange_name(&[b"one", b"two"])), "two");
+        write_file(with_old_time(&new_file_name()), "half of i");
+        write_file(with_old_time(&exchange_name(&[b"one", b"two"])), "one");
+        write_file(with_old_time(&exchange_name(&[b"one", b"two"])), "two");
         std::os::unix::fs::symlink("to", folder.join(with_old_time(&exchange_name(&[b"to"])))).unwrap();
         fs::create_dir(folder.join(with_old_time(&new_file_name()))).unwrap();
-        let mut stay = vec![
-            put(new_file_name(), "being written"),
-            put(exchange_name(&[b"one"]), "one"),
-            put(with_old_time(&exchange_name(&[b"one", b"two"])), "somebody's"),
-            put(format!("{}-more", with_old_time(&new_file_name())), "x"),
-            put(format!("{NEW_PREFIX}notes"), "x"),
-            put(format!("{}é", with_old_time(&new_file_name())), "x"),
-            put(format!("x{}", with_old_time(&new_file_name())), "x"),
+        let mut expected = vec![
+            write_file(new_file_name(), "being written"),
+            write_file(exchange_name(&[b"one"]), "one"),
+            write_file(with_old_time(&exchange_name(&[b"one", b"two"])), "somebody's"),
+            write_file(format!("{}-more", with_old_time(&new_file_name())), "x"),
+            write_file(format!("{NEW_PREFIX}notes"), "x"),
+            write_file(format!("{}é", with_old_time(&new_file_name())), "x"),
+            write_file(format!("x{}", with_old_time(&new_file_name())), "x"),
         ];
         let full = with_old_time(&new_file_name());
         fs::create_dir(folder.join(&full)).unwrap();
         fs::write(folder.join(&full).join("x"), "x").unwrap();
-        stay.push(full);
-        let locked = put(with_old_time(&new_file_name()), "slow");
+        expected.push(full);
+        let locked = write_file(with_old_time(&new_file_name()), "slow");
         let lock = File::open(folder.join(&locked)).unwrap();
         lock.try_lock().unwrap();
-        stay.push(locked);
+        expected.push(locked);
         remove_leftovers(&open_parents(&folder, None).unwrap().folder);
-        stay.sort();
-        assert_eq!(list_names(&folder), stay);
+        expected.sort();
+        assert_eq!(list_names(&folder), expected);
     }
 
     #[test]
     fn r24_changed_file_is_put_back_and_no_temporary_file_is_left() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = place.path().canonicalize().unwrap();
-        let way = open_parents(&folder, None).unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path().canonicalize().unwrap();
+        let parents = open_parents(&folder, None).unwrap();
         let file = (OsStr::new("file"), AtFlags::empty());
         let read = || fs::read_to_string(folder.join("file")).unwrap();
-        for (is_it, text) in [(false, "mine"), (true, "new")] {
+        for (is_expected, text) in [(false, "mine"), (true, "new")] {
             fs::write(folder.join("file"), "mine").unwrap();
-            let beside = new_file_name();
-            fs::write(folder.join(&beside), "new").unwrap();
-            let looks = |held: &str| {
-                assert_eq!(fs::read_to_string(folder.join(held)).unwrap(), "mine");
+            let new_name = new_file_name();
+            fs::write(folder.join(&new_name), "new").unwrap();
+            let check_exchange = |exchanged: &str| {
+                assert_eq!(fs::read_to_string(folder.join(exchanged)).unwrap(), "mine");
                 assert_eq!(read(), "new");
-                is_it
+                is_expected
             };
-            let done = exchange_entries(&way.folder, (&beside, AtFlags::empty()), file, &exchange_name(&[]), &looks);
-            assert_eq!(done, if is_it { Ok(()) } else { Err(Errno::STALE) });
+            let result = exchange_entries(
+                &parents.folder,
+                (&new_name, AtFlags::empty()),
+                file,
+                &exchange_name(&[]),
+                &check_exchange,
+            );
+            assert_eq!(result, if is_expected { Ok(()) } else { Err(Errno::STALE) });
             assert_eq!((read().as_str(), list_names(&folder)), (text, vec!["file".to_owned()]));
         }
         // If the old entry was deleted meanwhile, the new one keeps its name, so that its creator can remove it.
         fs::remove_file(folder.join("file")).unwrap();
-        let beside = new_file_name();
-        fs::write(folder.join(&beside), "new").unwrap();
-        let done = exchange_entries(&way.folder, (&beside, AtFlags::empty()), file, &exchange_name(&[]), &|_| true);
-        assert_eq!((done, list_names(&folder)), (Err(Errno::NOENT), vec![beside]));
+        let new_name = new_file_name();
+        fs::write(folder.join(&new_name), "new").unwrap();
+        let result =
+            exchange_entries(&parents.folder, (&new_name, AtFlags::empty()), file, &exchange_name(&[]), &|_| true);
+        assert_eq!((result, list_names(&folder)), (Err(Errno::NOENT), vec![new_name]));
     }
 }

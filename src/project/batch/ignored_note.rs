@@ -12,24 +12,25 @@ pub(super) fn describe_ignored_files(
     groups: &mut GroupClassifier<'_>,
     paths: &[PathBuf],
 ) -> Result<Option<String>, Error> {
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for path in paths {
         if rehearsal.change_at(path)?.is_none() {
             continue;
         }
-        let mut above: Vec<&Path> = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).collect();
-        above.reverse();
-        let folder = above.into_iter().find(|above| groups.classify(above, true) == Group::Ignored);
-        let place = folder.map_or_else(|| path.display().to_string(), |folder| format!("{}/", folder.display()));
-        *places.entry(place).or_default() += 1;
+        let mut parents: Vec<&Path> =
+            path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()).collect();
+        parents.reverse();
+        let folder = parents.into_iter().find(|parent| groups.classify(parent, true) == Group::Ignored);
+        let location = folder.map_or_else(|| path.display().to_string(), |folder| format!("{}/", folder.display()));
+        *counts.entry(location).or_default() += 1;
     }
-    let count: usize = places.values().sum();
+    let count: usize = counts.values().sum();
     let files = if count == 1 { "file ignored by git" } else { "files ignored by git" };
-    let named = places.keys().take(LISTED_PLACES).cloned().collect::<Vec<_>>().join(", ");
-    let more = match places.len().saturating_sub(LISTED_PLACES) {
+    let listed = counts.keys().take(LISTED_PLACES).cloned().collect::<Vec<_>>().join(", ");
+    let more = match counts.len().saturating_sub(LISTED_PLACES) {
         0 => String::new(),
         more => format!(" and {more} more places"),
     };
     Ok((count > 0)
-        .then(|| format!("Not included: {count} {files} ({named}{more}). Apply them with /rehearsal apply ignored.")))
+        .then(|| format!("Not included: {count} {files} ({listed}{more}). Apply them with /rehearsal apply ignored.")))
 }

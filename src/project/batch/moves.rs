@@ -14,66 +14,66 @@ type ExaminedItem = (ExaminedChange, Vec<Operation>);
 /// still exists.
 pub(super) fn find_created_targets(
     rehearsal: &Rehearsal,
-    touched: &[PathBuf],
-    seen: &[ExaminedChange],
+    changed_paths: &[PathBuf],
+    examined: &[ExaminedChange],
 ) -> Result<HashMap<Digest, PathBuf>, Error> {
-    let mut found = HashMap::new();
-    if !seen.iter().any(ExaminedChange::is_deleted_file) {
-        return Ok(found);
+    let mut targets = HashMap::new();
+    if !examined.iter().any(ExaminedChange::is_deleted_file) {
+        return Ok(targets);
     }
     let applied = rehearsal.applied_paths();
-    for path in touched.iter().filter(|path| applied.contains(*path)) {
-        let was_new = rehearsal.origin(path).is_some_and(|origin| origin.is_nothing());
-        if was_new
+    for path in changed_paths.iter().filter(|path| applied.contains(*path)) {
+        let is_created = rehearsal.origin(path).is_some_and(|origin| origin.is_nothing());
+        if is_created
             && rehearsal.change_at(path)?.is_none()
             && let FileNode::File { bytes, .. } = rehearsal.live_node(path)
         {
-            found.insert(Digest::of_bytes(&bytes), path.clone());
+            targets.insert(Digest::of_bytes(&bytes), path.clone());
         }
     }
-    Ok(found)
+    Ok(targets)
 }
 
 /// Combines each move into one item: first the target, then the source. All other changes stay separate items.
 pub(super) fn pair_moves(
-    seen: Vec<(ExaminedChange, Vec<Operation>)>,
-    in_place: &HashMap<Digest, PathBuf>,
+    examined: Vec<(ExaminedChange, Vec<Operation>)>,
+    created_targets: &HashMap<Digest, PathBuf>,
 ) -> Vec<(Item, Vec<Operation>)> {
     let mut sources: HashMap<Digest, Vec<usize>> = HashMap::new();
-    for (at, (one, _)) in seen.iter().enumerate() {
-        if let (true, NodeSummary::File(Some(held))) = (one.is_deleted_file(), &one.before) {
-            sources.entry(held.clone()).or_default().push(at);
+    for (index, (change, _)) in examined.iter().enumerate() {
+        if let (true, NodeSummary::File(Some(digest))) = (change.is_deleted_file(), &change.before) {
+            sources.entry(digest.clone()).or_default().push(index);
         }
     }
     let mut moved: HashMap<usize, usize> = HashMap::new();
-    for (at, (one, _)) in seen.iter().enumerate() {
-        let (NodeSummary::Nothing, NodeSummary::File(Some(held))) = (&one.before, &one.after) else {
+    for (index, (change, _)) in examined.iter().enumerate() {
+        let (NodeSummary::Nothing, NodeSummary::File(Some(digest))) = (&change.before, &change.after) else {
             continue;
         };
-        let Some(all) = sources.get_mut(held) else { continue };
-        let same_name = |at: &usize| seen[*at].0.item.path.file_name() == one.item.path.file_name();
-        if !all.is_empty() {
-            moved.insert(at, all.remove(all.iter().position(same_name).unwrap_or(0)));
+        let Some(candidates) = sources.get_mut(digest) else { continue };
+        let has_same_name = |source: &usize| examined[*source].0.item.path.file_name() == change.item.path.file_name();
+        if !candidates.is_empty() {
+            moved.insert(index, candidates.remove(candidates.iter().position(has_same_name).unwrap_or(0)));
         }
     }
-    let mut parts: Vec<Option<ExaminedItem>> = seen.into_iter().map(Some).collect();
-    let taken: Vec<(usize, Option<ExaminedItem>)> =
+    let mut parts: Vec<Option<ExaminedItem>> = examined.into_iter().map(Some).collect();
+    let moved_sources: Vec<(usize, Option<ExaminedItem>)> =
         moved.iter().map(|(target, source)| (*target, parts[*source].take())).collect();
-    let mut taken: HashMap<usize, ExaminedItem> =
-        taken.into_iter().filter_map(|(target, source)| Some((target, source?))).collect();
+    let mut sources_by_target: HashMap<usize, ExaminedItem> =
+        moved_sources.into_iter().filter_map(|(target, source)| Some((target, source?))).collect();
     let mut items = Vec::new();
-    for (at, part) in parts.into_iter().enumerate() {
-        let Some((mut one, mut operations)) = part else { continue };
-        if let Some((source, more)) = taken.remove(&at) {
-            operations.extend(more);
-            one.item = join_move(one.item, source.item, &operations);
-        } else if let (true, NodeSummary::File(Some(held))) = (one.is_deleted_file(), &one.before)
-            && let Some(target) = in_place.get(held)
+    for (index, part) in parts.into_iter().enumerate() {
+        let Some((mut change, mut operations)) = part else { continue };
+        if let Some((source, source_operations)) = sources_by_target.remove(&index) {
+            operations.extend(source_operations);
+            change.item = join_move(change.item, source.item, &operations);
+        } else if let (true, NodeSummary::File(Some(digest))) = (change.is_deleted_file(), &change.before)
+            && let Some(target) = created_targets.get(digest)
         {
-            one.item.notes.push(format!("moved to {}, which already exists", target.display()));
-            one.item.destroys = None;
+            change.item.notes.push(format!("moved to {}, which already exists", target.display()));
+            change.item.destroys = None;
         }
-        items.push((one.item, operations));
+        items.push((change.item, operations));
     }
     items
 }
@@ -81,8 +81,8 @@ pub(super) fn pair_moves(
 fn join_move(target: Item, source: Item, operations: &[Operation]) -> Item {
     let mut notes = vec!["moved, content unchanged".to_owned()];
     notes.extend(target.notes.iter().filter(|note| !note.starts_with("a file of ")).cloned());
-    let outside = [&target, &source].into_iter().find(|item| matches!(item.access, Access::WriteOutside(_)));
-    let access = outside.unwrap_or(&target).access.clone();
+    let outside_item = [&target, &source].into_iter().find(|item| matches!(item.access, Access::WriteOutside(_)));
+    let access = outside_item.unwrap_or(&target).access.clone();
     Item {
         // A name that is not Unicode is shown and stored approximately.
         from: Some(source.path.to_string_lossy().into_owned().into()),

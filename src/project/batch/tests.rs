@@ -19,13 +19,13 @@ impl BatchHelpers for RehearsedProject {
     }
 
     fn apply_selected(&self, (batch, work): &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<Applied> {
-        let all = batch.selected_items(rejected).map(|(at, _)| {
-            let hunks = rejected.iter().find(|rejected| rejected.item == at);
-            apply_item(&self.rehearsal, &work.items[at], hunks.map_or(&[], |rejected| &rejected.hunks))
+        let results = batch.selected_items(rejected).map(|(index, _)| {
+            let hunks = rejected.iter().find(|rejected| rejected.item == index);
+            apply_item(&self.rehearsal, &work.items[index], hunks.map_or(&[], |rejected| &rejected.hunks))
         });
-        let all = all.collect();
+        let results = results.collect();
         delete_empty(&self.rehearsal, &work.folders);
-        all
+        results
     }
 }
 
@@ -35,158 +35,158 @@ fn item_names(batch: &Batch) -> Vec<String> {
 
 #[test]
 fn moved_folder_has_one_item_per_file_and_is_removed() {
-    let scene = RehearsedProject::new(&[("old/a", "a\n"), ("old/deep/b", "b\n"), ("same", "s\n")]);
-    scene.rehearse_deletion("old");
-    scene.rehearse_write("new/a", "a\n");
-    scene.rehearse_write("new/deep/b", "b\n");
-    let draft = scene.draft_source();
+    let project = RehearsedProject::new(&[("old/a", "a\n"), ("old/deep/b", "b\n"), ("same", "s\n")]);
+    project.rehearse_deletion("old");
+    project.rehearse_write("new/a", "a\n");
+    project.rehearse_write("new/deep/b", "b\n");
+    let draft = project.draft_source();
     assert_eq!(item_names(&draft.0), ["old/a → new/a", "old/deep/b → new/deep/b"]);
     assert_eq!(draft.0.destroys(&[]), None);
-    assert_eq!(scene.apply_selected(&draft, &[]), [Applied::Applied, Applied::Applied]);
-    assert_eq!((scene.live_text("new/a"), scene.live_text("new/deep/b")), (Some("a\n".into()), Some("b\n".into())));
-    assert!(!scene.rehearsal.root().join("old").exists());
-    assert_eq!(scene.draft_source().0.items, []);
+    assert_eq!(project.apply_selected(&draft, &[]), [Applied::Applied, Applied::Applied]);
+    assert_eq!((project.live_text("new/a"), project.live_text("new/deep/b")), (Some("a\n".into()), Some("b\n".into())));
+    assert!(!project.rehearsal.root().join("old").exists());
+    assert_eq!(project.draft_source().0.items, []);
 }
 
 #[test]
 fn folder_with_a_rejected_deletion_stays() {
-    let scene = RehearsedProject::new(&[("old/a", "a\n"), ("old/b", "b\n")]);
-    scene.rehearse_deletion("old");
-    let draft = scene.draft_source();
+    let project = RehearsedProject::new(&[("old/a", "a\n"), ("old/b", "b\n")]);
+    project.rehearse_deletion("old");
+    let draft = project.draft_source();
     assert_eq!(item_names(&draft.0), ["old/a", "old/b"]);
     assert_eq!(draft.0.destroys(&[]).as_deref(), Some("deletes old/a, deletes old/b"));
-    let keeps = [Rejected { item: 1, hunks: vec![] }];
-    assert_eq!(scene.apply_selected(&draft, &keeps), [Applied::Applied]);
-    assert_eq!((scene.live_text("old/a"), scene.live_text("old/b")), (None, Some("b\n".into())));
-    assert_eq!(item_names(&scene.draft_source().0), ["old/b"]);
-    scene.apply_selected(&scene.draft_source(), &[]);
-    assert!(!scene.rehearsal.root().join("old").exists());
+    let rejected = [Rejected { item: 1, hunks: vec![] }];
+    assert_eq!(project.apply_selected(&draft, &rejected), [Applied::Applied]);
+    assert_eq!((project.live_text("old/a"), project.live_text("old/b")), (None, Some("b\n".into())));
+    assert_eq!(item_names(&project.draft_source().0), ["old/b"]);
+    project.apply_selected(&project.draft_source(), &[]);
+    assert!(!project.rehearsal.root().join("old").exists());
 }
 
 #[test]
 fn source_of_a_move_stays_if_source_or_target_conflicts() {
-    let moved = || {
-        let scene = RehearsedProject::new(&[("old", "m\n")]);
-        scene.rehearse_deletion("old");
-        scene.rehearse_write("new", "m\n");
-        scene
+    let create_move = || {
+        let project = RehearsedProject::new(&[("old", "m\n")]);
+        project.rehearse_deletion("old");
+        project.rehearse_write("new", "m\n");
+        project
     };
     // A change before the preview: of the target, then of the source.
     for (path, text) in [("new", "mine\n"), ("old", "mine\n")] {
-        let scene = moved();
-        fs::write(scene.rehearsal.root().join(path), text).unwrap();
-        let (batch, _) = scene.draft_source();
+        let project = create_move();
+        fs::write(project.rehearsal.root().join(path), text).unwrap();
+        let (batch, _) = project.draft_source();
         assert_eq!(item_names(&batch), ["old → new"]);
-        assert!(batch.items[0].blocked.as_ref().is_some_and(|why| why.contains("CONFLICT")), "{path}");
-        assert_eq!(scene.live_text(path).as_deref(), Some("mine\n"));
+        assert!(batch.items[0].blocked.as_ref().is_some_and(|reason| reason.contains("CONFLICT")), "{path}");
+        assert_eq!(project.live_text(path).as_deref(), Some("mine\n"));
     }
     // A change after the preview.
     for (path, text) in [("new", "mine\n"), ("old", "mine\n")] {
-        let scene = moved();
-        let draft = scene.draft_source();
-        fs::write(scene.rehearsal.root().join(path), text).unwrap();
-        assert!(matches!(scene.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]), "{path}");
-        assert_eq!(scene.live_text(path).as_deref(), Some("mine\n"));
-        assert!(scene.live_text("old").is_some(), "{path}");
+        let project = create_move();
+        let draft = project.draft_source();
+        fs::write(project.rehearsal.root().join(path), text).unwrap();
+        assert!(matches!(project.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]), "{path}");
+        assert_eq!(project.live_text(path).as_deref(), Some("mine\n"));
+        assert!(project.live_text("old").is_some(), "{path}");
     }
 }
 
 #[test]
 fn interrupted_move_continues_and_destroys_nothing() {
-    let scene = RehearsedProject::new(&[("old", "m\n")]);
-    scene.rehearse_deletion("old");
-    scene.rehearse_write("new", "m\n");
-    let (_, work) = scene.draft_source();
+    let project = RehearsedProject::new(&[("old", "m\n")]);
+    project.rehearse_deletion("old");
+    project.rehearse_write("new", "m\n");
+    let (_, work) = project.draft_source();
     // The program ended after it created the target.
-    assert_eq!(apply_item(&scene.rehearsal, &work.items[0][..1], &[]), Applied::Applied);
-    assert_eq!((scene.live_text("old"), scene.live_text("new")), (Some("m\n".into()), Some("m\n".into())));
-    let draft = scene.draft_source();
+    assert_eq!(apply_item(&project.rehearsal, &work.items[0][..1], &[]), Applied::Applied);
+    assert_eq!((project.live_text("old"), project.live_text("new")), (Some("m\n".into()), Some("m\n".into())));
+    let draft = project.draft_source();
     assert_eq!(item_names(&draft.0), ["old"]);
     assert_eq!(draft.0.destroys(&[]), None, "{draft:?}");
     assert!(draft.0.items[0].notes[0].contains("moved to new"), "{draft:?}");
     // The earlier plan completes it as well.
-    assert_eq!(apply_item(&scene.rehearsal, &work.items[0], &[]), Applied::Applied);
-    assert_eq!((scene.live_text("old"), scene.live_text("new")), (None, Some("m\n".into())));
-    assert_eq!(apply_item(&scene.rehearsal, &work.items[0], &[]), Applied::AlreadyApplied);
+    assert_eq!(apply_item(&project.rehearsal, &work.items[0], &[]), Applied::Applied);
+    assert_eq!((project.live_text("old"), project.live_text("new")), (None, Some("m\n".into())));
+    assert_eq!(apply_item(&project.rehearsal, &work.items[0], &[]), Applied::AlreadyApplied);
 }
 
 #[test]
 fn empty_files_and_copies_are_not_moves() {
-    let scene = RehearsedProject::new(&[("empty", ""), ("kept", "k\n")]);
-    scene.rehearse_deletion("empty");
-    scene.rehearse_write("other", "");
-    scene.rehearse_write("copy", "k\n");
-    assert_eq!(item_names(&scene.draft_source().0), ["copy", "empty", "other"]);
+    let project = RehearsedProject::new(&[("empty", ""), ("kept", "k\n")]);
+    project.rehearse_deletion("empty");
+    project.rehearse_write("other", "");
+    project.rehearse_write("copy", "k\n");
+    assert_eq!(item_names(&project.draft_source().0), ["copy", "empty", "other"]);
 }
 
 #[test]
 fn rejected_hunks_are_not_applied() {
     let before: String = (1..=60).map(|n| format!("{n}\n")).collect();
     let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n").replace("\n50\n", "\n");
-    let scene = RehearsedProject::new(&[("a", &before)]);
-    scene.rehearse_write("a", &after);
-    let draft = scene.draft_source();
+    let project = RehearsedProject::new(&[("a", &before)]);
+    project.rehearse_write("a", &after);
+    let draft = project.draft_source();
     let hunks: Vec<usize> = draft.0.items[0].diff.as_ref().unwrap().hunks.iter().map(|hunk| hunk.after).collect();
     assert_eq!(hunks.len(), 3);
-    let without = [Rejected { item: 0, hunks: vec![hunks[0], hunks[2]] }];
-    assert_eq!(scene.apply_selected(&draft, &without), [Applied::Applied]);
-    assert_eq!(scene.live_text("a"), Some(before.replace("\n30\n", "\nthirty\n")));
+    let rejected = [Rejected { item: 0, hunks: vec![hunks[0], hunks[2]] }];
+    assert_eq!(project.apply_selected(&draft, &rejected), [Applied::Applied]);
+    assert_eq!(project.live_text("a"), Some(before.replace("\n30\n", "\nthirty\n")));
     // The rest is offered again.
-    assert_eq!(scene.draft_source().0.items[0].diff.as_ref().unwrap().hunks.len(), 2);
-    assert_eq!(scene.apply_selected(&scene.draft_source(), &[]), [Applied::Applied]);
-    assert_eq!(scene.live_text("a"), Some(after));
+    assert_eq!(project.draft_source().0.items[0].diff.as_ref().unwrap().hunks.len(), 2);
+    assert_eq!(project.apply_selected(&project.draft_source(), &[]), [Applied::Applied]);
+    assert_eq!(project.live_text("a"), Some(after));
     // Unknown hunks do not cause the whole file to be applied.
-    scene.rehearse_write("a", "other\n");
-    let draft = scene.draft_source();
-    let bad = [Rejected { item: 0, hunks: vec![999] }];
-    assert!(matches!(scene.apply_selected(&draft, &bad)[..], [Applied::Conflict(_)]));
+    project.rehearse_write("a", "other\n");
+    let draft = project.draft_source();
+    let unknown_hunk = [Rejected { item: 0, hunks: vec![999] }];
+    assert!(matches!(project.apply_selected(&draft, &unknown_hunk)[..], [Applied::Conflict(_)]));
 }
 
 #[test]
 fn folder_replaced_by_a_file_is_one_item_with_its_content() {
     let files = [("d/a", "a\n"), ("d/deep/b", "b\n")];
-    let scene = RehearsedProject::new(&files);
-    scene.rehearsal.prepare_overlay().unwrap();
-    fs::write(scene.overlay_path("d"), "a file now\n").unwrap();
-    scene.rehearsal.record_origins().unwrap();
-    let draft = scene.draft_source();
+    let project = RehearsedProject::new(&files);
+    project.rehearsal.prepare_overlay().unwrap();
+    fs::write(project.overlay_path("d"), "a file now\n").unwrap();
+    project.rehearsal.record_origins().unwrap();
+    let draft = project.draft_source();
     assert_eq!(item_names(&draft.0), ["d"]);
-    assert!(draft.0.destroys(&[]).is_some_and(|words| words.contains("replaces d")), "{draft:?}");
+    assert!(draft.0.destroys(&[]).is_some_and(|text| text.contains("replaces d")), "{draft:?}");
     assert!(draft.0.items[0].notes.iter().any(|note| note.contains("d/deep/b")), "{draft:?}");
     // A file that the user added since blocks the whole item.
-    fs::write(scene.rehearsal.root().join("d/mine"), "mine\n").unwrap();
-    assert!(matches!(scene.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]));
-    assert_eq!(scene.live_text("d/a").as_deref(), Some("a\n"), "no part of the item was applied");
-    assert_eq!(scene.live_text("d/mine").as_deref(), Some("mine\n"));
-    fs::remove_file(scene.rehearsal.root().join("d/mine")).unwrap();
-    assert_eq!(scene.apply_selected(&scene.draft_source(), &[]), [Applied::Applied]);
-    assert_eq!(scene.live_text("d").as_deref(), Some("a file now\n"));
+    fs::write(project.rehearsal.root().join("d/mine"), "mine\n").unwrap();
+    assert!(matches!(project.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]));
+    assert_eq!(project.live_text("d/a").as_deref(), Some("a\n"), "no part of the item was applied");
+    assert_eq!(project.live_text("d/mine").as_deref(), Some("mine\n"));
+    fs::remove_file(project.rehearsal.root().join("d/mine")).unwrap();
+    assert_eq!(project.apply_selected(&project.draft_source(), &[]), [Applied::Applied]);
+    assert_eq!(project.live_text("d").as_deref(), Some("a file now\n"));
 }
 
 #[test]
 fn batch_without_a_repository_notes_that_no_file_is_ignored() {
-    let scene = RehearsedProject::new(&[(".gitignore", "/target\n")]);
-    scene.rehearse_write("target/x", "x\n");
-    let (batch, _) = scene.draft_source();
+    let project = RehearsedProject::new(&[(".gitignore", "/target\n")]);
+    project.rehearse_write("target/x", "x\n");
+    let (batch, _) = project.draft_source();
     assert_eq!(item_names(&batch), ["target/x"]);
     assert_eq!(batch.notes, ["The project is not in a git repository, so no file counts as ignored."]);
 }
 
 #[test]
 fn sensitive_file_has_a_note_and_outside_access() {
-    let scene = RehearsedProject::new(&[]);
-    scene.rehearse_write(".env", "KEY=x\n");
-    let (batch, _) = scene.draft_source();
+    let project = RehearsedProject::new(&[]);
+    project.rehearse_write(".env", "KEY=x\n");
+    let (batch, _) = project.draft_source();
     assert_eq!(batch.items[0].access, Access::WriteOutside(".env".into()));
     assert!(batch.items[0].notes.iter().any(|note| note.contains("secrets")), "{batch:?}");
 }
 
 #[test]
 fn content_that_differs_from_the_preview_is_not_applied() {
-    let scene = RehearsedProject::new(&[("a", "one\n")]);
-    scene.rehearse_write("a", "two\n");
-    let draft = scene.draft_source();
-    scene.rehearse_write("a", "three\n");
-    assert!(matches!(scene.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]));
-    assert_eq!(scene.live_text("a").as_deref(), Some("one\n"));
+    let project = RehearsedProject::new(&[("a", "one\n")]);
+    project.rehearse_write("a", "two\n");
+    let draft = project.draft_source();
+    project.rehearse_write("a", "three\n");
+    assert!(matches!(project.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]));
+    assert_eq!(project.live_text("a").as_deref(), Some("one\n"));
 }

@@ -90,11 +90,11 @@ fn r25_pipes_devices_folders_and_sockets_are_refused_at_once() {
         ("/dev/zero", "a device"),
         ("/dev/tty", "a device"),
     ] {
-        let at = disk.locate(path).unwrap();
-        let words = format!("{} is {kind}, not a file", at.display_path.display());
-        assert_eq!(disk.read(&at).unwrap_err().to_string(), words);
-        assert!(disk.write(&at, Some(b"x"), b"y").is_err());
-        assert!(disk.write(&at, None, b"y").is_err());
+        let location = disk.locate(path).unwrap();
+        let expected = format!("{} is {kind}, not a file", location.display_path.display());
+        assert_eq!(disk.read(&location).unwrap_err().to_string(), expected);
+        assert!(disk.write(&location, Some(b"x"), b"y").is_err());
+        assert!(disk.write(&location, None, b"y").is_err());
     }
     assert!(start.elapsed() < Duration::from_secs(60), "none of them blocks");
     assert_eq!(list_root(&disk), ["folder", "pipe", "socket"]);
@@ -174,21 +174,21 @@ fn r24_full_disk_leaves_the_old_file_intact() {
     }
     std::fs::write(disk.root().join("a"), "old").unwrap();
     let result = write_path(&disk, "a", Some(b"old"), &vec![b'x'; 1_000_000]);
-    let (left, kept) = (list_root(&disk), std::fs::read(disk.root().join("a")));
+    let (names, content) = (list_root(&disk), std::fs::read(disk.root().join("a")));
     let unmounted = Command::new("umount").arg(disk.root()).status();
     assert!(unmounted.unwrap().success());
     assert!(matches!(result, Err(Error::Full(_))), "{result:?}");
-    assert_eq!(left, ["a"]);
-    assert_eq!(kept.unwrap(), b"old");
+    assert_eq!(names, ["a"]);
+    assert_eq!(content.unwrap(), b"old");
 }
 
 #[test]
 fn r14_own_files_are_sensitive_anywhere() {
     let (_folder, disk) = create_project();
-    let own = disk.root().join("home/config");
-    let disk = disk.with_own_files(OwnFiles::new(vec![own.clone()], Vec::new()));
-    std::fs::create_dir_all(&own).unwrap();
-    std::fs::write(own.join("rules.toml"), "x").unwrap();
+    let own_folder = disk.root().join("home/config");
+    let disk = disk.with_own_files(OwnFiles::new(vec![own_folder.clone()], Vec::new()));
+    std::fs::create_dir_all(&own_folder).unwrap();
+    std::fs::write(own_folder.join("rules.toml"), "x").unwrap();
     symlink("home/config", disk.root().join("link")).unwrap();
     for (path, expected) in [
         ("home/config/rules.toml", true),
@@ -202,12 +202,12 @@ fn r14_own_files_are_sensitive_anywhere() {
     ] {
         assert_eq!(disk.locate(path).unwrap().is_sensitive, expected, "{path}");
     }
-    let mut met = Vec::new();
-    let all = disk.walk(&disk.locate(".").unwrap(), true, &mut |found| {
-        met.push((found.location.display_path.display().to_string(), found.location.is_sensitive));
+    let mut visited = Vec::new();
+    let result = disk.walk(&disk.locate(".").unwrap(), true, &mut |entry| {
+        visited.push((entry.location.display_path.display().to_string(), entry.location.is_sensitive));
         std::ops::ControlFlow::Continue(())
     });
-    all.unwrap();
-    assert!(met.contains(&("home/config/rules.toml".to_owned(), true)), "{met:?}");
-    assert!(met.contains(&("home".to_owned(), false)), "{met:?}");
+    result.unwrap();
+    assert!(visited.contains(&("home/config/rules.toml".to_owned(), true)), "{visited:?}");
+    assert!(visited.contains(&("home".to_owned(), false)), "{visited:?}");
 }

@@ -58,26 +58,26 @@ fn list_gained_commits(
     until: Option<&str>,
     notes: &mut Vec<String>,
 ) -> bool {
-    let (mut waiting, mut known) = (vec![from.to_owned()], HashSet::new());
-    let (mut named, mut met) = (Vec::new(), false);
-    while let Some(id) = waiting.pop() {
+    let (mut pending, mut visited) = (vec![from.to_owned()], HashSet::new());
+    let (mut lines, mut is_reached) = (Vec::new(), false);
+    while let Some(id) = pending.pop() {
         if Some(id.as_str()) == until {
-            met = true;
+            is_reached = true;
             continue;
         }
-        if known.len() >= MAX_READ || !known.insert(id.clone()) {
+        if visited.len() >= MAX_READ || !visited.insert(id.clone()) {
             continue;
         }
         let Some((commit, is_new)) = read_commit(rehearsal, git, &id) else { continue };
         if is_new {
-            named.push(format!("  {} {}", shorten_id(&id), commit.subject));
+            lines.push(format!("  {} {}", shorten_id(&id), commit.subject));
         }
-        waiting.extend(commit.parents);
+        pending.extend(commit.parents);
     }
-    let more = named.len().saturating_sub(MAX_LISTED);
-    notes.extend(named.into_iter().take(MAX_LISTED));
+    let more = lines.len().saturating_sub(MAX_LISTED);
+    notes.extend(lines.into_iter().take(MAX_LISTED));
     notes.extend((more > 0).then(|| format!("  and {more} more commits")));
-    met
+    is_reached
 }
 
 /// Reads a commit stored as a loose object, and returns whether it is missing in the live project.
@@ -112,6 +112,6 @@ fn shorten_id(text: &str) -> String {
 
 /// Reads a file as the dry run sees it.
 pub(super) fn read_rehearsed(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
-    let at = rehearsal.locate(rehearsal.root().join(path).to_str()?).ok()?;
-    rehearsal.read(&at).ok()
+    let location = rehearsal.locate(rehearsal.root().join(path).to_str()?).ok()?;
+    rehearsal.read(&location).ok()
 }

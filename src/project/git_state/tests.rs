@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 struct RepositoryFixture {
-    place: tempfile::TempDir,
+    temporary: tempfile::TempDir,
     rehearsal: Rehearsal,
 }
 
@@ -16,29 +16,29 @@ fn run_git(folder: &Path, arguments: &[&str]) -> String {
     let mut git = Command::new("git");
     git.arg("-C").arg(folder).args(["-c", "user.name=me", "-c", "user.email=me@example.org"]);
     git.args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    let done = git.output().unwrap();
-    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).unwrap()
+    let output = git.output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
-fn commit_file(folder: &Path, text: &str, more: &[&str]) {
+fn commit_file(folder: &Path, text: &str, options: &[&str]) {
     fs::write(folder.join("a"), text).unwrap();
     run_git(folder, &["add", "a"]);
-    run_git(folder, &[&["commit", "-qm", text.trim()], more].concat());
+    run_git(folder, &[&["commit", "-qm", text.trim()], options].concat());
 }
 
 /// Returns every file below a folder, relative to it.
 fn list_files(folder: &Path) -> Vec<PathBuf> {
-    let (mut all, mut waiting) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(at) = waiting.pop() {
-        for entry in fs::read_dir(at).unwrap().flatten() {
+    let (mut files, mut pending) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(current) = pending.pop() {
+        for entry in fs::read_dir(current).unwrap().flatten() {
             match entry.file_type().unwrap().is_dir() {
-                true => waiting.push(entry.path()),
-                false => all.push(entry.path().strip_prefix(folder).unwrap().to_owned()),
+                true => pending.push(entry.path()),
+                false => files.push(entry.path().strip_prefix(folder).unwrap().to_owned()),
             }
         }
     }
-    all
+    files
 }
 
 impl RepositoryFixture {
@@ -48,20 +48,20 @@ impl RepositoryFixture {
             eprintln!("left out: git is not installed");
             return None;
         }
-        let place = tempfile::tempdir().unwrap();
-        let (root, copy) = (place.path().join("project"), place.path().join("copy"));
+        let temporary = tempfile::tempdir().unwrap();
+        let (root, copy) = (temporary.path().join("project"), temporary.path().join("copy"));
         fs::create_dir(&root).unwrap();
         run_git(&root, &["init", "-q", "-b", "main"]);
         commit_file(&root, "one\n", &[]);
         commit_file(&root, "two\n", &[]);
         run_git(&root, &["branch", "topic"]);
-        let done = Command::new("cp").arg("-a").args([&root, &copy]).status().unwrap();
-        assert!(done.success());
-        let layer = place.path().join("layer");
-        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), layer.clone());
+        let status = Command::new("cp").arg("-a").args([&root, &copy]).status().unwrap();
+        assert!(status.success());
+        let overlay = temporary.path().join("layer");
+        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), overlay.clone());
         rehearsal.prepare_overlay().unwrap();
         change(&copy);
-        let upper = layer.join("upper");
+        let upper = overlay.join("upper");
         for path in list_files(&copy) {
             let after = fs::read(copy.join(&path)).unwrap();
             if fs::read(root.join(&path)).ok().as_ref() != Some(&after) {
@@ -75,11 +75,11 @@ impl RepositoryFixture {
             rustix::fs::mknodat(rustix::fs::CWD, upper.join(&path), kind, 0o600.into(), 0).unwrap();
         }
         rehearsal.record_origins().unwrap();
-        Some(Self { place, rehearsal })
+        Some(Self { temporary, rehearsal })
     }
 
     fn root(&self) -> PathBuf {
-        self.place.path().join("project")
+        self.temporary.path().join("project")
     }
 
     fn draft_item(&self) -> (Item, Vec<Operation>) {
@@ -88,14 +88,14 @@ impl RepositoryFixture {
         (batch.items.remove(0), work.items.remove(0))
     }
 
-    fn git_log(&self, of: &str) -> String {
-        run_git(&self.root(), &["log", "--format=%s", of])
+    fn git_log(&self, revision: &str) -> String {
+        run_git(&self.root(), &["log", "--format=%s", revision])
     }
 }
 
 #[test]
 fn commits_branches_and_tags_are_one_item_that_names_them() {
-    let Some(scene) = RepositoryFixture::new(|copy| {
+    let Some(fixture) = RepositoryFixture::new(|copy| {
         commit_file(copy, "three\n", &[]);
         run_git(copy, &["checkout", "-q", "-b", "fresh"]);
         commit_file(copy, "four\n", &[]);
@@ -103,25 +103,25 @@ fn commits_branches_and_tags_are_one_item_that_names_them() {
     }) else {
         return;
     };
-    let (item, operations) = scene.draft_item();
+    let (item, operations) = fixture.draft_item();
     let notes = item.notes.join("\n");
-    for words in ["refs/heads/main: ", "refs/heads/fresh: new", " three", " four", "refs/tags/v1", "6 new objects"] {
-        assert!(notes.contains(words), "{words}: {notes}");
+    for expected in ["refs/heads/main: ", "refs/heads/fresh: new", " three", " four", "refs/tags/v1", "6 new objects"] {
+        assert!(notes.contains(expected), "{expected}: {notes}");
     }
     assert!(notes.contains("HEAD: ref: refs/heads/main → ref: refs/heads/fresh"), "{notes}");
     assert_eq!((&item.blocked, &item.destroys), (&None, &None));
-    assert_eq!(apply_item(&scene.rehearsal, &operations, &[]), Applied::Applied);
+    assert_eq!(apply_item(&fixture.rehearsal, &operations, &[]), Applied::Applied);
     assert_eq!(
-        (scene.git_log("HEAD"), scene.git_log("main")),
+        (fixture.git_log("HEAD"), fixture.git_log("main")),
         ("four\nthree\ntwo\none\n".into(), "three\ntwo\none\n".into())
     );
-    run_git(&scene.root(), &["fsck", "--strict"]);
-    assert_eq!(apply_item(&scene.rehearsal, &operations, &[]), Applied::AlreadyApplied);
+    run_git(&fixture.root(), &["fsck", "--strict"]);
+    assert_eq!(apply_item(&fixture.rehearsal, &operations, &[]), Applied::AlreadyApplied);
 }
 
 #[test]
 fn changes_that_may_lose_commits_are_destructive() {
-    for (change, words) in [
+    for (change, expected) in [
         (
             (|copy: &Path| commit_file(copy, "other\n", &["--amend"])) as fn(&Path),
             "moves refs/heads/main to a history without",
@@ -132,11 +132,11 @@ fn changes_that_may_lose_commits_are_destructive() {
         ),
         (|copy| drop(run_git(copy, &["branch", "-qD", "topic"])), "deletes refs/heads/topic"),
     ] {
-        let Some(scene) = RepositoryFixture::new(change) else { return };
-        let (item, operations) = scene.draft_item();
-        assert!(item.destroys.as_ref().is_some_and(|destroys| destroys.contains(words)), "{item:?}");
-        assert_eq!(apply_item(&scene.rehearsal, &operations, &[]), Applied::Applied);
-        run_git(&scene.root(), &["fsck", "--strict"]);
+        let Some(fixture) = RepositoryFixture::new(change) else { return };
+        let (item, operations) = fixture.draft_item();
+        assert!(item.destroys.as_ref().is_some_and(|destroys| destroys.contains(expected)), "{item:?}");
+        assert_eq!(apply_item(&fixture.rehearsal, &operations, &[]), Applied::Applied);
+        run_git(&fixture.root(), &["fsck", "--strict"]);
     }
 }
 
@@ -153,67 +153,67 @@ fn state_is_refused_if_head_a_ref_or_the_index_changed() {
         },
         |root| fs::write(root.join(".git/index.lock"), "").unwrap(),
     ] {
-        let Some(scene) = RepositoryFixture::new(|copy| commit_file(copy, "three\n", &[])) else { return };
-        let (before, operations) = scene.draft_item();
+        let Some(fixture) = RepositoryFixture::new(|copy| commit_file(copy, "three\n", &[])) else { return };
+        let (before, operations) = fixture.draft_item();
         assert_eq!(before.blocked, None);
-        change(&scene.root());
-        let all = || -> Vec<_> {
-            let git = scene.root().join(".git");
+        change(&fixture.root());
+        let read_repository = || -> Vec<_> {
+            let git = fixture.root().join(".git");
             list_files(&git).into_iter().map(|path| (fs::read(git.join(&path)).unwrap(), path)).collect()
         };
-        let was = all();
-        let (item, _) = scene.draft_item();
-        let why = item.blocked.expect("it is refused");
-        assert!(why.starts_with("Cannot apply the commits: "), "{why}");
+        let files_before = read_repository();
+        let (item, _) = fixture.draft_item();
+        let reason = item.blocked.expect("it is refused");
+        assert!(reason.starts_with("Cannot apply the commits: "), "{reason}");
         // The same if it moved after the preview.
-        assert!(matches!(apply_item(&scene.rehearsal, &operations, &[]), Applied::Conflict(_)));
-        assert_eq!(all(), was);
+        assert!(matches!(apply_item(&fixture.rehearsal, &operations, &[]), Applied::Conflict(_)));
+        assert_eq!(read_repository(), files_before);
     }
 }
 
 #[test]
 fn applying_continues_after_any_interruption() {
-    let rehearsed = |copy: &Path| {
+    let add_commits = |copy: &Path| {
         commit_file(copy, "three\n", &[]);
         run_git(copy, &["checkout", "-q", "-b", "fresh"]);
         commit_file(copy, "four\n", &[]);
     };
-    let Some(scene) = RepositoryFixture::new(rehearsed) else { return };
-    let (_, operations) = scene.draft_item();
+    let Some(fixture) = RepositoryFixture::new(add_commits) else { return };
+    let (_, operations) = fixture.draft_item();
     let count = operations.len();
     assert!(count > 8, "{operations:?}");
     for cut in 1..count {
-        let Some(scene) = RepositoryFixture::new(rehearsed) else { return };
-        let (_, operations) = scene.draft_item();
+        let Some(fixture) = RepositoryFixture::new(add_commits) else { return };
+        let (_, operations) = fixture.draft_item();
         // Ids depend on the time, and two objects may share a folder.
         if cut >= operations.len() {
             continue;
         }
-        assert_eq!(apply_item(&scene.rehearsal, &operations[..cut], &[]), Applied::Applied);
+        assert_eq!(apply_item(&fixture.rehearsal, &operations[..cut], &[]), Applied::Applied);
         // At every point all refs lead to existing objects.
-        run_git(&scene.root(), &["fsck", "--strict"]);
-        let (item, rest) = scene.draft_item();
+        run_git(&fixture.root(), &["fsck", "--strict"]);
+        let (item, remaining) = fixture.draft_item();
         assert_eq!(item.blocked, None, "{cut}");
-        assert_eq!(apply_item(&scene.rehearsal, &rest, &[]), Applied::Applied);
-        assert_eq!(scene.git_log("HEAD"), "four\nthree\ntwo\none\n");
+        assert_eq!(apply_item(&fixture.rehearsal, &remaining, &[]), Applied::Applied);
+        assert_eq!(fixture.git_log("HEAD"), "four\nthree\ntwo\none\n");
     }
 }
 
 #[test]
 fn objects_are_never_deleted_and_packed_refs_are_described() {
-    let Some(scene) = RepositoryFixture::new(|copy| {
+    let Some(fixture) = RepositoryFixture::new(|copy| {
         commit_file(copy, "three\n", &[]);
         run_git(copy, &["gc", "-q", "--prune=now"]);
     }) else {
         return;
     };
-    let before = list_files(&scene.root().join(".git/objects"));
-    let (item, operations) = scene.draft_item();
+    let before = list_files(&fixture.root().join(".git/objects"));
+    let (item, operations) = fixture.draft_item();
     assert_eq!(item.blocked, None);
     assert!(item.notes.iter().any(|note| note.starts_with("refs/heads/main: ")), "{item:?}");
-    assert!(matches!(apply_item(&scene.rehearsal, &operations, &[]), Applied::Applied));
-    let after = list_files(&scene.root().join(".git/objects"));
+    assert!(matches!(apply_item(&fixture.rehearsal, &operations, &[]), Applied::Applied));
+    let after = list_files(&fixture.root().join(".git/objects"));
     assert!(before.iter().all(|path| after.contains(path)));
-    assert_eq!(scene.git_log("HEAD"), "three\ntwo\none\n");
-    run_git(&scene.root(), &["fsck", "--strict"]);
+    assert_eq!(fixture.git_log("HEAD"), "three\ntwo\none\n");
+    run_git(&fixture.root(), &["fsck", "--strict"]);
 }

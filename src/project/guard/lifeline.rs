@@ -33,8 +33,8 @@ impl Report {
             Self::Exit(status) => vec![b'E', status],
             Self::Signal(signal) => vec![b'S', signal],
             Self::Failed(errno) => vec![b'F', errno],
-            Self::SandboxFailed(refused) => vec![b'W', refused],
-            Self::OverlaySandboxFailed(why) => [b"X", &why.to_bytes()[..]].concat(),
+            Self::SandboxFailed(error) => vec![b'W', error],
+            Self::OverlaySandboxFailed(error) => [b"X", &error.to_bytes()[..]].concat(),
         }
     }
 
@@ -44,7 +44,7 @@ impl Report {
             [b'E', status] => Some(Self::Exit(status)),
             [b'S', signal] => Some(Self::Signal(signal)),
             [b'F', errno] => Some(Self::Failed(errno)),
-            [b'W', refused] => Some(Self::SandboxFailed(refused)),
+            [b'W', error] => Some(Self::SandboxFailed(error)),
             [b'X', step, errno] => Some(Self::OverlaySandboxFailed(SetupError::from_bytes(step, errno))),
             _ => None,
         }

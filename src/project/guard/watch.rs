@@ -34,8 +34,8 @@ impl CommandWatch {
     }
 
     /// Handles events and sends the signals, until no child is left or none can be killed.
-    pub(super) fn wait_until_gone(mut self, news: &Receiver<GuardEvent>) -> Report {
-        while let Some(event) = self.next_event(news) {
+    pub(super) fn wait_until_gone(mut self, events: &Receiver<GuardEvent>) -> Report {
+        while let Some(event) = self.next_event(events) {
             let now = Instant::now();
             match event {
                 GuardEvent::Ended(report) => {
@@ -58,16 +58,16 @@ impl CommandWatch {
     }
 
     /// Returns the next event, and sends signals at their time. `None` if waiting any longer is useless.
-    fn next_event(&mut self, news: &Receiver<GuardEvent>) -> Option<GuardEvent> {
+    fn next_event(&mut self, events: &Receiver<GuardEvent>) -> Option<GuardEvent> {
         loop {
-            let Some((due, signal)) = self.next_signal else { return news.recv().ok() };
-            match news.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            let Some((due, signal)) = self.next_signal else { return events.recv().ok() };
+            match events.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Ok(event) => return Some(event),
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             let now = Instant::now();
-            if self.first_kill.is_some_and(|since| now > since + GIVE_UP_AFTER) {
+            if self.first_kill.is_some_and(|first| now > first + GIVE_UP_AFTER) {
                 return None;
             }
             if signal == Signal::KILL {

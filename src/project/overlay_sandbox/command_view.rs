@@ -40,7 +40,7 @@ pub struct DisclosedPaths {
 
 /// Everything that one command is given.
 pub(super) struct CommandView {
-    pub(super) setting: OverlaySpec,
+    pub(super) spec: OverlaySpec,
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) withheld: Vec<Withheld>,
     /// The masked part of the project; `None` if nothing is masked.
@@ -50,132 +50,139 @@ pub(super) struct CommandView {
 /// Determines the view of a command. Blocks while folders that may hold secrets are read.
 pub(super) fn determine_view(
     shell: &Shell,
-    layer: &Path,
+    overlay_folder: &Path,
     line: &CommandLine,
     view: View,
     disclosed: &DisclosedPaths,
 ) -> CommandView {
-    let setting = create_spec(shell, layer, line, view, disclosed);
+    let spec = create_spec(shell, overlay_folder, line, view, disclosed);
     if view == View::Live {
-        return CommandView { setting, environment: shell.environment().to_vec(), withheld: Vec::new(), masked: None };
+        return CommandView { spec, environment: shell.environment().to_vec(), withheld: Vec::new(), masked: None };
     }
-    let named: Vec<PathBuf> = disclosed.read.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let opened: Vec<PathBuf> = disclosed.read.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let listing = shell.sensitive_files_in(&line.folder).current_listing();
-    let withheld = withheld_paths(shell, &setting, view, &named, &listing);
+    let withheld = withheld_paths(shell, &spec, view, &opened, &listing);
     let temporary =
-        setting.places.iter().map(|place| &place.path).find(|path| **path == resolve_path(&std::env::temp_dir()));
+        spec.places.iter().map(|place| &place.path).find(|path| **path == resolve_path(&std::env::temp_dir()));
     let mut environment = environment::dry_run_environment(shell.environment(), temporary.map(PathBuf::as_path));
     let home = variable_path(shell, "HOME");
     git_identity::add_identity(&mut environment, home.as_deref(), &line.folder);
-    let seen = MaskedFiles::new(listing);
-    let masked = withheld.iter().map(|one| one.path.clone()).collect();
-    CommandView { setting: OverlaySpec { masked, ..setting }, environment, withheld, masked: Some(seen) }
+    let masked_files = MaskedFiles::new(listing);
+    let masked_paths = withheld.iter().map(|entry| entry.path.clone()).collect();
+    CommandView {
+        spec: OverlaySpec { masked: masked_paths, ..spec },
+        environment,
+        withheld,
+        masked: Some(masked_files),
+    }
 }
 
 /// Determines the view without looking for files that may hold secrets.
 pub(super) fn create_spec(
     shell: &Shell,
-    layer: &Path,
+    overlay_folder: &Path,
     line: &CommandLine,
     view: View,
     disclosed: &DisclosedPaths,
 ) -> OverlaySpec {
-    let (keep, hide) = shell.closed_paths();
+    let (own_paths, unreadable) = shell.closed_paths();
     let home = variable_path(shell, "HOME").filter(|home| home.is_absolute());
-    let setting = OverlaySpec {
+    let spec = OverlaySpec {
         folder: line.folder.clone(),
-        overlay_folder: layer.to_owned(),
-        own_paths: keep.to_vec(),
-        unreadable: hide.to_vec(),
+        overlay_folder: overlay_folder.to_owned(),
+        own_paths: own_paths.to_vec(),
+        unreadable: unreadable.to_vec(),
         shows_whole_disk: view == View::Live,
         ..OverlaySpec::default()
     };
-    let setting = setting.with_places(writable_places(line, home.as_deref(), disclosed));
+    let spec = spec.with_places(writable_places(line, home.as_deref(), disclosed));
     if view == View::Live {
-        return setting;
+        return spec;
     }
-    let outside = |path: &PathBuf| !path.starts_with(&line.folder);
-    let tools = toolchains::toolchain_folders(home.as_deref(), shell.environment());
-    let programs = program_paths(shell, &setting, home.as_deref());
+    let is_outside = |path: &PathBuf| !path.starts_with(&line.folder);
+    let tool_folders = toolchains::toolchain_folders(home.as_deref(), shell.environment());
+    let programs = program_paths(shell, &spec, home.as_deref());
     // Use the paths as written, so that the links on the way to them are created too.
-    let read = disclosed.read.iter().filter(|path| path.is_absolute()).cloned();
-    let empty = home.into_iter().chain([PathBuf::from("/var/tmp"), std::env::temp_dir()]);
+    let disclosed_paths = disclosed.read.iter().filter(|path| path.is_absolute()).cloned();
+    let empty_folders = home.into_iter().chain([PathBuf::from("/var/tmp"), std::env::temp_dir()]);
     OverlaySpec {
-        visible: programs.into_iter().chain(tools).chain(read).filter(outside).collect(),
-        empty: empty.filter(outside).collect(),
-        ..setting
+        visible: programs.into_iter().chain(tool_folders).chain(disclosed_paths).filter(is_outside).collect(),
+        empty: empty_folders.filter(is_outside).collect(),
+        ..spec
     }
 }
 
 /// Returns the folders outside the project that a command writes in.
 fn writable_places(line: &CommandLine, home: Option<&Path>, disclosed: &DisclosedPaths) -> Vec<WritablePlace> {
-    let temporary = [PathBuf::from("/tmp"), resolve_path(&std::env::temp_dir())];
-    let named = match &line.sandbox {
-        CommandSandbox::Enforced(reach) => reach.write.as_slice(),
+    let temporary_folders = [PathBuf::from("/tmp"), resolve_path(&std::env::temp_dir())];
+    let listed = match &line.sandbox {
+        CommandSandbox::Enforced(access) => access.write.as_slice(),
         CommandSandbox::Unavailable(_) | CommandSandbox::Unspecified => &[],
     };
-    let named = named.iter().filter(|path| !temporary.contains(path) && !path.starts_with("/dev"));
-    let named = named.map(|path| WritablePlace { path: path.clone(), shows_disk: true });
-    let more = home.map(Path::to_owned).into_iter().chain([PathBuf::from("/var/tmp")]);
-    let more = more.filter(|_| disclosed.is_writable);
-    let private = temporary.iter().cloned().chain(more).map(|path| WritablePlace { path, shows_disk: false });
-    private.chain(named).collect()
+    let listed = listed.iter().filter(|path| !temporary_folders.contains(path) && !path.starts_with("/dev"));
+    let listed_places = listed.map(|path| WritablePlace { path: path.clone(), shows_disk: true });
+    let home_folders = home.map(Path::to_owned).into_iter().chain([PathBuf::from("/var/tmp")]);
+    let home_folders = home_folders.filter(|_| disclosed.is_writable);
+    let private_places =
+        temporary_folders.iter().cloned().chain(home_folders).map(|path| WritablePlace { path, shows_disk: false });
+    private_places.chain(listed_places).collect()
 }
 
 /// Returns all visible paths that must not be opened. `named` are the real paths that the settings open.
 fn withheld_paths(
     shell: &Shell,
-    setting: &OverlaySpec,
+    spec: &OverlaySpec,
     view: View,
-    named: &[PathBuf],
+    opened_paths: &[PathBuf],
     listing: &Listing,
 ) -> Vec<Withheld> {
-    let project = &setting.folder;
-    let mut all = listing.withheld.clone();
-    all.extend(git_secrets::withheld_git_paths(project, view == View::Repository));
-    let outside = |path: &&PathBuf| !path.starts_with(project) && path.parent().is_some();
-    let opened = named.iter().filter(outside);
-    let places = setting.places.iter().filter(|place| place.shows_disk).map(|place| &place.path);
-    for folder in places.chain(opened).filter(|folder| folder.is_dir()) {
+    let project = &spec.folder;
+    let mut withheld = listing.withheld.clone();
+    withheld.extend(git_secrets::withheld_git_paths(project, view == View::Repository));
+    let is_outside = |path: &&PathBuf| !path.starts_with(project) && path.parent().is_some();
+    let opened_outside = opened_paths.iter().filter(is_outside);
+    let disk_places = spec.places.iter().filter(|place| place.shows_disk).map(|place| &place.path);
+    for folder in disk_places.chain(opened_outside).filter(|folder| folder.is_dir()) {
         // If a listed folder is itself sensitive, all of it is meant to be open.
         if is_sensitive(folder) {
             continue;
         }
-        all.extend(shell.sensitive_files_in(folder).current_listing().withheld.iter().cloned());
-        all.push(Withheld { path: folder.join(".git"), reason: Reason::Sensitive });
+        withheld.extend(shell.sensitive_files_in(folder).current_listing().withheld.iter().cloned());
+        withheld.push(Withheld { path: folder.join(".git"), reason: Reason::Sensitive });
     }
     // In a toolchain only the entries directly in its folder are examined.
     let is_other = |path: &&PathBuf| !path.starts_with(project);
-    let of_tools = setting.visible.iter().filter(is_other).flat_map(|folder| toolchains::sensitive_entries(folder));
-    all.extend(of_tools.map(|path| Withheld { path, reason: Reason::Sensitive }));
-    let is_named = |one: &Withheld| {
+    let in_toolchains = spec.visible.iter().filter(is_other).flat_map(|folder| toolchains::sensitive_entries(folder));
+    withheld.extend(in_toolchains.map(|path| Withheld { path, reason: Reason::Sensitive }));
+    let is_opened = |entry: &Withheld| {
         // Listing `.git` opens all of it.
-        let is_git = |above: &Path| above.ends_with(".git") && named.iter().any(|name| name == above);
-        named.contains(&one.path) || one.path.ancestors().any(is_git)
+        let is_git = |folder: &Path| folder.ends_with(".git") && opened_paths.iter().any(|name| name == folder);
+        opened_paths.contains(&entry.path) || entry.path.ancestors().any(is_git)
     };
     let is_setting =
-        |one: &Withheld| one.reason == Reason::Sensitive && tool_settings::is_visible_setting(project, &one.path);
-    let is_meant = |one: &Withheld| named.iter().any(|folder| is_sensitive(folder) && one.path.starts_with(folder));
-    all.retain(|one| {
+        |entry: &Withheld| entry.reason == Reason::Sensitive && tool_settings::is_visible_setting(project, &entry.path);
+    let is_in_opened_secret =
+        |entry: &Withheld| opened_paths.iter().any(|folder| is_sensitive(folder) && entry.path.starts_with(folder));
+    withheld.retain(|entry| {
         // Entries withheld only because they are near a masked file need no mask here.
-        let is_open = matches!(one.reason, Reason::NotAFile | Reason::Crowded);
-        !is_open && !is_named(one) && !is_meant(one) && !is_setting(one)
+        let needs_no_mask = matches!(entry.reason, Reason::NotAFile | Reason::Crowded);
+        !needs_no_mask && !is_opened(entry) && !is_in_opened_secret(entry) && !is_setting(entry)
     });
-    all.extend(
-        partly_written(&setting.overlay_folder).into_iter().map(|path| Withheld { path, reason: Reason::EditedCopy }),
+    withheld.extend(
+        partly_written(&spec.overlay_folder).into_iter().map(|path| Withheld { path, reason: Reason::EditedCopy }),
     );
-    all
+    withheld
 }
 
 /// Returns the folders of `PATH` that lie outside the project and not next to secrets.
 #[cfg(target_os = "linux")]
-fn program_paths(shell: &Shell, setting: &OverlaySpec, home: Option<&Path>) -> Vec<PathBuf> {
+fn program_paths(shell: &Shell, spec: &OverlaySpec, home: Option<&Path>) -> Vec<PathBuf> {
     let closed: Vec<PathBuf> =
-        [&setting.folder].into_iter().chain(&setting.own_paths).chain(&setting.unreadable).cloned().collect();
-    let around: Vec<PathBuf> =
+        [&spec.folder].into_iter().chain(&spec.own_paths).chain(&spec.unreadable).cloned().collect();
+    let private_folders: Vec<PathBuf> =
         home.map(resolve_path).into_iter().chain([resolve_path(&std::env::temp_dir())]).collect();
     let path = variable_path(shell, "PATH").unwrap_or_default();
-    program_folders(path.as_os_str(), &closed, &around)
+    program_folders(path.as_os_str(), &closed, &private_folders)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -184,5 +191,5 @@ fn program_paths(_: &Shell, _: &OverlaySpec, _: Option<&Path>) -> Vec<PathBuf> {
 }
 
 fn variable_path(shell: &Shell, name: &str) -> Option<PathBuf> {
-    shell.environment().iter().find(|(known, _)| known == name).map(|(_, value)| PathBuf::from(value))
+    shell.environment().iter().find(|(variable, _)| variable == name).map(|(_, value)| PathBuf::from(value))
 }

@@ -10,15 +10,15 @@ use std::path::Path;
 pub fn add_identity(environment: &mut Vec<(OsString, OsString)>, home: Option<&Path>, project: &Path) {
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
     let Some(home) = home else { return };
-    let own = read(&project.join(".git/config")).to_lowercase();
-    if own.contains("[user") || own.contains("[include") {
+    let project_settings = read(&project.join(".git/config")).to_lowercase();
+    if project_settings.contains("[user") || project_settings.contains("[include") {
         return;
     }
-    let texts = [read(&home.join(".gitconfig")), read(&home.join(".config/git/config"))];
+    let user_settings = [read(&home.join(".gitconfig")), read(&home.join(".config/git/config"))];
     for (key, roles) in
         [("name", ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"]), ("email", ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"])]
     {
-        let Some(value) = texts.iter().find_map(|text| user_value(text, key)) else { continue };
+        let Some(value) = user_settings.iter().find_map(|text| user_value(text, key)) else { continue };
         for role in roles {
             if !environment.iter().any(|(name, _)| name == role) {
                 environment.push((role.into(), value.as_str().into()));
@@ -29,7 +29,7 @@ pub fn add_identity(environment: &mut Vec<(OsString, OsString)>, home: Option<&P
 
 /// Returns the last value of a key in the section `[user]`.
 fn user_value(text: &str, key: &str) -> Option<String> {
-    let (mut is_user, mut found) = (false, None);
+    let (mut is_user, mut last_value) = (false, None);
     for line in text.lines().map(str::trim) {
         if line.starts_with('[') {
             is_user = line.eq_ignore_ascii_case("[user]");
@@ -37,11 +37,11 @@ fn user_value(text: &str, key: &str) -> Option<String> {
             let value = value.trim().trim_matches('"');
             let is_plain = !value.is_empty() && !value.contains(['\\', '"', '#', ';', '<', '>']);
             if name.trim().eq_ignore_ascii_case(key) && is_plain {
-                found = Some(value.to_owned());
+                last_value = Some(value.to_owned());
             }
         }
     }
-    found
+    last_value
 }
 
 #[cfg(test)]
@@ -50,22 +50,25 @@ mod tests {
 
     #[test]
     fn only_name_and_address_are_taken_from_user_settings() {
-        let place = tempfile::tempdir().unwrap();
-        let (home, project) = (place.path().join("home"), place.path().join("project"));
+        let temporary = tempfile::tempdir().unwrap();
+        let (home, project) = (temporary.path().join("home"), temporary.path().join("project"));
         fs::create_dir_all(home.join(".config/git")).unwrap();
         fs::create_dir_all(project.join(".git")).unwrap();
         let text = "[core]\n\tname = x\n[user]\n\temail = a@b.c\n\tname = \"A B\"\n\tsigningkey = K\n[url \"https://t@h\"]\n\tinsteadOf = x\n";
         fs::write(home.join(".gitconfig"), text).unwrap();
-        let found = |before: &[(&str, &str)]| {
-            let mut all = before.iter().map(|(name, value)| (name.into(), value.into())).collect();
-            add_identity(&mut all, Some(&home), &project);
-            all.into_iter().map(|(name, value)| format!("{}={}", name.display(), value.display())).collect::<Vec<_>>()
+        let identity_with = |variables: &[(&str, &str)]| {
+            let mut environment = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+            add_identity(&mut environment, Some(&home), &project);
+            environment
+                .into_iter()
+                .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+                .collect::<Vec<_>>()
         };
-        let usual =
+        let expected =
             ["GIT_AUTHOR_NAME=A B", "GIT_COMMITTER_NAME=A B", "GIT_AUTHOR_EMAIL=a@b.c", "GIT_COMMITTER_EMAIL=a@b.c"];
-        assert_eq!(found(&[]), usual);
-        assert_eq!(found(&[("GIT_AUTHOR_NAME", "C")])[..2], ["GIT_AUTHOR_NAME=C", "GIT_COMMITTER_NAME=A B"]);
+        assert_eq!(identity_with(&[]), expected);
+        assert_eq!(identity_with(&[("GIT_AUTHOR_NAME", "C")])[..2], ["GIT_AUTHOR_NAME=C", "GIT_COMMITTER_NAME=A B"]);
         fs::write(project.join(".git/config"), "[user]\n\tname = D\n").unwrap();
-        assert_eq!(found(&[]), [""; 0]);
+        assert_eq!(identity_with(&[]), [""; 0]);
     }
 }

@@ -21,8 +21,8 @@ const CREDENTIAL_WORDS: [&str; 5] = ["extraheader", "password", "token", "secret
 /// may include files that hold secrets.
 pub fn withheld_git_paths(project: &Path, reads_content: bool) -> Vec<Withheld> {
     let git = project.join(".git");
-    let mut all = Vec::new();
-    let mut withhold = |name: &str, reason| all.push(Withheld { path: git.join(name), reason });
+    let mut withheld = Vec::new();
+    let mut withhold = |name: &str, reason| withheld.push(Withheld { path: git.join(name), reason });
     for name in ["config", "config.worktree"] {
         if read_or_empty(&git.join(name)).is_none_or(|text| has_credentials(&text)) {
             withhold(name, Reason::Sensitive);
@@ -38,7 +38,7 @@ pub fn withheld_git_paths(project: &Path, reads_content: bool) -> Vec<Withheld> 
     if !reads_content && has_stored_secrets(project, &git) {
         CONTENT_PATHS.iter().for_each(|name| withhold(name, Reason::StoredByGit));
     }
-    all
+    withheld
 }
 
 /// Reads a file: empty if it does not exist, `None` if it cannot be read.
@@ -47,41 +47,43 @@ fn read_or_empty(path: &Path) -> Option<Vec<u8>> {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Some(Vec::new())
         }
-        read => read.ok(),
+        result => result.ok(),
     }
 }
 
 /// Returns whether git tracks, stages or has stashed a file that may hold secrets, or whether that is unknown.
 fn has_stored_secrets(project: &Path, git: &Path) -> bool {
     let Some(index) = read_or_empty(&git.join("index")) else { return true };
-    let is_tracked = || {
+    let tracks_secret = || {
         let Some(entries) = git_index::parse_index(&index) else { return true };
         let mut paths = entries.iter().map(|entry| project.join(&entry.path));
         paths.any(|path| is_sensitive(&path) && !tool_settings::is_visible_setting(project, &path))
     };
-    let is_packed = || read_or_empty(&git.join("packed-refs")).is_none_or(|refs| contains_bytes(&refs, b"refs/stash"));
+    let has_packed_stash =
+        || read_or_empty(&git.join("packed-refs")).is_none_or(|refs| contains_bytes(&refs, b"refs/stash"));
     // A split index keeps a part of its entries in another file.
-    let is_split = || {
+    let has_split_index = || {
         let names = fs::read_dir(git).into_iter().flatten().flatten().map(|entry| entry.file_name());
         names.into_iter().any(|name| name.as_encoded_bytes().starts_with(b"sharedindex"))
     };
-    (!index.is_empty() && is_tracked())
-        || is_split()
+    (!index.is_empty() && tracks_secret())
+        || has_split_index()
         || STASH_PATHS.iter().any(|name| git.join(name).symlink_metadata().is_ok())
-        || is_packed()
+        || has_packed_stash()
 }
 
 fn has_credentials(settings: &[u8]) -> bool {
     let text = String::from_utf8_lossy(settings).to_lowercase();
     // `https://user:password@host`
     let has_user = |line: &str| {
-        line.split_once("://").is_some_and(|(_, rest)| rest.split('/').next().is_some_and(|host| host.contains('@')))
+        line.split_once("://")
+            .is_some_and(|(_, after_scheme)| after_scheme.split('/').next().is_some_and(|host| host.contains('@')))
     };
     text.lines().any(|line| has_user(line) || CREDENTIAL_WORDS.iter().any(|word| line.contains(word)))
 }
 
-fn contains_bytes(all: &[u8], part: &[u8]) -> bool {
-    all.windows(part.len()).any(|window| window == part)
+fn contains_bytes(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
 }
 
 #[cfg(test)]
@@ -109,29 +111,30 @@ mod tests {
 
     #[test]
     fn content_is_withheld_if_it_may_hold_secrets_or_is_unreadable() {
-        let place = tempfile::tempdir().unwrap();
-        let (root, git) = (place.path(), place.path().join(".git"));
+        let temporary = tempfile::tempdir().unwrap();
+        let (root, git) = (temporary.path(), temporary.path().join(".git"));
         fs::create_dir_all(git.join("refs")).unwrap();
-        let names = |reads: bool| {
-            let all = withheld_git_paths(root, reads);
-            all.iter()
-                .filter(|one| OTHER_REPOSITORIES.iter().all(|name| !one.path.ends_with(name)))
-                .map(|one| one.path.strip_prefix(&git).unwrap().display().to_string())
+        let withheld_names = |reads_content: bool| {
+            let withheld = withheld_git_paths(root, reads_content);
+            withheld
+                .iter()
+                .filter(|entry| OTHER_REPOSITORIES.iter().all(|name| !entry.path.ends_with(name)))
+                .map(|entry| entry.path.strip_prefix(&git).unwrap().display().to_string())
                 .collect::<Vec<_>>()
         };
-        assert_eq!(names(false), [""; 0]);
+        assert_eq!(withheld_names(false), [""; 0]);
         for (file, text) in
             [("index", "DIRC?"), ("refs/stash", "x"), ("packed-refs", "x refs/stash\n"), ("sharedindex.1", "")]
         {
             fs::write(git.join(file), text).unwrap();
-            assert_eq!(names(false), CONTENT_PATHS, "{file}");
-            assert_eq!(names(true), [""; 0], "{file}");
+            assert_eq!(withheld_names(false), CONTENT_PATHS, "{file}");
+            assert_eq!(withheld_names(true), [""; 0], "{file}");
             fs::remove_file(git.join(file)).unwrap();
         }
         fs::write(git.join("config"), "url = https://a:b@c").unwrap();
         fs::write(git.join("credentials"), "x").unwrap();
-        assert_eq!(names(true), ["config", "credentials"]);
-        let all: Vec<_> = withheld_git_paths(root, true).into_iter().map(|one| one.path).collect();
-        assert!(all.contains(&git.join("modules")));
+        assert_eq!(withheld_names(true), ["config", "credentials"]);
+        let paths: Vec<_> = withheld_git_paths(root, true).into_iter().map(|entry| entry.path).collect();
+        assert!(paths.contains(&git.join("modules")));
     }
 }

@@ -34,11 +34,11 @@ pub fn mask_all(paths: &[PathBuf], device: &OwnedFd) -> io::Result<()> {
     restrict_mount(&folder, false, MountRestriction::ReadOnly)?;
     for path in merge_masks(paths, MAX_MASKS) {
         // A link needs no mask: its target is masked by its own path if needed.
-        let (at, is_folder) = match open_without_links(&path) {
+        let (target, is_folder) = match open_without_links(&path) {
             Err(error) if is_nothing_to_open(&error) => continue,
             opened => opened?,
         };
-        attach_over(&clone_mount(if is_folder { &folder } else { &file })?, &at)?;
+        attach_over(&clone_mount(if is_folder { &folder } else { &file })?, &target)?;
     }
     unmount(&file, UnmountFlags::DETACH)?;
     unmount(&folder, UnmountFlags::DETACH)?;
@@ -47,27 +47,27 @@ pub fn mask_all(paths: &[PathBuf], device: &OwnedFd) -> io::Result<()> {
 
 /// Returns whether the error means that there is nothing to open at the path.
 fn is_nothing_to_open(error: &io::Error) -> bool {
-    let link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
-    link || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    is_link || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Returns paths that cover all of these and contain no nested paths. If there are more than `most`, deeper paths are
 /// replaced by their parent folders where possible.
-fn merge_masks(paths: &[PathBuf], most: usize) -> BTreeSet<PathBuf> {
-    let mut all: BTreeSet<PathBuf> = paths.iter().cloned().collect();
-    while all.len() > most {
-        let deepest = all.iter().map(|path| path.components().count()).max().unwrap_or(0);
-        let raised = |path: PathBuf| match path.parent() {
+fn merge_masks(paths: &[PathBuf], limit: usize) -> BTreeSet<PathBuf> {
+    let mut merged: BTreeSet<PathBuf> = paths.iter().cloned().collect();
+    while merged.len() > limit {
+        let deepest = merged.iter().map(|path| path.components().count()).max().unwrap_or(0);
+        let to_parent = |path: PathBuf| match path.parent() {
             Some(parent) if path.components().count() == deepest && deepest > 2 => parent.to_owned(),
             Some(_) | None => path,
         };
         if deepest <= 2 {
             break;
         }
-        all = all.into_iter().map(raised).collect();
+        merged = merged.into_iter().map(to_parent).collect();
     }
-    let inside = |path: &PathBuf| path.ancestors().skip(1).any(|above| all.contains(above));
-    all.iter().filter(|path| !inside(path)).cloned().collect()
+    let is_nested = |path: &PathBuf| path.ancestors().skip(1).any(|ancestor| merged.contains(ancestor));
+    merged.iter().filter(|path| !is_nested(path)).cloned().collect()
 }
 
 #[cfg(test)]

@@ -21,17 +21,17 @@ pub fn mount_points() -> io::Result<Vec<PathBuf>> {
 /// the like.
 fn decode_path(field: &[u8]) -> PathBuf {
     let mut path = Vec::new();
-    let mut rest = field;
-    while let [first, after @ ..] = rest {
-        let code = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
+    let mut remaining = field;
+    while let [first, tail @ ..] = remaining {
+        let code = tail.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
         match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()).filter(|_| *first == b'\\') {
             Some(byte) => {
                 path.push(byte);
-                rest = &after[3..];
+                remaining = &tail[3..];
             }
             None => {
                 path.push(*first);
-                rest = after;
+                remaining = tail;
             }
         }
     }
@@ -39,15 +39,15 @@ fn decode_path(field: &[u8]) -> PathBuf {
 }
 
 /// Attaches a mount at a path.
-pub fn attach(mount: &OwnedFd, at: &Path) -> io::Result<()> {
+pub fn attach(mount: &OwnedFd, target: &Path) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-    Ok(move_mount(mount, "", rustix::fs::CWD, at, flags)?)
+    Ok(move_mount(mount, "", rustix::fs::CWD, target, flags)?)
 }
 
 /// Attaches a mount over an open file or folder.
-pub fn attach_over(mount: &OwnedFd, at: &OwnedFd) -> io::Result<()> {
+pub fn attach_over(mount: &OwnedFd, target: &OwnedFd) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-    Ok(move_mount(mount, "", at, "", flags)?)
+    Ok(move_mount(mount, "", target, "", flags)?)
 }
 
 /// Clones the mount of a file or folder, without the mounts below it.
@@ -68,14 +68,14 @@ pub fn clone_read_only(path: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Closes the mount at a path, and those below it if `all` is set.
-pub fn restrict_mount(path: &Path, all: bool, how: MountRestriction) -> io::Result<()> {
+pub fn restrict_mount(path: &Path, is_recursive: bool, restriction: MountRestriction) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
-    Ok(restrict_mounts(&path, all, how)?)
+    Ok(restrict_mounts(&path, is_recursive, restriction)?)
 }
 
 /// Mounts an empty in-memory folder over an existing one.
-pub fn mount_empty(at: &Path, mode: u32) -> io::Result<()> {
-    attach(&mount_memory(1 << 20, mode)?, at)
+pub fn mount_empty(folder: &Path, mode: u32) -> io::Result<()> {
+    attach(&mount_memory(1 << 20, mode)?, folder)
 }
 
 #[cfg(test)]

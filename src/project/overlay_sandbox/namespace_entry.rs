@@ -25,44 +25,45 @@ const NAMESPACES: UnshareFlags = UnshareFlags::NEWNS
 
 /// Runs `aye guard --stage`: like the guard of a command, but one process further out. `words` are all arguments after
 /// `--stage`, including the command.
-pub fn run_namespace_entry(words: impl Iterator<Item = OsString>) -> ExitCode {
-    let words: Vec<OsString> = words.collect();
-    match enter_namespaces(&words) {
+pub fn run_namespace_entry(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    match enter_namespaces(&arguments) {
         Ok(code) => code.into(),
-        Err(why) => {
-            send_report(Report::OverlaySandboxFailed(why));
+        Err(error) => {
+            send_report(Report::OverlaySandboxFailed(error));
             127.into()
         }
     }
 }
 
-fn enter_namespaces(words: &[OsString]) -> Result<u8, SetupError> {
-    let (spec_arguments, command) = words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
+fn enter_namespaces(arguments: &[OsString]) -> Result<u8, SetupError> {
+    let (spec_arguments, command) =
+        arguments.split_at(arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len()));
     // The list of paths stays on the lifeline for the first process to read.
-    let setting = OverlaySpec::parse_arguments(spec_arguments.iter().cloned(), |_| Ok(Vec::new()))?;
+    let spec = OverlaySpec::parse_arguments(spec_arguments.iter().cloned(), |_| Ok(Vec::new()))?;
     // Holds the lock on the overlay until this process exits, so that no other process writes in it.
-    let _lock = lock_overlay(&setting.overlay_folder).map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
-    overlay_mounts::create_overlay_folders(&setting).map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
+    let _lock = lock_overlay(&spec.overlay_folder).map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
+    overlay_mounts::create_overlay_folders(&spec).map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
     // Inherited open files must not lead out of the overlay sandbox.
     namespaces::close_files_on_exec().map_err(|errno| SetupError::at_step(SetupStep::Namespaces)(errno.into()))?;
     leave_namespaces()?;
     let mut first_process = Command::new("/proc/self/exe");
     first_process.arg("guard").arg(IN_OVERLAY_ARGUMENT).args(spec_arguments).args(command);
-    let ended = first_process.status().map_err(SetupError::at_step(SetupStep::FirstProcess))?;
-    let code = ended.code().unwrap_or_else(|| 128 + ended.signal().unwrap_or(0));
+    let status = first_process.status().map_err(SetupError::at_step(SetupStep::FirstProcess))?;
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
 /// Creates the namespaces. Root can do this directly; another user becomes the only user of a new user namespace first.
 fn leave_namespaces() -> Result<(), SetupError> {
-    let namespaces = |errno: rustix::io::Errno| SetupError::at_step(SetupStep::Namespaces)(errno.into());
-    let has = capabilities(None).map_err(namespaces)?;
-    if has.effective.contains(CapabilitySet::SYS_ADMIN) {
-        return namespaces::unshare_namespaces(NAMESPACES).map_err(namespaces);
+    let to_error = |errno: rustix::io::Errno| SetupError::at_step(SetupStep::Namespaces)(errno.into());
+    let current = capabilities(None).map_err(to_error)?;
+    if current.effective.contains(CapabilitySet::SYS_ADMIN) {
+        return namespaces::unshare_namespaces(NAMESPACES).map_err(to_error);
     }
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    namespaces::unshare_namespaces(NAMESPACES | UnshareFlags::NEWUSER).map_err(namespaces)?;
-    let write_map = |file: &str, words: String| fs::write(format!("/proc/self/{file}"), words);
+    namespaces::unshare_namespaces(NAMESPACES | UnshareFlags::NEWUSER).map_err(to_error)?;
+    let write_map = |file: &str, mapping: String| fs::write(format!("/proc/self/{file}"), mapping);
     let map_user = || {
         write_map("setgroups", "deny".to_owned())?;
         write_map("uid_map", format!("{user} {user} 1"))?;
@@ -74,12 +75,12 @@ fn leave_namespaces() -> Result<(), SetupError> {
 
 /// Makes the capabilities of the namespace's only user survive the start of the next program.
 fn keep_capabilities() -> io::Result<()> {
-    let mut has = capabilities(None)?;
-    has.inheritable = has.permitted;
-    set_capabilities(None, has)?;
-    for power in (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit)) {
-        if has.permitted.contains(power) {
-            configure_capability_in_ambient_set(power, true)?;
+    let mut sets = capabilities(None)?;
+    sets.inheritable = sets.permitted;
+    set_capabilities(None, sets)?;
+    for capability in (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit)) {
+        if sets.permitted.contains(capability) {
+            configure_capability_in_ambient_set(capability, true)?;
         }
     }
     Ok(())

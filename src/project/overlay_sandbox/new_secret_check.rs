@@ -21,29 +21,29 @@ pub struct MaskedFiles {
 
 impl MaskedFiles {
     pub fn new(listing: Arc<Listing>) -> Self {
-        let files = listing.withheld.iter().map(|one| (one.path.clone(), identity_of(&one.path))).collect();
+        let files = listing.withheld.iter().map(|entry| (entry.path.clone(), identity_of(&entry.path))).collect();
         Self { listing, files }
     }
 
     /// Returns a sensitive file that was created or replaced since. Blocks while changed folders are read.
     fn find_new_secret(&self, shell: &Shell, folder: &Path) -> Option<PathBuf> {
-        let now = shell.sensitive_files_in(folder).current_listing();
-        let (keep, _) = shell.closed_paths();
-        let is_own = |path: &Path| keep.iter().any(|own| path.starts_with(own));
-        let is_new = |one: &&Withheld| match self.files.get(&one.path) {
-            Some(file) => *file != identity_of(&one.path),
-            None => self.listing.reason(&one.path).is_none(),
+        let listing = shell.sensitive_files_in(folder).current_listing();
+        let (own_paths, _) = shell.closed_paths();
+        let is_own = |path: &Path| own_paths.iter().any(|folder| path.starts_with(folder));
+        let is_new = |entry: &&Withheld| match self.files.get(&entry.path) {
+            Some(file) => *file != identity_of(&entry.path),
+            None => self.listing.reason(&entry.path).is_none(),
         };
-        let is_masked = |one: &&Withheld| !matches!(one.reason, Reason::NotAFile | Reason::Crowded);
-        let mut new = now.withheld.iter().filter(is_masked).filter(is_new).map(|one| &one.path);
+        let is_masked = |entry: &&Withheld| !matches!(entry.reason, Reason::NotAFile | Reason::Crowded);
+        let mut new = listing.withheld.iter().filter(is_masked).filter(is_new).map(|entry| &entry.path);
         new.find(|path| !is_own(path) && !tool_settings::is_visible_setting(folder, path)).cloned()
     }
 }
 
 /// Returns device and inode of a regular file, `None` for anything else.
 fn identity_of(path: &Path) -> Option<(u64, u64)> {
-    let about = path.symlink_metadata().ok().filter(|about| about.is_file())?;
-    Some((about.dev(), about.ino()))
+    let metadata = path.symlink_metadata().ok().filter(|metadata| metadata.is_file())?;
+    Some((metadata.dev(), metadata.ino()))
 }
 
 /// Check of one command, created before the command starts. Until it is finished, the changes of the command are not
@@ -53,15 +53,15 @@ pub struct NewSecretCheck(Option<CheckState>);
 struct CheckState {
     masked: MaskedFiles,
     shell: Arc<Shell>,
-    play: Arc<Rehearsal>,
+    rehearsal: Arc<Rehearsal>,
     folder: PathBuf,
 }
 
 impl NewSecretCheck {
     /// Starts the check for a command in this project folder that has not started yet.
-    pub fn start_check(masked: MaskedFiles, shell: Arc<Shell>, play: Arc<Rehearsal>, folder: PathBuf) -> Self {
-        play.set_merge_blocked(true);
-        Self(Some(CheckState { masked, shell, play, folder }))
+    pub fn start_check(masked: MaskedFiles, shell: Arc<Shell>, rehearsal: Arc<Rehearsal>, folder: PathBuf) -> Self {
+        rehearsal.set_merge_blocked(true);
+        Self(Some(CheckState { masked, shell, rehearsal, folder }))
     }
 
     /// Returns `Error::NewSensitiveFile` if a sensitive file was created or replaced. The changes of the command are then
@@ -74,26 +74,26 @@ impl NewSecretCheck {
 
 impl CheckState {
     fn run_check(self) -> Option<Error> {
-        let found = self.masked.find_new_secret(&self.shell, &self.folder);
-        let is_dropped = !is_inside(&self.folder, self.play.overlay_folder());
-        if found.is_some() {
+        let new_secret = self.masked.find_new_secret(&self.shell, &self.folder);
+        let is_dropped = !is_inside(&self.folder, self.rehearsal.overlay_folder());
+        if new_secret.is_some() {
             match is_dropped {
-                true => self.play.discard_pending(),
+                true => self.rehearsal.discard_pending(),
                 // New files of the overlay no longer count as written by the model. If that cannot be recorded, the
                 // returned error is sufficient.
-                false => drop(self.play.record_live_view()),
+                false => drop(self.rehearsal.record_live_view()),
             }
         }
-        self.play.set_merge_blocked(false);
-        let path = found.map(|path| path.strip_prefix(&self.folder).unwrap_or(&path).to_owned());
+        self.rehearsal.set_merge_blocked(false);
+        let path = new_secret.map(|path| path.strip_prefix(&self.folder).unwrap_or(&path).to_owned());
         path.map(|path| Error::NewSensitiveFile { path, is_dropped })
     }
 }
 
 impl Drop for NewSecretCheck {
     fn drop(&mut self) {
-        if let Some(work) = self.0.take() {
-            std::thread::spawn(move || work.run_check());
+        if let Some(check) = self.0.take() {
+            std::thread::spawn(move || check.run_check());
         }
     }
 }

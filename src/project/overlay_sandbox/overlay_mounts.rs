@@ -21,34 +21,36 @@ pub const ROOT_FOLDER: &str = "root";
 const MAX_NAMES: u64 = 65_536;
 
 /// Returns the kernel's work folder for the overlay of a place.
-fn work_folder(layer: &Path, place: &Path) -> PathBuf {
+fn work_folder(overlay_folder: &Path, place: &Path) -> PathBuf {
     let name = format!("{:x}", Sha256::digest(place.as_os_str().as_bytes()));
-    layer.join(OUTSIDE_FOLDER).join(WORK_FOLDER).join(&name[..16])
+    overlay_folder.join(OUTSIDE_FOLDER).join(WORK_FOLDER).join(&name[..16])
 }
 
 /// Creates the folders of all overlays.
-pub fn create_overlay_folders(setting: &OverlaySpec) -> io::Result<()> {
-    let like = |upper: &Path, work: &Path, real: &Path| -> io::Result<()> {
+pub fn create_overlay_folders(spec: &OverlaySpec) -> io::Result<()> {
+    let create_folders = |upper: &Path, work: &Path, original: &Path| -> io::Result<()> {
         // A work folder left by the last command marks the overlay as not synced; the kernel would refuse to mount it.
         remove_folder(work)?;
         fs::create_dir_all(work)?;
         if !upper.is_dir() {
             fs::create_dir_all(upper)?;
             // The merged folder has the mode of the upper one, and programs depend on the mode of `/tmp`.
-            if let Ok(meta) = fs::metadata(real) {
-                let _ = fs::set_permissions(upper, meta.permissions());
+            if let Ok(metadata) = fs::metadata(original) {
+                let _ = fs::set_permissions(upper, metadata.permissions());
             }
         }
         Ok(())
     };
-    let layer = &setting.overlay_folder;
-    like(&layer.join(UPPER), &layer.join(WORK_FOLDER), &setting.folder)?;
-    if !is_inside(&setting.folder, layer) {
-        create_pending(&setting.folder, layer)?;
+    let overlay_folder = &spec.overlay_folder;
+    create_folders(&overlay_folder.join(UPPER), &overlay_folder.join(WORK_FOLDER), &spec.folder)?;
+    if !is_inside(&spec.folder, overlay_folder) {
+        create_pending(&spec.folder, overlay_folder)?;
     }
-    fs::create_dir_all(layer.join(ROOT_FOLDER))?;
-    let mut places = setting.places.iter().map(|place| &place.path);
-    places.try_for_each(|place| like(&OverlaySpec::place_upper(layer, place), &work_folder(layer, place), place))
+    fs::create_dir_all(overlay_folder.join(ROOT_FOLDER))?;
+    let mut places = spec.places.iter().map(|place| &place.path);
+    places.try_for_each(|place| {
+        create_folders(&OverlaySpec::place_upper(overlay_folder, place), &work_folder(overlay_folder, place), place)
+    })
 }
 
 /// Folders of an overlay outside the project, as open files, so that they can be used after something is mounted over
@@ -59,10 +61,10 @@ pub struct OverlayFolders {
 }
 
 /// Opens the overlay folders of a place.
-pub fn open_overlay_folders(layer: &Path, place: &Path) -> io::Result<OverlayFolders> {
+pub fn open_overlay_folders(overlay_folder: &Path, place: &Path) -> io::Result<OverlayFolders> {
     Ok(OverlayFolders {
-        upper: open_folder(&OverlaySpec::place_upper(layer, place))?,
-        work: open_folder(&work_folder(layer, place))?,
+        upper: open_folder(&OverlaySpec::place_upper(overlay_folder, place))?,
+        work: open_folder(&work_folder(overlay_folder, place))?,
     })
 }
 
@@ -79,32 +81,40 @@ fn open_folder(path: &Path) -> io::Result<OwnedFd> {
 
 /// Mounts the project's overlay and returns the detached mount. The command's writes go to a separate folder on top of
 /// the earlier changes.
-pub fn mount_project(setting: &OverlaySpec) -> io::Result<OwnedFd> {
-    let layer = &setting.overlay_folder;
-    match is_inside(&setting.folder, layer) {
-        true => mount_single(&setting.folder, layer),
+pub fn mount_project(spec: &OverlaySpec) -> io::Result<OwnedFd> {
+    let overlay_folder = &spec.overlay_folder;
+    match is_inside(&spec.folder, overlay_folder) {
+        true => mount_single(&spec.folder, overlay_folder),
         false => {
-            let lower = [open_folder(&layer.join(UPPER))?, open_folder(&setting.folder)?];
-            mount_overlay(&lower, &open_folder(&layer.join(PENDING_FOLDER))?, &open_folder(&layer.join(WORK_FOLDER))?)
+            let lower = [open_folder(&overlay_folder.join(UPPER))?, open_folder(&spec.folder)?];
+            mount_overlay(
+                &lower,
+                &open_folder(&overlay_folder.join(PENDING_FOLDER))?,
+                &open_folder(&overlay_folder.join(WORK_FOLDER))?,
+            )
         }
     }
 }
 
 /// Mounts an overlay over a folder without separating the changes of this command.
-fn mount_single(folder: &Path, layer: &Path) -> io::Result<OwnedFd> {
-    mount_overlay(&[open_folder(folder)?], &open_folder(&layer.join(UPPER))?, &open_folder(&layer.join(WORK_FOLDER))?)
+fn mount_single(folder: &Path, overlay_folder: &Path) -> io::Result<OwnedFd> {
+    mount_overlay(
+        &[open_folder(folder)?],
+        &open_folder(&overlay_folder.join(UPPER))?,
+        &open_folder(&overlay_folder.join(WORK_FOLDER))?,
+    )
 }
 
 /// Mounts an overlay over folders, the topmost first. Folders are passed as open files, so that no part of their names
 /// can be read as an option.
 fn mount_overlay(lower: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> io::Result<OwnedFd> {
-    let name = |file: &OwnedFd| format!("/proc/self/fd/{}", file.as_raw_fd());
-    let lower = lower.iter().map(name).collect::<Vec<_>>().join(":");
+    let fd_path = |file: &OwnedFd| format!("/proc/self/fd/{}", file.as_raw_fd());
+    let lower = lower.iter().map(fd_path).collect::<Vec<_>>().join(":");
     let overlay = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(&overlay, "source", "aye")?;
     fsconfig_set_string(&overlay, "lowerdir", lower)?;
-    fsconfig_set_string(&overlay, "upperdir", name(upper))?;
-    fsconfig_set_string(&overlay, "workdir", name(work))?;
+    fsconfig_set_string(&overlay, "upperdir", fd_path(upper))?;
+    fsconfig_set_string(&overlay, "workdir", fd_path(work))?;
     // Overlay attributes in the namespace that unprivileged users may set.
     fsconfig_set_flag(&overlay, "userxattr")?;
     // Otherwise the end of each command would sync the whole file system that holds the overlay.
@@ -116,20 +126,20 @@ fn mount_overlay(lower: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> io::Resu
 
 /// Creates an empty in-memory file system of this size and returns the detached mount.
 pub fn mount_memory(bytes: u64, mode: u32) -> io::Result<OwnedFd> {
-    let empty = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_set_string(&empty, "size", bytes.to_string())?;
-    fsconfig_set_string(&empty, "mode", format!("{mode:o}"))?;
-    fsconfig_set_string(&empty, "nr_inodes", MAX_NAMES.to_string())?;
-    fsconfig_create(&empty)?;
+    let tmpfs = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&tmpfs, "size", bytes.to_string())?;
+    fsconfig_set_string(&tmpfs, "mode", format!("{mode:o}"))?;
+    fsconfig_set_string(&tmpfs, "nr_inodes", MAX_NAMES.to_string())?;
+    fsconfig_create(&tmpfs)?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
-    Ok(fsmount(&empty, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+    Ok(fsmount(&tmpfs, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
 }
 
 /// Mounts the `/proc` of this process namespace and returns the detached mount.
 pub fn mount_proc() -> io::Result<OwnedFd> {
-    let own = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_create(&own)?;
+    let proc = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&proc)?;
     let attributes =
         MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    Ok(fsmount(&own, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+    Ok(fsmount(&proc, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
 }

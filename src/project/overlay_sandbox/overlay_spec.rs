@@ -13,11 +13,11 @@ pub const OVERLAY_ARGUMENT: &str = "--stage";
 pub const IN_OVERLAY_ARGUMENT: &str = "--on-stage";
 
 const FOLDER: &str = "--folder";
-const LAYER: &str = "--layer";
+const OVERLAY: &str = "--layer";
 const PLACE: &str = "--place";
 const PRIVATE: &str = "--private";
-const KEEP: &str = "--keep";
-const HIDE: &str = "--hide";
+const OWN: &str = "--keep";
+const UNREADABLE: &str = "--hide";
 const EMPTY: &str = "--empty";
 const MEMORY: &str = "--memory";
 const LIVE: &str = "--live";
@@ -57,18 +57,18 @@ pub struct WritablePlace {
 
 impl OverlaySpec {
     /// Returns the folder of the changes outside the project: each file and folder at its absolute path.
-    pub fn outside_upper(layer: &Path) -> PathBuf {
-        layer.join(OUTSIDE_FOLDER).join(UPPER)
+    pub fn outside_upper(overlay_folder: &Path) -> PathBuf {
+        overlay_folder.join(OUTSIDE_FOLDER).join(UPPER)
     }
 
     /// Returns the folder of the changes at or below `place`, a folder outside the project.
-    pub fn place_upper(layer: &Path, place: &Path) -> PathBuf {
-        Self::outside_upper(layer).join(place.strip_prefix("/").unwrap_or(place))
+    pub fn place_upper(overlay_folder: &Path, place: &Path) -> PathBuf {
+        Self::outside_upper(overlay_folder).join(place.strip_prefix("/").unwrap_or(place))
     }
 
     /// Sets the places: only existing folders outside the project, each once.
     pub fn with_places(mut self, places: impl IntoIterator<Item = WritablePlace>) -> Self {
-        let is_device = |path: &Path| ["/dev", "/proc", "/sys"].iter().any(|of| path.starts_with(of));
+        let is_device = |path: &Path| ["/dev", "/proc", "/sys"].iter().any(|folder| path.starts_with(folder));
         let real = places.into_iter().filter_map(|WritablePlace { path, shows_disk }| {
             Some(WritablePlace { path: path.canonicalize().ok()?, shows_disk })
         });
@@ -78,7 +78,7 @@ impl OverlaySpec {
             .collect();
         real.sort();
         // Of two entries for one folder, the one that shows less sorts first.
-        real.dedup_by(|one, other| one.path == other.path);
+        real.dedup_by(|later, earlier| later.path == earlier.path);
         self.places = real;
         self
     }
@@ -87,32 +87,32 @@ impl OverlaySpec {
     /// outer one does not, or the reverse; otherwise its files are kept in the outer overlay.
     pub fn overlay_places(&self) -> impl Iterator<Item = &WritablePlace> {
         let covers = |outer: &WritablePlace, inner: &WritablePlace| {
-            let is_same = self.shows_whole_disk || outer.shows_disk == inner.shows_disk;
-            let parts = |between: &PathBuf| {
+            let is_same_kind = self.shows_whole_disk || outer.shows_disk == inner.shows_disk;
+            let separates = |between: &PathBuf| {
                 between != &inner.path && inner.path.starts_with(between) && between.starts_with(&outer.path)
             };
             let is_place = |path: &PathBuf| self.places.iter().any(|place| place.path == *path);
-            let mut others = self.empty.iter().chain(&self.own_paths).filter(|path| !is_place(path));
-            let is_in = outer.path != inner.path && inner.path.starts_with(&outer.path);
-            is_same && is_in && !others.any(parts)
+            let mut folders_between = self.empty.iter().chain(&self.own_paths).filter(|path| !is_place(path));
+            let is_nested = outer.path != inner.path && inner.path.starts_with(&outer.path);
+            is_same_kind && is_nested && !folders_between.any(separates)
         };
         self.places.iter().filter(move |inner| !self.places.iter().any(|outer| covers(outer, inner)))
     }
 
     /// Encodes the specification: the arguments, of which the first is `role`, and the bytes sent over the lifeline.
     pub fn to_arguments(&self, role: &str) -> (Vec<OsString>, Vec<u8>) {
-        let one = |name: &str, path: &Path| [OsString::from(name), path.into()];
-        let mut words = vec![OsString::from(role)];
-        words.extend(one(FOLDER, &self.folder));
-        words.extend(one(LAYER, &self.overlay_folder));
+        let flag_and_path = |name: &str, path: &Path| [OsString::from(name), path.into()];
+        let mut arguments = vec![OsString::from(role)];
+        arguments.extend(flag_and_path(FOLDER, &self.folder));
+        arguments.extend(flag_and_path(OVERLAY, &self.overlay_folder));
         for place in &self.places {
-            words.extend(one(if place.shows_disk { PLACE } else { PRIVATE }, &place.path));
+            arguments.extend(flag_and_path(if place.shows_disk { PLACE } else { PRIVATE }, &place.path));
         }
-        for (name, paths) in [(KEEP, &self.own_paths), (HIDE, &self.unreadable), (EMPTY, &self.empty)] {
-            words.extend(paths.iter().flat_map(|path| one(name, path)));
+        for (name, paths) in [(OWN, &self.own_paths), (UNREADABLE, &self.unreadable), (EMPTY, &self.empty)] {
+            arguments.extend(paths.iter().flat_map(|path| flag_and_path(name, path)));
         }
-        words.extend(self.memory.iter().flat_map(|bytes| [MEMORY.into(), bytes.to_string().into()]));
-        words.extend(self.shows_whole_disk.then(|| LIVE.into()));
+        arguments.extend(self.memory.iter().flat_map(|bytes| [MEMORY.into(), bytes.to_string().into()]));
+        arguments.extend(self.shows_whole_disk.then(|| LIVE.into()));
         let mut bytes = Vec::new();
         for (kind, paths) in [(b's', &self.visible), (b'm', &self.masked)] {
             for path in paths {
@@ -121,60 +121,60 @@ impl OverlaySpec {
                 bytes.push(0);
             }
         }
-        words.push(format!("{PATHS}{}", bytes.len()).into());
-        (words, bytes)
+        arguments.push(format!("{PATHS}{}", bytes.len()).into());
+        (arguments, bytes)
     }
 
     /// Parses the arguments after the role. `list` reads so many bytes from the lifeline. Fails if an argument is
     /// invalid: no command runs in a partial overlay sandbox.
     pub fn parse_arguments(
-        words: impl IntoIterator<Item = OsString>,
-        list: impl FnOnce(usize) -> io::Result<Vec<u8>>,
+        arguments: impl IntoIterator<Item = OsString>,
+        read_list: impl FnOnce(usize) -> io::Result<Vec<u8>>,
     ) -> Result<Self, SetupError> {
-        let garbled = SetupError { step: SetupStep::Specification, errno: 0 };
-        let absolute = |path: PathBuf| if path.is_absolute() { Ok(path) } else { Err(garbled) };
-        let mut words = words.into_iter();
-        let mut setting = Self::default();
-        let mut count = None;
-        while let Some(word) = words.next() {
-            let name = word.to_str().ok_or(garbled)?;
+        let malformed = SetupError { step: SetupStep::Specification, errno: 0 };
+        let absolute = |path: PathBuf| if path.is_absolute() { Ok(path) } else { Err(malformed) };
+        let mut arguments = arguments.into_iter();
+        let mut spec = Self::default();
+        let mut path_bytes = None;
+        while let Some(argument) = arguments.next() {
+            let name = argument.to_str().ok_or(malformed)?;
             if let Some(bytes) = name.strip_prefix(PATHS) {
-                count = Some(bytes.parse().map_err(|_| garbled)?);
+                path_bytes = Some(bytes.parse().map_err(|_| malformed)?);
                 continue;
             }
             if name == LIVE {
-                setting.shows_whole_disk = true;
+                spec.shows_whole_disk = true;
                 continue;
             }
-            let value = words.next().ok_or(garbled)?;
+            let value = arguments.next().ok_or(malformed)?;
             if name == MEMORY {
                 let bytes = value.to_str().and_then(|bytes| bytes.parse().ok());
-                setting.memory = Some(bytes.ok_or(garbled)?);
+                spec.memory = Some(bytes.ok_or(malformed)?);
                 continue;
             }
             let path = absolute(value.into())?;
             match name {
-                FOLDER => setting.folder = path,
-                LAYER => setting.overlay_folder = path,
-                PLACE => setting.places.push(WritablePlace { path, shows_disk: true }),
-                PRIVATE => setting.places.push(WritablePlace { path, shows_disk: false }),
-                KEEP => setting.own_paths.push(path),
-                HIDE => setting.unreadable.push(path),
-                EMPTY => setting.empty.push(path),
-                _ => return Err(garbled),
+                FOLDER => spec.folder = path,
+                OVERLAY => spec.overlay_folder = path,
+                PLACE => spec.places.push(WritablePlace { path, shows_disk: true }),
+                PRIVATE => spec.places.push(WritablePlace { path, shows_disk: false }),
+                OWN => spec.own_paths.push(path),
+                UNREADABLE => spec.unreadable.push(path),
+                EMPTY => spec.empty.push(path),
+                _ => return Err(malformed),
             }
         }
-        let bytes = list(count.ok_or(garbled)?).map_err(SetupError::at_step(SetupStep::Specification))?;
-        for word in bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty()) {
-            let path = absolute(OsStr::from_bytes(&word[1..]).into())?;
-            match word[0] {
-                b's' => setting.visible.push(path),
-                b'm' => setting.masked.push(path),
-                _ => return Err(garbled),
+        let bytes = read_list(path_bytes.ok_or(malformed)?).map_err(SetupError::at_step(SetupStep::Specification))?;
+        for entry in bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+            let path = absolute(OsStr::from_bytes(&entry[1..]).into())?;
+            match entry[0] {
+                b's' => spec.visible.push(path),
+                b'm' => spec.masked.push(path),
+                _ => return Err(malformed),
             }
         }
-        let whole = setting.folder.is_absolute() && setting.overlay_folder.is_absolute();
-        if whole { Ok(setting) } else { Err(garbled) }
+        let is_complete = spec.folder.is_absolute() && spec.overlay_folder.is_absolute();
+        if is_complete { Ok(spec) } else { Err(malformed) }
     }
 }
 
@@ -189,31 +189,31 @@ mod tests {
 
     #[test]
     fn r30_specification_survives_a_round_trip_and_rejects_truncation() {
-        let odd = PathBuf::from(OsString::from_vec(b"/a \n,:\\\xff--folder".to_vec()));
-        let setting = OverlaySpec {
-            folder: odd.clone(),
+        let odd_path = PathBuf::from(OsString::from_vec(b"/a \n,:\\\xff--folder".to_vec()));
+        let spec = OverlaySpec {
+            folder: odd_path.clone(),
             overlay_folder: "/l".into(),
-            places: vec![new_place("/home/a", true), new_place(&odd, false)],
+            places: vec![new_place("/home/a", true), new_place(&odd_path, false)],
             own_paths: vec!["/--hide".into()],
             unreadable: vec!["/k".into()],
             empty: vec!["/home/b".into()],
             memory: Some(1 << 30),
             shows_whole_disk: true,
-            visible: vec!["/opt/x".into(), odd.clone()],
-            masked: vec![odd.join(".env")],
+            visible: vec!["/opt/x".into(), odd_path.clone()],
+            masked: vec![odd_path.join(".env")],
         };
-        let (words, bytes) = setting.to_arguments(OVERLAY_ARGUMENT);
-        assert_eq!(words[0], OVERLAY_ARGUMENT);
-        let read = |words: &[OsString], bytes: &[u8]| {
+        let (arguments, bytes) = spec.to_arguments(OVERLAY_ARGUMENT);
+        assert_eq!(arguments[0], OVERLAY_ARGUMENT);
+        let parse = |arguments: &[OsString], bytes: &[u8]| {
             let bytes = bytes.to_vec();
-            OverlaySpec::parse_arguments(words.iter().skip(1).cloned(), move |count| {
+            OverlaySpec::parse_arguments(arguments.iter().skip(1).cloned(), move |count| {
                 bytes.get(..count).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
             })
         };
-        assert_eq!(read(&words, &bytes), Ok(setting));
-        assert!(read(&words, &bytes[1..]).is_err(), "truncated");
-        assert!(read(&words[..words.len() - 1], &bytes).is_err(), "the list is missing");
-        for words in [
+        assert_eq!(parse(&arguments, &bytes), Ok(spec));
+        assert!(parse(&arguments, &bytes[1..]).is_err(), "truncated");
+        assert!(parse(&arguments[..arguments.len() - 1], &bytes).is_err(), "the list is missing");
+        for arguments in [
             &["", "--paths=0"][..],
             &["", "--folder", "/p", "--paths=0"],
             &["", "--layer", "/l", "--paths=0"],
@@ -223,31 +223,36 @@ mod tests {
             &["", "--folder", "/p", "--layer", "/l", "--paths=0", "--palce", "/x"],
             &["", "--folder", "/p", "--layer", "/l", "--paths=x"],
         ] {
-            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-            assert!(read(&words, b"").is_err(), "{words:?}");
+            let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+            assert!(parse(&arguments, b"").is_err(), "{arguments:?}");
         }
-        let words = ["", "--folder", "/p", "--layer", "/l", "--paths=3"].map(OsString::from);
-        assert!(read(&words, b"m/a").is_ok());
-        assert!(read(&words, b"x/a").is_err() && read(&words, b"maa").is_err());
+        let arguments = ["", "--folder", "/p", "--layer", "/l", "--paths=3"].map(OsString::from);
+        assert!(parse(&arguments, b"m/a").is_ok());
+        assert!(parse(&arguments, b"x/a").is_err() && parse(&arguments, b"maa").is_err());
     }
 
     #[test]
     fn each_place_gets_one_overlay_and_none_inside_the_project() {
         let root = tempfile::tempdir().unwrap();
-        let at = |path: &str| root.path().canonicalize().unwrap().join(path);
+        let path_to = |path: &str| root.path().canonicalize().unwrap().join(path);
         for folder in ["home/project/in", "home/tmp", "home/shown", "other"] {
-            std::fs::create_dir_all(at(folder)).unwrap();
+            std::fs::create_dir_all(path_to(folder)).unwrap();
         }
-        std::os::unix::fs::symlink(at("home"), at("link")).unwrap();
-        let names = ["home/project/in", "link", "home/tmp", "other", "none"].map(at);
-        let private = names.into_iter().chain(["/dev/shm".into(), "/".into()]).map(|path| new_place(path, false));
-        let shown = [new_place(at("home/shown"), true), new_place(at("other"), true)];
-        let setting = OverlaySpec { folder: at("home/project"), ..OverlaySpec::default() };
-        let setting = setting.with_places(private.chain(shown));
-        let found: Vec<WritablePlace> = setting.overlay_places().cloned().collect();
+        std::os::unix::fs::symlink(path_to("home"), path_to("link")).unwrap();
+        let names = ["home/project/in", "link", "home/tmp", "other", "none"].map(path_to);
+        let private_places =
+            names.into_iter().chain(["/dev/shm".into(), "/".into()]).map(|path| new_place(path, false));
+        let disk_places = [new_place(path_to("home/shown"), true), new_place(path_to("other"), true)];
+        let spec = OverlaySpec { folder: path_to("home/project"), ..OverlaySpec::default() };
+        let spec = spec.with_places(private_places.chain(disk_places));
+        let overlay_places: Vec<WritablePlace> = spec.overlay_places().cloned().collect();
         assert_eq!(
-            found,
-            [new_place(at("home"), false), new_place(at("home/shown"), true), new_place(at("other"), false)]
+            overlay_places,
+            [
+                new_place(path_to("home"), false),
+                new_place(path_to("home/shown"), true),
+                new_place(path_to("other"), false)
+            ]
         );
     }
 

@@ -31,9 +31,9 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Sets the limits that the kernel enforces, for this process and its children. `processes` is the overlay sandbox's
 /// own `/proc`, not yet read-only.
 pub fn set_kernel_limits(processes: &OwnedFd) -> io::Result<()> {
-    let lower = |resource, most: u64| {
-        let most = getrlimit(resource).maximum.map_or(most, |now| now.min(most));
-        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
+    let lower = |resource, limit: u64| {
+        let limit = getrlimit(resource).maximum.map_or(limit, |current| current.min(limit));
+        setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })
     };
     lower(Resource::Core, 0)?;
     lower(Resource::Fsize, MAX_FILE_SIZE)?;
@@ -50,9 +50,9 @@ pub fn set_kernel_limits(processes: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-fn write_setting(folder: &OwnedFd, path: &str, words: &str) -> io::Result<()> {
+fn write_setting(folder: &OwnedFd, path: &str, value: &str) -> io::Result<()> {
     let file = openat(folder, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-    fs::File::from(file).write_all(words.as_bytes())
+    fs::File::from(file).write_all(value.as_bytes())
 }
 
 /// Returns the kernel's version.
@@ -66,31 +66,36 @@ fn kernel_version() -> (u32, u32) {
 /// Measures the other limits while the command runs. Returns only when one is exceeded, with a text that describes it.
 /// An overlay is mounted over `folder`.
 pub fn watch_limits(folder: &Path, memory: Option<u64>) -> String {
-    let most = memory.unwrap_or_else(default_memory_limit);
-    let disk = || statvfs(folder).ok();
-    let start = disk();
-    let least = start.as_ref().map_or(0, |disk| MIN_FREE_BYTES.min(free_bytes(disk) / 2));
+    let memory_limit = memory.unwrap_or_else(default_memory_limit);
+    let measure_disk = || statvfs(folder).ok();
+    let disk_at_start = measure_disk();
+    let min_free_bytes = disk_at_start.as_ref().map_or(0, |disk| MIN_FREE_BYTES.min(free_bytes(disk) / 2));
     // File systems without a limit on the number of files report 0 files.
-    let least_files = start.filter(|disk| disk.f_files > 0).map_or(0, |disk| MIN_FREE_INODES.min(disk.f_favail / 2));
+    let min_free_inodes =
+        disk_at_start.filter(|disk| disk.f_files > 0).map_or(0, |disk| MIN_FREE_INODES.min(disk.f_favail / 2));
     loop {
         std::thread::sleep(CHECK_INTERVAL);
-        let (count, memory) = measure_usage();
+        let (count, used_memory) = measure_usage();
         if count > MAX_PROCESSES {
             return format!("it started more than {MAX_PROCESSES} processes");
         }
-        if memory > most {
-            return format!("it used more than {} MB of memory", most >> 20);
+        if used_memory > memory_limit {
+            return format!("it used more than {} MB of memory", memory_limit >> 20);
         }
-        let Some(disk) = disk() else { continue };
-        if free_bytes(&disk) < least {
+        let Some(disk) = measure_disk() else { continue };
+        if free_bytes(&disk) < min_free_bytes {
             return format!(
                 "the disk that holds the overlay is nearly full: less than {} are free",
-                if least >> 20 > 0 { format!("{} MB", least >> 20) } else { format!("{} kB", least >> 10) }
+                if min_free_bytes >> 20 > 0 {
+                    format!("{} MB", min_free_bytes >> 20)
+                } else {
+                    format!("{} kB", min_free_bytes >> 10)
+                }
             );
         }
-        if disk.f_favail < least_files {
+        if disk.f_favail < min_free_inodes {
             return format!(
-                "the disk that holds the overlay is nearly full: fewer than {least_files} more files fit on it"
+                "the disk that holds the overlay is nearly full: fewer than {min_free_inodes} more files fit on it"
             );
         }
     }
@@ -133,8 +138,12 @@ fn private_pages(process: &Path) -> u64 {
 
 /// Returns the bytes of shared memory mapped by a process, divided among the processes that map it.
 fn shared_bytes(process: &Path) -> u64 {
-    let all = parse_kilobytes(&process.join("status"), "RssShmem:").unwrap_or(0);
-    if all < LARGE_SHARED { all } else { parse_kilobytes(&process.join("smaps_rollup"), "Pss_Shmem:").unwrap_or(all) }
+    let shared = parse_kilobytes(&process.join("status"), "RssShmem:").unwrap_or(0);
+    if shared < LARGE_SHARED {
+        shared
+    } else {
+        parse_kilobytes(&process.join("smaps_rollup"), "Pss_Shmem:").unwrap_or(shared)
+    }
 }
 
 /// Reads the value of a line such as `RssShmem:  12 kB`, in bytes.
@@ -146,25 +155,25 @@ fn parse_kilobytes(file: &Path, name: &str) -> Option<u64> {
 
 /// Collects the unnamed in-memory files that a process holds open: bytes by device and inode.
 fn collect_unnamed_files(process: &Path, files: &mut HashMap<(u64, u64), u64>) {
-    for open in fs::read_dir(process.join("fd")).into_iter().flatten().flatten() {
-        let is_memory = |to: &Path| to.as_os_str().as_encoded_bytes().starts_with(b"/memfd:");
-        if fs::read_link(open.path()).is_ok_and(|to| is_memory(&to))
-            && let Ok(about) = fs::metadata(open.path())
+    for descriptor in fs::read_dir(process.join("fd")).into_iter().flatten().flatten() {
+        let is_memory = |target: &Path| target.as_os_str().as_encoded_bytes().starts_with(b"/memfd:");
+        if fs::read_link(descriptor.path()).is_ok_and(|target| is_memory(&target))
+            && let Ok(metadata) = fs::metadata(descriptor.path())
         {
-            files.insert((about.dev(), about.ino()), about.blocks() * 512);
+            files.insert((metadata.dev(), metadata.ino()), metadata.blocks() * 512);
         }
     }
 }
 
 /// Returns the bytes of in-memory files that have a name.
 fn named_file_bytes() -> u64 {
-    let used = |path: &str| {
-        let about = statvfs(path).ok()?;
+    let used_bytes = |path: &str| {
+        let statistics = statvfs(path).ok()?;
         // The root may be the system's own root on a disk.
-        let is_memory = rustix::fs::statfs(path).is_ok_and(|about| about.f_type as u64 == TMPFS_MAGIC);
-        is_memory.then(|| about.f_blocks.saturating_sub(about.f_bfree).saturating_mul(about.f_frsize))
+        let is_memory = rustix::fs::statfs(path).is_ok_and(|statistics| statistics.f_type as u64 == TMPFS_MAGIC);
+        is_memory.then(|| statistics.f_blocks.saturating_sub(statistics.f_bfree).saturating_mul(statistics.f_frsize))
     };
-    MEMORY_MOUNTS.iter().filter_map(|path| used(path)).sum()
+    MEMORY_MOUNTS.iter().filter_map(|path| used_bytes(path)).sum()
 }
 
 /// Magic number of in-memory file systems.
@@ -174,7 +183,7 @@ const TMPFS_MAGIC: u64 = 0x0102_1994;
 fn system_v_bytes() -> u64 {
     let text = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let mut lines = text.lines();
-    let resident = lines.next().and_then(|names| names.split_whitespace().position(|name| name == "rss"));
-    let Some(at) = resident else { return 0 };
-    lines.filter_map(|line| line.split_whitespace().nth(at)?.parse::<u64>().ok()).sum()
+    let resident_column = lines.next().and_then(|names| names.split_whitespace().position(|name| name == "rss"));
+    let Some(column) = resident_column else { return 0 };
+    lines.filter_map(|line| line.split_whitespace().nth(column)?.parse::<u64>().ok()).sum()
 }

@@ -46,9 +46,9 @@ enum RootEntry {
 
 /// Builds the root and makes it the root of this process. `project` is the project with its overlay and `processes` its
 /// `/proc`; both are detached mounts.
-pub fn build_root(setting: &OverlaySpec, project: OwnedFd, processes: &OwnedFd) -> Result<(), SetupError> {
-    let entries = gather_entries(setting, project).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
-    enter_root(&setting.overlay_folder.join(ROOT_FOLDER)).map_err(SetupError::at_step(SetupStep::Root))?;
+pub fn build_root(spec: &OverlaySpec, project: OwnedFd, processes: &OwnedFd) -> Result<(), SetupError> {
+    let entries = gather_entries(spec, project).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
+    enter_root(&spec.overlay_folder.join(ROOT_FOLDER)).map_err(SetupError::at_step(SetupStep::Root))?;
     fs::create_dir("/proc")
         .and_then(|()| attach(processes, Path::new("/proc")))
         .map_err(SetupError::at_step(SetupStep::Processes))?;
@@ -58,15 +58,16 @@ pub fn build_root(setting: &OverlaySpec, project: OwnedFd, processes: &OwnedFd) 
     };
     // Mount points inside a private folder must exist before the overlay is mounted over it.
     let is_in_private = |entry: &(PathBuf, RootEntry)| {
-        let private =
-            |(at, kind): &(PathBuf, RootEntry)| matches!(kind, RootEntry::Overlay(_, false)) && entry.0.starts_with(at);
-        entries.iter().any(private)
+        let is_private_around = |(path, kind): &(PathBuf, RootEntry)| {
+            matches!(kind, RootEntry::Overlay(_, false)) && entry.0.starts_with(path)
+        };
+        entries.iter().any(is_private_around)
     };
-    for (at, kind) in entries.iter().filter(|entry| is_in_private(entry)) {
-        create_mount_point(at, kind).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
+    for (path, kind) in entries.iter().filter(|entry| is_in_private(entry)) {
+        create_mount_point(path, kind).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
     }
-    for (at, kind) in &entries {
-        builder.put_entry(at, kind).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
+    for (path, kind) in &entries {
+        builder.put_entry(path, kind).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
     }
     let leave_old_root = || {
         unmount(OLD_ROOT, UnmountFlags::DETACH)?;
@@ -77,46 +78,48 @@ pub fn build_root(setting: &OverlaySpec, project: OwnedFd, processes: &OwnedFd) 
 }
 
 /// Makes an empty folder the root of this process. The old root stays reachable in a subfolder.
-fn enter_root(at: &Path) -> io::Result<()> {
+fn enter_root(new_root: &Path) -> io::Result<()> {
     // Stop mount events in both directions between this namespace and the system's.
     restrict_mount(Path::new("/"), true, MountRestriction::Private)?;
-    attach(&mount_memory(ROOT_SIZE, 0o755)?, at)?;
-    let old = at.join(OLD_ROOT.trim_start_matches('/'));
-    fs::create_dir(&old)?;
-    pivot_root(at, &old)?;
+    attach(&mount_memory(ROOT_SIZE, 0o755)?, new_root)?;
+    let old_root = new_root.join(OLD_ROOT.trim_start_matches('/'));
+    fs::create_dir(&old_root)?;
+    pivot_root(new_root, &old_root)?;
     std::env::set_current_dir("/")
 }
 
 /// Collects all entries of the root, outer folders first.
-fn gather_entries(setting: &OverlaySpec, project: OwnedFd) -> io::Result<Vec<(PathBuf, RootEntry)>> {
-    let mut all: Vec<(PathBuf, RootEntry)> = Vec::new();
+fn gather_entries(spec: &OverlaySpec, project: OwnedFd) -> io::Result<Vec<(PathBuf, RootEntry)>> {
+    let mut entries: Vec<(PathBuf, RootEntry)> = Vec::new();
     // Keep the top-level folders, so that a forbidden write fails with "permission denied" and not with "no such
     // folder".
     for entry in fs::read_dir("/")?.flatten() {
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() && entry.file_name() != "proc" => all.push((entry.path(), RootEntry::Folder)),
-            Ok(kind) if kind.is_symlink() => all.push((entry.path(), RootEntry::Link(fs::read_link(entry.path())?))),
+            Ok(kind) if kind.is_dir() && entry.file_name() != "proc" => entries.push((entry.path(), RootEntry::Folder)),
+            Ok(kind) if kind.is_symlink() => {
+                entries.push((entry.path(), RootEntry::Link(fs::read_link(entry.path())?)))
+            }
             Ok(_) | Err(_) => {}
         }
     }
     let system = [&PROGRAMS[..], &FILES, &BUILDS, &MACHINE].concat().into_iter().map(PathBuf::from);
-    let is_own = |path: &PathBuf| !path.starts_with("/proc");
-    for path in system.chain(java_settings()).filter(is_own).chain(setting.visible.iter().cloned()) {
-        add_visible_path(&path, setting, &mut all)?;
+    let is_outside_proc = |path: &PathBuf| !path.starts_with("/proc");
+    for path in system.chain(java_settings()).filter(is_outside_proc).chain(spec.visible.iter().cloned()) {
+        add_visible_path(&path, spec, &mut entries)?;
     }
     let not_programs = NOT_PROGRAMS.iter().map(PathBuf::from);
-    let closed = not_programs.chain(setting.own_paths.iter().cloned());
-    all.extend(closed.map(|path| (path, RootEntry::Closed)));
-    let is_place = |path: &&PathBuf| setting.places.iter().any(|place| place.path == **path);
-    for path in setting.empty.iter().filter(|path| !is_place(path)) {
-        follow_links(path, &mut all)?;
+    let closed = not_programs.chain(spec.own_paths.iter().cloned());
+    entries.extend(closed.map(|path| (path, RootEntry::Closed)));
+    let is_place = |path: &&PathBuf| spec.places.iter().any(|place| place.path == **path);
+    for path in spec.empty.iter().filter(|path| !is_place(path)) {
+        follow_links(path, &mut entries)?;
     }
-    for place in setting.overlay_places() {
-        let folders = open_overlay_folders(&setting.overlay_folder, &place.path)?;
-        all.push((place.path.clone(), RootEntry::Overlay(folders, place.shows_disk)));
+    for place in spec.overlay_places() {
+        let folders = open_overlay_folders(&spec.overlay_folder, &place.path)?;
+        entries.push((place.path.clone(), RootEntry::Overlay(folders, place.shows_disk)));
     }
-    add_written_files(&OverlaySpec::outside_upper(&setting.overlay_folder), setting, &mut all);
-    all.push((setting.folder.clone(), RootEntry::Project(project)));
+    add_written_files(&OverlaySpec::outside_upper(&spec.overlay_folder), spec, &mut entries);
+    entries.push((spec.folder.clone(), RootEntry::Project(project)));
     // If a path has several entries, the writable ones and the closed ones take precedence.
     let rank = |kind: &RootEntry| match kind {
         RootEntry::Project(_) => 0,
@@ -126,102 +129,103 @@ fn gather_entries(setting: &OverlaySpec, project: OwnedFd) -> io::Result<Vec<(Pa
         RootEntry::Tree(..) => 4,
         RootEntry::Folder => 5,
     };
-    all.retain(|(path, _)| path.parent().is_some());
-    all.sort_by(|one, other| one.0.cmp(&other.0).then(rank(&one.1).cmp(&rank(&other.1))));
-    all.dedup_by(|later, earlier| later.0 == earlier.0);
-    Ok(all)
+    entries.retain(|(path, _)| path.parent().is_some());
+    entries.sort_by(|one, other| one.0.cmp(&other.0).then(rank(&one.1).cmp(&rank(&other.1))));
+    entries.dedup_by(|later, earlier| later.0 == earlier.0);
+    Ok(entries)
 }
 
 /// Returns the configuration files of all Java versions, except those for remote management, which contain passwords.
 fn java_settings() -> impl Iterator<Item = PathBuf> {
     let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let begins = |path: &PathBuf, with: &str| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(with.as_bytes()))
+    let has_prefix = |path: &PathBuf, prefix: &str| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
     };
-    let folders = entries(Path::new("/etc")).filter(move |path| begins(path, "java"));
-    folders.flat_map(move |folder| entries(&folder)).filter(move |path| !begins(path, "management"))
+    let folders = entries(Path::new("/etc")).filter(move |path| has_prefix(path, "java"));
+    folders.flat_map(move |folder| entries(&folder)).filter(move |path| !has_prefix(path, "management"))
 }
 
 /// Adds the disk's entry at a path and the links on the way to it. Missing paths and aye's own files are skipped.
-fn add_visible_path(path: &Path, setting: &OverlaySpec, all: &mut Vec<(PathBuf, RootEntry)>) -> io::Result<()> {
-    let Some(real) = follow_links(path, all)? else { return Ok(()) };
-    if setting.own_paths.iter().chain(&setting.unreadable).any(|own| real.starts_with(own)) {
+fn add_visible_path(path: &Path, spec: &OverlaySpec, entries: &mut Vec<(PathBuf, RootEntry)>) -> io::Result<()> {
+    let Some(real) = follow_links(path, entries)? else { return Ok(()) };
+    if spec.own_paths.iter().chain(&spec.unreadable).any(|own_path| real.starts_with(own_path)) {
         return Ok(());
     }
-    let Ok(about) = real.symlink_metadata() else { return Ok(()) };
-    if !about.is_dir() && !about.is_file() {
+    let Ok(metadata) = real.symlink_metadata() else { return Ok(()) };
+    if !metadata.is_dir() && !metadata.is_file() {
         return Ok(());
     }
     // A folder that this user may not enter stays hidden.
     if let Ok(tree) = clone_read_only(&real) {
-        all.push((real, RootEntry::Tree(tree, about.is_dir())));
+        entries.push((real, RootEntry::Tree(tree, metadata.is_dir())));
     }
     Ok(())
 }
 
 /// Adds the links on the way to a path, and an empty folder at its target. Returns the target.
-fn follow_links(path: &Path, all: &mut Vec<(PathBuf, RootEntry)>) -> io::Result<Option<PathBuf>> {
-    let mut rest: Vec<PathBuf> = path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect();
-    let (mut at, mut links) = (PathBuf::from("/"), 0);
-    while let Some(part) = rest.pop() {
+fn follow_links(path: &Path, entries: &mut Vec<(PathBuf, RootEntry)>) -> io::Result<Option<PathBuf>> {
+    let mut remaining: Vec<PathBuf> = path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect();
+    let (mut resolved, mut link_count) = (PathBuf::from("/"), 0);
+    while let Some(part) = remaining.pop() {
         match part.components().next() {
             Some(Component::ParentDir) => {
-                at.pop();
+                resolved.pop();
                 continue;
             }
             Some(Component::Normal(_)) => {}
             Some(Component::RootDir) => {
-                at = PathBuf::from("/");
+                resolved = PathBuf::from("/");
                 continue;
             }
             Some(Component::CurDir | Component::Prefix(_)) | None => continue,
         }
-        let next = at.join(&part);
+        let next = resolved.join(&part);
         match next.symlink_metadata() {
-            Ok(about) if about.is_symlink() => {
-                links += 1;
+            Ok(metadata) if metadata.is_symlink() => {
+                link_count += 1;
                 let target = fs::read_link(&next)?;
-                if links > MAX_LINKS {
+                if link_count > MAX_LINKS {
                     return Ok(None);
                 }
-                rest.extend(target.components().rev().map(|part| PathBuf::from(part.as_os_str())));
-                all.push((next, RootEntry::Link(target)));
+                remaining.extend(target.components().rev().map(|part| PathBuf::from(part.as_os_str())));
+                entries.push((next, RootEntry::Link(target)));
             }
-            Ok(about) => {
-                at = next;
-                if rest.is_empty() && about.is_dir() {
-                    all.push((at.clone(), RootEntry::Folder));
+            Ok(metadata) => {
+                resolved = next;
+                if remaining.is_empty() && metadata.is_dir() {
+                    entries.push((resolved.clone(), RootEntry::Folder));
                 }
             }
             Err(_) => return Ok(None),
         }
     }
-    Ok(Some(at))
+    Ok(Some(resolved))
 }
 
 /// Adds files that file tools wrote outside the project, read-only, unless they lie in a folder that commands write in.
-fn add_written_files(upper: &Path, setting: &OverlaySpec, all: &mut Vec<(PathBuf, RootEntry)>) {
+fn add_written_files(upper: &Path, spec: &OverlaySpec, entries: &mut Vec<(PathBuf, RootEntry)>) {
     let mut folders = vec![upper.to_owned()];
     let mut count = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let Some(at) = entry.path().strip_prefix(upper).ok().map(|below| Path::new("/").join(below)) else {
+            let Some(disk_path) = entry.path().strip_prefix(upper).ok().map(|relative| Path::new("/").join(relative))
+            else {
                 continue;
             };
-            let is_in = |above: &PathBuf| at.starts_with(above);
-            if setting.places.iter().map(|place| &place.path).chain([&setting.folder]).any(is_in) {
+            let is_in = |folder: &PathBuf| disk_path.starts_with(folder);
+            if spec.places.iter().map(|place| &place.path).chain([&spec.folder]).any(is_in) {
                 continue;
             }
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
                 // A masked file is left out entirely: its existence would reveal that an edit found its text.
-                Ok(kind) if kind.is_file() && setting.masked.contains(&at) => {}
+                Ok(kind) if kind.is_file() && spec.masked.contains(&disk_path) => {}
                 Ok(kind) if kind.is_file() && count < MAX_WRITTEN => {
                     count += 1;
                     // It replaces the disk's entry at this path.
-                    all.retain(|(path, kind)| *path != at || matches!(kind, RootEntry::Closed));
+                    entries.retain(|(path, kind)| *path != disk_path || matches!(kind, RootEntry::Closed));
                     if let Ok(tree) = clone_read_only(&entry.path()) {
-                        all.push((at, RootEntry::Tree(tree, false)));
+                        entries.push((disk_path, RootEntry::Tree(tree, false)));
                     }
                 }
                 // Deletion markers, and entries that cannot be read.
@@ -236,19 +240,19 @@ fn device_of(path: &Path) -> io::Result<u64> {
 }
 
 /// Creates a link, or the file or folder that a mount is attached to. Anything already there is kept.
-fn create_mount_point(at: &Path, kind: &RootEntry) -> io::Result<()> {
-    let parent = at.parent().unwrap_or(at);
+fn create_mount_point(path: &Path, kind: &RootEntry) -> io::Result<()> {
+    let parent = path.parent().unwrap_or(path);
     let is_folder = match kind {
         RootEntry::Closed => return Ok(()),
-        RootEntry::Link(_) if at.symlink_metadata().is_ok() => return Ok(()),
-        RootEntry::Link(target) => return fs::create_dir_all(parent).and_then(|()| symlink(target, at)),
+        RootEntry::Link(_) if path.symlink_metadata().is_ok() => return Ok(()),
+        RootEntry::Link(target) => return fs::create_dir_all(parent).and_then(|()| symlink(target, path)),
         RootEntry::Tree(_, is_folder) => *is_folder,
         RootEntry::Folder | RootEntry::Overlay(..) | RootEntry::Project(_) => true,
     };
     match is_folder {
-        true => fs::create_dir_all(at),
-        false if at.symlink_metadata().is_ok() => Ok(()),
-        false => fs::create_dir_all(parent).and_then(|()| fs::write(at, "")),
+        true => fs::create_dir_all(path),
+        false if path.symlink_metadata().is_ok() => Ok(()),
+        false => fs::create_dir_all(parent).and_then(|()| fs::write(path, "")),
     }
 }
 
@@ -261,46 +265,46 @@ struct RootBuilder {
 }
 
 impl RootBuilder {
-    fn put_entry(&mut self, at: &Path, kind: &RootEntry) -> io::Result<()> {
+    fn put_entry(&mut self, path: &Path, kind: &RootEntry) -> io::Result<()> {
         match kind {
             // In a tree of the disk the link exists already, or its folder is hidden.
-            RootEntry::Link(_) => create_mount_point(at, kind).or_else(ignore_unless_full),
+            RootEntry::Link(_) => create_mount_point(path, kind).or_else(ignore_unless_full),
             // If the mount point cannot be created, it lies in a visible folder that does not contain it.
-            RootEntry::Tree(tree, _) => match create_mount_point(at, kind) {
-                Ok(()) => attach(tree, at),
+            RootEntry::Tree(tree, _) => match create_mount_point(path, kind) {
+                Ok(()) => attach(tree, path),
                 Err(error) => ignore_unless_full(error),
             },
             RootEntry::Folder => {
-                if create_mount_point(at, kind).is_ok() && device_of(at)? != self.root {
-                    self.mount_empty_at(at)?;
+                if create_mount_point(path, kind).is_ok() && device_of(path)? != self.root {
+                    self.mount_empty_at(path)?;
                 }
                 Ok(())
             }
-            RootEntry::Closed => match at.symlink_metadata() {
-                Ok(about) if about.is_dir() => self.mount_empty_at(at),
+            RootEntry::Closed => match path.symlink_metadata() {
+                Ok(metadata) if metadata.is_dir() => self.mount_empty_at(path),
                 // Files are masked later.
                 Ok(_) | Err(_) => Ok(()),
             },
             RootEntry::Overlay(folders, shows_disk) => {
-                create_mount_point(at, kind)?;
+                create_mount_point(path, kind)?;
                 if !shows_disk {
-                    return attach(&folders.mount_over(at)?, at);
+                    return attach(&folders.mount_over(path)?, path);
                 }
-                let disk = Path::new(OLD_ROOT).join(at.strip_prefix("/").unwrap_or(at));
+                let disk = Path::new(OLD_ROOT).join(path.strip_prefix("/").unwrap_or(path));
                 // If no overlay can be mounted here, the folder is read-only.
-                let layer = folders.mount_over(&disk).or_else(|_| clone_read_only(&disk))?;
-                attach(&layer, at)
+                let overlay = folders.mount_over(&disk).or_else(|_| clone_read_only(&disk))?;
+                attach(&overlay, path)
             }
             RootEntry::Project(project) => {
-                create_mount_point(at, kind)?;
-                attach(project, at)
+                create_mount_point(path, kind)?;
+                attach(project, path)
             }
         }
     }
 
-    fn mount_empty_at(&mut self, at: &Path) -> io::Result<()> {
-        mount_empty(at, 0o755)?;
-        self.closed.push(at.to_owned());
+    fn mount_empty_at(&mut self, path: &Path) -> io::Result<()> {
+        mount_empty(path, 0o755)?;
+        self.closed.push(path.to_owned());
         Ok(())
     }
 
@@ -308,8 +312,8 @@ impl RootBuilder {
     /// stays writable for the mount, so that a command gets the same error as outside a dry run: “Permission denied”.
     fn close_empty_folders(&self) -> io::Result<()> {
         let root = matches!(kernel_support(), SandboxSupport::Unsupported(_)).then_some(Path::new("/"));
-        let mut all = self.closed.iter().map(PathBuf::as_path).chain(root);
-        all.try_for_each(|path| restrict_mount(path, false, MountRestriction::ReadOnly))
+        let mut folders = self.closed.iter().map(PathBuf::as_path).chain(root);
+        folders.try_for_each(|path| restrict_mount(path, false, MountRestriction::ReadOnly))
     }
 }
 

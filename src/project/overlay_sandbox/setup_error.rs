@@ -87,11 +87,11 @@ impl std::error::Error for SetupError {}
 
 impl std::fmt::Display for SetupError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let value = |name: &str| {
+        let read_setting = |name: &str| {
             let path = format!("/proc/sys/{}", name.replace('.', "/"));
             Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
         };
-        if let Some(cause) = self.system_cause(value) {
+        if let Some(cause) = self.system_cause(read_setting) {
             return f.write_str(&cause);
         }
         f.write_str(self.step.message())?;
@@ -115,11 +115,11 @@ const NAMESPACE_LIMITS: [(&str, &str); 6] = [
 impl SetupError {
     /// Describes the system setting that causes the error and how to change it. `value` reads a setting such as
     /// `user.max_user_namespaces`. Returns `None` if no setting is known to be the cause.
-    fn system_cause(self, value: impl Fn(&str) -> Option<String>) -> Option<String> {
-        let is = |errno: Errno| i32::from(self.errno) == errno.raw_os_error();
+    fn system_cause(self, read_setting: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let is_errno = |errno: Errno| i32::from(self.errno) == errno.raw_os_error();
         let is_step = |steps: &[SetupStep]| steps.contains(&self.step);
-        let making = is_step(&[SetupStep::Namespaces, SetupStep::UserMapping]);
-        let mounting = is_step(&[
+        let creates_namespaces = is_step(&[SetupStep::Namespaces, SetupStep::UserMapping]);
+        let mounts = is_step(&[
             SetupStep::Overlay,
             SetupStep::ReadOnlyDisk,
             SetupStep::Devices,
@@ -128,28 +128,29 @@ impl SetupError {
             SetupStep::Root,
             SetupStep::Masks,
         ]);
-        let reached = |what: &str, name: &str, value: &str| {
-            format!("the limit of {what} is reached ({name} = {value}). Raise it with `sysctl`")
+        let limit_reached = |kind: &str, name: &str, value: &str| {
+            format!("the limit of {kind} is reached ({name} = {value}). Raise it with `sysctl`")
         };
-        if making && is(Errno::NOSPC) {
-            let known = NAMESPACE_LIMITS.map(|(name, what)| (name, what, value(name)));
-            let at_zero = known.iter().find(|(_, _, value)| value.as_deref() == Some("0"));
-            let (name, what, value) = at_zero.or(known.iter().find(|(_, _, value)| value.is_some()))?;
-            return Some(reached(what, name, value.as_deref()?));
+        if creates_namespaces && is_errno(Errno::NOSPC) {
+            let limits = NAMESPACE_LIMITS.map(|(name, kind)| (name, kind, read_setting(name)));
+            let at_zero = limits.iter().find(|(_, _, value)| value.as_deref() == Some("0"));
+            let (name, kind, value) = at_zero.or(limits.iter().find(|(_, _, value)| value.is_some()))?;
+            return Some(limit_reached(kind, name, value.as_deref()?));
         }
         // Only mounting the overlay itself can run out of disk space.
-        if mounting && self.step != SetupStep::Overlay && is(Errno::NOSPC) {
-            return Some(reached("mounts", "fs.mount-max", &value("fs.mount-max")?));
+        if mounts && self.step != SetupStep::Overlay && is_errno(Errno::NOSPC) {
+            return Some(limit_reached("mounts", "fs.mount-max", &read_setting("fs.mount-max")?));
         }
-        if (making || mounting) && (is(Errno::PERM) || is(Errno::ACCESS)) {
-            let forbids = [
+        if (creates_namespaces || mounts) && (is_errno(Errno::PERM) || is_errno(Errno::ACCESS)) {
+            let restrictions = [
                 ("kernel.unprivileged_userns_clone", "0", "1"),
                 ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
             ];
-            let (name, is, wanted) =
-                forbids.into_iter().find(|(name, forbidden, _)| value(name).as_deref() == Some(forbidden))?;
+            let (name, current, wanted) = restrictions
+                .into_iter()
+                .find(|(name, forbidden, _)| read_setting(name).as_deref() == Some(forbidden))?;
             return Some(format!(
-                "unprivileged users cannot create namespaces on this system ({name} = {is}). Allow it with `sysctl {name}={wanted}`"
+                "unprivileged users cannot create namespaces on this system ({name} = {current}). Allow it with `sysctl {name}={wanted}`"
             ));
         }
         None
@@ -172,8 +173,8 @@ impl SetupError {
 
     /// Encodes the error as the two bytes sent over the guard's lifeline.
     pub fn to_bytes(self) -> [u8; 2] {
-        let at = SetupStep::ALL.iter().position(|step| *step == self.step);
-        [at.and_then(|at| u8::try_from(at).ok()).unwrap_or(0), self.errno]
+        let index = SetupStep::ALL.iter().position(|step| *step == self.step);
+        [index.and_then(|index| u8::try_from(index).ok()).unwrap_or(0), self.errno]
     }
 
     /// Decodes the error from its two bytes.
@@ -189,9 +190,9 @@ mod tests {
     #[test]
     fn every_reason_has_its_own_bytes_and_text() {
         for step in SetupStep::ALL {
-            let why = SetupError { step, errno: 1 };
-            let [at, errno] = why.to_bytes();
-            assert_eq!(SetupError::from_bytes(at, errno), why);
+            let error = SetupError { step, errno: 1 };
+            let [step_byte, errno] = error.to_bytes();
+            assert_eq!(SetupError::from_bytes(step_byte, errno), error);
             assert!(SetupError { step, errno: 22 }.to_string().ends_with("(Invalid argument (os error 22))"));
         }
     }
@@ -204,7 +205,7 @@ mod tests {
             let errno = u8::try_from(errno.raw_os_error()).unwrap();
             SetupError { step, errno }.system_cause(value)
         };
-        let plain = [
+        let defaults = [
             ("user.max_user_namespaces", "96365"),
             ("user.max_mnt_namespaces", "96365"),
             ("user.max_pid_namespaces", "96365"),
@@ -212,8 +213,8 @@ mod tests {
             ("kernel.unprivileged_userns_clone", "1"),
             ("kernel.apparmor_restrict_unprivileged_userns", "0"),
         ];
-        let with = |name: &str, value: &'static str| {
-            plain.map(|(known, old)| (known, if known == name { value } else { old }))
+        let with_setting = |name: &str, value: &'static str| {
+            defaults.map(|(known, old)| (known, if known == name { value } else { old }))
         };
         let assert_cause = |step, errno, system: &[(&str, &str)], expected: &str| {
             assert_eq!(cause_of(step, errno, system).as_deref(), Some(expected));
@@ -221,38 +222,38 @@ mod tests {
         assert_cause(
             SetupStep::Namespaces,
             Errno::NOSPC,
-            &with("user.max_user_namespaces", "0"),
+            &with_setting("user.max_user_namespaces", "0"),
             "the limit of user namespaces is reached (user.max_user_namespaces = 0). Raise it with `sysctl`",
         );
         assert_cause(
             SetupStep::Namespaces,
             Errno::NOSPC,
-            &with("user.max_mnt_namespaces", "0"),
+            &with_setting("user.max_mnt_namespaces", "0"),
             "the limit of mount namespaces is reached (user.max_mnt_namespaces = 0). Raise it with `sysctl`",
         );
         assert_cause(
             SetupStep::Namespaces,
             Errno::NOSPC,
-            &plain,
+            &defaults,
             "the limit of user namespaces is reached (user.max_user_namespaces = 96365). Raise it with `sysctl`",
         );
         assert_cause(
             SetupStep::OtherOverlays,
             Errno::NOSPC,
-            &with("fs.mount-max", "10"),
+            &with_setting("fs.mount-max", "10"),
             "the limit of mounts is reached (fs.mount-max = 10). Raise it with `sysctl`",
         );
         assert_cause(
             SetupStep::Namespaces,
             Errno::PERM,
-            &with("kernel.unprivileged_userns_clone", "0"),
+            &with_setting("kernel.unprivileged_userns_clone", "0"),
             "unprivileged users cannot create namespaces on this system (kernel.unprivileged_userns_clone = 0). Allow it with `sysctl kernel.unprivileged_userns_clone=1`",
         );
         for step in [SetupStep::UserMapping, SetupStep::Root, SetupStep::Overlay] {
             assert_cause(
                 step,
                 Errno::ACCESS,
-                &with("kernel.apparmor_restrict_unprivileged_userns", "1"),
+                &with_setting("kernel.apparmor_restrict_unprivileged_userns", "1"),
                 "unprivileged users cannot create namespaces on this system (kernel.apparmor_restrict_unprivileged_userns = 1). Allow it with `sysctl kernel.apparmor_restrict_unprivileged_userns=0`",
             );
         }
@@ -263,7 +264,7 @@ mod tests {
             (SetupStep::Overlay, Errno::INVAL),
             (SetupStep::Specification, Errno::PERM),
         ] {
-            assert_eq!(cause_of(step, errno, &plain), None, "{step:?} {errno}");
+            assert_eq!(cause_of(step, errno, &defaults), None, "{step:?} {errno}");
         }
         // A limit on namespaces or mounts is not a full disk.
         assert!(!SetupError { step: SetupStep::Namespaces, errno: 28 }.is_disk_full());

@@ -30,22 +30,22 @@ const FILE_LIMIT: usize = 100;
 /// Returns whether a path of the project (absolute, without links) is such a setting and no file in it contains
 /// anything like a credential. Blocks while the files are read.
 pub fn is_visible_setting(project: &Path, path: &Path) -> bool {
-    let Ok(below) = path.strip_prefix(project) else { return false };
+    let Ok(relative) = path.strip_prefix(project) else { return false };
     // The setting may lie anywhere in the project except in another sensitive folder.
-    let setting = below.ancestors().find(|above| SETTING_PATHS.iter().any(|setting| above.ends_with(setting)));
+    let setting = relative.ancestors().find(|ancestor| SETTING_PATHS.iter().any(|setting| ancestor.ends_with(setting)));
     let Some(setting) = setting else { return false };
-    let others = setting.parent().unwrap_or(Path::new(""));
-    let is_within_cargo = setting.starts_with(".cargo") || others.ends_with(".cargo");
-    let around = if is_within_cargo { others.parent().unwrap_or(others) } else { others };
-    !crate::chat::sensitive_paths::is_sensitive(around) && is_harmless(path)
+    let parent = setting.parent().unwrap_or(Path::new(""));
+    let is_within_cargo = setting.starts_with(".cargo") || parent.ends_with(".cargo");
+    let outer_folder = if is_within_cargo { parent.parent().unwrap_or(parent) } else { parent };
+    !crate::chat::sensitive_paths::is_sensitive(outer_folder) && is_harmless(path)
 }
 
 fn is_harmless(path: &Path) -> bool {
-    let mut waiting = vec![path.to_owned()];
+    let mut pending = vec![path.to_owned()];
     let mut files: Vec<PathBuf> = Vec::new();
-    while let Some(path) = waiting.pop() {
-        let Ok(about) = path.symlink_metadata() else { return false };
-        if about.is_dir() {
+    while let Some(path) = pending.pop() {
+        let Ok(metadata) = path.symlink_metadata() else { return false };
+        if metadata.is_dir() {
             let Ok(entries) = fs::read_dir(&path) else { return false };
             for entry in entries {
                 let Ok(entry) = entry else { return false };
@@ -53,14 +53,17 @@ fn is_harmless(path: &Path) -> bool {
                 if is_secret_name(&entry.path()) {
                     return false;
                 }
-                waiting.push(entry.path());
+                pending.push(entry.path());
             }
-        } else if about.is_file() && about.len() <= SIZE_LIMIT && std::os::unix::fs::MetadataExt::nlink(&about) == 1 {
+        } else if metadata.is_file()
+            && metadata.len() <= SIZE_LIMIT
+            && std::os::unix::fs::MetadataExt::nlink(&metadata) == 1
+        {
             files.push(path);
         } else {
             return false;
         }
-        if files.len() + waiting.len() > FILE_LIMIT {
+        if files.len() + pending.len() > FILE_LIMIT {
             return false;
         }
     }
@@ -74,8 +77,8 @@ fn is_secret_name(path: &Path) -> bool {
 fn holds_no_credential(file: &Path) -> bool {
     let Ok(text) = fs::read_to_string(file) else { return false };
     let lower = text.to_lowercase();
-    let is_long = lower.split(|sign: char| !sign.is_ascii_alphanumeric()).any(|word| word.len() >= KEY_LENGTH);
-    !is_long && !CREDENTIAL_WORDS.iter().any(|word| lower.contains(word)) && redact(&text).1 == 0
+    let has_long_run = lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.len() >= KEY_LENGTH);
+    !has_long_run && !CREDENTIAL_WORDS.iter().any(|word| lower.contains(word)) && redact(&text).1 == 0
 }
 
 #[cfg(test)]
@@ -84,8 +87,8 @@ mod tests {
 
     #[test]
     fn only_settings_without_credentials_are_shown() {
-        let place = tempfile::tempdir().unwrap();
-        let project = place.path().canonicalize().unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let project = temporary.path().canonicalize().unwrap();
         let write = |path: &str, text: &str| {
             let path = project.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -110,7 +113,7 @@ mod tests {
         fs::write(project.join("h/.githooks/y"), [0xff]).unwrap();
         std::os::unix::fs::symlink(project.join(".env"), project.join("c/.yarnrc")).unwrap();
         fs::hard_link(project.join(".env"), project.join("c/.gitmodules")).unwrap();
-        for (path, shown) in [
+        for (path, expected) in [
             (".cargo/config.toml", true),
             ("a/.cargo/config.toml", true),
             ("b/.cargo/config.toml", false),
@@ -134,7 +137,7 @@ mod tests {
             ("c/.gitmodules", false),
             ("none/.npmrc", false),
         ] {
-            assert_eq!(is_visible_setting(&project, &project.join(path)), shown, "{path}");
+            assert_eq!(is_visible_setting(&project, &project.join(path)), expected, "{path}");
         }
         assert!(!is_visible_setting(&project.join("a"), &project.join(".cargo/config.toml")));
     }

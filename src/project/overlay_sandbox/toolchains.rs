@@ -74,19 +74,20 @@ const VARIABLE_FOLDERS: [(&str, &[&str], &str); 20] = [
 
 /// Returns the existing toolchain folders for this home and this environment.
 pub fn toolchain_folders(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
-    let of_home = home.into_iter().flat_map(|home| HOME_FOLDERS.map(|folder| home.join(folder)));
-    let value = |name: &str| environment.iter().find(|(known, _)| known == name).map(|(_, value)| PathBuf::from(value));
-    let named = VARIABLE_FOLDERS.iter().flat_map(|(name, parts, sign)| {
-        let folder = value(name).filter(|folder| folder.is_absolute() && folder.join(sign).exists());
+    let in_home = home.into_iter().flat_map(|home| HOME_FOLDERS.map(|folder| home.join(folder)));
+    let value =
+        |name: &str| environment.iter().find(|(variable, _)| variable == name).map(|(_, value)| PathBuf::from(value));
+    let from_variables = VARIABLE_FOLDERS.iter().flat_map(|(name, parts, marker)| {
+        let folder = value(name).filter(|folder| folder.is_absolute() && folder.join(marker).exists());
         // A folder that contains the home, or lies directly below the root, is not a toolchain.
         let folder = folder.filter(|folder| !contains_home(folder, home) && folder.components().count() > 2);
         folder.into_iter().flat_map(|folder| parts.iter().map(move |part| folder.join(part)))
     });
-    let optional = value("PATH").into_iter().flat_map(|path| opt_folders(path.as_os_str()));
-    let named = named.filter(|folder| sensitive_entries(folder).is_empty());
+    let from_opt = value("PATH").into_iter().flat_map(|path| opt_folders(path.as_os_str()));
+    let from_variables = from_variables.filter(|folder| sensitive_entries(folder).is_empty());
     let is_toolchain =
         |folder: &PathBuf| folder.exists() && !is_sensitive(folder) && !is_sensitive(&resolve_path(folder));
-    of_home.chain(named).chain(optional).filter(is_toolchain).collect()
+    in_home.chain(from_variables).chain(from_opt).filter(is_toolchain).collect()
 }
 
 /// Returns the paths directly in a toolchain's folder that may hold secrets. A folder named by a variable is then not
@@ -104,11 +105,11 @@ pub(super) fn resolve_path(path: &Path) -> PathBuf {
 
 /// Returns separately installed programs: `/opt/NAME` for each folder of `PATH` in it.
 fn opt_folders(path: &OsStr) -> Vec<PathBuf> {
-    let top = |folder: PathBuf| {
+    let opt_folder = |folder: PathBuf| {
         let name = folder.strip_prefix("/opt").ok()?.components().next()?;
         Some(Path::new("/opt").join(name))
     };
-    std::env::split_paths(path).filter_map(top).collect()
+    std::env::split_paths(path).filter_map(opt_folder).collect()
 }
 
 fn contains_home(folder: &Path, home: Option<&Path>) -> bool {
@@ -122,8 +123,8 @@ mod tests {
 
     #[test]
     fn only_known_folders_without_credentials_are_shown() {
-        let place = tempfile::tempdir().unwrap();
-        let home = place.path().canonicalize().unwrap().join("home");
+        let temporary = tempfile::tempdir().unwrap();
+        let home = temporary.path().canonicalize().unwrap().join("home");
         for folder in
             [".cargo/bin", ".cargo/registry", ".rustup/toolchains", ".ssh", "go/pkg", ".m2/repository", "work/bin"]
         {
@@ -132,15 +133,15 @@ mod tests {
         for file in [".cargo/credentials.toml", "work/bin/java", ".m2/repository/.env"] {
             fs::write(home.join(file), "").unwrap();
         }
-        let found = |variables: &[(&str, PathBuf)]| {
+        let find_folders = |variables: &[(&str, PathBuf)]| {
             let variables: Vec<_> =
                 variables.iter().map(|(name, value)| (OsString::from(name), value.clone().into())).collect();
             toolchain_folders(Some(&home), &variables)
         };
-        let usual =
+        let expected =
             [".cargo/bin", ".cargo/registry", ".rustup", ".m2/repository", "go/pkg"].map(|folder| home.join(folder));
         assert_eq!(sensitive_entries(&home.join(".m2/repository")), [home.join(".m2/repository/.env")]);
-        assert_eq!(found(&[]), usual);
+        assert_eq!(find_folders(&[]), expected);
         // A variable that names something else than one toolchain is ignored.
         for (name, value) in [
             ("RUSTUP_HOME", home.join(".ssh")),
@@ -150,11 +151,11 @@ mod tests {
             ("JAVA_HOME", "relative".into()),
             ("UNKNOWN", home.join("work")),
         ] {
-            assert_eq!(found(&[(name, value)]), usual, "{name}");
+            assert_eq!(find_folders(&[(name, value)]), expected, "{name}");
         }
-        assert!(found(&[("JAVA_HOME", home.join("work"))]).contains(&home.join("work/")));
+        assert!(find_folders(&[("JAVA_HOME", home.join("work"))]).contains(&home.join("work/")));
         fs::write(home.join("work/.env"), "").unwrap();
-        assert_eq!(found(&[("JAVA_HOME", home.join("work"))]), usual);
+        assert_eq!(find_folders(&[("JAVA_HOME", home.join("work"))]), expected);
         assert_eq!(opt_folders(OsStr::new("/opt/jdk/bin:/usr/bin:/opt:/optional/bin")), [PathBuf::from("/opt/jdk")]);
     }
 }

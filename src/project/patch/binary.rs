@@ -44,11 +44,11 @@ impl Base85Writer<'_> {
 impl Write for Base85Writer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.incomplete_line.extend_from_slice(bytes);
-        let whole = self.incomplete_line.len() / LINE_BYTES * LINE_BYTES;
-        for part in self.incomplete_line[..whole].chunks(LINE_BYTES) {
+        let complete = self.incomplete_line.len() / LINE_BYTES * LINE_BYTES;
+        for part in self.incomplete_line[..complete].chunks(LINE_BYTES) {
             self.out.write_all(&encode_line(part))?;
         }
-        self.incomplete_line.drain(..whole);
+        self.incomplete_line.drain(..complete);
         Ok(bytes.len())
     }
 
@@ -61,14 +61,14 @@ impl Write for Base85Writer<'_> {
 fn encode_line(bytes: &[u8]) -> Vec<u8> {
     let count = u8::try_from(bytes.len()).unwrap_or(0);
     let mut line = vec![if count <= 26 { b'A' + count - 1 } else { b'a' + count - 27 }];
-    for four in bytes.chunks(4) {
+    for group in bytes.chunks(4) {
         let mut padded = [0; 4];
-        padded[..four.len()].copy_from_slice(four);
-        let mut rest = u32::from_be_bytes(padded);
+        padded[..group.len()].copy_from_slice(group);
+        let mut remaining = u32::from_be_bytes(padded);
         let mut digits = [0; 5];
         for digit in digits.iter_mut().rev() {
-            *digit = DIGITS[(rest % 85) as usize];
-            rest /= 85;
+            *digit = DIGITS[(remaining % 85) as usize];
+            remaining /= 85;
         }
         line.extend(digits);
     }

@@ -47,7 +47,7 @@ pub fn is_refused(path: &Path, is_link: bool) -> bool {
         let end = name.iter().rposition(|byte| !matches!(byte, b'.' | b' ')).map_or(0, |at| at + 1);
         let name = &name[..end];
         matches!(name, b".git" | b"git~1")
-            || (is_link && [&b".gitmodules"[..], b"gitmod~", b"gi7eb"].iter().any(|of| name.starts_with(of)))
+            || (is_link && [&b".gitmodules"[..], b"gitmod~", b"gi7eb"].iter().any(|prefix| name.starts_with(prefix)))
     })
 }
 
@@ -74,8 +74,8 @@ mod tests {
             ("\u{e9}".as_bytes(), br#""b/\303\251""#),
             (b"\xff", br#""b/\377""#),
         ] {
-            let told = quote_name("b/", Path::new(OsStr::from_bytes(name)));
-            assert_eq!(String::from_utf8_lossy(&told), String::from_utf8_lossy(expected));
+            let quoted = quote_name("b/", Path::new(OsStr::from_bytes(name)));
+            assert_eq!(String::from_utf8_lossy(&quoted), String::from_utf8_lossy(expected));
         }
     }
 

@@ -12,9 +12,9 @@ const CONTEXT_LINES: usize = 3;
 const TIME_LIMIT: Duration = Duration::from_secs(2);
 
 /// Writes all hunks.
-pub fn write_hunks(from: &[u8], to: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    let lines = |text| <[u8]>::split_inclusive(text, |byte| *byte == b'\n').collect::<Vec<&[u8]>>();
-    let (old, new) = (lines(from), lines(to));
+pub fn write_hunks(old_content: &[u8], new_content: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    let split_lines = |text| <[u8]>::split_inclusive(text, |byte| *byte == b'\n').collect::<Vec<&[u8]>>();
+    let (old, new) = (split_lines(old_content), split_lines(new_content));
     let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(Instant::now() + TIME_LIMIT));
     for group in group_diff_ops(ops, CONTEXT_LINES) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
@@ -33,11 +33,11 @@ pub fn write_hunks(from: &[u8], to: &[u8], out: &mut dyn Write) -> io::Result<()
     Ok(())
 }
 
-fn write_lines(sign: &[u8], lines: &[&[u8]], out: &mut dyn Write) -> io::Result<()> {
-    for text in lines {
-        out.write_all(sign)?;
-        out.write_all(text)?;
-        if !text.ends_with(b"\n") {
+fn write_lines(prefix: &[u8], lines: &[&[u8]], out: &mut dyn Write) -> io::Result<()> {
+    for line in lines {
+        out.write_all(prefix)?;
+        out.write_all(line)?;
+        if !line.ends_with(b"\n") {
             out.write_all(b"\n\\ No newline at end of file\n")?;
         }
     }

@@ -42,7 +42,7 @@ pub enum PathState {
         is_text: bool,
         /// Upper limit of its size in a patch, in bytes.
         cost: u64,
-        disk: PathBuf,
+        disk_path: PathBuf,
     },
     Link(PathBuf),
     Folder {
@@ -63,13 +63,14 @@ impl PatchItem {
     pub fn new(rehearsal: &Rehearsal, change: Change) -> Self {
         let upper = rehearsal.overlay_folder().join(UPPER);
         let Change { path, before, after } = change;
-        let same = match (&before, &after) {
+        let same_bytes = match (&before, &after) {
             (FileNode::File { bytes: before, .. }, FileNode::File { bytes: after, .. }) => Some(before == after),
             (_, _) => None,
         };
         let (before, after) =
             (PathState::new(before, rehearsal.root().join(&path)), PathState::new(after, upper.join(&path)));
-        let is_same_content = same.unwrap_or_else(|| before.git_kind().is_some() && before.has_same_content(&after));
+        let is_same_content =
+            same_bytes.unwrap_or_else(|| before.git_kind().is_some() && before.has_same_content(&after));
         Self {
             path,
             before,
@@ -89,28 +90,28 @@ impl PatchItem {
 }
 
 impl PathState {
-    fn new(node: FileNode, disk: PathBuf) -> Self {
+    fn new(node: FileNode, disk_path: PathBuf) -> Self {
         match node {
             FileNode::Nothing => Self::Nothing,
             FileNode::Folder { mode } => Self::Folder { mode },
-            FileNode::Link(to) => Self::Link(to),
+            FileNode::Link(target) => Self::Link(target),
             FileNode::File { bytes, mode } => {
                 let size = bytes.len() as u64;
                 let is_text = size <= TEXT_LIMIT && !bytes.contains(&0);
                 let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
                 // Each line has a prefix, and at worst every few lines have a header.
                 let cost = if is_text { size + lines * 8 } else { max_encoded_size(size) };
-                Self::File { size, mode, is_text, cost, disk }
+                Self::File { size, mode, is_text, cost, disk_path }
             }
-            FileNode::Other(words) => match disk.symlink_metadata() {
-                Ok(meta) if meta.is_file() && open_regular(&disk).is_ok() => Self::File {
-                    size: meta.len(),
-                    mode: meta.mode() & 0o7777,
+            FileNode::Other(kind) => match disk_path.symlink_metadata() {
+                Ok(metadata) if metadata.is_file() && open_regular(&disk_path).is_ok() => Self::File {
+                    size: metadata.len(),
+                    mode: metadata.mode() & 0o7777,
                     is_text: false,
-                    cost: max_encoded_size(meta.len()),
-                    disk,
+                    cost: max_encoded_size(metadata.len()),
+                    disk_path,
                 },
-                Ok(_) | Err(_) => Self::Other(words),
+                Ok(_) | Err(_) => Self::Other(kind),
             },
         }
     }
@@ -162,7 +163,7 @@ impl PathState {
     pub fn size(&self) -> Option<u64> {
         match self {
             Self::File { size, .. } => Some(*size),
-            Self::Link(to) => Some(to.as_os_str().len() as u64),
+            Self::Link(target) => Some(target.as_os_str().len() as u64),
             Self::Nothing | Self::Folder { .. } | Self::Other(_) => None,
         }
     }
@@ -171,7 +172,7 @@ impl PathState {
     pub fn max_patch_size(&self) -> u64 {
         match self {
             Self::File { cost, .. } => *cost,
-            Self::Link(to) => 2 * to.as_os_str().len() as u64,
+            Self::Link(target) => 2 * target.as_os_str().len() as u64,
             Self::Nothing | Self::Folder { .. } | Self::Other(_) => 0,
         }
     }
@@ -179,8 +180,8 @@ impl PathState {
     /// Opens the content; that of a link is its target.
     pub fn open_content(&self) -> io::Result<Box<dyn Read>> {
         match self {
-            Self::File { disk, .. } => open_regular(disk),
-            Self::Link(to) => Ok(Box::new(io::Cursor::new(to.as_os_str().as_bytes().to_vec()))),
+            Self::File { disk_path, .. } => open_regular(disk_path),
+            Self::Link(target) => Ok(Box::new(io::Cursor::new(target.as_os_str().as_bytes().to_vec()))),
             Self::Nothing | Self::Folder { .. } | Self::Other(_) => Ok(Box::new(io::empty())),
         }
     }
@@ -206,9 +207,9 @@ impl PathState {
         match self {
             Self::Nothing => "nothing".to_owned(),
             Self::File { size, .. } => format!("a file of {size} bytes"),
-            Self::Link(to) => format!("a link to {}", quote_path(to)),
+            Self::Link(target) => format!("a link to {}", quote_path(target)),
             Self::Folder { .. } => "a folder".to_owned(),
-            Self::Other(words) => words.clone(),
+            Self::Other(kind) => kind.clone(),
         }
     }
 }

@@ -44,16 +44,16 @@ impl Algorithm {
             Self::Sha256 => &SHA256,
         });
         context.update(format!("blob {size}\0").as_bytes());
-        let (mut part, mut count) = (vec![0; CHUNK], 0u64);
+        let (mut chunk, mut total) = (vec![0; CHUNK], 0u64);
         loop {
-            let read = content.read(&mut part)?;
-            if read == 0 {
+            let length = content.read(&mut chunk)?;
+            if length == 0 {
                 break;
             }
-            count += read as u64;
-            context.update(&part[..read]);
+            total += length as u64;
+            context.update(&chunk[..length]);
         }
-        if count != size {
+        if total != size {
             return Err(io::Error::other("it changed while the patch was written. Run the command again"));
         }
         let mut digits = String::new();
@@ -70,12 +70,15 @@ mod tests {
 
     #[test]
     fn r30_computes_object_ids_like_git() {
-        let of = |algorithm: Algorithm, text: &str| {
+        let hash_text = |algorithm: Algorithm, text: &str| {
             algorithm.hash_blob(text.as_bytes(), text.len() as u64).unwrap().to_string()
         };
-        assert_eq!(of(Algorithm::Sha1, ""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
-        assert_eq!(of(Algorithm::Sha1, "hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
-        assert_eq!(of(Algorithm::Sha256, ""), "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813");
+        assert_eq!(hash_text(Algorithm::Sha1, ""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+        assert_eq!(hash_text(Algorithm::Sha1, "hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
+        assert_eq!(
+            hash_text(Algorithm::Sha256, ""),
+            "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+        );
         assert!(Algorithm::Sha1.hash_blob(&b"more"[..], 3).is_err());
     }
 }

@@ -30,33 +30,33 @@ pub struct Omission {
 /// Decides for all items, which are sorted by path. Returns the changes that the patch does not contain, sorted by
 /// path.
 pub fn plan_items(rehearsal: &Rehearsal, items: &mut [PatchItem]) -> Vec<Omission> {
-    let mut list = Omissions::default();
-    let refused = list.refuse_names(items);
-    detect_renames(items, &refused);
-    choose_deletions(items, &refused, &mut list);
-    let gone = deleted_paths(rehearsal, items);
-    choose_creations(rehearsal, items, &refused, &gone, &mut list);
-    list_folders(rehearsal, items, &gone, &mut list);
-    list_modes(items, &mut list);
-    list.all.into_iter().map(|(path, reason)| Omission { path, reason }).collect()
+    let mut omissions = Omissions::default();
+    let refused_items = omissions.refuse_names(items);
+    detect_renames(items, &refused_items);
+    choose_deletions(items, &refused_items, &mut omissions);
+    let deleted = deleted_paths(rehearsal, items);
+    choose_creations(rehearsal, items, &refused_items, &deleted, &mut omissions);
+    list_folders(rehearsal, items, &deleted, &mut omissions);
+    list_modes(items, &mut omissions);
+    omissions.by_path.into_iter().map(|(path, reason)| Omission { path, reason }).collect()
 }
 
 /// Omissions by path; the first reason for a path counts.
 #[derive(Default)]
 struct Omissions {
-    all: BTreeMap<PathBuf, String>,
+    by_path: BTreeMap<PathBuf, String>,
 }
 
 impl Omissions {
     fn add_omission(&mut self, path: &Path, reason: impl Into<String>) {
-        self.all.entry(path.to_owned()).or_insert_with(|| reason.into());
+        self.by_path.entry(path.to_owned()).or_insert_with(|| reason.into());
     }
 
     /// Lists paths that git never writes, with one entry for each `.git` folder. Returns the indexes of these items.
     fn refuse_names(&mut self, items: &[PatchItem]) -> HashSet<usize> {
-        let mut refused = HashSet::new();
+        let mut indexes = HashSet::new();
         let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
-        for (at, item) in items.iter().enumerate() {
+        for (index, item) in items.iter().enumerate() {
             let is_link = matches!(item.before, PathState::Link(_)) || matches!(item.after, PathState::Link(_));
             if let Some(git) = git_names::enclosing_git_folder(&item.path) {
                 *repositories.entry(git).or_default() += 1;
@@ -67,51 +67,52 @@ impl Omissions {
             } else {
                 continue;
             }
-            refused.insert(at);
+            indexes.insert(index);
         }
         for (path, count) in repositories {
             let paths = if count == 1 { "1 changed path".to_owned() } else { format!("{count} changed paths") };
             self.add_omission(&path, format!("{paths} of the repository's own state, such as commits"));
         }
-        refused
+        indexes
     }
 }
 
 /// Detects files that were moved unchanged: a rename takes no space in a patch, however large the file.
-fn detect_renames(items: &mut [PatchItem], refused: &HashSet<usize>) {
+fn detect_renames(items: &mut [PatchItem], refused_items: &HashSet<usize>) {
     let is_plain = |side: &PathState| side.is_folder() || side.is_nothing();
-    let (mut gone, mut made): (HashMap<_, Vec<usize>>, Vec<(_, usize)>) = (HashMap::new(), Vec::new());
+    let (mut deleted, mut created): (HashMap<_, Vec<usize>>, Vec<(_, usize)>) = (HashMap::new(), Vec::new());
     // No rename crosses a folder that replaces a file or is replaced by one.
-    let mut replaced: Option<&Path> = None;
-    for (at, item) in items.iter().enumerate() {
-        if replaced.is_some_and(|replaced| item.path.starts_with(replaced)) || refused.contains(&at) {
+    let mut replaced_folder: Option<&Path> = None;
+    for (index, item) in items.iter().enumerate() {
+        if replaced_folder.is_some_and(|replaced| item.path.starts_with(replaced)) || refused_items.contains(&index) {
             continue;
         }
         match (&item.before, &item.after) {
             (PathState::File { size, .. }, PathState::Nothing) if *size > 0 => {
-                gone.entry((*size, item.before.git_mode())).or_default().push(at);
+                deleted.entry((*size, item.before.git_mode())).or_default().push(index);
             }
             (PathState::Nothing, PathState::File { size, .. }) if *size > 0 => {
-                made.push(((*size, item.after.git_mode()), at));
+                created.push(((*size, item.after.git_mode()), index));
             }
             (before, after) if (before.is_folder() || after.is_folder()) && !(is_plain(before) && is_plain(after)) => {
-                replaced = Some(&item.path);
+                replaced_folder = Some(&item.path);
             }
             (_, _) => {}
         }
     }
     let mut hashes = HashMap::new();
-    let mut hash = |at: usize, side: &PathState| {
+    let mut hash = |index: usize, side: &PathState| {
         let read = || Algorithm::Sha256.hash_blob(side.open_content().ok()?, side.size()?).ok();
-        hashes.entry(at).or_insert_with(read).clone()
+        hashes.entry(index).or_insert_with(read).clone()
     };
     let mut pairs = Vec::new();
-    for (kind, target) in made {
-        let Some(sources) = gone.get_mut(&kind) else { continue };
-        let Some(wanted) = hash(target, &items[target].after) else { continue };
-        let found = sources.iter().position(|source| hash(*source, &items[*source].before).as_ref() == Some(&wanted));
-        if let Some(found) = found {
-            pairs.push((sources.remove(found), target));
+    for (kind, target) in created {
+        let Some(sources) = deleted.get_mut(&kind) else { continue };
+        let Some(content_hash) = hash(target, &items[target].after) else { continue };
+        let position =
+            sources.iter().position(|source| hash(*source, &items[*source].before).as_ref() == Some(&content_hash));
+        if let Some(position) = position {
+            pairs.push((sources.remove(position), target));
         }
     }
     for (source, target) in pairs {
@@ -123,35 +124,38 @@ fn detect_renames(items: &mut [PatchItem], refused: &HashSet<usize>) {
 }
 
 /// Chooses the paths that the patch deletes or replaces, within the size limit.
-fn choose_deletions(items: &mut [PatchItem], refused: &HashSet<usize>, list: &mut Omissions) {
+fn choose_deletions(items: &mut [PatchItem], refused_items: &HashSet<usize>, omissions: &mut Omissions) {
     let mut total = 0u64;
-    for (at, item) in items.iter_mut().enumerate() {
-        if refused.contains(&at) || item.is_renamed || item.renamed_from.is_some() {
+    for (index, item) in items.iter_mut().enumerate() {
+        if refused_items.contains(&index) || item.is_renamed || item.renamed_from.is_some() {
             continue;
         }
         match (&item.before, &item.after) {
-            (_, PathState::Other(words)) => list.add_omission(&item.path, format!("would be {words}")),
-            (PathState::Other(words), _) => list.add_omission(&item.path, format!("is {words}")),
+            (_, PathState::Other(kind)) => omissions.add_omission(&item.path, format!("would be {kind}")),
+            (PathState::Other(kind), _) => omissions.add_omission(&item.path, format!("is {kind}")),
             (before, after) => {
                 if item.is_same_content && before.git_mode() == after.git_mode() {
-                    let (was, is) = (before.permissions(), after.permissions());
-                    let words = format!("mode {was:o} becomes {is:o}");
-                    list.add_omission(&item.path, format!("{words}: git keeps only whether a file is executable"));
+                    let (old_mode, new_mode) = (before.permissions(), after.permissions());
+                    let mode_change = format!("mode {old_mode:o} becomes {new_mode:o}");
+                    omissions.add_omission(
+                        &item.path,
+                        format!("{mode_change}: git keeps only whether a file is executable"),
+                    );
                     continue;
                 }
                 let large = [before, after].into_iter().find(|side| side.size() > Some(FILE_LIMIT));
                 if let Some(large) = large.filter(|_| !item.is_same_content) {
-                    let words = large.describe();
-                    list.add_omission(
+                    let description = large.describe();
+                    omissions.add_omission(
                         &item.path,
-                        format!("{words}; a patch holds files of up to {} MB", FILE_LIMIT >> 20),
+                        format!("{description}; a patch holds files of up to {} MB", FILE_LIMIT >> 20),
                     );
                     continue;
                 }
                 let contents = if item.is_same_content { 0 } else { before.max_patch_size() + after.max_patch_size() };
                 let cost = contents + 8 * item.path.as_os_str().len() as u64 + 512;
                 if (before.git_kind().is_some() || after.git_kind().is_some()) && total + cost > PATCH_LIMIT {
-                    list.add_omission(&item.path, format!("the patch has reached {} MB", PATCH_LIMIT >> 20));
+                    omissions.add_omission(&item.path, format!("the patch has reached {} MB", PATCH_LIMIT >> 20));
                     continue;
                 }
                 total += cost;
@@ -165,68 +169,70 @@ fn choose_deletions(items: &mut [PatchItem], refused: &HashSet<usize>, list: &mu
 
 /// Returns every path that is gone after git's deletions: files and links, and folders that contained nothing else.
 fn deleted_paths(rehearsal: &Rehearsal, items: &[PatchItem]) -> HashSet<PathBuf> {
-    let mut gone: HashSet<PathBuf> = HashSet::new();
+    let mut deleted: HashSet<PathBuf> = HashSet::new();
     // For each deleted folder: true if all its entries are deleted. A folder that was empty has no entry, and stays.
     let mut emptied: HashMap<&Path, bool> = HashMap::new();
     for item in items.iter().rev() {
-        let is_gone = match &item.before {
+        let is_deleted = match &item.before {
             PathState::Nothing => continue,
             PathState::Folder { .. } if item.after.is_folder() => continue,
             // The user may have added a file that the rehearsal does not know.
             PathState::Folder { .. } => {
-                let is_gone = |entry: std::fs::DirEntry| gone.contains(&item.path.join(entry.file_name()));
-                let real = std::fs::read_dir(rehearsal.root().join(&item.path));
+                let is_deleted = |entry: std::fs::DirEntry| deleted.contains(&item.path.join(entry.file_name()));
+                let entries = std::fs::read_dir(rehearsal.root().join(&item.path));
                 emptied.get(item.path.as_path()).copied().unwrap_or(false)
-                    && real.is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_gone)))
+                    && entries.is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_deleted)))
             }
             PathState::File { .. } | PathState::Link(_) => item.is_deletion,
             PathState::Other(_) => false,
         };
         if let Some(parent) = item.path.parent() {
-            let all = emptied.entry(parent).or_insert(true);
-            *all &= is_gone;
+            let all_deleted = emptied.entry(parent).or_insert(true);
+            *all_deleted &= is_deleted;
         }
-        if is_gone && item.after.git_kind().is_none_or(|_| item.before.is_folder()) {
-            gone.insert(item.path.clone());
+        if is_deleted && item.after.git_kind().is_none_or(|_| item.before.is_folder()) {
+            deleted.insert(item.path.clone());
         }
     }
-    gone
+    deleted
 }
 
 /// Removes and lists the creations that git could not perform.
 fn choose_creations(
     rehearsal: &Rehearsal,
     items: &mut [PatchItem],
-    refused: &HashSet<usize>,
-    gone: &HashSet<PathBuf>,
-    list: &mut Omissions,
+    refused_items: &HashSet<usize>,
+    deleted: &HashSet<PathBuf>,
+    omissions: &mut Omissions,
 ) {
     // An entry that stays although a folder should replace it.
-    let mut blocked: Option<PathBuf> = None;
-    for (at, item) in items.iter_mut().enumerate() {
-        if blocked.as_ref().is_some_and(|blocked| item.path.starts_with(blocked)) {
+    let mut blocked_folder: Option<PathBuf> = None;
+    for (index, item) in items.iter_mut().enumerate() {
+        if blocked_folder.as_ref().is_some_and(|blocked| item.path.starts_with(blocked)) {
             (item.is_creation, item.renamed_from) = (false, None);
-            list.add_omission(&item.path, "its folder is not in this patch");
+            omissions.add_omission(&item.path, "its folder is not in this patch");
             continue;
         }
-        let is_gone = gone.contains(&item.path);
-        if item.before.is_folder() && !item.after.is_folder() && !is_gone {
+        let is_deleted = deleted.contains(&item.path);
+        if item.before.is_folder() && !item.after.is_folder() && !is_deleted {
             if item.is_creation {
                 item.is_creation = false;
-                let words = item.after.describe();
-                list.add_omission(
+                let description = item.after.describe();
+                omissions.add_omission(
                     &item.path,
-                    format!("would be {words}; the folder there keeps files that this patch does not delete"),
+                    format!("would be {description}; the folder there keeps files that this patch does not delete"),
                 );
-            } else if !refused.contains(&at) {
-                list.add_omission(&item.path, "a folder that stays: git deletes only folders that become empty");
+            } else if !refused_items.contains(&index) {
+                omissions.add_omission(&item.path, "a folder that stays: git deletes only folders that become empty");
             }
         }
-        let in_the_way = !item.before.is_folder() && !item.before.is_nothing();
-        let is_stuck =
+        let blocks_folder = !item.before.is_folder() && !item.before.is_nothing();
+        let is_broken_link =
             matches!(item.before, PathState::Link(_)) && is_broken_for_git(&rehearsal.root().join(&item.path));
-        if item.after.is_folder() && ((in_the_way && !is_gone) || refused.contains(&at) || is_stuck) {
-            blocked = Some(item.path.clone());
+        if item.after.is_folder()
+            && ((blocks_folder && !is_deleted) || refused_items.contains(&index) || is_broken_link)
+        {
+            blocked_folder = Some(item.path.clone());
         }
     }
 }
@@ -241,7 +247,7 @@ fn is_broken_for_git(link: &Path) -> bool {
 }
 
 /// Lists folders that git creates differently, or not at all.
-fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], gone: &HashSet<PathBuf>, list: &mut Omissions) {
+fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], deleted: &HashSet<PathBuf>, omissions: &mut Omissions) {
     // Every folder in which the patch creates something.
     let mut filled: HashSet<&Path> = HashSet::new();
     for item in items.iter().filter(|item| item.is_creation) {
@@ -251,17 +257,18 @@ fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], gone: &HashSet<PathB
             }
         }
     }
-    let made = 0o777 & !git_names::current_umask();
+    let default_mode = 0o777 & !git_names::current_umask();
     for item in items {
         match (&item.before, &item.after) {
             (PathState::Folder { .. }, PathState::Folder { .. }) => {
-                list.add_omission(&item.path, format!("{}: git keeps no mode of a folder", describe_modes(item)));
+                omissions.add_omission(&item.path, format!("{}: git keeps no mode of a folder", describe_modes(item)));
             }
             (_, PathState::Folder { .. }) if !filled.contains(item.path.as_path()) => {
-                list.add_omission(&item.path, "an empty folder, which git does not store");
+                omissions.add_omission(&item.path, "an empty folder, which git does not store");
             }
-            (_, PathState::Folder { mode }) if *mode != made => {
-                list.add_omission(&item.path, format!("mode {mode:o}: git makes folders of mode {made:o}"));
+            (_, PathState::Folder { mode }) if *mode != default_mode => {
+                omissions
+                    .add_omission(&item.path, format!("mode {mode:o}: git makes folders of mode {default_mode:o}"));
             }
             (_, _) => {}
         }
@@ -269,55 +276,58 @@ fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], gone: &HashSet<PathB
     // Git deletes a folder with its last file, even if the rehearsal kept the folder.
     let paths: HashMap<&Path, &PatchItem> = items.iter().map(|item| (item.path.as_path(), item)).collect();
     let is_deleted = |item: &&PatchItem| item.is_deletion && (item.is_renamed || !item.is_creation);
-    let mut waiting: BTreeSet<PathBuf> =
+    let mut pending: BTreeSet<PathBuf> =
         items.iter().filter(is_deleted).filter_map(|item| item.path.parent()).map(Path::to_owned).collect();
     let mut vanished: HashSet<PathBuf> = HashSet::new();
     // Deepest folders first: they sort after their parents.
-    while let Some(folder) = waiting.pop_last().filter(|folder| !folder.as_os_str().is_empty()) {
-        if gone.contains(&folder) {
-            waiting.extend(folder.parent().map(Path::to_owned));
+    while let Some(folder) = pending.pop_last().filter(|folder| !folder.as_os_str().is_empty()) {
+        if deleted.contains(&folder) {
+            pending.extend(folder.parent().map(Path::to_owned));
             continue;
         }
         if paths.get(folder.as_path()).is_some_and(|item| !item.after.is_folder()) {
             continue;
         }
         let real = rehearsal.root().join(&folder);
-        let stays = |entry: std::fs::DirEntry| {
+        let remains = |entry: std::fs::DirEntry| {
             let path = folder.join(entry.file_name());
             let rewritten = paths.get(path.as_path()).is_some_and(|item| item.is_deletion && item.is_creation);
-            !gone.contains(&path) && !vanished.contains(&path) && !rewritten
+            !deleted.contains(&path) && !vanished.contains(&path) && !rewritten
         };
-        if std::fs::read_dir(&real).into_iter().flatten().flatten().any(stays) {
+        if std::fs::read_dir(&real).into_iter().flatten().flatten().any(remains) {
             continue;
         }
-        let mode = real.symlink_metadata().map_or(made, |meta| meta.mode() & 0o7777);
+        let mode = real.symlink_metadata().map_or(default_mode, |meta| meta.mode() & 0o7777);
         if !filled.contains(folder.as_path()) {
-            list.add_omission(&folder, "an empty folder: git deletes it with its last file");
-        } else if mode != made {
-            list.add_omission(&folder, format!("mode {mode:o}: git may make this folder again with mode {made:o}"));
+            omissions.add_omission(&folder, "an empty folder: git deletes it with its last file");
+        } else if mode != default_mode {
+            omissions.add_omission(
+                &folder,
+                format!("mode {mode:o}: git may make this folder again with mode {default_mode:o}"),
+            );
         }
-        waiting.extend(folder.parent().map(Path::to_owned));
+        pending.extend(folder.parent().map(Path::to_owned));
         vanished.insert(folder);
     }
 }
 
 /// Lists files whose mode has more than an executable bit.
-fn list_modes(items: &[PatchItem], list: &mut Omissions) {
+fn list_modes(items: &[PatchItem], omissions: &mut Omissions) {
     let umask = git_names::current_umask();
     for item in items {
         let PathState::File { mode, .. } = &item.after else { continue };
-        let made = if mode & 0o100 == 0 { 0o666 & !umask } else { 0o777 & !umask };
+        let created_mode = if mode & 0o100 == 0 { 0o666 & !umask } else { 0o777 & !umask };
         // Git creates a file again, whatever changed in it.
-        if item.is_creation && *mode != made {
-            list.add_omission(&item.path, format!("mode {mode:o}: git keeps only whether a file is executable"));
+        if item.is_creation && *mode != created_mode {
+            omissions.add_omission(&item.path, format!("mode {mode:o}: git keeps only whether a file is executable"));
         }
     }
 }
 
 fn describe_modes(item: &PatchItem) -> String {
     match (&item.before, &item.after) {
-        (PathState::Folder { mode: was }, PathState::Folder { mode: is }) => {
-            format!("mode {was:o} becomes {is:o}")
+        (PathState::Folder { mode: old_mode }, PathState::Folder { mode: new_mode }) => {
+            format!("mode {old_mode:o} becomes {new_mode:o}")
         }
         (before, after) => format!("{} becomes {}", before.describe(), after.describe()),
     }

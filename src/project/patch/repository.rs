@@ -19,8 +19,8 @@ pub struct Repository {
 impl Repository {
     /// Finds the repository of this folder, as git does. Without one, returns default properties.
     pub fn detect(project: &Path) -> Self {
-        let found = project.ancestors().find_map(|top| Some((top, resolve_git_folder(top)?)));
-        match found {
+        let repository = project.ancestors().find_map(|top| Some((top, resolve_git_folder(top)?)));
+        match repository {
             None => Self { prefix: PathBuf::new(), algorithm: Algorithm::Sha1 },
             Some((top, git)) => Self {
                 prefix: project.strip_prefix(top).map(Path::to_owned).unwrap_or_default(),
@@ -37,24 +37,24 @@ fn resolve_git_folder(top: &Path) -> Option<PathBuf> {
         return Some(git);
     }
     // In a worktree or submodule `.git` is a file that names the folder.
-    let named = git.symlink_metadata().ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(&git).ok())?;
-    let named = named.strip_prefix(b"gitdir: ")?.trim_ascii_end();
-    Some(top.join(OsStr::from_bytes(named))).filter(|git| git.join("HEAD").exists())
+    let content = git.symlink_metadata().ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(&git).ok())?;
+    let target = content.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+    Some(top.join(OsStr::from_bytes(target))).filter(|git| git.join("HEAD").exists())
 }
 
 fn read_algorithm(git: &Path) -> Algorithm {
     // A worktree shares the configuration of its repository.
-    let common = fs::read(git.join("commondir")).unwrap_or_default();
-    let common = git.join(OsStr::from_bytes(common.trim_ascii_end()));
-    let text = fs::read(common.join("config")).unwrap_or_default();
-    let mut is_extensions = false;
+    let common_bytes = fs::read(git.join("commondir")).unwrap_or_default();
+    let common_folder = git.join(OsStr::from_bytes(common_bytes.trim_ascii_end()));
+    let text = fs::read(common_folder.join("config")).unwrap_or_default();
+    let mut in_extensions = false;
     for line in String::from_utf8_lossy(&text).to_lowercase().lines() {
         let line = line.trim();
         if let Some(section) = line.strip_prefix('[') {
-            is_extensions = section.trim_start().starts_with("extensions");
+            in_extensions = section.trim_start().starts_with("extensions");
         }
         let value = line.split_once('=').filter(|(key, _)| key.trim().ends_with("objectformat"));
-        if is_extensions && value.is_some_and(|(_, value)| value.trim().trim_matches('"') == "sha256") {
+        if in_extensions && value.is_some_and(|(_, value)| value.trim().trim_matches('"') == "sha256") {
             return Algorithm::Sha256;
         }
     }

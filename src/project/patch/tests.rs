@@ -27,22 +27,22 @@ fn git_apply(folder: &Path, patch: &[u8], options: &[&str]) -> Option<(bool, Str
         return None;
     };
     child.stdin.take()?.write_all(patch).ok();
-    let done = child.wait_with_output().ok()?;
-    Some((done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned()))
+    let output = child.wait_with_output().ok()?;
+    Some((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
 struct PatchFixture {
-    place: tempfile::TempDir,
+    temporary: tempfile::TempDir,
     rehearsal: Rehearsal,
 }
 
 impl PatchFixture {
     fn new(before: &Tree) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().canonicalize().unwrap().join("project");
+        let temporary = tempfile::tempdir().unwrap();
+        let root = temporary.path().canonicalize().unwrap().join("project");
         before.create_on_disk(&root);
-        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), place.path().join("data/layer"));
-        Self { place, rehearsal }
+        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), temporary.path().join("data/layer"));
+        Self { temporary, rehearsal }
     }
 
     fn create_patch(&self) -> (Patch, Vec<u8>) {
@@ -53,9 +53,9 @@ impl PatchFixture {
     }
 
     fn write_rehearsed(&self, path: &str, bytes: &[u8]) {
-        let at = self.rehearsal.locate(path).unwrap();
-        let before = self.rehearsal.read(&at).ok();
-        self.rehearsal.write(&at, before.as_deref(), bytes).unwrap();
+        let location = self.rehearsal.locate(path).unwrap();
+        let before = self.rehearsal.read(&location).ok();
+        self.rehearsal.write(&location, before.as_deref(), bytes).unwrap();
     }
 
     fn upper(&self, path: &str) -> PathBuf {
@@ -66,10 +66,10 @@ impl PatchFixture {
 
 /// Rehearses `after` over `before`, applies the patch to a copy of `before`, and compares.
 fn assert_patch_reproduces(before: &Tree, after: &Tree, seed: u64, in_repository: bool) {
-    let scene = PatchFixture::new(before);
-    scene.rehearsal.prepare_overlay().unwrap();
-    after.write_as_overlay(before, &scene.rehearsal.overlay_folder().join(UPPER), seed);
-    let copy = scene.place.path().join("copy");
+    let fixture = PatchFixture::new(before);
+    fixture.rehearsal.prepare_overlay().unwrap();
+    after.write_as_overlay(before, &fixture.rehearsal.overlay_folder().join(UPPER), seed);
+    let copy = fixture.temporary.path().join("copy");
     before.create_on_disk(&copy);
     if in_repository {
         fs::create_dir(copy.join(".git")).unwrap();
@@ -78,17 +78,17 @@ fn assert_patch_reproduces(before: &Tree, after: &Tree, seed: u64, in_repository
         }
         fs::write(copy.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     }
-    let (patch, bytes) = scene.create_patch();
+    let (patch, bytes) = fixture.create_patch();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if text.lines().any(|line| line.starts_with("diff --git")) {
         let Some((applied, err)) = git_apply(&copy, &bytes, &["--whitespace=nowarn"]) else { return };
         assert!(applied, "{err}\n{before:?}\n{after:?}\n{text}");
     }
     let is_listed = |path: &Path| patch.omissions.iter().any(|omission| path == omission.path);
-    let made = Tree::read_from_disk(&copy);
-    let all = made.0.keys().chain(after.0.keys()).filter(|path| !is_listed(path));
-    for path in all {
-        assert_eq!(made.0.get(path), after.0.get(path), "{}\n{before:?}\n{after:?}\n{text}", path.display());
+    let patched = Tree::read_from_disk(&copy);
+    let paths = patched.0.keys().chain(after.0.keys()).filter(|path| !is_listed(path));
+    for path in paths {
+        assert_eq!(patched.0.get(path), after.0.get(path), "{}\n{before:?}\n{after:?}\n{text}", path.display());
     }
     for path in after.0.keys().chain(before.0.keys()) {
         let is_plain = before.is_plain(path) && after.is_plain(path);
@@ -111,9 +111,9 @@ proptest! {
     }
 }
 
-fn build_tree(all: &[(&str, TreeEntry)]) -> Tree {
+fn build_tree(entries: &[(&str, TreeEntry)]) -> Tree {
     let mut tree = Tree::default();
-    all.iter().for_each(|(path, kind)| tree.put_entry(Path::new(path), kind.clone()));
+    entries.iter().for_each(|(path, kind)| tree.put_entry(Path::new(path), kind.clone()));
     tree
 }
 
@@ -160,25 +160,25 @@ fn r30_changes_that_git_cannot_represent_are_listed_with_a_reason() {
         ("pipe", TreeEntry::Pipe),
         ("dir/only", TreeEntry::new_file(b"x")),
     ]);
-    let scene = PatchFixture::new(&before);
-    fs::create_dir_all(scene.upper(".git/objects")).unwrap();
-    fs::write(scene.upper(".git/HEAD"), "x").unwrap();
-    fs::create_dir(scene.upper("empty")).unwrap();
-    fs::create_dir(scene.upper("dir")).unwrap();
+    let fixture = PatchFixture::new(&before);
+    fs::create_dir_all(fixture.upper(".git/objects")).unwrap();
+    fs::write(fixture.upper(".git/HEAD"), "x").unwrap();
+    fs::create_dir(fixture.upper("empty")).unwrap();
+    fs::create_dir(fixture.upper("dir")).unwrap();
     let whiteout = rustix::fs::FileType::CharacterDevice;
-    for gone in ["dir/only", "pipe"] {
-        rustix::fs::mknodat(CWD, scene.upper(gone), whiteout, 0o600.into(), 0).unwrap();
+    for deleted in ["dir/only", "pipe"] {
+        rustix::fs::mknodat(CWD, fixture.upper(deleted), whiteout, 0o600.into(), 0).unwrap();
     }
-    rustix::fs::mknodat(CWD, scene.upper("fifo"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-    File::create(scene.upper("large")).unwrap().set_len(FILE_LIMIT + 1).unwrap();
-    fs::write(scene.upper("git~1"), "x").unwrap();
-    fs::write(scene.upper("secret\n"), "x").unwrap();
-    let mode = |path: &str, mode: u32| {
+    rustix::fs::mknodat(CWD, fixture.upper("fifo"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    File::create(fixture.upper("large")).unwrap().set_len(FILE_LIMIT + 1).unwrap();
+    fs::write(fixture.upper("git~1"), "x").unwrap();
+    fs::write(fixture.upper("secret\n"), "x").unwrap();
+    let set_mode = |path: &str, mode: u32| {
         use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(scene.upper(path), fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(fixture.upper(path), fs::Permissions::from_mode(mode)).unwrap();
     };
-    mode("secret\n", 0o4711);
-    let (_, bytes) = scene.create_patch();
+    set_mode("secret\n", 0o4711);
+    let (_, bytes) = fixture.create_patch();
     let text = String::from_utf8_lossy(&bytes);
     for line in [
         "# Not in this patch:\n",
@@ -195,7 +195,7 @@ fn r30_changes_that_git_cannot_represent_are_listed_with_a_reason() {
     }
     let patched: Vec<&str> = text.lines().filter(|line| line.starts_with("diff")).collect();
     assert_eq!(patched, ["diff --git a/dir/only b/dir/only", r#"diff --git "a/secret\n" "b/secret\n""#]);
-    let Some((applied, err)) = git_apply(scene.rehearsal.root(), &bytes, &[]) else { return };
+    let Some((applied, err)) = git_apply(fixture.rehearsal.root(), &bytes, &[]) else { return };
     assert!(applied, "{err}{text}");
 }
 
@@ -207,14 +207,14 @@ fn r30_large_files_are_streamed_and_renames_take_no_space() {
         build_tree(&[("c", TreeEntry::new_file(&noise)), ("b", TreeEntry::new_file(&noise[1..]))]),
     );
     assert_patch_reproduces(&before, &after, 0, false);
-    let scene = PatchFixture::new(&build_tree(&[]));
-    let root = scene.rehearsal.root();
-    for path in [root.join("old"), scene.upper("new")] {
+    let fixture = PatchFixture::new(&build_tree(&[]));
+    let root = fixture.rehearsal.root();
+    for path in [root.join("old"), fixture.upper("new")] {
         File::create(path).unwrap().set_len(FILE_LIMIT + 1).unwrap();
     }
     let whiteout = rustix::fs::FileType::CharacterDevice;
-    rustix::fs::mknodat(CWD, scene.upper("old"), whiteout, 0o600.into(), 0).unwrap();
-    let text = String::from_utf8(scene.create_patch().1).unwrap();
+    rustix::fs::mknodat(CWD, fixture.upper("old"), whiteout, 0o600.into(), 0).unwrap();
+    let text = String::from_utf8(fixture.create_patch().1).unwrap();
     assert_eq!(text, "diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n");
     let Some((applied, err)) = git_apply(root, text.as_bytes(), &[]) else { return };
     assert!(applied && root.join("new").metadata().unwrap().len() == FILE_LIMIT + 1, "{err}");
@@ -222,10 +222,10 @@ fn r30_large_files_are_streamed_and_renames_take_no_space() {
 
 #[test]
 fn r30_patch_paths_are_relative_to_the_repository() {
-    let place = tempfile::tempdir().unwrap();
-    let top = place.path().canonicalize().unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let top = temporary.path().canonicalize().unwrap();
     let init = Command::new("git").args(["init", "-q", "--object-format=sha256", "."]).current_dir(&top).output();
-    if !init.is_ok_and(|done| done.status.success()) {
+    if !init.is_ok_and(|output| output.status.success()) {
         let _ = writeln!(io::stderr(), "left out: a project inside a repository, git is not installed");
         return;
     }
@@ -233,10 +233,10 @@ fn r30_patch_paths_are_relative_to_the_repository() {
     fs::create_dir(&root).unwrap();
     fs::write(root.join("binary"), b"\0old").unwrap();
     let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), top.join(".git/layer"));
-    let scene = PatchFixture { place, rehearsal };
-    scene.write_rehearsed("binary", b"\0new");
-    scene.write_rehearsed("text", b"text\n");
-    let (_, bytes) = scene.create_patch();
+    let fixture = PatchFixture { temporary, rehearsal };
+    fixture.write_rehearsed("binary", b"\0new");
+    fixture.write_rehearsed("text", b"text\n");
+    let (_, bytes) = fixture.create_patch();
     let Some((applied, err)) = git_apply(&root, &bytes, &["-v"]) else { return };
     assert!(applied && !err.contains("Skipped"), "{err}");
     assert_eq!(fs::read(root.join("binary")).unwrap(), b"\0new");
@@ -249,9 +249,9 @@ fn r30_patch_paths_are_relative_to_the_repository() {
 
 #[test]
 fn unreadable_files_are_neither_deleted_nor_created() {
-    let scene =
+    let fixture =
         PatchFixture::new(&build_tree(&[("a", TreeEntry::new_file(b"x")), ("sub/b", TreeEntry::new_file(b"x"))]));
-    let item = |before, after| PatchItem {
+    let new_item = |before, after| PatchItem {
         path: "a".into(),
         before,
         after,
@@ -261,15 +261,15 @@ fn unreadable_files_are_neither_deleted_nor_created() {
         renamed_from: None,
         is_renamed: false,
     };
-    let shut = || PathState::Other("an unreadable file (Permission denied)".to_owned());
+    let unreadable = || PathState::Other("an unreadable file (Permission denied)".to_owned());
     let link = || PathState::Link("x".into());
     for (before, after, reason) in [
-        (link(), shut(), "would be an unreadable file (Permission denied)"),
-        (shut(), link(), "is an unreadable file (Permission denied)"),
-        (shut(), PathState::Nothing, "is an unreadable file (Permission denied)"),
+        (link(), unreadable(), "would be an unreadable file (Permission denied)"),
+        (unreadable(), link(), "is an unreadable file (Permission denied)"),
+        (unreadable(), PathState::Nothing, "is an unreadable file (Permission denied)"),
     ] {
-        let mut items = [item(before, after)];
-        let omissions = plan::plan_items(&scene.rehearsal, &mut items);
+        let mut items = [new_item(before, after)];
+        let omissions = plan::plan_items(&fixture.rehearsal, &mut items);
         assert_eq!(omissions, [Omission { path: "a".into(), reason: reason.to_owned() }]);
         assert!(!items[0].is_patched());
     }

@@ -41,27 +41,27 @@ impl Rehearsal {
     /// # Errors
     /// If the overlay's disk fails.
     pub fn overlay_paths(&self) -> Result<Vec<PathBuf>, Error> {
-        let mut all: Vec<PathBuf> = self.collect_overlay_paths()?.into_iter().collect();
-        all.sort_unstable();
-        Ok(all)
+        let mut paths: Vec<PathBuf> = self.collect_overlay_paths()?.into_iter().collect();
+        paths.sort_unstable();
+        Ok(paths)
     }
 
     /// Like `overlay_paths`, unsorted.
     pub(super) fn collect_overlay_paths(&self) -> Result<HashSet<PathBuf>, Error> {
         self.merge_pending().map_err(|error| Error::in_overlay(Path::new(ROOT_PATH), error))?;
-        let mut found = HashSet::new();
+        let mut paths = HashSet::new();
         if self.origin(Path::new(ROOT_PATH)).is_some() {
-            found.insert(PathBuf::from(ROOT_PATH));
+            paths.insert(PathBuf::from(ROOT_PATH));
         }
-        self.collect_paths_below(&self.upper, vec![(PathBuf::new(), false)], &mut found)?;
-        Ok(found)
+        self.collect_paths_below(&self.upper, vec![(PathBuf::new(), false)], &mut paths)?;
+        Ok(paths)
     }
 
     /// Like `collect_overlay_paths`, for the unmerged changes of a command in the folder `fresh`.
-    pub(super) fn collect_paths_in(&self, fresh: &Path) -> Result<HashSet<PathBuf>, Error> {
-        let mut found = HashSet::new();
-        self.collect_paths_below(fresh, vec![(PathBuf::new(), false)], &mut found)?;
-        Ok(found)
+    pub(super) fn collect_paths_in(&self, folder: &Path) -> Result<HashSet<PathBuf>, Error> {
+        let mut paths = HashSet::new();
+        self.collect_paths_below(folder, vec![(PathBuf::new(), false)], &mut paths)?;
+        Ok(paths)
     }
 
     /// Collects the paths of all entries that `upper`, a folder of the overlay, has in these folders. The flag of each
@@ -70,23 +70,23 @@ impl Rehearsal {
         &self,
         upper: &Path,
         mut folders: Vec<(PathBuf, bool)>,
-        found: &mut HashSet<PathBuf>,
+        paths: &mut HashSet<PathBuf>,
     ) -> Result<(), Error> {
-        while let Some((folder, hidden)) = folders.pop() {
+        while let Some((folder, is_hidden)) = folders.pop() {
             let entries = match overlay::read_entries(&upper.join(&folder)) {
                 Ok(entries) => entries,
                 Err(error) if !is_inaccessible(&error) => return Err(Error::in_overlay(&folder, error)),
                 Err(_) => {
-                    let closed = if folder.as_os_str().is_empty() { Path::new(ROOT_PATH) } else { &folder };
-                    found.insert(closed.to_owned());
+                    let unreadable = if folder.as_os_str().is_empty() { Path::new(ROOT_PATH) } else { &folder };
+                    paths.insert(unreadable.to_owned());
                     continue;
                 }
             };
-            let within = self.has_live_folder(&folder);
-            if hidden && within {
+            let is_in_project = self.has_live_folder(&folder);
+            if is_hidden && is_in_project {
                 let names: HashSet<&OsString> = entries.iter().map(|(name, _)| name).collect();
                 for name in list_entries(&self.root().join(&folder)).iter().filter(|name| !names.contains(name)) {
-                    self.add_paths_below(folder.join(name), within, found);
+                    self.add_paths_below(folder.join(name), is_in_project, paths);
                 }
             }
             for (name, entry) in entries {
@@ -94,11 +94,13 @@ impl Rehearsal {
                 match entry {
                     Ok(OverlayEntry::Absent) => {}
                     Err(error) if !is_inaccessible(&error) => return Err(Error::in_overlay(&path, error)),
-                    Err(_) => drop(found.insert(path)),
-                    Ok(OverlayEntry::Deleted | OverlayEntry::Other(_)) => self.add_paths_below(path, within, found),
+                    Err(_) => drop(paths.insert(path)),
+                    Ok(OverlayEntry::Deleted | OverlayEntry::Other(_)) => {
+                        self.add_paths_below(path, is_in_project, paths)
+                    }
                     Ok(OverlayEntry::Folder { hides, .. }) => {
-                        found.insert(path.clone());
-                        folders.push((path, hidden || matches!(hides, Ok(true))));
+                        paths.insert(path.clone());
+                        folders.push((path, is_hidden || matches!(hides, Ok(true))));
                     }
                 }
             }
@@ -121,20 +123,22 @@ impl Rehearsal {
     pub fn change_at_along(&self, path: &Path, trail: &mut Trail) -> Result<Option<Change>, Error> {
         self.merge_pending().map_err(|error| Error::in_overlay(path, error))?;
         let (overlay_path, after) = match overlay::find_source_along(&self.upper, self.root(), path, trail) {
-            Ok(ContentSource { overlay_entry: Some((above, _)), .. }) => (Some(above.clone()), read_node(&above)),
+            Ok(ContentSource { overlay_entry: Some((entry_path, _)), .. }) => {
+                (Some(entry_path.clone()), read_node(&entry_path))
+            }
             Ok(ContentSource { overlay_entry: None, shows_project: true }) => return Ok(None),
             Ok(ContentSource { overlay_entry: None, shows_project: false }) => (None, FileNode::Nothing),
             Err(error) if !is_inaccessible(&error) => return Err(Error::in_overlay(path, error)),
             Err(error) => (None, FileNode::Other(format!("something unreadable ({error})"))),
         };
         let before = self.live_node(path);
-        let same = match (&before, &after, &overlay_path) {
-            (FileNode::Other(one), FileNode::Other(other), Some(above)) => {
-                one == other && same_bytes(&self.root().join(path), above)
+        let is_unchanged = match (&before, &after, &overlay_path) {
+            (FileNode::Other(old_kind), FileNode::Other(new_kind), Some(overlay_file)) => {
+                old_kind == new_kind && same_bytes(&self.root().join(path), overlay_file)
             }
             (before, after, _) => before == after || self.is_original(path, after),
         };
-        Ok((!same).then(|| Change { path: path.to_owned(), before, after }))
+        Ok((!is_unchanged).then(|| Change { path: path.to_owned(), before, after }))
     }
 
     /// Returns whether the overlay holds the project's original content and nothing was applied at this path since. In
@@ -145,14 +149,14 @@ impl Rehearsal {
     }
 
     /// Adds a path and all paths that the project has below it.
-    fn add_paths_below(&self, path: PathBuf, within: bool, found: &mut HashSet<PathBuf>) {
-        let mut waiting = vec![path];
-        while let Some(path) = waiting.pop() {
+    fn add_paths_below(&self, path: PathBuf, is_in_project: bool, paths: &mut HashSet<PathBuf>) {
+        let mut pending = vec![path];
+        while let Some(path) = pending.pop() {
             let real = self.root().join(&path);
-            if within && real.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-                waiting.extend(list_entries(&real).into_iter().map(|name| path.join(name)));
+            if is_in_project && real.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+                pending.extend(list_entries(&real).into_iter().map(|name| path.join(name)));
             }
-            found.insert(path);
+            paths.insert(path);
         }
     }
 }
@@ -169,21 +173,21 @@ fn list_entries(folder: &Path) -> Vec<OsString> {
 }
 
 /// Returns whether two large files have the same content.
-fn same_bytes(one: &Path, other: &Path) -> bool {
+fn same_bytes(first: &Path, second: &Path) -> bool {
     let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_file());
-    if !is_file(one) || !is_file(other) {
+    if !is_file(first) || !is_file(second) {
         return true;
     }
     let compare = || -> std::io::Result<bool> {
-        let (mut one, mut other) = (File::open(one)?, File::open(other)?);
-        let (mut mine, mut its) = (Vec::new(), Vec::new());
+        let (mut first_file, mut second_file) = (File::open(first)?, File::open(second)?);
+        let (mut one_part, mut other_part) = (Vec::new(), Vec::new());
         loop {
-            mine.clear();
-            its.clear();
-            (&mut one).take(1 << 20).read_to_end(&mut mine)?;
-            (&mut other).take(1 << 20).read_to_end(&mut its)?;
-            if mine != its || mine.is_empty() {
-                return Ok(mine == its);
+            one_part.clear();
+            other_part.clear();
+            (&mut first_file).take(1 << 20).read_to_end(&mut one_part)?;
+            (&mut second_file).take(1 << 20).read_to_end(&mut other_part)?;
+            if one_part != other_part || one_part.is_empty() {
+                return Ok(one_part == other_part);
             }
         }
     };

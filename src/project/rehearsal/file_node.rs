@@ -52,17 +52,17 @@ pub fn read_node_in(folder: impl AsFd, path: &Path) -> FileNode {
             }
         }
         FileType::Symlink => match readlinkat(folder, path, Vec::new()) {
-            Ok(to) => FileNode::Link(std::ffi::OsString::from_vec(to.into_bytes()).into()),
+            Ok(target) => FileNode::Link(std::ffi::OsString::from_vec(target.into_bytes()).into()),
             Err(errno) => FileNode::Other(format!("an unreadable link ({})", io::Error::from(errno))),
         },
         FileType::RegularFile if u64::try_from(stat.st_size).is_ok_and(|size| size <= READ_LIMIT) => {
-            let read = || -> io::Result<Vec<u8>> {
+            let read_bytes = || -> io::Result<Vec<u8>> {
                 let mut bytes = Vec::new();
                 let file = File::from(openat(folder, path, READ_FLAGS, Mode::empty())?);
                 file.take(READ_LIMIT + 1).read_to_end(&mut bytes)?;
                 Ok(bytes)
             };
-            match read() {
+            match read_bytes() {
                 Ok(bytes) => FileNode::File { bytes, mode },
                 Err(error) => FileNode::Other(format!("an unreadable file ({error})")),
             }

@@ -39,8 +39,8 @@ impl Fingerprint {
             FileNode::Nothing => (OriginKind::Nothing, None, None),
             FileNode::Folder { mode } => (OriginKind::Folder, Some(*mode), None),
             FileNode::File { bytes, mode } => (OriginKind::File, Some(*mode), Some(Digest::of_bytes(bytes))),
-            FileNode::Link(to) => (OriginKind::Link, None, Some(Digest::of_bytes(to.as_os_str().as_bytes()))),
-            FileNode::Other(words) => (OriginKind::Other, None, Some(Digest::of_bytes(words.as_bytes()))),
+            FileNode::Link(target) => (OriginKind::Link, None, Some(Digest::of_bytes(target.as_os_str().as_bytes()))),
+            FileNode::Other(description) => (OriginKind::Other, None, Some(Digest::of_bytes(description.as_bytes()))),
         };
         Self { digest, kind: Some(kind), mode }
     }
@@ -52,22 +52,25 @@ impl Fingerprint {
 
     /// Creates the fingerprint of `node`, which was read at a path of the disk.
     pub(super) fn from_disk(path: &Path, node: &FileNode) -> Self {
-        let print = Self::from_node(node);
+        let fingerprint = Self::from_node(node);
         match node {
-            FileNode::Other(words) => {
+            FileNode::Other(description) => {
                 let time = path.symlink_metadata().map(|meta| (meta.mtime(), meta.mtime_nsec()));
-                let (seconds, part) = time.unwrap_or_default();
-                Self { digest: Some(Digest::of_bytes(format!("{words} {seconds} {part}").as_bytes())), ..print }
+                let (seconds, nanoseconds) = time.unwrap_or_default();
+                Self {
+                    digest: Some(Digest::of_bytes(format!("{description} {seconds} {nanoseconds}").as_bytes())),
+                    ..fingerprint
+                }
             }
-            FileNode::Nothing | FileNode::Folder { .. } | FileNode::File { .. } | FileNode::Link(_) => print,
+            FileNode::Nothing | FileNode::Folder { .. } | FileNode::File { .. } | FileNode::Link(_) => fingerprint,
         }
     }
 
     /// Returns whether `now` is the same state, as far as recorded.
-    pub fn matches(&self, now: &Self) -> bool {
-        self.digest == now.digest
-            && (self.kind.is_none() || self.kind == now.kind)
-            && (self.mode.is_none() || self.mode == now.mode)
+    pub fn matches(&self, current: &Self) -> bool {
+        self.digest == current.digest
+            && (self.kind.is_none() || self.kind == current.kind)
+            && (self.mode.is_none() || self.mode == current.mode)
     }
 
     /// Returns whether nothing existed.

@@ -22,7 +22,7 @@ impl Rehearsal {
 
     /// Returns whether this was recorded, or true if that is unknown.
     pub(super) fn had_live_view(&self) -> bool {
-        let noted = self.overlay_folder.join(LIVE_VIEW_FILE).symlink_metadata();
-        !matches!(noted, Err(error) if error.kind() == io::ErrorKind::NotFound)
+        let metadata = self.overlay_folder.join(LIVE_VIEW_FILE).symlink_metadata();
+        !matches!(metadata, Err(error) if error.kind() == io::ErrorKind::NotFound)
     }
 }

@@ -11,10 +11,10 @@ use std::path::Path;
 const LOCK_FILE: &str = "lock";
 
 /// Creates the overlay's folder if needed and waits for its lock. The lock is held until the returned file is closed.
-pub fn lock_overlay(layer: &Path) -> io::Result<File> {
+pub fn lock_overlay(overlay_folder: &Path) -> io::Result<File> {
     loop {
-        fs::create_dir_all(layer)?;
-        let path = layer.join(LOCK_FILE);
+        fs::create_dir_all(overlay_folder)?;
+        let path = overlay_folder.join(LOCK_FILE);
         let Some(file) = open_lock_file(&path)? else { continue };
         flock(&file, FlockOperation::LockExclusive)?;
         if is_current_lock(&file, &path) {
@@ -27,8 +27,8 @@ pub fn lock_overlay(layer: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// [`io::ErrorKind::NotFound`] if there is no overlay.
-pub fn lock_existing(layer: &Path) -> io::Result<File> {
-    let path = layer.join(LOCK_FILE);
+pub fn lock_existing(overlay_folder: &Path) -> io::Result<File> {
+    let path = overlay_folder.join(LOCK_FILE);
     let Some(file) = open_lock_file(&path)? else { return Err(io::ErrorKind::NotFound.into()) };
     flock(&file, FlockOperation::LockExclusive)?;
     if is_current_lock(&file, &path) { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
@@ -39,8 +39,8 @@ pub fn lock_existing(layer: &Path) -> io::Result<File> {
 /// # Errors
 /// [`io::ErrorKind::ResourceBusy`] if another process holds the lock, and [`io::ErrorKind::NotFound`] if there is no
 /// overlay.
-pub fn try_lock(layer: &Path) -> io::Result<File> {
-    let path = layer.join(LOCK_FILE);
+pub fn try_lock(overlay_folder: &Path) -> io::Result<File> {
+    let path = overlay_folder.join(LOCK_FILE);
     let Some(file) = open_lock_file(&path)? else { return Err(io::ErrorKind::NotFound.into()) };
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) if is_current_lock(&file, &path) => Ok(file),
@@ -65,6 +65,6 @@ fn open_lock_file(path: &Path) -> io::Result<Option<File>> {
 /// Returns whether the locked file is still the current lock file. The overlay may have been removed while this process
 /// waited.
 fn is_current_lock(file: &File, path: &Path) -> bool {
-    let (Ok(held), Ok(named)) = (file.metadata(), path.metadata()) else { return false };
-    (held.dev(), held.ino()) == (named.dev(), named.ino())
+    let (Ok(locked), Ok(current)) = (file.metadata(), path.metadata()) else { return false };
+    (locked.dev(), locked.ino()) == (current.dev(), current.ino())
 }

@@ -40,7 +40,7 @@ struct Frame {
 
 struct Merge<'a> {
     root: &'a Path,
-    layer: &'a Path,
+    overlay_folder: &'a Path,
     journal: Journal<'a>,
 }
 
@@ -48,76 +48,71 @@ struct Merge<'a> {
 ///
 /// # Errors
 /// If the disk fails. Calling it again continues the merge.
-pub(super) fn merge_changes(root: &Path, layer: &Path, merging: &Path) -> io::Result<()> {
-    Merge { root, layer, journal: Journal::read_interrupted(layer) }.run_merge(merging)
+pub(super) fn merge_changes(root: &Path, overlay_folder: &Path, merging: &Path) -> io::Result<()> {
+    Merge { root, overlay_folder, journal: Journal::read_interrupted(overlay_folder) }.run_merge(merging)
 }
 
 /// Creates an empty folder with the owner, mode, attributes and times of another.
 pub(super) fn create_folder_like(old: &Path, new: &Path) -> io::Result<()> {
     fs::create_dir(new)?;
-    let about = statat(CWD, old, AtFlags::SYMLINK_NOFOLLOW)?;
-    let to = openat(CWD, new, FOLDER_FLAGS, Mode::empty())?;
+    let metadata = statat(CWD, old, AtFlags::SYMLINK_NOFOLLOW)?;
+    let target = openat(CWD, new, FOLDER_FLAGS, Mode::empty())?;
     // An unreadable folder has no attributes that could be copied.
-    let from = openat(CWD, old, FOLDER_FLAGS, Mode::empty()).ok();
-    copy_folder_attributes(from.as_ref().map(AsFd::as_fd), to.as_fd(), &about, read_attributes(&about))
+    let source = openat(CWD, old, FOLDER_FLAGS, Mode::empty()).ok();
+    copy_folder_attributes(source.as_ref().map(AsFd::as_fd), target.as_fd(), &metadata, read_attributes(&metadata))
 }
 
 impl Merge<'_> {
     fn run_merge(&mut self, merging: &Path) -> io::Result<()> {
-        removal::remove_folder(&self.layer.join(REPLACED_FOLDER))?;
-        let about = statat(CWD, merging, AtFlags::SYMLINK_NOFOLLOW)?;
-        let its = self.enter_folder(CWD, merging.as_os_str(), PathBuf::new(), &about)?;
-        let mut from = openat(CWD, merging, FOLDER_FLAGS, Mode::empty())?;
-        let names = list_names(&from)?;
-        let upper = self.layer.join(super::UPPER);
+        removal::remove_folder(&self.overlay_folder.join(REPLACED_FOLDER))?;
+        let metadata = statat(CWD, merging, AtFlags::SYMLINK_NOFOLLOW)?;
+        let attributes = self.enter_folder(CWD, merging.as_os_str(), PathBuf::new(), &metadata)?;
+        let mut source = openat(CWD, merging, FOLDER_FLAGS, Mode::empty())?;
+        let names = list_names(&source)?;
+        let upper = self.overlay_folder.join(super::UPPER);
         grant_owner_access(CWD, upper.as_os_str(), &statat(CWD, &upper, AtFlags::SYMLINK_NOFOLLOW)?)?;
-        let mut to = openat(CWD, &upper, FOLDER_FLAGS, Mode::empty())?;
+        let mut target = openat(CWD, &upper, FOLDER_FLAGS, Mode::empty())?;
         if !names.is_empty() {
-            self.journal.record(&PathBuf::new(), its);
+            self.journal.record(&PathBuf::new(), attributes);
         }
-        let mut frames = vec![Frame { path: PathBuf::new(), attributes: its, names, shows_project: true }];
+        let mut frames = vec![Frame { path: PathBuf::new(), attributes, names, shows_project: true }];
         while let Some(frame) = frames.last_mut() {
             if let Some(name) = frame.names.pop() {
-                if let Some((inner, is_real_seen)) = self.merge_entry(&from, &to, frame, &name)? {
+                if let Some((inner, shows_project)) = self.merge_entry(&source, &target, frame, &name)? {
                     let path = frame.path.join(&name);
-                    (from, to) = inner;
-                    let its = self.journal.get_recorded(&path).unwrap_or(read_attributes(&fstat(&from)?));
-                    frames.push(Frame {
-                        path,
-                        attributes: its,
-                        names: list_names(&from)?,
-                        shows_project: is_real_seen,
-                    });
+                    (source, target) = inner;
+                    let attributes = self.journal.get_recorded(&path).unwrap_or(read_attributes(&fstat(&source)?));
+                    frames.push(Frame { path, attributes, names: list_names(&source)?, shows_project });
                 }
                 continue;
             }
-            let Some(Frame { path, attributes: its, .. }) = frames.pop() else { break };
+            let Some(Frame { path, attributes, .. }) = frames.pop() else { break };
             for name in self.journal.take_recorded(&path) {
-                self.restore_folder(&to, &name, &path.join(&name))?;
+                self.restore_folder(&target, &name, &path.join(&name))?;
             }
-            let above = match path.file_name() {
+            let parents = match path.file_name() {
                 // After the mode is set, even the owner may have no access.
                 Some(name) => Some((
-                    openat(&from, "..", FOLDER_FLAGS, Mode::empty())?,
-                    openat(&to, "..", FOLDER_FLAGS, Mode::empty())?,
+                    openat(&source, "..", FOLDER_FLAGS, Mode::empty())?,
+                    openat(&target, "..", FOLDER_FLAGS, Mode::empty())?,
                     name,
                 )),
                 None => None,
             };
             check_interruption()?;
-            copy_folder_attributes(Some(from.as_fd()), to.as_fd(), &fstat(&from)?, its)?;
-            match above {
-                Some((outer_from, outer_to, name)) => {
+            copy_folder_attributes(Some(source.as_fd()), target.as_fd(), &fstat(&source)?, attributes)?;
+            match parents {
+                Some((outer_source, outer_target, name)) => {
                     check_interruption()?;
-                    unlinkat(&outer_from, name, AtFlags::REMOVEDIR)?;
-                    (from, to) = (outer_from, outer_to);
+                    unlinkat(&outer_source, name, AtFlags::REMOVEDIR)?;
+                    (source, target) = (outer_source, outer_target);
                 }
                 None => {
                     // The owner needs no access to an empty folder. Without the journal its own mode counts.
                     check_interruption()?;
-                    fchmod(&from, Mode::from_raw_mode(its.mode))?;
+                    fchmod(&source, Mode::from_raw_mode(attributes.mode))?;
                     check_interruption()?;
-                    forget_journal(self.layer)?;
+                    forget_journal(self.overlay_folder)?;
                     check_interruption()?;
                     fs::remove_dir(merging)?;
                 }
@@ -130,26 +125,26 @@ impl Merge<'_> {
     /// whether the project's folder is visible there.
     fn merge_entry(
         &mut self,
-        from: &OwnedFd,
-        to: &OwnedFd,
+        source: &OwnedFd,
+        target: &OwnedFd,
         frame: &Frame,
         name: &OsStr,
     ) -> io::Result<Option<((OwnedFd, OwnedFd), bool)>> {
-        let Some(about) = stat_entry(from, name)? else { return Ok(None) };
-        let old = stat_entry(to, name)?;
+        let Some(metadata) = stat_entry(source, name)? else { return Ok(None) };
+        let old = stat_entry(target, name)?;
         let path = frame.path.join(name);
-        let kind = file_type(&about);
+        let kind = file_type(&metadata);
         if kind == FileType::Directory {
-            let its = self.enter_folder(from, name, path.clone(), &about)?;
-            let inner = openat(from, name, FOLDER_FLAGS, Mode::empty())?;
+            let attributes = self.enter_folder(source, name, path.clone(), &metadata)?;
+            let inner = openat(source, name, FOLDER_FLAGS, Mode::empty())?;
             let is_opaque = is_opaque(&inner)?;
             match old {
                 Some(old) if is_folder(&old) && !is_opaque => {
-                    self.journal.record(&path, its);
-                    grant_owner_access(to, name, &old)?;
-                    let below = openat(to, name, FOLDER_FLAGS, Mode::empty())?;
-                    let is_real_seen = frame.shows_project && !self::is_opaque(&below)?;
-                    return Ok(Some(((inner, below), is_real_seen)));
+                    self.journal.record(&path, attributes);
+                    grant_owner_access(target, name, &old)?;
+                    let target_inner = openat(target, name, FOLDER_FLAGS, Mode::empty())?;
+                    let shows_project = frame.shows_project && !self::is_opaque(&target_inner)?;
+                    return Ok(Some(((inner, target_inner), shows_project)));
                 }
                 Some(old) => {
                     if !is_opaque {
@@ -157,82 +152,88 @@ impl Merge<'_> {
                         check_interruption()?;
                         fsetxattr(&inner, super::overlay::OPAQUE_ATTRIBUTE, b"y", XattrFlags::empty())?;
                     }
-                    self.remove_replaced(to, name, &old)?;
+                    self.remove_replaced(target, name, &old)?;
                 }
                 None => {}
             }
             check_interruption()?;
-            renameat(from, name, to, name)?;
-            if read_attributes(&stat_entry(to, name)?.unwrap_or(about)) != its {
+            renameat(source, name, target, name)?;
+            if read_attributes(&stat_entry(target, name)?.unwrap_or(metadata)) != attributes {
                 check_interruption()?;
-                restore_attributes(to, name, its)?;
+                restore_attributes(target, name, attributes)?;
             }
             return Ok(None);
         }
         if let Some(old) = old.as_ref().filter(|old| is_folder(old)) {
-            self.remove_replaced(to, name, old)?;
+            self.remove_replaced(target, name, old)?;
         }
-        let is_whiteout = kind == FileType::CharacterDevice && about.st_rdev == 0;
+        let is_whiteout = kind == FileType::CharacterDevice && metadata.st_rdev == 0;
         let is_needed = || frame.shows_project && may_exist(&self.root.join(&path));
         if is_whiteout && !is_needed() {
             if old.is_some_and(|old| !is_folder(&old)) {
                 check_interruption()?;
-                unlinkat(to, name, AtFlags::empty())?;
+                unlinkat(target, name, AtFlags::empty())?;
             }
             check_interruption()?;
-            unlinkat(from, name, AtFlags::empty())?;
+            unlinkat(source, name, AtFlags::empty())?;
             return Ok(None);
         }
         check_interruption()?;
-        renameat(from, name, to, name)?;
+        renameat(source, name, target, name)?;
         Ok(None)
     }
 
     /// Removes an entry that is replaced by an entry of the command, which hides it until then.
-    fn remove_replaced(&self, to: &OwnedFd, name: &OsStr, old: &Stat) -> io::Result<()> {
+    fn remove_replaced(&self, target: &OwnedFd, name: &OsStr, old: &Stat) -> io::Result<()> {
         check_interruption()?;
         if !is_folder(old) {
-            return Ok(unlinkat(to, name, AtFlags::empty())?);
+            return Ok(unlinkat(target, name, AtFlags::empty())?);
         }
         // Moving a folder requires write permission on it.
-        grant_owner_access(to, name, old)?;
-        let replaced = self.layer.join(REPLACED_FOLDER);
-        renameat(to, name, CWD, &replaced)?;
+        grant_owner_access(target, name, old)?;
+        let replaced = self.overlay_folder.join(REPLACED_FOLDER);
+        renameat(target, name, CWD, &replaced)?;
         check_interruption()?;
         removal::remove_folder(&replaced)
     }
 
     /// Gives the owner access to a folder of the command after recording its attributes, and returns these.
-    fn enter_folder(&mut self, within: impl AsFd, name: &OsStr, path: PathBuf, about: &Stat) -> io::Result<Attributes> {
-        let its = self.journal.get_recorded(&path).unwrap_or_else(|| read_attributes(about));
-        if about.st_mode & OWNER_ACCESS != OWNER_ACCESS {
-            self.journal.record(&path, its);
+    fn enter_folder(
+        &mut self,
+        parent: impl AsFd,
+        name: &OsStr,
+        path: PathBuf,
+        metadata: &Stat,
+    ) -> io::Result<Attributes> {
+        let attributes = self.journal.get_recorded(&path).unwrap_or_else(|| read_attributes(metadata));
+        if metadata.st_mode & OWNER_ACCESS != OWNER_ACCESS {
+            self.journal.record(&path, attributes);
             check_interruption()?;
-            grant_owner_access(within, name, about)?;
+            grant_owner_access(parent, name, metadata)?;
         }
-        Ok(its)
+        Ok(attributes)
     }
 
     /// Restores the attributes of a folder that an interrupted merge had already renamed.
-    fn restore_folder(&self, to: &OwnedFd, name: &OsStr, path: &Path) -> io::Result<()> {
-        match (stat_entry(to, name)?, self.journal.get_recorded(path)) {
-            (Some(about), Some(its)) if is_folder(&about) => restore_attributes(to, name, its),
+    fn restore_folder(&self, target: &OwnedFd, name: &OsStr, path: &Path) -> io::Result<()> {
+        match (stat_entry(target, name)?, self.journal.get_recorded(path)) {
+            (Some(metadata), Some(attributes)) if is_folder(&metadata) => restore_attributes(target, name, attributes),
             _ => Ok(()),
         }
     }
 }
 
 /// Gives the owner full access to a folder.
-fn grant_owner_access(within: impl AsFd, name: &OsStr, about: &Stat) -> io::Result<()> {
-    if about.st_mode & OWNER_ACCESS == OWNER_ACCESS {
+fn grant_owner_access(parent: impl AsFd, name: &OsStr, metadata: &Stat) -> io::Result<()> {
+    if metadata.st_mode & OWNER_ACCESS == OWNER_ACCESS {
         return Ok(());
     }
-    Ok(chmodat(within, name, Mode::from_raw_mode(about.st_mode & 0o7777 | OWNER_ACCESS), AtFlags::empty())?)
+    Ok(chmodat(parent, name, Mode::from_raw_mode(metadata.st_mode & 0o7777 | OWNER_ACCESS), AtFlags::empty())?)
 }
 
 fn stat_entry(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<Stat>> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(about) => Ok(Some(about)),
+        Ok(metadata) => Ok(Some(metadata)),
         Err(Errno::NOENT) => Ok(None),
         Err(errno) => Err(errno.into()),
     }
@@ -260,18 +261,18 @@ fn list_names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-fn file_type(about: &Stat) -> FileType {
-    FileType::from_raw_mode(about.st_mode)
+fn file_type(metadata: &Stat) -> FileType {
+    FileType::from_raw_mode(metadata.st_mode)
 }
 
-fn is_folder(about: &Stat) -> bool {
-    file_type(about) == FileType::Directory
+fn is_folder(metadata: &Stat) -> bool {
+    file_type(metadata) == FileType::Directory
 }
 
 /// Returns whether anything exists at a path, or true if that is unknown.
 fn may_exist(path: &Path) -> bool {
-    let gone = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-    !path.symlink_metadata().is_err_and(|error| gone.contains(&error.kind()))
+    let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    !path.symlink_metadata().is_err_and(|error| missing.contains(&error.kind()))
 }
 
 #[cfg(not(test))]

@@ -15,14 +15,14 @@ fn r30_file_without_live_content_belongs_to_the_dry_run() {
     for name in [".env", "edited.env", "replaced.env", "later.env"] {
         fs::write(root.join(name), "KEY=real\n").unwrap();
     }
-    let play = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), base.join("layer"));
+    let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), base.join("layer"));
     let write = |name: &str, before: Option<&str>, after: &str| {
-        let at = play.locate(name).unwrap();
-        play.write(&at, before.map(str::as_bytes), after.as_bytes()).unwrap();
+        let location = rehearsal.locate(name).unwrap();
+        rehearsal.write(&location, before.map(str::as_bytes), after.as_bytes()).unwrap();
     };
     let replace = |name: &str, before: &str, after: &str| {
-        let at = play.locate(name).unwrap();
-        play.write_whole(&at, Some(before.as_bytes()), after.as_bytes()).unwrap();
+        let location = rehearsal.locate(name).unwrap();
+        rehearsal.write_whole(&location, Some(before.as_bytes()), after.as_bytes()).unwrap();
     };
     write("new.env", None, "KEY=made\n");
     write("edited.env", Some("KEY=real\n"), "KEY=real\nB=1\n");
@@ -37,7 +37,7 @@ fn r30_file_without_live_content_belongs_to_the_dry_run() {
     fs::write(upper.join("two.env"), "x").unwrap();
     fs::hard_link(upper.join("two.env"), upper.join("three.env")).unwrap();
     fs::create_dir(upper.join("folder.env")).unwrap();
-    for (name, own) in [
+    for (name, expected) in [
         ("new.env", true),
         ("replaced.env", true),
         (".env", false),
@@ -53,12 +53,12 @@ fn r30_file_without_live_content_belongs_to_the_dry_run() {
         ("missing.env", false),
         ("/etc/passwd", false),
     ] {
-        assert_eq!(play.has_only_rehearsed_content(&play.locate(name).unwrap()), own, "{name}");
+        assert_eq!(rehearsal.has_only_rehearsed_content(&rehearsal.locate(name).unwrap()), expected, "{name}");
     }
     // After reopening, only files that the project does not have are known.
-    let again = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), base.join("layer"));
-    assert!(again.has_only_rehearsed_content(&again.locate("new.env").unwrap()));
-    assert!(!again.has_only_rehearsed_content(&again.locate("replaced.env").unwrap()));
+    let reopened = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), base.join("layer"));
+    assert!(reopened.has_only_rehearsed_content(&reopened.locate("new.env").unwrap()));
+    assert!(!reopened.has_only_rehearsed_content(&reopened.locate("replaced.env").unwrap()));
     // Files of the live project never count.
     let disk = Disk::new(&root).unwrap();
     assert!(!disk.has_only_rehearsed_content(&disk.locate(".env").unwrap()));
@@ -68,27 +68,28 @@ fn r30_file_without_live_content_belongs_to_the_dry_run() {
 fn r30_after_a_live_view_only_whole_writes_belong_to_the_dry_run() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().canonicalize().unwrap();
-    let (root, layer) = (base.join("project"), base.join("layer"));
+    let (root, overlay) = (base.join("project"), base.join("layer"));
     fs::create_dir(&root).unwrap();
-    let open = || Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), layer.clone());
-    let play = open();
-    let is_own = |play: &Rehearsal, name: &str| play.has_only_rehearsed_content(&play.locate(name).unwrap());
+    let open = || Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), overlay.clone());
+    let rehearsal = open();
+    let is_own =
+        |rehearsal: &Rehearsal, name: &str| rehearsal.has_only_rehearsed_content(&rehearsal.locate(name).unwrap());
     let write = |name: &str| {
-        play.write_whole(&play.locate(name).unwrap(), None, b"KEY=made\n").unwrap();
+        rehearsal.write_whole(&rehearsal.locate(name).unwrap(), None, b"KEY=made\n").unwrap();
     };
     write("before.env");
-    play.record_live_view().unwrap();
-    fs::write(layer.join("upper/copy.env"), "KEY=real\n").unwrap();
+    rehearsal.record_live_view().unwrap();
+    fs::write(overlay.join("upper/copy.env"), "KEY=real\n").unwrap();
     write("after.env");
     write("changed.env");
-    fs::write(layer.join("upper/changed.env"), "KEY=real\n").unwrap();
-    for (name, own) in [("before.env", true), ("after.env", true), ("copy.env", false), ("changed.env", false)] {
-        assert_eq!(is_own(&play, name), own, "{name}");
+    fs::write(overlay.join("upper/changed.env"), "KEY=real\n").unwrap();
+    for (name, expected) in [("before.env", true), ("after.env", true), ("copy.env", false), ("changed.env", false)] {
+        assert_eq!(is_own(&rehearsal, name), expected, "{name}");
     }
     assert!(!is_own(&open(), "copy.env"), "opened again");
     // If the record is missing it is not known that such a command ran; an unreadable record counts as present.
-    fs::remove_file(layer.join("live-view")).unwrap();
+    fs::remove_file(overlay.join("live-view")).unwrap();
     assert!(is_own(&open(), "copy.env"));
-    std::os::unix::fs::symlink("live-view", layer.join("live-view")).unwrap();
-    assert!(!is_own(&open(), "copy.env") && play.record_live_view().is_err());
+    std::os::unix::fs::symlink("live-view", overlay.join("live-view")).unwrap();
+    assert!(!is_own(&open(), "copy.env") && rehearsal.record_live_view().is_err());
 }

@@ -30,8 +30,8 @@ struct OriginRecord {
 impl Rehearsal {
     /// Returns the project's state at this path when the overlay first changed it, if recorded.
     pub fn origin(&self, path: &Path) -> Option<Fingerprint> {
-        let mut known = self.known_origins();
-        known.get_or_insert_with(|| read_origins(&self.overlay_folder)).get(path).cloned()
+        let mut origins = self.known_origins();
+        origins.get_or_insert_with(|| read_origins(&self.overlay_folder)).get(path).cloned()
     }
 
     /// Returns the fingerprint of a live path.
@@ -44,8 +44,8 @@ impl Rehearsal {
         if path == Path::new(ROOT_PATH) {
             return read_node(self.root());
         }
-        let there = path.parent().is_some_and(|folder| self.has_live_folder(folder));
-        if there { read_node(&self.root().join(path)) } else { FileNode::Nothing }
+        let has_parent = path.parent().is_some_and(|folder| self.has_live_folder(folder));
+        if has_parent { read_node(&self.root().join(path)) } else { FileNode::Nothing }
     }
 
     /// Returns whether a live path is a folder without links in its path.
@@ -55,10 +55,12 @@ impl Rehearsal {
             use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
             use rustix::io::Errno;
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let top = rustix::fs::openat(CWD, self.root(), flags, Mode::empty());
+            let root_folder = rustix::fs::openat(CWD, self.root(), flags, Mode::empty());
             let path = if path.as_os_str().is_empty() { Path::new(ROOT_PATH) } else { path };
             // A single system call checks the whole path.
-            match top.and_then(|top| openat2(top, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)) {
+            match root_folder
+                .and_then(|root_folder| openat2(root_folder, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS))
+            {
                 Ok(_) => return true,
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS | Errno::NAMETOOLONG) => {
                     return false;
@@ -67,37 +69,37 @@ impl Rehearsal {
                 Err(_) => {}
             }
         }
-        let mut way = path.ancestors().filter(|folder| !folder.as_os_str().is_empty());
-        way.all(|folder| self.root().join(folder).symlink_metadata().is_ok_and(|meta| meta.is_dir()))
+        let mut parents = path.ancestors().filter(|folder| !folder.as_os_str().is_empty());
+        parents.all(|folder| self.root().join(folder).symlink_metadata().is_ok_and(|meta| meta.is_dir()))
     }
 
     /// Returns the records read or written so far. They are dropped if the overlay was removed.
     fn known_origins(&self) -> MutexGuard<'_, Option<HashMap<PathBuf, Fingerprint>>> {
-        let mut known = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
-        known.take_if(|_| !self.overlay_folder.join(ORIGINS_FILE).exists());
-        known
+        let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
+        origins.take_if(|_| !self.overlay_folder.join(ORIGINS_FILE).exists());
+        origins
     }
 
     /// Records the project's state at every path that the overlay changed and that has no record yet. Call this
     /// whenever another program may have written in the overlay. If a path changed in the project after the overlay
     /// changed it, its original state is unknown, and the path is a conflict.
     pub fn record_origins(&self) -> io::Result<()> {
-        let touched = self.collect_overlay_paths().map_err(io::Error::other)?;
-        self.record_paths(&touched, &self.upper)
+        let paths = self.collect_overlay_paths().map_err(io::Error::other)?;
+        self.record_paths(&paths, &self.upper)
     }
 
     /// Like `record_origins`, for the unmerged changes of a command in the folder `fresh`.
-    pub(super) fn record_origins_in(&self, fresh: &Path) -> io::Result<()> {
-        let touched = self.collect_paths_in(fresh).map_err(io::Error::other)?;
-        self.record_paths(&touched, fresh)
+    pub(super) fn record_origins_in(&self, folder: &Path) -> io::Result<()> {
+        let paths = self.collect_paths_in(folder).map_err(io::Error::other)?;
+        self.record_paths(&paths, folder)
     }
 
-    fn record_paths(&self, touched: &HashSet<PathBuf>, upper: &Path) -> io::Result<()> {
-        let print = |path: &Path| match self.changed_after_overlay(path, upper) {
+    fn record_paths(&self, paths: &HashSet<PathBuf>, upper: &Path) -> io::Result<()> {
+        let fingerprint_of = |path: &Path| match self.changed_after_overlay(path, upper) {
             true => Fingerprint { kind: Some(OriginKind::Unknown), ..Fingerprint::default() },
             false => self.live_fingerprint(path),
         };
-        self.record_outdated(touched.iter().map(PathBuf::as_path), |_| false, print)
+        self.record_outdated(paths.iter().map(PathBuf::as_path), |_| false, fingerprint_of)
     }
 
     /// Records the project's state at paths that are about to be changed. An earlier record is kept only if the overlay
@@ -108,14 +110,14 @@ impl Rehearsal {
 
     /// Removes the records of paths without an entry in the overlay, because the planned change was not made.
     pub(super) fn forget_origins<'a>(&self, paths: impl Iterator<Item = &'a Path>) {
-        let mut known = self.known_origins();
-        let known = known.get_or_insert_with(|| read_origins(&self.overlay_folder));
-        paths.filter(|path| self.shows_live_content(path)).for_each(|path| drop(known.remove(path)));
+        let mut origins = self.known_origins();
+        let origins = origins.get_or_insert_with(|| read_origins(&self.overlay_folder));
+        paths.filter(|path| self.shows_live_content(path)).for_each(|path| drop(origins.remove(path)));
     }
 
     /// Returns whether the project's own content is visible at this path.
     fn shows_live_content(&self, path: &Path) -> bool {
-        self.find_source(path).is_ok_and(|spot| spot.overlay_entry.is_none() && spot.shows_project)
+        self.find_source(path).is_ok_and(|content| content.overlay_entry.is_none() && content.shows_project)
     }
 
     /// Records each path that has no record yet or for which `is_outdated` returns true.
@@ -123,50 +125,50 @@ impl Rehearsal {
         &self,
         paths: impl Iterator<Item = &'a Path>,
         is_outdated: impl Fn(&Path) -> bool,
-        print: impl Fn(&Path) -> Fingerprint,
+        fingerprint_of: impl Fn(&Path) -> Fingerprint,
     ) -> io::Result<()> {
-        let mut known = self.known_origins();
-        let known = known.get_or_insert_with(|| read_origins(&self.overlay_folder));
-        let (mut lines, mut fresh) = (Vec::new(), Vec::new());
+        let mut origins = self.known_origins();
+        let origins = origins.get_or_insert_with(|| read_origins(&self.overlay_folder));
+        let (mut lines, mut new_records) = (Vec::new(), Vec::new());
         for path in paths {
-            let before = known.get(path);
-            if before.is_some() && !is_outdated(path) {
+            let previous = origins.get(path);
+            if previous.is_some() && !is_outdated(path) {
                 continue;
             }
-            let held = print(path);
-            if before == Some(&held) {
+            let fingerprint = fingerprint_of(path);
+            if previous == Some(&fingerprint) {
                 continue;
             }
             // Ends a line truncated by a full disk.
             lines.push(b'\n');
-            let line = OriginRecord { path: path.as_os_str().as_bytes().to_vec(), fingerprint: held.clone() };
+            let line = OriginRecord { path: path.as_os_str().as_bytes().to_vec(), fingerprint: fingerprint.clone() };
             serde_json::to_writer(&mut lines, &line)?;
-            fresh.push((path.to_owned(), held));
+            new_records.push((path.to_owned(), fingerprint));
         }
-        if fresh.is_empty() {
+        if new_records.is_empty() {
             return Ok(());
         }
         lines.push(b'\n');
         fs::create_dir_all(&self.overlay_folder)?;
         let mut file = fs::OpenOptions::new().create(true).append(true).open(self.overlay_folder.join(ORIGINS_FILE))?;
         file.write_all(&lines)?;
-        known.extend(fresh);
+        origins.extend(new_records);
         Ok(())
     }
 
     /// Returns whether the project changed at this path after the overlay did in its folder `upper`. Compares the change
     /// time of the overlay's entry, or of the nearest parent entry. A folder that both have never counts as changed.
     fn changed_after_overlay(&self, path: &Path, upper: &Path) -> bool {
-        let Ok(real) = self.root().join(path).symlink_metadata() else { return false };
-        let upper = |path: &Path| upper.join(path);
-        if real.is_dir()
-            && matches!(overlay::read_entry(&upper(path)), Ok(OverlayEntry::Folder { hides, .. }) if !matches!(hides, Ok(true)))
+        let Ok(live_metadata) = self.root().join(path).symlink_metadata() else { return false };
+        let overlay_path = |path: &Path| upper.join(path);
+        if live_metadata.is_dir()
+            && matches!(overlay::read_entry(&overlay_path(path)), Ok(OverlayEntry::Folder { hides, .. }) if !matches!(hides, Ok(true)))
         {
             return false;
         }
-        let said = path.ancestors().find_map(|path| upper(path).symlink_metadata().ok());
-        let changed = |meta: &Metadata| (meta.ctime(), meta.ctime_nsec());
-        said.is_some_and(|said| changed(&real) > changed(&said))
+        let overlay_metadata = path.ancestors().find_map(|path| overlay_path(path).symlink_metadata().ok());
+        let change_time = |meta: &Metadata| (meta.ctime(), meta.ctime_nsec());
+        overlay_metadata.is_some_and(|overlay_metadata| change_time(&live_metadata) > change_time(&overlay_metadata))
     }
 }
 
@@ -174,9 +176,9 @@ impl Rehearsal {
 fn read_origins(folder: &Path) -> HashMap<PathBuf, Fingerprint> {
     let bytes = fs::read(folder.join(ORIGINS_FILE)).unwrap_or_default();
     let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<OriginRecord>(line).ok());
-    let mut known = HashMap::new();
+    let mut origins = HashMap::new();
     for line in lines {
-        known.insert(PathBuf::from(std::ffi::OsString::from_vec(line.path)), line.fingerprint);
+        origins.insert(PathBuf::from(std::ffi::OsString::from_vec(line.path)), line.fingerprint);
     }
-    known
+    origins
 }

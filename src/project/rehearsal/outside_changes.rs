@@ -56,20 +56,21 @@ pub struct OutsideChanges {
 fn read_tool_writes(outside: &Path) -> HashMap<PathBuf, ToolWrite> {
     let bytes = fs::read(outside.join(WRITES_FILE)).unwrap_or_default();
     let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-    let by_path = |line: ToolWrite| (PathBuf::from(std::ffi::OsString::from_vec(line.path.clone())), line);
+    let by_path = |record: ToolWrite| (PathBuf::from(std::ffi::OsString::from_vec(record.path.clone())), record);
     lines.map(by_path).collect()
 }
 
 /// Returns the files outside the project that file tools changed in part, so that they still contain live content.
 /// `layer` is the folder of the first overlay.
-pub fn partly_written(layer: &Path) -> Vec<PathBuf> {
-    let partly = read_tool_writes(&layer.join(OUTSIDE_FOLDER)).into_iter().filter(|(_, note)| !note.is_whole);
-    partly.map(|(path, _)| path).filter(|path| path.is_absolute()).collect()
+pub fn partly_written(overlay_folder: &Path) -> Vec<PathBuf> {
+    let partial_writes =
+        read_tool_writes(&overlay_folder.join(OUTSIDE_FOLDER)).into_iter().filter(|(_, write)| !write.is_whole);
+    partial_writes.map(|(path, _)| path).filter(|path| path.is_absolute()).collect()
 }
 
 /// Converts a location to one of the overlay over `/`.
-fn as_system_location(at: &Location) -> Location {
-    Location { is_inside: true, ..at.clone() }
+fn as_system_location(location: &Location) -> Location {
+    Location { is_inside: true, ..location.clone() }
 }
 
 impl Rehearsal {
@@ -84,10 +85,10 @@ impl Rehearsal {
     }
 
     /// Returns the reader for a path outside the project, and the path's location for that reader.
-    pub(super) fn outside_reader(&self, at: &Location) -> (&dyn Reader, Location) {
+    pub(super) fn outside_reader(&self, location: &Location) -> (&dyn Reader, Location) {
         match self.outside_overlay() {
-            Some(outside) => (outside, as_system_location(at)),
-            None => (&*self.disk, at.clone()),
+            Some(outside) => (outside, as_system_location(location)),
+            None => (&*self.disk, location.clone()),
         }
     }
 
@@ -95,37 +96,37 @@ impl Rehearsal {
     /// previous file.
     pub(super) fn write_outside(
         &self,
-        at: &Location,
+        location: &Location,
         before: Option<&[u8]>,
         after: &[u8],
         is_whole: bool,
     ) -> Result<(), Error> {
-        let failed = |source| Error::in_overlay(&at.display_path, source);
+        let to_error = |source| Error::in_overlay(&location.display_path, source);
         let Some(outside) = self.outside_overlay() else {
-            return Err(failed(io::ErrorKind::Unsupported.into()));
+            return Err(to_error(io::ErrorKind::Unsupported.into()));
         };
-        if at.own_file.is_some() {
-            let shown = crate::text::escaped_path::escape_path(&at.display_path);
-            return Err(Error::BadPath(format!("{shown} belongs to aye's own settings, sessions and keys")));
+        if location.own_file.is_some() {
+            let path = crate::text::escaped_path::escape_path(&location.display_path);
+            return Err(Error::BadPath(format!("{path} belongs to aye's own settings, sessions and keys")));
         }
-        if KERNEL_FOLDERS.iter().any(|folder| at.real.starts_with(folder)) {
-            return Err(failed(rustix::io::Errno::ACCESS.into()));
+        if KERNEL_FOLDERS.iter().any(|folder| location.real.starts_with(folder)) {
+            return Err(to_error(rustix::io::Errno::ACCESS.into()));
         }
-        let whole = is_whole || before.is_none() || self.has_only_rehearsed_content(at);
+        let is_whole = is_whole || before.is_none() || self.has_only_rehearsed_content(location);
         // Commands also write in this tree while they hold the lock of the whole overlay.
-        let _lock = lock::lock_overlay(&self.overlay_folder).map_err(failed)?;
-        let note = || outside.record_write(&at.real, Digest::of_bytes(after), whole).map_err(failed);
-        if whole {
-            outside.write(&as_system_location(at), before, after)?;
-            return note();
+        let _lock = lock::lock_overlay(&self.overlay_folder).map_err(to_error)?;
+        let record = || outside.record_write(&location.real, Digest::of_bytes(after), is_whole).map_err(to_error);
+        if is_whole {
+            outside.write(&as_system_location(location), before, after)?;
+            return record();
         }
         // Record first, so that even after a crash a file with live content is never shown to a command.
-        note()?;
-        outside.write(&as_system_location(at), before, after)
+        record()?;
+        outside.write(&as_system_location(location), before, after)
     }
 
-    fn record_write(&self, path: &Path, sha256: Digest, whole: bool) -> io::Result<()> {
-        let line = ToolWrite { path: path.as_os_str().as_bytes().to_vec(), sha256, is_whole: whole };
+    fn record_write(&self, path: &Path, sha256: Digest, is_whole: bool) -> io::Result<()> {
+        let line = ToolWrite { path: path.as_os_str().as_bytes().to_vec(), sha256, is_whole };
         // Ends a line truncated by a full disk.
         let mut text = vec![b'\n'];
         serde_json::to_writer(&mut text, &line)?;
@@ -141,18 +142,19 @@ impl Rehearsal {
 
     /// Returns whether the overlay itself, not a link in it, holds exactly the content written by a `write_file` of
     /// this rehearsal. `at` is outside the project.
-    pub(super) fn has_whole_tool_write(&self, at: &Location) -> bool {
+    pub(super) fn has_whole_tool_write(&self, location: &Location) -> bool {
         let Some(outside) = self.outside_overlay() else { return false };
-        let Some(below) = outside.path_below(&as_system_location(at)) else { return false };
+        let Some(relative) = outside.path_below(&as_system_location(location)) else { return false };
         // The visible file must be the overlay's own, with a single name.
-        let is_own = outside.find_source(&below).is_ok_and(|spot| {
-            spot.overlay_entry
+        let is_own = outside.find_source(&relative).is_ok_and(|content| {
+            content
+                .overlay_entry
                 .is_some_and(|(_, meta)| meta.is_file() && std::os::unix::fs::MetadataExt::nlink(&meta) == 1)
         });
         is_own
-            && outside.tool_writes().get(&at.real).is_some_and(|note| {
-                let held = outside.read(&as_system_location(at));
-                note.is_whole && held.is_ok_and(|bytes| Digest::of_bytes(&bytes) == note.sha256)
+            && outside.tool_writes().get(&location.real).is_some_and(|write| {
+                let result = outside.read(&as_system_location(location));
+                write.is_whole && result.is_ok_and(|bytes| Digest::of_bytes(&bytes) == write.sha256)
             })
     }
 
@@ -166,35 +168,38 @@ impl Rehearsal {
         let Some(outside) = self.outside_overlay().filter(|outside| outside.upper.exists()) else {
             return self.disk.walk(under, hidden, visit);
         };
-        let top = Path::new("/");
-        overlay_walk::walk_overlay(outside, &as_system_location(under), hidden, &mut |found| {
-            let shown = top.join(&found.location.display_path);
-            if shown != self.root() && shown.starts_with(self.root()) {
+        let root = Path::new("/");
+        overlay_walk::walk_overlay(outside, &as_system_location(under), hidden, &mut |entry| {
+            let display_path = root.join(&entry.location.display_path);
+            if display_path != self.root() && display_path.starts_with(self.root()) {
                 return ControlFlow::Continue(());
             }
-            let at = self.locate_below(found.location.real);
+            let location = self.locate_below(entry.location.real);
             // A link is visited if it leads into the project, as in a live walk.
-            if at.real != shown && !at.is_inside {
+            if location.real != display_path && !location.is_inside {
                 return ControlFlow::Continue(());
             }
-            let is_project = shown == self.root();
-            let at =
-                Location { display_path: shown, is_sensitive: at.is_sensitive || found.location.is_sensitive, ..at };
-            visit(WalkEntry { location: at, ..found })?;
+            let is_project = display_path == self.root();
+            let location = Location {
+                display_path,
+                is_sensitive: location.is_sensitive || entry.location.is_sensitive,
+                ..location
+            };
+            visit(WalkEntry { location, ..entry })?;
             if !is_project {
                 return ControlFlow::Continue(());
             }
-            let mut ended = ControlFlow::Continue(());
-            let walked =
-                overlay_walk::walk_overlay(self, &self.locate_below(self.root().to_owned()), hidden, &mut |found| {
-                    let at =
-                        Location { display_path: self.root().join(&found.location.display_path), ..found.location };
-                    ended = visit(WalkEntry { location: at, ..found });
-                    ended
+            let mut flow = ControlFlow::Continue(());
+            let result =
+                overlay_walk::walk_overlay(self, &self.locate_below(self.root().to_owned()), hidden, &mut |entry| {
+                    let location =
+                        Location { display_path: self.root().join(&entry.location.display_path), ..entry.location };
+                    flow = visit(WalkEntry { location, ..entry });
+                    flow
                 });
             // Unreadable folders are skipped, as everywhere.
-            drop(walked);
-            ended
+            drop(result);
+            flow
         })
     }
 
@@ -203,48 +208,49 @@ impl Rehearsal {
     /// # Errors
     /// If the overlay cannot be read.
     pub fn outside_changes(&self) -> Result<OutsideChanges, Error> {
-        let mut all = OutsideChanges::default();
-        let Some(outside) = self.outside_overlay() else { return Ok(all) };
-        let (written, temporary) = (outside.tool_writes(), temporary_folders());
+        let mut result = OutsideChanges::default();
+        let Some(outside) = self.outside_overlay() else { return Ok(result) };
+        let (tool_writes, temporary) = (outside.tool_writes(), temporary_folders());
         let mut trail = Trail::default();
-        for below in outside.overlay_paths()? {
-            let path = Path::new("/").join(&below);
-            if path.starts_with(self.root()) || below == Path::new(ROOT_PATH) {
+        for relative in outside.overlay_paths()? {
+            let path = Path::new("/").join(&relative);
+            if path.starts_with(self.root()) || relative == Path::new(ROOT_PATH) {
                 continue;
             }
-            let note = written.get(&path);
+            let tool_write = tool_writes.get(&path);
             let is_temporary = temporary.iter().any(|folder| path.starts_with(folder));
-            if is_temporary && note.is_none() {
-                let spot = super::overlay::find_source_along(&outside.upper, outside.root(), &below, &mut trail);
-                let is_folder = spot.is_ok_and(|spot| spot.overlay_entry.is_some_and(|(_, meta)| meta.is_dir()));
-                all.temporary += usize::from(!is_folder);
+            if is_temporary && tool_write.is_none() {
+                let content = super::overlay::find_source_along(&outside.upper, outside.root(), &relative, &mut trail);
+                let is_folder =
+                    content.is_ok_and(|content| content.overlay_entry.is_some_and(|(_, meta)| meta.is_dir()));
+                result.temporary += usize::from(!is_folder);
                 continue;
             }
-            let Some(change) = outside.change_at_along(&below, &mut trail)? else { continue };
-            let is_by_tool = match (&change.after, note) {
-                (FileNode::File { bytes, .. }, Some(note)) => Digest::of_bytes(bytes) == note.sha256,
+            let Some(change) = outside.change_at_along(&relative, &mut trail)? else { continue };
+            let is_by_tool = match (&change.after, tool_write) {
+                (FileNode::File { bytes, .. }, Some(tool_write)) => Digest::of_bytes(bytes) == tool_write.sha256,
                 (_, _) => false,
             };
-            let is_conflict = is_by_tool && outside.is_conflict(&below);
-            all.changes.push(OutsideChange { change: Change { path, ..change }, is_by_tool, is_conflict });
+            let is_conflict = is_by_tool && outside.is_conflict(&relative);
+            result.changes.push(OutsideChange { change: Change { path, ..change }, is_by_tool, is_conflict });
         }
         // A new folder is created together with its files, so it needs no entry of its own.
-        let paths: Vec<PathBuf> = all.changes.iter().map(|one| one.change.path.clone()).collect();
-        all.changes.retain(|one| {
+        let paths: Vec<PathBuf> = result.changes.iter().map(|change| change.change.path.clone()).collect();
+        result.changes.retain(|change| {
             let is_new =
-                matches!((&one.change.before, &one.change.after), (FileNode::Nothing, FileNode::Folder { .. }));
-            let path = &one.change.path;
+                matches!((&change.change.before, &change.change.after), (FileNode::Nothing, FileNode::Folder { .. }));
+            let path = &change.change.path;
             !is_new || !paths.iter().any(|other| other != path && other.starts_with(path))
         });
-        Ok(all)
+        Ok(result)
     }
 }
 
 /// Returns the folders for temporary files, without links.
 fn temporary_folders() -> Vec<PathBuf> {
     let usual = ["/tmp", "/var/tmp"].map(PathBuf::from);
-    let all = usual.into_iter().chain([std::env::temp_dir()]);
-    all.map(|folder| path::resolve_links(&folder, &path::link_target).unwrap_or(folder)).collect()
+    let folders = usual.into_iter().chain([std::env::temp_dir()]);
+    folders.map(|folder| path::resolve_links(&folder, &path::link_target).unwrap_or(folder)).collect()
 }
 
 #[cfg(test)]

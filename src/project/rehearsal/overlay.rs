@@ -65,12 +65,12 @@ pub fn read_entry(path: &Path) -> io::Result<OverlayEntry> {
 fn interpret_entry(meta: Metadata, path: impl Fn() -> PathBuf) -> OverlayEntry {
     if meta.is_dir() {
         return OverlayEntry::Folder {
-            hides: read_attribute(&path(), OPAQUE_ATTRIBUTE).map(|mark| mark == Some(b'y')),
+            hides: read_attribute(&path(), OPAQUE_ATTRIBUTE).map(|value| value == Some(b'y')),
             meta,
         };
     }
-    let stands_for_nothing = (meta.file_type().is_char_device() && meta.rdev() == 0) || is_empty_whiteout(path, &meta);
-    if stands_for_nothing { OverlayEntry::Deleted } else { OverlayEntry::Other(meta) }
+    let is_whiteout = (meta.file_type().is_char_device() && meta.rdev() == 0) || is_empty_whiteout(path, &meta);
+    if is_whiteout { OverlayEntry::Deleted } else { OverlayEntry::Other(meta) }
 }
 
 /// Returns the entries of a folder of the overlay, unsorted, and an empty list if the folder does not exist. Reading
@@ -83,16 +83,16 @@ pub fn read_entries(folder: &Path) -> io::Result<Vec<(OsString, io::Result<Overl
         Err(error) if is_absent(&error) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let said = |entry: io::Result<fs::DirEntry>| {
+    let convert = |entry: io::Result<fs::DirEntry>| {
         let entry = entry?;
-        let said = match entry.metadata() {
+        let interpreted = match entry.metadata() {
             Ok(meta) => Ok(interpret_entry(meta, || entry.path())),
             Err(error) if is_absent(&error) => Ok(OverlayEntry::Absent),
             Err(error) => Err(error),
         };
-        Ok((entry.file_name(), said))
+        Ok((entry.file_name(), interpreted))
     };
-    entries.map(said).collect()
+    entries.map(convert).collect()
 }
 
 /// Returns the metadata at a path, if anything exists. Links are not followed.
@@ -121,9 +121,9 @@ fn is_empty_whiteout(_: impl Fn() -> PathBuf, _: &Metadata) -> bool {
 }
 
 /// Returns the first byte of an attribute. Some file systems have no attributes.
-fn read_attribute(path: &Path, mark: &str) -> io::Result<Option<u8>> {
+fn read_attribute(path: &Path, name: &str) -> io::Result<Option<u8>> {
     let mut value = [0; 8];
-    match rustix::fs::lgetxattr(path, mark, &mut value[..]) {
+    match rustix::fs::lgetxattr(path, name, &mut value[..]) {
         Ok(bytes) => Ok(Some(if bytes == 0 { 0 } else { value[0] })),
         Err(errno @ (Errno::ACCESS | Errno::IO)) => Err(errno.into()),
         Err(_) => Ok(None),
@@ -134,8 +134,8 @@ fn read_attribute(path: &Path, mark: &str) -> io::Result<Option<u8>> {
 ///
 /// # Errors
 /// If the overlay's entry at the path or at a folder on the way cannot be read.
-pub fn find_source(upper: &Path, root: &Path, below: &Path) -> io::Result<ContentSource> {
-    find_source_along(upper, root, below, &mut Trail::default())
+pub fn find_source(upper: &Path, root: &Path, relative: &Path) -> io::Result<ContentSource> {
+    find_source_along(upper, root, relative, &mut Trail::default())
 }
 
 /// Folders of the overlay on the way to the last requested path, outermost first.
@@ -144,65 +144,65 @@ pub struct Trail(Vec<(PathBuf, Metadata, bool)>);
 
 /// Like `find_source`, and keeps the folders on the way in `trail`: for many paths in sorted order each folder is read
 /// once. The overlay must not change in the meantime.
-pub fn find_source_along(upper: &Path, root: &Path, below: &Path, trail: &mut Trail) -> io::Result<ContentSource> {
-    while trail.0.last().is_some_and(|(folder, ..)| !below.starts_with(folder) || folder == below) {
+pub fn find_source_along(upper: &Path, root: &Path, relative: &Path, trail: &mut Trail) -> io::Result<ContentSource> {
+    while trail.0.last().is_some_and(|(folder, ..)| !relative.starts_with(folder) || folder == relative) {
         trail.0.pop();
     }
     let (mut path, mut real) = (upper.to_owned(), root.to_owned());
-    let mut at = PathBuf::new();
-    let mut spot = match trail.0.last() {
+    let mut visited = PathBuf::new();
+    let mut content = match trail.0.last() {
         None => ContentSource {
             overlay_entry: metadata_if_exists(upper)?.map(|meta| (path.clone(), meta)),
             shows_project: true,
         },
-        Some((folder, meta, both)) => {
-            (path, real, at) = (upper.join(folder), root.join(folder), folder.clone());
-            ContentSource { overlay_entry: Some((path.clone(), meta.clone())), shows_project: *both }
+        Some((folder, meta, shows_project)) => {
+            (path, real, visited) = (upper.join(folder), root.join(folder), folder.clone());
+            ContentSource { overlay_entry: Some((path.clone(), meta.clone())), shows_project: *shows_project }
         }
     };
-    let rest = below.strip_prefix(&at).unwrap_or(below).to_owned();
+    let remaining = relative.strip_prefix(&visited).unwrap_or(relative).to_owned();
     // Error because of which the visibility of the project's folder is unknown.
-    let mut unknown = None;
-    for part in rest.components().filter(|part| matches!(part, Component::Normal(_))) {
+    let mut visibility_error = None;
+    for part in remaining.components().filter(|part| matches!(part, Component::Normal(_))) {
         // Only a folder has entries.
-        if spot.overlay_entry.as_ref().is_some_and(|(_, meta)| !meta.is_dir()) {
+        if content.overlay_entry.as_ref().is_some_and(|(_, meta)| !meta.is_dir()) {
             return Ok(ContentSource::NOTHING);
         }
         real.push(part);
-        at.push(part);
-        if spot.overlay_entry.is_none() {
+        visited.push(part);
+        if content.overlay_entry.is_none() {
             continue;
         }
         path.push(part);
-        let before = unknown.take();
-        spot = match read_entry(&path)? {
-            OverlayEntry::Absent => match before {
+        let earlier_error = visibility_error.take();
+        content = match read_entry(&path)? {
+            OverlayEntry::Absent => match earlier_error {
                 Some(error) => return Err(error),
-                None => ContentSource { overlay_entry: None, shows_project: spot.shows_project },
+                None => ContentSource { overlay_entry: None, shows_project: content.shows_project },
             },
             OverlayEntry::Deleted => return Ok(ContentSource::NOTHING),
             OverlayEntry::Folder { hides, meta } => {
-                let both = spot.shows_project || before.is_some();
-                let both = both && real.symlink_metadata().is_ok_and(|real| real.is_dir());
-                let (hides, not_known) = hides.map_or_else(|error| (false, Some(error)), |hides| (hides, None));
-                unknown = before.or(not_known).filter(|_| both && !hides);
-                if unknown.is_none() && at != below {
-                    trail.0.push((at.clone(), meta.clone(), both && !hides));
+                let shows_project = content.shows_project || earlier_error.is_some();
+                let shows_project = shows_project && real.symlink_metadata().is_ok_and(|real| real.is_dir());
+                let (hides, hides_error) = hides.map_or_else(|error| (false, Some(error)), |hides| (hides, None));
+                visibility_error = earlier_error.or(hides_error).filter(|_| shows_project && !hides);
+                if visibility_error.is_none() && visited != relative {
+                    trail.0.push((visited.clone(), meta.clone(), shows_project && !hides));
                 }
                 ContentSource {
                     overlay_entry: Some((path.clone(), meta)),
-                    shows_project: both && !hides && unknown.is_none(),
+                    shows_project: shows_project && !hides && visibility_error.is_none(),
                 }
             }
             OverlayEntry::Other(meta) => {
                 ContentSource { overlay_entry: Some((path.clone(), meta)), shows_project: false }
             }
         };
-        if spot.overlay_entry.is_none() && !spot.shows_project {
+        if content.overlay_entry.is_none() && !content.shows_project {
             return Ok(ContentSource::NOTHING);
         }
     }
-    Ok(spot)
+    Ok(content)
 }
 
 /// Creates the folder of the changes with the attributes of the project's own folder.
@@ -215,92 +215,101 @@ pub fn create_upper(upper: &Path, root: &Path) -> io::Result<()> {
 /// the attributes of the project's folders. A folder that replaces a deleted one hides the project's content. The file
 /// is prepared next to `upper` and moved in atomically, so that no reader sees a part of it. It gets mode and owner
 /// from `old`.
-pub fn write_file(layer: &Path, root: &Path, below: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
-    let (upper, unfinished) = (layer.join(UPPER), layer.join(PREPARED_FOLDER));
+pub fn write_file(
+    overlay_folder: &Path,
+    root: &Path,
+    relative: &Path,
+    bytes: &[u8],
+    old: Option<&Metadata>,
+) -> io::Result<()> {
+    let (upper, unfinished) = (overlay_folder.join(UPPER), overlay_folder.join(PREPARED_FOLDER));
     // Remove the remains of an interrupted write.
     removal::remove_folder(&unfinished)?;
     fs::create_dir(&unfinished)?;
-    let make = || {
-        let (at, stands) = find_missing_depth(&upper, below)?;
-        let names: Vec<Component<'_>> = below.components().skip(at).collect();
+    let write = || {
+        let (existing, replaces_entry) = find_missing_depth(&upper, relative)?;
+        let names: Vec<Component<'_>> = relative.components().skip(existing).collect();
         let top = unfinished.join("0");
-        let mut beside = unfinished.clone();
-        let mut seen: PathBuf = below.components().take(at).collect();
-        let mut made: Vec<(PathBuf, Metadata)> = Vec::new();
+        let mut prepared = unfinished.clone();
+        let mut current: PathBuf = relative.components().take(existing).collect();
+        let mut created: Vec<(PathBuf, Metadata)> = Vec::new();
         for (depth, name) in names.iter().enumerate() {
-            beside.push(if depth == 0 { OsStr::new("0") } else { name.as_os_str() });
-            seen.push(name);
+            prepared.push(if depth == 0 { OsStr::new("0") } else { name.as_os_str() });
+            current.push(name);
             if depth + 1 == names.len() {
-                create_file(&beside, bytes, old)?;
+                create_file(&prepared, bytes, old)?;
                 continue;
             }
-            let real = root.join(&seen).symlink_metadata().ok().filter(Metadata::is_dir);
-            let real =
-                real.filter(|_| !stands && find_source(&upper, root, &seen).is_ok_and(|spot| spot.shows_project));
+            let real = root.join(&current).symlink_metadata().ok().filter(Metadata::is_dir);
+            let real = real.filter(|_| {
+                !replaces_entry && find_source(&upper, root, &current).is_ok_and(|content| content.shows_project)
+            });
             // The mode is set last, because it may forbid creating entries.
-            fs::DirBuilder::new().mode(if real.is_some() { 0o700 } else { 0o777 }).create(&beside)?;
-            if depth == 0 && stands {
-                rustix::fs::lsetxattr(&beside, OPAQUE_ATTRIBUTE, b"y", rustix::fs::XattrFlags::empty())?;
+            fs::DirBuilder::new().mode(if real.is_some() { 0o700 } else { 0o777 }).create(&prepared)?;
+            if depth == 0 && replaces_entry {
+                rustix::fs::lsetxattr(&prepared, OPAQUE_ATTRIBUTE, b"y", rustix::fs::XattrFlags::empty())?;
             }
-            made.extend(real.map(|real| (beside.clone(), real)));
+            created.extend(real.map(|real| (prepared.clone(), real)));
         }
-        let to: PathBuf = upper.join(below.components().take(at + 1).collect::<PathBuf>());
-        let mut within = made.iter().rev().filter(|(folder, _)| *folder != top);
-        within.try_for_each(|(folder, real)| copy_attributes(folder, real))?;
-        with_write_access(to.parent().unwrap_or(&upper), || move_into_place(&top, &to, stands && names.len() > 1))?;
+        let target: PathBuf = upper.join(relative.components().take(existing + 1).collect::<PathBuf>());
+        let mut inner_folders = created.iter().rev().filter(|(folder, _)| *folder != top);
+        inner_folders.try_for_each(|(folder, real)| copy_attributes(folder, real))?;
+        with_write_access(target.parent().unwrap_or(&upper), || {
+            move_into_place(&top, &target, replaces_entry && names.len() > 1)
+        })?;
         // A folder without write permission could not have been moved, so its mode is set after the move.
-        made.first().filter(|(folder, _)| *folder == top).map_or(Ok(()), |(_, real)| copy_attributes(&to, real))
+        created.first().filter(|(folder, _)| *folder == top).map_or(Ok(()), |(_, real)| copy_attributes(&target, real))
     };
-    let done = make();
+    let result = write();
     let _ = removal::remove_folder(&unfinished);
-    done
+    result
 }
 
 /// Runs `change` while the owner has write permission on the folder. The change below it may be permitted even if the
 /// folder is read-only; only the overlay has no copy of it yet.
 fn with_write_access(folder: &Path, change: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let meta = folder.symlink_metadata()?;
-    let open = meta.mode() & 0o300 == 0o300;
-    let set = |mode: u32| fs::set_permissions(folder, fs::Permissions::from_mode(mode & 0o7777));
-    if !open {
-        set(meta.mode() | 0o300)?;
+    let is_writable = meta.mode() & 0o300 == 0o300;
+    let set_mode = |mode: u32| fs::set_permissions(folder, fs::Permissions::from_mode(mode & 0o7777));
+    if !is_writable {
+        set_mode(meta.mode() | 0o300)?;
     }
-    let done = change();
-    if open { done } else { done.and(set(meta.mode())) }
+    let result = change();
+    if is_writable { result } else { result.and(set_mode(meta.mode())) }
 }
 
 /// Returns how many leading folders of a path exist in the overlay, and whether the entry after them is a deletion or
 /// another file type.
-fn find_missing_depth(upper: &Path, below: &Path) -> io::Result<(usize, bool)> {
+fn find_missing_depth(upper: &Path, relative: &Path) -> io::Result<(usize, bool)> {
     let mut path = upper.to_owned();
-    let last = below.components().count().checked_sub(1).ok_or(io::ErrorKind::IsADirectory)?;
-    for (at, name) in below.components().enumerate() {
+    let last = relative.components().count().checked_sub(1).ok_or(io::ErrorKind::IsADirectory)?;
+    for (depth, name) in relative.components().enumerate() {
         path.push(name);
         match read_entry(&path)? {
-            OverlayEntry::Folder { .. } if at == last => return Err(io::ErrorKind::IsADirectory.into()),
+            OverlayEntry::Folder { .. } if depth == last => return Err(io::ErrorKind::IsADirectory.into()),
             OverlayEntry::Folder { .. } => {}
-            OverlayEntry::Absent => return Ok((at, false)),
-            OverlayEntry::Other(_) if at < last => return Err(io::ErrorKind::NotADirectory.into()),
-            OverlayEntry::Deleted | OverlayEntry::Other(_) => return Ok((at, true)),
+            OverlayEntry::Absent => return Ok((depth, false)),
+            OverlayEntry::Other(_) if depth < last => return Err(io::ErrorKind::NotADirectory.into()),
+            OverlayEntry::Deleted | OverlayEntry::Other(_) => return Ok((depth, true)),
         }
     }
     Ok((last, true))
 }
 
 /// Moves a prepared entry into place. A folder cannot atomically replace another entry, so the two are exchanged.
-fn move_into_place(made: &Path, to: &Path, exchange: bool) -> io::Result<()> {
+fn move_into_place(prepared: &Path, target: &Path, exchange: bool) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if exchange {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
-        if renameat_with(CWD, made, CWD, to, RenameFlags::EXCHANGE).is_ok() {
+        if renameat_with(CWD, prepared, CWD, target, RenameFlags::EXCHANGE).is_ok() {
             return Ok(());
         }
     }
     // Some file systems do not support the exchange.
     if exchange {
-        fs::remove_file(to)?;
+        fs::remove_file(target)?;
     }
-    fs::rename(made, to)
+    fs::rename(prepared, target)
 }
 
 fn create_file(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
@@ -314,21 +323,21 @@ fn create_file(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<
 }
 
 /// Copies the mode of a file or folder, and its owner if permitted.
-fn copy_attributes(path: &Path, old: &Metadata) -> io::Result<()> {
+fn copy_attributes(path: &Path, metadata: &Metadata) -> io::Result<()> {
     // An unprivileged user cannot change the owner and does not need to: the file is already theirs. The group is not
     // changed to another one of theirs either: commands run in a namespace that has only one group and could not change
     // the file.
     if keeps_owners() {
-        let _ = std::os::unix::fs::lchown(path, Some(old.uid()), Some(old.gid()));
+        let _ = std::os::unix::fs::lchown(path, Some(metadata.uid()), Some(metadata.gid()));
     }
-    fs::set_permissions(path, fs::Permissions::from_mode(old.mode() & 0o7777))
+    fs::set_permissions(path, fs::Permissions::from_mode(metadata.mode() & 0o7777))
 }
 
 /// Returns whether commands see all users and groups, which is the case if the overlay sandbox needs no user namespace.
 #[cfg(target_os = "linux")]
 fn keeps_owners() -> bool {
     use rustix::thread::{CapabilitySet, capabilities};
-    capabilities(None).is_ok_and(|has| has.effective.contains(CapabilitySet::SYS_ADMIN))
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -339,6 +348,6 @@ fn keeps_owners() -> bool {
 /// Returns whether the overlay lies inside the project, which happens if the project is the home. The kernel cannot
 /// mount an overlay over a folder that contains its upper folder, so commands write in `upper` directly, and their
 /// changes are found by comparing snapshots (`Snapshot`).
-pub fn is_inside(project: &Path, layer: &Path) -> bool {
-    layer.starts_with(project)
+pub fn is_inside(project: &Path, overlay_folder: &Path) -> bool {
+    overlay_folder.starts_with(project)
 }

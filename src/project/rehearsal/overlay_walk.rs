@@ -44,15 +44,15 @@ struct OverlayWalk<'a> {
 
 /// Implements [`Reader::walk`] for the folder `under`.
 pub fn walk_overlay(
-    play: &Rehearsal,
+    rehearsal: &Rehearsal,
     under: &Location,
-    hidden: bool,
+    shows_hidden: bool,
     visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
 ) -> Result<(), Error> {
-    let below = play.path_below(under).unwrap_or_default();
-    let spot = play.locate_source(under, &below)?;
-    let real = play.root().join(&below);
-    let meta = match (&spot.overlay_entry, spot.shows_project) {
+    let relative = rehearsal.path_below(under).unwrap_or_default();
+    let content = rehearsal.locate_source(under, &relative)?;
+    let real = rehearsal.root().join(&relative);
+    let meta = match (&content.overlay_entry, content.shows_project) {
         (Some((_, meta)), _) => meta.clone(),
         (None, true) => real.symlink_metadata().map_err(|_| Error::Missing(under.display_path.clone()))?,
         (None, false) => return Err(Error::Missing(under.display_path.clone())),
@@ -62,13 +62,13 @@ pub fn walk_overlay(
         return Ok(());
     }
     let merged = MergedFolder {
-        path: below.clone(),
-        overlay: spot.overlay_entry.map(|(path, _)| path),
-        project: spot.shows_project.then_some(real),
+        path: relative.clone(),
+        overlay: content.overlay_entry.map(|(path, _)| path),
+        project: content.shows_project.then_some(real),
     };
-    let mut ignores = play.parent_ignore_files(&below);
-    let exclude = play.exclude_file();
-    let _ = OverlayWalk { rehearsal: play, shows_hidden: hidden, exclude, visit }.walk_folder(&merged, 0, &mut ignores);
+    let mut ignores = rehearsal.parent_ignore_files(&relative);
+    let exclude = rehearsal.exclude_file();
+    let _ = OverlayWalk { rehearsal, shows_hidden, exclude, visit }.walk_folder(&merged, 0, &mut ignores);
     Ok(())
 }
 
@@ -80,62 +80,61 @@ impl OverlayWalk<'_> {
         // Unreadable entries are skipped, as in a live walk.
         let (entries, _) = visible_entries(folder.overlay.as_deref(), folder.project.as_deref());
         ignores.push(self.rehearsal.folder_ignore_files(&folder.path, &entries));
-        let mut ended = ControlFlow::Continue(());
+        let mut flow = ControlFlow::Continue(());
         for (name, (entry, merged)) in entries {
-            let below = folder.path.join(&name);
+            let path = folder.path.join(&name);
             let is_folder = entry.meta.is_dir();
             if name == ".git"
                 || (!self.shows_hidden && name.as_encoded_bytes().starts_with(b"."))
-                || self.is_ignored(&below, is_folder, ignores)
+                || self.is_ignored(&path, is_folder, ignores)
             {
                 continue;
             }
-            if let Some(found) = self.convert_entry(&below, &entry) {
-                ended = (self.visit)(found);
+            if let Some(converted) = self.convert_entry(&path, &entry) {
+                flow = (self.visit)(converted);
             }
-            if ended.is_continue() && is_folder {
-                let (above, real) = merged;
-                ended =
-                    self.walk_folder(&MergedFolder { path: below, overlay: above, project: real }, depth + 1, ignores);
+            if flow.is_continue() && is_folder {
+                let (overlay, project) = merged;
+                flow = self.walk_folder(&MergedFolder { path, overlay, project }, depth + 1, ignores);
             }
-            if ended.is_break() {
+            if flow.is_break() {
                 break;
             }
         }
         ignores.pop();
-        ended
+        flow
     }
 
-    fn is_ignored(&self, below: &Path, folder: bool, ignores: &Ignores) -> bool {
-        let path = self.rehearsal.root().join(below);
+    fn is_ignored(&self, relative: &Path, is_folder: bool, ignores: &Ignores) -> bool {
+        let path = self.rehearsal.root().join(relative);
         for kind in 0..2 {
             for files in ignores.iter().rev() {
                 let Some(file) = &files[kind] else { continue };
-                match file.matched(&path, folder) {
+                match file.matched(&path, is_folder) {
                     Match::None => {}
                     Match::Ignore(_) => return true,
                     Match::Whitelist(_) => return false,
                 }
             }
         }
-        self.exclude.as_ref().is_some_and(|file| file.matched(&path, folder).is_ignore())
+        self.exclude.as_ref().is_some_and(|file| file.matched(&path, is_folder).is_ignore())
     }
 
-    fn convert_entry(&self, below: &Path, entry: &VisibleEntry) -> Option<WalkEntry> {
+    fn convert_entry(&self, relative: &Path, entry: &VisibleEntry) -> Option<WalkEntry> {
         let meta = &entry.meta;
         if meta.is_symlink() {
             // The target may be in the overlay, so it is located like any other path.
-            let located = self.rehearsal.locate(self.rehearsal.root().join(below).to_str()?).ok()?;
-            let target = self.rehearsal.visible_metadata(&located).filter(|_| located.is_inside)?;
-            let (folder, size) = (target.is_dir(), if target.is_file() { target.len() } else { 0 });
-            let at = Location { display_path: below.to_owned(), ..located };
-            return (folder || target.is_file()).then_some(WalkEntry { location: at, is_folder: folder, size });
+            let location = self.rehearsal.locate(self.rehearsal.root().join(relative).to_str()?).ok()?;
+            let target = self.rehearsal.visible_metadata(&location).filter(|_| location.is_inside)?;
+            let (is_folder, size) = (target.is_dir(), if target.is_file() { target.len() } else { 0 });
+            let link_location = Location { display_path: relative.to_owned(), ..location };
+            return (is_folder || target.is_file()).then_some(WalkEntry { location: link_location, is_folder, size });
         }
         if !meta.is_dir() && !meta.is_file() {
             return None;
         }
-        let at = self.rehearsal.locate_below(self.rehearsal.root().join(below));
-        Some(WalkEntry { location: at, is_folder: meta.is_dir(), size: if meta.is_file() { meta.len() } else { 0 } })
+        let location = self.rehearsal.locate_below(self.rehearsal.root().join(relative));
+        Some(WalkEntry { location, is_folder: meta.is_dir(), size: if meta.is_file() { meta.len() } else { 0 } })
     }
 }
 
@@ -146,79 +145,82 @@ type FolderPaths = (Option<PathBuf>, Option<PathBuf>);
 type VisibleEntries = BTreeMap<OsString, (VisibleEntry, FolderPaths)>;
 
 /// Returns the visible entries of a folder, and the error if they are incomplete.
-pub fn visible_entries(above: Option<&Path>, real: Option<&Path>) -> (VisibleEntries, Option<io::Error>) {
-    let (mut seen, mut unseen) = (BTreeMap::new(), None);
-    if let Some(real) = real {
-        unseen = list_project_folder(real, &mut seen).err();
+pub fn visible_entries(
+    overlay_folder: Option<&Path>,
+    project_folder: Option<&Path>,
+) -> (VisibleEntries, Option<io::Error>) {
+    let (mut visible, mut listing_error) = (BTreeMap::new(), None);
+    if let Some(project_folder) = project_folder {
+        listing_error = list_project_folder(project_folder, &mut visible).err();
     }
-    let Some(above) = above else { return (seen, unseen) };
-    let all = match overlay::read_entries(above) {
-        Ok(all) => all,
+    let Some(overlay_folder) = overlay_folder else { return (visible, listing_error) };
+    let entries = match overlay::read_entries(overlay_folder) {
+        Ok(entries) => entries,
         // Without the overlay's entries nothing is known about any name.
         Err(error) => return (BTreeMap::new(), Some(error)),
     };
-    for (name, said) in all {
-        let stands = above.join(&name);
-        match said {
+    for (name, entry) in entries {
+        let path = overlay_folder.join(&name);
+        match entry {
             Ok(OverlayEntry::Absent) => {}
-            Ok(OverlayEntry::Deleted) => drop(seen.remove(&name)),
+            Ok(OverlayEntry::Deleted) => drop(visible.remove(&name)),
             Ok(OverlayEntry::Other(meta)) => {
-                seen.insert(name, (VisibleEntry { path: stands.clone(), meta }, (Some(stands), None)));
+                visible.insert(name, (VisibleEntry { path: path.clone(), meta }, (Some(path), None)));
             }
             Ok(OverlayEntry::Folder { hides, meta }) => {
                 // A folder with unknown visibility may not be listable either.
                 let merges = matches!(hides, Ok(false));
-                let under = seen.remove(&name).filter(|(entry, _)| merges && entry.meta.is_dir());
-                let sources = (Some(stands.clone()), under.map(|(entry, _)| entry.path));
-                seen.insert(name, (VisibleEntry { path: stands, meta }, sources));
+                let project_entry = visible.remove(&name).filter(|(entry, _)| merges && entry.meta.is_dir());
+                let sources = (Some(path.clone()), project_entry.map(|(entry, _)| entry.path));
+                visible.insert(name, (VisibleEntry { path, meta }, sources));
             }
             Err(error) => {
-                seen.remove(&name);
-                unseen = Some(error);
+                visible.remove(&name);
+                listing_error = Some(error);
             }
         }
     }
-    (seen, unseen)
+    (visible, listing_error)
 }
 
 /// Lists a folder of the project. Entries deleted in the meantime are skipped.
-fn list_project_folder(real: &Path, seen: &mut VisibleEntries) -> io::Result<()> {
-    let entries = match fs::read_dir(real) {
+fn list_project_folder(folder: &Path, visible: &mut VisibleEntries) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
     };
-    let mut unseen = Ok(());
+    let mut listing_result = Ok(());
     for entry in entries {
         let result = entry.and_then(|entry| entry.metadata().map(|meta| (entry, meta)));
         let (entry, meta) = match result {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             // The other entries are still listed.
             Err(error) => {
-                unseen = Err(error);
+                listing_result = Err(error);
                 continue;
             }
             Ok(result) => result,
         };
-        let stands = entry.path();
-        seen.insert(entry.file_name(), (VisibleEntry { path: stands.clone(), meta }, (None, Some(stands))));
+        let path = entry.path();
+        visible.insert(entry.file_name(), (VisibleEntry { path: path.clone(), meta }, (None, Some(path))));
     }
-    unseen
+    listing_result
 }
 
 impl Rehearsal {
     /// Parses the ignore files among a folder's entries.
-    fn folder_ignore_files(&self, below: &Path, entries: &VisibleEntries) -> [Option<Gitignore>; 2] {
+    fn folder_ignore_files(&self, relative: &Path, entries: &VisibleEntries) -> [Option<Gitignore>; 2] {
         [".ignore", ".gitignore"].map(|name| {
             entries.get(std::ffi::OsStr::new(name))?;
-            self.ignore_file(&self.root().join(below), name)
+            self.ignore_file(&self.root().join(relative), name)
         })
     }
 
     /// Parses the visible ignore file with this name in a folder. Invalid lines are skipped, and a pipe in its place
     /// does not block.
     pub(in crate::project) fn ignore_file(&self, folder: &Path, name: &str) -> Option<Gitignore> {
-        let at = self.locate(folder.join(name).to_str()?).ok()?;
-        let text = self.read(&at).ok()?;
+        let location = self.locate(folder.join(name).to_str()?).ok()?;
+        let text = self.read(&location).ok()?;
         let mut builder = GitignoreBuilder::new(folder);
         for line in String::from_utf8_lossy(&text).lines() {
             let _ = builder.add_line(None, line);
@@ -228,15 +230,16 @@ impl Rehearsal {
 
     /// Returns the ignore files of the parent folders within the project, and within a repository also those above the
     /// project.
-    fn parent_ignore_files(&self, below: &Path) -> Ignores {
+    fn parent_ignore_files(&self, relative: &Path) -> Ignores {
         let root = self.root();
         let top = self.repository_root().filter(|top| *top != root);
-        let outside = root.ancestors().skip(1).filter(|folder| top.as_ref().is_some_and(|top| folder.starts_with(top)));
-        let inside = below.ancestors().skip(1).map(|folder| root.join(folder));
-        let mut folders: Vec<PathBuf> = inside.chain(outside.map(Path::to_owned)).collect();
+        let outer_folders =
+            root.ancestors().skip(1).filter(|folder| top.as_ref().is_some_and(|top| folder.starts_with(top)));
+        let inner_folders = relative.ancestors().skip(1).map(|folder| root.join(folder));
+        let mut folders: Vec<PathBuf> = inner_folders.chain(outer_folders.map(Path::to_owned)).collect();
         folders.reverse();
-        let files = |folder: &PathBuf| [".ignore", ".gitignore"].map(|name| self.ignore_file(folder, name));
-        folders.iter().map(files).collect()
+        let ignore_files = |folder: &PathBuf| [".ignore", ".gitignore"].map(|name| self.ignore_file(folder, name));
+        folders.iter().map(ignore_files).collect()
     }
 
     /// Returns the root of the repository that contains the project.

@@ -12,18 +12,18 @@ use std::sync::Arc;
 fn r14_own_files_are_sensitive_in_a_rehearsal_and_its_prompts() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().canonicalize().unwrap();
-    let (root, own) = (base.join("project"), base.join("project/home/config"));
-    fs::create_dir_all(&own).unwrap();
-    fs::write(own.join("rules.toml"), "x").unwrap();
+    let (root, config) = (base.join("project"), base.join("project/home/config"));
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("rules.toml"), "x").unwrap();
     fs::create_dir(root.join("dotfiles")).unwrap();
     fs::write(root.join("dotfiles/config.toml"), "x").unwrap();
     std::os::unix::fs::symlink("home/config", root.join("link")).unwrap();
     let disk = Disk::new(&root)
         .unwrap()
-        .with_own_files(OwnFiles::new(vec![own, root.join("dotfiles/config.toml")], Vec::new()));
-    let play = Rehearsal::new(Arc::new(disk), base.join("layer"));
-    for made in ["home/other", "home/config/made"] {
-        play.write(&play.locate(made).unwrap(), None, b"x").unwrap();
+        .with_own_files(OwnFiles::new(vec![config, root.join("dotfiles/config.toml")], Vec::new()));
+    let rehearsal = Rehearsal::new(Arc::new(disk), base.join("layer"));
+    for new_path in ["home/other", "home/config/made"] {
+        rehearsal.write(&rehearsal.locate(new_path).unwrap(), None, b"x").unwrap();
     }
     // A link that exists only in the rehearsal.
     std::os::unix::fs::symlink("home/config/rules.toml", base.join("layer/upper/rules")).unwrap();
@@ -40,20 +40,20 @@ fn r14_own_files_are_sensitive_in_a_rehearsal_and_its_prompts() {
         ("home/configuration", false),
         (".", false),
     ] {
-        assert_eq!(play.locate(path).unwrap().is_sensitive, expected, "{path}");
+        assert_eq!(rehearsal.locate(path).unwrap().is_sensitive, expected, "{path}");
     }
     for (path, expected) in
         [("home/config/made", true), ("link/made", true), ("dotfiles/config.toml", true), ("home/other", false)]
     {
-        assert_eq!(play.locate_live(Path::new(path)).unwrap().is_sensitive, expected, "{path}");
+        assert_eq!(rehearsal.locate_live(Path::new(path)).unwrap().is_sensitive, expected, "{path}");
     }
-    let mut met = Vec::new();
-    let root = play.locate(".").unwrap();
-    let all = play.walk(&root, true, &mut |found| {
-        met.push((found.location.display_path.display().to_string(), found.location.is_sensitive));
+    let mut visited = Vec::new();
+    let root = rehearsal.locate(".").unwrap();
+    let result = rehearsal.walk(&root, true, &mut |entry| {
+        visited.push((entry.location.display_path.display().to_string(), entry.location.is_sensitive));
         ControlFlow::Continue(())
     });
-    all.unwrap();
+    result.unwrap();
     let expected = [
         ("dotfiles", false),
         ("dotfiles/config.toml", true),
@@ -65,5 +65,5 @@ fn r14_own_files_are_sensitive_in_a_rehearsal_and_its_prompts() {
         ("link", true),
         ("rules", true),
     ];
-    assert_eq!(met, expected.map(|(path, sensitive)| (path.to_owned(), sensitive)));
+    assert_eq!(visited, expected.map(|(path, sensitive)| (path.to_owned(), sensitive)));
 }

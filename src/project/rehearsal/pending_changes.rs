@@ -33,12 +33,14 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Merges the changes of an earlier command and creates the folder for the next one. `upper` must exist, and the caller
 /// holds the overlay's lock.
-pub fn create_pending(project: &Path, layer: &Path) -> io::Result<()> {
-    if is_existing_folder(&layer.join(PENDING_FOLDER)) || is_existing_folder(&layer.join(MERGING_FOLDER)) {
+pub fn create_pending(project: &Path, overlay_folder: &Path) -> io::Result<()> {
+    if is_existing_folder(&overlay_folder.join(PENDING_FOLDER))
+        || is_existing_folder(&overlay_folder.join(MERGING_FOLDER))
+    {
         let disk = Disk::new(project).map_err(io::Error::other)?;
-        Rehearsal::new(Arc::new(disk), layer.to_owned()).merge_pending_locked()?;
+        Rehearsal::new(Arc::new(disk), overlay_folder.to_owned()).merge_pending_locked()?;
     }
-    merge::create_folder_like(&layer.join(super::UPPER), &layer.join(PENDING_FOLDER))
+    merge::create_folder_like(&overlay_folder.join(super::UPPER), &overlay_folder.join(PENDING_FOLDER))
 }
 
 /// Visible content of a path before a command.
@@ -66,14 +68,14 @@ impl Rehearsal {
             return Ok(());
         }
         // The lock is held only as long as the merge takes, so wait for it.
-        let held = match is_existing_folder(&self.overlay_folder.join(MERGING_FOLDER)) {
+        let lock_result = match is_existing_folder(&self.overlay_folder.join(MERGING_FOLDER)) {
             true => lock::lock_existing(&self.overlay_folder),
             false if is_existing_folder(&self.overlay_folder.join(PENDING_FOLDER)) => {
                 lock::try_lock(&self.overlay_folder)
             }
             false => return Ok(()),
         };
-        match held {
+        match lock_result {
             Ok(_lock) => self.merge_pending_locked(),
             Err(error) if [io::ErrorKind::ResourceBusy, io::ErrorKind::NotFound].contains(&error.kind()) => Ok(()),
             Err(error) => Err(error),
@@ -81,8 +83,8 @@ impl Rehearsal {
     }
 
     /// Sets whether merging must wait until the changes of the last command have been checked.
-    pub fn set_merge_blocked(&self, is_held_back: bool) {
-        self.is_merge_blocked.store(is_held_back, Ordering::Release);
+    pub fn set_merge_blocked(&self, is_blocked: bool) {
+        self.is_merge_blocked.store(is_blocked, Ordering::Release);
     }
 
     /// Removes the unmerged changes of the last command. Waits until the command has ended.
@@ -97,10 +99,10 @@ impl Rehearsal {
     /// # Errors
     /// As for `merge_pending`.
     pub fn merge_pending_soon(&self) -> io::Result<()> {
-        let began = Instant::now();
+        let start = Instant::now();
         loop {
             self.merge_pending()?;
-            if !is_existing_folder(&self.overlay_folder.join(PENDING_FOLDER)) || began.elapsed() > LOCK_TIMEOUT {
+            if !is_existing_folder(&self.overlay_folder.join(PENDING_FOLDER)) || start.elapsed() > LOCK_TIMEOUT {
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(2));
@@ -110,7 +112,7 @@ impl Rehearsal {
     /// Waits until no other process writes in the overlay, creates the overlay if needed, merges the changes of the
     /// last command after their check, and returns the lock.
     pub(super) fn lock_and_merge(&self) -> io::Result<File> {
-        let began = Instant::now();
+        let start = Instant::now();
         loop {
             let lock = lock::lock_overlay(&self.overlay_folder)?;
             if !self.is_merge_blocked.load(Ordering::Acquire) {
@@ -118,9 +120,9 @@ impl Rehearsal {
                 return Ok(lock);
             }
             drop(lock);
-            if began.elapsed() > CHECK_TIMEOUT {
-                let why = "the last command of this dry run is still being checked; try again";
-                return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
+            if start.elapsed() > CHECK_TIMEOUT {
+                let message = "the last command of this dry run is still being checked; try again";
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
             }
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -162,16 +164,16 @@ impl Rehearsal {
     }
 
     /// Returns the paths changed by the command that wrote in this folder.
-    fn changed_paths_in(&self, fresh: &Path) -> Vec<PathBuf> {
-        let (mut changed, mut waiting) = (Vec::new(), Vec::new());
-        let enter = |waiting: &mut Vec<_>, folder: &Path, sources: FolderSources| {
-            let mut entries = overlay::read_entries(&fresh.join(folder)).unwrap_or_default();
+    fn changed_paths_in(&self, changes_folder: &Path) -> Vec<PathBuf> {
+        let (mut changed, mut queue) = (Vec::new(), Vec::new());
+        let enter = |queue: &mut Vec<_>, folder: &Path, sources: FolderSources| {
+            let mut entries = overlay::read_entries(&changes_folder.join(folder)).unwrap_or_default();
             // The last element is taken first.
             entries.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
-            waiting.extend(entries.into_iter().map(|(name, entry)| (folder.join(name), entry, sources)));
+            queue.extend(entries.into_iter().map(|(name, entry)| (folder.join(name), entry, sources)));
         };
-        enter(&mut waiting, Path::new(""), FolderSources { in_overlay: true, in_project: true });
-        while let Some((path, entry, sources)) = waiting.pop() {
+        enter(&mut queue, Path::new(""), FolderSources { in_overlay: true, in_project: true });
+        while let Some((path, entry, sources)) = queue.pop() {
             if changed.len() >= MAX_CHANGED_PATHS {
                 break;
             }
@@ -186,7 +188,7 @@ impl Rehearsal {
             match self.previous_entry(&path, sources) {
                 PreviousEntry::Folder(mode, inner) => {
                     let inner = if hides { FolderSources { in_overlay: false, in_project: false } } else { inner };
-                    enter(&mut waiting, &path, inner);
+                    enter(&mut queue, &path, inner);
                     if hides || mode != meta.mode() {
                         changed.push(path);
                     }
@@ -199,7 +201,7 @@ impl Rehearsal {
 
     /// Returns what was visible at a path of a folder with these sources.
     fn previous_entry(&self, path: &Path, sources: FolderSources) -> PreviousEntry {
-        let real = || match self.root().join(path).symlink_metadata().ok().filter(|_| sources.in_project) {
+        let live_entry = || match self.root().join(path).symlink_metadata().ok().filter(|_| sources.in_project) {
             None => PreviousEntry::Nothing,
             Some(meta) if meta.is_dir() => {
                 PreviousEntry::Folder(meta.mode(), FolderSources { in_overlay: false, in_project: true })
@@ -207,10 +209,10 @@ impl Rehearsal {
             Some(_) => PreviousEntry::Other,
         };
         if !sources.in_overlay {
-            return real();
+            return live_entry();
         }
         match overlay::read_entry(&self.upper.join(path)) {
-            Ok(OverlayEntry::Absent) | Err(_) => real(),
+            Ok(OverlayEntry::Absent) | Err(_) => live_entry(),
             Ok(OverlayEntry::Deleted) => PreviousEntry::Nothing,
             Ok(OverlayEntry::Folder { hides, meta }) => PreviousEntry::Folder(
                 meta.mode(),

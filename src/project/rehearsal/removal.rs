@@ -15,18 +15,18 @@ const REMOVED_PREFIX: &str = ".aye-thrown-";
 ///
 /// # Errors
 /// [`io::ErrorKind::ResourceBusy`] while a command runs over it.
-pub fn remove_overlay(layer: &Path) -> io::Result<()> {
-    let lock = match lock::try_lock(layer) {
+pub fn remove_overlay(overlay_folder: &Path) -> io::Result<()> {
+    let lock = match lock::try_lock(overlay_folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        held => Some(held?),
+        result => Some(result?),
     };
-    let Some(beside) = layer.parent() else { return Err(io::ErrorKind::InvalidInput.into()) };
+    let Some(parent) = overlay_folder.parent() else { return Err(io::ErrorKind::InvalidInput.into()) };
     if lock.is_some() {
-        let thrown = beside.join(format!("{REMOVED_PREFIX}{}", ulid::Ulid::new()));
-        fs::rename(layer, &thrown)?;
-        remove_folder(&thrown)?;
+        let removed = parent.join(format!("{REMOVED_PREFIX}{}", ulid::Ulid::new()));
+        fs::rename(overlay_folder, &removed)?;
+        remove_folder(&removed)?;
     }
-    for entry in fs::read_dir(beside).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(REMOVED_PREFIX.as_bytes()) {
             // Another process may be removing it at the same time.
             let _ = remove_folder(&entry.path());
@@ -38,7 +38,7 @@ pub fn remove_overlay(layer: &Path) -> io::Result<()> {
 /// Removes a folder with all its content. Commands may have left unreadable folders and folders nested deeper than any
 /// path can reach, so nested folders are moved up into this folder first.
 pub fn remove_folder(folder: &Path) -> io::Result<()> {
-    let (all, mut count) = (ulid::Ulid::new(), 0u64);
+    let (prefix, mut count) = (ulid::Ulid::new(), 0u64);
     loop {
         let folders = match remove_files(folder)? {
             Some(entries) => entries,
@@ -54,7 +54,7 @@ pub fn remove_folder(folder: &Path) -> io::Result<()> {
                 // Moving a folder requires write permission on it.
                 ignore_missing(grant_owner_access(&inner))?;
                 count += 1;
-                ignore_missing(fs::rename(&inner, folder.join(format!("{all}-{count}"))))?;
+                ignore_missing(fs::rename(&inner, folder.join(format!("{prefix}-{count}"))))?;
             }
             ignore_missing(fs::remove_dir(&path))?;
         }
@@ -94,9 +94,9 @@ fn grant_owner_access(folder: &Path) -> io::Result<()> {
 }
 
 /// Ignores that another process removed the same entry.
-fn ignore_missing(done: io::Result<()>) -> io::Result<()> {
-    match done {
+fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
+    match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
+        result => result,
     }
 }

@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 struct RootFolderFixture {
     _folder: tempfile::TempDir,
     root: PathBuf,
-    play: Rehearsal,
+    rehearsal: Rehearsal,
 }
 
 impl RootFolderFixture {
@@ -19,18 +19,18 @@ impl RootFolderFixture {
         let root = folder.path().canonicalize().unwrap().join("project");
         fs::create_dir(&root).unwrap();
         set_mode(&root, mode);
-        let play = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), folder.path().join("data/session"));
-        Self { _folder: folder, root, play }
+        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), folder.path().join("data/session"));
+        Self { _folder: folder, root, rehearsal }
     }
 
     fn reopen(&self) -> Rehearsal {
-        Rehearsal::new(self.play.disk.clone(), self.play.overlay_folder.clone())
+        Rehearsal::new(self.rehearsal.disk.clone(), self.rehearsal.overlay_folder.clone())
     }
 
     fn write_path(&self, path: &str, text: &str) -> Result<(), Error> {
-        let at = self.play.locate(path).unwrap();
-        let before = self.play.read(&at).ok();
-        self.play.write(&at, before.as_deref(), text.as_bytes())
+        let location = self.rehearsal.locate(path).unwrap();
+        let before = self.rehearsal.read(&location).ok();
+        self.rehearsal.write(&location, before.as_deref(), text.as_bytes())
     }
 }
 
@@ -43,77 +43,77 @@ fn read_mode(path: &Path) -> u32 {
 }
 
 /// Returns the path and the notes of every change.
-fn list_notes(play: &Rehearsal) -> Vec<(String, String)> {
-    let all = change_summary::list_changes(play).unwrap();
-    all.iter().map(|one| (one.path.display().to_string(), one.notes.join("; "))).collect()
+fn list_notes(rehearsal: &Rehearsal) -> Vec<(String, String)> {
+    let changes = change_summary::list_changes(rehearsal).unwrap();
+    changes.iter().map(|change| (change.path.display().to_string(), change.notes.join("; "))).collect()
 }
 
 #[test]
 fn r30_mode_of_the_project_folder_is_reported_and_applied() {
-    let place = RootFolderFixture::new(0o770);
-    place.write_path("a", "a").unwrap();
-    assert_eq!(read_mode(&place.play.upper), 0o770, "a command sees the original mode");
-    assert_eq!(list_notes(&place.play), [("a".to_owned(), String::new())]);
-    let before = place.play.state_digest();
-    set_mode(&place.play.upper, 0o711);
-    assert_ne!(place.play.state_digest(), before);
-    let changed = (".".to_owned(), "mode 770 → 711".to_owned());
-    assert_eq!(list_notes(&place.reopen())[0], changed);
-    assert_eq!(list_notes(&place.reopen()).len(), 2);
+    let fixture = RootFolderFixture::new(0o770);
+    fixture.write_path("a", "a").unwrap();
+    assert_eq!(read_mode(&fixture.rehearsal.upper), 0o770, "a command sees the original mode");
+    assert_eq!(list_notes(&fixture.rehearsal), [("a".to_owned(), String::new())]);
+    let before = fixture.rehearsal.state_digest();
+    set_mode(&fixture.rehearsal.upper, 0o711);
+    assert_ne!(fixture.rehearsal.state_digest(), before);
+    let expected = (".".to_owned(), "mode 770 → 711".to_owned());
+    assert_eq!(list_notes(&fixture.reopen())[0], expected);
+    assert_eq!(list_notes(&fixture.reopen()).len(), 2);
     // Changed by the user in the meantime, it is a conflict.
-    set_mode(&place.root, 0o750);
-    assert!(place.play.is_conflict(Path::new(ROOT_PATH)));
-    set_mode(&place.root, 0o770);
-    let change = place.play.change_at(Path::new(ROOT_PATH)).unwrap().unwrap();
-    place.play.apply_change(&change).unwrap();
-    assert_eq!(read_mode(&place.root), 0o711);
-    assert_eq!(list_notes(&place.play), [("a".to_owned(), String::new())]);
-    assert_eq!(place.play.locate_live(Path::new(ROOT_PATH)).unwrap().real, place.root);
+    set_mode(&fixture.root, 0o750);
+    assert!(fixture.rehearsal.is_conflict(Path::new(ROOT_PATH)));
+    set_mode(&fixture.root, 0o770);
+    let change = fixture.rehearsal.change_at(Path::new(ROOT_PATH)).unwrap().unwrap();
+    fixture.rehearsal.apply_change(&change).unwrap();
+    assert_eq!(read_mode(&fixture.root), 0o711);
+    assert_eq!(list_notes(&fixture.rehearsal), [("a".to_owned(), String::new())]);
+    assert_eq!(fixture.rehearsal.locate_live(Path::new(ROOT_PATH)).unwrap().real, fixture.root);
 }
 
 #[test]
 fn live_mode_change_of_the_project_folder_is_no_change_of_the_rehearsal() {
-    let place = RootFolderFixture::new(0o755);
-    place.play.prepare_overlay().unwrap();
-    place.play.prepare_overlay().unwrap();
-    assert_eq!(place.play.overlay_paths().unwrap(), [Path::new(ROOT_PATH)]);
-    set_mode(&place.root, 0o700);
-    place.play.record_origins().unwrap();
-    assert_eq!(list_notes(&place.reopen()), []);
+    let fixture = RootFolderFixture::new(0o755);
+    fixture.rehearsal.prepare_overlay().unwrap();
+    fixture.rehearsal.prepare_overlay().unwrap();
+    assert_eq!(fixture.rehearsal.overlay_paths().unwrap(), [Path::new(ROOT_PATH)]);
+    set_mode(&fixture.root, 0o700);
+    fixture.rehearsal.record_origins().unwrap();
+    assert_eq!(list_notes(&fixture.reopen()), []);
     // An overlay of an older version has a folder of any mode.
-    let older = RootFolderFixture::new(0o700);
-    fs::create_dir_all(&older.play.upper).unwrap();
-    set_mode(&older.play.upper, 0o755);
-    older.write_path("a", "a").unwrap();
-    older.play.record_origins().unwrap();
-    assert_eq!(list_notes(&older.reopen()), [("a".to_owned(), String::new())]);
+    let older_fixture = RootFolderFixture::new(0o700);
+    fs::create_dir_all(&older_fixture.rehearsal.upper).unwrap();
+    set_mode(&older_fixture.rehearsal.upper, 0o755);
+    older_fixture.write_path("a", "a").unwrap();
+    older_fixture.rehearsal.record_origins().unwrap();
+    assert_eq!(list_notes(&older_fixture.reopen()), [("a".to_owned(), String::new())]);
 }
 
 #[test]
 fn failed_write_makes_no_later_write_a_conflict() {
-    let place = RootFolderFixture::new(0o755);
+    let fixture = RootFolderFixture::new(0o755);
     for path in ["by a tool", "by a command", "again"] {
-        fs::write(place.root.join(path), "one").unwrap();
-        place.write_path("other", path).unwrap();
+        fs::write(fixture.root.join(path), "one").unwrap();
+        fixture.write_path("other", path).unwrap();
         // Prevents writes from being prepared.
-        fs::write(place.play.overlay_folder.join("unfinished"), "").unwrap();
-        assert!(place.write_path(path, "two").is_err());
-        fs::remove_file(place.play.overlay_folder.join("unfinished")).unwrap();
+        fs::write(fixture.rehearsal.overlay_folder.join("unfinished"), "").unwrap();
+        assert!(fixture.write_path(path, "two").is_err());
+        fs::remove_file(fixture.rehearsal.overlay_folder.join("unfinished")).unwrap();
         // The user changes the live file.
-        fs::write(place.root.join(path), "mine").unwrap();
+        fs::write(fixture.root.join(path), "mine").unwrap();
     }
-    place.write_path("by a tool", "mine and two").unwrap();
-    fs::write(place.play.upper.join("by a command"), "mine and two").unwrap();
-    place.play.record_origins().unwrap();
+    fixture.write_path("by a tool", "mine and two").unwrap();
+    fs::write(fixture.rehearsal.upper.join("by a command"), "mine and two").unwrap();
+    fixture.rehearsal.record_origins().unwrap();
     // The same after a restart, with the record of the failed write still present.
-    let again = place.reopen();
-    let at = again.locate("again").unwrap();
-    again.write(&at, Some(b"mine"), b"mine and two").unwrap();
+    let reopened = fixture.reopen();
+    let location = reopened.locate("again").unwrap();
+    reopened.write(&location, Some(b"mine"), b"mine and two").unwrap();
     for path in ["by a tool", "by a command", "again"] {
-        assert!(!again.is_conflict(Path::new(path)) && !place.reopen().is_conflict(Path::new(path)), "{path}");
+        assert!(!reopened.is_conflict(Path::new(path)) && !fixture.reopen().is_conflict(Path::new(path)), "{path}");
     }
     // The record of a completed change is kept.
-    fs::write(place.root.join("again"), "other").unwrap();
-    again.write(&at, Some(b"mine and two"), b"three").unwrap();
-    assert!(again.is_conflict(Path::new("again")) && place.reopen().is_conflict(Path::new("again")));
+    fs::write(fixture.root.join("again"), "other").unwrap();
+    reopened.write(&location, Some(b"mine and two"), b"three").unwrap();
+    assert!(reopened.is_conflict(Path::new("again")) && fixture.reopen().is_conflict(Path::new("again")));
 }

@@ -50,46 +50,46 @@ impl Rehearsal {
 
     /// Takes a snapshot.
     fn take_snapshot(&self) -> Snapshot {
-        let mut marks = HashMap::new();
+        let mut paths = HashMap::new();
         let mut folders = vec![PathBuf::new()];
         while let Some(folder) = folders.pop() {
             for (name, entry) in overlay::read_entries(&self.upper.join(&folder)).unwrap_or_default() {
                 let path = folder.join(name);
-                let Some(mark) = entry_metadata(entry) else { continue };
-                if matches!(mark, PathMetadata::Folder { .. }) {
+                let Some(metadata) = entry_metadata(entry) else { continue };
+                if matches!(metadata, PathMetadata::Folder { .. }) {
                     folders.push(path.clone());
                 }
-                marks.insert(path, mark);
+                paths.insert(path, metadata);
             }
         }
-        Snapshot(marks)
+        Snapshot(paths)
     }
 
     /// Returns the sorted paths of the project that changed in the overlay since `before`. For a folder that was
     /// created or deleted only the folder itself is listed, and the list is limited to the first `PATHS_KEPT` paths. A
     /// folder that exists in the overlay only for the sake of its entries did not change.
     pub fn changed_since(&self, before: &Snapshot) -> Vec<PathBuf> {
-        let now = self.take_snapshot();
-        let new = now.0.iter().filter(|(path, mark)| before.0.get(*path) != Some(*mark));
-        let gone = before.0.keys().filter(|path| !now.0.contains_key(*path));
-        let paths: BTreeSet<&Path> = new.map(|(path, _)| path).chain(gone).map(PathBuf::as_path).collect();
+        let current = self.take_snapshot();
+        let new = current.0.iter().filter(|(path, metadata)| before.0.get(*path) != Some(*metadata));
+        let deleted = before.0.keys().filter(|path| !current.0.contains_key(*path));
+        let paths: BTreeSet<&Path> = new.map(|(path, _)| path).chain(deleted).map(PathBuf::as_path).collect();
         let mut changed: Vec<PathBuf> = Vec::new();
         // The last folder that was created or deleted with all its entries.
-        let mut whole: Option<&Path> = None;
+        let mut whole_folder: Option<&Path> = None;
         for path in paths {
-            let (was, is) = (before.0.get(path), now.0.get(path));
-            if whole.is_some_and(|whole| path.starts_with(whole)) {
+            let (old_metadata, new_metadata) = (before.0.get(path), current.0.get(path));
+            if whole_folder.is_some_and(|whole_folder| path.starts_with(whole_folder)) {
                 continue;
             }
-            match (was, is) {
+            match (old_metadata, new_metadata) {
                 (None, Some(PathMetadata::Folder { hides: false, mode })) => {
                     match self.root().join(path).symlink_metadata() {
                         Ok(real) if real.is_dir() && real.mode() == *mode => continue,
                         Ok(real) if real.is_dir() => {}
-                        Ok(_) | Err(_) => whole = Some(path),
+                        Ok(_) | Err(_) => whole_folder = Some(path),
                     }
                 }
-                (Some(PathMetadata::Folder { .. }), None | Some(PathMetadata::Deleted)) => whole = Some(path),
+                (Some(PathMetadata::Folder { .. }), None | Some(PathMetadata::Deleted)) => whole_folder = Some(path),
                 (_, _) => {}
             }
             changed.push(path.to_owned());
@@ -102,8 +102,8 @@ impl Rehearsal {
 }
 
 fn other_metadata(meta: &Metadata) -> PathMetadata {
-    let bytes = (meta.mtime(), meta.mtime_nsec());
-    PathMetadata::Other(meta.ino(), meta.mode(), meta.len(), bytes, (meta.ctime(), meta.ctime_nsec()))
+    let modified = (meta.mtime(), meta.mtime_nsec());
+    PathMetadata::Other(meta.ino(), meta.mode(), meta.len(), modified, (meta.ctime(), meta.ctime_nsec()))
 }
 
 #[cfg(test)]
@@ -115,46 +115,46 @@ mod tests {
 
     #[test]
     fn r30_changes_since_a_snapshot_are_exactly_the_created_deleted_and_modified_paths() {
-        let place = tempfile::tempdir().unwrap();
-        let project = place.path().join("project");
+        let temporary = tempfile::tempdir().unwrap();
+        let project = temporary.path().join("project");
         fs::create_dir_all(project.join("src")).unwrap();
         fs::write(project.join("src/a"), "one").unwrap();
         let disk = Arc::new(Disk::new(&project.canonicalize().unwrap()).unwrap());
-        let layer = Rehearsal::new(disk, place.path().join("layer"));
-        let upper = layer.upper.clone();
-        let since = |change: &dyn Fn()| -> Vec<String> {
-            let before = layer.take_snapshot();
+        let rehearsal = Rehearsal::new(disk, temporary.path().join("layer"));
+        let upper = rehearsal.upper.clone();
+        let changes_of = |change: &dyn Fn()| -> Vec<String> {
+            let before = rehearsal.take_snapshot();
             change();
-            let changed = layer.changed_since(&before);
+            let changed = rehearsal.changed_since(&before);
             changed.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
         };
-        assert_eq!(since(&|| ()), [""; 0]);
+        assert_eq!(changes_of(&|| ()), [""; 0]);
         // The overlay has the folder only because of the file in it.
         let copied_up = || {
             fs::create_dir_all(upper.join("src")).unwrap();
             fs::write(upper.join("src/a"), "two").unwrap();
         };
-        assert_eq!(since(&copied_up), ["src/a"]);
+        assert_eq!(changes_of(&copied_up), ["src/a"]);
         let same_size = || {
             fs::remove_file(upper.join("src/a")).unwrap();
             fs::write(upper.join("src/a"), "ten").unwrap();
         };
-        assert_eq!(since(&same_size), ["src/a"]);
-        let made = || {
+        assert_eq!(changes_of(&same_size), ["src/a"]);
+        let create = || {
             fs::create_dir_all(upper.join("new/deep")).unwrap();
             fs::write(upper.join("new/deep/x"), "").unwrap();
             fs::write(upper.join("new.txt"), "").unwrap();
         };
-        assert_eq!(since(&made), ["new", "new.txt"]);
-        assert_eq!(since(&|| fs::write(upper.join("new/y"), "").unwrap()), ["new/y"]);
-        let goes = || {
+        assert_eq!(changes_of(&create), ["new", "new.txt"]);
+        assert_eq!(changes_of(&|| fs::write(upper.join("new/y"), "").unwrap()), ["new/y"]);
+        let delete = || {
             fs::remove_dir_all(upper.join("new")).unwrap();
             fs::remove_file(upper.join("src/a")).unwrap();
             let kind = rustix::fs::FileType::CharacterDevice;
             rustix::fs::mknodat(rustix::fs::CWD, upper.join("src/a"), kind, 0o600.into(), 0).unwrap();
         };
-        assert_eq!(since(&goes), ["new", "src/a"]);
+        assert_eq!(changes_of(&delete), ["new", "src/a"]);
         let many = || (0..200).for_each(|n| fs::write(upper.join(format!("m{n:03}")), "").unwrap());
-        assert_eq!(since(&many).len(), MAX_CHANGED_PATHS);
+        assert_eq!(changes_of(&many).len(), MAX_CHANGED_PATHS);
     }
 }

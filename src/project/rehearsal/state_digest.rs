@@ -20,31 +20,31 @@ const CHUNK: u64 = 1 << 20;
 /// Returns the digest of an overlay, including changes outside the project: paths, types, modes and contents. Times are
 /// left out, so that a copy has the same state, except for content that is not read: files beyond the limit, and
 /// unreadable files.
-pub fn digest_overlay(layer: &Path) -> Digest {
+pub fn digest_overlay(overlay_folder: &Path) -> Digest {
     let mut state = String::new();
-    let mut left = HASHED_BYTES_LIMIT;
-    let mut waiting = vec![layer.join(UPPER)];
-    waiting.push(layer.join(OUTSIDE_FOLDER).join(UPPER));
-    while let Some(folder) = waiting.pop() {
-        let Ok(mut all) = overlay::read_entries(&folder) else {
-            let closed = folder.symlink_metadata().map(|meta| identify_unread(&meta)).unwrap_or_default();
-            let _ = writeln!(state, "closed {closed}");
+    let mut remaining_bytes = HASHED_BYTES_LIMIT;
+    let mut pending = vec![overlay_folder.join(UPPER)];
+    pending.push(overlay_folder.join(OUTSIDE_FOLDER).join(UPPER));
+    while let Some(folder) = pending.pop() {
+        let Ok(mut entries) = overlay::read_entries(&folder) else {
+            let stamp = folder.symlink_metadata().map(|meta| identify_unread(&meta)).unwrap_or_default();
+            let _ = writeln!(state, "closed {stamp}");
             continue;
         };
-        all.sort_by(|(one, _), (other, _)| one.cmp(other));
-        for (name, said) in all {
+        entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (name, entry) in entries {
             let path = folder.join(&name);
-            let of = path.strip_prefix(layer).unwrap_or(&path);
-            let _ = write!(state, "{} ", Digest::of_bytes(of.as_os_str().as_bytes()));
-            let _ = match said {
+            let relative = path.strip_prefix(overlay_folder).unwrap_or(&path);
+            let _ = write!(state, "{} ", Digest::of_bytes(relative.as_os_str().as_bytes()));
+            let _ = match entry {
                 Ok(OverlayEntry::Absent) => Ok(()),
                 Ok(OverlayEntry::Deleted) => write!(state, "gone"),
                 Ok(OverlayEntry::Folder { hides, meta }) => {
-                    waiting.push(path);
+                    pending.push(path);
                     write!(state, "folder {:o} {}", meta.mode(), matches!(hides, Ok(true)))
                 }
-                Ok(OverlayEntry::Other(meta)) => match digest_content(&path, &meta, &mut left) {
-                    Some(held) => write!(state, "{:o} {held}", meta.mode()),
+                Ok(OverlayEntry::Other(meta)) => match digest_content(&path, &meta, &mut remaining_bytes) {
+                    Some(digest) => write!(state, "{:o} {digest}", meta.mode()),
                     None => write!(state, "{:o} {}", meta.mode(), identify_unread(&meta)),
                 },
                 Err(error) => write!(state, "closed {:?}", error.kind()),
@@ -56,21 +56,21 @@ pub fn digest_overlay(layer: &Path) -> Digest {
 }
 
 /// Returns the digest of a file's bytes, or of any other entry that is not a folder. `None` if it is not read.
-fn digest_content(path: &Path, meta: &Metadata, left: &mut u64) -> Option<Digest> {
+fn digest_content(path: &Path, meta: &Metadata, remaining_bytes: &mut u64) -> Option<Digest> {
     if !meta.is_file() {
         return Fingerprint::from_node(&read_node(path)).digest;
     }
-    *left = left.checked_sub(meta.len())?;
+    *remaining_bytes = remaining_bytes.checked_sub(meta.len())?;
     // The path may have been replaced by a pipe in the meantime.
     let file = File::from(openat(CWD, path, READ_FLAGS, Mode::empty()).ok()?);
-    let (mut file, mut parts, mut part) = (file.take(meta.len()), String::new(), Vec::new());
+    let (mut file, mut digests, mut chunk) = (file.take(meta.len()), String::new(), Vec::new());
     loop {
-        part.clear();
-        (&mut file).take(CHUNK).read_to_end(&mut part).ok()?;
-        if part.is_empty() {
-            return Some(Digest::of_bytes(parts.as_bytes()));
+        chunk.clear();
+        (&mut file).take(CHUNK).read_to_end(&mut chunk).ok()?;
+        if chunk.is_empty() {
+            return Some(Digest::of_bytes(digests.as_bytes()));
         }
-        let _ = write!(parts, "{}", Digest::of_bytes(&part));
+        let _ = write!(digests, "{}", Digest::of_bytes(&chunk));
     }
 }
 
@@ -88,72 +88,72 @@ mod tests {
     #[test]
     fn r30_every_change_gives_a_new_state_and_a_copy_the_same() {
         let root = tempfile::tempdir().unwrap();
-        let layer = root.path().join("layer");
-        let mut states = vec![digest_overlay(&layer)];
+        let overlay_folder = root.path().join("layer");
+        let mut states = vec![digest_overlay(&overlay_folder)];
         let changes: [&dyn Fn(&Path); 9] = [
-            &|layer| fs::create_dir_all(layer.join("upper/a")).unwrap(),
-            &|layer| fs::write(layer.join("upper/a/x"), "one").unwrap(),
-            &|layer| fs::write(layer.join("upper/a/x"), "two").unwrap(),
-            &|layer| fs::rename(layer.join("upper/a/x"), layer.join("upper/a/y")).unwrap(),
-            &|layer| fs::set_permissions(layer.join("upper/a/y"), Permissions::from_mode(0o751)).unwrap(),
-            &|layer| std::os::unix::fs::symlink("y", layer.join("upper/a/link")).unwrap(),
-            &|layer| fs::create_dir_all(layer.join("outside/upper/tmp/sub")).unwrap(),
-            &|layer| fs::write(layer.join("outside/upper/tmp/note"), "").unwrap(),
-            &|layer| fs::remove_file(layer.join("upper/a/y")).unwrap(),
+            &|overlay| fs::create_dir_all(overlay.join("upper/a")).unwrap(),
+            &|overlay| fs::write(overlay.join("upper/a/x"), "one").unwrap(),
+            &|overlay| fs::write(overlay.join("upper/a/x"), "two").unwrap(),
+            &|overlay| fs::rename(overlay.join("upper/a/x"), overlay.join("upper/a/y")).unwrap(),
+            &|overlay| fs::set_permissions(overlay.join("upper/a/y"), Permissions::from_mode(0o751)).unwrap(),
+            &|overlay| std::os::unix::fs::symlink("y", overlay.join("upper/a/link")).unwrap(),
+            &|overlay| fs::create_dir_all(overlay.join("outside/upper/tmp/sub")).unwrap(),
+            &|overlay| fs::write(overlay.join("outside/upper/tmp/note"), "").unwrap(),
+            &|overlay| fs::remove_file(overlay.join("upper/a/y")).unwrap(),
         ];
-        for (at, change) in changes.iter().enumerate() {
-            change(&layer);
-            let state = digest_overlay(&layer);
-            assert!(!states.contains(&state), "change {at}");
-            assert_eq!(digest_overlay(&layer), state);
+        for (index, change) in changes.iter().enumerate() {
+            change(&overlay_folder);
+            let state = digest_overlay(&overlay_folder);
+            assert!(!states.contains(&state), "change {index}");
+            assert_eq!(digest_overlay(&overlay_folder), state);
             states.push(state);
         }
         // Files next to the overlay's changes do not count.
-        fs::write(layer.join("origins"), "x").unwrap();
-        fs::create_dir_all(layer.join("work/work")).unwrap();
-        fs::create_dir_all(layer.join("outside/work/1")).unwrap();
-        assert_eq!(digest_overlay(&layer), states[9]);
-        let copied = root.path().join("copied");
+        fs::write(overlay_folder.join("origins"), "x").unwrap();
+        fs::create_dir_all(overlay_folder.join("work/work")).unwrap();
+        fs::create_dir_all(overlay_folder.join("outside/work/1")).unwrap();
+        assert_eq!(digest_overlay(&overlay_folder), states[9]);
+        let copy = root.path().join("copied");
         for change in changes {
-            change(&copied);
+            change(&copy);
         }
-        assert_eq!(digest_overlay(&copied), states[9]);
-        super::super::remove_overlay(&layer).unwrap();
-        assert_eq!(digest_overlay(&layer), states[0], "a removed overlay is in the initial state");
+        assert_eq!(digest_overlay(&copy), states[9]);
+        super::super::remove_overlay(&overlay_folder).unwrap();
+        assert_eq!(digest_overlay(&overlay_folder), states[0], "a removed overlay is in the initial state");
     }
 
     #[test]
     fn copy_has_the_same_state_and_one_changed_byte_of_a_large_file_another() {
         let root = tempfile::tempdir().unwrap();
-        let make = |name: &str| {
-            let layer = root.path().join(name);
-            fs::create_dir_all(layer.join("upper")).unwrap();
-            File::create(layer.join("upper/large")).unwrap().set_len(11 << 20).unwrap();
-            rustix::fs::mkfifoat(CWD, layer.join("upper/pipe"), 0o600.into()).unwrap();
-            std::os::unix::net::UnixListener::bind(layer.join("upper/socket")).unwrap();
-            layer
+        let create_overlay = |name: &str| {
+            let overlay_folder = root.path().join(name);
+            fs::create_dir_all(overlay_folder.join("upper")).unwrap();
+            File::create(overlay_folder.join("upper/large")).unwrap().set_len(11 << 20).unwrap();
+            rustix::fs::mkfifoat(CWD, overlay_folder.join("upper/pipe"), 0o600.into()).unwrap();
+            std::os::unix::net::UnixListener::bind(overlay_folder.join("upper/socket")).unwrap();
+            overlay_folder
         };
-        let (layer, copied) = (make("layer"), make("copied"));
-        let time = |layer: &Path, name: &str| identify_unread(&layer.join(name).symlink_metadata().unwrap());
+        let (original, copy) = (create_overlay("layer"), create_overlay("copied"));
+        let state_of = |folder: &Path, name: &str| identify_unread(&folder.join(name).symlink_metadata().unwrap());
         for name in ["upper/large", "upper/pipe", "upper/socket"] {
-            while time(&copied, name) == time(&layer, name) {
-                let as_it_is = copied.join(name).symlink_metadata().unwrap().permissions();
-                fs::set_permissions(copied.join(name), as_it_is).unwrap();
+            while state_of(&copy, name) == state_of(&original, name) {
+                let permissions = copy.join(name).symlink_metadata().unwrap().permissions();
+                fs::set_permissions(copy.join(name), permissions).unwrap();
             }
         }
-        assert_eq!(digest_overlay(&copied), digest_overlay(&layer));
-        let large = copied.join("upper/large");
+        assert_eq!(digest_overlay(&copy), digest_overlay(&original));
+        let large = copy.join("upper/large");
         let times = large.metadata().unwrap().modified().unwrap();
         let file = File::options().write(true).open(&large).unwrap();
         std::os::unix::fs::FileExt::write_at(&file, b"x", 10 << 20).unwrap();
         file.set_modified(times).unwrap();
-        assert_ne!(digest_overlay(&copied), digest_overlay(&layer));
+        assert_ne!(digest_overlay(&copy), digest_overlay(&original));
         // Beyond the limit files are compared by time, and their bytes are not read.
-        for layer in [&layer, &copied] {
-            File::create(layer.join("upper/zz")).unwrap().set_len(HASHED_BYTES_LIMIT).unwrap();
+        for folder in [&original, &copy] {
+            File::create(folder.join("upper/zz")).unwrap().set_len(HASHED_BYTES_LIMIT).unwrap();
         }
-        let before = digest_overlay(&layer);
-        File::options().write(true).open(layer.join("upper/zz")).unwrap().set_len(HASHED_BYTES_LIMIT + 1).unwrap();
-        assert_ne!(digest_overlay(&layer), before);
+        let before = digest_overlay(&original);
+        File::options().write(true).open(original.join("upper/zz")).unwrap().set_len(HASHED_BYTES_LIMIT + 1).unwrap();
+        assert_ne!(digest_overlay(&original), before);
     }
 }

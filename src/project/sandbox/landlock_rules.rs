@@ -18,17 +18,17 @@ pub(super) const NEWEST_ABI: ABI = ABI::V6;
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Queries the kernel's support.
 pub fn landlock_support() -> SandboxSupport {
-    let knows = |abi: ABI| {
+    let is_supported = |abi: ABI| {
         let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
         let files = ruleset.handle_access(AccessFs::from_all(abi));
-        let all = match abi {
+        let complete = match abi {
             ABI::V4 | ABI::V5 => files.and_then(|files| files.handle_access(AccessNet::from_all(abi))),
             ABI::V6 => files.and_then(|files| files.scope(Scope::from_all(abi))),
             _ => files,
         };
-        all.and_then(Ruleset::create).is_ok()
+        complete.and_then(Ruleset::create).is_ok()
     };
-    let newest = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1].into_iter().find(|abi| knows(*abi));
+    let newest = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1].into_iter().find(|abi| is_supported(*abi));
     match newest {
         None => {
             SandboxSupport::Unsupported(format!("this kernel{} has no Landlock, or it is disabled", kernel_release()))
@@ -43,10 +43,10 @@ pub fn landlock_support() -> SandboxSupport {
 
 /// Returns the kernel's version in parentheses, with a leading blank.
 fn kernel_release() -> String {
-    let known = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let plain = |c: &char| c.is_ascii_alphanumeric() || ".-_+".contains(*c);
-    let known: String = known.chars().take_while(plain).take(40).collect();
-    if known.is_empty() { known } else { format!(" ({known})") }
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || ".-_+".contains(*c);
+    let release: String = release.chars().take_while(is_plain).take(40).collect();
+    if release.is_empty() { release } else { format!(" ({release})") }
 }
 
 /// Returns all kinds of write access except the creation of devices.
@@ -55,51 +55,51 @@ fn write_access() -> BitFlags<AccessFs> {
 }
 
 /// Applies the rules to this thread.
-pub fn apply_file_rules(confines: &SandboxSpec) -> Result<(), SandboxError> {
+pub fn apply_file_rules(spec: &SandboxSpec) -> Result<(), SandboxError> {
     let SandboxSupport::Supported { .. } = landlock_support() else { return Err(SandboxError::FileRules) };
-    let mut rules = create_ruleset(confines).map_err(|_| SandboxError::FileRules)?;
-    for place in paths_without(Path::new("/"), &unreadable_paths(confines)) {
-        rules = add_path_rule(rules, &place, AccessFs::ReadFile.into())?;
+    let mut rules = create_ruleset(spec).map_err(|_| SandboxError::FileRules)?;
+    for path in paths_without(Path::new("/"), &unreadable_paths(spec)) {
+        rules = add_path_rule(rules, &path, AccessFs::ReadFile.into())?;
     }
     for device in DEVICES {
         rules = add_path_rule(rules, Path::new(device), write_access() | AccessFs::ReadFile | AccessFs::IoctlDev)?;
     }
-    let reads = write_access() | AccessFs::ReadFile;
-    open_without_links(&confines.folder).map_err(|_| SandboxError::WritablePath)?;
-    for place in &confines.openings.write {
-        open_without_links(place).map_err(|_| SandboxError::WritablePath)?;
+    let read_write = write_access() | AccessFs::ReadFile;
+    open_without_links(&spec.folder).map_err(|_| SandboxError::WritablePath)?;
+    for path in &spec.access.write {
+        open_without_links(path).map_err(|_| SandboxError::WritablePath)?;
     }
-    for place in paths_without(&confines.folder, &confines.protected) {
-        rules = add_path_rule(rules, &place, reads)?;
+    for path in paths_without(&spec.folder, &spec.protected) {
+        rules = add_path_rule(rules, &path, read_write)?;
     }
     // A path listed by the user may be a device.
-    for place in confines.openings.write.iter().flat_map(|place| paths_without(place, &confines.protected)) {
-        rules = add_path_rule(rules, &place, reads | AccessFs::IoctlDev)?;
+    for path in spec.access.write.iter().flat_map(|path| paths_without(path, &spec.protected)) {
+        rules = add_path_rule(rules, &path, read_write | AccessFs::IoctlDev)?;
     }
     let status = rules.restrict_self().map_err(|_| SandboxError::FileRules)?;
-    let holds = status.ruleset != RulesetStatus::NotEnforced && status.no_new_privs;
-    if holds { Ok(()) } else { Err(SandboxError::FileRules) }
+    let is_enforced = status.ruleset != RulesetStatus::NotEnforced && status.no_new_privs;
+    if is_enforced { Ok(()) } else { Err(SandboxError::FileRules) }
 }
 
 /// Returns the paths that are not readable like the rest of the disk: devices, and aye's keys.
-fn unreadable_paths(confines: &SandboxSpec) -> Vec<PathBuf> {
-    let there = confines.unreadable.iter().filter(|file| file.exists()).cloned();
-    there.chain(["/dev".into()]).collect()
+fn unreadable_paths(spec: &SandboxSpec) -> Vec<PathBuf> {
+    let existing = spec.unreadable.iter().filter(|file| file.exists()).cloned();
+    existing.chain(["/dev".into()]).collect()
 }
 
 /// Creates the ruleset. Access rights shown in the approval prompt are required; those of newer kernels are used if
 /// available.
-fn create_ruleset(confines: &SandboxSpec) -> Result<RulesetCreated, landlock::RulesetError> {
+fn create_ruleset(spec: &SandboxSpec) -> Result<RulesetCreated, landlock::RulesetError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_write(OLDEST_ABI) | AccessFs::ReadFile)?
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::IoctlDev)?
         .scope(Scope::Signal)?;
-    if !confines.openings.sockets {
+    if !spec.access.sockets {
         rules = rules.scope(Scope::AbstractUnixSocket)?;
     }
-    if !confines.openings.network {
+    if !spec.access.network {
         rules = rules.handle_access(AccessNet::from_all(NEWEST_ABI))?;
     }
     rules.create()
@@ -111,7 +111,7 @@ pub(super) fn add_path_rule(
     path: &Path,
     access: BitFlags<AccessFs>,
 ) -> Result<RulesetCreated, SandboxError> {
-    let Ok((opened, folder)) = open_without_links(path) else { return Ok(rules) };
-    let access = if folder { access } else { access & AccessFs::from_file(ABI::V5) };
+    let Ok((opened, is_folder)) = open_without_links(path) else { return Ok(rules) };
+    let access = if is_folder { access } else { access & AccessFs::from_file(ABI::V5) };
     rules.add_rule(PathBeneath::new(opened, access)).map_err(|_| SandboxError::FileRules)
 }

@@ -41,29 +41,29 @@ pub fn unshare_namespaces(flags: UnshareFlags) -> Result<(), Errno> {
 
 /// Restricts the mount at `path`, and those below it if `all` is set. Later mounts of the system do not propagate into
 /// it. Requires Linux 5.12.
-pub fn restrict_mounts(path: &CStr, all: bool, how: MountRestriction) -> Result<(), Errno> {
-    set_mount_attributes(libc::AT_FDCWD, path, if all { libc::AT_RECURSIVE } else { 0 }, how)
+pub fn restrict_mounts(path: &CStr, is_recursive: bool, restriction: MountRestriction) -> Result<(), Errno> {
+    set_mount_attributes(libc::AT_FDCWD, path, if is_recursive { libc::AT_RECURSIVE } else { 0 }, restriction)
 }
 
 /// Restricts a detached mount with all mounts below it.
-pub fn restrict_tree(tree: BorrowedFd<'_>, how: MountRestriction) -> Result<(), Errno> {
-    set_mount_attributes(tree.as_raw_fd(), c"", libc::AT_RECURSIVE | libc::AT_EMPTY_PATH, how)
+pub fn restrict_tree(tree: BorrowedFd<'_>, restriction: MountRestriction) -> Result<(), Errno> {
+    set_mount_attributes(tree.as_raw_fd(), c"", libc::AT_RECURSIVE | libc::AT_EMPTY_PATH, restriction)
 }
 
 fn set_mount_attributes(
     folder: libc::c_int,
     path: &CStr,
     flags: libc::c_int,
-    how: MountRestriction,
+    restriction: MountRestriction,
 ) -> Result<(), Errno> {
-    let set = match how {
+    let set = match restriction {
         MountRestriction::ReadOnly => RDONLY | NOSUID | NODEV,
         MountRestriction::ReadOnlyDevices => RDONLY | NOSUID,
         MountRestriction::Private => 0,
     };
     let attributes = MountAttributes { set, clear: 0, propagation: libc::MS_PRIVATE, user_namespace: 0 };
     // SAFETY: `path` ends in NUL, and `attributes` has the specified layout and size; both outlive the call.
-    let done = unsafe {
+    let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
             folder,
@@ -73,26 +73,26 @@ fn set_mount_attributes(
             size_of::<MountAttributes>(),
         )
     };
-    check_result(done)
+    check_result(result)
 }
 
 /// Sets close-on-exec for all open files except the first three. Requires Linux 5.11.
 pub fn close_files_on_exec() -> Result<(), Errno> {
     // SAFETY: the call takes only numbers, and closes nothing.
-    let done = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
-    check_result(done)
+    let result = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    check_result(result)
 }
 
 /// Returns whether the kernel accepts seccomp filters. The query changes nothing.
 pub fn has_seccomp_filters() -> bool {
     // SAFETY: the kernel first copies the filter, which fails because the address is null.
-    let done =
+    let result =
         unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::null::<libc::sock_fprog>()) };
-    done != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
+    result != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
 }
 
-fn check_result(done: libc::c_long) -> Result<(), Errno> {
-    if done == 0 {
+fn check_result(result: libc::c_long) -> Result<(), Errno> {
+    if result == 0 {
         return Ok(());
     }
     let code = std::io::Error::last_os_error().raw_os_error();

@@ -72,14 +72,10 @@ const FAILED: u8 = 64;
 /// Tests the sandbox with two folders of the caller: one as the project, one as an outside folder. Returns the
 /// operations that failed the test, or `None` if the sandbox could not be applied at all. `program` is the path of aye.
 pub fn test_sandbox(program: &Path, inside: &Path, outside: &Path) -> Option<Vec<TestedOperation>> {
-    let reach = SandboxAccess::default();
-    let confines = SandboxSpec {
-        folder: inside.to_owned(),
-        openings: reach,
-        protected: vec![outside.to_owned()],
-        unreadable: Vec::new(),
-    };
-    run_test(program, confines.to_arguments())
+    let access = SandboxAccess::default();
+    let spec =
+        SandboxSpec { folder: inside.to_owned(), access, protected: vec![outside.to_owned()], unreadable: Vec::new() };
+    run_test(program, spec.to_arguments())
 }
 
 /// Tests the read-only sandbox with a folder of the caller, in which everything is withheld.
@@ -101,7 +97,7 @@ fn run_test(program: &Path, arguments: Vec<OsString>) -> Option<Vec<TestedOperat
     command.args(["guard", PROBE_ARGUMENT]).args(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let code = u8::try_from(command.status().ok()?.code()?).ok().filter(|code| *code < FAILED)?;
-    Some(TestedOperation::ALL.into_iter().filter(|tried| code & tried.bit() != 0).collect())
+    Some(TestedOperation::ALL.into_iter().filter(|operation| code & operation.bit() != 0).collect())
 }
 
 fn can_signal_parent() -> bool {
@@ -110,61 +106,61 @@ fn can_signal_parent() -> bool {
 
 /// Runs the test in the read-only sandbox.
 #[cfg(target_os = "linux")]
-fn run_read_only_probe(words: impl Iterator<Item = OsString>) -> ExitCode {
+fn run_read_only_probe(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     use std::os::unix::fs::PermissionsExt;
-    let Ok(read_only) = ReadOnlySpec::parse_arguments(words, |count| Ok(vec![0; count])) else {
+    let Ok(read_only) = ReadOnlySpec::parse_arguments(arguments, |count| Ok(vec![0; count])) else {
         return FAILED.into();
     };
     let file = read_only.folder.join(format!("probe-{}", getpid().as_raw_nonzero()));
     if fs::write(&file, "").is_err() || read_only.apply_to_thread(None).is_err() {
         return FAILED.into();
     }
-    let withheld = [
+    let attempt_results = [
         fs::read(&file).is_ok(),
         fs::write(&file, "").is_ok(),
         fs::write(file.with_extension("new"), "").is_ok(),
         fs::remove_file(&file).is_ok(),
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).is_ok(),
     ];
-    let wrong = [
-        (TestedOperation::UseWithheld, withheld.contains(&true)),
+    let checks = [
+        (TestedOperation::UseWithheld, attempt_results.contains(&true)),
         (TestedOperation::UseNetwork, TcpListener::bind("127.0.0.1:0").is_ok()),
         (TestedOperation::OpenSocket, UnixDatagram::unbound().is_ok()),
         (TestedOperation::SendSignal, can_signal_parent()),
     ];
-    failure_bits(&wrong).into()
+    failure_bits(&checks).into()
 }
 
-fn failure_bits(wrong: &[(TestedOperation, bool)]) -> u8 {
-    wrong.iter().filter(|(_, wrong)| *wrong).fold(0, |bits, (tried, _)| bits | tried.bit())
+fn failure_bits(checks: &[(TestedOperation, bool)]) -> u8 {
+    checks.iter().filter(|(_, has_failed)| *has_failed).fold(0, |bits, (operation, _)| bits | operation.bit())
 }
 
 /// Runs the test process.
-pub fn run_probe(words: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let mut words = words.into_iter().peekable();
+pub fn run_probe(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut arguments = arguments.into_iter().peekable();
     #[cfg(target_os = "linux")]
-    if words.next_if(|word| word == READ_ONLY).is_some() {
-        return run_read_only_probe(words);
+    if arguments.next_if(|argument| argument == READ_ONLY).is_some() {
+        return run_read_only_probe(arguments);
     }
-    let Ok(Some(confines)) = SandboxSpec::parse_arguments(words) else { return FAILED.into() };
-    let Some(outside) = confines.protected.first() else { return FAILED.into() };
-    if confines.apply_to_thread().is_err() {
+    let Ok(Some(spec)) = SandboxSpec::parse_arguments(arguments) else { return FAILED.into() };
+    let Some(outside) = spec.protected.first() else { return FAILED.into() };
+    if spec.apply_to_thread().is_err() {
         return FAILED.into();
     }
     let name = format!("probe-{}", getpid().as_raw_nonzero());
-    let writes = |folder: &Path| {
+    let can_write = |folder: &Path| {
         let file = folder.join(&name);
-        let made = fs::write(&file, "").is_ok();
+        let is_written = fs::write(&file, "").is_ok();
         let _ = fs::remove_file(&file);
-        made
+        is_written
     };
-    let network = TcpListener::bind("127.0.0.1:0").is_ok() || UdpSocket::bind("127.0.0.1:0").is_ok();
-    let wrong = [
-        (TestedOperation::WriteInside, !writes(&confines.folder)),
-        (TestedOperation::WriteOutside, writes(outside)),
-        (TestedOperation::UseNetwork, network),
+    let can_use_network = TcpListener::bind("127.0.0.1:0").is_ok() || UdpSocket::bind("127.0.0.1:0").is_ok();
+    let checks = [
+        (TestedOperation::WriteInside, !can_write(&spec.folder)),
+        (TestedOperation::WriteOutside, can_write(outside)),
+        (TestedOperation::UseNetwork, can_use_network),
         (TestedOperation::OpenSocket, UnixDatagram::unbound().is_ok()),
         (TestedOperation::SendSignal, can_signal_parent()),
     ];
-    failure_bits(&wrong).into()
+    failure_bits(&checks).into()
 }

@@ -5,7 +5,7 @@
 //! this list.
 
 use super::SandboxError;
-use super::seccomp_filter::{apply_program, denied_calls, hidden_call_program, numbers};
+use super::seccomp_filter::{apply_program, denied_syscalls, hidden_syscall_program, numbers};
 use crate::chat::SandboxAccess;
 use libc::c_long;
 use seccompiler::{
@@ -69,7 +69,7 @@ const OLD_CALLS: &[c_long] = &[
 const OLD_CALLS: &[c_long] = &[libc::SYS_renameat];
 
 /// Allowed only if the kernel keeps signals within the sandbox.
-const SIGNAL_CALLS: &[c_long] = &[libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill];
+const SIGNAL_SYSCALLS: &[c_long] = &[libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill];
 
 /// Calls from this number on are newer than the list. They fail with ENOSYS, so that programs use alternatives.
 const FIRST_UNKNOWN: u32 = 440;
@@ -98,7 +98,7 @@ const DENIED_FCNTL: [u64; 9] = [6, 7, 8, 10, 15, 37, 38, 1024, 1026];
 const DENIED_PRCTL: [u64; 3] = [0x5961_6D61, 35, 36];
 
 /// Applies the filters to this thread. `signals` is true if Landlock keeps signals within the sandbox.
-pub fn apply_call_filters(signals: bool) -> Result<(), SandboxError> {
+pub fn apply_syscall_filters(signals: bool) -> Result<(), SandboxError> {
     for program in filter_programs(signals)? {
         apply_program(&program)?;
     }
@@ -108,34 +108,40 @@ pub fn apply_call_filters(signals: bool) -> Result<(), SandboxError> {
 /// Returns two filters: one that depends on arguments of calls, and the list of allowed calls. The list is applied
 /// last, because it does not allow applying filters.
 fn filter_programs(signals: bool) -> Result<[Vec<sock_filter>; 2], SandboxError> {
-    let arch = numbers::ARCH.ok_or(SandboxError::CallRules)?;
-    let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
-    let refused = |_| SandboxError::CallRules;
-    let signals = if signals { SIGNAL_CALLS } else { &[] };
-    let allowed = ALLOWED.iter().chain(OLD_CALLS).chain(signals).map(|call| (*call, Vec::new())).collect();
-    let allowed = SeccompFilter::new(allowed, refuse.clone(), SeccompAction::Allow, arch).map_err(refused)?;
-    let denied = read_only_denied_calls().map_err(refused)?;
-    let denied = SeccompFilter::new(denied, SeccompAction::Allow, refuse, arch).map_err(refused)?;
-    let program =
-        |filter: SeccompFilter| -> Result<Vec<sock_filter>, SandboxError> { filter.try_into().map_err(refused) };
-    let known = hidden_call_program(FIRST_UNKNOWN).into_iter().chain(program(allowed)?).collect();
-    Ok([program(denied)?, known])
+    let arch = numbers::ARCH.ok_or(SandboxError::SyscallRules)?;
+    let deny = SeccompAction::Errno(libc::EPERM.cast_unsigned());
+    let to_error = |_| SandboxError::SyscallRules;
+    let signal_syscalls = if signals { SIGNAL_SYSCALLS } else { &[] };
+    let allowed =
+        ALLOWED.iter().chain(OLD_CALLS).chain(signal_syscalls).map(|syscall| (*syscall, Vec::new())).collect();
+    let allowed = SeccompFilter::new(allowed, deny.clone(), SeccompAction::Allow, arch).map_err(to_error)?;
+    let denied = read_only_denied_syscalls().map_err(to_error)?;
+    let denied = SeccompFilter::new(denied, SeccompAction::Allow, deny, arch).map_err(to_error)?;
+    let compile =
+        |filter: SeccompFilter| -> Result<Vec<sock_filter>, SandboxError> { filter.try_into().map_err(to_error) };
+    let allow_program = hidden_syscall_program(FIRST_UNKNOWN).into_iter().chain(compile(allowed)?).collect();
+    Ok([compile(denied)?, allow_program])
 }
 
 /// Returns the calls that every sandbox denies, and further ones.
-fn read_only_denied_calls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+fn read_only_denied_syscalls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     let condition =
         |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
-    let mut denied = denied_calls(&SandboxAccess::default())?;
-    let others = QUERY_IOCTLS.iter().map(|code| condition(1, SeccompCmpOp::Ne, *code)).collect::<Result<_, _>>()?;
-    denied.insert(libc::SYS_ioctl, vec![SeccompRule::new(others)?]);
-    for (call, at, values) in [(libc::SYS_fcntl, 1, &DENIED_FCNTL[..]), (libc::SYS_prctl, 0, &DENIED_PRCTL)] {
-        let each = values.iter().map(|value| SeccompRule::new(vec![condition(at, SeccompCmpOp::Eq, *value)?]));
-        denied.insert(call, each.collect::<Result<_, _>>()?);
+    let mut denied = denied_syscalls(&SandboxAccess::default())?;
+    let not_queries =
+        QUERY_IOCTLS.iter().map(|code| condition(1, SeccompCmpOp::Ne, *code)).collect::<Result<_, _>>()?;
+    denied.insert(libc::SYS_ioctl, vec![SeccompRule::new(not_queries)?]);
+    for (syscall, argument_index, values) in
+        [(libc::SYS_fcntl, 1, &DENIED_FCNTL[..]), (libc::SYS_prctl, 0, &DENIED_PRCTL)]
+    {
+        let rules =
+            values.iter().map(|value| SeccompRule::new(vec![condition(argument_index, SeccompCmpOp::Eq, *value)?]));
+        denied.insert(syscall, rules.collect::<Result<_, _>>()?);
     }
     // Only the own priority may be changed, not that of another process, a group or a user.
-    let foreign = [0, 1].map(|at| SeccompRule::new(vec![condition(at, SeccompCmpOp::Ne, 0)?]));
-    denied.insert(libc::SYS_setpriority, foreign.into_iter().collect::<Result<_, _>>()?);
+    let other_owners =
+        [0, 1].map(|argument_index| SeccompRule::new(vec![condition(argument_index, SeccompCmpOp::Ne, 0)?]));
+    denied.insert(libc::SYS_setpriority, other_owners.into_iter().collect::<Result<_, _>>()?);
     Ok(denied)
 }
 
@@ -146,14 +152,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn system_calls_are_allowed_or_denied_as_listed() {
-        let (with, without) = (filter_programs(true).unwrap(), filter_programs(false).unwrap());
+    fn syscalls_are_allowed_or_denied_as_listed() {
+        let (with_signals, without_signals) = (filter_programs(true).unwrap(), filter_programs(false).unwrap());
         // The strictest answer of all filters counts, as in the kernel.
-        let strictest = |programs: &[Vec<sock_filter>], call: c_long, arguments: [u64; 6]| {
-            let call = u32::try_from(call).unwrap();
-            programs.iter().map(|program| run_filter(program, X86_64, call, arguments)).min().unwrap()
+        let strictest = |programs: &[Vec<sock_filter>], syscall: c_long, arguments: [u64; 6]| {
+            let number = u32::try_from(syscall).unwrap();
+            programs.iter().map(|program| run_filter(program, X86_64, number, arguments)).min().unwrap()
         };
-        for (call, arguments, expected) in [
+        for (syscall, arguments, expected) in [
             (libc::SYS_openat, [0; 6], ALLOW),
             (libc::SYS_execve, [0; 6], ALLOW),
             (libc::SYS_clone, [0x3d_0f00, 0, 0, 0, 0, 0], ALLOW),
@@ -180,10 +186,10 @@ mod tests {
             (9999, [0; 6], ENOSYS),
             (0x4000_0000, [0; 6], ENOSYS),
         ] {
-            assert_eq!(strictest(&with, call, arguments), expected, "{call} {arguments:x?}");
+            assert_eq!(strictest(&with_signals, syscall, arguments), expected, "{syscall} {arguments:x?}");
         }
         #[rustfmt::skip]
-        let never = [
+        let denied = [
             libc::SYS_socket, libc::SYS_socketpair, libc::SYS_connect, libc::SYS_sendmsg, libc::SYS_sendto, libc::SYS_bind,
             libc::SYS_chmod, libc::SYS_fchmod, libc::SYS_fchmodat, libc::SYS_chown, libc::SYS_fchownat, libc::SYS_lchown,
             libc::SYS_utimensat, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat, libc::SYS_setxattr,
@@ -196,13 +202,13 @@ mod tests {
             libc::SYS_ioprio_set, libc::SYS_kcmp, libc::SYS_inotify_add_watch, libc::SYS_fanotify_init, libc::SYS_sync,
             libc::SYS_swapon, libc::SYS_reboot, libc::SYS_settimeofday, libc::SYS_quotactl, libc::SYS_sethostname,
         ];
-        for call in never {
-            assert_eq!(strictest(&with, call, [0; 6]), EPERM, "{call}");
+        for syscall in denied {
+            assert_eq!(strictest(&with_signals, syscall, [0; 6]), EPERM, "{syscall}");
         }
-        for call in SIGNAL_CALLS {
-            assert_eq!(strictest(&with, *call, [0; 6]), ALLOW, "{call}");
-            assert_eq!(strictest(&without, *call, [0; 6]), EPERM, "{call}");
+        for syscall in SIGNAL_SYSCALLS {
+            assert_eq!(strictest(&with_signals, *syscall, [0; 6]), ALLOW, "{syscall}");
+            assert_eq!(strictest(&without_signals, *syscall, [0; 6]), EPERM, "{syscall}");
         }
-        assert_eq!(run_filter(&with[1], 0x4000_0003, 1, [0; 6]), KILL, "another architecture");
+        assert_eq!(run_filter(&with_signals[1], 0x4000_0003, 1, [0; 6]), KILL, "another architecture");
     }
 }

@@ -22,7 +22,7 @@ pub struct ReadOnlySpec {
     /// Absolute path of the working folder, links resolved.
     pub folder: PathBuf,
     /// Readable files and folders of the project, each with everything below it.
-    pub open: Vec<PathBuf>,
+    pub open_paths: Vec<PathBuf>,
     /// Folders outside the project that contain programs: those of `PATH`.
     pub programs: Vec<PathBuf>,
     /// Paths that stay closed within the system's folders: the project, the home, aye's own.
@@ -51,7 +51,7 @@ impl ReadOnlySpec {
     /// Encodes the paths for the lifeline: their total length in eight bytes, followed by the paths.
     pub fn encode_paths(&self) -> Vec<u8> {
         let mut bytes = vec![0; LENGTH_BYTES];
-        for (kind, paths) in [(b'o', &self.open), (b'p', &self.programs), (b'c', &self.closed)] {
+        for (kind, paths) in [(b'o', &self.open_paths), (b'p', &self.programs), (b'c', &self.closed)] {
             for path in paths {
                 bytes.push(kind);
                 bytes.extend(path.as_os_str().as_bytes());
@@ -65,68 +65,68 @@ impl ReadOnlySpec {
 
     /// Decodes the specification. `lifeline` reads so many bytes from the lifeline. Fails if the arguments are invalid.
     pub fn parse_arguments(
-        words: impl IntoIterator<Item = OsString>,
+        arguments: impl IntoIterator<Item = OsString>,
         mut lifeline: impl FnMut(usize) -> std::io::Result<Vec<u8>>,
     ) -> Result<Self, SandboxError> {
-        let words: Vec<OsString> = words.into_iter().collect();
-        let [folder_word, folder, temporary_word, temporary] = words.as_slice() else {
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        let [folder_flag, folder, temporary_flag, temporary] = arguments.as_slice() else {
             return Err(SandboxError::WritablePath);
         };
-        if folder_word != FOLDER || temporary_word != TEMPORARY {
+        if folder_flag != FOLDER || temporary_flag != TEMPORARY {
             return Err(SandboxError::WritablePath);
         }
-        let mut read = Self { folder: folder.into(), temporary: temporary.into(), ..Self::default() };
+        let mut spec = Self { folder: folder.into(), temporary: temporary.into(), ..Self::default() };
         let count = lifeline(LENGTH_BYTES).ok().and_then(|count| Some(u64::from_le_bytes(count.try_into().ok()?)));
         let count = count.and_then(|count| usize::try_from(count).ok()).filter(|count| *count <= MAX_PATH_BYTES);
         let bytes = lifeline(count.ok_or(SandboxError::WritablePath)?).map_err(|_| SandboxError::WritablePath)?;
-        for word in bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty()) {
-            let path = PathBuf::from(OsString::from_vec(word[1..].to_vec()));
-            let all = [&read.folder, &read.temporary, &path];
-            if !all.iter().all(|path| path.is_absolute()) {
+        for entry in bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+            let path = PathBuf::from(OsString::from_vec(entry[1..].to_vec()));
+            let paths = [&spec.folder, &spec.temporary, &path];
+            if !paths.iter().all(|path| path.is_absolute()) {
                 return Err(SandboxError::WritablePath);
             }
-            match word[0] {
-                b'o' => read.open.push(path),
-                b'p' => read.programs.push(path),
-                b'c' => read.closed.push(path),
+            match entry[0] {
+                b'o' => spec.open_paths.push(path),
+                b'p' => spec.programs.push(path),
+                b'c' => spec.closed.push(path),
                 _ => return Err(SandboxError::WritablePath),
             }
         }
-        if read.folder.is_absolute() && read.temporary.is_absolute() {
-            Ok(read)
+        if spec.folder.is_absolute() && spec.temporary.is_absolute() {
+            Ok(spec)
         } else {
             Err(SandboxError::WritablePath)
         }
     }
 
     /// Applies the sandbox to this thread and everything it starts. `private` is the only writable folder.
-    pub fn apply_to_thread(&self, private: Option<&Path>) -> Result<(), SandboxError> {
+    pub fn apply_to_thread(&self, private_folder: Option<&Path>) -> Result<(), SandboxError> {
         let SandboxSupport::Supported { signals, .. } = super::kernel_support() else {
             return Err(SandboxError::FileRules);
         };
         root_capabilities::drop_all_but_reading()?;
-        self.apply_file_rules(private)?;
-        read_only_filter::apply_call_filters(signals)
+        self.apply_file_rules(private_folder)?;
+        read_only_filter::apply_syscall_filters(signals)
     }
 
-    fn apply_file_rules(&self, private: Option<&Path>) -> Result<(), SandboxError> {
-        let reads = AccessFs::ReadFile | AccessFs::ReadDir;
+    fn apply_file_rules(&self, private_folder: Option<&Path>) -> Result<(), SandboxError> {
+        let read_access = AccessFs::ReadFile | AccessFs::ReadDir;
         let mut rules = create_ruleset().map_err(|_| SandboxError::FileRules)?;
-        for place in PROGRAMS.map(Path::new) {
+        for folder in PROGRAMS.map(Path::new) {
             let closed: Vec<PathBuf> = self.closed.iter().chain(&self.not_programs()).cloned().collect();
             // If the project contains the system's programs, they can be started, but read only according to the
             // project's list.
-            if closed.iter().any(|closed| place.starts_with(closed)) {
-                rules = add_path_rule(rules, place, AccessFs::Execute.into())?;
+            if closed.iter().any(|closed| folder.starts_with(closed)) {
+                rules = add_path_rule(rules, folder, AccessFs::Execute.into())?;
             }
-            let inside: Vec<PathBuf> =
-                closed.into_iter().filter(|closed| !place.starts_with(closed) || *closed == self.folder).collect();
-            for place in paths_without(place, &inside) {
-                rules = add_path_rule(rules, &place, reads | AccessFs::Execute)?;
+            let closed_inside: Vec<PathBuf> =
+                closed.into_iter().filter(|closed| !folder.starts_with(closed) || *closed == self.folder).collect();
+            for path in paths_without(folder, &closed_inside) {
+                rules = add_path_rule(rules, &path, read_access | AccessFs::Execute)?;
             }
         }
-        for place in &self.programs {
-            rules = add_path_rule(rules, place, reads | AccessFs::Execute)?;
+        for folder in &self.programs {
+            rules = add_path_rule(rules, folder, read_access | AccessFs::Execute)?;
         }
         for file in FILES.map(Path::new) {
             // Some files are links to other listed or readable files.
@@ -136,21 +136,21 @@ impl ReadOnlySpec {
             }
         }
         for device in DEVICES.map(Path::new) {
-            let writes = if device == Path::new("/dev/null") { file_write_access() } else { BitFlags::EMPTY };
-            rules = add_path_rule(rules, device, writes | AccessFs::ReadFile)?;
+            let write_access = if device == Path::new("/dev/null") { file_write_access() } else { BitFlags::EMPTY };
+            rules = add_path_rule(rules, device, write_access | AccessFs::ReadFile)?;
         }
         open_without_links(&self.folder).map_err(|_| SandboxError::WritablePath)?;
         rules = add_path_rule(rules, &self.folder, AccessFs::ReadDir.into())?;
-        for place in &self.open {
-            rules = add_path_rule(rules, place, reads)?;
+        for path in &self.open_paths {
+            rules = add_path_rule(rules, path, read_access)?;
         }
-        if let Some(private) = private {
-            let makes = !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::Execute);
-            rules = add_path_rule(rules, private, AccessFs::from_all(OLDEST_ABI) & makes)?;
+        if let Some(folder) = private_folder {
+            let permitted = !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::Execute);
+            rules = add_path_rule(rules, folder, AccessFs::from_all(OLDEST_ABI) & permitted)?;
         }
         let status = rules.restrict_self().map_err(|_| SandboxError::FileRules)?;
-        let holds = status.ruleset != RulesetStatus::NotEnforced && status.no_new_privs;
-        if holds { Ok(()) } else { Err(SandboxError::FileRules) }
+        let is_enforced = status.ruleset != RulesetStatus::NotEnforced && status.no_new_privs;
+        if is_enforced { Ok(()) } else { Err(SandboxError::FileRules) }
     }
 
     fn not_programs(&self) -> Vec<PathBuf> {
@@ -177,14 +177,18 @@ fn create_ruleset() -> Result<RulesetCreated, landlock::RulesetError> {
 
 /// Returns the folders of `PATH` in which a command without approval may find programs. Excludes closed and sensitive
 /// folders, folders that contain a closed one (such as the home), and the system's folders, which are open already.
-pub fn program_folders(path: &OsStr, closed: &[PathBuf], around: &[PathBuf]) -> Vec<PathBuf> {
+pub fn program_folders(path: &OsStr, closed: &[PathBuf], private_folders: &[PathBuf]) -> Vec<PathBuf> {
     let real = |folder: PathBuf| folder.canonicalize().ok();
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute()).filter_map(real);
     let is_usable = |folder: &PathBuf| {
-        let is_in = closed.iter().any(|closed| folder.starts_with(closed));
-        let is_around = closed.iter().chain(around).any(|closed| closed.starts_with(folder));
+        let is_closed = closed.iter().any(|closed| folder.starts_with(closed));
+        let contains_private = closed.iter().chain(private_folders).any(|closed| closed.starts_with(folder));
         let is_system = PROGRAMS.iter().any(|program| folder.starts_with(program));
-        folder.is_dir() && !is_in && !is_around && !is_system && !crate::chat::sensitive_paths::is_sensitive(folder)
+        folder.is_dir()
+            && !is_closed
+            && !contains_private
+            && !is_system
+            && !crate::chat::sensitive_paths::is_sensitive(folder)
     };
     let mut folders: Vec<PathBuf> = folders.filter(is_usable).collect();
     folders.sort();
@@ -198,47 +202,47 @@ mod tests {
 
     #[test]
     fn specification_survives_a_round_trip_and_rejects_invalid_arguments() {
-        let written = ReadOnlySpec {
+        let spec = ReadOnlySpec {
             folder: "/p".into(),
-            open: vec!["/p/a".into(), "/p/--folder".into()],
+            open_paths: vec!["/p/a".into(), "/p/--folder".into()],
             programs: vec!["/home/a/.cargo/bin".into()],
             closed: vec!["/p".into(), "/home/a".into()],
             temporary: "/tmp".into(),
         };
-        let (words, bytes) = (written.to_arguments(), written.encode_paths());
-        let read = |words: &[OsString], bytes: &[u8]| {
+        let (arguments, bytes) = (spec.to_arguments(), spec.encode_paths());
+        let parse = |arguments: &[OsString], bytes: &[u8]| {
             let mut bytes = bytes.to_vec();
-            ReadOnlySpec::parse_arguments(words.iter().skip(1).cloned(), move |count| match count <= bytes.len() {
+            ReadOnlySpec::parse_arguments(arguments.iter().skip(1).cloned(), move |count| match count <= bytes.len() {
                 true => Ok(bytes.drain(..count).collect()),
                 false => Err(std::io::ErrorKind::UnexpectedEof.into()),
             })
         };
-        assert_eq!(read(&words, &bytes), Ok(written));
-        assert_eq!(read(&words, &bytes[1..]), Err(SandboxError::WritablePath), "truncated");
-        assert_eq!(read(&words, &bytes[..bytes.len() - 1]), Err(SandboxError::WritablePath), "truncated");
-        assert_eq!(read(&words, &[0xff; 64]), Err(SandboxError::WritablePath), "too long");
-        assert_eq!(read(&words, &[]), Err(SandboxError::WritablePath));
-        assert_eq!(read(&words[..3], &bytes), Err(SandboxError::WritablePath));
-        let odd = |bytes: &[u8]| {
-            let words = ["--read-only", "--folder", "/p", "--temporary", "/tmp"].map(OsString::from);
-            read(&words, &[&(bytes.len() as u64).to_le_bytes()[..], bytes].concat())
+        assert_eq!(parse(&arguments, &bytes), Ok(spec));
+        assert_eq!(parse(&arguments, &bytes[1..]), Err(SandboxError::WritablePath), "truncated");
+        assert_eq!(parse(&arguments, &bytes[..bytes.len() - 1]), Err(SandboxError::WritablePath), "truncated");
+        assert_eq!(parse(&arguments, &[0xff; 64]), Err(SandboxError::WritablePath), "too long");
+        assert_eq!(parse(&arguments, &[]), Err(SandboxError::WritablePath));
+        assert_eq!(parse(&arguments[..3], &bytes), Err(SandboxError::WritablePath));
+        let parse_paths = |bytes: &[u8]| {
+            let arguments = ["--read-only", "--folder", "/p", "--temporary", "/tmp"].map(OsString::from);
+            parse(&arguments, &[&(bytes.len() as u64).to_le_bytes()[..], bytes].concat())
         };
-        assert!(odd(b"o/p/a\0").is_ok());
+        assert!(parse_paths(b"o/p/a\0").is_ok());
         for bytes in [&b"x/p\0"[..], b"op\0", b"o\0", b"/p\0"] {
-            assert_eq!(odd(bytes), Err(SandboxError::WritablePath), "{bytes:?}");
+            assert_eq!(parse_paths(bytes), Err(SandboxError::WritablePath), "{bytes:?}");
         }
     }
 
     #[test]
     fn programs_in_the_home_or_next_to_keys_are_not_used() {
-        let place = tempfile::tempdir().unwrap();
-        let home = place.path().canonicalize().unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let home = temporary.path().canonicalize().unwrap();
         for folder in [".cargo/bin", ".ssh", "bin", "app/bin"] {
             std::fs::create_dir_all(home.join(folder)).unwrap();
         }
-        let all = [".cargo/bin", ".ssh", "", "bin", "none", "app/bin", "app"].map(|name| home.join(name));
-        let path = std::env::join_paths(all.into_iter().chain(["/usr/bin".into(), "/".into()])).unwrap();
-        let found = program_folders(&path, &[home.join("app")], std::slice::from_ref(&home));
-        assert_eq!(found, [home.join(".cargo/bin"), home.join("bin")]);
+        let folders = [".cargo/bin", ".ssh", "", "bin", "none", "app/bin", "app"].map(|name| home.join(name));
+        let path = std::env::join_paths(folders.into_iter().chain(["/usr/bin".into(), "/".into()])).unwrap();
+        let usable_folders = program_folders(&path, &[home.join("app")], std::slice::from_ref(&home));
+        assert_eq!(usable_folders, [home.join(".cargo/bin"), home.join("bin")]);
     }
 }

@@ -22,35 +22,38 @@ const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
 /// Drops the others for this thread and everything it starts. Does nothing for a user other than root without
 /// capabilities.
 pub fn drop_capabilities() -> Result<(), SandboxError> {
-    let has = capabilities(None).map_err(|_| SandboxError::Capabilities)?;
-    keep_capabilities(has, KEPT_CAPABILITIES)
+    let current = capabilities(None).map_err(|_| SandboxError::Capabilities)?;
+    keep_capabilities(current, KEPT_CAPABILITIES)
 }
 
 /// Drops all capabilities except reading files of any owner. In some containers root has this only as part of a
 /// capability that also allows writing.
 pub fn drop_all_but_reading() -> Result<(), SandboxError> {
-    let has = capabilities(None).map_err(|_| SandboxError::Capabilities)?;
-    let reads = CapabilitySet::DAC_READ_SEARCH;
-    keep_capabilities(has, if has.permitted.contains(reads) { reads } else { CapabilitySet::DAC_OVERRIDE })
+    let current = capabilities(None).map_err(|_| SandboxError::Capabilities)?;
+    let read_any_file = CapabilitySet::DAC_READ_SEARCH;
+    keep_capabilities(
+        current,
+        if current.permitted.contains(read_any_file) { read_any_file } else { CapabilitySet::DAC_OVERRIDE },
+    )
 }
 
-fn keep_capabilities(has: CapabilitySets, kept: CapabilitySet) -> Result<(), SandboxError> {
-    let refused = |_| SandboxError::Capabilities;
-    if !geteuid().is_root() && has.permitted.is_empty() {
+fn keep_capabilities(current: CapabilitySets, allowed: CapabilitySet) -> Result<(), SandboxError> {
+    let to_error = |_| SandboxError::Capabilities;
+    if !geteuid().is_root() && current.permitted.is_empty() {
         return Ok(());
     }
-    clear_ambient_capability_set().map_err(refused)?;
-    for power in (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit)) {
+    clear_ambient_capability_set().map_err(to_error)?;
+    for capability in (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit)) {
         // An error means that the kernel does not know this capability and all higher ones.
-        let Ok(is_in) = capability_is_in_bounding_set(power) else { break };
-        if is_in && !kept.contains(power) {
-            remove_capability_from_bounding_set(power).map_err(refused)?;
+        let Ok(is_in_bounding_set) = capability_is_in_bounding_set(capability) else { break };
+        if is_in_bounding_set && !allowed.contains(capability) {
+            remove_capability_from_bounding_set(capability).map_err(to_error)?;
         }
     }
     let sets = CapabilitySets {
-        effective: has.effective & kept,
-        permitted: has.permitted & kept,
+        effective: current.effective & allowed,
+        permitted: current.permitted & allowed,
         inheritable: CapabilitySet::empty(),
     };
-    set_capabilities(None, sets).map_err(refused)
+    set_capabilities(None, sets).map_err(to_error)
 }

@@ -17,25 +17,25 @@ const MAX_ENTRIES: usize = 20_000;
 
 /// Returns the paths that open `place` except for `closed`. They may change before they are used, so open them with
 /// `open_without_links`.
-pub fn paths_without(place: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
-    let mut named = Vec::new();
-    gather_paths(place, closed, &mut named);
-    named
+pub fn paths_without(path: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    gather_paths(path, closed, &mut paths);
+    paths
 }
 
-fn gather_paths(place: &Path, closed: &[PathBuf], named: &mut Vec<PathBuf>) {
-    if closed.iter().any(|closed| place.starts_with(closed)) {
+fn gather_paths(path: &Path, closed: &[PathBuf], paths: &mut Vec<PathBuf>) {
+    if closed.iter().any(|closed| path.starts_with(closed)) {
         return;
     }
-    if !closed.iter().any(|closed| closed.starts_with(place)) {
-        named.push(place.to_owned());
+    if !closed.iter().any(|closed| closed.starts_with(path)) {
+        paths.push(path.to_owned());
         return;
     }
-    let Ok(entries) = fs::read_dir(place) else { return };
+    let Ok(entries) = fs::read_dir(path) else { return };
     for entry in entries.flatten().take(MAX_ENTRIES) {
         // A link needs no rule: its target is open, or not, by itself.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
-            gather_paths(&entry.path(), closed, named);
+            gather_paths(&entry.path(), closed, paths);
         }
     }
 }
@@ -61,36 +61,36 @@ mod tests {
     #[test]
     fn r25_folder_is_listed_whole_unless_it_contains_a_closed_path() {
         let root = tempfile::tempdir().unwrap();
-        let at = |path: &str| root.path().join(path);
+        let path_to = |path: &str| root.path().join(path);
         for folder in ["a/b/keep/in", "a/b/beside", "a/c", "d"] {
-            fs::create_dir_all(at(folder)).unwrap();
+            fs::create_dir_all(path_to(folder)).unwrap();
         }
-        fs::write(at("a/file"), "").unwrap();
-        std::os::unix::fs::symlink(at("a/b/keep"), at("a/link")).unwrap();
-        let keep = [at("a/b/keep")];
-        let names = |place: &str| {
-            let mut names = paths_without(&at(place), &keep);
-            names.sort();
-            names
+        fs::write(path_to("a/file"), "").unwrap();
+        std::os::unix::fs::symlink(path_to("a/b/keep"), path_to("a/link")).unwrap();
+        let closed = [path_to("a/b/keep")];
+        let list_paths = |name: &str| {
+            let mut paths = paths_without(&path_to(name), &closed);
+            paths.sort();
+            paths
         };
-        assert_eq!(names("d"), [at("d")]);
-        assert_eq!(names("a"), [at("a/b/beside"), at("a/c"), at("a/file")]);
-        assert!(names("a/b/keep").is_empty());
-        assert!(names("a/b/keep/in").is_empty());
-        assert_eq!(names("a/b/beside"), [at("a/b/beside")]);
+        assert_eq!(list_paths("d"), [path_to("d")]);
+        assert_eq!(list_paths("a"), [path_to("a/b/beside"), path_to("a/c"), path_to("a/file")]);
+        assert!(list_paths("a/b/keep").is_empty());
+        assert!(list_paths("a/b/keep/in").is_empty());
+        assert_eq!(list_paths("a/b/beside"), [path_to("a/b/beside")]);
     }
 
     #[test]
     fn r25_path_replaced_by_a_link_is_not_followed() {
         let root = tempfile::tempdir().unwrap();
-        let real = root.path().canonicalize().unwrap();
-        fs::create_dir_all(real.join("outside/in")).unwrap();
-        fs::create_dir_all(real.join("place/in")).unwrap();
-        assert!(open_without_links(&real.join("place/in")).is_ok_and(|(_, folder)| folder));
-        fs::remove_dir_all(real.join("place")).unwrap();
-        std::os::unix::fs::symlink(real.join("outside"), real.join("place")).unwrap();
-        assert!(open_without_links(&real.join("place")).is_err());
-        assert!(open_without_links(&real.join("place/in")).is_err());
-        assert!(open_without_links(&real.join("none")).is_err());
+        let root_path = root.path().canonicalize().unwrap();
+        fs::create_dir_all(root_path.join("outside/in")).unwrap();
+        fs::create_dir_all(root_path.join("place/in")).unwrap();
+        assert!(open_without_links(&root_path.join("place/in")).is_ok_and(|(_, folder)| folder));
+        fs::remove_dir_all(root_path.join("place")).unwrap();
+        std::os::unix::fs::symlink(root_path.join("outside"), root_path.join("place")).unwrap();
+        assert!(open_without_links(&root_path.join("place")).is_err());
+        assert!(open_without_links(&root_path.join("place/in")).is_err());
+        assert!(open_without_links(&root_path.join("none")).is_err());
     }
 }

@@ -23,7 +23,7 @@ pub struct SandboxSpec {
     /// Absolute path of the working folder, links resolved.
     pub folder: PathBuf,
     /// Writable paths, network and sockets, as shown in the approval prompt.
-    pub openings: SandboxAccess,
+    pub access: SandboxAccess,
     /// Paths that are never writable: aye's own folders.
     pub protected: Vec<PathBuf>,
     /// Files that are never readable: aye's keys.
@@ -41,27 +41,27 @@ pub enum SandboxError {
     FileRules,
     /// The kernel rejected the system call rules.
     #[error("the kernel rejected the system call rules")]
-    CallRules,
+    SyscallRules,
     /// Root's capabilities could not be dropped.
     #[error("root's capabilities could not be dropped")]
     Capabilities,
 }
 
 impl SandboxError {
-    pub(super) const ALL: [Self; 4] = [Self::WritablePath, Self::FileRules, Self::CallRules, Self::Capabilities];
+    pub(super) const ALL: [Self; 4] = [Self::WritablePath, Self::FileRules, Self::SyscallRules, Self::Capabilities];
 
     /// Returns the byte sent over the guard's lifeline.
     pub fn byte(&self) -> u8 {
         match self {
             Self::WritablePath => b'p',
             Self::FileRules => b'f',
-            Self::CallRules => b'c',
+            Self::SyscallRules => b'c',
             Self::Capabilities => b'r',
         }
     }
 
     /// Returns the reason with this byte.
     pub fn from_byte(byte: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|refused| refused.byte() == byte)
+        Self::ALL.into_iter().find(|error| error.byte() == byte)
     }
 }

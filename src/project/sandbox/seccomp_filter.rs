@@ -66,14 +66,14 @@ pub(super) mod numbers {
 const DENIED_EVERYWHERE: [i64; 8] = [428, 429, 430, 431, 432, 433, 442, 443];
 /// Calls that fail with ENOSYS, so that programs use alternatives: io_uring, which can open sockets without passing the
 /// filter, and clone3, whose flags a filter cannot read. Same numbers on every processor.
-const HIDDEN_CALLS: [u32; 4] = [425, 426, 427, 435];
+const HIDDEN_SYSCALLS: [u32; 4] = [425, 426, 427, 435];
 
 /// The first number of x32.
 const X32: u32 = 0x4000_0000;
 
 /// EPERM and ENOSYS.
-const REFUSED: u32 = 1;
-const NO_SUCH_CALL: u32 = 38;
+const EPERM_ERRNO: u32 = 1;
+const ENOSYS_ERRNO: u32 = 38;
 
 /// Address families.
 const UNIX: u64 = 1;
@@ -93,91 +93,97 @@ const TIME: u64 = 0x80;
 const TERMINAL_INPUT_IOCTLS: [u64; 2] = [0x5412, 0x541C];
 
 /// Returns whether the call numbers of this processor are known.
-pub fn is_known() -> bool {
+pub fn is_architecture_known() -> bool {
     numbers::ARCH.is_some()
 }
 
 /// Applies the filter to this thread.
-pub fn apply_call_filter(reach: &SandboxAccess) -> Result<(), SandboxError> {
-    let arch = numbers::ARCH.ok_or(SandboxError::CallRules)?;
-    let refuse = SeccompAction::Errno(REFUSED);
-    let rules = denied_calls(reach).map_err(|_| SandboxError::CallRules)?;
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch);
-    let calls: Vec<sock_filter> = filter.and_then(TryInto::try_into).map_err(|_| SandboxError::CallRules)?;
-    let program: Vec<sock_filter> = hidden_call_program(X32).into_iter().chain(calls).collect();
+pub fn apply_syscall_filter(access: &SandboxAccess) -> Result<(), SandboxError> {
+    let arch = numbers::ARCH.ok_or(SandboxError::SyscallRules)?;
+    let deny = SeccompAction::Errno(EPERM_ERRNO);
+    let rules = denied_syscalls(access).map_err(|_| SandboxError::SyscallRules)?;
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, deny, arch);
+    let filter_program: Vec<sock_filter> =
+        filter.and_then(TryInto::try_into).map_err(|_| SandboxError::SyscallRules)?;
+    let program: Vec<sock_filter> = hidden_syscall_program(X32).into_iter().chain(filter_program).collect();
     apply_program(&program)
 }
 
 /// Applies one filter program to this thread.
 pub(super) fn apply_program(program: &[sock_filter]) -> Result<(), SandboxError> {
-    apply_filter(program).map_err(|_| SandboxError::CallRules)
+    apply_filter(program).map_err(|_| SandboxError::SyscallRules)
 }
 
 /// Returns the beginning of a filter: calls that fail with ENOSYS. In addition to the listed ones, all numbers from
 /// `least` on; this covers all of x32, the second system call interface on x86-64.
-pub(super) fn hidden_call_program(least: u32) -> Vec<sock_filter> {
+pub(super) fn hidden_syscall_program(first_hidden: u32) -> Vec<sock_filter> {
     const LOAD: u16 = 0x20;
     const IF_EQUAL: u16 = 0x15;
     const IF_AT_LEAST: u16 = 0x35;
     const RETURN: u16 = 0x06;
     const ERRNO: u32 = 0x0005_0000;
-    let one = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    let leave = one(RETURN, 0, 0, ERRNO | NO_SUCH_CALL);
-    let mut program = vec![one(LOAD, 0, 0, 0), one(IF_AT_LEAST, 0, 1, least), leave.clone()];
-    for number in HIDDEN_CALLS {
-        program.extend([one(IF_EQUAL, 0, 1, number), leave.clone()]);
+    let instruction = |code, jt, jf, k| sock_filter { code, jt, jf, k };
+    let return_enosys = instruction(RETURN, 0, 0, ERRNO | ENOSYS_ERRNO);
+    let mut program =
+        vec![instruction(LOAD, 0, 0, 0), instruction(IF_AT_LEAST, 0, 1, first_hidden), return_enosys.clone()];
+    for number in HIDDEN_SYSCALLS {
+        program.extend([instruction(IF_EQUAL, 0, 1, number), return_enosys.clone()]);
     }
     program
 }
 
 /// Returns the denied calls. A call without rules is always denied, otherwise if one of its rules matches.
-pub(super) fn denied_calls(
-    reach: &SandboxAccess,
+pub(super) fn denied_syscalls(
+    access: &SandboxAccess,
 ) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     let condition =
         |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
     let equal = |argument, value| condition(argument, SeccompCmpOp::Eq, value);
-    let other = |argument, value| condition(argument, SeccompCmpOp::Ne, value);
-    let bits = |argument, mask, value| condition(argument, SeccompCmpOp::MaskedEq(mask), value);
+    let not_equal = |argument, value| condition(argument, SeccompCmpOp::Ne, value);
+    let masked_equal = |argument, mask, value| condition(argument, SeccompCmpOp::MaskedEq(mask), value);
 
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for call in numbers::DENIED.iter().chain(&DENIED_EVERYWHERE) {
-        rules.insert(*call, Vec::new());
+    for syscall in numbers::DENIED.iter().chain(&DENIED_EVERYWHERE) {
+        rules.insert(*syscall, Vec::new());
     }
-    let mut sockets = Vec::new();
+    let mut socket_rules = Vec::new();
     // A single list of families, so that all others are denied.
     let mut families = Vec::new();
-    if reach.network {
+    if access.network {
         families.extend([INTERNET, INTERNET_6, NETLINK]);
     }
-    if reach.sockets {
+    if access.sockets {
         families.push(UNIX);
     }
     if !families.is_empty() {
-        let none = families.iter().map(|family| other(0, *family)).collect::<Result<_, _>>()?;
-        sockets.push(SeccompRule::new(none)?);
+        let no_allowed_family = families.iter().map(|family| not_equal(0, *family)).collect::<Result<_, _>>()?;
+        socket_rules.push(SeccompRule::new(no_allowed_family)?);
         // From netlink only the protocol that reads addresses and routes.
-        sockets.push(SeccompRule::new(vec![equal(0, NETLINK)?, other(2, 0)?])?);
+        socket_rules.push(SeccompRule::new(vec![equal(0, NETLINK)?, not_equal(2, 0)?])?);
         for family in [INTERNET, INTERNET_6] {
-            sockets.push(SeccompRule::new(vec![equal(0, family)?, bits(1, TYPE_MASK, RAW)?])?);
+            socket_rules.push(SeccompRule::new(vec![equal(0, family)?, masked_equal(1, TYPE_MASK, RAW)?])?);
         }
-        sockets.push(SeccompRule::new(vec![bits(1, TYPE_MASK, PACKET)?])?);
+        socket_rules.push(SeccompRule::new(vec![masked_equal(1, TYPE_MASK, PACKET)?])?);
     }
-    rules.insert(numbers::SOCKET, sockets);
-    if !reach.sockets {
+    rules.insert(numbers::SOCKET, socket_rules);
+    if !access.sockets {
         // A datagram socket of a pair can be connected to any address; a stream socket cannot.
-        let pairs = [vec![other(0, UNIX)?], vec![bits(1, TYPE_MASK, DATAGRAM)?], vec![bits(1, TYPE_MASK, RAW)?]];
-        let pairs = pairs.into_iter().map(SeccompRule::new).collect::<Result<_, _>>()?;
-        rules.insert(numbers::SOCKETPAIR, pairs);
+        let pair_conditions = [
+            vec![not_equal(0, UNIX)?],
+            vec![masked_equal(1, TYPE_MASK, DATAGRAM)?],
+            vec![masked_equal(1, TYPE_MASK, RAW)?],
+        ];
+        let pair_rules = pair_conditions.into_iter().map(SeccompRule::new).collect::<Result<_, _>>()?;
+        rules.insert(numbers::SOCKETPAIR, pair_rules);
     }
-    let typing = TERMINAL_INPUT_IOCTLS.iter().map(|code| SeccompRule::new(vec![equal(1, *code)?]));
-    rules.insert(numbers::IOCTL, typing.collect::<Result<_, _>>()?);
-    let flag = |flag: &u64| SeccompRule::new(vec![bits(0, *flag, *flag)?]);
-    rules.insert(numbers::CLONE, NAMESPACES.iter().map(flag).collect::<Result<_, _>>()?);
-    let unshared = NAMESPACES.iter().chain([&TIME]).map(flag).collect::<Result<_, _>>()?;
-    rules.insert(numbers::UNSHARE, unshared);
+    let input_rules = TERMINAL_INPUT_IOCTLS.iter().map(|code| SeccompRule::new(vec![equal(1, *code)?]));
+    rules.insert(numbers::IOCTL, input_rules.collect::<Result<_, _>>()?);
+    let flag_rule = |flag: &u64| SeccompRule::new(vec![masked_equal(0, *flag, *flag)?]);
+    rules.insert(numbers::CLONE, NAMESPACES.iter().map(flag_rule).collect::<Result<_, _>>()?);
+    let unshare_rules = NAMESPACES.iter().chain([&TIME]).map(flag_rule).collect::<Result<_, _>>()?;
+    rules.insert(numbers::UNSHARE, unshare_rules);
     // Limits of other processes cannot be changed; the own process has number 0.
-    rules.insert(numbers::PRLIMIT, vec![SeccompRule::new(vec![other(0, 0)?, other(2, 0)?])?]);
+    rules.insert(numbers::PRLIMIT, vec![SeccompRule::new(vec![not_equal(0, 0)?, not_equal(2, 0)?])?]);
     Ok(rules)
 }
 
@@ -190,18 +196,18 @@ pub(super) mod tests {
     pub fn run_filter(program: &[sock_filter], arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
         let mut data = [number.to_le_bytes(), arch.to_le_bytes(), [0; 4], [0; 4]].concat();
         data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
-        let (mut at, mut held) = (0, 0u32);
+        let (mut position, mut accumulator) = (0, 0u32);
         loop {
-            let sock_filter { code, jt, jf, k } = program[at].clone();
-            at += 1;
-            let jump = |yes: bool| usize::from(if yes { jt } else { jf });
+            let sock_filter { code, jt, jf, k } = program[position].clone();
+            position += 1;
+            let jump_offset = |is_true: bool| usize::from(if is_true { jt } else { jf });
             match code {
-                0x20 => held = u32::from_le_bytes(data[k as usize..][..4].try_into().unwrap()),
-                0x54 => held &= k,
-                0x05 => at += k as usize,
-                0x15 => at += jump(held == k),
-                0x25 => at += jump(held > k),
-                0x35 => at += jump(held >= k),
+                0x20 => accumulator = u32::from_le_bytes(data[k as usize..][..4].try_into().unwrap()),
+                0x54 => accumulator &= k,
+                0x05 => position += k as usize,
+                0x15 => position += jump_offset(accumulator == k),
+                0x25 => position += jump_offset(accumulator > k),
+                0x35 => position += jump_offset(accumulator >= k),
                 0x06 => return k,
                 _ => panic!("{code:#x} is not a known instruction"),
             }
@@ -215,19 +221,19 @@ pub(super) mod tests {
     pub const KILL: u32 = 0x8000_0000;
 
     fn complete_filter(network: bool, sockets: bool) -> Vec<sock_filter> {
-        let reach = SandboxAccess { network, sockets, ..SandboxAccess::default() };
-        let rules = denied_calls(&reach).unwrap();
-        let refuse = SeccompAction::Errno(REFUSED);
-        let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, numbers::ARCH.unwrap()).unwrap();
-        let calls: Vec<sock_filter> = filter.try_into().unwrap();
-        hidden_call_program(X32).into_iter().chain(calls).collect()
+        let access = SandboxAccess { network, sockets, ..SandboxAccess::default() };
+        let rules = denied_syscalls(&access).unwrap();
+        let deny = SeccompAction::Errno(EPERM_ERRNO);
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, deny, numbers::ARCH.unwrap()).unwrap();
+        let filter_program: Vec<sock_filter> = filter.try_into().unwrap();
+        hidden_syscall_program(X32).into_iter().chain(filter_program).collect()
     }
 
     #[test]
     fn r21_system_calls_are_allowed_or_denied_as_listed() {
         const SOCKET: u32 = 41;
         const PAIR: u32 = 53;
-        let (off, on, open) =
+        let (no_network, with_network, with_sockets) =
             (complete_filter(false, false), complete_filter(true, false), complete_filter(true, true));
         // Number, arguments, and results without network, with network, and with sockets of other programs.
         for (number, arguments, expected) in [
@@ -283,13 +289,14 @@ pub(super) mod tests {
             (302, [1234, 7, 0, 99, 0, 0], [ALLOW, ALLOW, ALLOW]),
             (302, [1234, 7, 99, 0, 0, 0], [EPERM, EPERM, EPERM]),
         ] {
-            let found = [&off, &on, &open].map(|program| run_filter(program, X86_64, number, arguments));
-            assert_eq!(found, expected, "{number} {arguments:x?}");
+            let results = [&no_network, &with_network, &with_sockets]
+                .map(|program| run_filter(program, X86_64, number, arguments));
+            assert_eq!(results, expected, "{number} {arguments:x?}");
         }
     }
 
     #[test]
-    fn r21_calls_of_another_architecture_kill_the_program() {
+    fn r21_syscalls_of_another_architecture_kill_the_program() {
         const I386: u32 = 0x4000_0003;
         for number in [1, 41, 102, 359, 0x3fff_ffff] {
             assert_eq!(run_filter(&complete_filter(true, true), I386, number, [0; 6]), KILL, "{number}");

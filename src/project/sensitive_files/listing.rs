@@ -56,7 +56,7 @@ pub struct Listing {
     /// All withheld paths, sorted. Does not include the folder `.git`.
     pub withheld: Vec<Withheld>,
     /// Paths that may be opened with everything below them: they lead neither to a withheld path nor into `.git`.
-    pub open: Vec<PathBuf>,
+    pub open_paths: Vec<PathBuf>,
     /// Such paths in the project's own `.git`, for commands that run git.
     pub repository: Vec<PathBuf>,
 }
@@ -64,9 +64,9 @@ pub struct Listing {
 impl Listing {
     /// Returns the reason why this path (absolute, without links) is withheld, or `None` if it is not.
     pub fn reason(&self, path: &Path) -> Option<Reason> {
-        path.ancestors().find_map(|above| {
-            let at = self.withheld.binary_search_by(|one| one.path.as_path().cmp(above)).ok()?;
-            Some(self.withheld[at].reason)
+        path.ancestors().find_map(|ancestor| {
+            let index = self.withheld.binary_search_by(|entry| entry.path.as_path().cmp(ancestor)).ok()?;
+            Some(self.withheld[index].reason)
         })
     }
 }

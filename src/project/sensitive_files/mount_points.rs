@@ -12,33 +12,33 @@ const MOUNT_LIST: &str = "/proc/self/mountinfo";
 /// sensitive at their origin.
 pub(super) fn foreign_mount_points(root: &Path) -> Vec<PathBuf> {
     let Ok(list) = std::fs::read(MOUNT_LIST) else { return Vec::new() };
-    let mut found: Vec<PathBuf> = list
+    let mut mount_points: Vec<PathBuf> = list
         .split(|byte| *byte == b'\n')
         .filter_map(parse_mount_line)
-        .filter(|(_, at)| at.starts_with(root) && at != root)
-        .filter(|(from, at)| is_sensitive(from) || !at.is_dir())
-        .map(|(_, at)| at)
+        .filter(|(_, target)| target.starts_with(root) && target != root)
+        .filter(|(source, target)| is_sensitive(source) || !target.is_dir())
+        .map(|(_, target)| target)
         .collect();
-    found.sort();
-    found.dedup();
-    found
+    mount_points.sort();
+    mount_points.dedup();
+    mount_points
 }
 
 /// Returns a line's folder in the mounted file system, and its mount point.
 fn parse_mount_line(line: &[u8]) -> Option<(PathBuf, PathBuf)> {
-    let mut words = line.split(|byte| *byte == b' ').skip(3);
-    Some((decode_mount_path(words.next()?), decode_mount_path(words.next()?)))
+    let mut fields = line.split(|byte| *byte == b' ').skip(3);
+    Some((decode_mount_path(fields.next()?), decode_mount_path(fields.next()?)))
 }
 
 /// Decodes a path in which the kernel writes blanks and backslashes as three octal digits.
-fn decode_mount_path(written: &[u8]) -> PathBuf {
-    let mut bytes = Vec::with_capacity(written.len());
-    let mut rest = written;
-    while let Some((first, after)) = rest.split_first() {
-        let code = (*first == b'\\').then(|| after.get(..3)).flatten();
+fn decode_mount_path(field: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut remaining = field;
+    while let Some((first, tail)) = remaining.split_first() {
+        let code = (*first == b'\\').then(|| tail.get(..3)).flatten();
         let code = code.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
         bytes.push(code.unwrap_or(*first));
-        rest = after.get(if code.is_some() { 3 } else { 0 }..).unwrap_or_default();
+        remaining = tail.get(if code.is_some() { 3 } else { 0 }..).unwrap_or_default();
     }
     OsString::from_vec(bytes).into()
 }

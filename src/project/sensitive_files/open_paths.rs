@@ -21,55 +21,56 @@ pub(super) fn create_listing(
     root: &Path,
     withheld: Vec<Withheld>,
     folders: &[ScannedFolder],
-    is_same: &dyn Fn(&ScannedFolder) -> bool,
+    is_unchanged: &dyn Fn(&ScannedFolder) -> bool,
 ) -> Option<Listing> {
-    let closed: HashSet<&Path> = withheld.iter().map(|one| one.path.as_path()).collect();
+    let closed: HashSet<&Path> = withheld.iter().map(|entry| entry.path.as_path()).collect();
     let git = root.join(".git");
-    let above = closed.iter().copied().chain([git.as_path()]).flat_map(|path| path.ancestors().skip(1));
-    let split: HashSet<&Path> = above.filter(|path| path.starts_with(root)).collect();
-    let read: HashMap<&Path, &ScannedFolder> = folders.iter().map(|folder| (folder.path.as_path(), folder)).collect();
-    let (mut open, mut crowded) = (Vec::new(), Vec::new());
+    let parents = closed.iter().copied().chain([git.as_path()]).flat_map(|path| path.ancestors().skip(1));
+    let split: HashSet<&Path> = parents.filter(|path| path.starts_with(root)).collect();
+    let scanned: HashMap<&Path, &ScannedFolder> =
+        folders.iter().map(|folder| (folder.path.as_path(), folder)).collect();
+    let (mut open_paths, mut crowded) = (Vec::new(), Vec::new());
     // Folders to be split that lie in a withheld folder are not reached.
     let mut queue = vec![root.to_owned()];
     if closed.contains(root) {
         queue.clear();
     }
-    let mut at = 0;
-    while let Some(path) = queue.get(at).cloned() {
-        at += 1;
+    let mut next = 0;
+    while let Some(path) = queue.get(next).cloned() {
+        next += 1;
         let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
         let entries: Vec<fs::DirEntry> = fs::read_dir(&path).ok()?.collect::<Result<_, _>>().ok()?;
-        let mut named = Vec::new();
+        let mut listed = Vec::new();
         for entry in &entries {
-            let below = entry.path();
-            if closed.contains(below.as_path()) || below == git {
+            let child = entry.path();
+            if closed.contains(child.as_path()) || child == git {
                 continue;
             }
-            match is_folder(entry) && split.contains(below.as_path()) {
-                true => queue.push(below),
+            match is_folder(entry) && split.contains(child.as_path()) {
+                true => queue.push(child),
                 // A link needs no rule: its target is open, or not, by itself.
                 false if entry.file_type().is_ok_and(|kind| kind.is_symlink()) => {}
-                false => named.push(below),
+                false => listed.push(child),
             }
         }
         // Read the folder again after its names were listed, so that every sensitive name among them has been seen.
-        if !read.get(path.as_path()).is_some_and(|folder| is_same(folder)) {
+        if !scanned.get(path.as_path()).is_some_and(|folder| is_unchanged(folder)) {
             return None;
         }
-        match open.len() + named.len() > MAX_PATHS {
-            true => crowded.extend(named.into_iter().map(|path| Withheld { path, reason: Reason::Crowded })),
-            false => open.append(&mut named),
+        match open_paths.len() + listed.len() > MAX_PATHS {
+            true => crowded.extend(listed.into_iter().map(|path| Withheld { path, reason: Reason::Crowded })),
+            false => open_paths.append(&mut listed),
         }
     }
     let mut withheld = withheld;
     withheld.append(&mut crowded);
     withheld.sort();
-    Some(Listing { withheld, open, repository: open_git_paths(&git) })
+    Some(Listing { withheld, open_paths, repository: open_git_paths(&git) })
 }
 
 /// Returns the parts of the project's `.git` that git reads: not its hooks, and no sensitive files.
 fn open_git_paths(git: &Path) -> Vec<PathBuf> {
-    let is_folder = fs::symlink_metadata(git).is_ok_and(|about| about.is_dir());
+    let is_folder = fs::symlink_metadata(git).is_ok_and(|metadata| metadata.is_dir());
     let Some(entries) = is_folder.then(|| fs::read_dir(git).ok()).flatten() else { return Vec::new() };
     let is_read = |entry: &fs::DirEntry| {
         let name = entry.file_name();

@@ -33,9 +33,9 @@ pub(super) enum ScannedEntry {
         /// Device and inode.
         inode: (u64, u64),
         /// Number of names.
-        names: u64,
+        name_count: u64,
         /// True if this name is sensitive.
-        sensitive: bool,
+        is_sensitive: bool,
     },
 }
 
@@ -48,18 +48,20 @@ struct FolderStamp {
 
 impl FolderStamp {
     fn from_path(path: &Path) -> Option<Self> {
-        let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir)?;
-        Some(Self { inode: (about.dev(), about.ino()), changed: (about.ctime(), about.ctime_nsec()) })
+        let metadata = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir)?;
+        Some(Self { inode: (metadata.dev(), metadata.ino()), changed: (metadata.ctime(), metadata.ctime_nsec()) })
     }
 
     /// Reads the stamp of an entry of an open folder.
     fn from_entry(folder: &OwnedFd, name: &OsStr) -> Option<Self> {
-        let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        let is_folder = FileType::from_raw_mode(about.st_mode) == FileType::Directory;
+        let metadata = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let is_folder = FileType::from_raw_mode(metadata.st_mode) == FileType::Directory;
         // The types of these fields differ between systems.
         #[allow(clippy::cast_lossless, clippy::unnecessary_cast)]
-        let (inode, changed) =
-            ((about.st_dev as u64, about.st_ino as u64), (about.st_ctime as i64, about.st_ctime_nsec as i64));
+        let (inode, changed) = (
+            (metadata.st_dev as u64, metadata.st_ino as u64),
+            (metadata.st_ctime as i64, metadata.st_ctime_nsec as i64),
+        );
         is_folder.then_some(Self { inode, changed })
     }
 
@@ -78,7 +80,7 @@ impl FolderStamp {
 pub(super) struct ScannedFolder {
     pub(super) path: PathBuf,
     /// Reason why the whole folder is withheld.
-    pub(super) closed: Option<Reason>,
+    pub(super) withheld_reason: Option<Reason>,
     /// Relevant entries, sorted by name.
     pub(super) entries: Vec<(OsString, ScannedEntry)>,
     /// Number of all entries.
@@ -91,25 +93,25 @@ impl ScannedFolder {
     /// Creates a folder that is withheld as a whole and not read.
     pub(super) fn new_withheld(path: PathBuf, reason: Reason) -> Self {
         let stamp = FolderStamp::from_path(&path);
-        Self { path, closed: Some(reason), entries: Vec::new(), count: 0, stamp }
+        Self { path, withheld_reason: Some(reason), entries: Vec::new(), count: 0, stamp }
     }
 
     /// Reads a folder. `is_closed` returns true for paths that are withheld whatever their name.
     pub(super) fn scan(path: PathBuf, root: &Path, is_closed: &dyn Fn(&Path) -> bool) -> Self {
         let now = SystemTime::now();
         let stamp = FolderStamp::from_path(&path);
-        let settled = stamp.filter(|stamp| stamp.is_settled(now) && has_trusted_times(&path));
-        let mut folder = Self { path, closed: None, entries: Vec::new(), count: 0, stamp: settled };
-        let Ok(held) = fs::read_dir(&folder.path) else {
+        let settled_stamp = stamp.filter(|stamp| stamp.is_settled(now) && has_trusted_times(&path));
+        let mut folder = Self { path, withheld_reason: None, entries: Vec::new(), count: 0, stamp: settled_stamp };
+        let Ok(entries) = fs::read_dir(&folder.path) else {
             // The content of an unreadable folder is unknown.
-            folder.closed = Some(Reason::NotExamined);
+            folder.withheld_reason = Some(Reason::NotExamined);
             return folder;
         };
-        for entry in held {
+        for entry in entries {
             folder.count += 1;
             match entry.and_then(|entry| Ok((entry.file_name(), fs::symlink_metadata(entry.path())?))) {
-                Ok((name, about)) => {
-                    if let Some(entry) = examine_entry(&folder.path.join(&name), &about, root, is_closed) {
+                Ok((name, metadata)) => {
+                    if let Some(entry) = examine_entry(&folder.path.join(&name), &metadata, root, is_closed) {
                         folder.entries.push((name, entry));
                     }
                 }
@@ -123,7 +125,7 @@ impl ScannedFolder {
 
     /// Reads the folder again, whatever its time.
     pub(super) fn rescan(&mut self, root: &Path, is_closed: &dyn Fn(&Path) -> bool) {
-        if self.closed.is_none() {
+        if self.withheld_reason.is_none() {
             *self = Self::scan(std::mem::take(&mut self.path), root, is_closed);
         }
     }
@@ -135,7 +137,7 @@ impl ScannedFolder {
 
     /// Returns whether both have the same relevant entries.
     pub(super) fn has_same_entries(&self, other: &Self) -> bool {
-        self.path == other.path && self.closed == other.closed && self.entries == other.entries
+        self.path == other.path && self.withheld_reason == other.withheld_reason && self.entries == other.entries
     }
 
     /// Returns the names of its subfolders.
@@ -147,21 +149,21 @@ impl ScannedFolder {
 /// Returns whether all of these folders are unchanged. Uses several threads, and opens each parent folder once.
 pub(super) fn are_unchanged(folders: &[ScannedFolder]) -> bool {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    let part = folders.len().div_ceil(threads).max(FOLDERS_PER_THREAD);
+    let chunk_size = folders.len().div_ceil(threads).max(FOLDERS_PER_THREAD);
     let has_changed = AtomicBool::new(false);
-    let look = &|folders: &[ScannedFolder]| {
+    let check_folders = &|folders: &[ScannedFolder]| {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut opened: Option<(&Path, OwnedFd)> = None;
         for folder in folders {
             if has_changed.load(Ordering::Relaxed) {
                 return;
             }
-            let (Some(above), Some(name)) = (folder.path.parent(), folder.path.file_name()) else {
+            let (Some(parent), Some(name)) = (folder.path.parent(), folder.path.file_name()) else {
                 has_changed.fetch_or(!folder.is_unchanged(), Ordering::Relaxed);
                 continue;
             };
-            if opened.as_ref().is_none_or(|(path, _)| *path != above) {
-                opened = openat(CWD, above, flags, Mode::empty()).ok().map(|file| (above, file));
+            if opened.as_ref().is_none_or(|(path, _)| *path != parent) {
+                opened = openat(CWD, parent, flags, Mode::empty()).ok().map(|file| (parent, file));
             }
             let stamp = opened.as_ref().and_then(|(_, file)| FolderStamp::from_entry(file, name));
             if stamp.is_none() || stamp != folder.stamp {
@@ -169,17 +171,17 @@ pub(super) fn are_unchanged(folders: &[ScannedFolder]) -> bool {
             }
         }
     };
-    let mut parts = folders.chunks(part);
-    let first = parts.next().unwrap_or_default();
+    let mut chunks = folders.chunks(chunk_size);
+    let first = chunks.next().unwrap_or_default();
     std::thread::scope(|scope| {
         // If no thread can be started, this thread checks everything.
-        for part in parts {
-            let other = std::thread::Builder::new().spawn_scoped(scope, move || look(part));
-            if other.is_err() {
-                look(part);
+        for chunk in chunks {
+            let thread = std::thread::Builder::new().spawn_scoped(scope, move || check_folders(chunk));
+            if thread.is_err() {
+                check_folders(chunk);
             }
         }
-        look(first);
+        check_folders(first);
     });
     !has_changed.into_inner()
 }
@@ -187,15 +189,15 @@ pub(super) fn are_unchanged(folders: &[ScannedFolder]) -> bool {
 /// Returns the relevant facts about one entry, if any.
 fn examine_entry(
     path: &Path,
-    about: &fs::Metadata,
+    metadata: &fs::Metadata,
     root: &Path,
     is_closed: &dyn Fn(&Path) -> bool,
 ) -> Option<ScannedEntry> {
-    let kind = about.file_type();
+    let kind = metadata.file_type();
     let is_sensitive = is_closed(path) || has_sensitive_end(path);
     if kind.is_symlink() {
-        let to = is_sensitive.then(|| path.canonicalize().ok()).flatten();
-        return to.filter(|to| to.starts_with(root)).map(ScannedEntry::LinkTo);
+        let target = is_sensitive.then(|| path.canonicalize().ok()).flatten();
+        return target.filter(|target| target.starts_with(root)).map(ScannedEntry::LinkTo);
     }
     if kind.is_dir() {
         return match is_sensitive {
@@ -208,17 +210,17 @@ fn examine_entry(
     if kind.is_fifo() || kind.is_socket() || kind.is_block_device() || kind.is_char_device() {
         return Some(ScannedEntry::Withheld(Reason::NotAFile));
     }
-    if about.nlink() > 1 {
-        let inode = (about.dev(), about.ino());
-        return Some(ScannedEntry::Several { inode, names: about.nlink(), sensitive: is_sensitive });
+    if metadata.nlink() > 1 {
+        let inode = (metadata.dev(), metadata.ino());
+        return Some(ScannedEntry::Several { inode, name_count: metadata.nlink(), is_sensitive });
     }
     is_sensitive.then_some(ScannedEntry::Withheld(Reason::Sensitive))
 }
 
 /// Returns whether a path is sensitive, given that its parent folder is not.
 fn has_sensitive_end(path: &Path) -> bool {
-    let from = path.components().count().saturating_sub(DECIDING_COMPONENTS);
-    is_sensitive(path.components().skip(from).collect::<PathBuf>().as_path())
+    let start = path.components().count().saturating_sub(DECIDING_COMPONENTS);
+    is_sensitive(path.components().skip(start).collect::<PathBuf>().as_path())
 }
 
 /// Returns whether the file system itself updates a folder's change time at every change of its names.
@@ -228,8 +230,8 @@ fn has_trusted_times(path: &Path) -> bool {
     /// machine, or store no such time.
     const KNOWN: [u64; 8] =
         [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
-    let Ok(about) = rustix::fs::statfs(path) else { return false };
-    u64::try_from(about.f_type).is_ok_and(|kind| KNOWN.contains(&(kind & 0xFFFF_FFFF)))
+    let Ok(statistics) = rustix::fs::statfs(path) else { return false };
+    u64::try_from(statistics.f_type).is_ok_and(|kind| KNOWN.contains(&(kind & 0xFFFF_FFFF)))
 }
 
 #[cfg(not(target_os = "linux"))]

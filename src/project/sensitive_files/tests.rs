@@ -6,15 +6,15 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 struct Project {
-    _place: tempfile::TempDir,
+    _temporary: tempfile::TempDir,
     base: PathBuf,
     files: SensitiveFiles,
 }
 
 impl Project {
     fn new() -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let base = place.path().canonicalize().unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let base = temporary.path().canonicalize().unwrap();
         for folder in ["app/src/deep", "app/.git/hooks", "app/.git/objects", "app/node_modules/x", "app/docs", "out"] {
             fs::create_dir_all(base.join(folder)).unwrap();
         }
@@ -24,7 +24,7 @@ impl Project {
             fs::write(base.join(file), "x").unwrap();
         }
         let files = SensitiveFiles::new(base.join("app"), vec![base.join("app/own")]);
-        Self { _place: place, base, files }
+        Self { _temporary: temporary, base, files }
     }
 
     fn path_of(&self, path: &str) -> PathBuf {
@@ -32,17 +32,17 @@ impl Project {
     }
 
     fn list_withheld(&self) -> Vec<(String, Reason)> {
-        let short = |one: &Withheld| {
-            let path = one.path.strip_prefix(self.path_of("")).unwrap().display().to_string();
-            (path, one.reason)
+        let to_relative = |entry: &Withheld| {
+            let path = entry.path.strip_prefix(self.path_of("")).unwrap().display().to_string();
+            (path, entry.reason)
         };
-        self.files.current_listing().withheld.iter().map(short).collect()
+        self.files.current_listing().withheld.iter().map(to_relative).collect()
     }
 
     /// Returns whether a rule opens the path.
     fn is_open(&self, path: &str) -> bool {
         let (path, listing) = (self.path_of(path), self.files.current_listing());
-        let is_open = listing.open.iter().any(|open| path.starts_with(open));
+        let is_open = listing.open_paths.iter().any(|open| path.starts_with(open));
         assert!(!is_open || listing.reason(&path).is_none(), "{}", path.display());
         is_open
     }
@@ -51,8 +51,8 @@ impl Project {
     fn wait_for_trusted_times(&self) {
         std::thread::sleep(Duration::from_millis(2200));
         self.files.current_listing();
-        let known = self.files.cache.lock().unwrap();
-        assert!(known.folders.iter().all(ScannedFolder::is_unchanged), "its folders are trusted now");
+        let cache = self.files.cache.lock().unwrap();
+        assert!(cache.folders.iter().all(ScannedFolder::is_unchanged), "its folders are trusted now");
     }
 }
 
@@ -83,20 +83,20 @@ fn withholds_sensitive_files_and_opens_all_others() {
 fn notices_a_name_created_by_another_program_in_a_trusted_folder() {
     let project = Project::new();
     project.wait_for_trusted_times();
-    let sh = |line: &str| {
+    let run_shell = |line: &str| {
         assert!(Command::new("sh").args(["-c", line]).current_dir(project.path_of("")).status().unwrap().success());
     };
     assert!(project.is_open("src/deep"));
-    sh("echo x > src/deep/.env");
+    run_shell("echo x > src/deep/.env");
     assert!(!project.is_open("src/deep/.env") && project.is_open("src/deep/lib.rs"));
     // A program can set back the modification time, but not the change time.
-    sh("mv docs/a.md docs/key.pem; touch -d 2001-01-01 docs");
+    run_shell("mv docs/a.md docs/key.pem; touch -d 2001-01-01 docs");
     assert!(!project.is_open("docs/key.pem"));
-    sh("mkdir -p src/new/er && echo x > src/new/er/.npmrc");
+    run_shell("mkdir -p src/new/er && echo x > src/new/er/.npmrc");
     assert!(!project.is_open("src/new/er/.npmrc"));
-    sh("mkdir -p ../other && echo x > ../other/id_rsa && mv ../other docs/other");
+    run_shell("mkdir -p ../other && echo x > ../other/id_rsa && mv ../other docs/other");
     assert!(!project.is_open("docs/other/id_rsa"));
-    sh("rm -r docs/other src/new src/deep/.env; mv docs/key.pem docs/a.md");
+    run_shell("rm -r docs/other src/new src/deep/.env; mv docs/key.pem docs/a.md");
     assert_eq!(project.list_withheld(), []);
 }
 
@@ -144,11 +144,11 @@ fn withholds_pipes_and_targets_of_sensitive_links() {
 
 #[test]
 fn opens_nothing_of_a_project_in_a_sensitive_folder() {
-    let place = tempfile::tempdir().unwrap();
-    let root = place.path().canonicalize().unwrap().join(".ssh/app");
+    let temporary = tempfile::tempdir().unwrap();
+    let root = temporary.path().canonicalize().unwrap().join(".ssh/app");
     fs::create_dir_all(root.join("in")).unwrap();
     let listing = SensitiveFiles::new(root.clone(), Vec::new()).current_listing();
-    assert!(listing.open.is_empty() && listing.reason(&root.join("in/x")).is_some());
+    assert!(listing.open_paths.is_empty() && listing.reason(&root.join("in/x")).is_some());
 }
 
 #[test]

@@ -35,8 +35,8 @@ impl Shell {
         let environment = read_only_environment(&line.folder, &self.environment);
         let shell = Self { environment, ..self.clone() };
         let CommandSandbox::Enforced(_) = &line.sandbox else {
-            let ran = shell.run_guarded(line, Vec::new(), ready(Ok(Vec::new())), progress).await?;
-            return Ok((ran, Arc::default()));
+            let outcome = shell.run_guarded(line, Vec::new(), ready(Ok(Vec::new())), progress).await?;
+            return Ok((outcome, Arc::default()));
         };
         let files = self.sensitive_files_in(&line.folder);
         // Scan while the guard starts.
@@ -44,16 +44,16 @@ impl Shell {
         #[cfg(target_os = "linux")]
         {
             let sandbox = shell.read_only_spec(line);
-            let (words, mut found) = (sandbox.to_arguments(), None);
+            let (arguments, mut used_listing) = (sandbox.to_arguments(), None);
             let paths = async {
                 let listing = listing.await.map_err(io::Error::other)?;
-                let named = shell.openable_named_files(&line.folder, named, &listing);
-                let bytes = sandbox.with_open_paths(&listing, runs_git, named).encode_paths();
-                found = Some(listing);
+                let openable = shell.openable_named_files(&line.folder, named, &listing);
+                let bytes = sandbox.with_open_paths(&listing, runs_git, openable).encode_paths();
+                used_listing = Some(listing);
                 Ok(bytes)
             };
-            let ran = shell.run_guarded(line, words, paths, progress).await?;
-            Ok((ran, found.unwrap_or_default()))
+            let outcome = shell.run_guarded(line, arguments, paths, progress).await?;
+            Ok((outcome, used_listing.unwrap_or_default()))
         }
         #[cfg(not(target_os = "linux"))]
         {
@@ -65,39 +65,39 @@ impl Shell {
     /// Returns the cached list of one folder.
     pub(in crate::project) fn sensitive_files_in(&self, folder: &Path) -> Arc<SensitiveFiles> {
         let mut lists = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = || self.closed_paths.0.iter().chain(&self.closed_paths.1).cloned().collect();
-        let list = || Arc::new(SensitiveFiles::new(folder.to_owned(), own()));
+        let own_paths = || self.closed_paths.0.iter().chain(&self.closed_paths.1).cloned().collect();
+        let list = || Arc::new(SensitiveFiles::new(folder.to_owned(), own_paths()));
         lists.entry(folder.to_owned()).or_insert_with(list).clone()
     }
 
     /// Returns those of these files that are listed by their own names and may still be opened.
     #[cfg(target_os = "linux")]
-    fn openable_named_files(&self, folder: &Path, named: &[PathBuf], listing: &Listing) -> Vec<PathBuf> {
-        let (keep, hide) = &self.closed_paths;
-        let is_own = |path: &Path| keep.iter().chain(hide).any(|own| path.starts_with(own));
+    fn openable_named_files(&self, folder: &Path, named_files: &[PathBuf], listing: &Listing) -> Vec<PathBuf> {
+        let (own_paths, unreadable) = &self.closed_paths;
+        let is_own = |path: &Path| own_paths.iter().chain(unreadable).any(|own_path| path.starts_with(own_path));
         let is_listed = |path: &Path| {
-            let own = Withheld { path: path.to_owned(), reason: Reason::Sensitive };
-            listing.withheld.contains(&own)
+            let entry = Withheld { path: path.to_owned(), reason: Reason::Sensitive };
+            listing.withheld.contains(&entry)
         };
-        let all = named.iter().map(|name| folder.join(name));
-        all.filter(|path| is_listed(path) && is_only_name(path) && !is_own(path)).collect()
+        let paths = named_files.iter().map(|name| folder.join(name));
+        paths.filter(|path| is_listed(path) && is_only_name(path) && !is_own(path)).collect()
     }
 
     #[cfg(target_os = "linux")]
     fn read_only_spec(&self, line: &CommandLine) -> ReadOnlySpec {
-        let value = |name: &str| self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+        let value = |name: &str| self.environment.iter().find(|(variable, _)| variable == name).map(|(_, value)| value);
         let home = value("HOME").and_then(|home| Path::new(home).canonicalize().ok());
         let temporary = std::env::temp_dir();
         let temporary = temporary.canonicalize().unwrap_or(temporary);
-        let (keep, hide) = &self.closed_paths;
-        let own: Vec<PathBuf> = [line.folder.clone()].iter().chain(keep).chain(hide).cloned().collect();
-        let elsewhere: Vec<PathBuf> = home.into_iter().chain([temporary.clone()]).collect();
-        let programs = value("PATH").map(|path| program_folders(path, &own, &elsewhere)).unwrap_or_default();
+        let (own_paths, unreadable) = &self.closed_paths;
+        let closed: Vec<PathBuf> = [line.folder.clone()].iter().chain(own_paths).chain(unreadable).cloned().collect();
+        let private_folders: Vec<PathBuf> = home.into_iter().chain([temporary.clone()]).collect();
+        let programs = value("PATH").map(|path| program_folders(path, &closed, &private_folders)).unwrap_or_default();
         ReadOnlySpec {
             folder: line.folder.clone(),
-            open: Vec::new(),
+            open_paths: Vec::new(),
             programs,
-            closed: own.into_iter().chain(elsewhere).collect(),
+            closed: closed.into_iter().chain(private_folders).collect(),
             temporary,
         }
     }
@@ -106,9 +106,9 @@ impl Shell {
 #[cfg(target_os = "linux")]
 impl ReadOnlySpec {
     /// Opens the listed open paths and `named`, and the project's `.git` only for git.
-    fn with_open_paths(mut self, listing: &Listing, runs_git: bool, named: Vec<PathBuf>) -> Self {
+    fn with_open_paths(mut self, listing: &Listing, runs_git: bool, named_files: Vec<PathBuf>) -> Self {
         let repository = if runs_git { listing.repository.as_slice() } else { &[] };
-        self.open = listing.open.iter().chain(repository).cloned().chain(named).collect();
+        self.open_paths = listing.open_paths.iter().chain(repository).cloned().chain(named_files).collect();
         self
     }
 }

@@ -14,9 +14,9 @@ use async_trait::async_trait;
 use std::time::Duration;
 
 /// A log that stores nothing.
-struct Nowhere;
+struct NullLog;
 
-impl Log for Nowhere {
+impl Log for NullLog {
     fn append(&mut self, _: &Entry) -> std::io::Result<()> {
         Ok(())
     }
@@ -73,46 +73,46 @@ fn plan() -> Plan {
 const COMMAND: ResultKind = ResultKind::Command { is_silent: false };
 
 /// A reply with a result of a command.
-fn answers(output: &str) -> Reply {
+fn command_answer(output: &str) -> Reply {
     says(&json!({ "output": output, "exit": 0 }).to_string())
 }
 
 /// A dry run with this tool and this simulator.
-struct Play {
+struct SimulatorSetup {
     runtime: Runtime,
     tool: Arc<dyn Tool>,
     model: Scripted,
 }
 
-impl Play {
+impl SimulatorSetup {
     fn new(kind: ResultKind, replies: Vec<Reply>) -> Self {
         let model = Scripted::new(replies);
-        let other = SideModel {
+        let side_model = SideModel {
             llm: Ok(Arc::new(model.clone())),
             model: "sim-7b".into(),
             profile: "other".into(),
             limit: Duration::from_secs(30),
         };
-        Self::with(kind, Some(other), model)
+        Self::with_model(kind, Some(side_model), model)
     }
 
-    fn with(kind: ResultKind, other: Option<SideModel>, model: Scripted) -> Self {
+    fn with_model(kind: ResultKind, side_model: Option<SideModel>, model: Scripted) -> Self {
         let tool: Arc<dyn Tool> = Arc::new(Mail { kind });
         let tools = Arc::new(Toolbox::from_tools(vec![tool.clone()]));
-        let talk = Arc::new(Scripted::new([]));
+        let main_model = Arc::new(Scripted::new([]));
         let (mut runtime, _) =
-            Runtime::new(talk, tools, Arc::new(MemoryProject::with_files(&[])), None, Box::new(Nowhere));
-        runtime.set_simulator(SimulatorSettings { model: other, ..SimulatorSettings::default() });
+            Runtime::new(main_model, tools, Arc::new(MemoryProject::with_files(&[])), None, Box::new(NullLog));
+        runtime.set_simulator(SimulatorSettings { model: side_model, ..SimulatorSettings::default() });
         Self { runtime, tool, model }
     }
 
     async fn call(&self, arguments: &str) -> (String, SimulatedResult) {
         let call = ToolCall { id: "a".into(), name: "mail".into(), arguments: arguments.into() };
         let progress: Progress = Arc::new(|_| {});
-        simulate_result(&self.runtime.means, &call, &self.tool, &plan(), "It is so.", &progress).await.unwrap()
+        simulate_result(&self.runtime.context, &call, &self.tool, &plan(), "It is so.", &progress).await.unwrap()
     }
 
-    fn asked(&self) -> usize {
+    fn request_count(&self) -> usize {
         self.model.requests().lock().unwrap().len()
     }
 }
@@ -121,38 +121,42 @@ const UNDONE: &str = "Dry run: this call was not run: to ada (mail). It is so.";
 
 #[tokio::test]
 async fn r30_a_fixture_is_preferred_to_the_model_and_the_model_to_a_sample() {
-    let play = Play::new(ResultKind::Command { is_silent: true }, vec![answers("8")]);
-    let (text, how) = play.call("{}").await;
+    let setup = SimulatorSetup::new(ResultKind::Command { is_silent: true }, vec![command_answer("8")]);
+    let (text, origin) = setup.call("{}").await;
     assert_eq!(text, format!("{UNDONE} Simulated result:\nexit 0"));
-    assert_eq!((how.source, play.asked()), (SimulationSource::Fixture, 0));
+    assert_eq!((origin.source, setup.request_count()), (SimulationSource::Fixture, 0));
 
-    let play = Play::new(
+    let setup = SimulatorSetup::new(
         COMMAND,
         vec![says("```json\n{\"output\":\"a\\u001b[31mb\\u0007\\u202ec\\udb40\\udc41\",\"exit\":3}\n```").costs(9, 4)],
     );
-    let (text, how) = play.call("{}").await;
+    let (text, origin) = setup.call("{}").await;
     assert_eq!(text, format!("{UNDONE} Simulated result:\nab<U+0007><U+202E>c<U+E0041>\nexit 3"));
     assert_eq!(
-        (how.source, how.model.as_str(), how.usage.map(|it| it.total())),
+        (origin.source, origin.model.as_str(), origin.usage.map(|usage| usage.total())),
         (SimulationSource::Model, "sim-7b", Some(13))
     );
 
-    let play = Play::with(COMMAND, None, Scripted::new([]));
-    let (text, how) = play.call("{}").await;
+    let setup = SimulatorSetup::with_model(COMMAND, None, Scripted::new([]));
+    let (text, origin) = setup.call("{}").await;
     assert_eq!(text, format!("{UNDONE} Simulated result:\nexit 0"));
-    assert_eq!((how.source, how.model.as_str(), how.failure.as_str()), (SimulationSource::Sample, "", ""));
-    assert_eq!(Play::with(COMMAND, None, Scripted::new([])).call(" { } ").await.0, text, "the same in every run");
+    assert_eq!((origin.source, origin.model.as_str(), origin.failure.as_str()), (SimulationSource::Sample, "", ""));
+    assert_eq!(
+        SimulatorSetup::with_model(COMMAND, None, Scripted::new([])).call(" { } ").await.0,
+        text,
+        "the same in every run"
+    );
 
     // If the result is a text, the model's answer is plain text; without a model there is no result.
-    let (text, how) = Play::new(ResultKind::Text, vec![says("\"sent\"")]).call("{}").await;
-    assert_eq!((text, how.source), (format!("{UNDONE} Simulated result:\nsent"), SimulationSource::Model));
-    let (text, how) = Play::with(ResultKind::Text, None, Scripted::new([])).call("{}").await;
-    assert_eq!((text.as_str(), how.source), (UNDONE, SimulationSource::NotRun));
+    let (text, origin) = SimulatorSetup::new(ResultKind::Text, vec![says("\"sent\"")]).call("{}").await;
+    assert_eq!((text, origin.source), (format!("{UNDONE} Simulated result:\nsent"), SimulationSource::Model));
+    let (text, origin) = SimulatorSetup::with_model(ResultKind::Text, None, Scripted::new([])).call("{}").await;
+    assert_eq!((text.as_str(), origin.source), (UNDONE, SimulationSource::NotRun));
 }
 
 #[tokio::test]
 async fn r30_if_the_model_fails_the_result_is_a_sample_with_the_reason() {
-    let sample = Play::with(COMMAND, None, Scripted::new([])).call("{}").await.0;
+    let sample = SimulatorSetup::with_model(COMMAND, None, Scripted::new([])).call("{}").await.0;
     for (reply, part) in [
         (says("It would have been sent!"), "its answer is not JSON"),
         (says(""), "its answer is empty"),
@@ -161,55 +165,58 @@ async fn r30_if_the_model_fails_the_result_is_a_sample_with_the_reason() {
         (says(r#"{"output":"","exit":1,"exit":2}"#), "given twice"),
         (says(r#"{"output":"","exit":1} {}"#), "text after the JSON"),
         (says(r#"{"output":"","exit":1,"more":2}"#), "unknown field"),
-        (answers(&"x".repeat(1 << 20)), "its answer is longer than 16 KB"),
+        (command_answer(&"x".repeat(1 << 20)), "its answer is longer than 16 KB"),
         (says(&"[".repeat(9_000)), "nested more than"),
         (calls("mail", json!({})), "it called a tool, and has none"),
-        (answers("1").without_end(), "its answer was cut off"),
+        (command_answer("1").without_end(), "its answer was cut off"),
     ] {
-        let play = Play::new(COMMAND, vec![reply]);
-        let (text, how) = play.call("{}").await;
-        assert_eq!((text, how.source), (sample.clone(), SimulationSource::Sample), "{part}");
-        assert!(how.failure.contains(part), "{part}: {}", how.failure);
-        assert_eq!(play.asked(), 1);
+        let setup = SimulatorSetup::new(COMMAND, vec![reply]);
+        let (text, origin) = setup.call("{}").await;
+        assert_eq!((text, origin.source), (sample.clone(), SimulationSource::Sample), "{part}");
+        assert!(origin.failure.contains(part), "{part}: {}", origin.failure);
+        assert_eq!(setup.request_count(), 1);
     }
     let llm = Err("the profile x has no key".to_owned());
-    let other = SideModel { llm, model: String::new(), profile: "x".into(), limit: Duration::from_secs(1) };
-    let (text, how) = Play::with(COMMAND, Some(other), Scripted::new([])).call("{}").await;
-    assert_eq!((text, how.failure.as_str()), (sample, "the profile x has no key"));
+    let side_model = SideModel { llm, model: String::new(), profile: "x".into(), limit: Duration::from_secs(1) };
+    let (text, origin) = SimulatorSetup::with_model(COMMAND, Some(side_model), Scripted::new([])).call("{}").await;
+    assert_eq!((text, origin.failure.as_str()), (sample, "the profile x has no key"));
 }
 
 #[tokio::test]
 async fn r30_the_same_call_is_simulated_once_and_later_calls_are_shown_its_result() {
     let secret = "{\"pin\":\"1234\",\"nested\":[{\"API_KEY\":\"abc\",\"max_tokens\":5}],\"note\":\"sk-proj4bcdEFGH1jklMN0pqrST\"}";
-    let play = Play::new(COMMAND, vec![answers("8"), answers("9")]);
-    let (first, how) = play.call(secret).await;
-    assert!(!how.is_reused);
-    let blanks = secret.replace(':', " : ");
-    let (again, how) = play.call(&blanks).await;
-    assert_eq!((&again, how.is_reused, how.usage, play.asked()), (&first, true, None, 1));
-    let other = play.call("{\"to\":2}").await.0;
-    assert!(other.contains("9\nexit 0"), "{other}");
-    let asked = play.model.requests();
-    let asked = asked.lock().unwrap();
-    let words = |at: usize| match asked[at].messages.as_slice() {
-        [Message::System(_), Message::User(words)] => words.clone(),
+    let setup = SimulatorSetup::new(COMMAND, vec![command_answer("8"), command_answer("9")]);
+    let (first_result, origin) = setup.call(secret).await;
+    assert!(!origin.is_reused);
+    let spaced = secret.replace(':', " : ");
+    let (repeated, origin) = setup.call(&spaced).await;
+    assert_eq!((&repeated, origin.is_reused, origin.usage, setup.request_count()), (&first_result, true, None, 1));
+    let second_result = setup.call("{\"to\":2}").await.0;
+    assert!(second_result.contains("9\nexit 0"), "{second_result}");
+    let requests = setup.model.requests();
+    let requests = requests.lock().unwrap();
+    let user_message = |index: usize| match requests[index].messages.as_slice() {
+        [Message::System(_), Message::User(text)] => text.clone(),
         other => panic!("{other:?}"),
     };
-    let (first, second) = (words(0), words(1));
+    let (first_request, second_request) = (user_message(0), user_message(1));
     for secret in ["1234", "abc\"", "sk-proj4"] {
-        assert!(!first.contains(secret) && !second.contains(secret), "{secret}: {first} {second}");
+        assert!(
+            !first_request.contains(secret) && !second_request.contains(secret),
+            "{secret}: {first_request} {second_request}"
+        );
     }
-    assert!(first.contains("\"max_tokens\":5") && first.contains(REDACTED), "{first}");
-    assert!(!first.contains("<<<BEFORE") && second.contains("<<<BEFORE"), "{second}");
-    assert!(second.contains("8\nexit 0") && second.contains("{\"to\":2}"), "{second}");
-    let mark = second.lines().next().unwrap().strip_prefix("The mark is ").unwrap();
-    assert_eq!(second.matches(mark).count(), 1 + 2 * 4, "{second}");
+    assert!(first_request.contains("\"max_tokens\":5") && first_request.contains(REDACTED), "{first_request}");
+    assert!(!first_request.contains("<<<BEFORE") && second_request.contains("<<<BEFORE"), "{second_request}");
+    assert!(second_request.contains("8\nexit 0") && second_request.contains("{\"to\":2}"), "{second_request}");
+    let mark = second_request.lines().next().unwrap().strip_prefix("The mark is ").unwrap();
+    assert_eq!(second_request.matches(mark).count(), 1 + 2 * 4, "{second_request}");
 }
 
 #[tokio::test]
 async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
-    let play = Play::new(COMMAND, vec![answers("8")]);
-    let (text, how) = play.call("{\"to\":1}").await;
+    let setup = SimulatorSetup::new(COMMAND, vec![command_answer("8")]);
+    let (text, origin) = setup.call("{\"to\":1}").await;
     let call = ToolCall { id: "x".into(), name: "mail".into(), arguments: "{\"to\":1}".into() };
     let entries = [
         Entry::from_calls(vec![call]),
@@ -218,35 +225,35 @@ async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
             outcome: Outcome::Rehearsed(text.clone()),
             took_ms: 1,
             sha256: Digest::default(),
-            staged: Some(ResultOrigin::Simulated(Box::new(how))),
+            staged: Some(ResultOrigin::Simulated(Box::new(origin))),
         },
     ];
-    let mut resumed = Play::new(COMMAND, vec![answers("99")]);
-    let model = resumed.runtime.means.simulator.model.clone();
+    let mut resumed = SimulatorSetup::new(COMMAND, vec![command_answer("99")]);
+    let model = resumed.runtime.context.simulator.model.clone();
     resumed.runtime.set_simulator(SimulatorSettings {
         model,
         hides_dry_run: true,
         ledger: SimulationLedger::from_entries(&entries),
     });
-    let (again, how) = resumed.call("{ \"to\": 1 }").await;
-    assert_eq!((again, how.is_reused, resumed.asked()), (text, true, 0));
-    let untold = resumed.call("{\"to\":2}").await.0;
-    assert_eq!(untold, "99\nexit 0", "the model is not told about the dry run");
+    let (repeated, origin) = resumed.call("{ \"to\": 1 }").await;
+    assert_eq!((repeated, origin.is_reused, resumed.request_count()), (text, true, 0));
+    let hidden = resumed.call("{\"to\":2}").await.0;
+    assert_eq!(hidden, "99\nexit 0", "the model is not told about the dry run");
     drop(resumed);
 }
 
 #[tokio::test]
 async fn identical_concurrent_calls_are_simulated_once() {
-    let play = Play::new(COMMAND, vec![answers("8"), answers("9")]);
-    let all = futures::future::join_all((0..8).map(|_| play.call("{}"))).await;
-    assert_eq!(play.asked(), 1);
-    assert!(all.iter().all(|(text, _)| *text == all[0].0), "{all:?}");
-    assert_eq!(all.iter().filter(|(_, how)| !how.is_reused).count(), 1);
+    let setup = SimulatorSetup::new(COMMAND, vec![command_answer("8"), command_answer("9")]);
+    let results = futures::future::join_all((0..8).map(|_| setup.call("{}"))).await;
+    assert_eq!(setup.request_count(), 1);
+    assert!(results.iter().all(|(text, _)| *text == results[0].0), "{results:?}");
+    assert_eq!(results.iter().filter(|(_, origin)| !origin.is_reused).count(), 1);
 }
 
 #[tokio::test]
 async fn a_tool_that_returns_a_text_does_not_run_in_a_dry_run() {
-    let stage = RehearsalContext {
+    let rehearsal_context = RehearsalContext {
         project: Arc::new(MemoryProject::with_files(&[])),
         commands: crate::project::overlay_sandbox::CommandRehearsal::Simulated("x".into()),
         is_hidden: false,
@@ -255,16 +262,16 @@ async fn a_tool_that_returns_a_text_does_not_run_in_a_dry_run() {
         excluded: crate::policy::ExcludedPaths::default(),
         progress: Arc::new(|_| {}),
     };
-    let done = Mail { kind: ResultKind::Text }.rehearse(&plan(), &stage).await.unwrap();
-    assert_eq!(done, RehearsalOutcome::Simulate(String::new()));
+    let outcome = Mail { kind: ResultKind::Text }.rehearse(&plan(), &rehearsal_context).await.unwrap();
+    assert_eq!(outcome, RehearsalOutcome::Simulate(String::new()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_model_that_exceeds_its_time_limit_is_abandoned() {
-    let model = Scripted::new([answers("8")]).paced(1);
+    let model = Scripted::new([command_answer("8")]).paced(1);
     let llm: Arc<dyn crate::llm::Llm> = Arc::new(model.clone());
     let limit = Duration::from_secs(3);
-    let other = SideModel { llm: Ok(llm), model: String::new(), profile: "other".into(), limit };
-    let (_, how) = Play::with(COMMAND, Some(other), model).call("{}").await;
-    assert_eq!((how.source, how.failure.as_str()), (SimulationSource::Sample, "it did not answer within 3 s"));
+    let side_model = SideModel { llm: Ok(llm), model: String::new(), profile: "other".into(), limit };
+    let (_, origin) = SimulatorSetup::with_model(COMMAND, Some(side_model), model).call("{}").await;
+    assert_eq!((origin.source, origin.failure.as_str()), (SimulationSource::Sample, "it did not answer within 3 s"));
 }

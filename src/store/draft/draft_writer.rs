@@ -13,7 +13,7 @@ pub struct DraftWriter(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    waiting: Mutex<Vec<Job>>,
+    queue: Mutex<Vec<Job>>,
     files: Mutex<Files>,
 }
 
@@ -31,26 +31,26 @@ struct Files {
     /// True if that file may not be on disk yet.
     is_unsynced: bool,
     /// The draft read or written last. The same content is not written twice.
-    held: Option<(Owner, UnsentText)>,
+    last_draft: Option<(Owner, UnsentText)>,
 }
 
 impl DraftWriter {
     /// Opens the drafts of these places, whose folders must exist.
     pub fn new(places: &Places) -> Self {
-        let files = Files { drafts: Drafts::new(places), file: None, is_unsynced: false, held: None };
-        Self(Arc::new(Shared { waiting: Mutex::default(), files: Mutex::new(files) }))
+        let files = Files { drafts: Drafts::new(places), file: None, is_unsynced: false, last_draft: None };
+        Self(Arc::new(Shared { queue: Mutex::default(), files: Mutex::new(files) }))
     }
 
     /// Queues a draft for the next `DraftWriter::write`; replaces a queued one of the same owner.
     pub fn save(&self, owner: Owner, unsent: UnsentText) {
-        let mut waiting = lock_mutex(&self.0.waiting);
-        waiting.retain(|job| !matches!(job, Job::Save(other, _) if *other == owner));
-        waiting.push(Job::Save(owner, Box::new(unsent)));
+        let mut queue = lock_mutex(&self.0.queue);
+        queue.retain(|job| !matches!(job, Job::Save(other, _) if *other == owner));
+        queue.push(Job::Save(owner, Box::new(unsent)));
     }
 
     /// Queues the renaming of a new session's draft, because the session has its first entry.
     pub fn rename_new(&self, id: SessionId, project: PathBuf) {
-        lock_mutex(&self.0.waiting).push(Job::Begin(id, project));
+        lock_mutex(&self.0.queue).push(Job::Begin(id, project));
     }
 
     /// Writes the queued drafts. Blocks, also while another thread writes.
@@ -59,16 +59,16 @@ impl DraftWriter {
     /// [`Error::Io`] for the first that cannot be written; it and the following stay queued.
     pub fn write(&self) -> Result<(), Error> {
         let mut files = lock_mutex(&self.0.files);
-        let mut jobs = std::mem::take(&mut *lock_mutex(&self.0.waiting)).into_iter();
+        let mut jobs = std::mem::take(&mut *lock_mutex(&self.0.queue)).into_iter();
         while let Some(job) = jobs.next() {
             if let Err(error) = files.run_job(&job) {
-                let mut waiting = lock_mutex(&self.0.waiting);
-                let newer = std::mem::take(&mut *waiting);
+                let mut queue = lock_mutex(&self.0.queue);
+                let newer = std::mem::take(&mut *queue);
                 let is_newer =
                     |owner: &Owner| newer.iter().any(|job| matches!(job, Job::Save(other, _) if other == owner));
-                let left = [job].into_iter().chain(jobs);
-                waiting.extend(left.filter(|job| !matches!(job, Job::Save(owner, _) if is_newer(owner))));
-                waiting.extend(newer);
+                let remaining = [job].into_iter().chain(jobs);
+                queue.extend(remaining.filter(|job| !matches!(job, Job::Save(owner, _) if is_newer(owner))));
+                queue.extend(newer);
                 return Err(error);
             }
         }
@@ -80,14 +80,14 @@ impl DraftWriter {
     /// # Errors
     /// Same as `DraftWriter::write`.
     pub fn write_and_sync(&self) -> Result<(), Error> {
-        let written = self.write();
+        let result = self.write();
         let mut files = lock_mutex(&self.0.files);
         if let Some(file) = files.file.as_ref().filter(|_| files.is_unsynced) {
             // A failed sync is ignored: the content is written.
             let _ = file.sync_all();
             files.is_unsynced = false;
         }
-        written
+        result
     }
 
     /// Reads a draft after writing all queued ones. A new session takes over the draft of a process that has ended, or
@@ -99,7 +99,7 @@ impl DraftWriter {
         files.file = None;
         let mut loaded = files.drafts.load(owner);
         (files.file, files.is_unsynced) = (loaded.lock.take(), false);
-        files.held = Some((owner.clone(), loaded.unsent.clone()));
+        files.last_draft = Some((owner.clone(), loaded.unsent.clone()));
         loaded
     }
 }
@@ -107,7 +107,7 @@ impl DraftWriter {
 impl Drop for Shared {
     fn drop(&mut self) {
         let files = self.files.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for job in self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for job in self.queue.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
             // Last attempt; there is no screen left to show an error.
             let _ = files.run_job(&job);
         }
@@ -119,20 +119,21 @@ impl Files {
         match job {
             Job::Begin(id, project) => {
                 self.drafts.rename_new(id, project)?;
-                if let Some((owner, _)) = &mut self.held
+                if let Some((owner, _)) = &mut self.last_draft
                     && matches!(owner, Owner::New(new, _) if new == id)
                 {
                     *owner = Owner::Session(id.clone());
                 }
             }
             Job::Save(owner, unsent) => {
-                let is_held = |(of, held): &(Owner, UnsentText)| of == owner && held == &**unsent;
-                if self.held.as_ref().is_some_and(is_held) {
+                let is_same =
+                    |(last_owner, last_unsent): &(Owner, UnsentText)| last_owner == owner && last_unsent == &**unsent;
+                if self.last_draft.as_ref().is_some_and(is_same) {
                     return Ok(());
                 }
                 self.file = self.drafts.save(owner, unsent)?;
                 self.is_unsynced = true;
-                self.held = Some((owner.clone(), (**unsent).clone()));
+                self.last_draft = Some((owner.clone(), (**unsent).clone()));
             }
         }
         Ok(())

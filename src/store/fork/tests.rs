@@ -16,7 +16,7 @@ fn old_id() -> SessionId {
 }
 
 /// Creates a home with one session file of this content.
-fn home(bytes: &[u8]) -> (tempfile::TempDir, Places) {
+fn create_home(bytes: &[u8]) -> (tempfile::TempDir, Places) {
     let home = tempfile::tempdir().unwrap();
     let places = Places::within(home.path());
     places.prepare().unwrap();
@@ -28,41 +28,46 @@ fn read_session(places: &Places, id: &SessionId) -> StoredSession {
     session_reader::read(&session_header::session_path(&places.sessions(), id)).unwrap()
 }
 
-fn header() -> String {
+fn header_line() -> String {
     let header = Header { profile: "p".into(), ..Header::new(old_id(), Path::new("/project"), "m", false) };
     serde_json::to_string(&header).unwrap()
 }
 
-fn line(seq: u64, text: &str) -> String {
+fn entry_line(seq: u64, text: &str) -> String {
     format!(r#"{{"seq":{seq},"at":{},"entry":{}}}"#, seq * 1000, serde_json::to_string(&user_message(text)).unwrap())
 }
 
 #[test]
 fn copy_is_independent_of_the_open_session() {
-    let (_home, places) = home(b"");
+    let (_home, places) = create_home(b"");
     let sessions = Sessions::new(places.sessions());
     fs::remove_file(session_header::session_path(&places.sessions(), &old_id())).unwrap();
     let header = Header { profile: "p".into(), ..Header::new(old_id(), Path::new("/project"), "m", false) };
-    let mut open = sessions.begin_session(&header);
-    open.append(&user_message("a")).unwrap();
-    open.append(&Entry::Titled { title: "the name".into(), by: crate::chat::TitleSource::User, usage: None }).unwrap();
-    let before = fs::read(open.path()).unwrap();
+    let mut original_log = sessions.begin_session(&header);
+    original_log.append(&user_message("a")).unwrap();
+    original_log
+        .append(&Entry::Titled { title: "the name".into(), by: crate::chat::TitleSource::User, usage: None })
+        .unwrap();
+    let before = fs::read(original_log.path()).unwrap();
     let copy = fork_session(&places, &old_id(), Path::new("/elsewhere"), remove_folder).unwrap();
     let id = copy.id.clone();
     assert!(copy.has_header);
     copy.keep();
-    let (mut lines, read) = sessions.open(&id).unwrap();
-    let its = read.header.unwrap();
-    assert_eq!((&its.id, &its.from, its.aye), (&id, &Some(old_id()), session_header::VERSION));
-    assert_eq!((its.folder, its.model, its.profile, its.dry_run), (header.folder, "m".into(), "p".into(), false));
+    let (mut log, session) = sessions.open(&id).unwrap();
+    let new_header = session.header.unwrap();
+    assert_eq!((&new_header.id, &new_header.from, new_header.aye), (&id, &Some(old_id()), session_header::VERSION));
     assert_eq!(
-        (&read.entries, &read.times),
+        (new_header.folder, new_header.model, new_header.profile, new_header.dry_run),
+        (header.folder, "m".into(), "p".into(), false)
+    );
+    assert_eq!(
+        (&session.entries, &session.times),
         (&read_session(&places, &old_id()).entries, &read_session(&places, &old_id()).times)
     );
-    lines.append(&user_message("only in the copy")).unwrap();
+    log.append(&user_message("only in the copy")).unwrap();
     assert_eq!(read_session(&places, &id).last_seq, 3);
-    assert_eq!(fs::read(open.path()).unwrap(), before);
-    open.append(&user_message("only in the old one")).unwrap();
+    assert_eq!(fs::read(original_log.path()).unwrap(), before);
+    original_log.append(&user_message("only in the old one")).unwrap();
     assert_eq!((read_session(&places, &id).entries.len(), read_session(&places, &old_id()).entries.len()), (3, 3));
     let listed = sessions.list_all().unwrap();
     let listed = listed.iter().find(|listed| listed.id == id).unwrap();
@@ -71,9 +76,9 @@ fn copy_is_independent_of_the_open_session() {
 
 #[test]
 fn r51_copies_damaged_session_as_it_reads() {
-    let (head, a, b) = (header(), line(1, "a"), line(2, "b"));
+    let (head, a, b) = (header_line(), entry_line(1, "a"), entry_line(2, "b"));
     let newer = r#"{"seq":2,"at":1,"entry":{"kind":"from_the_future","x":1}}"#;
-    for (what, text) in [
+    for (case, text) in [
         ("whole", format!("{head}\n{a}\n{b}\n")),
         ("no end", format!("{head}\n{a}\n{b}")),
         ("torn", format!("{head}\n{a}\n{}", &b[..b.len() / 2])),
@@ -90,74 +95,74 @@ fn r51_copies_damaged_session_as_it_reads() {
         ("noise", "noise\n".repeat(3)),
         ("empty", String::new()),
     ] {
-        let (_home, places) = home(text.as_bytes());
+        let (_home, places) = create_home(text.as_bytes());
         let before = read_session(&places, &old_id());
         let copy = fork_session(&places, &old_id(), Path::new("/here"), remove_folder).unwrap();
-        let read = read_session(&places, &copy.id);
-        assert_eq!((&read.entries, &read.times), (&before.entries, &before.times), "{what}");
-        assert_eq!(read.last_seq, before.last_seq, "{what}");
-        let its = read.header.unwrap();
-        assert_eq!((its.id, its.from), (copy.id.clone(), Some(old_id())), "{what}");
-        assert_eq!(copy.has_header, before.header.is_some(), "{what}");
-        let meant = before.header.map_or(("/here".into(), true), |header| (header.folder, header.dry_run));
-        assert_eq!((its.folder, its.dry_run), meant, "{what}");
-        let (mut lines, _) = SessionLog::open(&places.sessions(), &copy.id).unwrap();
-        lines.append(&user_message("more")).unwrap();
-        assert_eq!(read_session(&places, &copy.id).entries.last(), Some(&user_message("more")), "{what}");
-        let kept = fs::read(session_header::session_path(&places.sessions(), &old_id())).unwrap();
-        assert_eq!(kept, text.as_bytes(), "{what}");
+        let session = read_session(&places, &copy.id);
+        assert_eq!((&session.entries, &session.times), (&before.entries, &before.times), "{case}");
+        assert_eq!(session.last_seq, before.last_seq, "{case}");
+        let new_header = session.header.unwrap();
+        assert_eq!((new_header.id, new_header.from), (copy.id.clone(), Some(old_id())), "{case}");
+        assert_eq!(copy.has_header, before.header.is_some(), "{case}");
+        let expected = before.header.map_or(("/here".into(), true), |header| (header.folder, header.dry_run));
+        assert_eq!((new_header.folder, new_header.dry_run), expected, "{case}");
+        let (mut log, _) = SessionLog::open(&places.sessions(), &copy.id).unwrap();
+        log.append(&user_message("more")).unwrap();
+        assert_eq!(read_session(&places, &copy.id).entries.last(), Some(&user_message("more")), "{case}");
+        let original = fs::read(session_header::session_path(&places.sessions(), &old_id())).unwrap();
+        assert_eq!(original, text.as_bytes(), "{case}");
     }
 }
 
 #[test]
 fn keeps_unknown_header_fields() {
-    let newer = header().replacen("\"aye\":1", "\"aye\":9", 1).replacen('}', ",\"later\":[1,2]}", 1);
-    let (_home, places) = home(format!("{newer}\n").as_bytes());
+    let newer = header_line().replacen("\"aye\":1", "\"aye\":9", 1).replacen('}', ",\"later\":[1,2]}", 1);
+    let (_home, places) = create_home(format!("{newer}\n").as_bytes());
     let copy = fork_session(&places, &old_id(), Path::new("/"), remove_folder).unwrap();
     let text = fs::read_to_string(session_header::session_path(&places.sessions(), &copy.id)).unwrap();
-    let its: Value = serde_json::from_str(&text).unwrap();
+    let new_header: Value = serde_json::from_str(&text).unwrap();
     assert!(text.starts_with("{\"aye\":9,"), "{text}");
-    assert_eq!((&its["later"], &its["from"]), (&serde_json::json!([1, 2]), &"01J".into()));
+    assert_eq!((&new_header["later"], &new_header["from"]), (&serde_json::json!([1, 2]), &"01J".into()));
 }
 
 #[test]
 fn copies_draft_and_rehearsal_independently() {
-    let (_home, places) = home(format!("{}\n", header()).as_bytes());
+    let (_home, places) = create_home(format!("{}\n", header_line()).as_bytes());
     let drafts = Drafts::new(&places);
-    let (from, layer) = (old_id(), places.rehearsal(&old_id()));
-    let half = UnsentText { questions: vec!["half".into()], ..UnsentText::from_text("unsent") };
-    drafts.save(&Owner::Session(from.clone()), &half).unwrap();
-    fs::create_dir_all(layer.join("upper/a")).unwrap();
-    fs::write(layer.join("upper/a/b"), "rehearsed").unwrap();
-    std::os::unix::fs::symlink("/etc/passwd", layer.join("upper/link")).unwrap();
+    let (from, overlay) = (old_id(), places.rehearsal(&old_id()));
+    let draft = UnsentText { questions: vec!["half".into()], ..UnsentText::from_text("unsent") };
+    drafts.save(&Owner::Session(from.clone()), &draft).unwrap();
+    fs::create_dir_all(overlay.join("upper/a")).unwrap();
+    fs::write(overlay.join("upper/a/b"), "rehearsed").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", overlay.join("upper/link")).unwrap();
     let copy = fork_session(&places, &from, Path::new("/"), remove_folder).unwrap();
-    let its_draft = Owner::Session(copy.id.clone());
-    assert_eq!(drafts.load(&its_draft).unsent, half);
-    let its = places.rehearsal(&copy.id);
-    assert_eq!(fs::read_to_string(its.join("upper/a/b")).unwrap(), "rehearsed");
+    let copied_draft = Owner::Session(copy.id.clone());
+    assert_eq!(drafts.load(&copied_draft).unsent, draft);
+    let copied_overlay = places.rehearsal(&copy.id);
+    assert_eq!(fs::read_to_string(copied_overlay.join("upper/a/b")).unwrap(), "rehearsed");
     assert_eq!(
-        fs::read_link(its.join("upper/link")).unwrap(),
+        fs::read_link(copied_overlay.join("upper/link")).unwrap(),
         Path::new("/etc/passwd"),
         "a link, not what it leads to"
     );
-    drafts.save(&its_draft, &UnsentText::default()).unwrap();
-    fs::write(its.join("upper/a/b"), "otherwise").unwrap();
-    assert_eq!(drafts.load(&Owner::Session(from)).unsent, half);
-    assert_eq!(fs::read_to_string(layer.join("upper/a/b")).unwrap(), "rehearsed");
+    drafts.save(&copied_draft, &UnsentText::default()).unwrap();
+    fs::write(copied_overlay.join("upper/a/b"), "otherwise").unwrap();
+    assert_eq!(drafts.load(&Owner::Session(from)).unsent, draft);
+    assert_eq!(fs::read_to_string(overlay.join("upper/a/b")).unwrap(), "rehearsed");
 }
 
 /// Returns every file and folder of sessions, drafts and rehearsals.
 fn all_files(places: &Places) -> Vec<PathBuf> {
     let folders = [places.sessions(), places.drafts(), places.rehearsal(&SessionId(String::new()))];
-    let all = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
-    let mut all: Vec<_> = all.map(|entry| entry.unwrap().path()).collect();
-    all.sort();
-    all
+    let paths = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
+    let mut paths: Vec<_> = paths.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
 }
 
 #[test]
 fn discarded_or_failed_copy_leaves_no_files() {
-    let (_home, places) = home(format!("{}\n", header()).as_bytes());
+    let (_home, places) = create_home(format!("{}\n", header_line()).as_bytes());
     Drafts::new(&places).save(&Owner::Session(old_id()), &UnsentText::from_text("unsent")).unwrap();
     fs::create_dir_all(places.rehearsal(&old_id()).join("upper")).unwrap();
     let before = all_files(&places);
@@ -178,7 +183,7 @@ fn discarded_or_failed_copy_leaves_no_files() {
 
 #[test]
 fn rejects_files_that_are_not_sessions() {
-    let (_home, places) = home(b"");
+    let (_home, places) = create_home(b"");
     let error = |name: &str| fork_session(&places, &SessionId(name.into()), Path::new("/"), remove_folder).unwrap_err();
     assert_eq!(error("01X").to_string(), "no session matches 01X");
     fs::create_dir(places.sessions().join("01D.jsonl")).unwrap();

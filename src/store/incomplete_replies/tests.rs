@@ -11,17 +11,17 @@ fn header() -> Header {
     Header::new(SessionId("01J".into()), Path::new("/p"), "m", false)
 }
 
-fn grown(from: usize, more: &str) -> PartialReply {
-    let (text, reasoning) = (TextPart(from, more.into()), TextPart::default());
+fn reply_piece(from: usize, part: &str) -> PartialReply {
+    let (text, reasoning) = (TextPart(from, part.into()), TextPart::default());
     PartialReply { sub_agent_call: None, model: "m".into(), text, reasoning }
 }
 
-fn replied(text: &str, why: Option<&str>) -> Entry {
+fn replied(text: &str, reason: Option<&str>) -> Entry {
     Entry::Replied {
         text: text.into(),
         reasoning: String::new(),
         calls: vec![],
-        incomplete: why.map(str::to_owned),
+        incomplete: reason.map(str::to_owned),
         model: "m".into(),
         usage: None,
         thought_ms: 0,
@@ -39,46 +39,53 @@ fn sub_agent_entry(call: &str, entry: Entry) -> Entry {
 
 /// A step that is written.
 enum Step {
-    Fact(Entry),
-    Grew(PartialReply),
+    Logged(Entry),
+    Piece(PartialReply),
 }
-use Step::{Fact, Grew};
+use Step::{Logged, Piece};
 
 /// Writes the steps and compares what is read back.
 #[track_caller]
-fn check_steps(steps: &[Step], facts: &[Entry], halves: usize) -> tempfile::TempDir {
+fn check_steps(steps: &[Step], expected: &[Entry], incomplete_count: usize) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
-    let mut lines = SessionLog::new(home.path(), &header());
+    let mut log = SessionLog::new(home.path(), &header());
     for step in steps {
         match step {
-            Fact(entry) => lines.append(entry).unwrap(),
-            Grew(grown) => lines.append_reply_piece(grown).unwrap(),
+            Logged(entry) => log.append(entry).unwrap(),
+            Piece(piece) => log.append_reply_piece(piece).unwrap(),
         }
     }
-    let read = session_reader::read(lines.path()).unwrap();
-    assert_eq!(read.entries, facts);
-    assert_eq!((read.incomplete_count, read.times.len(), read.notices.len()), (halves, facts.len(), 0));
+    let session = session_reader::read(log.path()).unwrap();
+    assert_eq!(session.entries, expected);
+    assert_eq!(
+        (session.incomplete_count, session.times.len(), session.notices.len()),
+        (incomplete_count, expected.len(), 0)
+    );
     home
 }
 
 #[test]
 fn r51_restores_incomplete_reply() {
-    let (one, two) = (|| Grew(grown(0, "one ")), || Grew(grown(4, "two")));
-    let half = || replied("one two", Some(INCOMPLETE_REASON));
-    check_steps(&[Fact(user_message("a")), one(), two()], &[user_message("a"), half()], 1);
+    let (first_piece, second_piece) = (|| Piece(reply_piece(0, "one ")), || Piece(reply_piece(4, "two")));
+    let incomplete = || replied("one two", Some(INCOMPLETE_REASON));
+    check_steps(&[Logged(user_message("a")), first_piece(), second_piece()], &[user_message("a"), incomplete()], 1);
     check_steps(
-        &[Fact(user_message("a")), one(), two(), Fact(replied("one two three", None))],
+        &[Logged(user_message("a")), first_piece(), second_piece(), Logged(replied("one two three", None))],
         &[user_message("a"), replied("one two three", None)],
         0,
     );
     // An unrelated entry does not complete the reply.
-    let beside = || Entry::FellBack { model: "n".into(), reason: "busy".into() };
-    check_steps(&[Fact(user_message("a")), one(), Fact(beside()), two()], &[user_message("a"), beside(), half()], 1);
+    let fallback = || Entry::FellBack { model: "n".into(), reason: "busy".into() };
+    check_steps(
+        &[Logged(user_message("a")), first_piece(), Logged(fallback()), second_piece()],
+        &[user_message("a"), fallback(), incomplete()],
+        1,
+    );
     let ended = || Entry::Ended { ending: Ending::Interrupted };
-    check_steps(&[Fact(user_message("a")), one(), Fact(ended())], &[user_message("a"), ended()], 0);
+    check_steps(&[Logged(user_message("a")), first_piece(), Logged(ended())], &[user_message("a"), ended()], 0);
     // A second reply is independent of the first.
     check_steps(
-        &[one(), Fact(replied("one", None)), Grew(grown(0, "more"))],
+        &[first_piece(), Logged(replied("one", None)), Piece(reply_piece(0, "more"))],
         &[replied("one", None), replied("more", Some(INCOMPLETE_REASON))],
         1,
     );
@@ -86,7 +93,8 @@ fn r51_restores_incomplete_reply() {
 
 #[test]
 fn r51_incomplete_replies_of_sub_agents_are_separate() {
-    let of = |call: &str, text: &str| Grew(PartialReply { sub_agent_call: Some(call.into()), ..grown(0, text) });
+    let sub_agent_piece =
+        |call: &str, text: &str| Piece(PartialReply { sub_agent_call: Some(call.into()), ..reply_piece(0, text) });
     let settled = Entry::Settled {
         call: "b".into(),
         outcome: Outcome::Done(String::new()),
@@ -96,11 +104,11 @@ fn r51_incomplete_replies_of_sub_agents_are_separate() {
     };
     check_steps(
         &[
-            of("a", "of a"),
-            of("b", "of b"),
-            of("c", "of c"),
-            Fact(settled.clone()),
-            Fact(sub_agent_entry("c", replied("c", None))),
+            sub_agent_piece("a", "of a"),
+            sub_agent_piece("b", "of b"),
+            sub_agent_piece("c", "of c"),
+            Logged(settled.clone()),
+            Logged(sub_agent_entry("c", replied("c", None))),
         ],
         &[
             settled,
@@ -114,29 +122,34 @@ fn r51_incomplete_replies_of_sub_agents_are_separate() {
 #[test]
 fn r51_continuing_stores_incomplete_reply_once_and_first() {
     let home = check_steps(
-        &[Fact(user_message("a")), Grew(grown(0, "half"))],
+        &[Logged(user_message("a")), Piece(reply_piece(0, "half"))],
         &[user_message("a"), replied("half", Some(INCOMPLETE_REASON))],
         1,
     );
     let id = header().id;
     let before = std::fs::read(super::super::session_header::session_path(home.path(), &id)).unwrap();
-    let (mut lines, read) = SessionLog::open(home.path(), &id).unwrap();
-    assert_eq!(std::fs::read(lines.path()).unwrap(), before, "opening alone writes nothing");
-    assert_eq!(read.entries.len(), 2);
-    lines.append(&Entry::Ended { ending: Ending::Interrupted }).unwrap();
-    drop(lines);
+    let (mut log, session) = SessionLog::open(home.path(), &id).unwrap();
+    assert_eq!(std::fs::read(log.path()).unwrap(), before, "opening alone writes nothing");
+    assert_eq!(session.entries.len(), 2);
+    log.append(&Entry::Ended { ending: Ending::Interrupted }).unwrap();
+    drop(log);
     for _ in 0..2 {
-        let (_, again) = SessionLog::open(home.path(), &id).unwrap();
+        let (_, reopened) = SessionLog::open(home.path(), &id).unwrap();
         let ended = Entry::Ended { ending: Ending::Interrupted };
-        assert_eq!(again.entries, [user_message("a"), replied("half", Some(INCOMPLETE_REASON)), ended]);
-        assert_eq!((again.incomplete_count, again.last_seq, again.notices.len()), (0, 4, 0));
+        assert_eq!(reopened.entries, [user_message("a"), replied("half", Some(INCOMPLETE_REASON)), ended]);
+        assert_eq!((reopened.incomplete_count, reopened.last_seq, reopened.notices.len()), (0, 4, 0));
     }
 }
 
 #[test]
 fn r52_damaged_piece_loses_only_itself() {
     let home = check_steps(
-        &[Fact(user_message("a")), Grew(grown(0, "one ")), Grew(grown(4, "two ")), Grew(grown(8, "three"))],
+        &[
+            Logged(user_message("a")),
+            Piece(reply_piece(0, "one ")),
+            Piece(reply_piece(4, "two ")),
+            Piece(reply_piece(8, "three")),
+        ],
         &[user_message("a"), replied("one two three", Some(INCOMPLETE_REASON))],
         1,
     );
@@ -158,7 +171,7 @@ fn older_versions_skip_pieces_by_kind() {
         seq: u64,
         entry: serde_json::Value,
     }
-    let line = serde_json::to_string(&Line::reply_piece(7, 1, &grown(0, "x"))).unwrap();
+    let line = serde_json::to_string(&Line::reply_piece(7, 1, &reply_piece(0, "x"))).unwrap();
     let outline: Outline = serde_json::from_str(&line).unwrap();
     assert_eq!((outline.seq, outline.entry["kind"].as_str()), (7, Some("grown")));
     assert!(is_piece(line.as_bytes()) && serde_json::from_value::<Entry>(outline.entry).is_err());
@@ -167,12 +180,12 @@ fn older_versions_skip_pieces_by_kind() {
 #[test]
 fn restores_output_of_unsettled_calls() {
     let home = tempfile::tempdir().unwrap();
-    let mut lines = SessionLog::new(home.path(), &header());
-    lines.append(&user_message("go")).unwrap();
-    let print = |lines: &mut SessionLog, call: &str, text: &str| {
-        lines.append_output_piece(&PartialOutput { call: call.into(), text: text.into() }).unwrap();
+    let mut log = SessionLog::new(home.path(), &header());
+    log.append(&user_message("go")).unwrap();
+    let append_output = |log: &mut SessionLog, call: &str, text: &str| {
+        log.append_output_piece(&PartialOutput { call: call.into(), text: text.into() }).unwrap();
     };
-    let settle = |lines: &mut SessionLog, entry: Entry| lines.append(&entry).unwrap();
+    let append_entry = |log: &mut SessionLog, entry: Entry| log.append(&entry).unwrap();
     let settled = |call: &str| Entry::Settled {
         call: call.into(),
         outcome: Outcome::Done("x".into()),
@@ -180,13 +193,16 @@ fn restores_output_of_unsettled_calls() {
         sha256: Digest::default(),
         staged: None,
     };
-    print(&mut lines, "a", "one\n");
-    print(&mut lines, "b", "of b\n");
-    print(&mut lines, "c", "of c\n");
-    print(&mut lines, "a", "two \u{1b}[31m\n");
-    settle(&mut lines, settled("b"));
-    settle(&mut lines, sub_agent_entry("t", settled("c")));
-    let read = session_reader::read(lines.path()).unwrap();
-    assert_eq!(read.printed, HashMap::from([("a".into(), "one\ntwo \u{1b}[31m\n".to_owned())]));
-    assert_eq!((read.entries.len(), read.incomplete_count, read.notices.len(), read.last_seq), (3, 0, 0, 7));
+    append_output(&mut log, "a", "one\n");
+    append_output(&mut log, "b", "of b\n");
+    append_output(&mut log, "c", "of c\n");
+    append_output(&mut log, "a", "two \u{1b}[31m\n");
+    append_entry(&mut log, settled("b"));
+    append_entry(&mut log, sub_agent_entry("t", settled("c")));
+    let session = session_reader::read(log.path()).unwrap();
+    assert_eq!(session.unfinished_outputs, HashMap::from([("a".into(), "one\ntwo \u{1b}[31m\n".to_owned())]));
+    assert_eq!(
+        (session.entries.len(), session.incomplete_count, session.notices.len(), session.last_seq),
+        (3, 0, 0, 7)
+    );
 }

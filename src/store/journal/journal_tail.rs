@@ -22,9 +22,9 @@ pub struct JournalEnd {
     /// Its last notes, each with its time.
     pub notes: Vec<String>,
     /// Number of earlier notes that are not shown.
-    pub before: usize,
+    pub omitted_count: usize,
     /// Number of other lines: content, or of unknown origin. None is shown.
-    pub kept_back: usize,
+    pub other_count: usize,
 }
 
 /// Returns the last notes of the newest runs, oldest first; empty if there is no journal.
@@ -32,44 +32,44 @@ pub struct JournalEnd {
 /// # Errors
 /// If the folder exists but cannot be listed. Unreadable files are skipped.
 pub fn read_tail(folder: &Path) -> io::Result<Vec<JournalEnd>> {
-    let listed = match fs::read_dir(folder) {
-        Ok(listed) => listed,
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let mut files: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "log"));
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "log"));
     // File names sort by the start of their runs.
     files.sort();
-    let mut room = MAX_TOTAL_BYTES;
-    let mut parts = Vec::new();
+    let mut remaining_bytes = MAX_TOTAL_BYTES;
+    let mut ends = Vec::new();
     for file in files.iter().rev().take(MAX_RUNS) {
         let mut text = Vec::new();
-        let read = private_files::open_read(file).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut text));
-        if read.is_ok() {
+        let result = private_files::open_read(file).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut text));
+        if result.is_ok() {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            parts.push(end_of_file(name, &String::from_utf8_lossy(&text), &mut room));
+            ends.push(end_of_file(name, &String::from_utf8_lossy(&text), &mut remaining_bytes));
         }
     }
-    parts.reverse();
-    Ok(parts)
+    ends.reverse();
+    Ok(ends)
 }
 
 /// Returns the notes at the end of a file that fit in `room`.
-fn end_of_file(name: String, text: &str, room: &mut usize) -> JournalEnd {
-    let mut part = JournalEnd { name, notes: Vec::new(), before: 0, kept_back: 0 };
+fn end_of_file(name: String, text: &str, remaining_bytes: &mut usize) -> JournalEnd {
+    let mut end = JournalEnd { name, notes: Vec::new(), omitted_count: 0, other_count: 0 };
     for line in text.lines().rev() {
         if !is_note(line) {
-            part.kept_back += 1;
-        } else if part.before > 0 || line.len() > *room {
-            part.before += 1;
+            end.other_count += 1;
+        } else if end.omitted_count > 0 || line.len() > *remaining_bytes {
+            end.omitted_count += 1;
         } else {
-            *room -= line.len();
-            part.notes.push(line.chars().take(MAX_NOTE_CHARS).collect());
+            *remaining_bytes -= line.len();
+            end.notes.push(line.chars().take(MAX_NOTE_CHARS).collect());
         }
     }
-    part.notes.reverse();
-    part
+    end.notes.reverse();
+    end
 }
 
 /// Returns whether a line is a note: a time, then text without quotes.
@@ -98,9 +98,9 @@ mod tests {
         fs::write(&file, format!("over xyzzy\n\n2026 xyzzy\n{text}2026-01-01T00:00:00Z said: \"xyz")).unwrap();
         fs::write(folder.join("other"), "2026-01-01T00:00:00Z xyzzy").unwrap();
         fs::write(folder.join("00.log"), b"2026-01-01T00:00:00Z \xff\n").unwrap();
-        let parts = read_tail(&folder).unwrap();
-        assert_eq!((parts.len(), parts[0].notes.len(), parts[1].kept_back), (2, 1, 5));
-        let notes: Vec<&str> = parts[1].notes.iter().map(|note| note.split_once(' ').unwrap().1).collect();
+        let ends = read_tail(&folder).unwrap();
+        assert_eq!((ends.len(), ends[0].notes.len(), ends[1].other_count), (2, 1, 5));
+        let notes: Vec<&str> = ends[1].notes.iter().map(|note| note.split_once(' ').unwrap().1).collect();
         assert_eq!(notes, ["begins", "to 'm' at h", "ends"]);
     }
 
@@ -115,13 +115,13 @@ mod tests {
         // A pipe without a writer is not waited for.
         let pipe = home.path().join("9.log");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-        let parts = read_tail(home.path()).unwrap();
-        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        let ends = read_tail(home.path()).unwrap();
+        let names: Vec<&str> = ends.iter().map(|end| end.name.as_str()).collect();
         assert_eq!(names, ["3.log", "4.log", "5.log", "6.log"]);
-        let shown: usize = parts.iter().flat_map(|part| &part.notes).map(String::len).sum();
-        assert!(shown <= MAX_TOTAL_BYTES && shown > MAX_TOTAL_BYTES - 400, "{shown}");
-        assert!(parts[3].notes[199].contains(" 199 x") && parts[3].before == 0, "the last run is complete");
-        assert_eq!((parts[0].notes.len(), parts[0].before), (0, 200));
-        assert_eq!(parts[2].notes.len() + parts[2].before, 200);
+        let byte_count: usize = ends.iter().flat_map(|end| &end.notes).map(String::len).sum();
+        assert!(byte_count <= MAX_TOTAL_BYTES && byte_count > MAX_TOTAL_BYTES - 400, "{byte_count}");
+        assert!(ends[3].notes[199].contains(" 199 x") && ends[3].omitted_count == 0, "the last run is complete");
+        assert_eq!((ends[0].notes.len(), ends[0].omitted_count), (0, 200));
+        assert_eq!(ends[2].notes.len() + ends[2].omitted_count, 200);
     }
 }

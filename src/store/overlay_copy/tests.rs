@@ -10,77 +10,77 @@ const OPAQUE: &str = "user.overlay.opaque";
 
 /// Creates nested folders deeper than the longest path, with a file in the last.
 pub fn create_deep_folders(folder: &Path) {
-    let how = OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let mut at = rustix::fs::openat(CWD, folder, how, Mode::empty()).unwrap();
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut current = rustix::fs::openat(CWD, folder, flags, Mode::empty()).unwrap();
     for _ in 0..60 {
         let name = "d".repeat(200);
-        rustix::fs::mkdirat(&at, &*name, Mode::RWXU).unwrap();
-        at = rustix::fs::openat(&at, &*name, how, Mode::empty()).unwrap();
+        rustix::fs::mkdirat(&current, &*name, Mode::RWXU).unwrap();
+        current = rustix::fs::openat(&current, &*name, flags, Mode::empty()).unwrap();
     }
-    let making = OFlags::CREATE | OFlags::WRONLY;
-    let file = rustix::fs::openat(&at, "last", making, Mode::RUSR).unwrap();
+    let create_flags = OFlags::CREATE | OFlags::WRONLY;
+    let file = rustix::fs::openat(&current, "last", create_flags, Mode::RUSR).unwrap();
     rustix::io::write(file, b"deep").unwrap();
 }
 
 /// Lists a folder recursively, with modes and file contents. Makes everything accessible.
 fn list_recursively(folder: &Path) -> Vec<String> {
-    let how = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let mut told = Vec::new();
-    let mut waiting = vec![(PathBuf::new(), rustix::fs::openat(CWD, folder, how, Mode::empty()).unwrap())];
-    while let Some((path, at)) = waiting.pop() {
-        for entry in rustix::fs::Dir::read_from(&at).unwrap() {
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let mut lines = Vec::new();
+    let mut pending = vec![(PathBuf::new(), rustix::fs::openat(CWD, folder, flags, Mode::empty()).unwrap())];
+    while let Some((path, current)) = pending.pop() {
+        for entry in rustix::fs::Dir::read_from(&current).unwrap() {
             let name = entry.unwrap().file_name().to_str().unwrap().to_owned();
             if name == "." || name == ".." {
                 continue;
             }
-            let stat = rustix::fs::statat(&at, &*name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).unwrap();
-            rustix::fs::chmodat(&at, &*name, Mode::RWXU, rustix::fs::AtFlags::empty()).unwrap();
-            let (mut held, inner) = (Vec::new(), path.join(&name));
+            let stat = rustix::fs::statat(&current, &*name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).unwrap();
+            rustix::fs::chmodat(&current, &*name, Mode::RWXU, rustix::fs::AtFlags::empty()).unwrap();
+            let (mut bytes, inner) = (Vec::new(), path.join(&name));
             if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-                waiting.push((inner.clone(), rustix::fs::openat(&at, &*name, how, Mode::empty()).unwrap()));
+                pending.push((inner.clone(), rustix::fs::openat(&current, &*name, flags, Mode::empty()).unwrap()));
             } else {
-                let file = rustix::fs::openat(&at, &*name, OFlags::RDONLY, Mode::empty()).unwrap();
-                io::Read::read_to_end(&mut fs::File::from(file), &mut held).unwrap();
+                let file = rustix::fs::openat(&current, &*name, OFlags::RDONLY, Mode::empty()).unwrap();
+                io::Read::read_to_end(&mut fs::File::from(file), &mut bytes).unwrap();
             }
-            let held = String::from_utf8(held).unwrap();
-            told.push(format!("{} {:o} {held}", inner.display(), stat.st_mode & 0o7777));
+            let content = String::from_utf8(bytes).unwrap();
+            lines.push(format!("{} {:o} {content}", inner.display(), stat.st_mode & 0o7777));
         }
     }
-    told.sort();
-    told
+    lines.sort();
+    lines
 }
 
 #[test]
 fn r30_copies_overlay_with_any_permissions() {
     unprivileged::run_unprivileged(|home| {
         let (old, new) = (home.join("old"), home.join("new"));
-        let (upper, mode) = (old.join("upper"), |path: PathBuf, mode| {
+        let (upper, set_mode) = (old.join("upper"), |path: PathBuf, mode| {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         });
         for modes in [0o000, 0o100, 0o200, 0o300, 0o400, 0o500, 0o600] {
-            let shut = upper.join(format!("{modes:o}"));
-            fs::create_dir_all(shut.join("deep/er")).unwrap();
-            fs::write(shut.join("deep/file"), "in it").unwrap();
-            mode(shut.join("deep/file"), modes);
-            mode(shut.join("deep"), modes);
-            mode(shut, modes);
+            let closed = upper.join(format!("{modes:o}"));
+            fs::create_dir_all(closed.join("deep/er")).unwrap();
+            fs::write(closed.join("deep/file"), "in it").unwrap();
+            set_mode(closed.join("deep/file"), modes);
+            set_mode(closed.join("deep"), modes);
+            set_mode(closed, modes);
         }
         create_deep_folders(&upper);
-        mode(upper.clone(), 0o000);
+        set_mode(upper.clone(), 0o000);
         copy_overlays(&old, &new).unwrap();
         // The original is unchanged.
         assert_eq!(old.join("upper").metadata().unwrap().mode() & 0o777, 0o000);
-        let was = list_recursively(&old);
-        assert_eq!(was.len(), 1 + 7 * 4 + 61, "{was:#?}");
-        assert!(was.iter().any(|line| line == "upper/0/deep/file 0 in it"), "{was:#?}");
-        assert_eq!(list_recursively(&new), was);
+        let expected = list_recursively(&old);
+        assert_eq!(expected.len(), 1 + 7 * 4 + 61, "{expected:#?}");
+        assert!(expected.iter().any(|line| line == "upper/0/deep/file 0 in it"), "{expected:#?}");
+        assert_eq!(list_recursively(&new), expected);
         // A path that cannot be copied is reported and left unchanged.
-        mode(upper.clone(), 0o000);
+        set_mode(upper.clone(), 0o000);
         let (path, error) = copy_overlays(&old, &new).unwrap_err();
         assert_eq!((path, error.kind()), (upper.clone(), io::ErrorKind::AlreadyExists));
         assert_eq!(upper.metadata().unwrap().mode() & 0o777, 0o000);
-        for layer in [old, new] {
-            remove_folder(&layer).unwrap();
+        for overlay in [old, new] {
+            remove_folder(&overlay).unwrap();
         }
     });
 }
@@ -108,15 +108,15 @@ fn r30_copy_of_an_overlay_equals_the_original() {
     lsetxattr(old.join("upper/nothing"), "user.overlay.whiteout", b"", XattrFlags::empty()).unwrap();
     copy_overlays(&old, &new).unwrap();
 
-    let at = |path: &str| new.join(path).symlink_metadata().unwrap();
+    let metadata_of = |path: &str| new.join(path).symlink_metadata().unwrap();
     assert_eq!(fs::read(new.join("upper/file")).unwrap(), b"held");
-    assert_eq!((at("upper/file").mode() & 0o777, at("upper/shut").mode() & 0o777), (0o751, 0o500));
+    assert_eq!((metadata_of("upper/file").mode() & 0o777, metadata_of("upper/shut").mode() & 0o777), (0o751, 0o500));
     assert_eq!(fs::read_link(new.join("upper/link")).unwrap(), Path::new("nowhere"));
-    assert!(at("upper/gone").file_type().is_char_device() && at("upper/gone").rdev() == 0);
-    assert!(at("upper/pipe").file_type().is_fifo());
-    let mut mark = [0; 8];
-    assert_eq!(lgetxattr(new.join("upper/hides"), OPAQUE, &mut mark[..]), Ok(1));
-    assert_eq!(lgetxattr(new.join("upper/nothing"), "user.overlay.whiteout", &mut mark[..]), Ok(0));
+    assert!(metadata_of("upper/gone").file_type().is_char_device() && metadata_of("upper/gone").rdev() == 0);
+    assert!(metadata_of("upper/pipe").file_type().is_fifo());
+    let mut value = [0; 8];
+    assert_eq!(lgetxattr(new.join("upper/hides"), OPAQUE, &mut value[..]), Ok(1));
+    assert_eq!(lgetxattr(new.join("upper/nothing"), "user.overlay.whiteout", &mut value[..]), Ok(0));
     for path in ["upper/shut/in", "upper/hides/deep", "outside/upper/tmp/note", "origins"] {
         assert!(new.join(path).exists(), "{path}");
     }

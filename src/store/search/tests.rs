@@ -9,13 +9,13 @@ use crate::chat::{
 use crate::store::{Header, Log};
 use std::fs;
 
-fn sessions() -> (tempfile::TempDir, Sessions) {
+fn create_sessions() -> (tempfile::TempDir, Sessions) {
     let home = tempfile::tempdir().unwrap();
     let sessions = Sessions::new(home.path().to_owned());
     (home, sessions)
 }
 
-fn said(text: &str) -> Entry {
+fn user_message(text: &str) -> Entry {
     Entry::UserMessage { text: text.into() }
 }
 
@@ -25,9 +25,9 @@ fn replied(text: &str) -> Entry {
 }
 
 fn create_session(sessions: &Sessions, id: &str, folder: &str, entries: &[Entry]) {
-    let mut lines = sessions.begin_session(&Header::new(SessionId(id.into()), Path::new(folder), "m", false));
+    let mut log = sessions.begin_session(&Header::new(SessionId(id.into()), Path::new(folder), "m", false));
     for entry in entries {
-        lines.append(entry).unwrap();
+        log.append(entry).unwrap();
     }
 }
 
@@ -36,41 +36,41 @@ type Finding = (String, Vec<(HitSource, String)>, bool);
 
 /// Returns the sessions with hits.
 fn find_hits(sessions: &Sessions, words: &[&str]) -> Vec<Finding> {
-    let mut all = Vec::new();
+    let mut findings = Vec::new();
     let scope = Scope { project: None, max_hits: 3, is_wanted: &|| true };
-    let unread = sessions.search(&SearchWords::new(words.iter().copied()).unwrap(), &scope, &mut |found| {
-        let hits = found.hits.into_iter().map(|hit| (hit.source, hit.line)).collect();
-        all.push((found.listed.id.0, hits, found.more));
+    let unreadable = sessions.search(&SearchWords::new(words.iter().copied()).unwrap(), &scope, &mut |session_hits| {
+        let hits = session_hits.hits.into_iter().map(|hit| (hit.source, hit.line)).collect();
+        findings.push((session_hits.listed.id.0, hits, session_hits.has_more));
         ControlFlow::Continue(())
     });
-    assert_eq!(unread.unwrap().len(), 0);
-    all.sort_by(|a, b| a.0.cmp(&b.0));
-    all
+    assert_eq!(unreadable.unwrap().len(), 0);
+    findings.sort_by(|a, b| a.0.cmp(&b.0));
+    findings
 }
 
 #[track_caller]
 fn check_hits(sessions: &Sessions, words: &[&str], expected: &[(&str, HitSource, &str)]) {
-    let found = find_hits(sessions, words);
-    let found: Vec<_> = found
+    let findings = find_hits(sessions, words);
+    let findings: Vec<_> = findings
         .iter()
-        .flat_map(|(id, hits, _)| hits.iter().map(move |(whose, line)| (id.as_str(), *whose, line.as_str())))
+        .flat_map(|(id, hits, _)| hits.iter().map(move |(source, line)| (id.as_str(), *source, line.as_str())))
         .collect();
-    assert_eq!(found, expected, "{words:?}");
+    assert_eq!(findings, expected, "{words:?}");
 }
 
 #[test]
 fn all_words_must_occur_in_one_message_ignoring_case() {
-    let (_home, sessions) = sessions();
+    let (_home, sessions) = create_sessions();
     create_session(
         &sessions,
         "01A",
         "/p",
-        &[said("why does\nthe Retry test flake?"), replied("The clock.\nÉTÉ \"quoted\" a\\b")],
+        &[user_message("why does\nthe Retry test flake?"), replied("The clock.\nÉTÉ \"quoted\" a\\b")],
     );
-    create_session(&sessions, "01B", "/q", &[said("retry"), said("test")]);
-    check_hits(&sessions, &["retry", "TEST"], &[("01A", HitSource::Person, "the Retry test flake?")]);
-    check_hits(&sessions, &["retry test"], &[("01A", HitSource::Person, "the Retry test flake?")]);
-    check_hits(&sessions, &["flake", "why"], &[("01A", HitSource::Person, "the Retry test flake?")]);
+    create_session(&sessions, "01B", "/q", &[user_message("retry"), user_message("test")]);
+    check_hits(&sessions, &["retry", "TEST"], &[("01A", HitSource::User, "the Retry test flake?")]);
+    check_hits(&sessions, &["retry test"], &[("01A", HitSource::User, "the Retry test flake?")]);
+    check_hits(&sessions, &["flake", "why"], &[("01A", HitSource::User, "the Retry test flake?")]);
     check_hits(&sessions, &["été"], &[("01A", HitSource::Model, "ÉTÉ \"quoted\" a\\b")]);
     check_hits(&sessions, &["\"quoted\" a\\b"], &[("01A", HitSource::Model, "ÉTÉ \"quoted\" a\\b")]);
     check_hits(&sessions, &["kind"], &[]);
@@ -80,7 +80,7 @@ fn all_words_must_occur_in_one_message_ignoring_case() {
 
 #[test]
 fn searches_questions_answers_titles_commands_but_no_outputs() {
-    let (_home, sessions) = sessions();
+    let (_home, sessions) = create_sessions();
     let call: CallId = "c".into();
     let question = Question {
         keyword: "k".into(),
@@ -127,7 +127,7 @@ fn searches_questions_answers_titles_commands_but_no_outputs() {
         &["needle"],
         &[
             ("01A", HitSource::Question, "Which needle?"),
-            ("01A", HitSource::Person, "my own needle"),
+            ("01A", HitSource::User, "my own needle"),
             ("01B", HitSource::Call, "grep needle a"),
             ("01B", HitSource::Model, "beneath: needle"),
             ("01B", HitSource::Title, "The needle"),
@@ -137,8 +137,8 @@ fn searches_questions_answers_titles_commands_but_no_outputs() {
 
 #[test]
 fn r52_damaged_files_hide_no_other_hits() {
-    let (home, sessions) = sessions();
-    create_session(&sessions, "01A", "/p", &[said("needle one"), said("needle two")]);
+    let (home, sessions) = create_sessions();
+    create_session(&sessions, "01A", "/p", &[user_message("needle one"), user_message("needle two")]);
     let file = home.path().join("01A.jsonl");
     let text = fs::read_to_string(&file).unwrap();
     // An incomplete line with another joined to it, no header, and invalid bytes.
@@ -146,34 +146,34 @@ fn r52_damaged_files_hide_no_other_hits() {
     fs::write(&file, [&b"\xff\xfe\0\n"[..], broken.as_bytes()].concat()).unwrap();
     fs::write(home.path().join("01B.jsonl"), [0; 4096]).unwrap();
     fs::create_dir(home.path().join("01C.jsonl")).unwrap();
-    create_session(&sessions, "01D", "/p", &[said("needle three")]);
-    let mut found = Vec::new();
+    create_session(&sessions, "01D", "/p", &[user_message("needle three")]);
+    let mut lines = Vec::new();
     let scope = Scope { project: None, max_hits: 3, is_wanted: &|| true };
-    let unread = sessions
+    let unreadable = sessions
         .search(&SearchWords::new(["needle"]).unwrap(), &scope, &mut |hit| {
-            found.extend(hit.hits.into_iter().map(|hit| hit.line));
+            lines.extend(hit.hits.into_iter().map(|hit| hit.line));
             ControlFlow::Continue(())
         })
         .unwrap();
-    found.sort();
-    assert_eq!(found, ["needle three", "needle two"]);
-    assert_eq!(unread, [(SessionId("01C".into()), "it is not a file".to_owned())]);
+    lines.sort();
+    assert_eq!(lines, ["needle three", "needle two"]);
+    assert_eq!(unreadable, [(SessionId("01C".into()), "it is not a file".to_owned())]);
 }
 
 #[test]
 fn finds_words_in_split_lines_and_once_in_duplicates() {
-    let (home, sessions) = sessions();
+    let (home, sessions) = create_sessions();
     // The word spans two parts and follows a quotation mark.
     let long = format!("{}\nthe \"needle\" there", "\u{1b}".repeat(2 << 20));
-    create_session(&sessions, "01A", "/p", &[said("a needle"), replied(&long), said("hay")]);
-    create_session(&sessions, "01B", "/p", &[said("other needle")]);
+    create_session(&sessions, "01A", "/p", &[user_message("a needle"), replied(&long), user_message("hay")]);
+    create_session(&sessions, "01B", "/p", &[user_message("other needle")]);
     let path = home.path().join("01B.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.repeat(2)).unwrap();
     let expected = [
-        ("01A", HitSource::Person, "a needle"),
+        ("01A", HitSource::User, "a needle"),
         ("01A", HitSource::Model, "the \"needle\" there"),
-        ("01B", HitSource::Person, "other needle"),
+        ("01B", HitSource::User, "other needle"),
     ];
     check_hits(&sessions, &["needle"], &expected);
     check_hits(&sessions, &["\"needle\""], &expected[1..2]);
@@ -181,21 +181,21 @@ fn finds_words_in_split_lines_and_once_in_duplicates() {
 
 #[test]
 fn finds_incomplete_reply_and_complete_one_once() {
-    let (_home, sessions) = sessions();
-    let grown = |text: &str| PartialReply {
+    let (_home, sessions) = create_sessions();
+    let reply_piece = |text: &str| PartialReply {
         sub_agent_call: None,
         model: "m".into(),
         text: TextPart(0, text.into()),
         reasoning: TextPart::default(),
     };
-    let begin = |id: &str| sessions.begin_session(&Header::new(SessionId(id.into()), Path::new("/p"), "m", false));
-    let mut half = begin("01A");
-    half.append(&said("go")).unwrap();
-    half.append_reply_piece(&grown("a needle")).unwrap();
-    let mut whole = begin("01B");
-    whole.append_reply_piece(&grown("a needle")).unwrap();
-    whole.append(&replied("a needle and more")).unwrap();
-    drop((half, whole));
+    let begin_log = |id: &str| sessions.begin_session(&Header::new(SessionId(id.into()), Path::new("/p"), "m", false));
+    let mut incomplete_log = begin_log("01A");
+    incomplete_log.append(&user_message("go")).unwrap();
+    incomplete_log.append_reply_piece(&reply_piece("a needle")).unwrap();
+    let mut complete_log = begin_log("01B");
+    complete_log.append_reply_piece(&reply_piece("a needle")).unwrap();
+    complete_log.append(&replied("a needle and more")).unwrap();
+    drop((incomplete_log, complete_log));
     check_hits(
         &sessions,
         &["needle"],
@@ -205,35 +205,35 @@ fn finds_incomplete_reply_and_complete_one_once() {
 
 #[test]
 fn stops_at_limits_and_when_cancelled() {
-    let (_home, sessions) = sessions();
-    let many: Vec<Entry> = (0..9).map(|n| said(&format!("needle {n}"))).collect();
+    let (_home, sessions) = create_sessions();
+    let many: Vec<Entry> = (0..9).map(|n| user_message(&format!("needle {n}"))).collect();
     create_session(&sessions, "01A", "/p", &many);
     create_session(&sessions, "01B", "/q", &many[..3]);
-    let found = find_hits(&sessions, &["needle"]);
-    assert_eq!((found[0].1.len(), found[0].2, found[1].1.len(), found[1].2), (3, true, 3, false));
-    let count = |scope: &Scope<'_>, stops: bool| {
+    let findings = find_hits(&sessions, &["needle"]);
+    assert_eq!((findings[0].1.len(), findings[0].2, findings[1].1.len(), findings[1].2), (3, true, 3, false));
+    let count_hits = |scope: &Scope<'_>, stops_at_first: bool| {
         let mut count = 0;
         let words = SearchWords::new(["needle"]).unwrap();
-        let each = &mut |_| {
+        let visit = &mut |_| {
             count += 1;
-            if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if stops_at_first { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        sessions.search(&words, scope, each).unwrap();
+        sessions.search(&words, scope, visit).unwrap();
         count
     };
-    let all = Scope { project: None, max_hits: 1, is_wanted: &|| true };
-    assert_eq!((count(&all, false), count(&all, true)), (2, 1));
-    assert_eq!(count(&Scope { project: Some(Path::new("/q")), ..all }, false), 1);
-    assert_eq!(count(&Scope { project: None, max_hits: 1, is_wanted: &|| false }, false), 0);
+    let all_scope = Scope { project: None, max_hits: 1, is_wanted: &|| true };
+    assert_eq!((count_hits(&all_scope, false), count_hits(&all_scope, true)), (2, 1));
+    assert_eq!(count_hits(&Scope { project: Some(Path::new("/q")), ..all_scope }, false), 1);
+    assert_eq!(count_hits(&Scope { project: None, max_hits: 1, is_wanted: &|| false }, false), 0);
 }
 
 #[test]
 fn shortens_long_line_around_the_word() {
     let words = SearchWords::new(["needle"]).unwrap();
     let line = format!("{}needle{}", "é ".repeat(300), " z".repeat(300));
-    let shown = words.shorten_line(&line);
-    assert!(shown.starts_with('…') && shown.ends_with('…') && shown.contains("needle"), "{shown}");
-    assert_eq!(shown.chars().count(), MAX_LINE_CHARS + 2);
+    let shortened = words.shorten_line(&line);
+    assert!(shortened.starts_with('…') && shortened.ends_with('…') && shortened.contains("needle"), "{shortened}");
+    assert_eq!(shortened.chars().count(), MAX_LINE_CHARS + 2);
     assert_eq!(words.shorten_line("  a needle "), "a needle");
     assert_eq!(words.from_word("a needle and more"), "a needle and more");
     assert_eq!(words.from_word("far in a haystack lies a Needle and more"), "…lies a Needle and more");

@@ -7,7 +7,7 @@ use crate::store::explain_unreadable;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::Duration;
 
-fn sessions() -> (tempfile::TempDir, Sessions) {
+fn create_sessions() -> (tempfile::TempDir, Sessions) {
     let home = tempfile::tempdir().unwrap();
     let sessions = Sessions::new(home.path().to_owned());
     (home, sessions)
@@ -20,11 +20,11 @@ fn user_message(text: &str) -> Entry {
 /// Creates a session whose file was changed this many seconds ago.
 fn create_session(sessions: &Sessions, id: &str, folder: &str, ago: u64, entries: &[Entry]) {
     let header = Header::new(SessionId(id.into()), Path::new(folder), "m", false);
-    let mut lines = sessions.begin_session(&header);
+    let mut log = sessions.begin_session(&header);
     for entry in entries {
-        lines.append(entry).unwrap();
+        log.append(entry).unwrap();
     }
-    let file = File::options().append(true).open(lines.path()).unwrap();
+    let file = File::options().append(true).open(log.path()).unwrap();
     file.set_modified(SystemTime::now() - Duration::from_secs(ago)).unwrap();
 }
 
@@ -34,7 +34,7 @@ fn listed_ids(list: &[Listed]) -> Vec<&str> {
 
 #[test]
 fn last_changed_session_is_first() {
-    let (_home, sessions) = sessions();
+    let (_home, sessions) = create_sessions();
     assert_eq!(sessions.list_all().unwrap(), []);
     create_session(&sessions, "01A", "/p", 10, &[user_message("fix it")]);
     create_session(&sessions, "01B", "/q", 30, &[user_message("b")]);
@@ -45,27 +45,27 @@ fn last_changed_session_is_first() {
         20,
         &[user_message("c"), Entry::Titled { title: "mine".into(), by: crate::chat::TitleSource::User, usage: None }],
     );
-    let all = sessions.list_all().unwrap();
-    assert_eq!(listed_ids(&all), ["01A", "01C", "01B"]);
-    assert_eq!((all[0].title.as_deref(), all[1].title.as_deref()), (Some("fix it"), Some("mine")));
-    assert_eq!(listed_ids(&sessions.of_project(Path::new("/p")).unwrap()), ["01A", "01C"]);
+    let listed = sessions.list_all().unwrap();
+    assert_eq!(listed_ids(&listed), ["01A", "01C", "01B"]);
+    assert_eq!((listed[0].title.as_deref(), listed[1].title.as_deref()), (Some("fix it"), Some("mine")));
+    assert_eq!(listed_ids(&sessions.list_by_project(Path::new("/p")).unwrap()), ["01A", "01C"]);
     let latest = Latest { id: SessionId("01B".into()), unreadable: Vec::new() };
     assert_eq!(sessions.find_latest(Path::new("/q")).unwrap(), latest);
-    let none = sessions.find_latest(Path::new("/r")).unwrap_err();
-    assert_eq!(none.to_string(), "no sessions in /r");
+    let error = sessions.find_latest(Path::new("/r")).unwrap_err();
+    assert_eq!(error.to_string(), "no sessions in /r");
 }
 
 #[test]
 fn r52_damaged_file_hides_no_other() {
-    let (home, sessions) = sessions();
+    let (home, sessions) = create_sessions();
     create_session(&sessions, "01A", "/p", 10, &[user_message("a")]);
     fs::write(home.path().join("01B.jsonl"), [0; 100]).unwrap();
     fs::write(home.path().join("01C.jsonl"), "").unwrap();
     fs::create_dir(home.path().join("01D.jsonl")).unwrap();
     fs::write(home.path().join("notes.txt"), "").unwrap();
-    let mut all = sessions.list_all().unwrap();
-    all.sort_by(|a, b| a.id.cmp(&b.id));
-    let reasons: Vec<Option<&str>> = all.iter().map(|session| session.broken.as_deref()).collect();
+    let mut all_listed = sessions.list_all().unwrap();
+    all_listed.sort_by(|a, b| a.id.cmp(&b.id));
+    let reasons: Vec<Option<&str>> = all_listed.iter().map(|session| session.problem.as_deref()).collect();
     assert_eq!(
         reasons,
         [None, Some("the first line of the session is damaged"), Some("it is empty"), Some("it is not a file")]
@@ -74,7 +74,7 @@ fn r52_damaged_file_hides_no_other() {
     fs::write(home.path().join("01E.jsonl"), r#"{"aye":1,"id":1,"folder":"/q","ti"#).unwrap();
     fs::write(home.path().join("01F.jsonl"), r#"{"aye":1,"id":1,"folder":"/p","ti"#).unwrap();
     for (project, expected) in [("/p", "01A 01B 01C 01D 01F"), ("/q", "01B 01C 01D 01E"), ("/r", "01B 01C 01D")] {
-        let mut listed = sessions.of_project(Path::new(project)).unwrap();
+        let mut listed = sessions.list_by_project(Path::new(project)).unwrap();
         listed.sort_by(|a, b| a.id.cmp(&b.id));
         assert_eq!(listed_ids(&listed).join(" "), expected);
     }
@@ -82,8 +82,11 @@ fn r52_damaged_file_hides_no_other() {
     let mut unreadable: Vec<&str> = latest.unreadable.iter().map(|(id, _)| id.0.as_str()).collect();
     unreadable.sort_unstable();
     assert_eq!((latest.id.0.as_str(), unreadable), ("01A", vec!["01B", "01C", "01D", "01F"]));
-    let words = explain_unreadable(&latest.unreadable);
-    assert!(words.contains("session 01B cannot be read: the first line of the session is damaged"), "{words}");
+    let explanation = explain_unreadable(&latest.unreadable);
+    assert!(
+        explanation.contains("session 01B cannot be read: the first line of the session is damaged"),
+        "{explanation}"
+    );
     let error = sessions.find_latest(Path::new("/r")).unwrap_err().to_string();
     assert!(error.starts_with("no readable session in /r: session ") && error.contains("it is not a file"), "{error}");
     // Older files do not matter.
@@ -94,7 +97,7 @@ fn r52_damaged_file_hides_no_other() {
 
 #[test]
 fn finds_session_by_beginning_of_its_id() {
-    let (_home, sessions) = sessions();
+    let (_home, sessions) = create_sessions();
     for id in ["01JA", "01JB", "01J"] {
         create_session(&sessions, id, "/p", 1, &[user_message("a")]);
     }
@@ -110,20 +113,20 @@ fn finds_session_by_beginning_of_its_id() {
 
 #[test]
 fn reads_only_head_and_tail_of_a_long_file() {
-    let (_home, sessions) = sessions();
+    let (_home, sessions) = create_sessions();
     let mut entries = vec![user_message("first words")];
     entries.extend((0..600).map(|n| user_message(&format!("{n} {}", "x".repeat(1000)))));
     entries.push(Entry::Switched { model: "other".into(), profile: None });
     create_session(&sessions, "01A", "/p", 1, &entries);
-    let all = sessions.list_all().unwrap();
-    assert!(all[0].bytes > HEAD_BYTES + TAIL_BYTES);
-    assert_eq!((all[0].title.as_deref(), all[0].model.as_str()), (Some("first words"), "other"));
-    assert_eq!(all[0].broken, None);
+    let listed = sessions.list_all().unwrap();
+    assert!(listed[0].bytes > HEAD_BYTES + TAIL_BYTES);
+    assert_eq!((listed[0].title.as_deref(), listed[0].model.as_str()), (Some("first words"), "other"));
+    assert_eq!(listed[0].problem, None);
 }
 
 #[test]
 fn question_waits_until_it_is_settled() {
-    let (_home, sessions) = sessions();
+    let (_home, sessions) = create_sessions();
     let option = QuestionOption::new("a");
     let question = Question {
         keyword: "k".into(),
@@ -147,13 +150,13 @@ fn question_waits_until_it_is_settled() {
     };
     create_session(&sessions, "01A", "/p", 2, std::slice::from_ref(&asked));
     create_session(&sessions, "01B", "/p", 1, &[asked, settled]);
-    let waits: Vec<bool> = sessions.list_all().unwrap().iter().map(|session| session.waits).collect();
-    assert_eq!(waits, [false, true]);
+    let waiting: Vec<bool> = sessions.list_all().unwrap().iter().map(|session| session.has_open_prompt).collect();
+    assert_eq!(waiting, [false, true]);
 }
 
 #[test]
 fn r56_listing_removes_permissions_of_others() {
-    let (home, sessions) = sessions();
+    let (home, sessions) = create_sessions();
     create_session(&sessions, "01A", "/p", 1, &[user_message("a")]);
     let path = home.path().join("01A.jsonl");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
@@ -163,9 +166,9 @@ fn r56_listing_removes_permissions_of_others() {
 
 #[test]
 fn pipe_in_place_of_a_session_does_not_block() {
-    let (home, sessions) = sessions();
+    let (home, sessions) = create_sessions();
     let path = home.path().join("01A.jsonl");
     rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
-    assert_eq!(sessions.list_all().unwrap()[0].broken.as_deref(), Some("it is not a file"));
+    assert_eq!(sessions.list_all().unwrap()[0].problem.as_deref(), Some("it is not a file"));
     assert!(sessions.find_latest(Path::new("/p")).is_err());
 }

@@ -5,12 +5,12 @@ use super::*;
 /// Checks the links of a text if every candidate exists, separated by `|`.
 #[track_caller]
 fn check_links(text: &str, expected: &str) {
-    let found = find_links(text, &|_| true);
-    for link in &found {
+    let links = find_links(text, &|_| true);
+    for link in &links {
         assert!(text.is_char_boundary(link.range.start) && text.is_char_boundary(link.range.end));
     }
-    let words: Vec<String> = found.iter().map(|link| text[link.range.clone()].to_owned()).collect();
-    assert_eq!(words.join(" | "), expected, "{text:?}");
+    let link_texts: Vec<String> = links.iter().map(|link| text[link.range.clone()].to_owned()).collect();
+    assert_eq!(link_texts.join(" | "), expected, "{text:?}");
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn the_caller_can_reject_a_candidate() {
 #[test]
 fn a_path_inside_brackets_is_found_if_the_whole_word_is_none() {
     let exists = |target: &LinkTarget| target.to_string() == "src/a.rs:3";
-    let found = find_links("open(src/a.rs:3) [x]", &exists);
-    assert_eq!((found.len(), found[0].range.clone()), (1, 5..15));
+    let links = find_links("open(src/a.rs:3) [x]", &exists);
+    assert_eq!((links.len(), links[0].range.clone()), (1, 5..15));
 }
 
 #[test]
@@ -153,11 +153,11 @@ fn parses_a_target_and_formats_it_unchanged() {
 proptest::proptest! {
     #[test]
     fn links_are_in_order_and_do_not_overlap(text in "(\\PC|https://|workspace://|a/b|:1|[ .:#()\\[\\]@L-]){0,40}") {
-        let mut from = 0;
+        let mut position = 0;
         for link in find_links(&text, &|_| true) {
-            proptest::prop_assert!(link.range.start >= from && link.range.end > link.range.start);
+            proptest::prop_assert!(link.range.start >= position && link.range.end > link.range.start);
             proptest::prop_assert!(text.get(link.range.clone()).is_some());
-            from = link.range.end;
+            position = link.range.end;
         }
     }
 }

@@ -15,17 +15,19 @@ const MAX_BYTES_BEFORE: usize = 64;
 /// Start of a value, and its quote with the number of backslashes before it.
 #[derive(Clone, Copy)]
 pub(super) struct ValuePosition {
-    pub(super) begin: usize,
+    pub(super) start: usize,
     quote: Option<(u8, usize)>,
 }
 
 impl ValuePosition {
     /// Locates the value at this offset.
-    pub(super) fn locate(text: &str, at: usize) -> Self {
-        let slashes = prefix_length(&text[at..], |byte| byte == b'\\');
-        match text.as_bytes().get(at + slashes) {
-            Some(&quote @ (b'"' | b'\'' | b'`')) => Self { begin: at + slashes + 1, quote: Some((quote, slashes)) },
-            Some(_) | None => Self { begin: at, quote: None },
+    pub(super) fn locate(text: &str, position: usize) -> Self {
+        let slashes = prefix_length(&text[position..], |byte| byte == b'\\');
+        match text.as_bytes().get(position + slashes) {
+            Some(&quote @ (b'"' | b'\'' | b'`')) => {
+                Self { start: position + slashes + 1, quote: Some((quote, slashes)) }
+            }
+            Some(_) | None => Self { start: position, quote: None },
         }
     }
 
@@ -43,18 +45,21 @@ impl ValuePosition {
         self.limited_range(text, usize::MAX)
     }
 
-    fn limited_range(self, text: &str, most: usize) -> Range<usize> {
-        let end = text.floor_char_boundary(self.begin.saturating_add(most));
-        let within = &text[self.begin..end];
+    fn limited_range(self, text: &str, max_bytes: usize) -> Range<usize> {
+        let end = text.floor_char_boundary(self.start.saturating_add(max_bytes));
+        let value = &text[self.start..end];
         match self.quote {
-            Some((quote, slashes)) => self.begin..self.begin + quoted_length(within, quote, slashes),
+            Some((quote, slashes)) => self.start..self.start + quoted_length(value, quote, slashes),
             None => {
-                let bare = &within[..unquoted_length(within)];
-                let ends = [',', ';', ')', ']', '}', '.', ':', '|'];
-                let kept = bare.trim_end_matches(ends).len();
+                let unquoted = &value[..unquoted_length(value)];
+                let trailing = [',', ';', ')', ']', '}', '.', ':', '|'];
+                let trimmed_length = unquoted.trim_end_matches(trailing).len();
                 // A value that is already redacted ends with such a character.
-                let mark = bare.rfind(REDACTED).map(|at| at + REDACTED.len()).filter(|end| *end > kept);
-                self.begin..self.begin + mark.unwrap_or(kept)
+                let redacted_end = unquoted
+                    .rfind(REDACTED)
+                    .map(|position| position + REDACTED.len())
+                    .filter(|end| *end > trimmed_length);
+                self.start..self.start + redacted_end.unwrap_or(trimmed_length)
             }
         }
     }
@@ -62,13 +67,13 @@ impl ValuePosition {
 
 /// Returns the bytes before the closing quote, or before the end of the line. Quotes inside have more backslashes.
 fn quoted_length(text: &str, quote: u8, slashes: usize) -> usize {
-    let mut before = 0;
-    for (at, byte) in text.bytes().enumerate() {
+    let mut backslashes = 0;
+    for (position, byte) in text.bytes().enumerate() {
         match byte {
-            b'\\' => before += 1,
-            b'\n' => return at,
-            byte if byte == quote && before <= slashes => return at - before,
-            _ => before = 0,
+            b'\\' => backslashes += 1,
+            b'\n' => return position,
+            byte if byte == quote && backslashes <= slashes => return position - backslashes,
+            _ => backslashes = 0,
         }
     }
     text.len()
@@ -77,25 +82,31 @@ fn quoted_length(text: &str, quote: u8, slashes: usize) -> usize {
 /// Returns the bytes of an unquoted value: up to a space, a quote, an escape, or the separator before the next name.
 fn unquoted_length(text: &str) -> usize {
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        match bytes[at] {
-            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' => return at,
-            b'\\' if matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't' | b'u' | b'"' | b'\'' | b'\\' | b'\n')) => {
-                return at;
+    let mut position = 0;
+    while position < bytes.len() {
+        match bytes[position] {
+            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' => return position,
+            b'\\'
+                if matches!(
+                    bytes.get(position + 1),
+                    Some(b'n' | b'r' | b't' | b'u' | b'"' | b'\'' | b'\\' | b'\n')
+                ) =>
+            {
+                return position;
             }
             b',' | b';' | b'&' => {
-                let name = bytes[at + 1..].iter().take(MAX_BYTES_BEFORE);
-                let name = name.take_while(|byte| is_word_byte(**byte) || matches!(byte, b'.' | b' ')).count();
-                if name > 0 && bytes.get(at + 1 + name) == Some(&b'=') {
-                    return at;
+                let name_bytes = bytes[position + 1..].iter().take(MAX_BYTES_BEFORE);
+                let name_length =
+                    name_bytes.take_while(|byte| is_word_byte(**byte) || matches!(byte, b'.' | b' ')).count();
+                if name_length > 0 && bytes.get(position + 1 + name_length) == Some(&b'=') {
+                    return position;
                 }
             }
             _ => {}
         }
-        at += 1;
+        position += 1;
     }
-    at
+    position
 }
 
 /// Operator between a name and its value.
@@ -103,7 +114,7 @@ fn unquoted_length(text: &str) -> usize {
 enum Operator {
     /// `=`, optionally with spaces around it.
     Equals {
-        spaced: bool,
+        is_spaced: bool,
     },
     /// `=>`, `:=`, `==`: the value is a secret only in quotes.
     Code,
@@ -113,66 +124,69 @@ enum Operator {
 }
 
 /// Finds the secret that follows the name at this offset.
-pub(super) fn find_named_secret(text: &str, at: usize, length: usize) -> Option<Range<usize>> {
-    let (name, after) = (&text[at..at + length], at + length);
+pub(super) fn find_named_secret(text: &str, name_start: usize, length: usize) -> Option<Range<usize>> {
+    let (name, name_end) = (&text[name_start..name_start + length], name_start + length);
     let class = classify_name(name);
     if name.eq_ignore_ascii_case("identified") || class == Some(NameClass::Password) {
-        let found = find_spaced_secret(text, at, name, after);
-        if found.is_some() {
-            return found;
+        let spaced_secret = find_spaced_secret(text, name_start, name, name_end);
+        if spaced_secret.is_some() {
+            return spaced_secret;
         }
     }
     let class = class?;
     let bytes = text.as_bytes();
-    let mut at_sign = after;
+    let mut position = name_end;
     // Skip the closing quote of the name and the end of a subscript.
-    let slashes = prefix_length(&text[at_sign..], |byte| byte == b'\\');
-    if matches!(bytes.get(at_sign + slashes), Some(b'"' | b'\'' | b'`')) {
-        at_sign += slashes + 1;
+    let slashes = prefix_length(&text[position..], |byte| byte == b'\\');
+    if matches!(bytes.get(position + slashes), Some(b'"' | b'\'' | b'`')) {
+        position += slashes + 1;
     }
-    let in_quotes = at_sign > after;
-    at_sign += usize::from(bytes.get(at_sign) == Some(&b']'));
-    let blanks = prefix_length(&text[at_sign..], |byte| matches!(byte, b' ' | b'\t'));
-    at_sign += blanks;
-    let rest = &text[at_sign..];
-    let (sign, width) = match rest.as_bytes() {
+    let is_quoted_name = position > name_end;
+    position += usize::from(bytes.get(position) == Some(&b']'));
+    let blank_count = prefix_length(&text[position..], |byte| matches!(byte, b' ' | b'\t'));
+    position += blank_count;
+    let remaining = &text[position..];
+    let (operator, operator_length) = match remaining.as_bytes() {
         [b'=', b'>', ..] | [b':', b'=', ..] => (Operator::Code, 2),
-        [b'=', b'=', ..] => (Operator::Code, 2 + usize::from(rest.starts_with("==="))),
-        [b'=', next, ..] => (Operator::Equals { spaced: blanks > 0 || *next == b' ' }, 1),
+        [b'=', b'=', ..] => (Operator::Code, 2 + usize::from(remaining.starts_with("==="))),
+        [b'=', next, ..] => (Operator::Equals { is_spaced: blank_count > 0 || *next == b' ' }, 1),
         [b':', b':', ..] => return None,
         [b':', ..] => (Operator::Colon, 1),
         [b'(', ..] => (Operator::Call, 1),
         _ => return None,
     };
-    let from = at_sign + width;
-    let blanks = |from: usize| from + prefix_length(&text[from..], |byte| matches!(byte, b' ' | b'\t'));
-    let mut from = blanks(from);
-    if bytes.get(from) == Some(&b'[') && ValuePosition::locate(text, blanks(from + 1)).is_quoted() {
-        from = blanks(from + 1);
+    let after_operator = position + operator_length;
+    let skip_blanks = |from: usize| from + prefix_length(&text[from..], |byte| matches!(byte, b' ' | b'\t'));
+    let mut value_start = skip_blanks(after_operator);
+    if bytes.get(value_start) == Some(&b'[') && ValuePosition::locate(text, skip_blanks(value_start + 1)).is_quoted() {
+        value_start = skip_blanks(value_start + 1);
     }
-    let value = ValuePosition::locate(text, from);
-    let seen = value.preview(text);
-    if seen.is_empty() || is_placeholder(seen) {
+    let value = ValuePosition::locate(text, value_start);
+    let preview = value.preview(text);
+    if preview.is_empty() || is_placeholder(preview) {
         return None;
     }
-    let about = NamedValue { text, at, name, class, in_quotes };
-    let is_secret =
-        if value.is_quoted() { about.is_quoted_secret(sign, seen) } else { about.is_bare_secret(sign, seen, value) };
+    let named_value = NamedValue { text, name_start, name, class, is_quoted_name };
+    let is_secret = if value.is_quoted() {
+        named_value.is_quoted_secret(operator, preview)
+    } else {
+        named_value.is_bare_secret(operator, preview, value)
+    };
     is_secret.then(|| value.full_range(text))
 }
 
 /// A name and its classification.
 struct NamedValue<'a> {
     text: &'a str,
-    at: usize,
+    name_start: usize,
     name: &'a str,
     class: NameClass,
-    in_quotes: bool,
+    is_quoted_name: bool,
 }
 
 impl NamedValue<'_> {
-    fn is_quoted_secret(&self, sign: Operator, value: &str) -> bool {
-        match (self.class, sign) {
+    fn is_quoted_secret(&self, operator: Operator, value: &str) -> bool {
+        match (self.class, operator) {
             (_, Operator::Call) => looks_random(value) && !value.contains(' '),
             (NameClass::Password, _) => true,
             (NameClass::Token, _) => value.len() >= 4 && !value.contains(' '),
@@ -183,10 +197,10 @@ impl NamedValue<'_> {
         }
     }
 
-    fn is_bare_secret(&self, sign: Operator, value: &str, place: ValuePosition) -> bool {
-        let after = &self.text[(place.begin + value.len()).min(self.text.len())..];
-        let (spaced, colon) = match sign {
-            Operator::Equals { spaced } => (spaced, false),
+    fn is_bare_secret(&self, operator: Operator, value: &str, position: ValuePosition) -> bool {
+        let following = &self.text[(position.start + value.len()).min(self.text.len())..];
+        let (is_spaced, is_colon) = match operator {
+            Operator::Equals { is_spaced: spaced } => (spaced, false),
             Operator::Colon => (true, true),
             Operator::Code | Operator::Call => return false,
         };
@@ -195,76 +209,82 @@ impl NamedValue<'_> {
         if is_call || is_reference(value) || value.contains("::") {
             return false;
         }
-        let digits = value.bytes().all(|byte| byte.is_ascii_digit());
-        let capital = is_capital(self.name);
+        let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
+        let is_capital_name = is_capital(self.name);
         match self.class {
-            NameClass::Password if digits => value.len() >= 4,
-            _ if digits => false,
+            NameClass::Password if is_number => value.len() >= 4,
+            _ if is_number => false,
             NameClass::Password if looks_random(value) => true,
-            NameClass::Password if !spaced && capital => true,
+            NameClass::Password if !is_spaced && is_capital_name => true,
             NameClass::Password => {
-                let ends = after.starts_with([',', ';', ')', ']', '}', '.']);
-                let more = spaced && has_more_words(after);
-                !ends && !more && (!colon || self.begins_line() || self.in_quotes)
+                let is_followed_by_separator = following.starts_with([',', ';', ')', ']', '}', '.']);
+                let is_followed_by_words = is_spaced && has_more_words(following);
+                !is_followed_by_separator
+                    && !is_followed_by_words
+                    && (!is_colon || self.is_at_line_start() || self.is_quoted_name)
             }
-            NameClass::Token if capital && !spaced => true,
-            NameClass::Key if capital && !spaced => value.len() >= 8 || looks_random(value),
+            NameClass::Token if is_capital_name && !is_spaced => true,
+            NameClass::Key if is_capital_name && !is_spaced => value.len() >= 8 || looks_random(value),
             // A header.
-            NameClass::Token | NameClass::Key if colon && self.name.contains('-') => {
-                looks_random(value) || !has_more_words(after) && !is_word_of_sentence(value)
+            NameClass::Token | NameClass::Key if is_colon && self.name.contains('-') => {
+                looks_random(value) || !has_more_words(following) && !is_word_of_sentence(value)
             }
             NameClass::Key if matches!(self.name, "key" | "auth" | "Key" | "pass") => false,
             NameClass::Token | NameClass::Key => {
-                let shown = value.len() >= 8 && (names::has_digit(value) || names::is_mixed_case(value));
-                shown && !(is_name(value) && (value.contains(['.', ':']) || after.starts_with([';', ',', ')'])))
+                let is_likely_secret = value.len() >= 8 && (names::has_digit(value) || names::is_mixed_case(value));
+                is_likely_secret
+                    && !(is_name(value) && (value.contains(['.', ':']) || following.starts_with([';', ',', ')'])))
             }
         }
     }
 
     /// Returns whether only list, quotation or diff markers precede the name on its line.
-    fn begins_line(&self) -> bool {
-        let from = self.text.floor_char_boundary(self.at.saturating_sub(MAX_BYTES_BEFORE));
-        let before = self.text[from..self.at].trim_end_matches([' ', '\t', '+', '-', '>', '#', '*', '|', '"', '\'']);
-        from + before.len() == 0 || before.ends_with('\n') || before.ends_with("\\n")
+    fn is_at_line_start(&self) -> bool {
+        let start = self.text.floor_char_boundary(self.name_start.saturating_sub(MAX_BYTES_BEFORE));
+        let prefix =
+            self.text[start..self.name_start].trim_end_matches([' ', '\t', '+', '-', '>', '#', '*', '|', '"', '\'']);
+        start + prefix.len() == 0 || prefix.ends_with('\n') || prefix.ends_with("\\n")
     }
 }
 
 /// Returns whether more words follow on the line.
-fn has_more_words(after: &str) -> bool {
-    let next = after.trim_start_matches([' ', '\t']);
-    !(next.is_empty() || next.starts_with(['\n', '\r', '#', '\\', '"', '\'', '`']) || next.starts_with("//"))
+fn has_more_words(following: &str) -> bool {
+    let trimmed = following.trim_start_matches([' ', '\t']);
+    !(trimmed.is_empty() || trimmed.starts_with(['\n', '\r', '#', '\\', '"', '\'', '`']) || trimmed.starts_with("//"))
 }
 
 /// Finds a secret separated from its name by a space: in a netrc file, or in SQL.
-fn find_spaced_secret(text: &str, at: usize, name: &str, after: usize) -> Option<Range<usize>> {
-    let mut from = after + prefix_length(&text[after..], |byte| matches!(byte, b' ' | b'\t'));
-    if from == after {
+fn find_spaced_secret(text: &str, name_start: usize, name: &str, name_end: usize) -> Option<Range<usize>> {
+    let mut value_start = name_end + prefix_length(&text[name_end..], |byte| matches!(byte, b' ' | b'\t'));
+    if value_start == name_end {
         return None;
     }
-    let before = &text[text.floor_char_boundary(at.saturating_sub(MAX_BYTES_BEFORE))..at];
+    let preceding = &text[text.floor_char_boundary(name_start.saturating_sub(MAX_BYTES_BEFORE))..name_start];
     if name.eq_ignore_ascii_case("identified") {
-        let by = text.get(from..from + 3).filter(|by| by.eq_ignore_ascii_case("by "))?;
-        from += by.len();
+        let keyword = text.get(value_start..value_start + 3).filter(|by| by.eq_ignore_ascii_case("by "))?;
+        value_start += keyword.len();
     }
-    let value = ValuePosition::locate(text, from);
-    let seen = value.preview(text);
-    let is_sql = name != "password" || before.to_ascii_lowercase().ends_with("with ");
-    let is_netrc = name == "password" && before.contains("login ") && !value.is_quoted();
-    let is_secret = !seen.is_empty() && !is_placeholder(seen);
+    let value = ValuePosition::locate(text, value_start);
+    let preview = value.preview(text);
+    let is_sql = name != "password" || preceding.to_ascii_lowercase().ends_with("with ");
+    let is_netrc = name == "password" && preceding.contains("login ") && !value.is_quoted();
+    let is_secret = !preview.is_empty() && !is_placeholder(preview);
     let is_sql =
-        is_sql && value.is_quoted() && (name == "PASSWORD" || name != name.to_ascii_uppercase() || seen.len() > 3);
-    (is_secret && (is_netrc && !is_word_of_sentence(seen) || is_sql)).then(|| value.full_range(text))
+        is_sql && value.is_quoted() && (name == "PASSWORD" || name != name.to_ascii_uppercase() || preview.len() > 3);
+    (is_secret && (is_netrc && !is_word_of_sentence(preview) || is_sql)).then(|| value.full_range(text))
 }
 
 /// Finds the content of a markup element with the name of a secret.
-pub(super) fn find_element_secret(text: &str, at: usize) -> Option<Range<usize>> {
-    let length = prefix_length(&text[at + 1..], |byte| is_word_byte(byte) || byte == b'.');
-    let name = &text[at + 1..at + 1 + length];
-    let class = classify_name(name).filter(|_| text.as_bytes().get(at + 1 + length) == Some(&b'>'))?;
-    let from = at + 2 + length;
-    let end = prefix_length(&text[from..], |byte| !matches!(byte, b'<' | b'\n'));
-    let value = &text[from..from + end.min(text.floor_char_boundary(from + MAX_VALUE_BYTES) - from)];
-    let closed = text[from + end..].starts_with("</");
-    (closed && !value.is_empty() && !is_placeholder(value) && (class == NameClass::Password || value.len() >= 6))
-        .then_some(from..from + end)
+pub(super) fn find_element_secret(text: &str, tag_start: usize) -> Option<Range<usize>> {
+    let name_length = prefix_length(&text[tag_start + 1..], |byte| is_word_byte(byte) || byte == b'.');
+    let name = &text[tag_start + 1..tag_start + 1 + name_length];
+    let class = classify_name(name).filter(|_| text.as_bytes().get(tag_start + 1 + name_length) == Some(&b'>'))?;
+    let content_start = tag_start + 2 + name_length;
+    let content_length = prefix_length(&text[content_start..], |byte| !matches!(byte, b'<' | b'\n'));
+    let value = &text[content_start
+        ..content_start
+            + content_length.min(text.floor_char_boundary(content_start + MAX_VALUE_BYTES) - content_start)];
+    let is_closed = text[content_start + content_length..].starts_with("</");
+    (is_closed && !value.is_empty() && !is_placeholder(value) && (class == NameClass::Password || value.len() >= 6))
+        .then_some(content_start..content_start + content_length)
 }

@@ -23,16 +23,16 @@ enum ValueForm {
 #[derive(Debug)]
 struct Program {
     names: &'static [&'static str],
-    after: Option<&'static str>,
+    subcommand: Option<&'static str>,
     options: &'static [(u8, ValueForm)],
 }
 
 const fn program(names: &'static [&'static str], options: &'static [(u8, ValueForm)]) -> Program {
-    Program { names, after: None, options }
+    Program { names, subcommand: None, options }
 }
 
 const fn login_program(names: &'static [&'static str], options: &'static [(u8, ValueForm)]) -> Program {
-    Program { names, after: Some("login"), options }
+    Program { names, subcommand: Some("login"), options }
 }
 
 const PROGRAMS: &[Program] = &[
@@ -99,148 +99,150 @@ const LONG_OPTIONS: &[(&str, ValueForm)] = &[
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpenCommand {
     program: &'static Program,
-    counts: bool,
+    is_active: bool,
 }
 
 /// State of the scan of a command line.
 pub(super) struct LineState {
-    open: Option<OpenCommand>,
+    open_command: Option<OpenCommand>,
     /// True if an odd number of double quotes precedes this offset; `single` likewise.
-    double: bool,
-    single: bool,
-    continues: bool,
+    in_double_quotes: bool,
+    in_single_quotes: bool,
+    is_continued: bool,
 }
 
 impl LineState {
-    pub(super) fn new(open: Option<OpenCommand>) -> Self {
-        Self { open, double: false, single: false, continues: false }
+    pub(super) fn new(open_command: Option<OpenCommand>) -> Self {
+        Self { open_command, in_double_quotes: false, in_single_quotes: false, is_continued: false }
     }
 
     /// Processes a word.
-    pub(super) fn process_word(&mut self, text: &str, at: usize, word: &str) {
-        self.continues = false;
-        if let Some(open) = self.open.as_mut().filter(|open| !open.counts) {
-            open.counts = open.program.after == Some(word);
+    pub(super) fn process_word(&mut self, text: &str, position: usize, word: &str) {
+        self.is_continued = false;
+        if let Some(open_command) = self.open_command.as_mut().filter(|open| !open.is_active) {
+            open_command.is_active = open_command.program.subcommand == Some(word);
         }
-        let next = text.as_bytes().get(at + word.len());
-        if word.len() > 14 || !matches!(next, Some(b' ' | b'\t' | b'"' | b'\'' | b'\\' | b',')) {
+        let next_byte = text.as_bytes().get(position + word.len());
+        if word.len() > 14 || !matches!(next_byte, Some(b' ' | b'\t' | b'"' | b'\'' | b'\\' | b',')) {
             return;
         }
         if let Some(program) = PROGRAMS.iter().find(|program| program.names.contains(&word)) {
-            self.open = Some(OpenCommand { program, counts: program.after.is_none() });
+            self.open_command = Some(OpenCommand { program, is_active: program.subcommand.is_none() });
         }
     }
 
     /// Processes a quote without a backslash before it.
     pub(super) fn process_quote(&mut self, quote: u8) {
-        let side = if quote == b'"' { &mut self.double } else { &mut self.single };
-        *side = !*side;
+        let is_quoted = if quote == b'"' { &mut self.in_double_quotes } else { &mut self.in_single_quotes };
+        *is_quoted = !*is_quoted;
     }
 
     /// Processes a command separator, which ends the command unless it is quoted.
     pub(super) fn end_command(&mut self) {
-        if !self.double && !self.single {
-            self.open = None;
+        if !self.in_double_quotes && !self.in_single_quotes {
+            self.open_command = None;
         }
     }
 
     /// Processes the end of a line; `continued` if the next line belongs to the same command.
-    pub(super) fn end_line(&mut self, continued: bool) {
-        if !continued {
+    pub(super) fn end_line(&mut self, is_continued: bool) {
+        if !is_continued {
             *self = Self::new(None);
         }
-        self.continues = continued;
+        self.is_continued = is_continued;
     }
 
     /// Returns the program whose command line continues in the next text, after a backslash at the end of this one.
     pub(super) fn open_at_end(&self) -> Option<OpenCommand> {
-        self.open.filter(|_| self.continues)
+        self.open_command.filter(|_| self.is_continued)
     }
 }
 
 /// Returns whether an argument is an option whose value is the next argument and a secret.
 pub(super) fn is_secret_option(argument: &str) -> bool {
     let name = argument.trim_start_matches('-');
-    name.len() < argument.len() && !name.contains('=') && names_secret(name)
+    name.len() < argument.len() && !name.contains('=') && is_secret_option_name(name)
 }
 
-fn names_secret(name: &str) -> bool {
-    let low = name.to_ascii_lowercase();
-    let ordinary = ["key", "auth", "private-key", "private_key", "jwt"];
-    classify_name(name).is_some_and(|class| class != NameClass::Key || !ordinary.contains(&low.as_str()))
+fn is_secret_option_name(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let ambiguous = ["key", "auth", "private-key", "private_key", "jwt"];
+    classify_name(name).is_some_and(|class| class != NameClass::Key || !ambiguous.contains(&lower.as_str()))
 }
 
 /// Finds the secret in the value of the option at this offset.
-pub(super) fn find_option_secret(text: &str, at: usize, line: &LineState) -> Option<Range<usize>> {
-    let before = at.checked_sub(1).map(|before| text.as_bytes()[before]);
-    if before.is_some_and(is_word_byte) {
+pub(super) fn find_option_secret(text: &str, position: usize, line: &LineState) -> Option<Range<usize>> {
+    let previous_byte = position.checked_sub(1).map(|index| text.as_bytes()[index]);
+    if previous_byte.is_some_and(is_word_byte) {
         return None;
     }
-    let dashes = prefix_length(&text[at..], |byte| byte == b'-');
+    let dashes = prefix_length(&text[position..], |byte| byte == b'-');
     if dashes > 3 {
         return None;
     }
     // In a diff, a removed line begins with one more dash.
-    let from = at + dashes;
-    let name = &text[from..from + prefix_length(&text[from..], is_word_byte)];
-    let short = || (dashes == 1).then(|| find_short_option(text, from, name, line)).flatten();
-    short().or_else(|| find_long_option(text, from, name, dashes))
+    let name_start = position + dashes;
+    let name = &text[name_start..name_start + prefix_length(&text[name_start..], is_word_byte)];
+    let short_option = || (dashes == 1).then(|| find_short_option(text, name_start, name, line)).flatten();
+    short_option().or_else(|| find_long_option(text, name_start, name, dashes))
 }
 
 /// Finds the secret of a short option of this line's program, with its value attached or as the next argument.
-fn find_short_option(text: &str, from: usize, name: &str, line: &LineState) -> Option<Range<usize>> {
-    let open = line.open.filter(|open| open.counts)?;
-    let takes = |letter: u8| open.program.options.iter().find(|(known, _)| *known == letter).map(|(_, takes)| *takes);
+fn find_short_option(text: &str, name_start: usize, name: &str, line: &LineState) -> Option<Range<usize>> {
+    let open_command = line.open_command.filter(|open| open.is_active)?;
+    let value_form =
+        |option: u8| open_command.program.options.iter().find(|(name, _)| *name == option).map(|(_, form)| *form);
     let bytes = name.as_bytes();
-    if let Some(first) = bytes.first().copied().and_then(takes) {
-        let attached = from + 1;
-        return match text.as_bytes().get(attached) {
+    if let Some(form) = bytes.first().copied().and_then(value_form) {
+        let value_start = name_start + 1;
+        return match text.as_bytes().get(value_start) {
             None | Some(b' ' | b'\t' | b'\n') => {
-                let value = find_next_value(text, attached)?;
+                let value = find_next_value(text, value_start)?;
                 let is_option = !value.is_quoted() && value.preview(text).starts_with('-');
-                if is_option { None } else { secret_part(text, value, first) }
+                if is_option { None } else { secret_part(text, value, form) }
             }
             Some(b'"' | b'\'' | b'\\' | b',') if bytes.len() == 1 => {
                 // The quote belongs to the value, or ends an argument in a list.
-                let value = find_next_value(text, attached).or_else(|| Some(ValuePosition::locate(text, attached)));
-                value.and_then(|value| secret_part(text, value, first))
+                let value =
+                    find_next_value(text, value_start).or_else(|| Some(ValuePosition::locate(text, value_start)));
+                value.and_then(|value| secret_part(text, value, form))
             }
-            Some(b'=') => secret_part(text, ValuePosition::locate(text, attached + 1), first),
-            Some(_) => secret_part(text, ValuePosition::locate(text, attached), first),
+            Some(b'=') => secret_part(text, ValuePosition::locate(text, value_start + 1), form),
+            Some(_) => secret_part(text, ValuePosition::locate(text, value_start), form),
         };
     }
     // Combined flags, of which the last takes the value.
-    let last = bytes.last().copied().and_then(takes).filter(|_| bytes.len() <= 6)?;
-    let letters = bytes.iter().all(u8::is_ascii_alphabetic);
-    let value = find_next_value(text, from + bytes.len()).filter(|_| letters)?;
-    secret_part(text, value, last)
+    let form = bytes.last().copied().and_then(value_form).filter(|_| bytes.len() <= 6)?;
+    let is_alphabetic = bytes.iter().all(u8::is_ascii_alphabetic);
+    let value = find_next_value(text, name_start + bytes.len()).filter(|_| is_alphabetic)?;
+    secret_part(text, value, form)
 }
 
 /// Finds the secret of a long option of any program.
-fn find_long_option(text: &str, from: usize, name: &str, dashes: usize) -> Option<Range<usize>> {
+fn find_long_option(text: &str, name_start: usize, name: &str, dashes: usize) -> Option<Range<usize>> {
     if name.len() < 2 || dashes == 1 && name.len() < 4 {
         return None;
     }
-    let after = from + name.len();
-    let equals = text.as_bytes().get(after) == Some(&b'=');
-    let value = if equals { ValuePosition::locate(text, after + 1) } else { find_next_value(text, after)? };
-    if let Some((_, takes)) = LONG_OPTIONS.iter().find(|(known, _)| *known == name)
-        && let Some(found) = secret_part(text, value, *takes)
+    let name_end = name_start + name.len();
+    let has_equals = text.as_bytes().get(name_end) == Some(&b'=');
+    let value = if has_equals { ValuePosition::locate(text, name_end + 1) } else { find_next_value(text, name_end)? };
+    if let Some((_, form)) = LONG_OPTIONS.iter().find(|(option, _)| *option == name)
+        && let Some(secret) = secret_part(text, value, *form)
     {
-        return Some(found);
+        return Some(secret);
     }
-    if !names_secret(name) {
+    if !is_secret_option_name(name) {
         return None;
     }
-    let seen = value.preview(text);
-    let blanks = value.begin - after;
-    let is_sentence = !value.is_quoted() && !equals && is_word_of_sentence(seen);
-    let is_other = seen.starts_with("id=") || !value.is_quoted() && seen.starts_with('-') && !equals;
+    let preview = value.preview(text);
+    let separator_length = value.start - name_end;
+    let is_sentence = !value.is_quoted() && !has_equals && is_word_of_sentence(preview);
+    let is_other = preview.starts_with("id=") || !value.is_quoted() && preview.starts_with('-') && !has_equals;
     // The placeholder of the value, or the description in help output.
     let is_help = !value.is_quoted()
-        && !equals
-        && !looks_random(seen)
-        && (blanks > 1 && !text[after..value.begin].contains('\n') || classify_name(seen).is_some());
+        && !has_equals
+        && !looks_random(preview)
+        && (separator_length > 1 && !text[name_end..value.start].contains('\n') || classify_name(preview).is_some());
     if is_sentence || is_other || is_help {
         return None;
     }
@@ -248,55 +250,57 @@ fn find_long_option(text: &str, from: usize, name: &str, dashes: usize) -> Optio
 }
 
 /// Locates the next argument, also in a list of quoted ones or after a line continuation.
-fn find_next_value(text: &str, after: usize) -> Option<ValuePosition> {
-    let blank = |at: usize| prefix_length(&text[at..], |byte| matches!(byte, b' ' | b'\t'));
-    let slashes = prefix_length(&text[after..], |byte| byte == b'\\');
-    let mut at = after;
-    let mut quoted = false;
-    if matches!(text.as_bytes().get(after + slashes), Some(b'"' | b'\'')) {
-        quoted = true;
-        at += slashes + 1;
+fn find_next_value(text: &str, argument_end: usize) -> Option<ValuePosition> {
+    let count_blanks = |start: usize| prefix_length(&text[start..], |byte| matches!(byte, b' ' | b'\t'));
+    let slashes = prefix_length(&text[argument_end..], |byte| byte == b'\\');
+    let mut position = argument_end;
+    let mut was_quoted = false;
+    if matches!(text.as_bytes().get(argument_end + slashes), Some(b'"' | b'\'')) {
+        was_quoted = true;
+        position += slashes + 1;
     }
-    let from = at;
-    at += blank(at);
-    if text.as_bytes().get(at) == Some(&b',') {
-        at += 1;
-        at += prefix_length(&text[at..], |byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+    let separator_start = position;
+    position += count_blanks(position);
+    if text.as_bytes().get(position) == Some(&b',') {
+        position += 1;
+        position += prefix_length(&text[position..], |byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
     }
-    if text[at..].starts_with("\\\n") {
-        at += 2;
-        at += blank(at);
+    if text[position..].starts_with("\\\n") {
+        position += 2;
+        position += count_blanks(position);
     }
-    let value = ValuePosition::locate(text, at);
+    let value = ValuePosition::locate(text, position);
     // After the end of a quotation any word may follow.
-    let fits = at > from && (!quoted || value.is_quoted() || looks_random(value.preview(text)));
-    fits.then_some(value)
+    let is_next_argument =
+        position > separator_start && (!was_quoted || value.is_quoted() || looks_random(value.preview(text)));
+    is_next_argument.then_some(value)
 }
 
 /// Returns the secret part of a value.
-fn secret_part(text: &str, value: ValuePosition, takes: ValueForm) -> Option<Range<usize>> {
-    let seen = value.preview(text);
-    let skipped = match takes {
+fn secret_part(text: &str, value: ValuePosition, form: ValueForm) -> Option<Range<usize>> {
+    let preview = value.preview(text);
+    let skipped_bytes = match form {
         ValueForm::Secret => 0,
         ValueForm::User | ValueForm::Percent => {
-            let sign = if takes == ValueForm::User { ':' } else { '%' };
-            let (name, secret) = seen.split_once(sign)?;
+            let separator = if form == ValueForm::User { ':' } else { '%' };
+            let (name, secret) = preview.split_once(separator)?;
             // Numeric ids of a user and a group.
-            let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             let is_url = secret.starts_with("//");
-            if number(name) && number(secret) || is_url || name.contains(char::is_whitespace) {
+            if is_number(name) && is_number(secret) || is_url || name.contains(char::is_whitespace) {
                 return None;
             }
             name.len() + 1
         }
         ValueForm::Cookies => {
-            seen.contains('=').then_some(())?;
+            preview.contains('=').then_some(())?;
             0
         }
-        ValueForm::Source => seen.starts_with("pass:").then_some("pass:".len())?,
+        ValueForm::Source => preview.starts_with("pass:").then_some("pass:".len())?,
     };
-    let secret = &seen[skipped..];
-    let whole = value.full_range(text);
-    let is_secret = !secret.is_empty() && !is_placeholder(secret) && whole.start + skipped < whole.end;
-    is_secret.then(|| whole.start + skipped..whole.end)
+    let secret = &preview[skipped_bytes..];
+    let value_range = value.full_range(text);
+    let is_secret =
+        !secret.is_empty() && !is_placeholder(secret) && value_range.start + skipped_bytes < value_range.end;
+    is_secret.then(|| value_range.start + skipped_bytes..value_range.end)
 }

@@ -12,10 +12,10 @@ pub struct Form {
 impl Form {
     /// Returns the secret of this form. It is assembled here, so that no file contains one.
     pub fn secret(&self) -> String {
-        let letters = "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8".chars().cycle();
-        let upper = matches!(self.prefix, "AKIA" | "ASIA");
-        let letters = letters.map(|c| if upper { c.to_ascii_uppercase() } else { c });
-        self.prefix.chars().chain(letters.take(self.length)).collect()
+        let characters = "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8".chars().cycle();
+        let is_upper_case = matches!(self.prefix, "AKIA" | "ASIA");
+        let characters = characters.map(|c| if is_upper_case { c.to_ascii_uppercase() } else { c });
+        self.prefix.chars().chain(characters.take(self.length)).collect()
     }
 
     /// Inserts this secret into the text.
@@ -26,15 +26,15 @@ impl Form {
 
 /// Returns every form.
 pub fn all_forms() -> Vec<Form> {
-    let any = |text: &&'static str| Form { text, prefix: "", length: 9 };
+    let named = |text: &&'static str| Form { text, prefix: "", length: 9 };
     let token = |(prefix, length): &(&'static str, usize)| Form { text: "use § now", prefix, length: *length };
-    let long = |text: &&'static str| Form { text, prefix: "", length: 40 };
+    let private_key = |text: &&'static str| Form { text, prefix: "", length: 40 };
     let jwt = Form { text: "§", prefix: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.", length: 30 };
-    let mut all: Vec<Form> = NAMED.iter().map(any).collect();
-    all.extend(TOKENS.iter().map(token));
-    all.extend(KEYS.iter().map(long));
-    all.push(jwt);
-    all
+    let mut forms: Vec<Form> = NAMED.iter().map(named).collect();
+    forms.extend(TOKENS.iter().map(token));
+    forms.extend(KEYS.iter().map(private_key));
+    forms.push(jwt);
+    forms
 }
 
 /// Forms in which the secret is recognised by the text before it.

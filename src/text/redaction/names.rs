@@ -62,36 +62,36 @@ const MAX_NAME_BYTES: usize = 64;
 
 /// Returns whether the value of a field with this name is a secret, such as `client_secret`, `apiKey` or `DB_PASSWORD`.
 pub fn is_secret_name(name: &str) -> bool {
-    let low = name.to_ascii_lowercase().replace('-', "_");
+    let normalized = name.to_ascii_lowercase().replace('-', "_");
     let parts = ["password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "credential"];
     // `key` and `auth` alone are too common.
-    classify_name(name).is_some() && !matches!(low.as_str(), "key" | "auth")
-        || parts.iter().any(|part| low.contains(part))
-        || ["authorization", "proxy_authorization", "cookie", "set_cookie"].contains(&low.as_str())
+    classify_name(name).is_some() && !matches!(normalized.as_str(), "key" | "auth")
+        || parts.iter().any(|part| normalized.contains(part))
+        || ["authorization", "proxy_authorization", "cookie", "set_cookie"].contains(&normalized.as_str())
 }
 
 /// Classifies a name; `None` if it is not that of a secret.
 pub(super) fn classify_name(name: &str) -> Option<NameClass> {
-    let from = name.floor_char_boundary(name.len().saturating_sub(MAX_NAME_BYTES));
-    let end = &name[from..];
-    let end = end.trim_end_matches(|c: char| c.is_ascii_digit());
-    let low = end.to_ascii_lowercase().replace('-', "_");
-    let is = |ends: &[&str]| ends.iter().any(|known| low.ends_with(known));
-    let capitals = is_capital(name);
-    if matches!(name, "PWD" | "OLDPWD") || low.starts_with("no_") {
+    let start = name.floor_char_boundary(name.len().saturating_sub(MAX_NAME_BYTES));
+    let suffix = &name[start..];
+    let suffix = suffix.trim_end_matches(|c: char| c.is_ascii_digit());
+    let normalized = suffix.to_ascii_lowercase().replace('-', "_");
+    let ends_with_any = |suffixes: &[&str]| suffixes.iter().any(|suffix| normalized.ends_with(suffix));
+    let is_capital_name = is_capital(name);
+    if matches!(name, "PWD" | "OLDPWD") || normalized.starts_with("no_") {
         return None;
     }
-    if is(PASSWORDS) {
+    if ends_with_any(PASSWORDS) {
         return Some(NameClass::Password);
     }
-    if is(TOKENS) {
+    if ends_with_any(TOKENS) {
         return Some(NameClass::Token);
     }
-    if is(KEYS) || capitals && low.ends_with("_key") {
+    if ends_with_any(KEYS) || is_capital_name && normalized.ends_with("_key") {
         return Some(NameClass::Key);
     }
-    let whole = low.trim_start_matches('_');
-    EXACT_NAMES.iter().find(|(known, _)| whole == *known).map(|(_, name)| *name)
+    let exact_name = normalized.trim_start_matches('_');
+    EXACT_NAMES.iter().find(|(exact, _)| exact_name == *exact).map(|(_, class)| *class)
 }
 
 /// Returns whether a name is in capitals, as environment variables are.
@@ -101,20 +101,20 @@ pub(super) fn is_capital(name: &str) -> bool {
 
 /// Returns whether a value is a placeholder: a variable, a name in brackets, masking characters.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    let closed = |open: char, close: char| value.starts_with(open) && value[1..].contains(close);
-    let variable = |sigil: char| {
+    let is_enclosed = |open: char, close: char| value.starts_with(open) && value[1..].contains(close);
+    let is_variable = |sigil: char| {
         let name = value.strip_prefix(sigil).map(|name| name.strip_suffix('%').unwrap_or(name));
         name.is_some_and(|name| {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         })
     };
     value == REDACTED
-        || variable('$')
-        || value.starts_with('%') && value.ends_with('%') && variable('%')
-        || ["${", "$(", "{{"].iter().any(|begin| value.starts_with(begin))
-        || closed('<', '>')
-        || closed('{', '}')
-        || closed('[', ']')
+        || is_variable('$')
+        || value.starts_with('%') && value.ends_with('%') && is_variable('%')
+        || ["${", "$(", "{{"].iter().any(|prefix| value.starts_with(prefix))
+        || is_enclosed('<', '>')
+        || is_enclosed('{', '}')
+        || is_enclosed('[', ']')
         || value.chars().all(|c| "*.xX•…_-".contains(c))
 }
 
@@ -143,11 +143,11 @@ pub(super) fn is_word_of_sentence(value: &str) -> bool {
 
 /// Returns whether a value is a kind of value or a reference: `string`, `None`, `args.password`, `TOKEN`.
 pub(super) fn is_reference(value: &str) -> bool {
-    let low = value.to_ascii_lowercase();
-    let last = value.rsplit(['.', ':']).next().unwrap_or(value);
-    VALUE_KINDS.contains(&low.as_str())
+    let lower = value.to_ascii_lowercase();
+    let last_part = value.rsplit(['.', ':']).next().unwrap_or(value);
+    VALUE_KINDS.contains(&lower.as_str())
         || value.starts_with('&')
-        || is_name(value) && !has_digit(value) && (value.contains(['.', ':']) || classify_name(last).is_some())
+        || is_name(value) && !has_digit(value) && (value.contains(['.', ':']) || classify_name(last_part).is_some())
 }
 
 /// Returns whether a value is an identifier or a path of fields.
@@ -158,8 +158,9 @@ pub(super) fn is_name(value: &str) -> bool {
 
 /// Returns whether a value looks random: letters with digits, special characters, or mixed case.
 pub(super) fn looks_random(value: &str) -> bool {
-    let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    value.len() >= 4 && (letters && has_digit(value) || value.contains(['!', '@', '#', '%', '^', '*', '+', '=', '$']))
+    let has_letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    value.len() >= 4
+        && (has_letters && has_digit(value) || value.contains(['!', '@', '#', '%', '^', '*', '+', '=', '$']))
         || value.len() >= 10 && is_mixed_case(value)
 }
 

@@ -12,102 +12,103 @@ const MIN_LINE_BYTES: usize = 24;
 const MAX_LINE_SEARCH: usize = 1024;
 
 /// Returns the length of the label in a PEM line if it is that of a private key.
-fn private_label_length(head: &str) -> Option<usize> {
-    let length = prefix_length(head, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
-    let kind = &head[..length];
+fn private_label_length(label: &str) -> Option<usize> {
+    let length = prefix_length(label, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    let kind = &label[..length];
     (kind.ends_with("PRIVATE KEY") || kind.ends_with("PRIVATE KEY BLOCK")).then_some(length)
 }
 
 /// Finds the body of the key that begins at this offset, and whether its end is missing.
-pub(super) fn find_key_body(text: &str, at: usize) -> Option<(Range<usize>, bool)> {
-    let head = &text[at + BEGIN.len()..];
-    let length = private_label_length(head)?;
-    let from = at + BEGIN.len() + length + prefix_length(&head[length..], |byte| byte == b'-');
-    let (body, is_open) = find_key_rest(text, from);
+pub(super) fn find_key_body(text: &str, begin_line: usize) -> Option<(Range<usize>, bool)> {
+    let label = &text[begin_line + BEGIN.len()..];
+    let length = private_label_length(label)?;
+    let body_start = begin_line + BEGIN.len() + length + prefix_length(&label[length..], |byte| byte == b'-');
+    let (body, is_open) = find_key_rest(text, body_start);
     // An existing redaction mark is the whole body.
     (!body.is_empty() || is_open).then_some((body, is_open))
 }
 
 /// Finds the rest of a key from this offset, and whether its end is missing. Without an end, the body ends with the
 /// last line that may belong to a key.
-pub(super) fn find_key_rest(text: &str, from: usize) -> (Range<usize>, bool) {
-    if let Some(found) = text[from..].find("-----") {
-        let dashes = prefix_length(&text[from + found..], |byte| byte == b'-');
-        let end = from + found + dashes - 5;
+pub(super) fn find_key_rest(text: &str, body_start: usize) -> (Range<usize>, bool) {
+    if let Some(dashes_start) = text[body_start..].find("-----") {
+        let dashes = prefix_length(&text[body_start + dashes_start..], |byte| byte == b'-');
+        let end = body_start + dashes_start + dashes - 5;
         if text[end..].starts_with(END) {
-            return (from..end, false);
+            return (body_start..end, false);
         }
     }
-    let mut at = from;
-    while let Some(end) = body_line_end(text, at) {
-        at = end;
-        match skip_line_break(text, at) {
-            Some(after) => at = after,
-            None if at == text.len() => return (from..trim_line_breaks(text, from, at), true),
+    let mut position = body_start;
+    while let Some(end) = body_line_end(text, position) {
+        position = end;
+        match skip_line_break(text, position) {
+            Some(next_line) => position = next_line,
+            None if position == text.len() => return (body_start..trim_line_breaks(text, body_start, position), true),
             // The nested string ends here.
-            None => return (from..at, false),
+            None => return (body_start..position, false),
         }
-        if at == text.len() {
+        if position == text.len() {
             break;
         }
     }
-    (from..trim_line_breaks(text, from, at), at == text.len())
+    (body_start..trim_line_breaks(text, body_start, position), position == text.len())
 }
 
 /// Finds the body before a PEM end line whose beginning is missing.
-pub(super) fn find_body_before(text: &str, from: usize, at: usize) -> Option<Range<usize>> {
-    private_label_length(&text[at + END.len()..])?;
-    let mut start = at;
+pub(super) fn find_body_before(text: &str, search_start: usize, end_line: usize) -> Option<Range<usize>> {
+    private_label_length(&text[end_line + END.len()..])?;
+    let mut start = end_line;
     // On the end line itself only a diff marker may precede the end.
-    let mut line_end = match find_previous_break(text, from, at) {
-        Some((line_end, line_start)) if text[line_start..at].len() < 8 => line_end,
+    let mut line_end = match find_previous_break(text, search_start, end_line) {
+        Some((line_end, line_start)) if text[line_start..end_line].len() < 8 => line_end,
         Some(_) | None => return None,
     };
     let mut is_last = true;
     loop {
-        let (before, line_start) = find_previous_break(text, from, line_end).unwrap_or((from, from));
+        let (previous_end, line_start) =
+            find_previous_break(text, search_start, line_end).unwrap_or((search_start, search_start));
         // A nested string may begin with the key.
-        let quote = text[line_start..line_end].trim_end_matches(['"', '\'', ',']).rfind(['"', '\'']);
-        let line_start = line_start + quote.map_or(0, |quote| quote + 1);
+        let quote_index = text[line_start..line_end].trim_end_matches(['"', '\'', ',']).rfind(['"', '\'']);
+        let line_start = line_start + quote_index.map_or(0, |index| index + 1);
         let line = strip_to_base64(&text[line_start..line_end]);
         if line.is_none_or(|line| line.is_empty() || line.len() < MIN_LINE_BYTES && !is_last) {
             break;
         }
         (start, is_last) = (line_start, false);
-        if before == from || quote.is_some() {
+        if previous_end == search_start || quote_index.is_some() {
             break;
         }
-        line_end = before;
+        line_end = previous_end;
     }
-    (start < at).then_some(start..at)
+    (start < end_line).then_some(start..end_line)
 }
 
 /// Returns the end of the line before this offset and the start of the line that contains it.
-fn find_previous_break(text: &str, from: usize, at: usize) -> Option<(usize, usize)> {
-    let from = from.max(text.floor_char_boundary(at.saturating_sub(MAX_LINE_SEARCH)));
-    let real = text[from..at].rfind('\n').map(|end| (from + end, from + end + 1));
-    let written = text[from..at].rfind("\\n").map(|end| {
-        let slashes = text[from..from + end].bytes().rev().take_while(|byte| *byte == b'\\').count();
-        (from + end - slashes, from + end + 2)
+fn find_previous_break(text: &str, search_start: usize, position: usize) -> Option<(usize, usize)> {
+    let start = search_start.max(text.floor_char_boundary(position.saturating_sub(MAX_LINE_SEARCH)));
+    let line_feed = text[start..position].rfind('\n').map(|end| (start + end, start + end + 1));
+    let escaped = text[start..position].rfind("\\n").map(|end| {
+        let slashes = text[start..start + end].bytes().rev().take_while(|byte| *byte == b'\\').count();
+        (start + end - slashes, start + end + 2)
     });
-    real.max(written)
+    line_feed.max(escaped)
 }
 
 /// Returns the end of the line break at this offset, which may be an escape.
-fn skip_line_break(text: &str, at: usize) -> Option<usize> {
-    let slashes = prefix_length(&text[at..], |byte| byte == b'\\');
-    match text.as_bytes().get(at + slashes) {
-        Some(b'\n') => Some(at + slashes + 1),
-        Some(b'n' | b'r') if slashes > 0 => Some(at + slashes + 1),
+fn skip_line_break(text: &str, position: usize) -> Option<usize> {
+    let slashes = prefix_length(&text[position..], |byte| byte == b'\\');
+    match text.as_bytes().get(position + slashes) {
+        Some(b'\n') => Some(position + slashes + 1),
+        Some(b'n' | b'r') if slashes > 0 => Some(position + slashes + 1),
         Some(_) | None => None,
     }
 }
 
 /// Returns the end of the line at this offset if it may belong to the body of a key: base64, a PEM header, or empty.
-fn body_line_end(text: &str, at: usize) -> Option<usize> {
+fn body_line_end(text: &str, line_start: usize) -> Option<usize> {
     let bytes = text.as_bytes();
-    let ends = |at: usize| matches!(bytes.get(at), None | Some(b'\n' | b'\\'));
-    let mut end = at + prefix_length(&text[at..], |byte| b" \t\r+->|\"'".contains(&byte));
+    let is_line_end = |position: usize| matches!(bytes.get(position), None | Some(b'\n' | b'\\'));
+    let mut end = line_start + prefix_length(&text[line_start..], |byte| b" \t\r+->|\"'".contains(&byte));
     let headers = ["Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Hash:"];
     if headers.iter().any(|header| text[end..].starts_with(header)) {
         return Some(end + prefix_length(&text[end..], |byte| !matches!(byte, b'\n' | b'\\')));
@@ -116,11 +117,11 @@ fn body_line_end(text: &str, at: usize) -> Option<usize> {
         true => super::REDACTED.len(),
         false => prefix_length(&text[end..], |byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)),
     };
-    let body = end;
+    let body_end = end;
     end += prefix_length(&text[end..], |byte| b" \t\r\"',".contains(&byte));
     // In a nested string the key ends with its quote.
-    (ends(end) || body > at && matches!(bytes.get(body), Some(b'"' | b'\'')))
-        .then(|| if ends(end) { end } else { body })
+    (is_line_end(end) || body_end > line_start && matches!(bytes.get(body_end), Some(b'"' | b'\'')))
+        .then(|| if is_line_end(end) { end } else { body_end })
 }
 
 /// Returns the line without diff or list markers, if it is base64.
@@ -132,6 +133,6 @@ fn strip_to_base64(line: &str) -> Option<&str> {
 }
 
 /// Returns the end of the body without trailing line breaks.
-fn trim_line_breaks(text: &str, from: usize, at: usize) -> usize {
-    from + text[from..at].trim_end_matches(['\n', '\r']).len()
+fn trim_line_breaks(text: &str, start: usize, end: usize) -> usize {
+    start + text[start..end].trim_end_matches(['\n', '\r']).len()
 }

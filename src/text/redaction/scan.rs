@@ -18,49 +18,49 @@ pub(super) struct ScanState {
 /// Finds the secrets of the text in order, and the state at its end.
 pub(super) fn scan_text(text: &str, state: ScanState) -> (Vec<Range<usize>>, ScanState) {
     let bytes = text.as_bytes();
-    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut secrets: Vec<Range<usize>> = Vec::new();
     let mut line = LineState::new(state.program);
-    let (mut at, mut in_private_key) = (0, false);
+    let (mut position, mut in_private_key) = (0, false);
     if state.in_private_key {
         let (body, is_open) = private_key::find_key_rest(text, 0);
-        (at, in_private_key) = (body.end, is_open);
+        (position, in_private_key) = (body.end, is_open);
         if !body.is_empty() {
-            found.push(body);
+            secrets.push(body);
         }
     }
-    while at < text.len() {
-        let end = match bytes[at] {
-            b'-' if text[at..].starts_with(private_key::BEGIN) => {
-                private_key::find_key_body(text, at).map(|(body, is_open)| {
+    while position < text.len() {
+        let secret = match bytes[position] {
+            b'-' if text[position..].starts_with(private_key::BEGIN) => {
+                private_key::find_key_body(text, position).map(|(body, is_open)| {
                     in_private_key = is_open;
                     body
                 })
             }
-            b'-' if text[at..].starts_with(private_key::END) => {
-                let from = found.last().map_or(0, |last| last.end);
-                private_key::find_body_before(text, from, at)
+            b'-' if text[position..].starts_with(private_key::END) => {
+                let search_start = secrets.last().map_or(0, |last| last.end);
+                private_key::find_body_before(text, search_start, position)
             }
-            b'-' => command::find_option_secret(text, at, &line),
-            b':' => url::find_user_secret(text, at),
-            b'?' | b'&' => url::find_parameter(text, at),
-            b'\\' => url::find_escaped_parameter(text, at),
-            b'[' if text[at..].starts_with(REDACTED) => {
-                at += REDACTED.len();
+            b'-' => command::find_option_secret(text, position, &line),
+            b':' => url::find_user_secret(text, position),
+            b'?' | b'&' => url::find_parameter(text, position),
+            b'\\' => url::find_escaped_parameter(text, position),
+            b'[' if text[position..].starts_with(REDACTED) => {
+                position += REDACTED.len();
                 continue;
             }
-            b'<' => assignment::find_element_secret(text, at),
-            byte if is_word_byte(byte) => scan_word(text, at, &mut line),
+            b'<' => assignment::find_element_secret(text, position),
+            byte if is_word_byte(byte) => scan_word(text, position, &mut line),
             _ => None,
         };
-        match end {
+        match secret {
             Some(range) => {
-                at = range.end.max(at + 1);
-                found.push(range);
+                position = range.end.max(position + 1);
+                secrets.push(range);
             }
-            None => at = next_start(text, at, &mut line),
+            None => position = next_position(text, position, &mut line),
         }
     }
-    (found, ScanState { in_private_key, program: line.open_at_end() })
+    (secrets, ScanState { in_private_key, program: line.open_at_end() })
 }
 
 /// Finds a secret that begins in the word at this offset, or is named by it.
@@ -68,33 +68,33 @@ fn scan_word(text: &str, at: usize, line: &mut LineState) -> Option<Range<usize>
     let rest = &text[at..];
     let length = prefix_length(rest, is_word_byte);
     line.process_word(text, at, &rest[..length]);
-    let shift = |found: Range<usize>| at + found.start..at + found.end;
-    let found = token::find_token(rest, false).or_else(|| token::find_web_token(rest)).map(shift);
-    let found = found
+    let shift_range = |range: Range<usize>| at + range.start..at + range.end;
+    let secret = token::find_token(rest, false).or_else(|| token::find_web_token(rest)).map(shift_range);
+    let secret = secret
         .or_else(|| header::find_header_secret(text, at, length))
-        .or_else(|| token::find_bearer(rest).map(shift))
+        .or_else(|| token::find_bearer(rest).map(shift_range))
         .or_else(|| assignment::find_named_secret(text, at, length));
-    let within = || {
-        let joints = rest[..length].match_indices(['_', '-']).map(|(joint, _)| joint + 1);
-        joints.take(MAX_WORD_PARTS).find_map(|begin| {
-            let found = token::find_token(&rest[begin..], true)?;
-            Some(at + begin + found.start..at + begin + found.end)
+    let find_inner_token = || {
+        let part_starts = rest[..length].match_indices(['_', '-']).map(|(separator, _)| separator + 1);
+        part_starts.take(MAX_WORD_PARTS).find_map(|start| {
+            let token = token::find_token(&rest[start..], true)?;
+            Some(at + start + token.start..at + start + token.end)
         })
     };
-    found.or_else(within)
+    secret.or_else(find_inner_token)
 }
 
 /// Parts of one word that are examined.
 const MAX_WORD_PARTS: usize = 64;
 
 /// Returns the next offset where a secret may begin.
-fn next_start(text: &str, at: usize, line: &mut LineState) -> usize {
+fn next_position(text: &str, position: usize, line: &mut LineState) -> usize {
     let bytes = text.as_bytes();
-    let mut end = at + 1;
-    match bytes[at] {
+    let mut end = position + 1;
+    match bytes[position] {
         b'\\' => {
-            end = at + prefix_length(&text[at..], |byte| byte == b'\\');
-            let slashes = end - at;
+            end = position + prefix_length(&text[position..], |byte| byte == b'\\');
+            let slashes = end - position;
             match bytes.get(end) {
                 Some(b'n') => {
                     // A line feed in a nested string.
@@ -121,10 +121,10 @@ fn next_start(text: &str, at: usize, line: &mut LineState) -> usize {
         byte @ (b'"' | b'\'') => line.process_quote(byte),
         b';' | b'|' | b'&' if matches!(bytes.get(end), Some(b' ' | b'&' | b'|')) => line.end_command(),
         byte if is_word_byte(byte) && byte != b'-' => {
-            end = at + prefix_length(&text[at..], is_word_byte);
+            end = position + prefix_length(&text[position..], is_word_byte);
             // In a diff, or at the end of a word, other dashes may precede a PEM line.
-            if let Some(dashes) = text[at..end].find("----") {
-                end = at + dashes;
+            if let Some(dashes_start) = text[position..end].find("----") {
+                end = position + dashes_start;
             }
         }
         _ => {}

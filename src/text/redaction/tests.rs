@@ -7,36 +7,39 @@ use proptest::sample::select;
 
 #[track_caller]
 fn check_redaction(text: &str, redacted: &str) {
-    let (out, count) = redact(text);
-    assert_eq!(out, redacted);
-    assert_eq!(count > 0, out != text, "{text}");
+    let (actual, count) = redact(text);
+    assert_eq!(actual, redacted);
+    assert_eq!(count > 0, actual != text, "{text}");
 }
 
 /// Returns characters that look like those of a key.
-fn letters(count: usize) -> String {
+fn key_characters(count: usize) -> String {
     "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8".chars().cycle().take(count).collect()
 }
 
 #[test]
 fn r57_redacts_every_form() {
-    let mut sent = Vec::new();
+    let mut leaked = Vec::new();
     for form in all_forms() {
         let secret = form.secret();
         let text = form.with_secret(&secret);
         if redact(&text).0.contains(&secret[form.prefix.len()..]) {
-            sent.push(form.text);
+            leaked.push(form.text);
         }
     }
-    assert!(sent.is_empty(), "{} of {} are sent: {sent:#?}", sent.len(), all_forms().len());
+    assert!(leaked.is_empty(), "{} of {} are sent: {leaked:#?}", leaked.len(), all_forms().len());
 }
 
 #[test]
 fn r57_redacts_passwords_that_are_words() {
-    let mut sent = Vec::new();
+    let mut leaked = Vec::new();
     for form in all_forms().iter().filter(|form| form.prefix.is_empty() && form.length < 12) {
-        let sure = ["password", "passwd", "PASS", "sshpass", "mysql", "curl -", "login", "ookie", "://", "PWD"];
-        let code = ["client.password", "{user:", "[\"tool\"", "AUTHORIZATION"];
-        if !sure.iter().any(|part| form.text.contains(part)) || code.iter().any(|part| form.text.contains(part)) {
+        let certain_forms =
+            ["password", "passwd", "PASS", "sshpass", "mysql", "curl -", "login", "ookie", "://", "PWD"];
+        let code_forms = ["client.password", "{user:", "[\"tool\"", "AUTHORIZATION"];
+        if !certain_forms.iter().any(|part| form.text.contains(part))
+            || code_forms.iter().any(|part| form.text.contains(part))
+        {
             continue;
         }
         if form.text.contains("api") || form.text.contains("key") || form.text.contains("TOKEN") {
@@ -44,15 +47,15 @@ fn r57_redacts_passwords_that_are_words() {
         }
         let text = form.with_secret("correcthorse");
         if redact(&text).0.contains("correcthorse") {
-            sent.push(form.text);
+            leaked.push(form.text);
         }
     }
-    assert!(sent.is_empty(), "{sent:#?}");
+    assert!(leaked.is_empty(), "{leaked:#?}");
 }
 
 #[test]
 fn r57_keeps_the_text_around_a_secret() {
-    let long = letters(40);
+    let key = key_characters(40);
     for (text, redacted) in [
         ("mysql -u root -phunter2 shop", "mysql -u root -p[redacted] shop"),
         ("mysql -p 'hunter 2' shop", "mysql -p '[redacted]' shop"),
@@ -76,26 +79,26 @@ fn r57_keeps_the_text_around_a_secret() {
     ] {
         check_redaction(text, redacted);
     }
-    check_redaction(&format!("ghp_{long}"), "ghp_[redacted]");
-    check_redaction(&format!("a\\nghp_{long}\\tsk-{long}"), "a\\nghp_[redacted]\\tsk-[redacted]");
-    check_redaction(&format!("é sk-{long} 漢"), "é sk-[redacted] 漢");
+    check_redaction(&format!("ghp_{key}"), "ghp_[redacted]");
+    check_redaction(&format!("a\\nghp_{key}\\tsk-{key}"), "a\\nghp_[redacted]\\tsk-[redacted]");
+    check_redaction(&format!("é sk-{key} 漢"), "é sk-[redacted] 漢");
     check_redaction(&format!("\"{}{}\"", "AKIA", "ABCDEFGH12345678"), "\"AKIA[redacted]\"");
-    check_redaction(&format!("https://{long}@host/"), "https://[redacted]@host/");
-    check_redaction(&format!("KEY_OF_{long}=x\nA_KEY={long}{long} b"), &format!("KEY_OF_{long}=x\nA_KEY=[redacted] b"));
+    check_redaction(&format!("https://{key}@host/"), "https://[redacted]@host/");
+    check_redaction(&format!("KEY_OF_{key}=x\nA_KEY={key}{key} b"), &format!("KEY_OF_{key}=x\nA_KEY=[redacted] b"));
 }
 
 #[test]
 fn r57_redacts_a_whole_private_key_whatever_precedes_its_lines() {
-    let key = |lines: &str| format!("x\n-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\ny");
+    let pem_key = |lines: &str| format!("x\n-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\ny");
     let redacted = "x\n-----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\ny";
-    check_redaction(&key("MIIEabc\ndef\n"), redacted);
-    check_redaction(&key("+MIIEabc\n+def\n+"), redacted);
+    check_redaction(&pem_key("MIIEabc\ndef\n"), redacted);
+    check_redaction(&pem_key("+MIIEabc\n+def\n+"), redacted);
     check_redaction("key-----BEGIN PRIVATE KEY-----MII", "key-----BEGIN PRIVATE KEY-----[redacted]");
-    let removed = "-x\n------BEGIN RSA PRIVATE KEY-----\n-MIIEabc\n-def\n------END RSA PRIVATE KEY-----\n";
-    check_redaction(removed, "-x\n------BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\n");
+    let diff = "-x\n------BEGIN RSA PRIVATE KEY-----\n-MIIEabc\n-def\n------END RSA PRIVATE KEY-----\n";
+    check_redaction(diff, "-x\n------BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\n");
     for dashes in ["--", "---", "--------------", " -", "+-", "x-", "\\n-"] {
-        let key = |inner: &str| format!("{dashes}-----BEGIN PRIVATE KEY-----{inner}");
-        check_redaction(&key("\nMII"), &key("[redacted]"));
+        let diff_key = |inner: &str| format!("{dashes}-----BEGIN PRIVATE KEY-----{inner}");
+        check_redaction(&diff_key("\nMII"), &diff_key("[redacted]"));
     }
     check_redaction("\\n-----BEGIN PRIVATE KEY-----\\nMII", "\\n-----BEGIN PRIVATE KEY-----[redacted]");
     check_redaction(
@@ -114,19 +117,22 @@ fn r57_redacts_lines_of_one_file_as_one_text() {
         let mut redactor = Redactor::default();
         let lines: Vec<String> = text.split('\n').map(|line| redactor.redact(line).0.into_owned()).collect();
         // One line of a key without a beginning, or of a netrc file, cannot be recognised alone.
-        let needs_more = !text.contains("BEGIN") && text.contains("END ") || text.starts_with("login ");
-        assert!(needs_more || !lines.join("\n").contains(&secret[form.prefix.len()..]), "{}: {lines:?}", form.text);
+        let needs_context = !text.contains("BEGIN") && text.contains("END ") || text.starts_with("login ");
+        assert!(needs_context || !lines.join("\n").contains(&secret[form.prefix.len()..]), "{}: {lines:?}", form.text);
     }
     let mut redactor = Redactor::default();
-    let mut line = |text: &str| redactor.redact(text).0.into_owned();
-    assert_eq!(line("-----BEGIN PRIVATE KEY-----"), "-----BEGIN PRIVATE KEY-----");
-    assert_eq!((line("MII"), line("AbC=")), (REDACTED.into(), REDACTED.into()));
-    assert_eq!((line("-----END PRIVATE KEY-----"), line("MII")), ("-----END PRIVATE KEY-----".into(), "MII".into()));
+    let mut redact_line = |text: &str| redactor.redact(text).0.into_owned();
+    assert_eq!(redact_line("-----BEGIN PRIVATE KEY-----"), "-----BEGIN PRIVATE KEY-----");
+    assert_eq!((redact_line("MII"), redact_line("AbC=")), (REDACTED.into(), REDACTED.into()));
+    assert_eq!(
+        (redact_line("-----END PRIVATE KEY-----"), redact_line("MII")),
+        ("-----END PRIVATE KEY-----".into(), "MII".into())
+    );
 }
 
 #[test]
 fn r57_redacts_json_by_name_schema_and_form() {
-    let key = format!("ghp_{}", letters(36));
+    let key = format!("ghp_{}", key_characters(36));
     let mut value = serde_json::json!({
         "password": "hunter2", "nested": [{ "API_KEY": "abc", "max_tokens": 5 }], "pin": 1234, "to": "ada",
         "note": format!("use {key}"), "args": ["--token", "abc", "-v"], "env": "FOO_TOKEN=abc", "token": "$TOKEN",
@@ -145,7 +151,7 @@ fn r57_redacts_json_by_name_schema_and_form() {
 
 #[test]
 fn keeps_text_without_secrets() {
-    let mut changed = Vec::new();
+    let mut wrongly_redacted = Vec::new();
     for text in [
         "",
         "sk-learn-pipeline-and-more-words",
@@ -199,19 +205,19 @@ fn keeps_text_without_secrets() {
         "SELECT password FROM users WHERE token = other",
         "for i in 1..3 { sk-1 } // sk-3",
     ] {
-        let (out, count) = redact(text);
-        if count > 0 || out != text {
-            changed.push(out.into_owned());
+        let (redacted, count) = redact(text);
+        if count > 0 || redacted != text {
+            wrongly_redacted.push(redacted.into_owned());
         }
     }
-    assert!(changed.is_empty(), "{changed:#?}");
+    assert!(wrongly_redacted.is_empty(), "{wrongly_redacted:#?}");
 }
 
 #[test]
 fn r57_invisible_characters_do_not_hide_a_secret() {
-    let key = format!("ghp_{}", letters(36));
+    let key = format!("ghp_{}", key_characters(36));
     let (start, end) = key.split_at(12);
-    for between in [
+    for inserted in [
         "\u{1b}[31m",
         "\u{200b}",
         "<U+200B>",
@@ -227,7 +233,7 @@ fn r57_invisible_characters_do_not_hide_a_secret() {
         "\u{9b}1m",
     ] {
         check_redaction(
-            &format!("a \u{1b}[1m{start}{between}{end}\u{1b}[0m b"),
+            &format!("a \u{1b}[1m{start}{inserted}{end}\u{1b}[0m b"),
             "a \u{1b}[1mghp_[redacted]\u{1b}[0m b",
         );
     }
@@ -237,7 +243,7 @@ fn r57_invisible_characters_do_not_hide_a_secret() {
 
 /// Texts that are long and full of prefixes of secrets.
 #[rustfmt::skip]
-const HOSTILE: &[&str] = &[
+const HOSTILE_PARTS: &[&str] = &[
     "secret=$", "KEY=x.", "secret=a(", "KEY=[", "password ", "password\"", "password:\"$\\", "eyJ", "eyJ.", "://", "://a:",
     "bearer ", "-----BEGIN ", "-----BEGIN PRIVATE KEY", "-----BEGIN PRIVATE KEY-----", "-----END ", "-----END PRIVATE KEY-----",
     "-----END PRIVATE KEY-----\n", "AAAA\n-----END PRIVATE KEY-----", "SG.", "sk-", "\\", "-", "\\n-", "é-----BEGIN ",
@@ -251,7 +257,7 @@ const HOSTILE: &[&str] = &[
 #[test]
 fn r64_redacts_hostile_text_to_its_end() {
     // Quadratic time would take minutes here; the benchmark `redact` measures it.
-    for (part, tail) in HOSTILE.iter().zip(["", "\n", " "].into_iter().cycle()) {
+    for (part, tail) in HOSTILE_PARTS.iter().zip(["", "\n", " "].into_iter().cycle()) {
         let part = format!("{part}{tail}");
         let text = part.repeat(30_000 / part.len()) + " ghp_0123456789abcdefghijABCDEFGHIJ012345";
         let (redacted, _) = redact(&text);
@@ -260,7 +266,7 @@ fn r64_redacts_hostile_text_to_its_end() {
 }
 
 /// Text around a secret that neither ends in a word nor opens a quotation.
-fn around() -> impl Strategy<Value = String> {
+fn surrounding_text() -> impl Strategy<Value = String> {
     let parts = select(vec![
         "words ",
         "and\n",
@@ -278,10 +284,10 @@ fn around() -> impl Strategy<Value = String> {
     proptest::collection::vec(parts, 0..6).prop_map(|parts| parts.concat())
 }
 
-fn planted() -> impl Strategy<Value = (String, String)> {
+fn text_with_secret() -> impl Strategy<Value = (String, String)> {
     let secret = "[A-Za-z][A-Za-z0-9]{6,20}[0-9][A-Za-z0-9]{0,4}";
-    (0..all_forms().len(), secret).prop_map(|(at, random)| {
-        let form: Form = all_forms().swap_remove(at);
+    (0..all_forms().len(), secret).prop_map(|(index, random)| {
+        let form: Form = all_forms().swap_remove(index);
         let secret = if form.prefix.is_empty() && form.length < 12 { random } else { form.secret() };
         (form.with_secret(&secret), secret[form.prefix.len()..].to_owned())
     })
@@ -291,7 +297,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn r57_redacts_a_secret_anywhere_in_a_text((text, secret) in planted(), before in around(), after in around()) {
+    fn r57_redacts_a_secret_anywhere_in_a_text((text, secret) in text_with_secret(), before in surrounding_text(), after in surrounding_text()) {
         let text = format!("{before}\n{text}\n{after}");
         let (once, count) = redact(&text);
         prop_assert!(!once.contains(&secret), "{once}");
@@ -301,7 +307,7 @@ proptest! {
     }
 
     #[test]
-    fn r57_colors_inside_do_not_hide_a_secret((text, secret) in planted(), at in any::<prop::sample::Index>()) {
+    fn r57_colors_inside_do_not_hide_a_secret((text, secret) in text_with_secret(), at in any::<prop::sample::Index>()) {
         let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         places.retain(|at| !text[..*at].ends_with('\\'));
         let mut text = text;
@@ -311,7 +317,7 @@ proptest! {
     }
 
     #[test]
-    fn r57_redacts_a_secret_in_nested_json((text, secret) in planted(), levels in 1..4_usize) {
+    fn r57_redacts_a_secret_in_nested_json((text, secret) in text_with_secret(), levels in 1..4_usize) {
         let mut text = text;
         for _ in 0..levels {
             text = serde_json::json!({ "text": text }).to_string();
@@ -322,7 +328,7 @@ proptest! {
 
     #[test]
     fn r64_redacting_any_text_twice_changes_nothing(
-        parts in proptest::collection::vec(prop_oneof![select(HOSTILE).prop_map(str::to_owned), "\\PC{0,6}",
+        parts in proptest::collection::vec(prop_oneof![select(HOSTILE_PARTS).prop_map(str::to_owned), "\\PC{0,6}",
             select(vec!["[redacted]", "abcdefgh12345678ABCDEFGH", "'", " ", "\n", "@", ".", ":", "=", ")", "\\\""]).prop_map(str::to_owned)], 0..16)
     ) {
         let text: String = parts.concat();

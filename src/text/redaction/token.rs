@@ -47,34 +47,38 @@ const TOKENS: &[(&str, usize, TokenChars)] = &[
 const MAX_TOKEN_BYTES: usize = 96;
 
 /// Finds a token at the start of the text. Inside a word, only prefixes that no ordinary word has are considered.
-pub(super) fn find_token(rest: &str, within: bool) -> Option<Range<usize>> {
-    let known = TOKENS.iter().filter(|(start, ..)| rest.starts_with(start));
+pub(super) fn find_token(rest: &str, is_inside_word: bool) -> Option<Range<usize>> {
+    let candidates = TOKENS.iter().filter(|(prefix, ..)| rest.starts_with(prefix));
     // The longest prefix is kept; a token too short for it may match a shorter one.
-    known.filter_map(|known| match_token(rest, known, within)).max_by_key(|found| (found.end, found.start))
+    candidates.filter_map(|known| match_token(rest, known, is_inside_word)).max_by_key(|range| (range.end, range.start))
 }
 
-fn match_token(rest: &str, &(start, least, of): &(&str, usize, TokenChars), within: bool) -> Option<Range<usize>> {
-    if within && of == TokenChars::Digit {
+fn match_token(
+    rest: &str,
+    &(prefix, min_length, kind): &(&str, usize, TokenChars),
+    is_inside_word: bool,
+) -> Option<Range<usize>> {
+    if is_inside_word && kind == TokenChars::Digit {
         return None;
     }
-    let after = &rest[start.len()..];
-    let is = |byte: u8| match of {
+    let suffix = &rest[prefix.len()..];
+    let is_token_byte = |byte: u8| match kind {
         TokenChars::Alphanumeric | TokenChars::Capitals => byte.is_ascii_alphanumeric(),
         TokenChars::Word | TokenChars::Digit => is_word_byte(byte),
         TokenChars::Dots => is_word_byte(byte) || byte == b'.',
     };
     // Only the beginning of a word that is no token is read.
-    let length = prefix_length(&after[..after.floor_char_boundary(MAX_TOKEN_BYTES)], is);
-    let value = &after[..length];
-    let fits = match of {
+    let length = prefix_length(&suffix[..suffix.floor_char_boundary(MAX_TOKEN_BYTES)], is_token_byte);
+    let value = &suffix[..length];
+    let is_plausible = match kind {
         TokenChars::Alphanumeric | TokenChars::Dots => has_digit(value) || is_mixed_case(value),
         TokenChars::Word => has_digit(value) || is_mixed_case(value),
         TokenChars::Digit => has_digit(value) || length >= 16 && is_mixed_case(value),
         TokenChars::Capitals => {
-            length == least && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+            length == min_length && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
         }
     };
-    (length >= least && fits).then(|| start.len()..start.len() + prefix_length(after, is))
+    (length >= min_length && is_plausible).then(|| prefix.len()..prefix.len() + prefix_length(suffix, is_token_byte))
 }
 
 /// Finds a JSON web token: three base64 parts, of which the first two are objects. The last may be missing.
@@ -82,19 +86,21 @@ pub(super) fn find_web_token(rest: &str) -> Option<Range<usize>> {
     if !rest.starts_with("eyJ") {
         return None;
     }
-    let first = prefix_length(rest, is_word_byte);
-    let second = rest[first..].strip_prefix('.').filter(|second| second.starts_with("eyJ"))?;
-    let end = first + 1 + prefix_length(second, is_word_byte);
-    let third = rest[end..].strip_prefix('.').map_or(0, |third| 1 + prefix_length(third, is_word_byte));
-    (end > 20).then_some(0..end + third)
+    let header_length = prefix_length(rest, is_word_byte);
+    let payload = rest[header_length..].strip_prefix('.').filter(|text| text.starts_with("eyJ"))?;
+    let end = header_length + 1 + prefix_length(payload, is_word_byte);
+    let signature_length =
+        rest[end..].strip_prefix('.').map_or(0, |signature| 1 + prefix_length(signature, is_word_byte));
+    (end > 20).then_some(0..end + signature_length)
 }
 
 /// Finds the value after `Bearer` or `Basic` outside a header.
 pub(super) fn find_bearer(rest: &str) -> Option<Range<usize>> {
-    let is = |word: &str| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-    let from = ["bearer ", "basic "].into_iter().find(|word| is(word))?.len();
-    let value = &rest[from..];
+    let starts_with = |scheme: &str| rest.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    let value_start = ["bearer ", "basic "].into_iter().find(|scheme| starts_with(scheme))?.len();
+    let value = &rest[value_start..];
     let length = prefix_length(value, |byte| is_word_byte(byte) || b".~+/=".contains(&byte));
     let value = &value[..length];
-    (length >= 12 && (has_digit(value) || value.ends_with('=') || is_mixed_case(value))).then_some(from..from + length)
+    (length >= 12 && (has_digit(value) || value.ends_with('=') || is_mixed_case(value)))
+        .then_some(value_start..value_start + length)
 }

@@ -93,8 +93,8 @@ test result: FAILED. 213 passed; 1 failed; 0 ignored; 0 measured; 12 filtered ou
 /// Compares with a model's real tokenizer, not with recorded numbers.
 #[test]
 fn estimates_are_within_a_fifth_of_a_real_tokenizer() {
-    let table = tiktoken_rs::o200k_base().unwrap();
-    let mut wrong = Vec::new();
+    let tokenizer = tiktoken_rs::o200k_base().unwrap();
+    let mut inaccurate = Vec::new();
     for (name, text) in [
         ("prose", PROSE),
         ("German", GERMAN),
@@ -112,11 +112,15 @@ fn estimates_are_within_a_fifth_of_a_real_tokenizer() {
         ("a list of settings", include_str!("../../../config.example.toml")),
         ("a lock file", include_str!("../../../Cargo.lock")),
     ] {
-        let true_count = table.encode_ordinary(text).len() as f64;
-        let off = estimate_text(text) as f64 / true_count - 1.0;
-        if off.abs() > 0.2 {
-            wrong.push(format!("{name}: {} for {true_count}, {:+.0} %", estimate_text(text), off * 100.0));
+        let true_count = tokenizer.encode_ordinary(text).len() as f64;
+        let relative_error = estimate_text(text) as f64 / true_count - 1.0;
+        if relative_error.abs() > 0.2 {
+            inaccurate.push(format!(
+                "{name}: {} for {true_count}, {:+.0} %",
+                estimate_text(text),
+                relative_error * 100.0
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(inaccurate.is_empty(), "{inaccurate:#?}");
 }

@@ -18,7 +18,7 @@ const MAX_TEXT_CHARS: usize = 2_000;
 /// Characters of a preview.
 const MAX_PREVIEW_CHARS: usize = 10_000;
 /// Raw items examined in any list.
-const MAX_SCANNED: usize = 500;
+const MAX_SCANNED_ITEMS: usize = 500;
 
 /// Field names of the list of questions, and of objects that models wrap around the arguments.
 const LIST_FIELDS: &[&str] = &["questions"];
@@ -31,7 +31,7 @@ const MULTI_FIELDS: &[&str] =
     &["multi", "multiple", "multiSelect", "multi_select", "multiselect", "allow_multiple", "allowMultiple"];
 const FREE_TEXT_FIELDS: &[&str] =
     &["allow_text", "allowText", "custom", "allow_custom", "allowCustom", "allow_other", "allowOther"];
-const RECOMMENDED_FIELDS: &[&str] = &["recommended", "default", "recommended_index"];
+const RECOMMENDED_INDEX_FIELDS: &[&str] = &["recommended", "default", "recommended_index"];
 const DETAIL_FIELDS: &[&str] = &["description", "context", "details"];
 /// Fields that are accepted and ignored.
 const IGNORED_FIELDS: &[&str] = &["required", "type", "placeholder"];
@@ -40,14 +40,14 @@ const IGNORED_FIELDS: &[&str] = &["required", "type", "placeholder"];
 pub(super) fn parse_questions(arguments: &Value) -> Result<Questions, String> {
     let arguments = unwrap_arguments(arguments);
     let items = raw_questions(&arguments)?;
-    let mut dropped = Dropped { questions: items.len().saturating_sub(MAX_SCANNED), ..Dropped::default() };
+    let mut dropped = Dropped { questions: items.len().saturating_sub(MAX_SCANNED_ITEMS), ..Dropped::default() };
     // Strings next to question objects are ignored; a list of only strings is a list of questions.
-    let bare = items.iter().all(Value::is_string);
+    let are_all_strings = items.iter().all(Value::is_string);
     let mut list: Vec<Question> = Vec::new();
-    for item in items.iter().take(MAX_SCANNED) {
+    for item in items.iter().take(MAX_SCANNED_ITEMS) {
         let fields = match item {
             Value::Object(fields) => fields.clone(),
-            Value::String(text) if bare => Map::from_iter([("question".to_owned(), text.clone().into())]),
+            Value::String(text) if are_all_strings => Map::from_iter([("question".to_owned(), text.clone().into())]),
             _ => continue,
         };
         let Some(name) = first_present(&fields, TEXT_FIELDS) else { continue };
@@ -69,27 +69,27 @@ fn unwrap_arguments(arguments: &Value) -> Value {
     let Some((name, inner)) = arguments.as_object().and_then(|fields| fields.iter().next()) else {
         return arguments.clone();
     };
-    let alone = arguments.as_object().is_some_and(|fields| fields.len() == 1);
+    let is_only_field = arguments.as_object().is_some_and(|fields| fields.len() == 1);
     match decode_nested(inner) {
-        inner @ (Value::Object(_) | Value::Array(_)) if alone && WRAPPERS.contains(&name.as_str()) => inner,
+        inner @ (Value::Object(_) | Value::Array(_)) if is_only_field && WRAPPERS.contains(&name.as_str()) => inner,
         _ => arguments.clone(),
     }
 }
 
 /// Returns the raw questions: a list of them, one in place of the list, or one without a list.
 fn raw_questions(arguments: &Value) -> Result<Vec<Value>, String> {
-    let none = || {
+    let missing_error = || {
         Err("a non-empty 'questions' array, such as {\"questions\": [{\"question\": \"Which?\", \"options\": [{\"label\": \"a\"}, {\"label\": \"b\"}]}]}".to_owned())
     };
     let fields = match arguments {
         Value::Array(items) if !items.is_empty() => return Ok(items.clone()),
         Value::Object(fields) => fields,
-        _ => return none(),
+        _ => return missing_error(),
     };
-    let listed = first_present(fields, LIST_FIELDS).map(|name| decode_nested(&fields[name]));
-    let one = first_present(fields, TEXT_FIELDS).is_some_and(|name| fields[name].is_string());
-    match (listed, one) {
-        (Some(Value::Array(items)), _) if items.is_empty() && !one => none(),
+    let list = first_present(fields, LIST_FIELDS).map(|name| decode_nested(&fields[name]));
+    let is_single = first_present(fields, TEXT_FIELDS).is_some_and(|name| fields[name].is_string());
+    match (list, is_single) {
+        (Some(Value::Array(items)), _) if items.is_empty() && !is_single => missing_error(),
         (Some(Value::Array(items)), true) if items.is_empty() => Ok(vec![arguments.clone()]),
         (Some(_), true) => Err("either 'questions' or one 'question', not both".to_owned()),
         (None, true) => {
@@ -100,12 +100,12 @@ fn raw_questions(arguments: &Value) -> Result<Vec<Value>, String> {
             }
         }
         (Some(Value::Array(items)), false) => Ok(items),
-        (Some(Value::Object(one)), false) => questions_of_object(&one).map_or_else(none, Ok),
-        (Some(_), false) => none(),
+        (Some(Value::Object(object)), false) => questions_of_object(&object).map_or_else(missing_error, Ok),
+        (Some(_), false) => missing_error(),
         (None, false) => match fields.get("question") {
             Some(Value::Array(items)) if !items.is_empty() => Ok(items.clone()),
-            Some(Value::Object(one)) => Ok(vec![Value::Object(one.clone())]),
-            _ => none(),
+            Some(Value::Object(object)) => Ok(vec![Value::Object(object.clone())]),
+            _ => missing_error(),
         },
     }
 }
@@ -115,49 +115,49 @@ fn questions_of_object(object: &Map<String, Value>) -> Option<Vec<Value>> {
     if first_present(object, TEXT_FIELDS).is_some() {
         return Some(vec![Value::Object(object.clone())]);
     }
-    let mut named: Vec<(&String, &Map<String, Value>)> = Vec::new();
+    let mut entries: Vec<(&String, &Map<String, Value>)> = Vec::new();
     for (name, value) in object {
-        named.push((name, value.as_object()?));
+        entries.push((name, value.as_object()?));
     }
-    named.sort_by_key(|(name, _)| name.parse::<u64>().unwrap_or(u64::MAX));
-    let whole = |(name, fields): (&String, &Map<String, Value>)| {
+    entries.sort_by_key(|(name, _)| name.parse::<u64>().unwrap_or(u64::MAX));
+    let with_keyword = |(name, fields): (&String, &Map<String, Value>)| {
         let mut fields = fields.clone();
         if name.parse::<u64>().is_err() && first_present(&fields, KEYWORD_FIELDS).is_none() {
             fields.insert("keyword".to_owned(), name.clone().into());
         }
         Value::Object(fields)
     };
-    (!named.is_empty()).then(|| named.into_iter().map(whole).collect())
+    (!entries.is_empty()).then(|| entries.into_iter().map(with_keyword).collect())
 }
 
 fn parse_question(
     fields: &Map<String, Value>,
     name: &str,
-    asked: &[Question],
+    earlier: &[Question],
     dropped: &mut Dropped,
 ) -> Result<Question, String> {
     let mut text = scalar_text(&fields[name]).unwrap_or_default();
-    if let Some(more) = first_present(fields, DETAIL_FIELDS).and_then(|name| scalar_text(&fields[name])) {
-        text = format!("{text}\n\n{more}");
+    if let Some(details) = first_present(fields, DETAIL_FIELDS).and_then(|name| scalar_text(&fields[name])) {
+        text = format!("{text}\n\n{details}");
     }
     let raw = match first_present(fields, OPTION_FIELDS) {
         Some(name) => options::raw_options(&fields[name])?,
         None => Vec::new(),
     };
-    let best = first_present(fields, RECOMMENDED_FIELDS).map(|name| &fields[name]);
-    let (options, recommended) = options::parse_options(&raw, best, dropped)?;
+    let recommended_value = first_present(fields, RECOMMENDED_INDEX_FIELDS).map(|name| &fields[name]);
+    let (options, recommended) = options::parse_options(&raw, recommended_value, dropped)?;
     let keyword =
-        KEYWORD_FIELDS.iter().filter(|named| **named != name).find_map(|named| scalar_text(fields.get(*named)?));
+        KEYWORD_FIELDS.iter().filter(|field| **field != name).find_map(|field| scalar_text(fields.get(*field)?));
     let keyword = match keyword {
         Some(keyword) => truncate_counted(&keyword, MAX_LABEL_CHARS, dropped),
-        None => format!("question-{}", asked.len()),
+        None => format!("question-{}", earlier.len()),
     };
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
-    let several = matches!(kind, "multi" | "multiple" | "multiselect" | "multi_select" | "checkbox");
+    let is_multiple = matches!(kind, "multi" | "multiple" | "multiselect" | "multi_select" | "checkbox");
     Ok(Question {
-        keyword: unique_keyword(keyword, asked),
+        keyword: unique_keyword(keyword, earlier),
         text: truncate_counted(&text, MAX_TEXT_CHARS, dropped),
-        is_multiple: parse_bool(fields, MULTI_FIELDS)?.unwrap_or(several),
+        is_multiple: parse_bool(fields, MULTI_FIELDS)?.unwrap_or(is_multiple),
         // Without options, text is the only way to answer.
         allow_text: parse_bool(fields, FREE_TEXT_FIELDS)?.unwrap_or(true) || options.is_empty(),
         options,
@@ -167,18 +167,18 @@ fn parse_question(
 
 /// Rejects a question with an unknown field, because its meaning would be lost.
 fn reject_unknown_fields(fields: &Map<String, Value>) -> Result<(), String> {
-    let all = [
+    let known_fields = [
         TEXT_FIELDS,
         KEYWORD_FIELDS,
         OPTION_FIELDS,
         MULTI_FIELDS,
         FREE_TEXT_FIELDS,
-        RECOMMENDED_FIELDS,
+        RECOMMENDED_INDEX_FIELDS,
         DETAIL_FIELDS,
         IGNORED_FIELDS,
         LIST_FIELDS,
     ];
-    match fields.keys().find(|name| !all.iter().any(|names| names.contains(&name.as_str()))) {
+    match fields.keys().find(|name| !known_fields.iter().any(|names| names.contains(&name.as_str()))) {
         None => Ok(()),
         Some(name) => Err(format!(
             "only known fields: unknown field `{}`; a question has question, options, keyword, multi, allow_text and recommended",
@@ -189,12 +189,12 @@ fn reject_unknown_fields(fields: &Map<String, Value>) -> Result<(), String> {
 
 /// Returns the first of these names whose field is not empty.
 fn first_present<'a>(fields: &Map<String, Value>, names: &[&'a str]) -> Option<&'a str> {
-    let stands = |value: &Value| match value {
+    let is_present = |value: &Value| match value {
         Value::Null => false,
         Value::String(text) => !text.trim().is_empty(),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => true,
     };
-    names.iter().find(|name| fields.get(**name).is_some_and(stands)).copied()
+    names.iter().find(|name| fields.get(**name).is_some_and(is_present)).copied()
 }
 
 /// Decodes a value that may have been sent as a JSON string, possibly in a code fence.
@@ -217,7 +217,7 @@ fn scalar_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
         Value::Number(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Bool(boolean) => Some(boolean.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }
@@ -225,8 +225,8 @@ fn scalar_text(value: &Value) -> Option<String> {
 /// Parses a boolean from the first of these fields.
 fn parse_bool(fields: &Map<String, Value>, names: &[&str]) -> Result<Option<bool>, String> {
     let Some(name) = first_present(fields, names) else { return Ok(None) };
-    let word = scalar_text(&fields[name]).unwrap_or_default().to_ascii_lowercase();
-    match word.as_str() {
+    let value = scalar_text(&fields[name]).unwrap_or_default().to_ascii_lowercase();
+    match value.as_str() {
         "true" | "yes" | "1" => Ok(Some(true)),
         "false" | "no" | "0" => Ok(Some(false)),
         _ => Err(format!("'{name}' to be true or false")),
@@ -234,13 +234,13 @@ fn parse_bool(fields: &Map<String, Value>, names: &[&str]) -> Result<Option<bool
 }
 
 fn truncate_counted(text: &str, limit: usize, dropped: &mut Dropped) -> String {
-    let (kept, whole) = summary_line::truncate_chars(text, limit);
-    dropped.shortened += usize::from(whole.is_some());
-    kept.to_owned()
+    let (truncated, truncation) = summary_line::truncate_chars(text, limit);
+    dropped.shortened += usize::from(truncation.is_some());
+    truncated.to_owned()
 }
 
-fn unique_keyword(keyword: String, asked: &[Question]) -> String {
-    let taken = |name: &String| asked.iter().any(|question| question.keyword == *name);
+fn unique_keyword(keyword: String, earlier: &[Question]) -> String {
+    let is_taken = |name: &String| earlier.iter().any(|question| question.keyword == *name);
     let numbered = (1..).map(|n| format!("{keyword}-{n}"));
-    std::iter::once(keyword.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(keyword)
+    std::iter::once(keyword.clone()).chain(numbered).find(|name| !is_taken(name)).unwrap_or(keyword)
 }

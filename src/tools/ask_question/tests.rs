@@ -19,9 +19,9 @@ fn first_question(arguments: Value) -> Question {
 /// Compares the questions as one line: `keyword: text [label | label]`, separated by `; `.
 #[track_caller]
 fn check_questions(arguments: Value, expected: &str) {
-    let shown = match parse_call(arguments.clone()) {
+    let formatted = match parse_call(arguments.clone()) {
         Err(error) => panic!("{arguments}: {error}"),
-        Ok(asked) => asked
+        Ok(questions) => questions
             .list
             .iter()
             .map(|question| {
@@ -31,12 +31,13 @@ fn check_questions(arguments: Value, expected: &str) {
             .collect::<Vec<_>>()
             .join("; "),
     };
-    assert_eq!(shown, expected, "{arguments}");
+    assert_eq!(formatted, expected, "{arguments}");
 }
 
 #[track_caller]
 fn check_error(arguments: Value, part: &str) {
-    let error = parse_call(arguments.clone()).map(|asked| panic!("{arguments} is taken: {asked:?}")).unwrap_err();
+    let error =
+        parse_call(arguments.clone()).map(|questions| panic!("{arguments} is taken: {questions:?}")).unwrap_err();
     assert!(error.contains(part), "{arguments}: {error}");
 }
 
@@ -97,7 +98,7 @@ fn accepts_json_in_strings_anywhere() {
         "question-0: q [a]",
     );
     let text = r#""{\"questions\":[{\"question\":\"Why?\"}]}""#;
-    check_questions(super::super::arguments::parse(text).unwrap(), "question-0: Why? []");
+    check_questions(super::super::arguments::parse_call_arguments(text).unwrap(), "question-0: Why? []");
 }
 
 #[test]
@@ -120,44 +121,44 @@ fn accepts_many_field_names_for_a_question() {
 
 #[test]
 fn accepts_many_shapes_of_options() {
-    let options = |options: Value, expected: &str| {
+    let check_options = |options: Value, expected: &str| {
         check_questions(json!({"question": "q", "options": options}), &format!("question-0: q [{expected}]"));
     };
-    options(json!(["0", "", null, "No", " No "]), "0 | No");
-    options(json!([1, 2.5, true, false]), "1 | 2.5 | true | false");
-    options(json!([{"label": "a"}, "b", 3]), "a | b | 3");
+    check_options(json!(["0", "", null, "No", " No "]), "0 | No");
+    check_options(json!([1, 2.5, true, false]), "1 | 2.5 | true | false");
+    check_options(json!([{"label": "a"}, "b", 3]), "a | b | 3");
     for name in ["label", "title", "name", "option", "choice", "answer", "text", "value", "header", "key", "id"] {
-        options(json!([{ name: "a" }, { name: 2 }]), "a | 2");
+        check_options(json!([{ name: "a" }, { name: 2 }]), "a | 2");
     }
-    options(json!([{"value": "x", "label": "An x"}]), "An x");
-    options(json!([{}, {"label": ""}, "a"]), "a");
-    options(json!(null), "");
-    options(json!([]), "");
-    options(json!({"label": "a", "description": "the only one"}), "a");
-    options(json!({"text": "Yes", "mode": null}), "Yes");
-    options(json!({"0": {"text": "Keep"}, "1": {"text": "Remove"}}), "Keep | Remove");
-    options(json!({"1": "Keep", "2": "Remove"}), "Keep | Remove");
-    options(json!({"tokio": "virtual time", "real": "slow"}), "tokio | real");
-    options(json!({"a": {"description": "x"}}), "a");
-    options(json!("a, b, c d"), "a | b | c d");
-    options(json!("red,green,blue"), "red | green | blue");
-    options(json!("one\ntwo, or so\n"), "one | two, or so");
-    options(json!("- one\n- two\n\n* three"), "one | two | three");
-    options(json!("1. one\n2) two\n30. three"), "one | two | three");
-    let both = first_question(json!({"question": "q", "options": {"tokio": "virtual time"}}));
-    assert_eq!(both.options[0].description, "virtual time");
-    let titled = first_question(json!({"question": "q", "options": [{"title": "a", "text": "what it means"}]}));
-    assert_eq!(titled.options[0].description, "what it means");
-    let previewed =
+    check_options(json!([{"value": "x", "label": "An x"}]), "An x");
+    check_options(json!([{}, {"label": ""}, "a"]), "a");
+    check_options(json!(null), "");
+    check_options(json!([]), "");
+    check_options(json!({"label": "a", "description": "the only one"}), "a");
+    check_options(json!({"text": "Yes", "mode": null}), "Yes");
+    check_options(json!({"0": {"text": "Keep"}, "1": {"text": "Remove"}}), "Keep | Remove");
+    check_options(json!({"1": "Keep", "2": "Remove"}), "Keep | Remove");
+    check_options(json!({"tokio": "virtual time", "real": "slow"}), "tokio | real");
+    check_options(json!({"a": {"description": "x"}}), "a");
+    check_options(json!("a, b, c d"), "a | b | c d");
+    check_options(json!("red,green,blue"), "red | green | blue");
+    check_options(json!("one\ntwo, or so\n"), "one | two, or so");
+    check_options(json!("- one\n- two\n\n* three"), "one | two | three");
+    check_options(json!("1. one\n2) two\n30. three"), "one | two | three");
+    let with_description = first_question(json!({"question": "q", "options": {"tokio": "virtual time"}}));
+    assert_eq!(with_description.options[0].description, "virtual time");
+    let with_title = first_question(json!({"question": "q", "options": [{"title": "a", "text": "what it means"}]}));
+    assert_eq!(with_title.options[0].description, "what it means");
+    let with_preview =
         first_question(json!({"question": "q", "options": [{"label": "a", "preview": "```rs\nfn a() {}\n```"}]}));
-    assert_eq!(previewed.options[0].preview, "```rs\nfn a() {}\n```");
+    assert_eq!(with_preview.options[0].preview, "```rs\nfn a() {}\n```");
 }
 
 #[test]
 fn accepts_many_shapes_of_booleans() {
     for name in ["multi", "multiple", "multiSelect", "multi_select", "multiselect", "allow_multiple"] {
-        for yes in [json!(true), json!("true"), json!("Yes"), json!(1)] {
-            assert!(first_question(json!({"question": "q", "options": ["a"], name: yes})).is_multiple, "{name}");
+        for truthy in [json!(true), json!("true"), json!("Yes"), json!(1)] {
+            assert!(first_question(json!({"question": "q", "options": ["a"], name: truthy})).is_multiple, "{name}");
         }
         assert!(!first_question(json!({"question": "q", "options": ["a"], name: "false"})).is_multiple, "{name}");
     }
@@ -214,10 +215,10 @@ fn error_names_the_expected_shape() {
 fn truncates_at_limits_and_counts_the_rest() {
     let options: Vec<String> = (0..30).map(|n| format!("{n}{}", "é".repeat(300))).collect();
     let question = json!({"question": "q", "options": options});
-    let asked = parse_call(json!({"questions": vec![question; 12]})).unwrap();
-    assert_eq!((asked.list.len(), asked.list[9].options.len()), (10, 25));
-    assert_eq!(asked.list[0].options[0].label.chars().count(), 200);
-    assert_eq!(asked.dropped, Dropped { questions: 2, options: 10 * 5, shortened: 10 * 25 });
+    let questions = parse_call(json!({"questions": vec![question; 12]})).unwrap();
+    assert_eq!((questions.list.len(), questions.list[9].options.len()), (10, 25));
+    assert_eq!(questions.list[0].options[0].label.chars().count(), 200);
+    assert_eq!(questions.dropped, Dropped { questions: 2, options: 10 * 5, shortened: 10 * 25 });
     let long = first_question(json!({"question": "q", "options": [{"label": "a", "preview": "x".repeat(20_000)}]}));
     assert_eq!(long.options[0].preview.len(), 10_000);
     let many = parse_call(json!({"questions": vec![json!({"question": "q"}); 600]})).unwrap();
@@ -227,22 +228,22 @@ fn truncates_at_limits_and_counts_the_rest() {
 #[test]
 fn r65_limits_and_reports_very_many_or_long_options() {
     let many: Vec<String> = (0..500).map(|n| format!("option {n}")).collect();
-    let asked = parse_call(json!({"question": "Which?", "options": many})).unwrap();
-    assert_eq!((asked.list[0].options.len(), asked.dropped.options), (25, 475));
-    let more: Vec<String> = (0..700).map(|n| format!("option {n}")).collect();
-    assert_eq!(parse_call(json!({"question": "Which?", "options": more})).unwrap().dropped.options, 675);
+    let questions = parse_call(json!({"question": "Which?", "options": many})).unwrap();
+    assert_eq!((questions.list[0].options.len(), questions.dropped.options), (25, 475));
+    let longer_list: Vec<String> = (0..700).map(|n| format!("option {n}")).collect();
+    assert_eq!(parse_call(json!({"question": "Which?", "options": longer_list})).unwrap().dropped.options, 675);
     let long = parse_call(json!({"question": "Which?", "options": ["漢".repeat(10_000), "b"]})).unwrap();
     assert_eq!((long.list[0].options[0].label.chars().count(), long.dropped.shortened), (200, 1));
-    let told = crate::chat::Answer::from_status(crate::chat::AnswerStatus::Declined).to_result(&long);
-    assert!(told.contains("1 text truncated"), "{told}");
+    let result = crate::chat::Answer::from_status(crate::chat::AnswerStatus::Declined).to_result(&long);
+    assert!(result.contains("1 text truncated"), "{result}");
     check_error(json!({"question": "", "options": ["a", "b"]}), "non-empty 'questions' array");
 }
 
 #[test]
 fn finds_recommended_option_by_index_label_or_flag() {
-    let best = |arguments: Value| first_question(arguments).recommended;
-    assert_eq!(best(json!({"question": "q", "options": ["", "a", "b"], "recommended": 2})), Some(1));
-    assert_eq!(best(json!({"question": "q", "options": ["a", "b", "c"], "default": "c"})), Some(2));
-    assert_eq!(best(json!({"question": "q", "options": ["a", {"label": "b", "recommended": true}]})), Some(1));
-    assert_eq!(best(json!({"question": "q", "options": ["a"], "recommended": 9})), None);
+    let recommended = |arguments: Value| first_question(arguments).recommended;
+    assert_eq!(recommended(json!({"question": "q", "options": ["", "a", "b"], "recommended": 2})), Some(1));
+    assert_eq!(recommended(json!({"question": "q", "options": ["a", "b", "c"], "default": "c"})), Some(2));
+    assert_eq!(recommended(json!({"question": "q", "options": ["a", {"label": "b", "recommended": true}]})), Some(1));
+    assert_eq!(recommended(json!({"question": "q", "options": ["a"], "recommended": 9})), None);
 }

@@ -10,17 +10,17 @@ use crate::project::{FileKind, Location, OwnFile, Reader};
 const MAX_RELATIVE_WORDS: usize = 200;
 
 /// Returns every path that a word of the line may name, for any program.
-pub(super) fn named_paths(reading: &ParsedLine) -> Vec<(String, WordPosition)> {
+pub(super) fn named_paths(parsed_line: &ParsedLine) -> Vec<(String, WordPosition)> {
     let mut folders: Vec<String> =
-        working_directories(reading).into_iter().flatten().filter(|at| !at.is_empty()).collect();
+        working_directories(parsed_line).into_iter().flatten().filter(|folder| !folder.is_empty()).collect();
     folders.sort();
     folders.dedup();
     let mut names = Vec::new();
-    for (at, word) in reading.file_words.iter().enumerate() {
+    for (index, word) in parsed_line.file_words.iter().enumerate() {
         for name in path_spellings(&word.text) {
             names.push((name.to_owned(), word.position));
-            let from = folders.iter().filter(|_| at < MAX_RELATIVE_WORDS);
-            names.extend(from.map(|folder| (join_path(folder, name), word.position)));
+            let relative_folders = folders.iter().filter(|_| index < MAX_RELATIVE_WORDS);
+            names.extend(relative_folders.map(|folder| (join_path(folder, name), word.position)));
         }
     }
     names
@@ -28,9 +28,9 @@ pub(super) fn named_paths(reading: &ParsedLine) -> Vec<(String, WordPosition)> {
 
 /// Returns the words that redirections write to and that occur nowhere else in the line, so that no program can read
 /// these files.
-pub(super) fn only_written<'a>(reading: &'a ParsedLine, command: &str) -> Vec<&'a Word> {
+pub(super) fn only_written<'a>(parsed_line: &'a ParsedLine, command: &str) -> Vec<&'a Word> {
     // `<>` opens the file for reading too.
-    if reading.unclear.is_some() || command.contains("<>") {
+    if parsed_line.unclear.is_some() || command.contains("<>") {
         return Vec::new();
     }
     let target = |redirect: &'a Redirect| match redirect {
@@ -38,45 +38,45 @@ pub(super) fn only_written<'a>(reading: &'a ParsedLine, command: &str) -> Vec<&'
         | Redirect::Append(word @ (Word::Known(_) | Word::Home(_))) => Some(word),
         _ => None,
     };
-    let targets = reading.commands.iter().flat_map(|simple| &simple.redirects).filter_map(target);
+    let targets = parsed_line.commands.iter().flat_map(|simple| &simple.redirects).filter_map(target);
     targets.filter(|word| command.matches(word.display_text()).count() == 1).collect()
 }
 
 /// Returns why a line that names this path is never run: it names aye's keys, or writes aye's own settings.
-pub(super) fn refuse_own_file(name: &str, place: WordPosition, files: &dyn Reader) -> Option<String> {
-    let at = files.locate(name).ok()?;
-    let is_refused = match at.own_file? {
+pub(super) fn refuse_own_file(name: &str, position: WordPosition, files: &dyn Reader) -> Option<String> {
+    let location = files.locate(name).ok()?;
+    let is_refused = match location.own_file? {
         OwnFile::Credentials => true,
-        OwnFile::Settings => place == WordPosition::OutputTarget,
+        OwnFile::Settings => position == WordPosition::OutputTarget,
     };
-    is_refused.then(|| own_file_reason(&at))
+    is_refused.then(|| own_file_reason(&location))
 }
 
-pub(super) fn own_file_reason(at: &Location) -> String {
-    format!("{} belongs to aye's own settings, sessions and keys", crate::tools::planned_path::display_path(at))
+pub(super) fn own_file_reason(location: &Location) -> String {
+    format!("{} belongs to aye's own settings, sessions and keys", crate::tools::planned_path::display_path(location))
 }
 
 /// Returns why a file with several hard links needs approval: another of its names may be that of a secret. Package
 /// managers and build tools make many such files; these need none.
-pub(super) fn hard_link_reason(files: &dyn Reader, at: &Location) -> Option<String> {
-    let names = files.link_count(at);
-    let is_file = matches!(files.file_kind(at), Some(FileKind::File(_)));
-    (names > 1 && is_file && !is_in_package_folder(&at.real)).then(|| {
-        let shown = at.display_path.display().to_string();
-        format!("it reads {}, a file with {names} hard links, which may hold secrets", shown.escape_debug())
+pub(super) fn hard_link_reason(files: &dyn Reader, location: &Location) -> Option<String> {
+    let names = files.link_count(location);
+    let is_file = matches!(files.file_kind(location), Some(FileKind::File(_)));
+    (names > 1 && is_file && !is_in_package_folder(&location.real)).then(|| {
+        let displayed = location.display_path.display().to_string();
+        format!("it reads {}, a file with {names} hard links, which may hold secrets", displayed.escape_debug())
     })
 }
 
 /// Returns the first file with several hard links that the line writes by a redirection, or by a program that is known
 /// to write it.
-pub(in crate::tools) fn written_hard_links(reading: &ParsedLine, files: &dyn Reader) -> Option<HardLinks> {
-    let redirected = reading
+pub(in crate::tools) fn written_hard_links(parsed_line: &ParsedLine, files: &dyn Reader) -> Option<HardLinks> {
+    let redirect_targets = parsed_line
         .file_words
         .iter()
         .filter(|word| word.position == WordPosition::OutputTarget)
         .map(|word| word.text.clone());
-    let mut names: Vec<String> = redirected.collect();
-    for touch in analyze_effects(reading)
+    let mut names: Vec<String> = redirect_targets.collect();
+    for touch in analyze_effects(parsed_line)
         .touches
         .iter()
         .filter(|touch| matches!(touch.access, PathAccess::Write | PathAccess::Append))
@@ -86,20 +86,20 @@ pub(in crate::tools) fn written_hard_links(reading: &ParsedLine, files: &dyn Rea
         }
     }
     // These write only their last argument; if that is a folder, the file in it with the name of another argument.
-    for simple in &reading.commands {
+    for simple in &parsed_line.commands {
         if let (Some("cp" | "mv" | "install" | "ln"), [sources @ .., target]) = (simple.program(), simple.arguments()) {
             names.retain(|name| sources.iter().all(|source| source.display_text() != name));
-            let called =
+            let file_name =
                 |source: &Word| source.display_text().trim_end_matches('/').rsplit('/').next().map(str::to_owned);
-            let inside = sources.iter().filter_map(called);
-            names.extend(inside.map(|name| format!("{}/{name}", target.display_text().trim_end_matches('/'))));
+            let target_names = sources.iter().filter_map(file_name);
+            names.extend(target_names.map(|name| format!("{}/{name}", target.display_text().trim_end_matches('/'))));
         }
     }
     names.iter().find_map(|name| {
-        let at = files.locate(name).ok()?;
-        let is_file = matches!(files.file_kind(&at), Some(FileKind::File(_)));
-        let names = files.link_count(&at);
-        (is_file && names > 1).then_some(HardLinks { path: at.display_path, names })
+        let location = files.locate(name).ok()?;
+        let is_file = matches!(files.file_kind(&location), Some(FileKind::File(_)));
+        let names = files.link_count(&location);
+        (is_file && names > 1).then_some(HardLinks { path: location.display_path, names })
     })
 }
 
@@ -113,8 +113,8 @@ pub(in crate::tools) fn path_spellings(word: &str) -> Vec<&str> {
         names.extend(word.get(2..));
     }
     for name in &mut names {
-        for own in ["$PWD/", "${PWD}/", "$(pwd)/"] {
-            *name = name.strip_prefix(own).unwrap_or(name);
+        for prefix in ["$PWD/", "${PWD}/", "$(pwd)/"] {
+            *name = name.strip_prefix(prefix).unwrap_or(name);
         }
     }
     names.retain(|name| !name.is_empty());

@@ -25,49 +25,49 @@ pub(in crate::tools) fn command_access(line: CommandLine, files: &dyn Reader) ->
 /// Returns the files if every path that the command uses is a plain word, none is searched or belongs to git, and the
 /// command would run without approval if these files held no secrets.
 fn find_named_secrets(line: &CommandLine, files: &dyn Reader) -> Option<Vec<PathBuf>> {
-    let reading = command_line::parse_command_line(&line.command);
-    if reading.unclear.is_some() {
+    let parsed_line = command_line::parse_command_line(&line.command);
+    if parsed_line.unclear.is_some() {
         return None;
     }
-    let touches = analyze_effects(&reading).touches;
-    let mut found: Vec<Location> = Vec::new();
+    let touches = analyze_effects(&parsed_line).touches;
+    let mut secrets: Vec<Location> = Vec::new();
     for touch in &touches {
         let name = plain_name(touch)?;
-        let at = files.locate(name).ok()?;
-        if !at.is_sensitive {
+        let location = files.locate(name).ok()?;
+        if !location.is_sensitive {
             continue;
         }
-        if !is_exactly(name, &at, files) {
+        if !is_exactly(name, &location, files) {
             return None;
         }
-        if !found.contains(&at) {
-            found.push(at);
+        if !secrets.contains(&location) {
+            secrets.push(location);
         }
     }
-    let real: Vec<PathBuf> = found.iter().map(|at| at.real.clone()).collect();
-    let is_all = !real.is_empty()
-        && real.len() <= MAX_FILES
-        && matches!(access_with_excused(line.clone(), files, &real), Access::Read(_));
-    is_all.then(|| found.into_iter().map(|at| at.display_path).collect())
+    let real_paths: Vec<PathBuf> = secrets.iter().map(|location| location.real.clone()).collect();
+    let is_all = !real_paths.is_empty()
+        && real_paths.len() <= MAX_FILES
+        && matches!(access_with_excused(line.clone(), files, &real_paths), Access::Read(_));
+    is_all.then(|| secrets.into_iter().map(|location| location.display_path).collect())
 }
 
 /// Returns the path, relative to the project, of a file that is only read or examined.
 fn plain_name(touch: &TouchedPath) -> Option<&str> {
-    let is_here = touch.folders.iter().all(String::is_empty);
+    let is_in_project_folder = touch.folders.iter().all(String::is_empty);
     match (&touch.access, &touch.word) {
-        (PathAccess::Contents | PathAccess::Names, Word::Known(name)) if is_here => Some(name),
+        (PathAccess::Contents | PathAccess::Names, Word::Known(name)) if is_in_project_folder => Some(name),
         _ => None,
     }
 }
 
 /// Returns whether this is the only path of the file: it is not a link, it has one name, and no parent folder is
 /// sensitive.
-fn is_exactly(name: &str, at: &Location, files: &dyn Reader) -> bool {
-    at.is_inside
-        && at.own_file.is_none()
-        && at.display_path.to_str() == Some(name)
-        && at.real == files.root().join(&at.display_path)
-        && matches!(files.file_kind(at), Some(FileKind::File(_)))
-        && files.link_count(at) == 1
-        && !at.display_path.parent().is_some_and(is_sensitive)
+fn is_exactly(name: &str, location: &Location, files: &dyn Reader) -> bool {
+    location.is_inside
+        && location.own_file.is_none()
+        && location.display_path.to_str() == Some(name)
+        && location.real == files.root().join(&location.display_path)
+        && matches!(files.file_kind(location), Some(FileKind::File(_)))
+        && files.link_count(location) == 1
+        && !location.display_path.parent().is_some_and(is_sensitive)
 }

@@ -40,68 +40,73 @@ const PLAIN_SETTINGS: &[(&str, &[&str])] = &[
 /// Checks that git only prints. The error is a reason for the approval prompt.
 pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
     let root = files.root().to_owned();
-    let at = |name: &str| files.locate(name).ok().filter(|at| at.real == root.join(name));
-    let read = |name: &str| at(name).and_then(|at| files.read(&at).ok());
-    let Some(held) = at(".git").and_then(|at| files.list_names(&at).ok()) else {
+    let location = |name: &str| files.locate(name).ok().filter(|location| location.real == root.join(name));
+    let read_exact = |name: &str| location(name).and_then(|location| files.read(&location).ok());
+    let Some(entries) = location(".git").and_then(|location| files.list_names(&location).ok()) else {
         return Err("git would look for its settings outside the project folder".to_owned());
     };
-    let has = |name: &str| held.iter().any(|held| held == name);
-    if !["HEAD", "objects", "refs", "config"].iter().all(|name| has(name)) || has("commondir") {
+    let has_entry = |name: &str| entries.iter().any(|entry| entry == name);
+    if !["HEAD", "objects", "refs", "config"].iter().all(|name| has_entry(name)) || has_entry("commondir") {
         return Err("git would look for its settings elsewhere".to_owned());
     }
     // git skips a `.git` that it does not recognize as a repository, and looks in the folder itself and then in its
     // parents.
-    let head = read(".git/HEAD").and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
-    let opens = |name: &str| at(name).is_some_and(|at| files.list_names(&at).is_ok());
-    if !is_head(head.trim_end()) || ![".git/objects", ".git/refs", ".git/refs/heads"].into_iter().all(opens) {
+    let head = read_exact(".git/HEAD").and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+    let is_folder = |name: &str| location(name).is_some_and(|location| files.list_names(&location).is_ok());
+    if !is_head(head.trim_end()) || ![".git/objects", ".git/refs", ".git/refs/heads"].into_iter().all(is_folder) {
         return Err("git would look for its settings elsewhere".to_owned());
     }
-    let is_there = |name: &str| files.locate(name).is_ok_and(|at| files.exists(&at));
-    if ["HEAD", "objects", "refs"].into_iter().all(is_there) {
+    let exists = |name: &str| files.locate(name).is_ok_and(|location| files.exists(&location));
+    if ["HEAD", "objects", "refs"].into_iter().all(exists) {
         return Err("the folder itself may be a repository, whose settings git obeys".to_owned());
     }
-    if held.iter().any(|name| name.starts_with("sharedindex"))
-        || files.locate(".gitmodules").is_ok_and(|at| files.exists(&at))
+    if entries.iter().any(|name| name.starts_with("sharedindex"))
+        || files.locate(".gitmodules").is_ok_and(|location| files.exists(&location))
     {
         return Err("the repository contains others, whose settings git obeys".to_owned());
     }
-    let hooks = at(".git/hooks").and_then(|at| files.list_names(&at).ok()).unwrap_or_default();
-    if (has("hooks") && at(".git/hooks").is_none()) || hooks.iter().any(|name| name == "post-index-change") {
+    let hooks = location(".git/hooks").and_then(|location| files.list_names(&location).ok()).unwrap_or_default();
+    if (has_entry("hooks") && location(".git/hooks").is_none()) || hooks.iter().any(|name| name == "post-index-change")
+    {
         return Err("git would run a hook of the repository".to_owned());
     }
     // The index has a commit as the entry of a nested repository.
     const COMMIT: [u8; 4] = [0, 0, 0xe0, 0];
-    if has("index") {
-        let index = read(".git/index").ok_or("git's index cannot be read")?;
+    if has_entry("index") {
+        let index = read_exact(".git/index").ok_or("git's index cannot be read")?;
         if index.windows(COMMIT.len()).any(|bytes| bytes == COMMIT) {
             return Err("the repository may contain others, whose settings git obeys".to_owned());
         }
     }
-    let config = read(".git/config").and_then(|bytes| String::from_utf8(bytes).ok());
+    let config = read_exact(".git/config").and_then(|bytes| String::from_utf8(bytes).ok());
     check_settings(&config.ok_or("the repository's settings cannot be read")?)
 }
 
 /// Fails if git may print the content of a file that may hold secrets and is tracked or about to be. `below` are the
 /// paths that the output is limited to, if any. Files that are no longer tracked are not checked.
-pub(super) fn check_tracked_files(files: &dyn Reader, below: &[String], stashed: bool) -> Result<(), String> {
+pub(super) fn check_tracked_files(files: &dyn Reader, limited_to: &[String], with_stash: bool) -> Result<(), String> {
     let root = files.root();
-    let at = |name: &str| files.locate(name).ok().filter(|at| at.real == root.join(name));
-    if let Some(at) = at(".git/index").filter(|at| files.exists(at)) {
-        let bytes = files.read(&at).map_err(|_| "git's index cannot be read")?;
+    let location = |name: &str| files.locate(name).ok().filter(|location| location.real == root.join(name));
+    if let Some(location) = location(".git/index").filter(|location| files.exists(location)) {
+        let bytes = files.read(&location).map_err(|_| "git's index cannot be read")?;
         for path in git_index::read_paths(&bytes).ok_or("the files that git tracks cannot be read from its index")? {
-            let is_shown = below.is_empty() || below.iter().any(|below| Path::new(&path).starts_with(below));
+            let is_shown =
+                limited_to.is_empty() || limited_to.iter().any(|prefix| Path::new(&path).starts_with(prefix));
             if is_shown && is_sensitive(&root.join(&path)) {
                 return Err(format!("git may print {}, which may hold secrets", escape_beginning(&path, 120)));
             }
         }
     }
-    let is_there = |name: &str| files.locate(name).is_ok_and(|at| files.exists(&at));
+    let exists = |name: &str| files.locate(name).is_ok_and(|location| files.exists(&location));
     let is_packed = || {
-        let packed = at(".git/packed-refs").filter(|at| files.exists(at)).map(|at| files.read(&at));
-        packed.is_some_and(|read| read.map_or(true, |text| text.windows(10).any(|name| name == b"refs/stash")))
+        let packed_refs = location(".git/packed-refs")
+            .filter(|location| files.exists(location))
+            .map(|location| files.read(&location));
+        packed_refs
+            .is_some_and(|content| content.map_or(true, |text| text.windows(10).any(|name| name == b"refs/stash")))
     };
-    let kept = [".git/refs/stash", ".git/MERGE_AUTOSTASH"];
-    if stashed && (kept.into_iter().any(is_there) || is_packed()) {
+    let stash_files = [".git/refs/stash", ".git/MERGE_AUTOSTASH"];
+    if with_stash && (stash_files.into_iter().any(exists) || is_packed()) {
         return Err("git may print stashed changes, which are not checked".to_owned());
     }
     Ok(())
@@ -110,17 +115,17 @@ pub(super) fn check_tracked_files(files: &dyn Reader, below: &[String], stashed:
 /// Returns whether git recognizes a folder with this `HEAD` as a repository.
 fn is_head(text: &str) -> bool {
     let is_commit = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_commit || text.strip_prefix("ref: ").is_some_and(|to| to.starts_with("refs/"))
+    is_commit || text.strip_prefix("ref: ").is_some_and(|target| target.starts_with("refs/"))
 }
 
 /// Returns the section that a line begins, if the line has nothing else: a setting may follow the first `]`, and the
 /// last one may be in a comment.
 fn parse_section(line: &str) -> Option<String> {
-    let inside = line.strip_prefix('[')?.strip_suffix(']')?;
-    let (name, below) = inside.split_once([' ', '\t']).unwrap_or((inside, "\"\""));
-    let below = below.trim().strip_prefix('"')?.strip_suffix('"')?;
-    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    (plain && !below.contains(['"', '\\', ']'])).then(|| name.to_lowercase())
+    let header = line.strip_prefix('[')?.strip_suffix(']')?;
+    let (name, subsection) = header.split_once([' ', '\t']).unwrap_or((header, "\"\""));
+    let subsection = subsection.trim().strip_prefix('"')?.strip_suffix('"')?;
+    let is_plain_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    (is_plain_name && !subsection.contains(['"', '\\', ']'])).then(|| name.to_lowercase())
 }
 
 /// Checks every line of the settings.
@@ -130,27 +135,28 @@ fn check_settings(config: &str) -> Result<(), String> {
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
-        let odd = || {
-            let shown = escape_beginning(line, 60);
-            Err(format!("the repository's settings contain “{shown}”, which may make git run programs"))
+        let unsupported_setting = || {
+            let displayed = escape_beginning(line, 60);
+            Err(format!("the repository's settings contain “{displayed}”, which may make git run programs"))
         };
         if line.ends_with('\\') {
-            return odd();
+            return unsupported_setting();
         }
         if line.starts_with('[') {
-            let Some(name) = parse_section(line) else { return odd() };
+            let Some(name) = parse_section(line) else { return unsupported_setting() };
             section = name;
             if !PLAIN_SETTINGS.iter().any(|(name, _)| *name == section) {
-                return odd();
+                return unsupported_setting();
             }
             continue;
         }
         let key = line.split('=').next().unwrap_or_default().trim().to_lowercase();
-        let plain = PLAIN_SETTINGS.iter().any(|(name, keys)| *name == section && keys.contains(&key.as_str()));
+        let is_plain_setting =
+            PLAIN_SETTINGS.iter().any(|(name, keys)| *name == section && keys.contains(&key.as_str()));
         // A remote that is a program: `ext::sh -c …`. No command that counts as reading uses it, but a plain repository
         // has none.
-        if !plain || line.contains("ext::") {
-            return odd();
+        if !is_plain_setting || line.contains("ext::") {
+            return unsupported_setting();
         }
     }
     Ok(())
@@ -162,9 +168,9 @@ mod tests {
 
     #[test]
     fn r12_only_plain_repository_settings_need_no_approval() {
-        let plain = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n# x\n[remote \"origin\"]\n\turl = https://x/y\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n";
-        assert_eq!(check_settings(plain), Ok(()));
-        for odd in [
+        let plain_settings = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n# x\n[remote \"origin\"]\n\turl = https://x/y\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n";
+        assert_eq!(check_settings(plain_settings), Ok(()));
+        for settings in [
             "[core]\n\tfsmonitor = ./x\n",
             "[core]\n\tFSMonitor = ./x\n",
             "[core] fsmonitor = ./x\n",
@@ -191,7 +197,7 @@ mod tests {
             "[core \"\\\"]\n",
             "fsmonitor = x\n",
         ] {
-            assert!(check_settings(odd).is_err(), "{odd}");
+            assert!(check_settings(settings).is_err(), "{settings}");
         }
     }
 }

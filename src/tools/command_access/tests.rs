@@ -15,8 +15,8 @@ mod secrets;
 
 /// A project with secrets, links and a repository.
 fn project_with_secrets() -> (tempfile::TempDir, Disk) {
-    let place = tempfile::tempdir().unwrap();
-    let base = place.path().canonicalize().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let base = directory.path().canonicalize().unwrap();
     let root = base.join("project");
     for folder in ["src/a/b", "docs", "keys", "odd", ".git/objects", ".git/refs/heads", ".git/hooks", "tools"] {
         fs::create_dir_all(root.join(folder)).unwrap();
@@ -56,10 +56,10 @@ fn project_with_secrets() -> (tempfile::TempDir, Disk) {
     symlink(base.join("elsewhere"), root.join("out-link")).unwrap();
     symlink("src/a/b", root.join("inner-link")).unwrap();
     let disk = Disk::new(&root).unwrap();
-    (place, disk)
+    (directory, disk)
 }
 
-fn reach(command: &str, files: &dyn Reader) -> (Reach, String) {
+fn judge_reach(command: &str, files: &dyn Reader) -> (Reach, String) {
     let line = CommandLine {
         command: command.to_owned(),
         folder: files.root().to_owned(),
@@ -69,7 +69,7 @@ fn reach(command: &str, files: &dyn Reader) -> (Reach, String) {
     match command_access(line, files) {
         Access::Read(_) => (Reach::Reads, String::new()),
         Access::Run(run) => (run.reach, run.reason),
-        other => panic!("{other:?}"),
+        access => panic!("{access:?}"),
     }
 }
 
@@ -87,64 +87,65 @@ fn reach_name(reach: Reach) -> &'static str {
 /// Parses a table with lines of `verdict ¦ part of the reason ¦ command`.
 fn parse_table(table: &str) -> Vec<(&str, &str, String)> {
     let lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let row = |line| {
+    let parse_row = |line| {
         let mut parts = str::splitn(line, 3, '¦');
-        let mut next = || parts.next().unwrap().trim_matches(' ');
-        let (verdict, why) = (next(), next());
-        let signs = [('␤', "\n"), ('␍', "\r"), ('␀', "\0"), ('␠', "\u{a0}"), ('␛', "\u{1b}")];
-        let command = signs.iter().fold(next().to_owned(), |text, (sign, real)| text.replace(*sign, real));
+        let mut next_part = || parts.next().unwrap().trim_matches(' ');
+        let (verdict, why) = (next_part(), next_part());
+        let symbols = [('␤', "\n"), ('␍', "\r"), ('␀', "\0"), ('␠', "\u{a0}"), ('␛', "\u{1b}")];
+        let command =
+            symbols.iter().fold(next_part().to_owned(), |text, (symbol, character)| text.replace(*symbol, character));
         (verdict, why, command)
     };
-    lines.map(row).collect()
+    lines.map(parse_row).collect()
 }
 
 fn check_table(table: &str) -> usize {
     let (_place, files) = project_with_secrets();
     let rows = parse_table(table);
-    let wrong: Vec<String> = rows
+    let failures: Vec<String> = rows
         .iter()
         .filter_map(|(verdict, part, command)| {
-            let (reach, why) = reach(command, &files);
-            let right = reach_name(reach) == *verdict && why.contains(part);
-            (!right).then(|| format!("{command:?} is {} “{why}”, and not {verdict} “{part}”", reach_name(reach)))
+            let (actual, why) = judge_reach(command, &files);
+            let is_expected = reach_name(actual) == *verdict && why.contains(part);
+            (!is_expected).then(|| format!("{command:?} is {} “{why}”, and not {verdict} “{part}”", reach_name(actual)))
         })
         .collect();
-    assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), rows.len());
+    assert!(failures.is_empty(), "{} of {}: {failures:#?}", failures.len(), rows.len());
     rows.len()
 }
 
-const READING: &str = include_str!("lines/reading.txt");
-const ASKING: &str = include_str!("lines/asking.txt");
-const WALKED: &str = include_str!("lines/walked.txt");
-const PLAIN: &str = include_str!("lines/plain.txt");
-const REFUSED: &str = include_str!("lines/refused.txt");
+const READING_TABLE: &str = include_str!("lines/reading.txt");
+const ASKING_TABLE: &str = include_str!("lines/asking.txt");
+const BYPASS_TABLE: &str = include_str!("lines/walked.txt");
+const EVERYDAY_LINES: &str = include_str!("lines/plain.txt");
+const REFUSED_TABLE: &str = include_str!("lines/refused.txt");
 
 #[test]
 fn r12_plain_reading_needs_no_approval() {
-    check_table(READING);
+    check_table(READING_TABLE);
 }
 
 #[test]
 fn r13_secrets_and_paths_outside_need_approval() {
-    check_table(ASKING);
+    check_table(ASKING_TABLE);
 }
 
 #[test]
 fn r12_known_bypasses_need_approval() {
-    check_table(WALKED);
+    check_table(BYPASS_TABLE);
 }
 
 #[test]
 fn r14_some_commands_are_refused_in_every_mode() {
-    check_table(REFUSED);
+    check_table(REFUSED_TABLE);
 }
 
 /// A typical project, without secrets.
 fn plain_project() -> (tempfile::TempDir, Disk) {
-    let (place, _) = project_with_secrets();
-    let root = place.path().canonicalize().unwrap().join("project");
-    for odd in [".env", "secret-link", "outside-link", "odd/-o"] {
-        fs::remove_file(root.join(odd)).unwrap();
+    let (directory, _) = project_with_secrets();
+    let root = directory.path().canonicalize().unwrap().join("project");
+    for name in [".env", "secret-link", "outside-link", "odd/-o"] {
+        fs::remove_file(root.join(name)).unwrap();
     }
     fs::remove_file(root.join("out-link")).unwrap();
     fs::remove_dir_all(root.join("keys")).unwrap();
@@ -152,36 +153,37 @@ fn plain_project() -> (tempfile::TempDir, Disk) {
     fs::write(root.join("Cargo.toml"), "x").unwrap();
     fs::write(root.join(".gitignore"), "/target\n").unwrap();
     let disk = Disk::new(&root).unwrap();
-    (place, disk)
+    (directory, disk)
 }
 
 #[test]
 fn r12_most_reads_of_models_need_no_approval() {
     let (_place, files) = plain_project();
-    let lines: Vec<&str> = PLAIN.lines().filter(|line| !line.starts_with('#')).collect();
-    let asked: Vec<(&str, String)> = lines
+    let lines: Vec<&str> = EVERYDAY_LINES.lines().filter(|line| !line.starts_with('#')).collect();
+    let asking: Vec<(&str, String)> = lines
         .iter()
-        .map(|line| (*line, reach(line, &files)))
-        .filter(|(_, (found, _))| *found > Reach::Reads)
+        .map(|line| (*line, judge_reach(line, &files)))
+        .filter(|(_, (actual, _))| *actual > Reach::Reads)
         .map(|(line, (_, why))| (line, why))
         .collect();
     assert!(lines.len() >= 200, "{}", lines.len());
     // At least 95 of 100.
-    assert!(asked.len() <= lines.len() * 5 / 100, "{} of {} ask: {asked:#?}", asked.len(), lines.len());
-    assert_eq!((lines.len(), asked.len()), (309, 15), "{asked:#?}");
+    assert!(asking.len() <= lines.len() * 5 / 100, "{} of {} ask: {asking:#?}", asking.len(), lines.len());
+    assert_eq!((lines.len(), asking.len()), (309, 15), "{asking:#?}");
 }
 
 #[test]
 fn r12_tables_have_enough_lines() {
-    let all = [READING, ASKING, WALKED, REFUSED].map(|table| parse_table(table).len());
-    assert!(all.iter().sum::<usize>() >= 300, "{all:?}");
+    let table_lengths =
+        [READING_TABLE, ASKING_TABLE, BYPASS_TABLE, REFUSED_TABLE].map(|table| parse_table(table).len());
+    assert!(table_lengths.iter().sum::<usize>() >= 300, "{table_lengths:?}");
 }
 
 /// A reading command with anything appended no longer counts as reading.
 #[test]
 fn r12_appended_command_is_not_reading() {
     let (_place, files) = project_with_secrets();
-    let riders = [
+    let suffixes = [
         "; evil",
         "\nevil",
         " && evil",
@@ -214,44 +216,44 @@ fn r12_appended_command_is_not_reading() {
         ";(evil)",
         ";{ evil; }",
     ];
-    for (at, (_, _, command)) in parse_table(READING).into_iter().enumerate() {
+    for (index, (_, _, command)) in parse_table(READING_TABLE).into_iter().enumerate() {
         // After a comment or in a here-document everything is text.
         if command.contains('#') || command.contains("<<") {
             continue;
         }
         // Each suffix is tried with some of the commands, to limit the time.
-        for rider in select_cases(&riders, 8, at % 8) {
-            let (found, _) = reach(&format!("{command}{rider}"), &files);
-            assert!(found > Reach::Reads, "{command:?} with {rider:?}");
+        for suffix in select_cases(&suffixes, 8, index % 8) {
+            let (actual, _) = judge_reach(&format!("{command}{suffix}"), &files);
+            assert!(actual > Reach::Reads, "{command:?} with {suffix:?}");
         }
     }
 }
 
 #[test]
 fn r25_file_that_became_a_link_outside_needs_approval() {
-    let (place, files) = project_with_secrets();
-    assert_eq!(reach("cat src/main.rs", &files).0, Reach::Reads);
-    let file = place.path().join("project/src/main.rs");
+    let (directory, files) = project_with_secrets();
+    assert_eq!(judge_reach("cat src/main.rs", &files).0, Reach::Reads);
+    let file = directory.path().join("project/src/main.rs");
     fs::remove_file(&file).unwrap();
-    symlink(place.path().join("other.txt"), &file).unwrap();
-    assert!(reach("cat src/main.rs", &files).1.contains("outside the project"));
+    symlink(directory.path().join("other.txt"), &file).unwrap();
+    assert!(judge_reach("cat src/main.rs", &files).1.contains("outside the project"));
 }
 
 #[test]
 fn r12_repository_that_may_start_programs_needs_approval() {
     type Change<'a> = (&'a str, &'a dyn Fn(&Path));
-    let bare = |git: &Path| {
+    let make_bare = |git: &Path| {
         ["../objects", "../refs"].iter().for_each(|name| fs::create_dir(git.join(name)).unwrap());
         fs::write(git.join("../HEAD"), "ref: refs/heads/main\n").unwrap();
     };
-    let odd: [Change<'_>; 12] = [
+    let changes: [Change<'_>; 12] = [
         ("fsmonitor", &|git| fs::write(git.join("config"), "[core]\nfsmonitor = ./x\n").unwrap()),
         ("hook", &|git| fs::write(git.join("hooks/post-index-change"), "x").unwrap()),
         ("elsewhere", &|git| fs::write(git.join("commondir"), "..").unwrap()),
         ("elsewhere", &|git| fs::remove_file(git.join("HEAD")).unwrap()),
         ("elsewhere", &|git| fs::write(git.join("HEAD"), "main\n").unwrap()),
         ("elsewhere", &|git| fs::remove_dir(git.join("refs/heads")).unwrap()),
-        ("may be a repository", &bare),
+        ("may be a repository", &make_bare),
         ("promisor", &|git| fs::write(git.join("config"), "[remote \"x\"] promisor = true #]\n").unwrap()),
         ("contains others", &|git| fs::write(git.join("../.gitmodules"), "").unwrap()),
         ("contains others", &|git| fs::write(git.join("sharedindex.1"), "").unwrap()),
@@ -261,51 +263,51 @@ fn r12_repository_that_may_start_programs_needs_approval() {
             symlink("x.git", git).unwrap();
         }),
     ];
-    for (part, change) in odd {
-        let (place, files) = project_with_secrets();
-        assert_eq!(reach("git status", &files).0, Reach::Reads);
-        change(&place.path().canonicalize().unwrap().join("project/.git"));
-        let (found, why) = reach("git status", &files);
-        assert!(found == Reach::Runs && why.contains(part), "{part}: {why}");
+    for (part, change) in changes {
+        let (directory, files) = project_with_secrets();
+        assert_eq!(judge_reach("git status", &files).0, Reach::Reads);
+        change(&directory.path().canonicalize().unwrap().join("project/.git"));
+        let (actual, why) = judge_reach("git status", &files);
+        assert!(actual == Reach::Runs && why.contains(part), "{part}: {why}");
     }
 }
 
 #[test]
 fn r13_folder_is_checked_before_a_recursive_read() {
-    let (place, files) = project_with_secrets();
-    let root = place.path().join("project");
-    assert_eq!(reach("grep -r x src", &files).0, Reach::Reads);
+    let (directory, files) = project_with_secrets();
+    let root = directory.path().join("project");
+    assert_eq!(judge_reach("grep -r x src", &files).0, Reach::Reads);
     fs::write(root.join("src/a/b/id_rsa"), "x").unwrap();
-    assert!(reach("grep -r x src", &files).1.contains("src/a/b/id_rsa"));
-    assert_eq!(reach("grep -r --exclude-dir=b x src", &files).0, Reach::Reads);
-    assert_eq!(reach("ls -R src", &files).0, Reach::Reads);
+    assert!(judge_reach("grep -r x src", &files).1.contains("src/a/b/id_rsa"));
+    assert_eq!(judge_reach("grep -r --exclude-dir=b x src", &files).0, Reach::Reads);
+    assert_eq!(judge_reach("ls -R src", &files).0, Reach::Reads);
     fs::create_dir(root.join("docs/.hidden")).unwrap();
     fs::write(root.join("docs/.hidden/.env"), "x").unwrap();
-    assert_eq!(reach("rg x docs", &files).0, Reach::Reads);
+    assert_eq!(judge_reach("rg x docs", &files).0, Reach::Reads);
     for command in ["rg --hidden x docs", "rg -g '*.env' x docs", "rg -g '*' x docs", "rg -t sh x docs"] {
-        assert_eq!(reach(command, &files).0, Reach::Runs, "{command}");
+        assert_eq!(judge_reach(command, &files).0, Reach::Runs, "{command}");
     }
-    assert_eq!(reach("rg -g '!*.md' x docs", &files).0, Reach::Reads);
+    assert_eq!(judge_reach("rg -g '!*.md' x docs", &files).0, Reach::Reads);
     for (file, line) in [("docs/.ignore", "!.env"), (".gitignore", "a\n!docs/.hidden/*"), ("docs/.rgignore", "!*")] {
         fs::write(root.join(file), line).unwrap();
-        assert_eq!(reach("rg x docs", &files).0, Reach::Runs, "{file}");
+        assert_eq!(judge_reach("rg x docs", &files).0, Reach::Runs, "{file}");
         fs::write(root.join(file), "!docs/a.md\n").unwrap();
-        assert_eq!(reach("rg x docs", &files).0, Reach::Reads, "{file}");
+        assert_eq!(judge_reach("rg x docs", &files).0, Reach::Reads, "{file}");
     }
-    assert_eq!(reach("grep -r x docs", &files).0, Reach::Runs);
+    assert_eq!(judge_reach("grep -r x docs", &files).0, Reach::Runs);
 }
 
 /// The possible folders of a command do not multiply with every `cd`.
 #[test]
 fn r12_many_folder_changes_are_parsed_quickly() {
     let (_place, files) = plain_project();
-    for joint in ["; ", " && ", " || ", "\n"] {
-        let line = (0..40).map(|at| format!("cd d{at}")).collect::<Vec<_>>().join(joint);
-        let places = crate::policy::effects::working_directories(&command_line::parse_command_line(&format!(
-            "{line}{joint}cat x"
+    for separator in ["; ", " && ", " || ", "\n"] {
+        let line = (0..40).map(|index| format!("cd d{index}")).collect::<Vec<_>>().join(separator);
+        let directories = crate::policy::effects::working_directories(&command_line::parse_command_line(&format!(
+            "{line}{separator}cat x"
         )));
-        assert!(places.len() == 41 && places.iter().all(|at| at.len() <= 9), "{joint:?}");
-        assert!(reach(&format!("{line}{joint}cat x"), &files).0 > Reach::Reads || joint == " && ");
+        assert!(directories.len() == 41 && directories.iter().all(|folders| folders.len() <= 9), "{separator:?}");
+        assert!(judge_reach(&format!("{line}{separator}cat x"), &files).0 > Reach::Reads || separator == " && ");
     }
 }
 
@@ -313,18 +315,19 @@ fn r12_many_folder_changes_are_parsed_quickly() {
 #[test]
 fn r12_files_of_the_folder_can_require_approval() {
     type Change<'a> = &'a dyn Fn(&Path);
-    let file = |name: &'static str, text: &'static str| move |root: &Path| fs::write(root.join(name), text).unwrap();
+    let write_file =
+        |name: &'static str, text: &'static str| move |root: &Path| fs::write(root.join(name), text).unwrap();
     let (toolchain, python, go, tools) = (
-        file("rust-toolchain.toml", "[toolchain]\npath = \"x\""),
-        file(".python-version", "../../x"),
-        file("go.mod", "toolchain x"),
-        file(".tool-versions", "x"),
+        write_file("rust-toolchain.toml", "[toolchain]\npath = \"x\""),
+        write_file(".python-version", "../../x"),
+        write_file("go.mod", "toolchain x"),
+        write_file(".tool-versions", "x"),
     );
-    let (package, option) = (file("package.json", "{\"volta\":{}}"), file("--include=x.rs", ""));
-    let link = |root: &Path| symlink(root.join("../other.txt"), root.join("src/link.rs")).unwrap();
-    let own = |root: &Path| symlink("main.rs", root.join("src/own.rs")).unwrap();
-    let folder = |root: &Path| symlink("../../docs", root.join("src/a/docs")).unwrap();
-    let odd: [(&str, Change<'_>, &str); 11] = [
+    let (package, option) = (write_file("package.json", "{\"volta\":{}}"), write_file("--include=x.rs", ""));
+    let link_outside = |root: &Path| symlink(root.join("../other.txt"), root.join("src/link.rs")).unwrap();
+    let link_inside = |root: &Path| symlink("main.rs", root.join("src/own.rs")).unwrap();
+    let link_folder = |root: &Path| symlink("../../docs", root.join("src/a/docs")).unwrap();
+    let cases: [(&str, Change<'_>, &str); 11] = [
         ("cargo --version", &toolchain, "which program runs"),
         ("rustc -V", &toolchain, "which program runs"),
         ("python3 --version", &python, "which program runs"),
@@ -332,22 +335,22 @@ fn r12_files_of_the_folder_can_require_approval() {
         ("node -v", &tools, "which program runs"),
         ("npm --version", &package, "which program runs"),
         ("grep -rn main src --include=*.rs", &option, "read as an option"),
-        ("find src -name '*.rs' -exec cat {} +", &link, "outside the project"),
-        ("find src -exec grep main {} +", &folder, "a link to a folder"),
-        ("diff -r src docs", &link, "outside the project"),
-        ("diff -r src docs", &folder, "a link to a folder"),
+        ("find src -name '*.rs' -exec cat {} +", &link_outside, "outside the project"),
+        ("find src -exec grep main {} +", &link_folder, "a link to a folder"),
+        ("diff -r src docs", &link_outside, "outside the project"),
+        ("diff -r src docs", &link_folder, "a link to a folder"),
     ];
-    for (command, change, part) in odd {
-        let (place, files) = plain_project();
-        assert_eq!(reach(command, &files), (Reach::Reads, String::new()), "{command}");
-        own(files.root());
-        assert_eq!(reach(command, &files).0, Reach::Reads, "{command}: a link within the project");
-        change(&place.path().canonicalize().unwrap().join("project"));
-        let (found, why) = reach(command, &files);
-        assert!(found == Reach::Runs && why.contains(part), "{command}: {why}");
+    for (command, change, part) in cases {
+        let (directory, files) = plain_project();
+        assert_eq!(judge_reach(command, &files), (Reach::Reads, String::new()), "{command}");
+        link_inside(files.root());
+        assert_eq!(judge_reach(command, &files).0, Reach::Reads, "{command}: a link within the project");
+        change(&directory.path().canonicalize().unwrap().join("project"));
+        let (actual, why) = judge_reach(command, &files);
+        assert!(actual == Reach::Runs && why.contains(part), "{command}: {why}");
     }
     let (_place, files) = plain_project();
-    assert_eq!(reach("cd src && cargo --version", &files).0, Reach::Runs, "a parent folder may have such a file");
+    assert_eq!(judge_reach("cd src && cargo --version", &files).0, Reach::Runs, "a parent folder may have such a file");
 }
 
 #[test]
@@ -381,14 +384,14 @@ fn r26_naming_secrets_or_outside_is_sensitive_for_any_program() {
 #[test]
 fn reasons_are_understandable() {
     let (_place, disk) = project_with_secrets();
-    for (command, says) in [
+    for (command, part) in [
         ("exit 3", "unknown effects of exit"),
         ("echo x > \u{8bf4}\u{660e}.txt", "depends on the locale; quote it"),
         ("echo x > \"$where\"", "unknown before it runs"),
     ] {
-        let (_, why) = reach(command, &disk);
-        assert!(why.contains(says), "{command}: {why}");
+        let (_, why) = judge_reach(command, &disk);
+        assert!(why.contains(part), "{command}: {why}");
     }
-    let (known, why) = reach("echo x > '\u{8bf4}\u{660e}.txt'", &disk);
-    assert!(why.contains("write to"), "{known:?} {why}");
+    let (actual, why) = judge_reach("echo x > '\u{8bf4}\u{660e}.txt'", &disk);
+    assert!(why.contains("write to"), "{actual:?} {why}");
 }

@@ -15,7 +15,7 @@ const MAX_NAME_CHARS: usize = 60;
 /// The files, and the number of lookups left.
 pub(super) struct FileLookups<'a> {
     pub(super) files: &'a dyn Reader,
-    pub(super) left: Cell<usize>,
+    pub(super) remaining: Cell<usize>,
 }
 
 /// Files and directories that one command can reach.
@@ -39,18 +39,18 @@ pub(super) enum TargetKind {
 
 impl CommandFiles<'_> {
     pub(super) fn kind_at(&self, name: &str) -> TargetKind {
-        let Some(looks) = self.files else { return TargetKind::Unknown };
-        let look = |folder: &String| {
-            let Some(left) = looks.left.get().checked_sub(1) else { return Some(TargetKind::File) };
-            looks.left.set(left);
-            let at = looks.files.locate(&join_path(folder, name)).ok()?;
-            match looks.files.file_kind(&at)? {
+        let Some(lookups) = self.files else { return TargetKind::Unknown };
+        let kind_below = |folder: &String| {
+            let Some(remaining) = lookups.remaining.get().checked_sub(1) else { return Some(TargetKind::File) };
+            lookups.remaining.set(remaining);
+            let location = lookups.files.locate(&join_path(folder, name)).ok()?;
+            match lookups.files.file_kind(&location)? {
                 FileKind::File(0) | FileKind::Other => None,
                 FileKind::File(_) => Some(TargetKind::File),
                 FileKind::Folder => Some(TargetKind::Folder),
             }
         };
-        self.folders.iter().find_map(look).unwrap_or(TargetKind::Nothing)
+        self.folders.iter().find_map(kind_below).unwrap_or(TargetKind::Nothing)
     }
 
     /// Returns whether a file that is not empty is known to exist at `name`.
@@ -61,8 +61,8 @@ impl CommandFiles<'_> {
 
 /// Formats names for the prompt: the first few, shortened and escaped.
 pub(super) fn format_names(names: &[&str]) -> String {
-    let name = |name: &&str| truncate_end(name, MAX_NAME_CHARS).escape_debug().to_string();
-    let names: Vec<String> = names.iter().map(name).collect();
+    let format_name = |format_name: &&str| truncate_end(format_name, MAX_NAME_CHARS).escape_debug().to_string();
+    let names: Vec<String> = names.iter().map(format_name).collect();
     if names.is_empty() { "the files it is given".to_owned() } else { join_items(&names, MAX_LISTED_NAMES) }
 }
 

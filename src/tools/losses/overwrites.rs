@@ -5,27 +5,27 @@ use crate::policy::command_line::{Word, program_base_name};
 use crate::policy::grammar::{ParsedArguments, Program, Role, possible_options, program_named};
 
 /// Describes what a program overwrites with these arguments.
-pub(super) fn find_overwrites(words: &[&str], ground: &CommandFiles<'_>) -> Option<String> {
-    let (program, rest) = words.split_first()?;
+pub(super) fn find_overwrites(words: &[&str], command_files: &CommandFiles<'_>) -> Option<String> {
+    let (program, argument_words) = words.split_first()?;
     let program = program_base_name(program);
     let grammar = program_named(program)?;
-    let given = parse_operands(grammar, rest);
-    let lost: Vec<String> = match program {
-        "cp" | "mv" | "install" | "ln" => files_under_copies(grammar, &given, ground),
-        "tee" | "sponge" if !given.has_option(&["--append"]) => {
-            existing_files(given.operands.iter().map(Word::display_text).collect(), ground)
+    let arguments = parse_operands(grammar, argument_words);
+    let overwritten: Vec<String> = match program {
+        "cp" | "mv" | "install" | "ln" => files_under_copies(grammar, &arguments, command_files),
+        "tee" | "sponge" if !arguments.has_option(&["--append"]) => {
+            existing_files(arguments.operands.iter().map(Word::display_text).collect(), command_files)
         }
-        "curl" | "sort" => existing_files(given.option_texts(&["--output"]).collect(), ground),
-        "wget" => existing_files(given.option_texts(&["--output-document"]).collect(), ground),
-        "unzip" if rest.iter().any(|word| has_overwrite_option(grammar, word)) => {
+        "curl" | "sort" => existing_files(arguments.option_texts(&["--output"]).collect(), command_files),
+        "wget" => existing_files(arguments.option_texts(&["--output-document"]).collect(), command_files),
+        "unzip" if argument_words.iter().any(|word| has_overwrite_option(grammar, word)) => {
             return Some("overwrites existing files (unzip -o)".to_owned());
         }
-        "rsync" if given.has_role(Role::Forces) => {
+        "rsync" if arguments.has_role(Role::Forces) => {
             return Some("deletes files missing from the source (rsync --delete)".to_owned());
         }
         _ => return None,
     };
-    let names: Vec<&str> = lost.iter().map(String::as_str).collect();
+    let names: Vec<&str> = overwritten.iter().map(String::as_str).collect();
     (!names.is_empty()).then(|| format!("overwrites {} ({program})", format_names(&names)))
 }
 
@@ -34,48 +34,52 @@ fn has_overwrite_option(grammar: &'static Program, word: &str) -> bool {
     possible_options(grammar, word).iter().any(|(option, _)| option.role == Role::Forces)
 }
 
-fn existing_files(names: Vec<&str>, ground: &CommandFiles<'_>) -> Vec<String> {
-    names.into_iter().filter(|name| ground.has_content_at(name)).map(str::to_owned).collect()
+fn existing_files(names: Vec<&str>, command_files: &CommandFiles<'_>) -> Vec<String> {
+    names.into_iter().filter(|name| command_files.has_content_at(name)).map(str::to_owned).collect()
 }
 
 /// Returns the files that `cp` and similar programs overwrite.
-fn files_under_copies(program: &'static Program, given: &ParsedArguments, ground: &CommandFiles<'_>) -> Vec<String> {
+fn files_under_copies(
+    program: &'static Program,
+    arguments: &ParsedArguments,
+    command_files: &CommandFiles<'_>,
+) -> Vec<String> {
     // A later option may revert an earlier one.
-    let goes_on = given.has_role(Role::Forces);
-    let backs_up = given.has_option(&["-b", "--backup"])
-        && !given.option_texts(&["--backup"]).any(|kind| matches!(kind, "none" | "off"));
+    let forces = arguments.has_role(Role::Forces);
+    let makes_backup = arguments.has_option(&["-b", "--backup"])
+        && !arguments.option_texts(&["--backup"]).any(|kind| matches!(kind, "none" | "off"));
     // These options keep existing files, or back them up.
-    let keeps = backs_up
-        || given.option_texts(&["--update"]).any(|kind| kind == "none")
-        || given.has_role(Role::Lists)
+    let keeps_existing = makes_backup
+        || arguments.option_texts(&["--update"]).any(|kind| kind == "none")
+        || arguments.has_role(Role::Lists)
         || match program.name() {
-            "install" => given.has_option(&["--directory"]),
-            "ln" => !given.has_option(&["--force"]),
-            _ => given.has_role(Role::Keeps) && !goes_on,
+            "install" => arguments.has_option(&["--directory"]),
+            "ln" => !arguments.has_option(&["--force"]),
+            _ => arguments.has_role(Role::Keeps) && !forces,
         };
-    if keeps {
+    if keeps_existing {
         return Vec::new();
     }
-    let mut sources: Vec<&str> = given.operands.iter().map(Word::display_text).collect();
-    let into = given.option_texts(&["--target-directory"]).next();
-    let Some(target) = into.or_else(|| if sources.len() > 1 { sources.pop() } else { None }) else {
+    let mut sources: Vec<&str> = arguments.operands.iter().map(Word::display_text).collect();
+    let target_directory = arguments.option_texts(&["--target-directory"]).next();
+    let Some(target) = target_directory.or_else(|| if sources.len() > 1 { sources.pop() } else { None }) else {
         return Vec::new();
     };
-    match ground.kind_at(target) {
+    match command_files.kind_at(target) {
         TargetKind::Nothing | TargetKind::Unknown => Vec::new(),
         TargetKind::File => vec![target.to_owned()],
         TargetKind::Folder => {
-            let inside = |source: &&str| {
+            let path_in_target = |source: &&str| {
                 let name = source.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
                 format!("{}/{name}", target.trim_end_matches('/'))
             };
-            let lost = |name: &String| match ground.kind_at(name) {
+            let is_overwritten = |name: &String| match command_files.kind_at(name) {
                 TargetKind::File => true,
                 // `cp` copies a folder into a folder of the same name.
                 TargetKind::Folder => program.name() == "cp",
                 TargetKind::Nothing | TargetKind::Unknown => false,
             };
-            sources.iter().map(inside).filter(lost).collect()
+            sources.iter().map(path_in_target).filter(is_overwritten).collect()
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::tools::memory_project::MemoryProject;
 #[test]
 fn finds_plain_losses() {
     let files = MemoryProject::with_files(&[("x", "1\n")]);
-    let by = |command: &str| find_losses(command, &files);
+    let losses_in = |command: &str| find_losses(command, &files);
     for (command, part) in [
         ("rm -rf build", "rm -r"),
         ("cd x && sudo /bin/rm -f y", "rm -f"),
@@ -41,7 +41,7 @@ fn finds_plain_losses() {
         ("rm -rf 'x", "rm -r"),
         ("cat <<E\n$(rm -rf x)\nE", "rm -r"),
     ] {
-        assert!(by(command).is_some_and(|said| said.contains(part)), "{command}");
+        assert!(losses_in(command).is_some_and(|loss| loss.contains(part)), "{command}");
     }
     for command in [
         "ls",
@@ -61,12 +61,12 @@ fn finds_plain_losses() {
         "cat x # rm -rf y",
         "cat <<'E'\nrm -rf x\nE",
     ] {
-        assert_eq!(by(command), None, "{command}");
+        assert_eq!(losses_in(command), None, "{command}");
     }
 }
 
 /// Returns the losses of a command in a project with some files.
-fn losses_of(command: &str) -> String {
+fn losses_in_project(command: &str) -> String {
     let files = MemoryProject::with_files(&[
         ("old.txt", "x\n"),
         ("empty.txt", ""),
@@ -100,10 +100,10 @@ fn names_what_is_deleted() {
         ),
         ("rm a; rm b; rm c; rm d; git stash drop", "deletes a; deletes b; deletes c; and 2 more"),
     ] {
-        assert_eq!(losses_of(command), expected, "{command}");
+        assert_eq!(losses_in_project(command), expected, "{command}");
     }
     for command in ["cargo rm serde", "docker rm c", "pnpm rm x", "npm rm x", "rm --help", "git rm x", "ls rm"] {
-        assert_eq!(losses_of(command), "", "{command}");
+        assert_eq!(losses_in_project(command), "", "{command}");
     }
 }
 
@@ -160,29 +160,29 @@ fn names_files_that_are_overwritten() {
         ("ssh host 'echo x > old.txt'", ""),
         ("cat old.txt docs/a.md", ""),
     ] {
-        assert_eq!(losses_of(command), expected, "{command}");
+        assert_eq!(losses_in_project(command), expected, "{command}");
     }
 }
 
 #[test]
 fn shared_memory_is_not_a_device() {
-    assert_eq!(losses_of("echo z >/dev/shm/zz3"), "");
-    assert_eq!(losses_of("echo z >/dev/tcp/a/80"), "");
-    assert_eq!(losses_of("echo z >/dev/sda"), "overwrites a device (/dev/sda)");
+    assert_eq!(losses_in_project("echo z >/dev/shm/zz3"), "");
+    assert_eq!(losses_in_project("echo z >/dev/tcp/a/80"), "");
+    assert_eq!(losses_in_project("echo z >/dev/sda"), "overwrites a device (/dev/sda)");
 }
 
 #[test]
 fn names_what_git_discards() {
-    let work = "discards uncommitted changes";
+    let loss = "discards uncommitted changes";
     for (command, expected) in [
-        ("git checkout -- .", format!("{work} in . (git checkout)")),
-        ("git checkout .", format!("{work} in . (git checkout)")),
-        ("git checkout HEAD~1 -- old.txt", format!("{work} in old.txt (git checkout)")),
-        ("git checkout old.txt", format!("{work} in old.txt (git checkout)")),
-        ("git checkout -f main", format!("{work} (git checkout -f)")),
-        ("git restore old.txt docs", format!("{work} in old.txt and docs (git restore)")),
-        ("git restore -SW .", format!("{work} in . (git restore)")),
-        ("git switch --discard-changes main", format!("{work} (git switch -f)")),
+        ("git checkout -- .", format!("{loss} in . (git checkout)")),
+        ("git checkout .", format!("{loss} in . (git checkout)")),
+        ("git checkout HEAD~1 -- old.txt", format!("{loss} in old.txt (git checkout)")),
+        ("git checkout old.txt", format!("{loss} in old.txt (git checkout)")),
+        ("git checkout -f main", format!("{loss} (git checkout -f)")),
+        ("git restore old.txt docs", format!("{loss} in old.txt and docs (git restore)")),
+        ("git restore -SW .", format!("{loss} in . (git restore)")),
+        ("git switch --discard-changes main", format!("{loss} (git switch -f)")),
         ("git -C x stash drop", "discards stashed changes (git stash drop)".to_owned()),
         ("git -c a=b stash clear", "discards stashed changes (git stash clear)".to_owned()),
         ("git branch -D x", "deletes the branch x, merged or not (git branch -D)".to_owned()),
@@ -197,14 +197,14 @@ fn names_what_git_discards() {
         ("git clean -fd -- -n", "deletes untracked files (git clean -f)".to_owned()),
         ("git clean -fdn --no-dry", "deletes untracked files (git clean -f)".to_owned()),
         ("git -c clean.requireForce=no clean -d", "deletes untracked files (git clean -f)".to_owned()),
-        ("git restore -sStable old.txt", format!("{work} in old.txt (git restore)")),
-        ("git restore -S --no-staged old.txt", format!("{work} in old.txt (git restore)")),
+        ("git restore -sStable old.txt", format!("{loss} in old.txt (git restore)")),
+        ("git restore -S --no-staged old.txt", format!("{loss} in old.txt (git restore)")),
         ("git reset --har HEAD", "discards uncommitted changes (git reset --hard)".to_owned()),
         ("git clean -d --forc", "deletes untracked files (git clean -f)".to_owned()),
-        ("git switch --discard main", format!("{work} (git switch -f)")),
+        ("git switch --discard main", format!("{loss} (git switch -f)")),
         ("git push origin --delet x", "replaces or deletes branches on the remote (git push)".to_owned()),
     ] {
-        assert_eq!(losses_of(command), expected, "{command}");
+        assert_eq!(losses_in_project(command), expected, "{command}");
     }
     for command in [
         "git checkout main",
@@ -224,22 +224,25 @@ fn names_what_git_discards() {
         "git log --oneline -- old.txt",
         "git rm --cached -f a",
     ] {
-        assert_eq!(losses_of(command), "", "{command}");
+        assert_eq!(losses_in_project(command), "", "{command}");
     }
 }
 
 #[test]
 fn redirection_does_not_hide_other_losses() {
-    let over = "overwrites old.txt";
+    let overwrite = "overwrites old.txt";
     for (command, expected) in [
-        ("ssh host 'rm -rf /srv' > old.txt", format!("{over}; deletes /srv and everything in it (rm -r)")),
+        ("ssh host 'rm -rf /srv' > old.txt", format!("{overwrite}; deletes /srv and everything in it (rm -r)")),
         ("ssh host 'rm -rf /srv' > new.txt", "deletes /srv and everything in it (rm -r)".to_owned()),
-        ("watch 'echo x > docs/a.md' > old.txt", format!("{over}; overwrites docs/a.md")),
-        ("rm x > old.txt", format!("{over}; deletes x")),
-        ("echo x > old.txt; rm -rf 'y", format!("{over}; deletes the files it is given and everything in it (rm -r)")),
-        ("ssh host 'ls > log' > old.txt", over.to_owned()),
+        ("watch 'echo x > docs/a.md' > old.txt", format!("{overwrite}; overwrites docs/a.md")),
+        ("rm x > old.txt", format!("{overwrite}; deletes x")),
+        (
+            "echo x > old.txt; rm -rf 'y",
+            format!("{overwrite}; deletes the files it is given and everything in it (rm -r)"),
+        ),
+        ("ssh host 'ls > log' > old.txt", overwrite.to_owned()),
     ] {
-        assert_eq!(losses_of(command), expected, "{command}");
+        assert_eq!(losses_in_project(command), expected, "{command}");
     }
 }
 
@@ -254,23 +257,26 @@ impl Reader for LookupCounter {
         self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         self.0.locate(path)
     }
-    fn read(&self, at: &crate::project::Location) -> Result<Vec<u8>, crate::project::Error> {
-        panic!("{} is read", at.display_path.display())
+    fn read(&self, location: &crate::project::Location) -> Result<Vec<u8>, crate::project::Error> {
+        panic!("{} is read", location.display_path.display())
     }
-    fn open(&self, at: &crate::project::Location) -> Result<Box<dyn std::io::Read + Send>, crate::project::Error> {
-        panic!("{} is opened", at.display_path.display())
+    fn open(
+        &self,
+        location: &crate::project::Location,
+    ) -> Result<Box<dyn std::io::Read + Send>, crate::project::Error> {
+        panic!("{} is opened", location.display_path.display())
     }
-    fn link_count(&self, at: &crate::project::Location) -> u64 {
-        self.0.link_count(at)
+    fn link_count(&self, location: &crate::project::Location) -> u64 {
+        self.0.link_count(location)
     }
-    fn exists(&self, at: &crate::project::Location) -> bool {
-        self.0.exists(at)
+    fn exists(&self, location: &crate::project::Location) -> bool {
+        self.0.exists(location)
     }
-    fn file_kind(&self, at: &crate::project::Location) -> Option<FileKind> {
-        self.0.file_kind(at)
+    fn file_kind(&self, location: &crate::project::Location) -> Option<FileKind> {
+        self.0.file_kind(location)
     }
-    fn list_names(&self, at: &crate::project::Location) -> Result<Vec<String>, crate::project::Error> {
-        panic!("{} is listed", at.display_path.display())
+    fn list_names(&self, location: &crate::project::Location) -> Result<Vec<String>, crate::project::Error> {
+        panic!("{} is listed", location.display_path.display())
     }
     fn walk(
         &self,
@@ -285,9 +291,9 @@ impl Reader for LookupCounter {
 #[test]
 fn limits_lookups_and_opens_no_file() {
     let files = LookupCounter(MemoryProject::with_files(&[("old.txt", "x")]), 0.into());
-    let many = vec!["cd a; cd b; tee new.txt new.md new.rs"; 1000].join("; ");
-    let said = find_losses(&format!("tee old.txt; {many}"), &files).unwrap();
-    assert!(said.starts_with("overwrites old.txt (tee)"), "{said}");
-    assert!(said.contains("new"), "names beyond the limit count as existing: {said}");
+    let many_commands = vec!["cd a; cd b; tee new.txt new.md new.rs"; 1000].join("; ");
+    let losses = find_losses(&format!("tee old.txt; {many_commands}"), &files).unwrap();
+    assert!(losses.starts_with("overwrites old.txt (tee)"), "{losses}");
+    assert!(losses.contains("new"), "names beyond the limit count as existing: {losses}");
     assert_eq!(files.1.into_inner(), MAX_LOOKUPS);
 }

@@ -14,7 +14,7 @@ pub(super) const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// The lines of a file, read one by one.
 pub(super) struct Lines<R> {
     reader: BufReader<R>,
-    piece: Vec<u8>,
+    chunk: Vec<u8>,
     /// Lines read so far.
     pub(super) lines: u64,
     /// Bytes read so far.
@@ -24,12 +24,12 @@ pub(super) struct Lines<R> {
 
 /// The beginning of a line, and its length in characters.
 pub(super) struct Line {
-    start: Vec<u8>,
+    first_bytes: Vec<u8>,
     characters: usize,
 }
 
 /// Result of reading the next line.
-pub(super) enum Next {
+pub(super) enum NextLine {
     Line(Line),
     End,
     /// The time limit was exceeded.
@@ -39,7 +39,7 @@ pub(super) enum Next {
 impl<R: Read> Lines<R> {
     pub(super) fn new(file: R) -> Self {
         let reader = BufReader::with_capacity(CHUNK_BYTES, file);
-        Self { reader, piece: Vec::new(), lines: 0, bytes: 0, started: Instant::now() }
+        Self { reader, chunk: Vec::new(), lines: 0, bytes: 0, started: Instant::now() }
     }
 
     /// Returns the first bytes of the file. Must be called before any line is read.
@@ -48,67 +48,67 @@ impl<R: Read> Lines<R> {
     }
 
     /// Reads a line and keeps at least `width` characters of it.
-    pub(super) fn read_line(&mut self, width: usize) -> std::io::Result<Next> {
+    pub(super) fn read_line(&mut self, width: usize) -> std::io::Result<NextLine> {
         // A character has at most four bytes.
-        let room = if width == 0 { 0 } else { width * 4 + 4 };
-        let mut line = Line { start: Vec::new(), characters: 0 };
-        let (mut ended, mut read, mut last) = (false, 0, 0);
-        while !ended {
-            self.piece.clear();
-            let count = (&mut self.reader).take(CHUNK_BYTES as u64).read_until(b'\n', &mut self.piece)?;
+        let max_bytes = if width == 0 { 0 } else { width * 4 + 4 };
+        let mut line = Line { first_bytes: Vec::new(), characters: 0 };
+        let (mut has_ended, mut bytes_read, mut last_byte) = (false, 0, 0);
+        while !has_ended {
+            self.chunk.clear();
+            let count = (&mut self.reader).take(CHUNK_BYTES as u64).read_until(b'\n', &mut self.chunk)?;
             if count == 0 {
                 break;
             }
-            (read, self.bytes) = (read + count, self.bytes + count as u64);
-            let mut text = self.piece.as_slice();
-            if let Some(bare) = text.strip_suffix(b"\n") {
-                ended = true;
-                let before = bare.last().copied().unwrap_or(last);
+            (bytes_read, self.bytes) = (bytes_read + count, self.bytes + count as u64);
+            let mut text = self.chunk.as_slice();
+            if let Some(line_bytes) = text.strip_suffix(b"\n") {
+                has_ended = true;
+                let previous_byte = line_bytes.last().copied().unwrap_or(last_byte);
                 // A carriage return belongs to the line ending.
-                if before == b'\r' && bare.is_empty() {
+                if previous_byte == b'\r' && line_bytes.is_empty() {
                     line.characters = line.characters.saturating_sub(1);
-                    if line.start.ends_with(b"\r") {
-                        line.start.pop();
+                    if line.first_bytes.ends_with(b"\r") {
+                        line.first_bytes.pop();
                     }
                 }
-                text = bare.strip_suffix(b"\r").unwrap_or(bare);
+                text = line_bytes.strip_suffix(b"\r").unwrap_or(line_bytes);
             }
             if width > 0 {
                 // Continuation bytes of a character are not counted.
                 line.characters += text.iter().filter(|byte| (**byte & 0xc0) != 0x80).count();
-                let left = room.saturating_sub(line.start.len()).min(text.len());
-                line.start.extend_from_slice(&text[..left]);
+                let added_length = max_bytes.saturating_sub(line.first_bytes.len()).min(text.len());
+                line.first_bytes.extend_from_slice(&text[..added_length]);
             }
-            last = self.piece.last().copied().unwrap_or_default();
-            let is_due = read > CHUNK_BYTES || self.lines.is_multiple_of(1_024);
+            last_byte = self.chunk.last().copied().unwrap_or_default();
+            let is_due = bytes_read > CHUNK_BYTES || self.lines.is_multiple_of(1_024);
             if is_due && self.started.elapsed() > TIME_LIMIT {
-                return Ok(Next::TimedOut);
+                return Ok(NextLine::TimedOut);
             }
         }
-        if read == 0 {
-            return Ok(Next::End);
+        if bytes_read == 0 {
+            return Ok(NextLine::End);
         }
         self.lines += 1;
-        Ok(Next::Line(line))
+        Ok(NextLine::Line(line))
     }
 }
 
 impl Line {
     /// Returns the text to show, and whether some of its bytes are not UTF-8.
     pub(super) fn display_text(&self) -> (String, bool) {
-        let is_whole = self.characters <= MAX_LINE_CHARS;
-        let odd = match std::str::from_utf8(&self.start) {
+        let is_complete = self.characters <= MAX_LINE_CHARS;
+        let is_invalid = match std::str::from_utf8(&self.first_bytes) {
             Ok(_) => false,
             // The last character kept may be incomplete.
-            Err(error) => is_whole || error.error_len().is_some(),
+            Err(error) => is_complete || error.error_len().is_some(),
         };
-        let text = String::from_utf8_lossy(&self.start);
-        let (kept, _) = summary_line::truncate_chars(&text, MAX_LINE_CHARS);
-        let mark = match is_whole {
+        let text = String::from_utf8_lossy(&self.first_bytes);
+        let (truncated, _) = summary_line::truncate_chars(&text, MAX_LINE_CHARS);
+        let truncation_note = match is_complete {
             true => String::new(),
             false => format!(" … [truncated: the line has {} characters]", self.characters),
         };
-        (format!("{kept}{mark}"), odd)
+        (format!("{truncated}{truncation_note}"), is_invalid)
     }
 }
 
@@ -120,15 +120,15 @@ mod tests {
     #[test]
     fn r23_lines_are_the_same_as_those_of_str_lines() {
         for length in [0, 1, CHUNK_BYTES - 2, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 2 * CHUNK_BYTES] {
-            for end in ["", "\n", "\r\n", "\r", "\n\n", "\r\nx\n"] {
-                let text = format!("{}{end}", "é".repeat(length / 2) + &"x".repeat(length % 2));
+            for line_end in ["", "\n", "\r\n", "\r", "\n\n", "\r\nx\n"] {
+                let text = format!("{}{line_end}", "é".repeat(length / 2) + &"x".repeat(length % 2));
                 let mut lines = Lines::new(text.as_bytes());
-                let mut found = Vec::new();
-                while let Next::Line(line) = lines.read_line(MAX_LINE_CHARS).unwrap() {
-                    found.push((line.characters, line.start.first().copied()));
+                let mut lines_read = Vec::new();
+                while let NextLine::Line(line) = lines.read_line(MAX_LINE_CHARS).unwrap() {
+                    lines_read.push((line.characters, line.first_bytes.first().copied()));
                 }
                 let expected: Vec<_> = text.lines().map(|line| (line.chars().count(), line.bytes().next())).collect();
-                assert_eq!(found, expected, "{length} {end:?}");
+                assert_eq!(lines_read, expected, "{length} {line_end:?}");
             }
         }
     }
@@ -137,7 +137,7 @@ mod tests {
     fn r23_endless_line_times_out_without_using_memory() {
         let mut lines = Lines::new(std::io::repeat(b'x'));
         lines.started = Instant::now().checked_sub(TIME_LIMIT).unwrap();
-        assert!(matches!(lines.read_line(MAX_LINE_CHARS).unwrap(), Next::TimedOut));
-        assert!(lines.piece.capacity() <= 2 * CHUNK_BYTES);
+        assert!(matches!(lines.read_line(MAX_LINE_CHARS).unwrap(), NextLine::TimedOut));
+        assert!(lines.chunk.capacity() <= 2 * CHUNK_BYTES);
     }
 }

@@ -28,8 +28,8 @@ fn test_project() -> Arc<MemoryProject> {
 
 fn check_files(command: &str, expected: &[&str]) {
     let files = test_project();
-    let found = command_preconditions(command, &files);
-    let names: Vec<String> = found.files.iter().map(|seen| seen.path.display().to_string()).collect();
+    let preconditions = command_preconditions(command, &files);
+    let names: Vec<String> = preconditions.files.iter().map(|snapshot| snapshot.path.display().to_string()).collect();
     assert_eq!(names, expected, "{command}");
 }
 
@@ -88,9 +88,9 @@ fn ignores_written_files_and_words_that_name_no_file() {
 
 #[test]
 fn only_a_log_that_is_not_run_may_grow() {
-    let grows = |command: &str| command_preconditions(command, &test_project()).files[0].may_grow;
-    assert!(grows("tail -n 20 app.log"));
-    assert!(grows("grep error < app.log | wc -l"));
+    let may_grow = |command: &str| command_preconditions(command, &test_project()).files[0].may_grow;
+    assert!(may_grow("tail -n 20 app.log"));
+    assert!(may_grow("grep error < app.log | wc -l"));
     for command in [
         "bash app.log",
         "./app.log",
@@ -100,7 +100,7 @@ fn only_a_log_that_is_not_run_may_grow() {
         "xargs < app.log",
         "sh -c 'cat app.log'",
     ] {
-        assert!(!grows(command), "{command}");
+        assert!(!may_grow(command), "{command}");
     }
 }
 
@@ -108,10 +108,10 @@ fn only_a_log_that_is_not_run_may_grow() {
 fn r08_limits_words_and_files_and_reports_it() {
     let names: Vec<String> = (0..30).map(|n| format!("f{n}")).collect();
     let files = MemoryProject::with_bytes(names.iter().map(|name| (name.as_str(), b"x".to_vec())));
-    let found = command_preconditions(&names.join(" "), &files);
-    assert_eq!((found.files.len(), found.is_partial), (MAX_FILES, true));
-    let found = command_preconditions(&names[..MAX_FILES].join(" "), &files);
-    assert_eq!((found.files.len(), found.is_partial), (MAX_FILES, false));
+    let preconditions = command_preconditions(&names.join(" "), &files);
+    assert_eq!((preconditions.files.len(), preconditions.is_partial), (MAX_FILES, true));
+    let preconditions = command_preconditions(&names[..MAX_FILES].join(" "), &files);
+    assert_eq!((preconditions.files.len(), preconditions.is_partial), (MAX_FILES, false));
     assert!(command_preconditions(&"a ".repeat(MAX_WORDS + 1), &files).is_partial);
     let nested = "'\"".repeat(500);
     assert!(command_preconditions(&nested, &files).files.is_empty());
@@ -134,12 +134,12 @@ proptest! {
 
 #[test]
 fn large_file_is_listed_but_not_compared() {
-    let place = tempfile::tempdir().unwrap();
-    let big = std::fs::File::create(place.path().join("big.sh")).unwrap();
-    big.set_len(crate::project::READ_LIMIT + 1).unwrap();
-    let disk = project::disk::Disk::new(place.path()).unwrap();
-    let found = command_preconditions("sh big.sh", &disk);
-    assert_eq!(found.files[0].content, FileContent::TooLarge);
+    let directory = tempfile::tempdir().unwrap();
+    let big_file = std::fs::File::create(directory.path().join("big.sh")).unwrap();
+    big_file.set_len(crate::project::READ_LIMIT + 1).unwrap();
+    let disk = project::disk::Disk::new(directory.path()).unwrap();
+    let preconditions = command_preconditions("sh big.sh", &disk);
+    assert_eq!(preconditions.files[0].content, FileContent::TooLarge);
 }
 
 /// Plans the command in a project with these files.
@@ -148,14 +148,14 @@ fn plan_command(command: &str, files: &[(&str, &str)]) -> Plan {
     plan_call(&tool, json!({ "command": command }), &MemoryProject::with_files(files)).unwrap()
 }
 
-fn verdict_and_reason(granted: &[SessionGrant], rules: &Rules, plan: &Plan) -> (String, String) {
-    let verdict = judge_plan(&Policy::default(), granted, rules, "bash_exec", plan);
+fn verdict_and_reason(grants: &[SessionGrant], rules: &Rules, plan: &Plan) -> (String, String) {
+    let verdict = judge_plan(&Policy::default(), grants, rules, "bash_exec", plan);
     (verdict.as_str().to_owned(), verdict.reason().to_owned())
 }
 
 #[test]
 fn r11_grant_ends_if_its_script_changes() {
-    let before = [("x.sh", "echo x\n"), ("lib.sh", "a=1\n"), ("web/a.js", "1"), ("README.md", "x")];
+    let files_before = [("x.sh", "echo x\n"), ("lib.sh", "a=1\n"), ("web/a.js", "1"), ("README.md", "x")];
     for (command, changes) in [
         ("./x.sh", &[("x.sh", "rm -rf ~\n")][..]),
         ("bash x.sh", &[("x.sh", "evil\n")]),
@@ -176,29 +176,29 @@ fn r11_grant_ends_if_its_script_changes() {
         ("make | ./x.sh", &[("x.sh", "evil\n")]),
         ("find . -exec ./x.sh ';'", &[("x.sh", "evil\n")]),
     ] {
-        let plan_before = plan_command(command, &before);
+        let plan_before = plan_command(command, &files_before);
         let grant = plan_before.grant.clone().unwrap_or_else(|| panic!("{command} can be granted"));
         assert!(!grant.scripts.is_empty(), "{command}");
         assert_eq!(grant_scopes("bash_exec", &plan_before)[0], grant, "{command}");
         let mut rule = rules_editor::rule_from_grant(&grant, Path::new("/project"), "a");
         (rule.location.file, rule.location.line) = ("rules.toml".into(), 3);
         let rules = Rules { list: vec![rule], ..Rules::default() };
-        let granted =
+        let grants =
             vec![SessionGrant { grant, entry_index: 0, call_number: 1, call: "c".into(), by: Decider::Headless }];
-        let none = Rules::default();
-        assert_eq!(verdict_and_reason(&granted, &none, &plan_before).0, "allow", "{command}");
+        let no_rules = Rules::default();
+        assert_eq!(verdict_and_reason(&grants, &no_rules, &plan_before).0, "allow", "{command}");
         assert_eq!(verdict_and_reason(&[], &rules, &plan_before).0, "allow", "{command}");
-        let mut after: BTreeMap<&str, &str> = before.into_iter().collect();
-        after.extend(changes.iter().copied());
-        let after = plan_command(command, &after.into_iter().collect::<Vec<_>>());
+        let mut files_after: BTreeMap<&str, &str> = files_before.into_iter().collect();
+        files_after.extend(changes.iter().copied());
+        let plan_after = plan_command(command, &files_after.into_iter().collect::<Vec<_>>());
         let name = changes[0].0;
-        for (granted, rules) in [(&granted[..], &none), (&[], &rules)] {
-            let (word, why) = verdict_and_reason(granted, rules, &after);
-            assert_eq!(word, "ask", "{command}");
+        for (grants, rules) in [(&grants[..], &no_rules), (&[], &rules)] {
+            let (verdict, why) = verdict_and_reason(grants, rules, &plan_after);
+            assert_eq!(verdict, "ask", "{command}");
             assert!(why.contains(name) && why.contains("since you allowed it"), "{command}: {why}");
         }
         // The original script is still allowed, the changed one is not.
-        assert_eq!(verdict_and_reason(&[], &rules, &plan_command(command, &before)).0, "allow", "{command}");
+        assert_eq!(verdict_and_reason(&[], &rules, &plan_command(command, &files_before)).0, "allow", "{command}");
     }
 }
 
@@ -207,11 +207,11 @@ fn r11_files_that_are_only_named_do_not_bind_a_grant() {
     for command in
         ["cargo test", "make lint", "git add README.md", "sed -i s/x/y/ README.md", "python3 -m pytest README.md"]
     {
-        let before = plan_command(command, &[("README.md", "x")]);
-        let grant = before.grant.clone().unwrap();
+        let plan_before = plan_command(command, &[("README.md", "x")]);
+        let grant = plan_before.grant.clone().unwrap();
         assert_eq!(grant.scripts, [], "{command}");
-        let after = plan_command(command, &[("README.md", "another"), ("new.sh", "x")]);
-        assert!(grant_covers(&grant, &Subject::from_plan("bash_exec", &after)), "{command}");
+        let plan_after = plan_command(command, &[("README.md", "another"), ("new.sh", "x")]);
+        assert!(grant_covers(&grant, &Subject::from_plan("bash_exec", &plan_after)), "{command}");
     }
 }
 
@@ -239,8 +239,8 @@ fn r11_command_with_unknown_scripts_cannot_be_granted() {
     assert!(plan_command("/usr/bin/python3 x.sh", &files).grant.is_some(), "system programs do not change");
     // More files than are compared.
     let names: Vec<String> = (0..30).map(|n| format!("f{n}.sh")).collect();
-    let many: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
-    assert_eq!(plan_command(&format!("bash {}", names.join(" ")), &many).grant, None);
+    let many_files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+    assert_eq!(plan_command(&format!("bash {}", names.join(" ")), &many_files).grant, None);
     let large = MemoryProject::with_bytes([("x.sh", vec![b'#'; 10])]);
     assert!(command_preconditions("./x.sh", &large).scripts_to_bind().is_ok());
 }

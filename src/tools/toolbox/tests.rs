@@ -22,13 +22,13 @@ fn tool_specs_use_few_tokens() {
     assert!(tokens < 1_000, "{tokens} tokens");
 }
 
-fn well_described(schema: &Value) {
+fn check_description(schema: &Value) {
     let Some(properties) = schema["properties"].as_object() else { return };
     for (name, property) in properties {
         assert!(property["type"].is_string(), "{name}");
         assert!(property["description"].as_str().is_some_and(|text| !text.is_empty()), "{name}");
-        well_described(property);
-        well_described(&property["items"]);
+        check_description(property);
+        check_description(&property["items"]);
     }
     for field in schema["required"].as_array().unwrap() {
         assert!(properties.contains_key(field.as_str().unwrap()), "{field}");
@@ -40,7 +40,7 @@ fn every_schema_is_complete() {
     for spec in all_tools().tool_specs() {
         assert!(!spec.description.is_empty() && spec.description.chars().count() <= 300, "{}", spec.name);
         assert_eq!(spec.parameters["type"], "object");
-        well_described(&spec.parameters);
+        check_description(&spec.parameters);
     }
 }
 
@@ -49,12 +49,12 @@ fn every_minimum_of_a_schema_is_enforced() {
     let mut checked = 0;
     for spec in all_tools().tool_specs() {
         for (name, property) in spec.parameters["properties"].as_object().unwrap() {
-            let Some(least) = property["minimum"].as_i64() else { continue };
+            let Some(minimum) = property["minimum"].as_i64() else { continue };
             let mut arguments = json!({});
             for field in spec.parameters["required"].as_array().unwrap() {
                 arguments[field.as_str().unwrap()] = json!("x");
             }
-            arguments[name] = json!(least - 1);
+            arguments[name] = json!(minimum - 1);
             let error = all_tools()
                 .find_tool(&spec.name)
                 .unwrap()
@@ -78,11 +78,11 @@ fn unknown_tool_error_lists_available_tools() {
 #[test]
 fn r64_command_parser_accepts_any_unicode() {
     let files = MemoryProject::with_files(&[]);
-    let grammar =
+    let templates =
         ["{X}", "{X..3}", "a{1..X}", "${X", "$X", "<X", "2>&X", "((X", "[[ X", "X=1", "<<X\nX\n", "'X' X", "a X>b"];
-    for letter in ['é', '漢', '\u{2003}', '\u{fffd}', '😀', '\u{10ffff}'] {
-        for line in grammar {
-            let command = line.replace('X', &letter.to_string());
+    for character in ['é', '漢', '\u{2003}', '\u{fffd}', '😀', '\u{10ffff}'] {
+        for line in templates {
+            let command = line.replace('X', &character.to_string());
             let arguments = json!({"command": command}).to_string();
             let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments };
             let Ok(Intent::Act(plan)) = all_tools().plan_call(&call, &files) else { panic!("{command}") };

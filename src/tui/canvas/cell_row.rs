@@ -28,31 +28,32 @@ impl CellRow {
     /// Reads a row. A wide glyph that is half covered by another cell or the edge becomes a space.
     pub(super) fn read_cells(&mut self, (cells, links): (&[Cell], &[u32])) {
         self.slots.clear();
-        let mut under = 0;
+        let mut covered_cells = 0;
         for (x, cell) in cells.iter().enumerate() {
             let link = links.get(x).copied().unwrap_or_default();
-            if under > 0 {
-                under -= 1;
-                let look = CellStyle::default();
-                self.slots.push(RowCell { width: 0, is_blank: false, max_width: 0, style: look, link });
+            if covered_cells > 0 {
+                covered_cells -= 1;
+                let style = CellStyle::default();
+                self.slots.push(RowCell { width: 0, is_blank: false, max_width: 0, style, link });
                 continue;
             }
             let symbol = cell.symbol();
             let width = if symbol.len() == 1 { 1 } else { symbol.cell_width() };
-            let room = cells.get(x + 1..x + usize::from(width.max(1)));
-            let whole = width > 0 && room.is_some_and(|room| room.iter().all(|cell| cell.symbol() == " "));
-            let blank = !whole || symbol == " ";
-            let width = if blank { 1 } else { width };
-            under = width - 1;
-            let look = CellStyle::from_cell(cell, blank);
-            self.slots.push(RowCell { width, is_blank: blank, max_width: max_glyph_width(symbol), style: look, link });
+            let next_cells = cells.get(x + 1..x + usize::from(width.max(1)));
+            let is_complete =
+                width > 0 && next_cells.is_some_and(|next_cells| next_cells.iter().all(|cell| cell.symbol() == " "));
+            let is_blank = !is_complete || symbol == " ";
+            let width = if is_blank { 1 } else { width };
+            covered_cells = width - 1;
+            let style = CellStyle::from_cell(cell, is_blank);
+            self.slots.push(RowCell { width, is_blank, max_width: max_glyph_width(symbol), style, link });
         }
     }
 
     /// Returns whether a cell looks the same in another row.
-    pub(super) fn is_same_cell(&self, cells: &[Cell], other: &CellRow, others: &[Cell], x: usize) -> bool {
-        let (one, two) = (&self.slots[x], &other.slots[x]);
-        one == two && (one.is_blank || one.width == 0 || cells[x].symbol() == others[x].symbol())
+    pub(super) fn is_same_cell(&self, cells: &[Cell], other: &CellRow, other_cells: &[Cell], x: usize) -> bool {
+        let (slot, other_slot) = (&self.slots[x], &other.slots[x]);
+        slot == other_slot && (slot.is_blank || slot.width == 0 || cells[x].symbol() == other_cells[x].symbol())
     }
 }
 
@@ -61,8 +62,8 @@ fn max_glyph_width(symbol: &str) -> u16 {
     if symbol.chars().nth(1).is_none() {
         return 0;
     }
-    let whole = symbol.cell_width();
-    let apart: usize = symbol.chars().map(|c| c.width().unwrap_or(0)).sum();
-    let apart = u16::try_from(apart).unwrap_or(u16::MAX);
-    if whole == apart { 0 } else { whole.max(apart) }
+    let joined_width = symbol.cell_width();
+    let separate_width: usize = symbol.chars().map(|c| c.width().unwrap_or(0)).sum();
+    let separate_width = u16::try_from(separate_width).unwrap_or(u16::MAX);
+    if joined_width == separate_width { 0 } else { joined_width.max(separate_width) }
 }

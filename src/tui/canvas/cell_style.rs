@@ -24,19 +24,19 @@ const MODIFIERS: [(Modifier, u8, u8); 9] = [
 pub(super) struct CellStyle {
     pub(super) fg: Color,
     pub(super) bg: Color,
-    pub(super) line: Color,
+    pub(super) underline: Color,
     pub(super) modifier: Modifier,
 }
 
 impl CellStyle {
     /// Returns the style of a cell; for a space only what is visible on one.
-    pub(super) fn from_cell(cell: &Cell, blank: bool) -> Self {
-        let Cell { fg, bg, underline_color: line, modifier, .. } = *cell;
-        if blank && !modifier.intersects(VISIBLE_ON_SPACE) {
+    pub(super) fn from_cell(cell: &Cell, is_blank: bool) -> Self {
+        let Cell { fg, bg, underline_color: underline, modifier, .. } = *cell;
+        if is_blank && !modifier.intersects(VISIBLE_ON_SPACE) {
             return Self { bg, ..Self::default() };
         }
-        let line = if modifier.contains(Modifier::UNDERLINED) { line } else { Color::Reset };
-        Self { fg, bg, line, modifier }
+        let underline = if modifier.contains(Modifier::UNDERLINED) { underline } else { Color::Reset };
+        Self { fg, bg, underline, modifier }
     }
 
     /// Returns whether erasing can produce it: only a background.
@@ -45,36 +45,36 @@ impl CellStyle {
     }
 
     /// Returns whether a space of the style `blank` looks right with this style.
-    pub(super) fn fits_space(&self, blank: &CellStyle) -> bool {
-        *self == *blank
-            || (blank.is_background_only() && self.bg == blank.bg && !self.modifier.intersects(VISIBLE_ON_SPACE))
+    pub(super) fn fits_space(&self, space: &CellStyle) -> bool {
+        *self == *space
+            || (space.is_background_only() && self.bg == space.bg && !self.modifier.intersects(VISIBLE_ON_SPACE))
     }
 
     /// Returns this style with the fewest changes that make it right for a space of the style `blank`.
-    pub(super) fn adapted_to_space(&self, blank: &CellStyle) -> CellStyle {
-        match blank.is_background_only() {
+    pub(super) fn adapted_to_space(&self, space: &CellStyle) -> CellStyle {
+        match space.is_background_only() {
             true => CellStyle {
-                bg: blank.bg,
-                line: Color::Reset,
+                bg: space.bg,
+                underline: Color::Reset,
                 modifier: self.modifier.difference(VISIBLE_ON_SPACE),
                 ..*self
             },
-            false => *blank,
+            false => *space,
         }
     }
 
     /// Appends the shortest sequence that changes this style into `to`.
-    pub(super) fn write_change(&self, to: &CellStyle, bytes: &mut Vec<u8>) {
-        if self == to {
+    pub(super) fn write_change(&self, target: &CellStyle, bytes: &mut Vec<u8>) {
+        if self == target {
             return;
         }
         let start = bytes.len();
-        self.write_change_by_parts(to, bytes);
+        self.write_change_by_parts(target, bytes);
         let by_parts = bytes.len() - start;
-        let mut anew = SgrSequence::start_sequence(bytes);
-        anew.push_parameter(None);
-        CellStyle::default().write_parts(to, &mut anew);
-        anew.end_sequence();
+        let mut reset_sequence = SgrSequence::start_sequence(bytes);
+        reset_sequence.push_parameter(None);
+        CellStyle::default().write_parts(target, &mut reset_sequence);
+        reset_sequence.end_sequence();
         // Keep the shorter of the two.
         let from_reset = bytes.len() - start - by_parts;
         if from_reset < by_parts {
@@ -84,36 +84,38 @@ impl CellStyle {
         }
     }
 
-    fn write_change_by_parts(&self, to: &CellStyle, bytes: &mut Vec<u8>) {
-        let mut order = SgrSequence::start_sequence(bytes);
-        self.write_parts(to, &mut order);
-        order.end_sequence();
+    fn write_change_by_parts(&self, target: &CellStyle, bytes: &mut Vec<u8>) {
+        let mut sequence = SgrSequence::start_sequence(bytes);
+        self.write_parts(target, &mut sequence);
+        sequence.end_sequence();
     }
 
-    fn write_parts(&self, to: &CellStyle, order: &mut SgrSequence<'_>) {
-        let gone = self.modifier.difference(to.modifier);
-        let mut come = to.modifier.difference(self.modifier);
-        let mut last = 0;
-        for (modifier, _, off) in MODIFIERS {
-            if gone.contains(modifier) && off != last {
-                order.push_parameter(Some(off));
-                last = off;
+    fn write_parts(&self, target: &CellStyle, sequence: &mut SgrSequence<'_>) {
+        let removed = self.modifier.difference(target.modifier);
+        let mut added = target.modifier.difference(self.modifier);
+        let mut last_code = 0;
+        for (modifier, _, off_code) in MODIFIERS {
+            if removed.contains(modifier) && off_code != last_code {
+                sequence.push_parameter(Some(off_code));
+                last_code = off_code;
             }
         }
         // These modifiers share a code to unset them, so the other one has to be set again.
-        for (one, other) in [(Modifier::BOLD, Modifier::DIM), (Modifier::SLOW_BLINK, Modifier::RAPID_BLINK)] {
-            if gone.intersects(one | other) {
-                come |= to.modifier.intersection(one | other);
+        for (first, second) in [(Modifier::BOLD, Modifier::DIM), (Modifier::SLOW_BLINK, Modifier::RAPID_BLINK)] {
+            if removed.intersects(first | second) {
+                added |= target.modifier.intersection(first | second);
             }
         }
-        for (modifier, on, _) in MODIFIERS {
-            if come.contains(modifier) {
-                order.push_parameter(Some(on));
+        for (modifier, on_code, _) in MODIFIERS {
+            if added.contains(modifier) {
+                sequence.push_parameter(Some(on_code));
             }
         }
-        for (was, is, base) in [(self.fg, to.fg, 38), (self.bg, to.bg, 48), (self.line, to.line, 58)] {
-            if was != is {
-                order.push_colour(is, base);
+        for (old, new, base) in
+            [(self.fg, target.fg, 38), (self.bg, target.bg, 48), (self.underline, target.underline, 58)]
+        {
+            if old != new {
+                sequence.push_colour(new, base);
             }
         }
     }
@@ -122,21 +124,21 @@ impl CellStyle {
 /// An SGR sequence being written.
 struct SgrSequence<'a> {
     bytes: &'a mut Vec<u8>,
-    first: bool,
+    is_first: bool,
 }
 
 impl<'a> SgrSequence<'a> {
     fn start_sequence(bytes: &'a mut Vec<u8>) -> Self {
         bytes.extend_from_slice(b"\x1b[");
-        Self { bytes, first: true }
+        Self { bytes, is_first: true }
     }
 
     /// Appends one parameter; the empty parameter is 0, which resets the style.
     fn push_parameter(&mut self, number: Option<u8>) {
-        if !self.first {
+        if !self.is_first {
             self.bytes.push(b';');
         }
-        self.first = false;
+        self.is_first = false;
         if let Some(number) = number {
             let _ = write!(self.bytes, "{number}");
         }

@@ -36,9 +36,9 @@ impl FrameWriter {
     }
 
     /// Clears the terminal, whatever its state.
-    pub(super) fn clear_screen(&mut self, ground: CellStyle) {
+    pub(super) fn clear_screen(&mut self, background: CellStyle) {
         self.bytes.extend_from_slice(b"\x1b[r\x1b[m");
-        self.set_style(ground);
+        self.set_style(background);
         self.bytes.extend_from_slice(b"\x1b[2J");
     }
 
@@ -53,49 +53,49 @@ impl FrameWriter {
     pub(super) fn write_row(
         &mut self,
         y: u16,
-        (was, old): (&CellRow, &[Cell]),
-        (is, new): (&CellRow, &[Cell]),
+        (old_row, old_cells): (&CellRow, &[Cell]),
+        (new_row, new_cells): (&CellRow, &[Cell]),
         addresses: &[String],
-        fills: bool,
+        erase_fills: bool,
     ) {
-        let slots = &is.slots;
-        let differs = |x: &usize| !is.is_same_cell(new, was, old, *x);
-        let Some(last) = (0..slots.len()).rev().find(differs) else { return };
-        let erases = |slot: &RowCell| {
+        let slots = &new_row.slots;
+        let is_changed = |x: &usize| !new_row.is_same_cell(new_cells, old_row, old_cells, *x);
+        let Some(last_changed) = (0..slots.len()).rev().find(is_changed) else { return };
+        let is_erasable = |slot: &RowCell| {
             slot.is_blank
                 && slot.link == 0
                 && slot.style.is_background_only()
-                && (fills || slot.style.bg == CellStyle::default().bg)
+                && (erase_fills || slot.style.bg == CellStyle::default().bg)
         };
-        let (mut x, mut anyway) = (0, 0);
-        while x <= last || x < anyway.min(slots.len()) {
+        let (mut x, mut rewrite_until) = (0, 0);
+        while x <= last_changed || x < rewrite_until.min(slots.len()) {
             let slot = &slots[x];
-            if slot.width == 0 || (x >= anyway && !differs(&x)) {
+            if slot.width == 0 || (x >= rewrite_until && !is_changed(&x)) {
                 x += 1;
                 continue;
             }
-            if erases(slot) {
-                let alike = slots[x..].iter().take_while(|other| *other == slot).count();
-                let end = x + alike;
-                if end == slots.len() && last + 1 - x.min(last) >= MIN_ERASED_AT_END {
-                    self.reach_cell(x, y, slots, new);
+            if is_erasable(slot) {
+                let run_length = slots[x..].iter().take_while(|next_slot| *next_slot == slot).count();
+                let end = x + run_length;
+                if end == slots.len() && last_changed + 1 - x.min(last_changed) >= MIN_ERASED_AT_END {
+                    self.reach_cell(x, y, slots, new_cells);
                     self.set_erase_style(slot);
                     self.bytes.extend_from_slice(b"\x1b[K");
                     return;
                 }
-                let until = (x..end).rev().find(differs).map_or(x + 1, |last| last + 1);
-                if until - x >= MIN_ERASED {
-                    self.reach_cell(x, y, slots, new);
+                let erase_end = (x..end).rev().find(is_changed).map_or(x + 1, |index| index + 1);
+                if erase_end - x >= MIN_ERASED {
+                    self.reach_cell(x, y, slots, new_cells);
                     self.set_erase_style(slot);
-                    let _ = write!(self.bytes, "\x1b[{}X", until - x);
-                    x = until;
+                    let _ = write!(self.bytes, "\x1b[{}X", erase_end - x);
+                    x = erase_end;
                     continue;
                 }
             }
-            self.reach_cell(x, y, slots, new);
-            self.write_cell(slot, new[x].symbol(), addresses);
+            self.reach_cell(x, y, slots, new_cells);
+            self.write_cell(slot, new_cells[x].symbol(), addresses);
             if slot.max_width > 0 {
-                anyway = x + usize::from(slot.max_width);
+                rewrite_until = x + usize::from(slot.max_width);
             }
             x += usize::from(slot.width);
         }
@@ -120,10 +120,10 @@ impl FrameWriter {
         if slot.max_width > 0 && !slot.is_blank {
             // Terminals disagree about its width: clear all its cells first; the position of the cursor is unknown
             // after it.
-            let begin = self.cursor;
+            let start_position = self.cursor;
             self.bytes.extend((0..slot.width).map(|_| b' '));
             self.cursor = None;
-            if let Some((x, y)) = begin {
+            if let Some((x, y)) = start_position {
                 self.move_cursor(x, y);
             }
             self.bytes.extend_from_slice(symbol.as_bytes());
@@ -134,9 +134,9 @@ impl FrameWriter {
         self.cursor = self.cursor.map(|(x, y)| (x + slot.width, y));
     }
 
-    fn set_style(&mut self, to: CellStyle) {
-        self.pen.write_change(&to, &mut self.bytes);
-        self.pen = to;
+    fn set_style(&mut self, style: CellStyle) {
+        self.pen.write_change(&style, &mut self.bytes);
+        self.pen = style;
     }
 
     /// Opens this link, or closes the open one.
@@ -154,37 +154,38 @@ impl FrameWriter {
 
     /// Moves the cursor to a cell; a few unchanged cells are written again instead.
     fn reach_cell(&mut self, x: usize, y: u16, slots: &[RowCell], cells: &[Cell]) {
-        let to = x as u16;
-        if let Some((from, at)) = self.cursor
-            && at == y
-            && from < to
-            && usize::from(to - from) <= MAX_REWRITTEN
+        let target_x = x as u16;
+        if let Some((start, row)) = self.cursor
+            && row == y
+            && start < target_x
+            && usize::from(target_x - start) <= MAX_REWRITTEN
         {
-            let from = usize::from(from);
-            let plain = |x: usize| {
+            let start = usize::from(start);
+            let can_rewrite = |x: usize| {
                 let slot = &slots[x];
-                let fits = if slot.is_blank { self.pen.fits_space(&slot.style) } else { self.pen == slot.style };
-                fits && slot.width == 1 && slot.link == self.link && cells[x].symbol().len() == 1
+                let has_current_style =
+                    if slot.is_blank { self.pen.fits_space(&slot.style) } else { self.pen == slot.style };
+                has_current_style && slot.width == 1 && slot.link == self.link && cells[x].symbol().len() == 1
             };
-            if (from..x).all(plain) {
-                for slot in &cells[from..x] {
+            if (start..x).all(can_rewrite) {
+                for slot in &cells[start..x] {
                     self.bytes.extend_from_slice(slot.symbol().as_bytes());
                 }
-                self.cursor = Some((to, y));
+                self.cursor = Some((target_x, y));
                 return;
             }
         }
-        self.move_cursor(to, y);
+        self.move_cursor(target_x, y);
     }
 
     /// Moves the cursor with the shortest sequence.
     fn move_cursor(&mut self, x: u16, y: u16) {
         let _ = match self.cursor {
-            Some(at) if at == (x, y) => Ok(()),
-            Some((from, at)) if at == y && from < x && from < self.width => self.move_right(x - from),
-            Some((_, at)) if at == y && x == 0 => self.bytes.write_all(b"\r"),
-            Some((_, at)) if at == y => write!(self.bytes, "\x1b[{}G", x + 1),
-            Some((_, at)) if at + 1 == y => {
+            Some(position) if position == (x, y) => Ok(()),
+            Some((column, row)) if row == y && column < x && column < self.width => self.move_right(x - column),
+            Some((_, row)) if row == y && x == 0 => self.bytes.write_all(b"\r"),
+            Some((_, row)) if row == y => write!(self.bytes, "\x1b[{}G", x + 1),
+            Some((_, row)) if row + 1 == y => {
                 self.bytes.extend_from_slice(b"\r\n");
                 if x == 0 { Ok(()) } else { self.move_right(x) }
             }
@@ -197,10 +198,10 @@ impl FrameWriter {
         self.cursor = Some((x, y));
     }
 
-    fn move_right(&mut self, by: u16) -> std::io::Result<()> {
-        match by {
+    fn move_right(&mut self, columns: u16) -> std::io::Result<()> {
+        match columns {
             1 => self.bytes.write_all(b"\x1b[C"),
-            by => write!(self.bytes, "\x1b[{by}C"),
+            columns => write!(self.bytes, "\x1b[{columns}C"),
         }
     }
 
@@ -214,34 +215,34 @@ impl FrameWriter {
     /// known.
     pub(super) fn end_frame(
         &mut self,
-        (was, is, whole): (Option<Position>, Option<Position>, bool),
-        few: usize,
+        (old_cursor, new_cursor, is_full): (Option<Position>, Option<Position>, bool),
+        max_unsynchronized: usize,
     ) -> &[u8] {
-        let drawn = self.bytes.len() > SYNC_START.len();
-        if !drawn && was == is && !whole {
+        let has_output = self.bytes.len() > SYNC_START.len();
+        if !has_output && old_cursor == new_cursor && !is_full {
             return &[];
         }
-        let at_once = self.bytes.len() - SYNC_START.len() > few;
+        let is_synchronized = self.bytes.len() - SYNC_START.len() > max_unsynchronized;
         // If it is already hidden, the sequence is omitted.
-        let hides = at_once && (was.is_some() || whole);
-        if let Some(at) = is {
-            self.move_cursor(at.x, at.y);
+        let hides_cursor = is_synchronized && (old_cursor.is_some() || is_full);
+        if let Some(position) = new_cursor {
+            self.move_cursor(position.x, position.y);
         }
-        match (is.is_some(), was.is_some() && !hides) {
+        match (new_cursor.is_some(), old_cursor.is_some() && !hides_cursor) {
             (true, false) => self.bytes.extend_from_slice(b"\x1b[?25h"),
-            (true, true) if whole => self.bytes.extend_from_slice(b"\x1b[?25h"),
+            (true, true) if is_full => self.bytes.extend_from_slice(b"\x1b[?25h"),
             (false, true) => self.bytes.extend_from_slice(b"\x1b[?25l"),
-            (false, false) if whole && !hides => self.bytes.extend_from_slice(b"\x1b[?25l"),
+            (false, false) if is_full && !hides_cursor => self.bytes.extend_from_slice(b"\x1b[?25l"),
             (true, true) | (false, false) => {}
         }
-        if !at_once {
+        if !is_synchronized {
             return &self.bytes[SYNC_START.len()..];
         }
         self.bytes.extend_from_slice(b"\x1b[?2026l");
-        if !hides {
+        if !hides_cursor {
             // The sequence to hide the cursor is the second one; the first one moves next to what follows.
-            let cut = b"\x1b[?25l".len();
-            self.bytes.drain(SYNC_START.len() - cut..SYNC_START.len());
+            let hide_length = b"\x1b[?25l".len();
+            self.bytes.drain(SYNC_START.len() - hide_length..SYNC_START.len());
         }
         &self.bytes
     }

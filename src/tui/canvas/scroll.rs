@@ -10,21 +10,21 @@ const SCROLL_COST: usize = 24;
 /// Hash of a row. Rows with equal hashes are most likely equal; a collision only costs bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct RowHash {
-    number: u64,
+    hash: u64,
     /// Number of cells that are not blank: approximately the bytes for drawing the row.
     drawn_cells: usize,
 }
 
 impl RowHash {
     pub(super) fn from_cells((cells, links): (&[Cell], &[u32])) -> Self {
-        let (mut mixed, mut drawn_cells) = (FastHasher(0), 0);
+        let (mut hasher, mut drawn_cells) = (FastHasher(0), 0);
         for (x, cell) in cells.iter().enumerate() {
             let symbol = cell.symbol();
             drawn_cells += usize::from(symbol != " ");
-            mixed.write(symbol.as_bytes());
-            (cell.fg, cell.bg, cell.modifier.bits(), links.get(x)).hash(&mut mixed);
+            hasher.write(symbol.as_bytes());
+            (cell.fg, cell.bg, cell.modifier.bits(), links.get(x)).hash(&mut hasher);
         }
-        Self { number: mixed.finish(), drawn_cells }
+        Self { hash: hasher.finish(), drawn_cells }
     }
 }
 
@@ -34,8 +34,8 @@ pub(super) struct Shift {
     top: usize,
     /// One past the last row.
     bottom: usize,
-    by: usize,
-    up: bool,
+    distance: usize,
+    is_up: bool,
 }
 
 impl Shift {
@@ -46,17 +46,17 @@ impl Shift {
 
     /// Returns the rows that are empty afterwards.
     pub(super) fn emptied_rows(&self) -> Range<usize> {
-        match self.up {
-            true => self.bottom - self.by..self.bottom,
-            false => self.top..self.top + self.by,
+        match self.is_up {
+            true => self.bottom - self.distance..self.bottom,
+            false => self.top..self.top + self.distance,
         }
     }
 
     /// Moves the elements of the rows involved, `each` per row. Elements that move out come in at the other end.
-    pub(super) fn rotate_rows<T>(&self, all: &mut [T], each: usize) {
-        match self.up {
-            true => all.rotate_left(self.by * each),
-            false => all.rotate_right(self.by * each),
+    pub(super) fn rotate_rows<T>(&self, cells: &mut [T], row_width: usize) {
+        match self.is_up {
+            true => cells.rotate_left(self.distance * row_width),
+            false => cells.rotate_right(self.distance * row_width),
         }
     }
 
@@ -69,10 +69,10 @@ impl Shift {
             0 => write!(bytes, "\x1b[H"),
             top => write!(bytes, "\x1b[{}H", top + 1),
         };
-        let order = if self.up { 'M' } else { 'L' };
-        let _ = match self.by {
-            1 => write!(bytes, "\x1b[{order}"),
-            by => write!(bytes, "\x1b[{by}{order}"),
+        let command = if self.is_up { 'M' } else { 'L' };
+        let _ = match self.distance {
+            1 => write!(bytes, "\x1b[{command}"),
+            distance => write!(bytes, "\x1b[{distance}{command}"),
         };
         debug_assert!(self.bottom <= usize::from(height));
         bytes.extend_from_slice(b"\x1b[r");
@@ -80,29 +80,31 @@ impl Shift {
 }
 
 /// Returns the shift that saves most bytes, if any saves enough.
-pub(super) fn find_shift(was: &[RowHash], is: &[RowHash], changed: &[bool]) -> Option<Shift> {
-    let height = is.len();
+pub(super) fn find_shift(old_rows: &[RowHash], new_rows: &[RowHash], changed: &[bool]) -> Option<Shift> {
+    let height = new_rows.len();
     let mut best: Option<(usize, Shift)> = None;
-    for by in 1..height {
-        for up in [true, false] {
-            let (was, is_from) = if up { (&was[by..], 0) } else { (&was[..height - by], by) };
-            let mut at = 0;
-            while at < height - by {
-                if was[at].number != is[is_from + at].number {
-                    at += 1;
+    for distance in 1..height {
+        for is_up in [true, false] {
+            let (moving_rows, new_offset) =
+                if is_up { (&old_rows[distance..], 0) } else { (&old_rows[..height - distance], distance) };
+            let mut row = 0;
+            while row < height - distance {
+                if moving_rows[row].hash != new_rows[new_offset + row].hash {
+                    row += 1;
                     continue;
                 }
-                let begin = at;
-                while at < height - by && was[at].number == is[is_from + at].number {
-                    at += 1;
+                let first_row = row;
+                while row < height - distance && moving_rows[row].hash == new_rows[new_offset + row].hash {
+                    row += 1;
                 }
-                let shift = Shift { top: begin, bottom: at + by, by, up };
-                let moved = is_from + begin..is_from + at;
-                let spared: usize = moved.filter(|y| changed[*y]).map(|y| is[y].drawn_cells).sum();
+                let shift = Shift { top: first_row, bottom: row + distance, distance, is_up };
+                let target_rows = new_offset + first_row..new_offset + row;
+                let saved_bytes: usize = target_rows.filter(|y| changed[*y]).map(|y| new_rows[y].drawn_cells).sum();
                 // A row that would have stayed unchanged has to be drawn again.
-                let lost: usize = shift.emptied_rows().filter(|y| !changed[*y]).map(|y| is[y].drawn_cells).sum();
-                let gain = spared.saturating_sub(lost);
-                if gain > SCROLL_COST && best.as_ref().is_none_or(|(most, _)| gain > *most) {
+                let redrawn_bytes: usize =
+                    shift.emptied_rows().filter(|y| !changed[*y]).map(|y| new_rows[y].drawn_cells).sum();
+                let gain = saved_bytes.saturating_sub(redrawn_bytes);
+                if gain > SCROLL_COST && best.as_ref().is_none_or(|(best_gain, _)| gain > *best_gain) {
                     best = Some((gain, shift));
                 }
             }

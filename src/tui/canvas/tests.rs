@@ -6,75 +6,81 @@ use ratatui::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
 /// A terminal emulator for frames, and a second one that shows links as colours, as it does not support links.
-struct Shows {
-    looks: vt100::Parser,
+struct TestTerminal {
+    styled: vt100::Parser,
     links: vt100::Parser,
 }
 
-impl Shows {
+impl TestTerminal {
     fn new(width: u16, height: u16) -> Self {
-        let cells = |count| std::num::NonZeroU16::new(count).unwrap();
-        let parser = || vt100::Parser::new(cells(height), cells(width), 0);
-        Self { looks: parser(), links: parser() }
+        let non_zero = |count| std::num::NonZeroU16::new(count).unwrap();
+        let parser = || vt100::Parser::new(non_zero(height), non_zero(width), 0);
+        Self { styled: parser(), links: parser() }
     }
 
-    fn take(&mut self, bytes: &[u8]) {
-        self.looks.process(bytes);
+    fn process_frame(&mut self, bytes: &[u8]) {
+        self.styled.process(bytes);
         let text = std::str::from_utf8(bytes).unwrap();
-        let mut rest = text;
-        while let Some(at) = rest.find('\x1b') {
-            self.links.process(&rest.as_bytes()[..at]);
-            rest = &rest[at..];
-            let end = match rest.as_bytes()[1] {
-                b']' => rest.find("\x1b\\").unwrap() + 2,
-                _ => rest[2..].find(|c: char| c.is_ascii_alphabetic()).unwrap() + 3,
+        let mut remaining = text;
+        while let Some(escape_start) = remaining.find('\x1b') {
+            self.links.process(&remaining.as_bytes()[..escape_start]);
+            remaining = &remaining[escape_start..];
+            let end = match remaining.as_bytes()[1] {
+                b']' => remaining.find("\x1b\\").unwrap() + 2,
+                _ => remaining[2..].find(|c: char| c.is_ascii_alphabetic()).unwrap() + 3,
             };
-            let order = &rest[..end];
-            rest = &rest[end..];
-            match order.strip_prefix("\x1b]8;") {
+            let sequence = &remaining[..end];
+            remaining = &remaining[end..];
+            match sequence.strip_prefix("\x1b]8;") {
                 Some(";\x1b\\") => self.links.process(b"\x1b[m"),
-                Some(open) => {
-                    let number: u32 = open.rsplit_once("/n").unwrap().1.trim_end_matches("\x1b\\").parse().unwrap();
+                Some(link_sequence) => {
+                    let number: u32 =
+                        link_sequence.rsplit_once("/n").unwrap().1.trim_end_matches("\x1b\\").parse().unwrap();
                     self.links.process(format!("\x1b[38;5;{number}m").as_bytes());
                 }
-                None if order.ends_with('m') => {}
-                None => self.links.process(order.as_bytes()),
+                None if sequence.ends_with('m') => {}
+                None => self.links.process(sequence.as_bytes()),
             }
         }
-        self.links.process(rest.as_bytes());
+        self.links.process(remaining.as_bytes());
     }
 
     /// Compares every cell with the buffer.
-    fn check_cells(&self, picture: &Buffer, linked: &[LinkedCells], cursor: Option<Position>) {
-        let screen = self.looks.screen();
-        let width = usize::from(picture.area.width);
-        for y in 0..picture.area.height {
-            let cells = &picture.content[usize::from(y) * width..][..width];
-            let mut under = false;
-            for x in 0..picture.area.width {
-                let (here, cell) = (usize::from(x), screen.cell(y, x).unwrap());
-                let place = || format!("{x},{y}\n{picture:?}\n{:?}", screen.contents());
-                if under {
-                    under = false;
-                    assert!(cell.is_wide_continuation(), "{}", place());
+    fn check_cells(&self, expected: &Buffer, linked: &[LinkedCells], cursor: Option<Position>) {
+        let screen = self.styled.screen();
+        let width = usize::from(expected.area.width);
+        for y in 0..expected.area.height {
+            let cells = &expected.content[usize::from(y) * width..][..width];
+            let mut is_covered = false;
+            for x in 0..expected.area.width {
+                let (index, cell) = (usize::from(x), screen.cell(y, x).unwrap());
+                let describe_place = || format!("{x},{y}\n{expected:?}\n{:?}", screen.contents());
+                if is_covered {
+                    is_covered = false;
+                    assert!(cell.is_wide_continuation(), "{}", describe_place());
                     continue;
                 }
                 // Half a wide glyph is blank.
-                let wide = UnicodeWidthStr::width(cells[here].symbol()) == 2;
-                under = wide && cells.get(here + 1).is_some_and(|next| next.symbol() == " ");
-                let symbol = if wide && !under { " " } else { cells[here].symbol() };
-                assert_eq!(cell.is_wide(), under, "{}", place());
-                let shown = if cell.has_contents() { cell.contents() } else { " " };
-                assert_eq!(shown, symbol, "{}", place());
-                let told = linked.iter().rev().find(|link| link.area.contains(Position::new(x, y)));
-                let told = told.map_or(vt100::Color::Default, |link| {
+                let is_wide = UnicodeWidthStr::width(cells[index].symbol()) == 2;
+                is_covered = is_wide && cells.get(index + 1).is_some_and(|next| next.symbol() == " ");
+                let symbol = if is_wide && !is_covered { " " } else { cells[index].symbol() };
+                assert_eq!(cell.is_wide(), is_covered, "{}", describe_place());
+                let shown_symbol = if cell.has_contents() { cell.contents() } else { " " };
+                assert_eq!(shown_symbol, symbol, "{}", describe_place());
+                let link_here = linked.iter().rev().find(|link| link.area.contains(Position::new(x, y)));
+                let expected_colour = link_here.map_or(vt100::Color::Default, |link| {
                     vt100::Color::Idx(link.address.rsplit_once("/n").unwrap().1.parse().unwrap())
                 });
-                assert_eq!(self.links.screen().cell(y, x).unwrap().fgcolor(), told, "a link at {}", place());
-                let look = CellStyle {
-                    fg: colour(cell.fgcolor()),
-                    bg: colour(cell.bgcolor()),
-                    line: Color::Reset,
+                assert_eq!(
+                    self.links.screen().cell(y, x).unwrap().fgcolor(),
+                    expected_colour,
+                    "a link at {}",
+                    describe_place()
+                );
+                let shown_style = CellStyle {
+                    fg: convert_colour(cell.fgcolor()),
+                    bg: convert_colour(cell.bgcolor()),
+                    underline: Color::Reset,
                     modifier: [
                         (cell.bold(), Modifier::BOLD),
                         (cell.dim(), Modifier::DIM),
@@ -83,27 +89,30 @@ impl Shows {
                         (cell.inverse(), Modifier::REVERSED),
                     ]
                     .into_iter()
-                    .filter(|(has, _)| *has)
-                    .fold(Modifier::empty(), |all, (_, one)| all | one),
+                    .filter(|(is_set, _)| *is_set)
+                    .fold(Modifier::empty(), |modifiers, (_, modifier)| modifiers | modifier),
                 };
-                let style = cells[here].style();
+                let style = cells[index].style();
                 let visible = Modifier::UNDERLINED | Modifier::REVERSED;
-                let bare = symbol == " " && !style.add_modifier.intersects(visible);
-                let right = match bare {
-                    true => Some(look.bg) == style.bg && !look.modifier.intersects(visible),
-                    false => (Some(look.fg), Some(look.bg), look.modifier) == (style.fg, style.bg, style.add_modifier),
+                let is_plain_space = symbol == " " && !style.add_modifier.intersects(visible);
+                let is_correct = match is_plain_space {
+                    true => Some(shown_style.bg) == style.bg && !shown_style.modifier.intersects(visible),
+                    false => {
+                        (Some(shown_style.fg), Some(shown_style.bg), shown_style.modifier)
+                            == (style.fg, style.bg, style.add_modifier)
+                    }
                 };
-                assert!(right, "{look:?} instead of {style:?} at {}", place());
+                assert!(is_correct, "{shown_style:?} instead of {style:?} at {}", describe_place());
             }
         }
         assert_eq!(screen.hide_cursor(), cursor.is_none());
-        if let Some(at) = cursor {
-            assert_eq!(screen.cursor_position(), (at.y, at.x));
+        if let Some(position) = cursor {
+            assert_eq!(screen.cursor_position(), (position.y, position.x));
         }
     }
 }
 
-fn colour(colour: vt100::Color) -> Color {
+fn convert_colour(colour: vt100::Color) -> Color {
     match colour {
         vt100::Color::Default => Color::Reset,
         vt100::Color::Idx(index) => Color::Indexed(index),
@@ -111,7 +120,7 @@ fn colour(colour: vt100::Color) -> Color {
     }
 }
 
-fn style() -> impl Strategy<Value = Style> {
+fn any_style() -> impl Strategy<Value = Style> {
     let colour = prop_oneof![
         3 => Just(Color::Reset),
         1 => Just(Color::Indexed(3)),
@@ -137,15 +146,15 @@ fn style() -> impl Strategy<Value = Style> {
 #[derive(Debug, Clone)]
 enum Change {
     Text(u16, u16, &'static str, Style),
-    Ground(Rect, Style),
+    Background(Rect, Style),
     Link(u16, u16, u16, u8),
     Unlink,
     /// Moves all rows between these two, up if negative.
     Move(u16, u16, i16),
     Cell(u16, u16, &'static str),
     /// Fills each row with different text, numbered from here.
-    Full(usize),
-    Forget,
+    FillRows(usize),
+    Invalidate,
 }
 
 const TEXTS: [&str; 9] = [
@@ -160,34 +169,34 @@ const TEXTS: [&str; 9] = [
     "│ ש\u{5b8}לום │ مرحبا 12 │",
 ];
 
-fn change() -> impl Strategy<Value = Change> {
+fn any_change() -> impl Strategy<Value = Change> {
     let (x, y) = (0u16..44, 0u16..14);
     prop_oneof![
-        6 => (x.clone(), y.clone(), prop::sample::select(TEXTS.to_vec()), style())
+        6 => (x.clone(), y.clone(), prop::sample::select(TEXTS.to_vec()), any_style())
             .prop_map(|(x, y, text, style)| Change::Text(x, y, text, style)),
-        2 => (x.clone(), y.clone(), 1u16..44, 1u16..14, style())
-            .prop_map(|(x, y, w, h, style)| Change::Ground(Rect::new(x, y, w, h), style)),
+        2 => (x.clone(), y.clone(), 1u16..44, 1u16..14, any_style())
+            .prop_map(|(x, y, w, h, style)| Change::Background(Rect::new(x, y, w, h), style)),
         2 => (x.clone(), y.clone(), 1u16..12, 1u8..5).prop_map(|(x, y, cells, to)| Change::Link(x, y, cells, to)),
         1 => Just(Change::Unlink),
         4 => (y.clone(), 2u16..14, -3i16..4).prop_map(|(y, h, by)| Change::Move(y, h, by)),
         2 => (x, y, prop::sample::select(vec!["漢", "a", " "])).prop_map(|(x, y, to)| Change::Cell(x, y, to)),
-        2 => (0usize..30).prop_map(Change::Full),
-        1 => Just(Change::Forget),
+        2 => (0usize..30).prop_map(Change::FillRows),
+        1 => Just(Change::Invalidate),
     ]
 }
 
 #[derive(Clone)]
-struct Picture {
+struct TestFrame {
     buffer: Buffer,
     links: Vec<LinkedCells>,
 }
 
-impl Picture {
+impl TestFrame {
     fn new(width: u16, height: u16) -> Self {
         Self { buffer: Buffer::empty(Rect::new(0, 0, width, height)), links: Vec::new() }
     }
 
-    fn take(&mut self, change: &Change) {
+    fn apply_change(&mut self, change: &Change) {
         let area = self.buffer.area;
         match change {
             Change::Text(x, y, text, style) if *x < area.width && *y < area.height => {
@@ -196,37 +205,40 @@ impl Picture {
             Change::Cell(x, y, symbol) if *x < area.width && *y < area.height => {
                 self.buffer[(*x, *y)].set_symbol(symbol);
             }
-            Change::Ground(place, style) => self.buffer.set_style(place.intersection(area), *style),
-            Change::Link(x, y, cells, to) => {
-                let place = Rect::new(*x, *y, *cells, 1).intersection(area);
+            Change::Background(rect, style) => self.buffer.set_style(rect.intersection(area), *style),
+            Change::Link(x, y, cells, number) => {
+                let link_area = Rect::new(*x, *y, *cells, 1).intersection(area);
                 // A glyph is in a link completely or not at all.
-                let halves = |x: u16| x < area.width && self.buffer[(x, *y)].symbol() == "漢";
-                if !place.is_empty() && !(place.left()..=place.right()).any(|x| x > 0 && halves(x - 1)) {
-                    self.links.retain(|link| !link.area.intersects(place));
-                    self.links.push(LinkedCells { area: place, address: format!("https://e.x/n{to}") });
+                let is_wide_start = |x: u16| x < area.width && self.buffer[(x, *y)].symbol() == "漢";
+                if !link_area.is_empty()
+                    && !(link_area.left()..=link_area.right()).any(|x| x > 0 && is_wide_start(x - 1))
+                {
+                    self.links.retain(|link| !link.area.intersects(link_area));
+                    self.links.push(LinkedCells { area: link_area, address: format!("https://e.x/n{number}") });
                 }
             }
             Change::Unlink => self.links.clear(),
-            Change::Move(top, height, by) => {
+            Change::Move(top, height, shift) => {
                 let (top, bottom) = ((*top).min(area.height), (top + height).min(area.height));
                 let width = usize::from(area.width);
                 let rows = usize::from(bottom - top);
-                let by = isize::from(*by).rem_euclid(rows.max(1) as isize) as usize;
+                let shift = isize::from(*shift).rem_euclid(rows.max(1) as isize) as usize;
                 for link in &mut self.links {
                     let y = usize::from(link.area.y);
                     if (usize::from(top)..usize::from(bottom)).contains(&y) {
-                        link.area.y = top + ((y - usize::from(top) + rows - by) % rows) as u16;
+                        link.area.y = top + ((y - usize::from(top) + rows - shift) % rows) as u16;
                     }
                 }
-                self.buffer.content[usize::from(top) * width..usize::from(bottom) * width].rotate_left(by * width);
+                self.buffer.content[usize::from(top) * width..usize::from(bottom) * width].rotate_left(shift * width);
             }
-            Change::Full(from) => {
+            Change::FillRows(first_number) => {
                 for y in 0..area.height {
-                    let text = format!("{:<44}", format!("row {} of words, 漢 and more", from + usize::from(y)));
+                    let text =
+                        format!("{:<44}", format!("row {} of words, 漢 and more", first_number + usize::from(y)));
                     self.buffer.set_string(0, y, text, Style::new());
                 }
             }
-            Change::Text(..) | Change::Cell(..) | Change::Forget => {}
+            Change::Text(..) | Change::Cell(..) | Change::Invalidate => {}
         }
     }
 }
@@ -236,23 +248,23 @@ proptest! {
     fn terminal_shows_every_frame_exactly(
         (width, height) in prop_oneof![Just((1, 1)), Just((2, 1)), Just((1, 3)), Just((44, 14)), (1u16..6, 1u16..5), (1u16..44, 1u16..14)],
         frames in prop::collection::vec(
-            (prop::collection::vec(change(), 0..12), prop::option::of((0u16..44, 0u16..14))), 1..8),
+            (prop::collection::vec(any_change(), 0..12), prop::option::of((0u16..44, 0u16..14))), 1..8),
         fills in any::<bool>(),
     ) {
         let mut canvas = Canvas::new(fills);
-        let mut shows = Shows::new(width, height);
-        let mut picture = Picture::new(width, height);
+        let mut shows = TestTerminal::new(width, height);
+        let mut picture = TestFrame::new(width, height);
         for (changes, cursor) in &frames {
             for change in changes {
-                picture.take(change);
-                if matches!(change, Change::Forget) {
+                picture.apply_change(change);
+                if matches!(change, Change::Invalidate) {
                     canvas.invalidate();
                     // Leftovers of another program.
-                    shows.take(b"\x1b[2;3r\x1b[7mrubbish\x1b[?25l");
+                    shows.process_frame(b"\x1b[2;3r\x1b[7mrubbish\x1b[?25l");
                 }
             }
             let cursor = cursor.map(|(x, y)| Position::new(x.min(width - 1), y.min(height - 1)));
-            shows.take(canvas.encode_frame(picture.buffer.clone(), &picture.links, cursor));
+            shows.process_frame(canvas.encode_frame(picture.buffer.clone(), &picture.links, cursor));
             shows.check_cells(&picture.buffer, &picture.links, cursor);
             prop_assert!(canvas.encode_frame(picture.buffer.clone(), &picture.links, cursor).is_empty());
         }
@@ -260,7 +272,7 @@ proptest! {
 }
 
 /// Draws lines of text from the top.
-fn draw(canvas: &mut Canvas, lines: &[String]) -> String {
+fn draw_lines(canvas: &mut Canvas, lines: &[String]) -> String {
     let mut buffer = canvas.empty_buffer(40, 12);
     for (y, line) in (0..).zip(lines) {
         buffer.set_string(1, y, line, Style::new().fg(Color::Rgb(214, 217, 222)));
@@ -269,43 +281,43 @@ fn draw(canvas: &mut Canvas, lines: &[String]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-fn lines(from: usize) -> Vec<String> {
-    (from..from + 10).map(|number| format!("line {number} of some reply that is long enough")).collect()
+fn numbered_lines(first: usize) -> Vec<String> {
+    (first..first + 10).map(|number| format!("line {number} of some reply that is long enough")).collect()
 }
 
 #[test]
 fn r61_unchanged_frame_sends_nothing() {
     let mut canvas = Canvas::new(true);
-    assert!(draw(&mut canvas, &lines(0)).contains("line 3"));
-    assert_eq!(draw(&mut canvas, &lines(0)), "");
+    assert!(draw_lines(&mut canvas, &numbered_lines(0)).contains("line 3"));
+    assert_eq!(draw_lines(&mut canvas, &numbered_lines(0)), "");
 }
 
 #[test]
 fn one_character_takes_few_bytes_and_does_not_flicker() {
     let mut canvas = Canvas::new(true);
-    let mut text = lines(0);
-    draw(&mut canvas, &text);
+    let mut text = numbered_lines(0);
+    draw_lines(&mut canvas, &text);
     text[4].replace_range(5..6, "x");
-    let bytes = draw(&mut canvas, &text);
+    let bytes = draw_lines(&mut canvas, &text);
     assert_eq!(bytes, "\x1b[5;7H\x1b[38;2;214;217;222mx\x1b[m\x1b[12;4H");
 }
 
 #[test]
 fn terminal_scrolls_rows_that_move() {
     let mut canvas = Canvas::new(true);
-    draw(&mut canvas, &lines(0));
-    let bytes = draw(&mut canvas, &lines(2));
+    draw_lines(&mut canvas, &numbered_lines(0));
+    let bytes = draw_lines(&mut canvas, &numbered_lines(2));
     assert!(bytes.contains("\x1b[1;10r\x1b[H\x1b[2M\x1b[r"), "{bytes:?}");
     assert!(bytes.contains("line 11") && !bytes.contains("line 9"), "{bytes:?}");
-    let back = draw(&mut canvas, &lines(1));
+    let back = draw_lines(&mut canvas, &numbered_lines(1));
     assert!(back.contains("\x1b[L") && back.contains("line 1 ") && !back.contains("line 2 "), "{back:?}");
 }
 
 #[test]
 fn large_frame_is_a_synchronized_update_with_a_hidden_cursor() {
     let mut canvas = Canvas::new(true);
-    draw(&mut canvas, &lines(0));
-    let bytes = draw(&mut canvas, &lines(50));
+    draw_lines(&mut canvas, &numbered_lines(0));
+    let bytes = draw_lines(&mut canvas, &numbered_lines(50));
     assert!(bytes.starts_with("\x1b[?2026h\x1b[?25l"), "{bytes:?}");
     assert!(bytes.ends_with("\x1b[12;4H\x1b[?25h\x1b[?2026l"), "{bytes:?}");
 }
@@ -313,9 +325,9 @@ fn large_frame_is_a_synchronized_update_with_a_hidden_cursor() {
 #[test]
 fn redraws_everything_after_a_suspension() {
     let mut canvas = Canvas::new(true);
-    draw(&mut canvas, &lines(0));
+    draw_lines(&mut canvas, &numbered_lines(0));
     canvas.invalidate();
-    let bytes = draw(&mut canvas, &lines(0));
+    let bytes = draw_lines(&mut canvas, &numbered_lines(0));
     assert!(bytes.contains("\x1b[2J") && bytes.contains("line 9"), "{bytes:?}");
 }
 
@@ -335,19 +347,24 @@ fn link_is_opened_once_for_all_its_cells() {
 fn r34_text_after_a_glyph_of_ambiguous_width_is_at_its_place() {
     for glyph in ["❤\u{fe0f}", "👩\u{200d}👩\u{200d}👧", "1\u{fe0f}\u{20e3}", "👍🏽"] {
         let mut canvas = Canvas::new(true);
-        let mut shows = Shows::new(20, 1);
-        for before in ["", "xxxxxxxxxxxxxxxxxxxx"] {
+        let mut terminal = TestTerminal::new(20, 1);
+        for previous_text in ["", "xxxxxxxxxxxxxxxxxxxx"] {
             let mut buffer = canvas.empty_buffer(20, 1);
-            buffer.set_string(0, 0, before, Style::new());
-            shows.take(canvas.encode_frame(buffer, &[], None));
+            buffer.set_string(0, 0, previous_text, Style::new());
+            terminal.process_frame(canvas.encode_frame(buffer, &[], None));
             let mut buffer = canvas.empty_buffer(20, 1);
-            let (after, _) = buffer.set_stringn(0, 0, glyph, 20, Style::new());
-            buffer.set_string(after, 0, "│ after", Style::new());
-            shows.take(canvas.encode_frame(buffer, &[], None));
-            for (x, letter) in (after..).zip(["│", " ", "a", "f"]) {
-                let shown = shows.looks.screen().cell(0, x).unwrap().contents();
-                let shown = if shown.is_empty() { " " } else { shown };
-                assert_eq!(shown, letter, "{glyph} over {before:?}: {:?}", shows.looks.screen().contents());
+            let (next_x, _) = buffer.set_stringn(0, 0, glyph, 20, Style::new());
+            buffer.set_string(next_x, 0, "│ after", Style::new());
+            terminal.process_frame(canvas.encode_frame(buffer, &[], None));
+            for (x, expected) in (next_x..).zip(["│", " ", "a", "f"]) {
+                let shown_symbol = terminal.styled.screen().cell(0, x).unwrap().contents();
+                let shown_symbol = if shown_symbol.is_empty() { " " } else { shown_symbol };
+                assert_eq!(
+                    shown_symbol,
+                    expected,
+                    "{glyph} over {previous_text:?}: {:?}",
+                    terminal.styled.screen().contents()
+                );
             }
         }
     }

@@ -34,35 +34,37 @@ impl Parser {
     /// Takes more bytes and returns the complete inputs.
     pub fn parse_bytes(&mut self, bytes: &[u8]) -> Vec<TerminalInput> {
         self.bytes.extend_from_slice(bytes);
-        let mut sent = Vec::new();
-        let mut at = 0;
-        while at < self.bytes.len() {
+        let mut inputs = Vec::new();
+        let mut offset = 0;
+        while offset < self.bytes.len() {
             if self.pasting {
-                match self.parse_paste(at) {
+                match self.parse_paste(offset) {
                     Some((text, next)) => {
-                        sent.push(TerminalInput::Paste(text));
-                        at = next;
+                        inputs.push(TerminalInput::Paste(text));
+                        offset = next;
                         continue;
                     }
                     None => break,
                 }
             }
-            match sequence::parse_input(&self.bytes[at..]) {
-                sequence::ParsedInput::Complete(length, what) => {
-                    at += length;
-                    match what {
-                        Some(sequence::Meaning::PasteBegins) => (self.pasting, self.searched) = (true, 0),
-                        Some(sequence::Meaning::Sent(one)) => sent.push(one),
+            match sequence::parse_input(&self.bytes[offset..]) {
+                sequence::ParsedInput::Complete(length, meaning) => {
+                    offset += length;
+                    match meaning {
+                        Some(sequence::Meaning::PasteStart) => (self.pasting, self.searched) = (true, 0),
+                        Some(sequence::Meaning::Input(input)) => inputs.push(input),
                         None => {}
                     }
                 }
-                sequence::ParsedInput::Incomplete if self.bytes.len() - at > MAX_SEQUENCE => at = self.bytes.len(),
+                sequence::ParsedInput::Incomplete if self.bytes.len() - offset > MAX_SEQUENCE => {
+                    offset = self.bytes.len()
+                }
                 sequence::ParsedInput::Incomplete => break,
             }
         }
-        self.bytes.drain(..at);
-        self.searched = self.searched.saturating_sub(at);
-        sent
+        self.bytes.drain(..offset);
+        self.searched = self.searched.saturating_sub(offset);
+        inputs
     }
 
     /// Returns whether an input is incomplete. If nothing more comes for a moment, call `end_wait`.
@@ -79,34 +81,36 @@ impl Parser {
     /// incomplete input therefore never blocks the keyboard.
     pub fn end_wait(&mut self) -> Vec<TerminalInput> {
         let bytes = std::mem::take(&mut self.bytes);
-        let key = |code, modifiers| vec![TerminalInput::Key(KeyEvent::new(code, modifiers))];
+        let key_input = |code, modifiers| vec![TerminalInput::Key(KeyEvent::new(code, modifiers))];
         if std::mem::take(&mut self.pasting) {
             self.searched = 0;
             return vec![TerminalInput::Paste(paste_text(&bytes))];
         }
         match bytes.as_slice() {
-            [0x1b] => key(KeyCode::Esc, KeyModifiers::NONE),
+            [0x1b] => key_input(KeyCode::Esc, KeyModifiers::NONE),
             // Esc pressed twice, over a slow connection.
-            [0x1b, 0x1b] => [key(KeyCode::Esc, KeyModifiers::NONE), key(KeyCode::Esc, KeyModifiers::NONE)].concat(),
-            [0x1b, one @ (b'[' | b'O')] => key(KeyCode::Char(char::from(*one)), KeyModifiers::ALT),
+            [0x1b, 0x1b] => {
+                [key_input(KeyCode::Esc, KeyModifiers::NONE), key_input(KeyCode::Esc, KeyModifiers::NONE)].concat()
+            }
+            [0x1b, byte @ (b'[' | b'O')] => key_input(KeyCode::Char(char::from(*byte)), KeyModifiers::ALT),
             _ => Vec::new(),
         }
     }
 
     /// Returns the paste that starts at `at` and its end, if its end has arrived.
-    fn parse_paste(&mut self, at: usize) -> Option<(String, usize)> {
+    fn parse_paste(&mut self, start: usize) -> Option<(String, usize)> {
         // The end marker may have arrived in two pieces.
-        let from = at.max(self.searched.saturating_sub(PASTE_END.len()));
-        let found = self.bytes[from..].windows(PASTE_END.len()).position(|window| window == PASTE_END);
-        if let Some(found) = found {
-            let end = from + found;
+        let search_start = start.max(self.searched.saturating_sub(PASTE_END.len()));
+        let end_marker = self.bytes[search_start..].windows(PASTE_END.len()).position(|window| window == PASTE_END);
+        if let Some(end_offset) = end_marker {
+            let end = search_start + end_offset;
             (self.pasting, self.searched) = (false, 0);
-            return Some((paste_text(&self.bytes[at..end]), end + PASTE_END.len()));
+            return Some((paste_text(&self.bytes[start..end]), end + PASTE_END.len()));
         }
         self.searched = self.bytes.len();
-        if self.bytes.len() - at > PASTE_CHUNK {
+        if self.bytes.len() - start > PASTE_CHUNK {
             let cut = self.bytes.len() - PASTE_END.len();
-            return Some((paste_text(&self.bytes[at..cut]), cut));
+            return Some((paste_text(&self.bytes[start..cut]), cut));
         }
         None
     }

@@ -14,9 +14,9 @@ const MAX_GAP: Duration = Duration::from_millis(10);
 /// because it breaks the line in a paste but sends as a key.
 #[derive(Debug, Default)]
 pub struct PasteDetector {
-    last: Option<Instant>,
+    last_input: Option<Instant>,
     /// Characters in the current run.
-    count: usize,
+    run_length: usize,
     /// The Enter or Tab that is held back.
     held_key: Option<KeyEvent>,
 }
@@ -29,65 +29,65 @@ impl PasteDetector {
 
     /// Ends the wait: the key held back was a key press.
     pub fn end_wait(&mut self) -> Vec<Event> {
-        self.count = 0;
+        self.run_length = 0;
         self.held_key.take().map(Event::Key).into_iter().collect()
     }
 
     /// Takes the input of one read and returns its events.
-    pub fn handle_input(&mut self, sent: Vec<TerminalInput>, now: Instant) -> Vec<Event> {
+    pub fn handle_input(&mut self, inputs: Vec<TerminalInput>, now: Instant) -> Vec<Event> {
         let mut events = Vec::new();
-        if self.last.is_none_or(|last| now.saturating_duration_since(last) >= MAX_GAP) {
+        if self.last_input.is_none_or(|last| now.saturating_duration_since(last) >= MAX_GAP) {
             events.extend(self.end_wait());
         }
-        let mut letters = Vec::new();
-        for one in sent {
-            match one {
-                TerminalInput::Key(key) if key_character(&key).is_some() => letters.push(key),
+        let mut characters = Vec::new();
+        for input in inputs {
+            match input {
+                TerminalInput::Key(key) if key_character(&key).is_some() => characters.push(key),
                 other => {
-                    self.flush_characters(&mut letters, &mut events, now);
+                    self.flush_characters(&mut characters, &mut events, now);
                     events.extend(self.end_wait());
                     events.push(Event::from(other));
                 }
             }
         }
-        self.flush_characters(&mut letters, &mut events, now);
+        self.flush_characters(&mut characters, &mut events, now);
         events
     }
 
     /// Passes characters on, as keys or as a paste. A final Enter is held back, and is a key if nothing follows, as
     /// when a program types into the terminal.
-    fn flush_characters(&mut self, letters: &mut Vec<KeyEvent>, events: &mut Vec<Event>, now: Instant) {
-        if letters.is_empty() {
+    fn flush_characters(&mut self, characters: &mut Vec<KeyEvent>, events: &mut Vec<Event>, now: Instant) {
+        if characters.is_empty() {
             return;
         }
-        self.last = Some(now);
-        letters.splice(0..0, self.held_key.take());
-        let goes_on = self.count > 0;
-        self.count += letters.len();
-        if goes_on || letters.len() > 1 {
-            self.held_key = letters.pop_if(|key| matches!(key.code, KeyCode::Enter | KeyCode::Tab));
+        self.last_input = Some(now);
+        characters.splice(0..0, self.held_key.take());
+        let continues_run = self.run_length > 0;
+        self.run_length += characters.len();
+        if continues_run || characters.len() > 1 {
+            self.held_key = characters.pop_if(|key| matches!(key.code, KeyCode::Enter | KeyCode::Tab));
             // If two keys arrive at once, neither was pressed as an answer to a prompt.
             events.push(Event::TooFast);
         }
-        if self.count >= MIN_BURST || letters.iter().any(|key| key.code == KeyCode::Enter && goes_on) {
-            self.count = self.count.max(MIN_BURST);
-            let text: String = letters.drain(..).filter_map(|key| key_character(&key)).collect();
+        if self.run_length >= MIN_BURST || characters.iter().any(|key| key.code == KeyCode::Enter && continues_run) {
+            self.run_length = self.run_length.max(MIN_BURST);
+            let text: String = characters.drain(..).filter_map(|key| key_character(&key)).collect();
             if !text.is_empty() {
                 events.push(Event::Pasted(text));
             }
         } else {
-            events.extend(letters.drain(..).map(Event::Key));
+            events.extend(characters.drain(..).map(Event::Key));
         }
     }
 }
 
 impl From<TerminalInput> for Event {
-    fn from(sent: TerminalInput) -> Self {
-        match sent {
+    fn from(input: TerminalInput) -> Self {
+        match input {
             TerminalInput::Key(key) => Event::Key(key),
             TerminalInput::Paste(text) => Event::Pasted(text),
             TerminalInput::Mouse(mouse) => Event::Mouse(mouse),
-            TerminalInput::Focus(front) => Event::Focused(front),
+            TerminalInput::Focus(has_focus) => Event::Focused(has_focus),
         }
     }
 }
@@ -97,13 +97,13 @@ pub(super) fn key_character(key: &KeyEvent) -> Option<char> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
-    let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
+    let is_unmodified = (key.modifiers - KeyModifiers::SHIFT).is_empty();
     match key.code {
-        KeyCode::Char(c) if plain => Some(c),
+        KeyCode::Char(c) if is_unmodified => Some(c),
         // Terminals send this for a line break in an unmarked paste.
         KeyCode::Char('j') if key.modifiers == KeyModifiers::CONTROL => Some('\n'),
-        KeyCode::Enter if plain => Some('\n'),
-        KeyCode::Tab if plain => Some('\t'),
+        KeyCode::Enter if is_unmodified => Some('\n'),
+        KeyCode::Tab if is_unmodified => Some('\t'),
         _ => None,
     }
 }
@@ -115,22 +115,22 @@ mod tests {
 
     /// Simulates reads, each with the milliseconds since the one before, and describes the events.
     fn simulate_reads(reads: &[(u64, &str)]) -> Vec<String> {
-        let (mut bursts, mut now, mut events) = (PasteDetector::default(), Instant::now(), Vec::new());
+        let (mut detector, mut now, mut events) = (PasteDetector::default(), Instant::now(), Vec::new());
         for (ms, bytes) in reads {
-            if *ms >= 5 && bursts.is_waiting() {
-                events.extend(bursts.end_wait());
+            if *ms >= 5 && detector.is_waiting() {
+                events.extend(detector.end_wait());
             }
             now += Duration::from_millis(*ms);
-            events.extend(bursts.handle_input(Parser::default().parse_bytes(bytes.as_bytes()), now));
+            events.extend(detector.handle_input(Parser::default().parse_bytes(bytes.as_bytes()), now));
         }
-        events.extend(bursts.end_wait());
-        let word = |event| match event {
+        events.extend(detector.end_wait());
+        let describe = |event| match event {
             Event::Key(key) => Some(key.code.to_string()),
             Event::Pasted(text) => Some(format!("paste {text:?}")),
             Event::TooFast => None,
             _ => Some("other".to_owned()),
         };
-        events.into_iter().filter_map(word).collect()
+        events.into_iter().filter_map(describe).collect()
     }
 
     #[test]
@@ -153,13 +153,13 @@ mod tests {
 
     #[test]
     fn single_character_is_not_delayed() {
-        let mut bursts = PasteDetector::default();
+        let mut detector = PasteDetector::default();
         let key = |code| vec![TerminalInput::Key(KeyEvent::new(code, KeyModifiers::NONE))];
         let mut now = Instant::now();
         for code in [KeyCode::Char('a'), KeyCode::Char(' '), KeyCode::Enter, KeyCode::Tab] {
             now += Duration::from_millis(15);
-            let events = bursts.handle_input(key(code), now);
-            assert!(matches!(events.as_slice(), [Event::Key(_)]) && !bursts.is_waiting(), "{code:?}");
+            let events = detector.handle_input(key(code), now);
+            assert!(matches!(events.as_slice(), [Event::Key(_)]) && !detector.is_waiting(), "{code:?}");
         }
     }
 
@@ -173,8 +173,8 @@ mod tests {
 
     #[test]
     fn r05_keys_that_arrive_at_once_cannot_answer_a_prompt() {
-        let mut bursts = PasteDetector::default();
-        let events = bursts.handle_input(Parser::default().parse_bytes(b"y\r"), Instant::now());
-        assert!(matches!(events.as_slice(), [Event::TooFast, Event::Key(_)]) && bursts.is_waiting());
+        let mut detector = PasteDetector::default();
+        let events = detector.handle_input(Parser::default().parse_bytes(b"y\r"), Instant::now());
+        assert!(matches!(events.as_slice(), [Event::TooFast, Event::Key(_)]) && detector.is_waiting());
     }
 }

@@ -17,13 +17,13 @@ pub enum ParsedInput {
 /// Meaning of a complete sequence.
 pub enum Meaning {
     /// Input for the screen.
-    Sent(TerminalInput),
+    Input(TerminalInput),
     /// Start of a bracketed paste.
-    PasteBegins,
+    PasteStart,
 }
 
 fn key_input(code: KeyCode, modifiers: KeyModifiers) -> Option<Meaning> {
-    Some(Meaning::Sent(TerminalInput::Key(KeyEvent::new(code, modifiers))))
+    Some(Meaning::Input(TerminalInput::Key(KeyEvent::new(code, modifiers))))
 }
 
 /// Parses the start of `bytes`, which is not empty.
@@ -40,7 +40,9 @@ fn parse_escape(bytes: &[u8]) -> ParsedInput {
         Some(b'[') => parse_csi(bytes),
         Some(b'O') => match bytes.get(2) {
             None => ParsedInput::Incomplete,
-            Some(&one) => ParsedInput::Complete(3, final_key(one).and_then(|code| key_input(code, KeyModifiers::NONE))),
+            Some(&final_byte) => {
+                ParsedInput::Complete(3, final_key(final_byte).and_then(|code| key_input(code, KeyModifiers::NONE)))
+            }
         },
         // Strings sent by terminals as answers are dropped.
         Some(b']' | b'P' | b'_' | b'^') => parse_string(bytes),
@@ -53,19 +55,19 @@ fn parse_escape(bytes: &[u8]) -> ParsedInput {
 }
 
 /// Parses one character after a prefix of `before` bytes.
-fn parse_character(bytes: &[u8], modifiers: KeyModifiers, before: usize) -> ParsedInput {
+fn parse_character(bytes: &[u8], modifiers: KeyModifiers, prefix_length: usize) -> ParsedInput {
     let length = match bytes[0] {
         0..=0x7f => 1,
         0xc2..=0xdf => 2,
         0xe0..=0xef => 3,
         0xf0..=0xf4 => 4,
-        _ => return ParsedInput::Complete(before + 1, None),
+        _ => return ParsedInput::Complete(prefix_length + 1, None),
     };
-    let Some(whole) = bytes.get(..length) else { return ParsedInput::Incomplete };
-    let Some(c) = std::str::from_utf8(whole).ok().and_then(|text| text.chars().next()) else {
-        return ParsedInput::Complete(before + 1, None);
+    let Some(character) = bytes.get(..length) else { return ParsedInput::Incomplete };
+    let Some(c) = std::str::from_utf8(character).ok().and_then(|text| text.chars().next()) else {
+        return ParsedInput::Complete(prefix_length + 1, None);
     };
-    let (code, more) = match c {
+    let (code, implied) = match c {
         '\r' => (KeyCode::Enter, KeyModifiers::NONE),
         '\t' => (KeyCode::Tab, KeyModifiers::NONE),
         '\x7f' => (KeyCode::Backspace, KeyModifiers::NONE),
@@ -75,7 +77,7 @@ fn parse_character(bytes: &[u8], modifiers: KeyModifiers, before: usize) -> Pars
         _ if c.is_uppercase() => (KeyCode::Char(c), KeyModifiers::SHIFT),
         _ => (KeyCode::Char(c), KeyModifiers::NONE),
     };
-    ParsedInput::Complete(before + length, key_input(code, modifiers | more))
+    ParsedInput::Complete(prefix_length + length, key_input(code, modifiers | implied))
 }
 
 fn parse_csi(bytes: &[u8]) -> ParsedInput {
@@ -83,8 +85,8 @@ fn parse_csi(bytes: &[u8]) -> ParsedInput {
     if bytes.get(2) == Some(&b'[') {
         return match bytes.get(3) {
             None => ParsedInput::Incomplete,
-            Some(&one @ b'A'..=b'E') => {
-                ParsedInput::Complete(4, key_input(KeyCode::F(one - b'A' + 1), KeyModifiers::NONE))
+            Some(&byte @ b'A'..=b'E') => {
+                ParsedInput::Complete(4, key_input(KeyCode::F(byte - b'A' + 1), KeyModifiers::NONE))
             }
             Some(_) => ParsedInput::Complete(4, None),
         };
@@ -96,54 +98,54 @@ fn parse_csi(bytes: &[u8]) -> ParsedInput {
     let Some(length) = bytes[2..].iter().position(|byte| matches!(byte, 0x40..=0x7e)) else {
         return match bytes[2..].iter().position(|byte| !matches!(byte, 0x20..=0x3f)) {
             // Not a valid sequence: parse the invalid byte on its own.
-            Some(bad) => ParsedInput::Complete(2 + bad, None),
+            Some(invalid) => ParsedInput::Complete(2 + invalid, None),
             None => ParsedInput::Incomplete,
         };
     };
-    if let Some(bad) = bytes[2..2 + length].iter().position(|byte| !matches!(byte, 0x20..=0x3f)) {
-        return ParsedInput::Complete(2 + bad, None);
+    if let Some(invalid) = bytes[2..2 + length].iter().position(|byte| !matches!(byte, 0x20..=0x3f)) {
+        return ParsedInput::Complete(2 + invalid, None);
     }
-    let inner = std::str::from_utf8(&bytes[2..2 + length]).unwrap_or_default();
-    ParsedInput::Complete(3 + length, parse_meaning(inner, bytes[2 + length]))
+    let parameters = std::str::from_utf8(&bytes[2..2 + length]).unwrap_or_default();
+    ParsedInput::Complete(3 + length, parse_meaning(parameters, bytes[2 + length]))
 }
 
 fn parse_string(bytes: &[u8]) -> ParsedInput {
-    for (at, byte) in bytes.iter().enumerate().skip(2) {
+    for (index, byte) in bytes.iter().enumerate().skip(2) {
         match byte {
-            0x07 => return ParsedInput::Complete(at + 1, None),
-            0x1b if bytes.get(at + 1) == Some(&b'\\') => return ParsedInput::Complete(at + 2, None),
+            0x07 => return ParsedInput::Complete(index + 1, None),
+            0x1b if bytes.get(index + 1) == Some(&b'\\') => return ParsedInput::Complete(index + 2, None),
             _ => {}
         }
     }
     ParsedInput::Incomplete
 }
 
-fn parse_meaning(inner: &str, last: u8) -> Option<Meaning> {
-    if let Some(mouse) = inner.strip_prefix('<') {
-        return mouse_event(mouse, last == b'M').map(|event| Meaning::Sent(TerminalInput::Mouse(event)));
+fn parse_meaning(parameters: &str, final_byte: u8) -> Option<Meaning> {
+    if let Some(mouse) = parameters.strip_prefix('<') {
+        return mouse_event(mouse, final_byte == b'M').map(|event| Meaning::Input(TerminalInput::Mouse(event)));
     }
-    let mut fields = inner.split(';');
+    let mut fields = parameters.split(';');
     let first = fields.next().unwrap_or_default();
     let (modifiers, kind) = parse_modifiers(fields.next().unwrap_or_default());
     let number = |text: &str| text.split(':').next().unwrap_or_default().parse::<u32>().ok();
     // Releases are never enabled, but some terminals send them. The release of Enter is useful.
     if kind == 3 {
-        let is_enter = last == b'u' && number(first).is_some_and(|code| ENTER.contains(&code));
+        let is_enter = final_byte == b'u' && number(first).is_some_and(|code| ENTER.contains(&code));
         let release = KeyEvent { kind: KeyEventKind::Release, ..KeyEvent::new(KeyCode::Enter, modifiers) };
-        return is_enter.then_some(Meaning::Sent(TerminalInput::Key(release)));
+        return is_enter.then_some(Meaning::Input(TerminalInput::Key(release)));
     }
-    match last {
-        b'I' if inner.is_empty() => Some(Meaning::Sent(TerminalInput::Focus(true))),
-        b'O' if inner.is_empty() => Some(Meaning::Sent(TerminalInput::Focus(false))),
+    match final_byte {
+        b'I' if parameters.is_empty() => Some(Meaning::Input(TerminalInput::Focus(true))),
+        b'O' if parameters.is_empty() => Some(Meaning::Input(TerminalInput::Focus(false))),
         b'Z' => key_input(KeyCode::BackTab, modifiers | KeyModifiers::SHIFT),
         b'u' => key_from_code(number(first)?, first, modifiers),
         b'~' => match number(first)? {
-            200 => Some(Meaning::PasteBegins),
+            200 => Some(Meaning::PasteStart),
             // xterm's modifyOtherKeys.
             27 => key_from_code(fields.next().and_then(number)?, "", modifiers),
             code => key_input(tilde_key(code)?, modifiers),
         },
-        _ => key_input(final_key(last)?, modifiers),
+        _ => key_input(final_key(final_byte)?, modifiers),
     }
 }
 
@@ -152,7 +154,7 @@ fn parse_modifiers(field: &str) -> (KeyModifiers, u8) {
     let (mask, kind) = field.split_once(':').unwrap_or((field, "1"));
     let mask = mask.parse::<u16>().unwrap_or(1).saturating_sub(1);
     let mut modifiers = KeyModifiers::NONE;
-    for (bit, held) in [
+    for (bit, modifier) in [
         (1, KeyModifiers::SHIFT),
         (2, KeyModifiers::ALT),
         (4, KeyModifiers::CONTROL),
@@ -161,7 +163,7 @@ fn parse_modifiers(field: &str) -> (KeyModifiers, u8) {
         (32, KeyModifiers::META),
     ] {
         if mask & bit != 0 {
-            modifiers |= held;
+            modifiers |= modifier;
         }
     }
     (modifiers, kind.parse().unwrap_or(1))
@@ -211,8 +213,8 @@ fn key_from_code(code: u32, field: &str, mut modifiers: KeyModifiers) -> Option<
     key_input(code, modifiers)
 }
 
-fn final_key(last: u8) -> Option<KeyCode> {
-    Some(match last {
+fn final_key(final_byte: u8) -> Option<KeyCode> {
+    Some(match final_byte {
         b'A' => KeyCode::Up,
         b'B' => KeyCode::Down,
         b'C' => KeyCode::Right,
@@ -220,7 +222,7 @@ fn final_key(last: u8) -> Option<KeyCode> {
         b'F' => KeyCode::End,
         b'H' => KeyCode::Home,
         b'M' => KeyCode::Enter,
-        b'P'..=b'S' => KeyCode::F(last - b'P' + 1),
+        b'P'..=b'S' => KeyCode::F(final_byte - b'P' + 1),
         _ => return None,
     })
 }
@@ -240,8 +242,8 @@ fn tilde_key(code: u32) -> Option<KeyCode> {
     })
 }
 
-fn mouse_event(inner: &str, pressed: bool) -> Option<MouseEvent> {
-    let mut fields = inner.split(';').map(str::parse::<u16>);
+fn mouse_event(parameters: &str, pressed: bool) -> Option<MouseEvent> {
+    let mut fields = parameters.split(';').map(str::parse::<u16>);
     let (Some(Ok(bits)), Some(Ok(column)), Some(Ok(row))) = (fields.next(), fields.next(), fields.next()) else {
         return None;
     };
@@ -261,9 +263,9 @@ fn mouse_event(inner: &str, pressed: bool) -> Option<MouseEvent> {
         _ => MouseEventKind::Up(button),
     };
     let mut modifiers = KeyModifiers::NONE;
-    for (bit, held) in [(4, KeyModifiers::SHIFT), (8, KeyModifiers::ALT), (16, KeyModifiers::CONTROL)] {
+    for (bit, modifier) in [(4, KeyModifiers::SHIFT), (8, KeyModifiers::ALT), (16, KeyModifiers::CONTROL)] {
         if bits & bit != 0 {
-            modifiers |= held;
+            modifiers |= modifier;
         }
     }
     Some(MouseEvent { kind, column: column.saturating_sub(1), row: row.saturating_sub(1), modifiers })

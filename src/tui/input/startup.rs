@@ -27,7 +27,7 @@ pub struct StartupInput {
     /// All bytes received meanwhile, including what the user typed.
     pub(in crate::tui) bytes: Vec<u8>,
     /// Raw mode, from the query on: the terminal must not edit lines in between.
-    pub(in crate::tui) raw: RawMode,
+    pub(in crate::tui) raw_mode: RawMode,
 }
 
 /// Raw mode of the terminal; restored when dropped.
@@ -51,59 +51,59 @@ impl Drop for RawMode {
 }
 
 /// Queries the terminal's colours and waits for the answer for at most `patience`. `term` is the value of `$TERM`.
-pub fn query_colours(patience: Duration, term: Option<&str>) -> StartupInput {
-    let mut early = StartupInput::default();
+pub fn query_colours(max_wait: Duration, term: Option<&str>) -> StartupInput {
+    let mut startup_input = StartupInput::default();
     if !term.is_some_and(answers_queries) || enable_raw_mode().is_err() {
-        return early;
+        return startup_input;
     }
-    early.raw = RawMode(true);
+    startup_input.raw_mode = RawMode(true);
     if terminal::write_bytes(COLOUR_QUERY).is_ok() {
-        let end = Instant::now() + patience;
-        while !has_answered(&early.bytes) && has_input(end.saturating_duration_since(Instant::now())) {
+        let deadline = Instant::now() + max_wait;
+        while !has_answered(&startup_input.bytes) && has_input(deadline.saturating_duration_since(Instant::now())) {
             match read_stdin() {
                 Ok(bytes) if bytes.is_empty() => break,
-                Ok(bytes) => early.bytes.extend(bytes),
+                Ok(bytes) => startup_input.bytes.extend(bytes),
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
                 Err(_) => break,
             }
         }
     }
-    early.is_light = reported_light(&early.bytes);
-    early
+    startup_input.is_light = reported_light(&startup_input.bytes);
+    startup_input
 }
 
 /// Returns the bytes that the terminal has buffered.
 pub fn read_buffered() -> Vec<u8> {
-    let mut held = Vec::new();
-    while held.len() < MAX_BUFFERED && has_input(Duration::ZERO) {
+    let mut buffered = Vec::new();
+    while buffered.len() < MAX_BUFFERED && has_input(Duration::ZERO) {
         match read_stdin() {
-            Ok(bytes) if !bytes.is_empty() => held.extend(bytes),
+            Ok(bytes) if !bytes.is_empty() => buffered.extend(bytes),
             // The next reader gets the same error and reports it.
             Ok(_) | Err(_) => break,
         }
     }
-    held
+    buffered
 }
 
 /// Returns the events of input before the first frame. Characters are text for the composer and Enter is a line break,
 /// so that none of them sends a message or answers a prompt the user has not seen. Other keys stay keys.
-pub fn to_events(sent: Vec<TerminalInput>) -> Vec<Event> {
-    let (mut events, mut words) = (Vec::new(), String::new());
-    for one in sent {
-        if let TerminalInput::Key(key) = &one
+pub fn to_events(inputs: Vec<TerminalInput>) -> Vec<Event> {
+    let (mut events, mut text) = (Vec::new(), String::new());
+    for input in inputs {
+        if let TerminalInput::Key(key) = &input
             && key.code != KeyCode::Tab
-            && let Some(letter) = paste_detector::key_character(key)
+            && let Some(character) = paste_detector::key_character(key)
         {
-            words.push(letter);
+            text.push(character);
             continue;
         }
-        if !words.is_empty() {
-            events.push(Event::TypedEarly(std::mem::take(&mut words)));
+        if !text.is_empty() {
+            events.push(Event::TypedEarly(std::mem::take(&mut text)));
         }
-        events.push(Event::from(one));
+        events.push(Event::from(input));
     }
-    if !words.is_empty() {
-        events.push(Event::TypedEarly(words));
+    if !text.is_empty() {
+        events.push(Event::TypedEarly(text));
     }
     events
 }
@@ -116,33 +116,33 @@ fn answers_queries(term: &str) -> bool {
 
 /// Returns whether the answer to the last query has arrived.
 fn has_answered(bytes: &[u8]) -> bool {
-    let last = |from: &[u8]| {
-        from.strip_prefix(b"\x1b[?").is_some_and(|rest| {
-            let inner = rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
-            rest.get(inner) == Some(&b'c')
+    let starts_with_answer = |start: &[u8]| {
+        start.strip_prefix(b"\x1b[?").is_some_and(|rest| {
+            let length = rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
+            rest.get(length) == Some(&b'c')
         })
     };
-    (0..bytes.len()).any(|at| last(&bytes[at..]))
+    (0..bytes.len()).any(|at| starts_with_answer(&bytes[at..]))
 }
 
 /// Returns whether the terminal reports light colours.
 fn reported_light(bytes: &[u8]) -> Option<bool> {
-    let colour = |mark: &[u8]| {
-        let at = bytes.windows(mark.len()).position(|window| window == mark)? + mark.len();
-        let length = bytes[at..].iter().position(|byte| matches!(byte, 0x07 | 0x1b))?;
-        std::str::from_utf8(&bytes[at..at + length]).ok()
+    let colour_after = |mark: &[u8]| {
+        let start = bytes.windows(mark.len()).position(|window| window == mark)? + mark.len();
+        let length = bytes[start..].iter().position(|byte| matches!(byte, 0x07 | 0x1b))?;
+        std::str::from_utf8(&bytes[start..start + length]).ok()
     };
-    is_light(colour(b"\x1b]11;")?, colour(b"\x1b]10;"))
+    is_light(colour_after(b"\x1b]11;")?, colour_after(b"\x1b]10;"))
 }
 
 /// Waits up to this time for input and returns whether there is some.
-fn has_input(patience: Duration) -> bool {
-    let end = Instant::now() + patience;
+fn has_input(max_wait: Duration) -> bool {
+    let deadline = Instant::now() + max_wait;
     loop {
         let stdin = io::stdin();
         let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)];
-        let left = end.saturating_duration_since(Instant::now());
-        match poll(&mut fds, Timespec::try_from(left).ok().as_ref()) {
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        match poll(&mut fds, Timespec::try_from(remaining).ok().as_ref()) {
             Err(rustix::io::Errno::INTR) => {}
             Ok(count) => return count > 0 && fds[0].revents() == PollFlags::IN,
             Err(_) => return false,
@@ -156,13 +156,13 @@ mod tests {
     use super::*;
 
     fn describe_events(bytes: &str) -> Vec<String> {
-        let word = |event| match event {
+        let describe = |event| match event {
             Event::TypedEarly(text) => format!("{text:?}"),
             Event::Key(key) => key.code.to_string(),
             Event::Pasted(text) => format!("paste {text:?}"),
             _ => "other".to_owned(),
         };
-        to_events(Parser::default().parse_bytes(bytes.as_bytes())).into_iter().map(word).collect()
+        to_events(Parser::default().parse_bytes(bytes.as_bytes())).into_iter().map(describe).collect()
     }
 
     #[test]
@@ -186,13 +186,13 @@ mod tests {
 
     #[test]
     fn background_decides_light_or_dark_and_text_colour_if_ambiguous() {
-        let told = |answer: &str| reported_light(answer.as_bytes());
-        assert_eq!(told("\x1b]11;rgb:ffff/fafa/f0f0\x07\x1b[?1c"), Some(true));
-        assert_eq!(told("\x1b]10;rgb:a/a/a\x07\x1b]11;rgb:8/8/8\x07"), Some(false));
-        assert_eq!(told("\x1b]10;rgb:00/00/00\x07\x1b]11;rgb:70/70/70\x07"), Some(true));
-        assert_eq!(told("\x1b]11;rgba:ffff/ffff/ffff/8000\x1b\\"), Some(true));
+        let reported = |answer: &str| reported_light(answer.as_bytes());
+        assert_eq!(reported("\x1b]11;rgb:ffff/fafa/f0f0\x07\x1b[?1c"), Some(true));
+        assert_eq!(reported("\x1b]10;rgb:a/a/a\x07\x1b]11;rgb:8/8/8\x07"), Some(false));
+        assert_eq!(reported("\x1b]10;rgb:00/00/00\x07\x1b]11;rgb:70/70/70\x07"), Some(true));
+        assert_eq!(reported("\x1b]11;rgba:ffff/ffff/ffff/8000\x1b\\"), Some(true));
         for nothing in ["", "\x1b[?62c", "\x1b]11;?\x07", "\x1b]11;rgb:ffff/ff", "\x1b]11;rgb:x/y/z\x07"] {
-            assert_eq!(told(nothing), None, "{nothing:?}");
+            assert_eq!(reported(nothing), None, "{nothing:?}");
         }
     }
 

@@ -38,40 +38,40 @@ const KEY_NAMES: &[(&str, KeyCode)] = &[
 
 impl Chord {
     fn new(code: KeyCode, modifiers: KeyModifiers) -> Self {
-        let mut held = modifiers & MODIFIERS;
+        let mut relevant = modifiers & MODIFIERS;
         let code = match code {
             KeyCode::BackTab => {
-                held |= KeyModifiers::SHIFT;
+                relevant |= KeyModifiers::SHIFT;
                 KeyCode::Tab
             }
-            KeyCode::Char(letter) => KeyCode::Char(Self::normalize_character(letter, &mut held)),
+            KeyCode::Char(character) => KeyCode::Char(Self::normalize_character(character, &mut relevant)),
             other => other,
         };
-        Self { code, modifiers: held }
+        Self { code, modifiers: relevant }
     }
 
     /// Returns the character with shift applied; with ctrl or alt it is lowercase and shift stays a modifier.
-    fn normalize_character(letter: char, held: &mut KeyModifiers) -> char {
-        let commanding = held.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        if held.contains(KeyModifiers::CONTROL) && matches!(letter, '7' | '/' | '_') {
-            held.remove(KeyModifiers::SHIFT);
+    fn normalize_character(character: char, modifiers: &mut KeyModifiers) -> char {
+        let has_command_modifier = modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        if modifiers.contains(KeyModifiers::CONTROL) && matches!(character, '7' | '/' | '_') {
+            modifiers.remove(KeyModifiers::SHIFT);
             return '_';
         }
-        if commanding && letter.is_alphabetic() {
-            if letter.is_uppercase() {
-                held.insert(KeyModifiers::SHIFT);
+        if has_command_modifier && character.is_alphabetic() {
+            if character.is_uppercase() {
+                modifiers.insert(KeyModifiers::SHIFT);
             }
-            return letter.to_lowercase().next().unwrap_or(letter);
+            return character.to_lowercase().next().unwrap_or(character);
         }
-        let shifted = held.contains(KeyModifiers::SHIFT);
-        held.remove(KeyModifiers::SHIFT);
-        if shifted { letter.to_uppercase().next().unwrap_or(letter) } else { letter }
+        let is_shifted = modifiers.contains(KeyModifiers::SHIFT);
+        modifiers.remove(KeyModifiers::SHIFT);
+        if is_shifted { character.to_uppercase().next().unwrap_or(character) } else { character }
     }
 
     /// Returns the character this chord types, if it is a character without ctrl or alt.
     pub fn typed_character(self) -> Option<char> {
         match self.code {
-            KeyCode::Char(letter) if self.modifiers.is_empty() => Some(letter),
+            KeyCode::Char(character) if self.modifiers.is_empty() => Some(character),
             _ => None,
         }
     }
@@ -86,17 +86,17 @@ impl From<&KeyEvent> for Chord {
 /// Formats the chord as written in the settings; [`Chord::from_str`] parses it.
 impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let held = [(KeyModifiers::CONTROL, "ctrl-"), (KeyModifiers::ALT, "alt-"), (KeyModifiers::SHIFT, "shift-")];
-        for (modifier, word) in held {
+        let prefixes = [(KeyModifiers::CONTROL, "ctrl-"), (KeyModifiers::ALT, "alt-"), (KeyModifiers::SHIFT, "shift-")];
+        for (modifier, prefix) in prefixes {
             if self.modifiers.contains(modifier) {
-                f.write_str(word)?;
+                f.write_str(prefix)?;
             }
         }
         if let Some((name, _)) = KEY_NAMES.iter().find(|(_, code)| *code == self.code) {
             return f.write_str(name);
         }
         match self.code {
-            KeyCode::Char(letter) => write!(f, "{letter}"),
+            KeyCode::Char(character) => write!(f, "{character}"),
             KeyCode::F(number) => write!(f, "f{number}"),
             other => write!(f, "{}", other.to_string().to_lowercase().replace(' ', "-")),
         }
@@ -114,28 +114,30 @@ impl FromStr for Chord {
     type Err = ParseChordError;
 
     fn from_str(text: &str) -> Result<Self, ParseChordError> {
-        let bad = || ParseChordError(text.to_owned());
+        let parse_error = || ParseChordError(text.to_owned());
         let mut modifiers = KeyModifiers::empty();
         let mut rest = text.trim();
         loop {
-            let held = [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
-            let Some((word, modifier)) = held.into_iter().find(|(word, _)| {
-                rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)) && rest.len() > word.len()
+            let prefixes =
+                [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
+            let Some((prefix, modifier)) = prefixes.into_iter().find(|(prefix, _)| {
+                rest.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+                    && rest.len() > prefix.len()
             }) else {
                 break;
             };
             modifiers |= modifier;
-            rest = &rest[word.len()..];
+            rest = &rest[prefix.len()..];
         }
         let name = rest.to_lowercase();
-        let mut letters = rest.chars();
-        let code = match (letters.next(), letters.next()) {
-            (Some(letter), None) if !letter.is_control() => KeyCode::Char(letter),
+        let mut chars = rest.chars();
+        let code = match (chars.next(), chars.next()) {
+            (Some(character), None) if !character.is_control() => KeyCode::Char(character),
             _ => match KEY_NAMES.iter().find(|(known, _)| *known == name) {
                 Some((_, code)) => *code,
                 None => {
                     let number = name.strip_prefix('f').and_then(|number| number.parse().ok());
-                    KeyCode::F(number.filter(|number| (1..=12).contains(number)).ok_or_else(bad)?)
+                    KeyCode::F(number.filter(|number| (1..=12).contains(number)).ok_or_else(parse_error)?)
                 }
             },
         };
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_different_terminals_send_for_one_key_is_one_chord() {
+    fn one_key_is_one_chord_in_every_terminal() {
         const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
         const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
         assert_chord(KeyCode::Char('y'), SHIFT, "Y");
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_only_look_alike_stay_apart() {
+    fn similar_keys_are_different_chords() {
         assert_chord(KeyCode::Char('j'), KeyModifiers::CONTROL, "ctrl-j");
         assert_chord(KeyCode::Enter, KeyModifiers::NONE, "enter");
         assert_chord(KeyCode::Enter, KeyModifiers::SHIFT, "shift-enter");
@@ -182,13 +184,13 @@ mod tests {
     }
 
     #[test]
-    fn a_chord_is_read_as_it_is_printed() {
+    fn printed_chord_parses_to_itself() {
         for text in ["ctrl-o", "alt-s", "f1", "?", "y", "Y", "ctrl-up", "alt-minus", "space", "ctrl-alt-x"] {
             assert_eq!(text.parse::<Chord>().map(|chord| chord.to_string()).as_deref(), Ok(text));
         }
         assert_eq!("Ctrl-O".parse::<Chord>(), "ctrl-shift-o".parse());
-        for bad in ["", "ctrl-", "f13", "hyper-x", "enterr", "\n"] {
-            assert!(bad.parse::<Chord>().is_err(), "{bad:?}");
+        for invalid in ["", "ctrl-", "f13", "hyper-x", "enterr", "\n"] {
+            assert!(invalid.parse::<Chord>().is_err(), "{invalid:?}");
         }
     }
 }

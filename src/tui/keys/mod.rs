@@ -38,12 +38,12 @@ pub struct HelpRow {
 
 impl Default for Keymap {
     fn default() -> Self {
-        let row = |(scope, action, chords): &(Scope, Action, &[&str])| KeyBinding {
+        let build_binding = |(scope, action, chords): &(Scope, Action, &[&str])| KeyBinding {
             scope: *scope,
             action: *action,
             chords: chords.iter().filter_map(|chord| chord.parse().ok()).collect(),
         };
-        Self { rows: table::DEFAULTS.iter().map(row).collect() }
+        Self { rows: table::DEFAULTS.iter().map(build_binding).collect() }
     }
 }
 
@@ -77,65 +77,65 @@ impl Keymap {
 
     fn rebind_action(&mut self, action: Action, chords: &[String], warnings: &mut Vec<String>) {
         let name = action.name();
-        let mut read = Vec::new();
+        let mut parsed_chords = Vec::new();
         for text in chords {
             match text.parse::<Chord>() {
-                Err(bad) => return warnings.push(format!("keys.{name}: {bad}. Using the default")),
+                Err(error) => return warnings.push(format!("keys.{name}: {error}. Using the default")),
                 Ok(chord) => {
-                    if let Some(why) = self.explain_forbidden(action, chord) {
-                        return warnings.push(format!("keys.{name}: {chord} {why}. Using the default"));
+                    if let Some(reason) = self.explain_forbidden(action, chord) {
+                        return warnings.push(format!("keys.{name}: {chord} {reason}. Using the default"));
                     }
-                    read.push(chord);
+                    parsed_chords.push(chord);
                 }
             }
         }
         for row in self.rows.iter_mut().filter(|row| row.action == action) {
-            row.chords.clone_from(&read);
+            row.chords.clone_from(&parsed_chords);
         }
     }
 
     /// Explains why a chord cannot be bound to this action; `None` if it can.
     fn explain_forbidden(&self, action: Action, chord: Chord) -> Option<&'static str> {
-        let approves =
+        let is_approval =
             matches!(action, Action::ApproveOnce | Action::ApproveDestructive | Action::ApproveAlways | Action::Trust);
-        if approves && ["enter", "esc", "ctrl-c", "space"].contains(&chord.to_string().as_str()) {
+        if is_approval && ["enter", "esc", "ctrl-c", "space"].contains(&chord.to_string().as_str()) {
             return Some("cannot be used to approve");
         }
-        let typing = |row: &KeyBinding| {
+        let accepts_text = |row: &KeyBinding| {
             row.action == action
                 && matches!(
                     row.scope,
                     Scope::Composer | Scope::Anywhere | Scope::FailedRequest | Scope::TextField | Scope::List
                 )
         };
-        let shadows = chord.typed_character().is_some() && action != Action::HelpWhenEmpty;
-        (shadows && self.rows.iter().any(typing)).then_some("is a character that is typed as text there")
+        let is_character = chord.typed_character().is_some() && action != Action::HelpWhenEmpty;
+        (is_character && self.rows.iter().any(accepts_text)).then_some("is a character that is typed as text there")
     }
 
     /// Removes chords bound to two actions of a scope. The action bound in the settings keeps the chord.
     fn remove_duplicates(&mut self, overrides: &BTreeMap<String, Vec<String>>, warnings: &mut Vec<String>) {
-        let own = |action: Action| overrides.keys().any(|name| name.replace('-', "_") == action.name());
-        for at in 0..self.rows.len() {
-            for chord in self.rows[at].chords.clone() {
-                let (scope, action) = (self.rows[at].scope, self.rows[at].action);
-                let Some(other) = self
+        let is_configured = |action: Action| overrides.keys().any(|name| name.replace('-', "_") == action.name());
+        for index in 0..self.rows.len() {
+            for chord in self.rows[index].chords.clone() {
+                let (scope, action) = (self.rows[index].scope, self.rows[index].action);
+                let Some(duplicate) = self
                     .rows
                     .iter()
                     .enumerate()
-                    .position(|(other, row)| other != at && row.scope == scope && row.chords.contains(&chord))
+                    .position(|(i, row)| i != index && row.scope == scope && row.chords.contains(&chord))
                 else {
                     continue;
                 };
-                let lost = match (own(action), own(self.rows[other].action)) {
-                    (true, false) => other,
-                    (false, true) => at,
-                    (true, true) | (false, false) => at.max(other),
+                let losing = match (is_configured(action), is_configured(self.rows[duplicate].action)) {
+                    (true, false) => duplicate,
+                    (false, true) => index,
+                    (true, true) | (false, false) => index.max(duplicate),
                 };
-                let kept = if lost == at { other } else { at };
-                let (loses, keeps) = (self.rows[lost].action.name(), self.rows[kept].action.name());
-                self.rows[lost].chords.retain(|held| *held != chord);
+                let keeping = if losing == index { duplicate } else { index };
+                let (losing_name, keeping_name) = (self.rows[losing].action.name(), self.rows[keeping].action.name());
+                self.rows[losing].chords.retain(|existing| *existing != chord);
                 warnings.push(format!(
-                    "keys: {chord} is bound to both {keeps} and {loses} ({}); keeping {keeps}",
+                    "keys: {chord} is bound to both {keeping_name} and {losing_name} ({}); keeping {keeping_name}",
                     scope.heading()
                 ));
             }
@@ -143,14 +143,14 @@ impl Keymap {
     }
 
     /// Returns the keys of an action in a scope, as written in the settings; empty if it has none.
-    pub fn chords_of(&self, scope: Scope, action: Action) -> Vec<String> {
+    pub fn chords_for(&self, scope: Scope, action: Action) -> Vec<String> {
         let rows = self.rows.iter().filter(|row| row.scope == scope && row.action == action);
         rows.flat_map(|row| row.chords.iter().map(Chord::to_string)).collect()
     }
 
     /// Returns the first key of an action in a scope, for hints; empty if it has none.
     pub fn first_chord(&self, scope: Scope, action: Action) -> String {
-        self.chords_of(scope, action).into_iter().next().unwrap_or_default()
+        self.chords_for(scope, action).into_iter().next().unwrap_or_default()
     }
 
     /// Returns the rows of key help for these scopes, in their order. Actions without a key are omitted.
@@ -185,11 +185,11 @@ impl Keymap {
 
 /// Returns the name of the action that is most similar to this name.
 fn find_similar_action(name: &str) -> &'static str {
-    let like = |action: &&Action| {
+    let similarity = |action: &&Action| {
         let ratio = similar::TextDiff::from_chars(name, action.name()).ratio();
         (ratio * 1000.0) as u32
     };
-    Action::ALL.iter().max_by_key(like).map_or("", |action| action.name())
+    Action::ALL.iter().max_by_key(similarity).map_or("", |action| action.name())
 }
 
 #[cfg(test)]

@@ -8,24 +8,24 @@ fn press(text: &str) -> KeyEvent {
     let (code, modifiers) = match text {
         "ctrl-a" => (KeyCode::Char('a'), KeyModifiers::CONTROL),
         "enter" => (KeyCode::Enter, KeyModifiers::NONE),
-        letter => (KeyCode::Char(letter.chars().next().unwrap_or(' ')), KeyModifiers::NONE),
+        name => (KeyCode::Char(name.chars().next().unwrap_or(' ')), KeyModifiers::NONE),
     };
     KeyEvent::new(code, modifiers)
 }
 
-fn with(name: &str, chords: &[&str]) -> (Keymap, Vec<String>) {
+fn override_keys(name: &str, chords: &[&str]) -> (Keymap, Vec<String>) {
     let chords = chords.iter().map(|chord| (*chord).to_owned()).collect();
     Keymap::with_overrides(&BTreeMap::from([(name.to_owned(), chords)]))
 }
 
 #[test]
 fn default_chords_are_valid_and_unique_in_their_scope() {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen_chords = std::collections::HashSet::new();
     for (scope, action, chords) in table::DEFAULTS {
         for text in *chords {
             let chord: Chord = text.parse().unwrap();
             assert_eq!(chord.to_string(), *text);
-            assert!(seen.insert((*scope, chord)), "{text} twice in {scope:?}, at {action:?}");
+            assert!(seen_chords.insert((*scope, chord)), "{text} twice in {scope:?}, at {action:?}");
         }
     }
 }
@@ -43,8 +43,8 @@ fn every_action_has_a_unique_name_a_label_and_a_row_in_the_table() {
 #[test]
 fn no_default_key_shadows_typed_text() {
     for (scope, action, chords) in table::DEFAULTS {
-        let typing = matches!(scope, Scope::Composer | Scope::Anywhere | Scope::TextField | Scope::List);
-        for chord in chords.iter().filter(|_| typing && *action != Action::HelpWhenEmpty) {
+        let accepts_text = matches!(scope, Scope::Composer | Scope::Anywhere | Scope::TextField | Scope::List);
+        for chord in chords.iter().filter(|_| accepts_text && *action != Action::HelpWhenEmpty) {
             assert_eq!(chord.parse::<Chord>().unwrap().typed_character(), None, "{chord} in {scope:?}");
         }
     }
@@ -62,14 +62,14 @@ fn keys_depend_on_their_scope() {
 
 #[test]
 fn settings_change_keys_and_invalid_ones_cause_warnings() {
-    let (keys, warnings) = with("approve-once", &["j"]);
+    let (keys, warnings) = override_keys("approve-once", &["j"]);
     assert_eq!((keys.lookup(Scope::Approval, &press("j")), warnings), (Some(Action::ApproveOnce), vec![]));
     assert_eq!(keys.lookup(Scope::Approval, &press("y")), None);
     check_warning("aprove_once", &["j"], "did you mean approve_once?");
     check_warning("send", &["hyper-x"], "“hyper-x” is not a key");
     check_warning("send", &["s"], "is a character that is typed as text there");
-    let kept = "y is bound to both deny_with_message and approve_once (Approval prompt); keeping deny_with_message";
-    check_warning("deny_with_message", &["y"], kept);
+    let expected = "y is bound to both deny_with_message and approve_once (Approval prompt); keeping deny_with_message";
+    check_warning("deny_with_message", &["y"], expected);
 }
 
 #[test]
@@ -84,14 +84,14 @@ fn renamed_actions_have_their_new_names() {
 
 #[track_caller]
 fn check_warning(name: &str, chords: &[&str], expected: &str) {
-    let (_, warnings) = with(name, chords);
+    let (_, warnings) = override_keys(name, chords);
     assert!(warnings.len() == 1 && warnings[0].contains(expected), "{warnings:?}");
 }
 
 #[test]
 fn r02_no_setting_makes_enter_approve() {
     for name in ["approve_once", "approve_destructive", "approve_always", "trust"] {
-        let (keys, warnings) = with(name, &["enter"]);
+        let (keys, warnings) = override_keys(name, &["enter"]);
         assert_eq!(keys.lookup(Scope::Approval, &press("enter")), None);
         assert!(warnings[0].contains("cannot be used to approve"), "{warnings:?}");
     }
@@ -99,7 +99,7 @@ fn r02_no_setting_makes_enter_approve() {
 
 #[test]
 fn key_help_and_readme_show_changed_keys() {
-    let (keys, _) = with("themes", &["f2"]);
+    let (keys, _) = override_keys("themes", &["f2"]);
     let row = keys.help_rows(&[Scope::Anywhere]).into_iter().find(|row| row.label == "Choose theme").unwrap();
     assert_eq!(row.chords, ["f2"]);
     assert!(keys.to_markdown().contains("| `f2` | Choose theme | `themes` |"));

@@ -132,7 +132,7 @@ impl Approval {
     /// Returns unsent input for a call of this tool, phrased for the model: the message of a denial, or edited arguments.
     pub fn written_reply(&self, tool: &str) -> Option<String> {
         match &self.view {
-            ApprovalView::DenyMessage(line) => Some(line.text().trim().to_owned()).filter(|text| !text.is_empty()),
+            ApprovalView::DenyMessage(field) => Some(field.text().trim().to_owned()).filter(|text| !text.is_empty()),
             ApprovalView::Form(form) => form
                 .edited_arguments()
                 .map(|arguments| format!("Call {tool} with these arguments instead: {arguments}")),
@@ -141,14 +141,14 @@ impl Approval {
     }
 
     /// Records which part of the prompt is now on the screen.
-    pub fn record_frame(&mut self, now: Duration, seen: DrawnFrame) {
-        self.scroll = seen.scroll;
-        self.page_rows = seen.rows.saturating_sub(1).max(1);
-        if seen.is_readable {
+    pub fn record_frame(&mut self, now: Duration, drawn: DrawnFrame) {
+        self.scroll = drawn.scroll;
+        self.page_rows = drawn.rows.saturating_sub(1).max(1);
+        if drawn.is_readable {
             self.first_drawn.get_or_insert(now);
-            self.has_reached_end |= seen.is_at_end && self.view == ApprovalView::Plan;
-            if let ApprovalView::Scope(choosing) = &mut self.view {
-                choosing.record_frame(seen.is_at_end);
+            self.has_reached_end |= drawn.is_at_end && self.view == ApprovalView::Plan;
+            if let ApprovalView::Scope(choice) = &mut self.view {
+                choice.record_frame(drawn.is_at_end);
             }
         }
     }
@@ -156,7 +156,7 @@ impl Approval {
     /// Inserts pasted text into the line being edited. Returns false if there is none: a paste never answers.
     pub fn insert_paste(&mut self, text: &str) -> bool {
         match &mut self.view {
-            ApprovalView::DenyMessage(line) => line.insert(text),
+            ApprovalView::DenyMessage(field) => field.insert(text),
             ApprovalView::Form(form) => form.insert_paste(text),
             ApprovalView::Plan | ApprovalView::Scope(_) | ApprovalView::Details => return false,
         }
@@ -166,28 +166,28 @@ impl Approval {
     /// Opens the form for the call's arguments. Returns false if there are no arguments to edit.
     pub fn open_form(&mut self, tool: Option<&ToolSpec>, call: &ToolCall) -> bool {
         let form = Form::new(tool, &call.arguments);
-        let opens = form.is_some();
+        let has_form = form.is_some();
         if let Some(form) = form {
             self.show_view(ApprovalView::Form(form));
         }
-        opens
+        has_form
     }
 
     /// Opens the choice of scope.
-    pub fn open_scope(&mut self, choosing: ScopeChoice) {
-        self.show_view(ApprovalView::Scope(Box::new(choosing)));
+    pub fn open_scope(&mut self, choice: ScopeChoice) {
+        self.show_view(ApprovalView::Scope(Box::new(choice)));
     }
 
     /// Returns to the choice of scope because the rule could not be saved.
     pub fn reopen_scope(&mut self, now: Duration) {
-        if let ApprovalView::Scope(choosing) = &mut self.view {
-            choosing.handle_store_failure(now);
+        if let ApprovalView::Scope(choice) = &mut self.view {
+            choice.handle_store_failure(now);
         }
     }
 
     /// Returns whether the call is approved and its rule is being saved.
     pub fn is_saving_rule(&self) -> bool {
-        matches!(&self.view, ApprovalView::Scope(choosing) if choosing.is_storing())
+        matches!(&self.view, ApprovalView::Scope(choice) if choice.is_storing())
     }
 
     /// Returns whether the choice of scope is open.
@@ -213,27 +213,29 @@ impl Approval {
         now: Duration,
     ) -> KeyResult {
         // Enter that arrives with a paste, or repeats while held, does not submit.
-        let held = key.kind != KeyEventKind::Press;
-        let ends = !held && !matches!(listening, Listening::Until(_));
+        let is_repeat = key.kind != KeyEventKind::Press;
+        let can_submit = !is_repeat && !matches!(listening, Listening::Until(_));
         if let ApprovalView::Form(form) = &mut self.view {
             return match form.handle_key(key, keys) {
-                arguments_form::KeyResult::Submit(arguments) if ends => {
+                arguments_form::KeyResult::Submit(arguments) if can_submit => {
                     self.build_decision(Decision::Edited(arguments), key, now)
                 }
-                arguments_form::KeyResult::Submit(_) if !held => KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned()),
+                arguments_form::KeyResult::Submit(_) if !is_repeat => {
+                    KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned())
+                }
                 arguments_form::KeyResult::Submit(_) | arguments_form::KeyResult::Handled => KeyResult::Handled,
                 arguments_form::KeyResult::PassedOn => KeyResult::PassedOn,
                 arguments_form::KeyResult::Close => self.show_view(ApprovalView::Plan),
                 arguments_form::KeyResult::OpenEditor(text) => KeyResult::OpenEditor(text),
             };
         }
-        if let ApprovalView::DenyMessage(line) = &mut self.view {
-            return match line.key(key, keys) {
-                text_field::KeyResult::Accepted if ends => {
-                    let words = line.text().trim().to_owned();
-                    self.build_decision(Decision::Deny(words), key, now)
+        if let ApprovalView::DenyMessage(field) = &mut self.view {
+            return match field.key(key, keys) {
+                text_field::KeyResult::Accepted if can_submit => {
+                    let message = field.text().trim().to_owned();
+                    self.build_decision(Decision::Deny(message), key, now)
                 }
-                text_field::KeyResult::Accepted if !held => KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned()),
+                text_field::KeyResult::Accepted if !is_repeat => KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned()),
                 text_field::KeyResult::Cancelled => self.show_view(ApprovalView::Plan),
                 text_field::KeyResult::PassedOn => KeyResult::PassedOn,
                 text_field::KeyResult::Handled | text_field::KeyResult::Changed | text_field::KeyResult::Accepted => {
@@ -283,16 +285,16 @@ impl Approval {
         if key.kind != KeyEventKind::Press {
             return KeyResult::Handled;
         }
-        let armed = self.has_reached_end && !self.is_selection_empty(plan);
-        let destroys = self.is_destructive(plan);
+        let can_approve = self.has_reached_end && !self.is_selection_empty(plan);
+        let is_destructive = self.is_destructive(plan);
         match (action, &self.view) {
-            (Action::ApproveOnce, ApprovalView::Plan) if armed && !destroys => {
+            (Action::ApproveOnce, ApprovalView::Plan) if can_approve && !is_destructive => {
                 self.build_decision(self.build_approval(plan), key, now)
             }
-            (Action::ApproveDestructive, ApprovalView::Plan) if armed && destroys => {
+            (Action::ApproveDestructive, ApprovalView::Plan) if can_approve && is_destructive => {
                 self.build_decision(self.build_approval(plan), key, now)
             }
-            (Action::ApproveAlways, ApprovalView::Plan) if armed && plan.grant.is_some() && !destroys => {
+            (Action::ApproveAlways, ApprovalView::Plan) if can_approve && plan.grant.is_some() && !is_destructive => {
                 KeyResult::OpenScope
             }
             (Action::Deny, ApprovalView::Plan | ApprovalView::Details) => {
@@ -338,27 +340,28 @@ impl Approval {
 
     /// Handles a key while the choice of scope is open.
     fn handle_scope_key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening, now: Duration) -> KeyResult {
-        let known = keys.lookup(Scope::GrantScope, key).or_else(|| keys.lookup(Scope::Approval, key));
-        let (Some(action), false) = (known, listening == Listening::Unsent) else {
+        let found_action = keys.lookup(Scope::GrantScope, key).or_else(|| keys.lookup(Scope::Approval, key));
+        let (Some(action), false) = (found_action, listening == Listening::Unsent) else {
             return KeyResult::PassedOn;
         };
-        let (up, down, page) = (self.scroll.saturating_sub(self.page_rows), self.scroll + self.page_rows, key.kind);
-        let ApprovalView::Scope(choosing) = &mut self.view else { return KeyResult::Handled };
+        let (page_up, page_down, key_kind) =
+            (self.scroll.saturating_sub(self.page_rows), self.scroll + self.page_rows, key.kind);
+        let ApprovalView::Scope(choice) = &mut self.view else { return KeyResult::Handled };
         // Right after the choice opened, a character or Enter is still part of earlier typing.
-        if matches!(key.code, KeyCode::Char(_) | KeyCode::Enter) && choosing.is_just_opened(now) {
+        if matches!(key.code, KeyCode::Char(_) | KeyCode::Enter) && choice.is_just_opened(now) {
             return KeyResult::PassedOn;
         }
         match action {
-            Action::PageUp => return self.scroll_to(up),
-            Action::PageDown => return self.scroll_to(down),
+            Action::PageUp => return self.scroll_to(page_up),
+            Action::PageDown => return self.scroll_to(page_down),
             Action::Bottom => return self.scroll_to(usize::MAX),
             // While the rule is being saved only stopping the turn has an effect.
-            Action::Close if choosing.is_storing() => return KeyResult::PassedOn,
-            _ if choosing.is_storing() => return KeyResult::Handled,
+            Action::Close if choice.is_storing() => return KeyResult::PassedOn,
+            _ if choice.is_storing() => return KeyResult::Handled,
             _ => {}
         }
         // A repeat belongs to an earlier press of a held key.
-        if page != KeyEventKind::Press && matches!(action, Action::Accept | Action::Deny) {
+        if key_kind != KeyEventKind::Press && matches!(action, Action::Accept | Action::Deny) {
             return KeyResult::Handled;
         }
         if action == Action::Deny {
@@ -367,11 +370,11 @@ impl Approval {
                 false => KeyResult::PassedOn,
             };
         }
-        let did = choosing.handle_action(action, keys, listening.is_listening(), now);
+        let result = choice.handle_action(action, keys, listening.is_listening(), now);
         self.layout = LineCache::default();
-        match did {
+        match result {
             scope_choice::KeyResult::Handled => self.scroll_to(0),
-            scope_choice::KeyResult::Explained(words) => KeyResult::Explained(words),
+            scope_choice::KeyResult::Explained(message) => KeyResult::Explained(message),
             scope_choice::KeyResult::Close => self.show_view(ApprovalView::Plan),
             scope_choice::KeyResult::Granted(grant) => self.build_decision(Decision::Always(grant), key, now),
         }
@@ -382,15 +385,15 @@ impl Approval {
         KeyResult::Handled
     }
 
-    fn show_view(&mut self, step: ApprovalView) -> KeyResult {
-        (self.view, self.scroll) = (step, 0);
+    fn show_view(&mut self, view: ApprovalView) -> KeyResult {
+        (self.view, self.scroll) = (view, 0);
         self.layout = LineCache::default();
         KeyResult::Handled
     }
 
     fn build_decision(&self, decision: Decision, key: &KeyEvent, now: Duration) -> KeyResult {
-        let after = self.first_drawn.map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
-        let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+        let elapsed = self.first_drawn.map_or(Duration::ZERO, |first_drawn| now.saturating_sub(first_drawn));
+        let after_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         KeyResult::Decided { decision, by: Decider::User { key: Chord::from(key).to_string(), after_ms } }
     }
 }

@@ -35,27 +35,27 @@ pub fn audit_row_texts(record: &Record<'_>) -> (String, String) {
     let mut parts = vec![summarize_decision(record)];
     parts.extend(record.sub_agent.map(quote_name));
     parts.extend(Some(record.summary()).filter(|summary| !summary.is_empty()).map(str::to_owned));
-    if let Integrity::Broken(why) = record.verify_digests() {
-        parts.insert(0, format!("warning: {why}"));
+    if let Integrity::Broken(reason) = record.verify_digests() {
+        parts.insert(0, format!("warning: {reason}"));
     }
     (format!("{mark} {}", record.call.name), parts.join(" · "))
 }
 
 /// Summarizes the decision and the outcome of a call.
 fn summarize_decision(record: &Record<'_>) -> String {
-    let ended = record.outcome().map_or("open", outcome_name);
+    let outcome = record.outcome().map_or("open", outcome_name);
     match record.last_decision() {
         Some(Entry::Decided { by: Decider::Headless, .. }) => "no interactive user".to_owned(),
         Some(Entry::Decided { decision, by, .. }) => {
-            let said = format!("{} {}", decider_name(by), brief_decision(decision));
-            if matches!(decision, Decision::Deny(_)) { said } else { format!("{said}, {ended}") }
+            let summary = format!("{} {}", decider_name(by), brief_decision(decision));
+            if matches!(decision, Decision::Deny(_)) { summary } else { format!("{summary}, {outcome}") }
         }
         Some(Entry::Answered { by, .. }) => {
             format!("{} answered", by.as_ref().map_or("you", decider_name))
         }
         _ => match record.last_plan() {
-            Some(Entry::Planned { verdict, .. }) => format!("{}, {ended}", brief_verdict(verdict)),
-            _ => ended.to_owned(),
+            Some(Entry::Planned { verdict, .. }) => format!("{}, {outcome}", brief_verdict(verdict)),
+            _ => outcome.to_owned(),
         },
     }
 }
@@ -82,8 +82,8 @@ pub fn brief_verdict(verdict: &str) -> &str {
     }
 }
 
-fn decider_name(by: &Decider) -> &'static str {
-    match by {
+fn decider_name(decider: &Decider) -> &'static str {
+    match decider {
         Decider::User { .. } => "you",
         Decider::File => "your answers file",
         Decider::Headless => "no interactive user: aye",
@@ -91,17 +91,20 @@ fn decider_name(by: &Decider) -> &'static str {
 }
 
 /// Returns everything known about the call as lines of this width. `whole` includes all of its result.
-pub fn audit_page_lines(record: &Record<'_>, when: EntryTime<'_>, width: usize, whole: bool) -> Vec<String> {
-    let times = std::iter::once(record.reply_index).chain(record.steps.iter().map(|(at, _)| *at));
-    let column =
-        times.map(|at| width::text_width(&when(at)) + 2).max().unwrap_or(0).clamp(LABEL_CELLS.0, LABEL_CELLS.1);
-    let most = if whole { usize::MAX } else { SHORT_TEXT_LINES };
-    let mut page = Page { lines: Vec::new(), label_cells: column, width: width.max(1), max_lines: most };
-    let whose = record.sub_agent.map_or_else(|| "the model".to_owned(), quote_name);
-    page.push_text(&when(record.reply_index), &format!("{whose} called {}", record.call.name));
+pub fn audit_page_lines(record: &Record<'_>, entry_time: EntryTime<'_>, width: usize, is_full: bool) -> Vec<String> {
+    let times = std::iter::once(record.reply_index).chain(record.steps.iter().map(|(index, _)| *index));
+    let label_cells = times
+        .map(|index| width::text_width(&entry_time(index)) + 2)
+        .max()
+        .unwrap_or(0)
+        .clamp(LABEL_CELLS.0, LABEL_CELLS.1);
+    let max_lines = if is_full { usize::MAX } else { SHORT_TEXT_LINES };
+    let mut page = Page { lines: Vec::new(), label_cells, width: width.max(1), max_lines };
+    let caller = record.sub_agent.map_or_else(|| "the model".to_owned(), quote_name);
+    page.push_text(&entry_time(record.reply_index), &format!("{caller} called {}", record.call.name));
     page.push_text("", &record.call.arguments);
-    for (at, entry) in &record.steps {
-        page.push_step(&when(*at), entry);
+    for (index, entry) in &record.steps {
+        page.push_step(&entry_time(*index), entry);
     }
     if record.outcome().is_none() {
         page.push_text(
@@ -112,15 +115,15 @@ pub fn audit_page_lines(record: &Record<'_>, when: EntryTime<'_>, width: usize, 
             },
         );
     }
-    if let Some(Entry::Planned { access, preconditions: basis, destroys, .. }) = record.last_plan() {
-        page.push_facts(access, basis, destroys.as_deref());
+    if let Some(Entry::Planned { access, preconditions, destroys, .. }) = record.last_plan() {
+        page.push_facts(access, preconditions, destroys.as_deref());
     }
     page.push_digest(record);
     if let Some(outcome) = record.outcome() {
         page.push_result(outcome);
     }
-    if let Some(Entry::Planned { preconditions: basis, .. }) = record.last_plan() {
-        page.push_variables(basis, whole);
+    if let Some(Entry::Planned { preconditions, .. }) = record.last_plan() {
+        page.push_variables(preconditions, is_full);
     }
     page.lines
 }
@@ -137,62 +140,71 @@ struct Page {
 
 impl Page {
     /// Adds a label and a text, with invisible characters marked.
-    fn push_text(&mut self, label: &str, words: &str) {
-        self.push_wrapped(label, &reveal::reveal_to_string(words));
+    fn push_text(&mut self, label: &str, text: &str) {
+        self.push_wrapped(label, &reveal::reveal_to_string(text));
     }
 
-    fn push_wrapped(&mut self, label: &str, words: &str) {
+    fn push_wrapped(&mut self, label: &str, text: &str) {
         // A narrow page has a single column.
-        let wide = self.width >= 3 * self.label_cells;
-        let column = if wide { self.label_cells } else { 0 };
-        let inline = if wide || label.is_empty() { String::new() } else { format!("{label} ") };
+        let has_columns = self.width >= 3 * self.label_cells;
+        let column = if has_columns { self.label_cells } else { 0 };
+        let inline_label = if has_columns || label.is_empty() { String::new() } else { format!("{label} ") };
         let gap = column.saturating_sub(width::text_width(label));
-        let first = if wide { format!("{}{}", width::cut_to_width(label, column), " ".repeat(gap)) } else { inline };
+        let first_prefix = if has_columns {
+            format!("{}{}", width::cut_to_width(label, column), " ".repeat(gap))
+        } else {
+            inline_label
+        };
         let piece = |text: String| vec![Piece::new(text, Style::new())];
-        let shape = Shape { width: self.width, first: piece(first), rest: piece(" ".repeat(column)), verbatim: false };
+        let shape = Shape {
+            width: self.width,
+            first_prefix: piece(first_prefix),
+            next_prefix: piece(" ".repeat(column)),
+            verbatim: false,
+        };
         // Text beyond the limit is not laid out, to save time.
-        let end = self.max_lines.saturating_mul(4 * self.width.max(16)).min(words.len());
-        let shown = words.get(..words.floor_char_boundary(end)).unwrap_or_default();
-        let lines = wrap_pieces(&[Piece::new(shown, Style::new())], &shape).lines;
-        let cut = shown.len() < words.len() || lines.len() > self.max_lines;
+        let end = self.max_lines.saturating_mul(4 * self.width.max(16)).min(text.len());
+        let visible = text.get(..text.floor_char_boundary(end)).unwrap_or_default();
+        let lines = wrap_pieces(&[Piece::new(visible, Style::new())], &shape).lines;
+        let is_cut = visible.len() < text.len() || lines.len() > self.max_lines;
         for line in lines.iter().take(self.max_lines) {
             let line: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
             self.lines.push(line.trim_end().to_owned());
         }
-        if cut {
-            let more = format!("… {} in total; see --json", format_bytes(words.len()));
-            let line = format!("{}{}", " ".repeat(column), width::fit_start(&more, self.width.saturating_sub(column)));
+        if is_cut {
+            let note = format!("… {} in total; see --json", format_bytes(text.len()));
+            let line = format!("{}{}", " ".repeat(column), width::fit_start(&note, self.width.saturating_sub(column)));
             self.lines.push(line);
         }
     }
 
-    fn push_step(&mut self, when: &str, entry: &Entry) {
-        if let Some(words) = describe_step(entry) {
-            self.push_text(when, &words);
+    fn push_step(&mut self, time: &str, entry: &Entry) {
+        if let Some(text) = describe_step(entry) {
+            self.push_text(time, &text);
         }
     }
 
     /// Adds what the call accesses and its preconditions.
-    fn push_facts(&mut self, access: &Access, basis: &Preconditions, destroys: Option<&str>) {
+    fn push_facts(&mut self, access: &Access, preconditions: &Preconditions, destroys: Option<&str>) {
         if let Access::Run(line) = access {
             self.push_text("folder", &format!("{} · timeout {} s", line.folder.display(), line.seconds));
         }
         if let Some(destroys) = destroys {
             self.push_text("warning", &format!("this {destroys}"));
         }
-        for seen in &basis.files {
-            self.push_text("file", &describe_file(seen));
+        for file in &preconditions.files {
+            self.push_text("file", &describe_file(file));
         }
-        if basis.is_partial {
+        if preconditions.is_partial {
             self.push_text("file", "the call may use more files than these");
         }
     }
 
     /// Adds the variables in the environment of a command. They come last because they are many.
-    fn push_variables(&mut self, basis: &Preconditions, whole: bool) {
-        if !basis.environment.is_empty() {
-            let count = basis.environment.len();
-            let names = if whole { basis.environment.join(" ") } else { "listed by --json".to_owned() };
+    fn push_variables(&mut self, preconditions: &Preconditions, is_full: bool) {
+        if !preconditions.environment.is_empty() {
+            let count = preconditions.environment.len();
+            let names = if is_full { preconditions.environment.join(" ") } else { "listed by --json".to_owned() };
             self.push_text("variables", &format!("{count}: {names}"));
         }
     }
@@ -207,25 +219,25 @@ impl Page {
         self.push_text("sha256", sha256.as_str());
         match record.verify() {
             Integrity::Intact => {
-                let ran = record
+                let has_run = record
                     .steps
                     .iter()
                     .any(|(_, entry)| matches!(entry, Entry::Settled { sha256, .. } if !sha256.is_none()));
                 // A call that failed may not have run; its result tells.
-                let ran = match record.outcome() {
-                    Some(Outcome::Failed(_)) if ran => Some("attempt"),
-                    Some(_) if ran => Some("run"),
+                let run_suffix = match record.outcome() {
+                    Some(Outcome::Failed(_)) if has_run => Some("attempt"),
+                    Some(_) if has_run => Some("run"),
                     Some(_) | None => None,
                 };
-                let words = match (record.last_decision().is_some(), ran) {
+                let text = match (record.last_decision().is_some(), run_suffix) {
                     (true, None) => "unchanged from prompt to decision".to_owned(),
                     (true, Some(end)) => format!("unchanged from prompt to {end}"),
                     (false, None) => "unchanged since it was planned".to_owned(),
                     (false, Some(end)) => format!("unchanged from plan to {end}"),
                 };
-                self.push_text("", &words);
+                self.push_text("", &text);
             }
-            Integrity::Broken(why) => self.push_text("", &format!("warning: {why}")),
+            Integrity::Broken(reason) => self.push_text("", &format!("warning: {reason}")),
             Integrity::Unknown => {}
         }
     }
@@ -238,46 +250,46 @@ impl Page {
 /// Describes one step of a call; `None` for an entry that is not a step.
 pub fn describe_step(entry: &Entry) -> Option<String> {
     Some(match entry {
-        Entry::Planned { verdict, reason: why, hooks_not_run, .. } => {
-            let between = match (verdict.as_str(), why.is_empty()) {
+        Entry::Planned { verdict, reason, hooks_not_run, .. } => {
+            let separator = match (verdict.as_str(), reason.is_empty()) {
                 (_, true) => "",
                 (_, false) => ": ",
             };
-            let hooks = describe_hooks_not_run(hooks_not_run).map(|words| format!("; {words}"));
-            format!("{}{between}{why}{}", brief_verdict(verdict), hooks.unwrap_or_default())
+            let hooks = describe_hooks_not_run(hooks_not_run).map(|text| format!("; {text}"));
+            format!("{}{separator}{reason}{}", brief_verdict(verdict), hooks.unwrap_or_default())
         }
-        Entry::Reviewed { reviewer: by, verdict: advice, reason: why, is_failed: failed, took_ms, .. } => {
-            let said = match (failed, why.is_empty()) {
-                (true, _) => format!("failed: {why}"),
-                (false, true) => format!("returned {}", advice.as_str()),
-                (false, false) => format!("returned {}: {why}", advice.as_str()),
+        Entry::Reviewed { reviewer, verdict, reason, is_failed, took_ms, .. } => {
+            let result = match (is_failed, reason.is_empty()) {
+                (true, _) => format!("failed: {reason}"),
+                (false, true) => format!("returned {}", verdict.as_str()),
+                (false, false) => format!("returned {}: {reason}", verdict.as_str()),
             };
-            let took = format_duration(Duration::from_millis(*took_ms));
-            format!("{} {said} · {took}", by.display_name())
+            let duration = format_duration(Duration::from_millis(*took_ms));
+            format!("{} {result} · {duration}", reviewer.display_name())
         }
         Entry::Asked { questions, .. } => match questions.list.as_slice() {
-            [one] => format!("asked you: {}", one.text),
+            [question] => format!("asked you: {}", question.text),
             list => format!("asked you {} questions", list.len()),
         },
         Entry::Decided { decision, by, .. } => {
             format!("{} {}{}", decider_name(by), describe_decision(decision), describe_key_press(Some(by)))
         }
         Entry::Answered { answer, by, .. } => {
-            let what = match answer.status {
+            let status = match answer.status {
                 AnswerStatus::Answered => "answered",
                 AnswerStatus::Declined => "declined to answer",
                 AnswerStatus::Deferred => "deferred",
             };
-            let who = by.as_ref().map_or("you", decider_name);
-            format!("{who} {what}{}", describe_key_press(by.as_ref()))
+            let name = by.as_ref().map_or("you", decider_name);
+            format!("{name} {status}{}", describe_key_press(by.as_ref()))
         }
         Entry::Settled { outcome, took_ms, staged, .. } => {
-            let came = staged.as_ref().map(|staged| format!(", {}", staged.describe_origin())).unwrap_or_default();
-            let took = match took_ms {
+            let origin = staged.as_ref().map(|staged| format!(", {}", staged.describe_origin())).unwrap_or_default();
+            let duration = match took_ms {
                 0 => String::new(),
                 ms => format!(" in {}", format_duration(Duration::from_millis(*ms))),
             };
-            format!("{}{took}{came}", outcome_name(outcome))
+            format!("{}{duration}{origin}", outcome_name(outcome))
         }
         _ => return None,
     })
@@ -290,14 +302,14 @@ fn describe_decision(decision: &Decision) -> String {
         Decision::Selected(rejected) => format!("approved, {} rejected", rejected.len()),
         Decision::Always(grant) => format!("approved with a grant: {}", Grant::describe_grant(grant)),
         Decision::Edited(arguments) => format!("edited the arguments to {arguments}"),
-        Decision::Deny(words) if words.is_empty() => "denied".to_owned(),
-        Decision::Deny(words) => format!("denied: {words}"),
+        Decision::Deny(message) if message.is_empty() => "denied".to_owned(),
+        Decision::Deny(message) => format!("denied: {message}"),
     }
 }
 
 /// Describes the key of a decision and the time since the prompt appeared.
-fn describe_key_press(by: Option<&Decider>) -> String {
-    match by {
+fn describe_key_press(decider: Option<&Decider>) -> String {
+    match decider {
         Some(Decider::User { key, after_ms }) => {
             format!(" · {key} · {} after it was shown", format_duration(Duration::from_millis(*after_ms)))
         }
@@ -306,9 +318,9 @@ fn describe_key_press(by: Option<&Decider>) -> String {
 }
 
 /// Describes a file among the preconditions of a plan.
-pub fn describe_file(seen: &FileSnapshot) -> String {
-    let path = seen.path.display();
-    let held = match &seen.content {
+pub fn describe_file(file: &FileSnapshot) -> String {
+    let path = file.path.display();
+    let content = match &file.content {
         FileContent::Missing => "new".to_owned(),
         FileContent::TooLarge => "too large to be compared".to_owned(),
         FileContent::Bytes { bytes, sha256 } => {
@@ -316,10 +328,10 @@ pub fn describe_file(seen: &FileSnapshot) -> String {
             format!("{} · sha256 {}", format_bytes(bytes), sha256.short_hex())
         }
     };
-    let after = match (&seen.new_sha256, seen.may_grow) {
-        (Some(after), _) => format!(" → {}", after.short_hex()),
+    let change = match (&file.new_sha256, file.may_grow) {
+        (Some(sha256), _) => format!(" → {}", sha256.short_hex()),
         (None, true) => " · may grow".to_owned(),
         (None, false) => String::new(),
     };
-    format!("{path} · {held}{after}")
+    format!("{path} · {content}{change}")
 }

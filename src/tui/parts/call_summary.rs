@@ -28,17 +28,18 @@ pub fn summarize_arguments(arguments: &str) -> CallSummary {
     let mut others = Vec::new();
     let mut json = serde_json::Deserializer::from_str(readable_prefix(arguments));
     drop((&mut json).deserialize_map(ArgumentCollector(&mut others)));
-    let telling = IDENTIFYING_NAMES.iter().find_map(|name| others.iter().position(|(other, _)| other == name));
-    let about = match (telling, others.len()) {
-        (Some(at), _) => others.remove(at).1,
+    let subject_index =
+        IDENTIFYING_NAMES.iter().find_map(|name| others.iter().position(|(argument, _)| argument == name));
+    let subject = match (subject_index, others.len()) {
+        (Some(index), _) => others.remove(index).1,
         (None, 0) => width::cut_to_width(arguments, MAX_VALUE_CELLS).to_owned(),
         (None, 1) => others.remove(0).1,
         (None, _) => {
-            let words: Vec<String> = others.drain(..).map(|(name, value)| format!("{name} {value}")).collect();
-            words.join(" · ")
+            let parts: Vec<String> = others.drain(..).map(|(name, value)| format!("{name} {value}")).collect();
+            parts.join(" · ")
         }
     };
-    CallSummary { subject: about, others }
+    CallSummary { subject, others }
 }
 
 /// Returns the part of the arguments that is read.
@@ -58,11 +59,11 @@ impl<'de> Visitor<'de> for ArgumentCollector<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key::<String>()? {
-            let words = match map.next_value::<Value>()? {
+            let text = match map.next_value::<Value>()? {
                 Value::String(text) => text,
-                other => other.to_string(),
+                value => value.to_string(),
             };
-            self.0.push((name, width::cut_to_width(&words, MAX_VALUE_CELLS).to_owned()));
+            self.0.push((name, width::cut_to_width(&text, MAX_VALUE_CELLS).to_owned()));
         }
         Ok(())
     }
@@ -73,9 +74,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_summary(arguments: &str, about: &str, others: &[(&str, &str)]) {
+    fn check_summary(arguments: &str, subject: &str, others: &[(&str, &str)]) {
         let others = others.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        assert_eq!(summarize_arguments(arguments), CallSummary { subject: about.to_owned(), others }, "{arguments}");
+        assert_eq!(summarize_arguments(arguments), CallSummary { subject: subject.to_owned(), others }, "{arguments}");
     }
 
     #[test]
@@ -100,8 +101,8 @@ mod tests {
         check_summary(r#"{"path": "a.md", "content": "and no e"#, "a.md", &[]);
         let long = format!(r#"{{"path": "a.md", "content": "{}"}}"#, "é".repeat(MAX_ARGUMENT_BYTES));
         check_summary(&long, "a.md", &[]);
-        for none in ["", "no json", "[1]", "{}", "7"] {
-            check_summary(none, none, &[]);
+        for text in ["", "no json", "[1]", "{}", "7"] {
+            check_summary(text, text, &[]);
         }
         let deep = format!(r#"{{"path": "a", "x": {}"#, "[".repeat(5000));
         check_summary(&deep, "a", &[]);

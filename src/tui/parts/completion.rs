@@ -67,14 +67,14 @@ impl Completion {
     }
 
     /// Sets the files known so far, in the same order. The selection stays on its file.
-    pub fn set_files(&mut self, candidates: Vec<Candidate>, gathered: ListState) {
-        let on_it = self.matches.get(self.cursor).filter(|_| self.cursor > 0);
-        let on_it = on_it.and_then(|at| self.files.get(*at)).map(|file| file.name.clone());
-        (self.files, self.file_progress) = (candidates, gathered);
+    pub fn set_files(&mut self, candidates: Vec<Candidate>, progress: ListState) {
+        let selected_index = self.matches.get(self.cursor).filter(|_| self.cursor > 0);
+        let selected_name = selected_index.and_then(|index| self.files.get(*index)).map(|file| file.name.clone());
+        (self.files, self.file_progress) = (candidates, progress);
         if self.word.as_ref().is_some_and(|word| word.kind == Kind::File) {
             self.update_matches();
-            let is_on_it = |at: &usize| on_it.as_ref() == Some(&self.files[*at].name);
-            self.cursor = self.matches.iter().position(is_on_it).unwrap_or(0);
+            let is_selected = |index: &usize| selected_name.as_ref() == Some(&self.files[*index].name);
+            self.cursor = self.matches.iter().position(is_selected).unwrap_or(0);
         }
     }
 
@@ -83,10 +83,10 @@ impl Completion {
     pub fn update_word(&mut self, text: &str, cursor: usize) -> Option<Kind> {
         let word = Word::at_cursor(text, cursor);
         if word != self.word {
-            let same = |a: &Word, b: &Word| a.kind == b.kind && a.typed == b.typed;
-            let moved = !matches!((&word, &self.word), (Some(new), Some(old)) if same(new, old));
+            let is_same = |a: &Word, b: &Word| a.kind == b.kind && a.typed == b.typed;
+            let is_changed = !matches!((&word, &self.word), (Some(new), Some(old)) if is_same(new, old));
             self.word = word;
-            if moved {
+            if is_changed {
                 self.update_matches();
             }
         }
@@ -104,19 +104,19 @@ impl Completion {
     /// Handles a key before the composer does. Enter on a name that is complete is passed on, so that it sends.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> CompletionKey {
         let Some(word) = self.word.as_ref().filter(|_| self.is_open()) else { return CompletionKey::Passed };
-        let (last, page) = (self.matches.len() - 1, self.page_rows.get().max(1));
+        let (last_row, page_size) = (self.matches.len() - 1, self.page_rows.get().max(1));
         match keys.lookup(Scope::List, key) {
-            Some(Action::Up) => self.cursor = self.cursor.checked_sub(1).unwrap_or(last),
-            Some(Action::Down) => self.cursor = if self.cursor >= last { 0 } else { self.cursor + 1 },
-            Some(Action::PageUp) => self.cursor = self.cursor.saturating_sub(page),
-            Some(Action::PageDown) => self.cursor = (self.cursor + page).min(last),
+            Some(Action::Up) => self.cursor = self.cursor.checked_sub(1).unwrap_or(last_row),
+            Some(Action::Down) => self.cursor = if self.cursor >= last_row { 0 } else { self.cursor + 1 },
+            Some(Action::PageUp) => self.cursor = self.cursor.saturating_sub(page_size),
+            Some(Action::PageDown) => self.cursor = (self.cursor + page_size).min(last_row),
             Some(Action::Close) => self.dismissed_word = self.word.clone(),
             Some(Action::Accept) => {
                 let name = &self.candidates(word.kind)[self.matches[self.cursor]].name;
-                let sends = keys.lookup(Scope::Composer, key) == Some(Action::Send);
+                let is_send_key = keys.lookup(Scope::Composer, key) == Some(Action::Send);
                 // `/help ` without a topic is a command of its own, so its list only offers.
                 let is_optional = word.kind == Kind::Topic && word.typed.is_empty() && self.cursor == 0;
-                if sends && (word.is_complete(name) || is_optional) {
+                if is_send_key && (word.is_complete(name) || is_optional) {
                     return CompletionKey::Passed;
                 }
                 return CompletionKey::Replace(word.range.clone(), word.completed_text(name));
@@ -141,12 +141,12 @@ impl Completion {
             None => Vec::new(),
             Some(word) => {
                 let names = self.candidates(word.kind).iter().map(|candidate| candidate.name.as_str());
-                let mut found = self.filter(word).matching_rows(names);
-                let whole = |at: &usize| self.candidates(word.kind)[*at].name == word.typed;
-                if let Some(whole) = found.iter().position(whole) {
-                    found[..=whole].rotate_right(1);
+                let mut rows = self.filter(word).matching_rows(names);
+                let is_exact = |row: &usize| self.candidates(word.kind)[*row].name == word.typed;
+                if let Some(exact_row) = rows.iter().position(is_exact) {
+                    rows[..=exact_row].rotate_right(1);
                 }
-                found
+                rows
             }
         };
     }
@@ -161,8 +161,8 @@ impl Completion {
 
 impl Candidate {
     /// Creates a candidate; both texts are sanitized.
-    pub fn new(name: &str, words: &str) -> Self {
-        Self { name: clean::clean_line(name).into_owned(), description: clean::clean_line(words).into_owned() }
+    pub fn new(name: &str, description: &str) -> Self {
+        Self { name: clean::clean_line(name).into_owned(), description: clean::clean_line(description).into_owned() }
     }
 }
 

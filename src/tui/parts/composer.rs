@@ -57,14 +57,14 @@ impl Composer {
     }
 
     /// Replaces the history, oldest first. The text stays.
-    pub fn set_history(&mut self, said: Vec<String>) {
+    pub fn set_history(&mut self, messages: Vec<String>) {
         self.search = None;
-        self.history.replace_messages(said, &mut self.draft);
+        self.history.replace_messages(messages, &mut self.draft);
     }
 
     /// Adds a sent message to the history.
-    pub fn remember(&mut self, said: &str) {
-        if self.history.push_message(said)
+    pub fn remember(&mut self, message: &str) {
+        if self.history.push_message(message)
             && let Some(search) = &mut self.search
         {
             search.shift_match();
@@ -110,8 +110,8 @@ impl Composer {
     /// Returns the text and empties the composer.
     pub fn take_text(&mut self) -> String {
         let text = self.text();
-        let after = self.draft.cleared();
-        self.replace_draft(after);
+        let emptied = self.draft.cleared();
+        self.replace_draft(emptied);
         text
     }
 
@@ -132,9 +132,9 @@ impl Composer {
     }
 
     /// Replaces a byte range of [`Composer::folded_text`] and moves the cursor after the new text.
-    pub fn replace(&mut self, range: Range<usize>, with: &str) {
+    pub fn replace(&mut self, range: Range<usize>, new_text: &str) {
         self.preferred_column = None;
-        self.draft.replace(range, with);
+        self.draft.replace(range, new_text);
     }
 
     /// Handles a key while the composer has the keyboard focus.
@@ -179,12 +179,12 @@ impl Composer {
     /// Inserts a typed character. Chords with Ctrl or Alt are not text, except AltGr (both) for a character that is not
     /// ASCII alphanumeric.
     fn insert_typed(&mut self, key: &KeyEvent) -> KeyResult {
-        let held = key.modifiers - KeyModifiers::SHIFT;
+        let modifiers = key.modifiers - KeyModifiers::SHIFT;
         let alt_gr = KeyModifiers::CONTROL | KeyModifiers::ALT;
         match key.code {
-            KeyCode::Char(letter) if held.is_empty() || (held == alt_gr && !letter.is_ascii_alphanumeric()) => {
-                let letter = Chord::from(key).typed_character().unwrap_or(letter);
-                self.draft.type_letter(letter);
+            KeyCode::Char(c) if modifiers.is_empty() || (modifiers == alt_gr && !c.is_ascii_alphanumeric()) => {
+                let typed = Chord::from(key).typed_character().unwrap_or(c);
+                self.draft.type_char(typed);
                 KeyResult::Handled
             }
             _ => KeyResult::PassedOn,
@@ -194,7 +194,7 @@ impl Composer {
     /// Moves up a row. In an empty composer, or in the first row of a history entry, moves to the previous entry.
     fn move_up(&mut self, column: Option<usize>) -> KeyResult {
         let rows = self.draft.wrap_rows(self.row_width());
-        let (row, at) = rows.cursor_cell(&self.draft);
+        let (row, cursor_column) = rows.cursor_cell(&self.draft);
         if self.is_empty() || (row == 0 && self.history.is_browsing()) {
             return if self.history.show_older(&mut self.draft) || !self.is_empty() {
                 KeyResult::Handled
@@ -203,7 +203,7 @@ impl Composer {
             };
         }
         match row.checked_sub(1) {
-            Some(row) => self.go_to_row(&rows, row, column.unwrap_or(at)),
+            Some(row) => self.go_to_row(&rows, row, column.unwrap_or(cursor_column)),
             None => self.draft.move_to(0, 0),
         }
         KeyResult::Handled
@@ -211,9 +211,9 @@ impl Composer {
 
     fn move_down(&mut self, column: Option<usize>) -> KeyResult {
         let rows = self.draft.wrap_rows(self.row_width());
-        let (row, at) = rows.cursor_cell(&self.draft);
+        let (row, cursor_column) = rows.cursor_cell(&self.draft);
         if row + 1 < rows.len() {
-            self.go_to_row(&rows, row + 1, column.unwrap_or(at));
+            self.go_to_row(&rows, row + 1, column.unwrap_or(cursor_column));
         } else if self.history.is_browsing() {
             self.history.show_newer(&mut self.draft);
         } else if self.is_empty() {
@@ -225,8 +225,8 @@ impl Composer {
     }
 
     fn go_to_row(&mut self, rows: &wrapped_rows::WrappedRows, row: usize, column: usize) {
-        let (line, at) = rows.offset_at_cell(row, column);
-        self.draft.move_to(line, at);
+        let (line, offset) = rows.offset_at_cell(row, column);
+        self.draft.move_to(line, offset);
         self.preferred_column = Some(column);
     }
 
@@ -239,11 +239,11 @@ impl Composer {
             Some(Action::DeleteBack) => search.shorten_query(&self.history),
             Some(Action::Send | Action::Right) => self.accept_match(),
             Some(Action::HelpWhenEmpty) | None => {
-                let close =
+                let is_close_key =
                     keys.lookup(Scope::List, key) == Some(Action::Close) || Chord::from(key).to_string() == "ctrl-g";
                 match Chord::from(key).typed_character() {
-                    Some(letter) => search.extend_query(letter.encode_utf8(&mut [0; 4]), &self.history),
-                    None if close => self.search = None,
+                    Some(c) => search.extend_query(c.encode_utf8(&mut [0; 4]), &self.history),
+                    None if is_close_key => self.search = None,
                     None => return KeyResult::PassedOn,
                 }
             }
@@ -258,8 +258,8 @@ impl Composer {
 
     /// Closes the search and shows its match. The previous text stays reachable with the down key.
     fn accept_match(&mut self) {
-        if let Some(found) = self.search.take().and_then(|search| search.found()) {
-            self.history.show_entry(found, &mut self.draft);
+        if let Some(steps_back) = self.search.take().and_then(|search| search.match_steps_back()) {
+            self.history.show_entry(steps_back, &mut self.draft);
         }
     }
 

@@ -27,7 +27,7 @@ pub struct Confirmation {
     /// Reason the last key did nothing.
     message: String,
     first_drawn: Option<Duration>,
-    end_seen: bool,
+    has_reached_end: bool,
     top: Cell<usize>,
     last_frame: Cell<DrawnFrame>,
 }
@@ -63,7 +63,7 @@ impl Confirmation {
             is_destructive: false,
             message: String::new(),
             first_drawn: None,
-            end_seen: false,
+            has_reached_end: false,
             top: Cell::new(0),
             last_frame: Cell::default(),
         }
@@ -89,17 +89,17 @@ impl Confirmation {
 
     /// Records that a frame is on the screen. Returns whether it was the first readable one.
     pub fn record_frame(&mut self, now: Duration) -> bool {
-        let (drawn, before) = (self.last_frame.get(), self.first_drawn.is_some());
-        if drawn.is_readable {
+        let (last_frame, was_drawn) = (self.last_frame.get(), self.first_drawn.is_some());
+        if last_frame.is_readable {
             self.first_drawn.get_or_insert(now);
-            self.end_seen |= drawn.is_at_end;
+            self.has_reached_end |= last_frame.is_at_end;
         }
-        self.first_drawn.is_some() != before
+        self.first_drawn.is_some() != was_drawn
     }
 
     /// Scrolls by lines of the mouse wheel.
-    pub fn scroll(&mut self, by: isize) {
-        self.top.set(self.top.get().saturating_add_signed(by));
+    pub fn scroll(&mut self, lines: isize) {
+        self.top.set(self.top.get().saturating_add_signed(lines));
     }
 
     /// Handles a key that [`super::listening::Presses::goes_on`] has let through.
@@ -108,8 +108,8 @@ impl Confirmation {
         let (top, page) = (self.top.get(), self.last_frame.get().visible_rows.saturating_sub(1).max(1));
         let top = match keys.lookup(Scope::Approval, key) {
             Some(Action::Close) => return KeyResult::Cancelled,
-            Some(way @ (Action::ApproveOnce | Action::ApproveDestructive | Action::Deny)) => {
-                return self.handle_answer(way, key, keys, listening);
+            Some(answer @ (Action::ApproveOnce | Action::ApproveDestructive | Action::Deny)) => {
+                return self.handle_answer(answer, key, keys, listening);
             }
             Some(Action::Up) => top.saturating_sub(1),
             Some(Action::Down) => top + 1,
@@ -118,9 +118,13 @@ impl Confirmation {
             Some(Action::Top) => 0,
             Some(Action::Bottom) => usize::MAX / 2,
             Some(_) | None => {
-                let which = if key.code == KeyCode::Enter { "Enter" } else { "That key" };
-                let (yes, no) = (self.confirm_key(keys), keys.first_chord(Scope::Approval, Action::Deny));
-                self.message = format!("{which} does not answer · {yes} {}, {no} {}", self.answers.0, self.answers.1);
+                let key_name = if key.code == KeyCode::Enter { "Enter" } else { "That key" };
+                let (confirm_chord, deny_chord) =
+                    (self.confirm_key(keys), keys.first_chord(Scope::Approval, Action::Deny));
+                self.message = format!(
+                    "{key_name} does not answer · {confirm_chord} {}, {deny_chord} {}",
+                    self.answers.0, self.answers.1
+                );
                 return KeyResult::Explained;
             }
         };
@@ -128,7 +132,7 @@ impl Confirmation {
         KeyResult::Scrolled
     }
 
-    fn handle_answer(&mut self, way: Action, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
+    fn handle_answer(&mut self, answer: Action, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
         if !listening.is_listening() {
             self.message = "Too soon, not counted · press it again".to_owned();
             return KeyResult::Explained;
@@ -137,14 +141,14 @@ impl Confirmation {
         if key.kind != KeyEventKind::Press {
             return KeyResult::Explained;
         }
-        if way == Action::Deny {
+        if answer == Action::Deny {
             return KeyResult::Cancelled;
         }
-        if self.is_destructive && way != Action::ApproveDestructive {
+        if self.is_destructive && answer != Action::ApproveDestructive {
             self.message = format!("{} {}: this cannot be undone", self.confirm_key(keys), self.answers.0);
             return KeyResult::Explained;
         }
-        if !self.end_seen {
+        if !self.has_reached_end {
             let down = keys.first_chord(Scope::Approval, Action::Down);
             self.message = format!("Read to the end before {} · {down} to scroll", Chord::from(key));
             return KeyResult::Explained;
@@ -153,39 +157,40 @@ impl Confirmation {
     }
 
     /// Draws the prompt over the upper middle of `area`.
-    pub fn draw(&self, sight: &PromptContext<'_>, area: Rect, buffer: &mut Buffer) {
+    pub fn draw(&self, context: &PromptContext<'_>, area: Rect, buffer: &mut Buffer) {
         let width = area.width.min(MAX_COLUMNS);
         let cells = usize::from(width.saturating_sub(4)).max(1);
-        let style = sight.theme.text;
-        let lines: Vec<_> = self.facts.iter().flat_map(|told| wrap::wrap_plain(told, style, cells)).collect();
+        let style = context.theme.text;
+        let lines: Vec<_> = self.facts.iter().flat_map(|fact| wrap::wrap_plain(fact, style, cells)).collect();
         let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
         let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
-        let place = Rect { x, y, width, height };
-        let hint = |action| sight.keys.first_chord(Scope::Approval, action);
-        let (yes, no, back) = (self.confirm_key(sight.keys), hint(Action::Deny), hint(Action::Close));
+        let prompt_area = Rect { x, y, width, height };
+        let hint = |action| context.keys.first_chord(Scope::Approval, action);
+        let (confirm_chord, deny_chord, close_chord) =
+            (self.confirm_key(context.keys), hint(Action::Deny), hint(Action::Close));
         let hints = [
-            format!("{yes} {} · {no} {} · {back} close", self.answers.0, self.answers.1),
-            format!("{yes} {} · {no} {}", self.answers.0, self.answers.1),
-            format!("{yes} confirm · {no} cancel"),
+            format!("{confirm_chord} {} · {deny_chord} {} · {close_chord} close", self.answers.0, self.answers.1),
+            format!("{confirm_chord} {} · {deny_chord} {}", self.answers.0, self.answers.1),
+            format!("{confirm_chord} confirm · {deny_chord} cancel"),
         ];
         let rows = usize::from(height.saturating_sub(frame::border_rows(height)));
         let top = self.top.get().min(lines.len().saturating_sub(rows));
-        let below = lines.len().saturating_sub(top + rows);
-        let right = if below > 0 { format!("{below} more lines") } else { String::new() };
+        let lines_below = lines.len().saturating_sub(top + rows);
+        let right_title = if lines_below > 0 { format!("{lines_below} more lines") } else { String::new() };
         let frame = Frame {
             title: self.title,
-            right_title: &right,
+            right_title: &right_title,
             hints: &hints,
             message: &self.message,
-            is_listening: sight.listening.is_listening(),
+            is_listening: context.listening.is_listening(),
             is_destructive: self.is_destructive,
         };
-        let inside = frame.draw(place, buffer, sight.theme);
-        for (row, line) in inside.rows().zip(&lines[top..]) {
+        let inner = frame.draw(prompt_area, buffer, context.theme);
+        for (row, line) in inner.rows().zip(&lines[top..]) {
             buffer.set_line(row.x, row.y, line, row.width);
         }
-        let readable = inside.width >= MIN_READABLE_CELLS && !inside.is_empty();
+        let is_readable = inner.width >= MIN_READABLE_CELLS && !inner.is_empty();
         self.top.set(top);
-        self.last_frame.set(DrawnFrame { is_readable: readable, is_at_end: below == 0, visible_rows: rows });
+        self.last_frame.set(DrawnFrame { is_readable, is_at_end: lines_below == 0, visible_rows: rows });
     }
 }

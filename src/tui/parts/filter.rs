@@ -32,22 +32,22 @@ impl Filter {
 
     /// Returns the indices of matching rows, best first and ties in their order. An empty filter matches all.
     pub fn matching_rows<'a>(&mut self, rows: impl Iterator<Item = &'a str>) -> Vec<usize> {
-        let mut found: Vec<(usize, u32)> =
-            rows.enumerate().filter_map(|(at, row)| Some((at, self.match_score(row)?))).collect();
-        found.sort_by_key(|(_, score)| Reverse(*score));
-        found.into_iter().map(|(at, _)| at).collect()
+        let mut scored: Vec<(usize, u32)> =
+            rows.enumerate().filter_map(|(index, row)| Some((index, self.match_score(row)?))).collect();
+        scored.sort_by_key(|(_, score)| Reverse(*score));
+        scored.into_iter().map(|(index, _)| index).collect()
     }
 
     /// Returns the indices of the matched graphemes in ascending order.
     pub fn matched_graphemes(&mut self, text: &str) -> Vec<usize> {
-        let mut marks = Vec::new();
+        let mut indices = Vec::new();
         let text = Utf32Str::new(text, &mut self.char_buffer);
-        if self.pattern.indices(text, &mut self.matcher, &mut marks).is_none() {
+        if self.pattern.indices(text, &mut self.matcher, &mut indices).is_none() {
             return Vec::new();
         }
-        marks.sort_unstable();
-        marks.dedup();
-        marks.into_iter().map(|mark| mark as usize).collect()
+        indices.sort_unstable();
+        indices.dedup();
+        indices.into_iter().map(|index| index as usize).collect()
     }
 
     fn match_score(&mut self, text: &str) -> Option<u32> {
@@ -56,19 +56,19 @@ impl Filter {
 }
 
 /// Returns a text whose matched graphemes have the style `found`.
-pub fn highlight_matches(text: &str, marks: &[usize], style: Style, found: Style) -> Vec<Span<'static>> {
+pub fn highlight_matches(text: &str, matched: &[usize], style: Style, match_style: Style) -> Vec<Span<'static>> {
     let mut spans: Vec<Span<'static>> = Vec::new();
-    let mut last = None;
-    for (at, grapheme) in text.graphemes(true).enumerate() {
-        let is_found = marks.binary_search(&at).is_ok();
-        match (spans.last_mut(), last == Some(is_found)) {
+    let mut was_match = None;
+    for (index, grapheme) in text.graphemes(true).enumerate() {
+        let is_match = matched.binary_search(&index).is_ok();
+        match (spans.last_mut(), was_match == Some(is_match)) {
             (Some(span), true) => span.content.to_mut().push_str(grapheme),
             _ => {
-                let style = if is_found { style.patch(found) } else { style };
+                let style = if is_match { style.patch(match_style) } else { style };
                 spans.push(Span::styled(grapheme.to_owned(), style));
             }
         }
-        last = Some(is_found);
+        was_match = Some(is_match);
     }
     spans
 }
@@ -84,8 +84,8 @@ fn escape_operators(typed: &str) -> String {
             literal.push('\\');
         }
         match word.strip_suffix('$') {
-            Some(before) => {
-                literal.push_str(before);
+            Some(stem) => {
+                literal.push_str(stem);
                 literal.push_str("\\$");
             }
             None => literal.push_str(word),
@@ -100,8 +100,8 @@ mod tests {
 
     #[track_caller]
     fn check_filter(typed: &str, rows: &[&str], expected: &[&str]) {
-        let found = Filter::new(typed).matching_rows(rows.iter().copied());
-        assert_eq!(found.into_iter().map(|at| rows[at]).collect::<Vec<_>>(), expected, "{typed}");
+        let matched = Filter::new(typed).matching_rows(rows.iter().copied());
+        assert_eq!(matched.into_iter().map(|index| rows[index]).collect::<Vec<_>>(), expected, "{typed}");
     }
 
     #[test]

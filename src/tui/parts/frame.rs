@@ -53,25 +53,25 @@ impl Frame<'_> {
         if area.height < 3 || area.width < 5 {
             return area;
         }
-        let (lines, lit, title) = match self.is_destructive {
+        let (border_type, active_style, title_style) = match self.is_destructive {
             true => (BorderType::Thick, theme.danger, theme.danger),
             false => (BorderType::Rounded, theme.border, theme.prompt),
         };
-        let border = if self.is_listening { lit } else { theme.border_dim };
-        Block::bordered().border_type(lines).border_style(border).render(area, buffer);
-        let room = usize::from(area.width) - 4;
-        let mut left = room;
+        let border = if self.is_listening { active_style } else { theme.border_dim };
+        Block::bordered().border_type(border_type).border_style(border).render(area, buffer);
+        let columns = usize::from(area.width) - 4;
+        let mut title_columns = columns;
         if !self.right_title.is_empty()
-            && width::text_width(self.title) + width::text_width(self.right_title) + 6 <= room
+            && width::text_width(self.title) + width::text_width(self.right_title) + 6 <= columns
         {
-            let words = format!(" {} ", clean::clean_line(self.right_title));
-            left = room - width::text_width(&words) - 1;
-            let x = area.right() - 2 - width::text_width(&words) as u16;
-            buffer.set_stringn(x, area.y, &words, room, text_style(theme, theme.dim));
+            let right_text = format!(" {} ", clean::clean_line(self.right_title));
+            title_columns = columns - width::text_width(&right_text) - 1;
+            let x = area.right() - 2 - width::text_width(&right_text) as u16;
+            buffer.set_stringn(x, area.y, &right_text, columns, text_style(theme, theme.dim));
         }
         let prefix = if self.is_destructive { "Warning: " } else { "" };
-        let words = format!("{prefix}{}", self.title);
-        draw_border_text(&words, left, area.x + 2, area.y, buffer, text_style(theme, title));
+        let shown_title = format!("{prefix}{}", self.title);
+        draw_border_text(&shown_title, title_columns, area.x + 2, area.y, buffer, text_style(theme, title_style));
         self.draw_hints(area, buffer, theme);
         Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
     }
@@ -82,21 +82,22 @@ impl Frame<'_> {
         if area.height < 3 || area.width < 5 {
             return;
         }
-        let room = usize::from(area.width) - 4;
+        let columns = usize::from(area.width) - 4;
         let (x, y) = (area.x + 2, area.bottom() - 1);
         if !self.message.is_empty() {
-            let words = clean::clean_line(self.message);
-            let all = width::text_width(&words) + 2 <= room;
-            let words = if all { &*words } else { words.rsplit(HINT_SEPARATOR).next().unwrap_or_default() };
-            return draw_border_text(words, room, x, y, buffer, text_style(theme, theme.warning));
+            let message = clean::clean_line(self.message);
+            let all_fits = width::text_width(&message) + 2 <= columns;
+            let shown_text =
+                if all_fits { &*message } else { message.rsplit(HINT_SEPARATOR).next().unwrap_or_default() };
+            return draw_border_text(shown_text, columns, x, y, buffer, text_style(theme, theme.warning));
         }
         // The ASCII fallback replaces `…` with three dots, so an ellipsis counts as three cells.
-        let cells = |hint: &String| width::text_width(hint) + 2 * hint.matches('…').count() + 2;
-        let fits = |hint: &&String| cells(hint) <= room;
+        let hint_cells = |hint: &String| width::text_width(hint) + 2 * hint.matches('…').count() + 2;
+        let fits = |hint: &&String| hint_cells(hint) <= columns;
         if let Some(hint) = self.hints.iter().find(fits).or(self.hints.last()) {
-            draw_border_text(hint, room, x, y, buffer, text_style(theme, theme.dim));
+            draw_border_text(hint, columns, x, y, buffer, text_style(theme, theme.dim));
             if self.is_listening {
-                highlight_hints(hint, room, x + 1, y, buffer, theme);
+                highlight_hints(hint, columns, x + 1, y, buffer, theme);
             }
         }
     }
@@ -106,20 +107,20 @@ impl Frame<'_> {
 const HINT_SEPARATOR: &str = " · ";
 
 /// Highlights each key in a row of hints and draws its action in a quieter style.
-fn highlight_hints(hint: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, theme: &Theme) {
-    let end = x.saturating_add(u16::try_from(room.saturating_sub(2)).unwrap_or(u16::MAX));
+fn highlight_hints(hint: &str, columns: usize, x: u16, y: u16, buffer: &mut Buffer, theme: &Theme) {
+    let end = x.saturating_add(u16::try_from(columns.saturating_sub(2)).unwrap_or(u16::MAX));
     let mut x = x;
     for part in clean::clean_line(hint).split(HINT_SEPARATOR) {
-        let key = width::text_width(part.split(' ').next().unwrap_or_default()) as u16;
-        let whole = width::text_width(part) as u16;
-        let mut paint = |from: u16, cells: u16, role| {
-            let to = from.saturating_add(cells).min(end);
-            let place = Rect { x: from.min(to), y, width: to.saturating_sub(from), height: 1 };
-            buffer.set_style(place, text_style(theme, role));
+        let key_cells = width::text_width(part.split(' ').next().unwrap_or_default()) as u16;
+        let part_cells = width::text_width(part) as u16;
+        let mut style_cells = |start: u16, cells: u16, role| {
+            let stop = start.saturating_add(cells).min(end);
+            let cells_area = Rect { x: start.min(stop), y, width: stop.saturating_sub(start), height: 1 };
+            buffer.set_style(cells_area, text_style(theme, role));
         };
-        paint(x, key, theme.prompt);
-        paint(x.saturating_add(key), whole - key, theme.text);
-        x = x.saturating_add(whole).saturating_add(width::text_width(HINT_SEPARATOR) as u16);
+        style_cells(x, key_cells, theme.prompt);
+        style_cells(x.saturating_add(key_cells), part_cells - key_cells, theme.text);
+        x = x.saturating_add(part_cells).saturating_add(width::text_width(HINT_SEPARATOR) as u16);
     }
 }
 
@@ -139,17 +140,17 @@ pub fn border_rows(height: u16) -> u16 {
 }
 
 /// Resets the style of text in a border, so that it does not take the border's colour, even if its role has no colour.
-fn text_style(theme: &Theme, role: Style) -> Style {
-    Style::reset().patch(theme.ground).patch(theme.text).patch(role)
+fn text_style(theme: &Theme, role_style: Style) -> Style {
+    Style::reset().patch(theme.ground).patch(theme.text).patch(role_style)
 }
 
-fn draw_border_text(words: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, style: Style) {
-    let words = clean::clean_line(words);
-    if words.is_empty() || room < 3 {
+fn draw_border_text(text: &str, columns: usize, x: u16, y: u16, buffer: &mut Buffer, style: Style) {
+    let text = clean::clean_line(text);
+    if text.is_empty() || columns < 3 {
         return;
     }
-    let words = format!(" {} ", width::fit_start(&words, room - 2));
-    buffer.set_stringn(x, y, words, room, style);
+    let text = format!(" {} ", width::fit_start(&text, columns - 2));
+    buffer.set_stringn(x, y, text, columns, style);
 }
 
 #[cfg(test)]
@@ -169,9 +170,9 @@ mod tests {
             frame.draw(buffer.area, &mut buffer, &theme);
             let expected = |role: Style| role.fg.or(theme.text.fg).unwrap_or(Color::Reset);
             let roles = [((3, 0), theme.prompt), ((23, 0), theme.dim), ((3, 3), theme.prompt), ((5, 3), theme.text)];
-            for (at, role) in roles {
-                let cell = &buffer[at];
-                assert!(cell.symbol() != "─" && cell.fg == expected(role), "{name} {at:?}: {cell:?}");
+            for (position, role) in roles {
+                let cell = &buffer[position];
+                assert!(cell.symbol() != "─" && cell.fg == expected(role), "{name} {position:?}: {cell:?}");
             }
             assert_eq!(buffer[(1, 0)].fg, theme.border.fg.unwrap_or_default(), "{name}");
         }

@@ -43,29 +43,29 @@ impl Help {
 
     /// Handles a key while the page is open. No key is passed on.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
-        let (at, page) = (self.scroll.get(), self.visible_rows.get());
-        let to = match keys.lookup(Scope::Page, key) {
+        let (top, page) = (self.scroll.get(), self.visible_rows.get());
+        let new_top = match keys.lookup(Scope::Page, key) {
             Some(Action::Close) => return KeyResult::Close,
-            Some(Action::Up) => at.saturating_sub(1),
-            Some(Action::Down) => at.saturating_add(1),
-            Some(Action::PageUp) => at.saturating_sub(page),
-            Some(Action::PageDown) => at.saturating_add(page),
+            Some(Action::Up) => top.saturating_sub(1),
+            Some(Action::Down) => top.saturating_add(1),
+            Some(Action::PageUp) => top.saturating_sub(page),
+            Some(Action::PageDown) => top.saturating_add(page),
             Some(Action::Top) => 0,
             Some(Action::Bottom) => usize::MAX,
-            _ => at,
+            _ => top,
         };
-        self.scroll.set(to);
+        self.scroll.set(new_top);
         KeyResult::Handled
     }
 
     /// Scrolls by lines of the mouse wheel.
-    pub fn scroll(&self, by: isize) {
-        self.scroll.set(self.scroll.get().saturating_add_signed(by));
+    pub fn scroll(&self, rows: isize) {
+        self.scroll.set(self.scroll.get().saturating_add_signed(rows));
     }
 
     pub fn draw(&self, keys: &Keymap, area: Rect, buffer: &mut Buffer, theme: &Theme) {
-        let key = |action| keys.first_chord(Scope::Page, action);
-        let (up, down, close) = (key(Action::Up), key(Action::Down), key(Action::Close));
+        let chord = |action| keys.first_chord(Scope::Page, action);
+        let (up, down, close) = (chord(Action::Up), chord(Action::Down), chord(Action::Close));
         let arrows =
             if (up.as_str(), down.as_str()) == ("up", "down") { "↑↓".to_owned() } else { format!("{up} {down}") };
         let hints = [format!("{arrows} scroll · {close} close"), format!("{close} close")];
@@ -75,44 +75,49 @@ impl Help {
         let rows = usize::from(area.height.saturating_sub(2));
         let length = lines.len().div_ceil(usize::from(columns)).max(1);
         let scroll = self.scroll.get().min(length.saturating_sub(rows));
-        let more = length.saturating_sub(scroll + rows);
-        let right = if more > 0 { format!("{more} more rows") } else { String::new() };
-        let frame =
-            Frame { title: "Key bindings", right_title: &right, hints: &hints, is_listening: true, ..Frame::default() };
-        let inside = frame.draw(area, buffer, theme);
+        let hidden_rows = length.saturating_sub(scroll + rows);
+        let right_title = if hidden_rows > 0 { format!("{hidden_rows} more rows") } else { String::new() };
+        let frame = Frame {
+            title: "Key bindings",
+            right_title: &right_title,
+            hints: &hints,
+            is_listening: true,
+            ..Frame::default()
+        };
+        let inner = frame.draw(area, buffer, theme);
         for (column, lines) in (0..).zip(lines.chunks(length)) {
-            let x = inside.x + width * column;
-            for (row, line) in inside.rows().zip(lines.iter().skip(scroll)) {
-                buffer.set_line(x, row.y, line, width.min(inside.right().saturating_sub(x)));
+            let x = inner.x + width * column;
+            for (row, line) in inner.rows().zip(lines.iter().skip(scroll)) {
+                buffer.set_line(x, row.y, line, width.min(inner.right().saturating_sub(x)));
             }
         }
         self.scroll.set(scroll);
-        self.visible_rows.set(usize::from(inside.height).max(1));
+        self.visible_rows.set(usize::from(inner.height).max(1));
     }
 
     /// Returns one row per key, or more if its chords or description wrap: nothing is cut.
     fn lay_out_keys(&self, keys: &Keymap, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let help = keys.help_rows(&self.scopes);
-        let names: Vec<String> = help.iter().map(|row| row.chords.join(" ")).collect();
+        let help_rows = keys.help_rows(&self.scopes);
+        let names: Vec<String> = help_rows.iter().map(|row| row.chords.join(" ")).collect();
         let longest = names.iter().map(|name| width::text_width(name)).max().unwrap_or(0);
-        let column = longest.min(MAX_KEY_CELLS).min(width / 2).max(1);
+        let key_cells = longest.min(MAX_KEY_CELLS).min(width / 2).max(1);
         let mut lines = Vec::new();
-        let mut before = None;
-        for (HelpRow { scope, label: words, .. }, name) in help.iter().zip(names) {
-            if before.replace(*scope) != Some(*scope) {
+        let mut previous_scope = None;
+        for (HelpRow { scope, label, .. }, name) in help_rows.iter().zip(names) {
+            if previous_scope.replace(*scope) != Some(*scope) {
                 if !lines.is_empty() {
                     lines.push(Line::default());
                 }
                 lines.push(Line::styled(scope.heading(), theme.heading));
             }
-            let names = pack_chords(&name, column);
-            let words = wrap::wrap_plain(words, theme.text, width.saturating_sub(column + 2).max(1));
-            for row in 0..names.len().max(words.len()) {
-                let name = names.get(row).map_or("", String::as_str);
-                let gap = " ".repeat(column + 2 - width::text_width(name));
+            let chord_rows = pack_chords(&name, key_cells);
+            let label_lines = wrap::wrap_plain(label, theme.text, width.saturating_sub(key_cells + 2).max(1));
+            for row in 0..chord_rows.len().max(label_lines.len()) {
+                let chords = chord_rows.get(row).map_or("", String::as_str);
+                let gap = " ".repeat(key_cells + 2 - width::text_width(chords));
                 let mut spans =
-                    vec![Span::styled(width::cut_to_width(name, column).to_owned(), theme.accent), Span::raw(gap)];
-                spans.extend(words.get(row).cloned().unwrap_or_default().spans);
+                    vec![Span::styled(width::cut_to_width(chords, key_cells).to_owned(), theme.accent), Span::raw(gap)];
+                spans.extend(label_lines.get(row).cloned().unwrap_or_default().spans);
                 lines.push(Line::from(spans));
             }
         }
@@ -151,14 +156,14 @@ mod tests {
     #[test]
     fn scrolling_shows_every_key_of_the_scopes() {
         let mut help = Help::new(vec![Scope::Approval, Scope::Anywhere]);
-        let mut shown = String::new();
+        let mut screens = String::new();
         for _ in 0..20 {
-            shown.push_str(&draw(&help, (84, 10)));
+            screens.push_str(&draw(&help, (84, 10)));
             let down = KeyEvent::new(KeyCode::PageDown, KeyModifiers::NONE);
             assert_eq!(help.key(&down, &Keymap::default()), KeyResult::Handled);
         }
         for row in Keymap::default().help_rows(&[Scope::Approval, Scope::Anywhere]) {
-            assert!(shown.contains(row.label), "{}", row.label);
+            assert!(screens.contains(row.label), "{}", row.label);
         }
         let esc = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
         assert_eq!(help.key(&esc, &Keymap::default()), KeyResult::Close);

@@ -10,26 +10,27 @@ pub struct Hint {
 }
 
 /// Creates a hint with these descriptions of its action. Returns `None` if the key is unbound.
-pub fn key_hint(goes: u8, key: &str, words: &[&str]) -> Option<Hint> {
-    let said = |words: &&str| format!("{key} {words}");
-    (!key.is_empty()).then(|| Hint { priority: goes, variants: words.iter().map(said).collect() })
+pub fn key_hint(priority: u8, key: &str, descriptions: &[&str]) -> Option<Hint> {
+    let with_key = |description: &&str| format!("{key} {description}");
+    (!key.is_empty()).then(|| Hint { priority, variants: descriptions.iter().map(with_key).collect() })
 }
 
 /// Returns rows of these hints in this order, fullest first. Descriptions become short before hints are removed, the
 /// least important first in both cases.
 pub fn hint_rows(hints: impl IntoIterator<Item = Option<Hint>>) -> Vec<String> {
     let hints: Vec<Hint> = hints.into_iter().flatten().collect();
-    let mut needed: Vec<usize> = (0..hints.len()).collect();
-    needed.sort_by_key(|at| hints[*at].priority);
+    let mut by_priority: Vec<usize> = (0..hints.len()).collect();
+    by_priority.sort_by_key(|index| hints[*index].priority);
     let mut rows: Vec<String> = Vec::new();
-    for kept in (1..=hints.len()).rev() {
-        for long in (0..=kept).rev() {
-            let said = hints.iter().enumerate().filter_map(|(at, hint)| {
-                let place = needed.iter().position(|needed| *needed == at).filter(|place| *place < kept)?;
-                let words = if place < long { hint.variants.first() } else { hint.variants.last() };
-                words.map(String::as_str)
+    for hint_count in (1..=hints.len()).rev() {
+        for long_count in (0..=hint_count).rev() {
+            let texts = hints.iter().enumerate().filter_map(|(index, hint)| {
+                let rank =
+                    by_priority.iter().position(|hint_index| *hint_index == index).filter(|rank| *rank < hint_count)?;
+                let text = if rank < long_count { hint.variants.first() } else { hint.variants.last() };
+                text.map(String::as_str)
             });
-            let row = said.collect::<Vec<_>>().join(" · ");
+            let row = texts.collect::<Vec<_>>().join(" · ");
             if rows.last() != Some(&row) {
                 rows.push(row);
             }
@@ -40,11 +41,17 @@ pub fn hint_rows(hints: impl IntoIterator<Item = Option<Hint>>) -> Vec<String> {
 
 /// Returns rows for a prompt whose end was not seen yet: first the key that jumps to the end, then the key that answers
 /// and its action if there is room.
-pub fn hint_rows_with_end_first(end: &str, answer: &str, does: &str, rest: &[Option<Hint>]) -> Vec<String> {
-    let then = |words: String| [key_hint(0, end, &[&words])].into_iter().chain(rest.iter().cloned());
-    let mut all = hint_rows(then(format!("jump to the end, then {answer} {does}")));
-    all.extend(hint_rows(then(format!("end, then {answer}"))));
-    all
+pub fn hint_rows_with_end_first(
+    end_key: &str,
+    answer_key: &str,
+    action: &str,
+    other_hints: &[Option<Hint>],
+) -> Vec<String> {
+    let hints_after_end =
+        |description: String| [key_hint(0, end_key, &[&description])].into_iter().chain(other_hints.iter().cloned());
+    let mut rows = hint_rows(hints_after_end(format!("jump to the end, then {answer_key} {action}")));
+    rows.extend(hint_rows(hints_after_end(format!("end, then {answer_key}"))));
+    rows
 }
 
 #[cfg(test)]

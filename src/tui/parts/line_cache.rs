@@ -8,41 +8,41 @@ use std::sync::Arc;
 /// Lines of the last layout, with the width, the theme and the other inputs they depend on. As a cache, it is ignored
 /// when prompts are compared.
 #[derive(Debug, Clone, Default)]
-pub struct LineCache<On>(RefCell<Option<Box<CachedLines<On>>>>);
+pub struct LineCache<Inputs>(RefCell<Option<Box<CachedLines<Inputs>>>>);
 
 #[derive(Debug, Clone)]
-struct CachedLines<On> {
+struct CachedLines<Inputs> {
     width: usize,
-    inputs: On,
+    inputs: Inputs,
     theme: Theme,
     lines: Arc<Vec<Line<'static>>>,
 }
 
-impl<On> PartialEq for LineCache<On> {
+impl<Inputs> PartialEq for LineCache<Inputs> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl<On: PartialEq> LineCache<On> {
+impl<Inputs: PartialEq> LineCache<Inputs> {
     /// Returns the lines, laid out again if one of the inputs has changed.
     pub fn lines_for(
         &self,
         width: usize,
-        on: On,
+        inputs: Inputs,
         theme: &Theme,
         lay_out: impl FnOnce() -> Vec<Line<'static>>,
     ) -> Arc<Vec<Line<'static>>> {
-        if let Some(laid) = &*self.0.borrow()
-            && laid.width == width
-            && laid.inputs == on
-            && laid.theme == *theme
+        if let Some(cached) = &*self.0.borrow()
+            && cached.width == width
+            && cached.inputs == inputs
+            && cached.theme == *theme
         {
-            return laid.lines.clone();
+            return cached.lines.clone();
         }
         let lines = Arc::new(lay_out());
         *self.0.borrow_mut() =
-            Some(Box::new(CachedLines { width, inputs: on, theme: theme.clone(), lines: lines.clone() }));
+            Some(Box::new(CachedLines { width, inputs, theme: theme.clone(), lines: lines.clone() }));
         lines
     }
 }

@@ -64,11 +64,11 @@ impl Presses {
 
     /// Returns whether a key is a repeat of the last answer: the same key without a gap of `QUIET_TIME`. Call it for
     /// every key before anything else; a repeat has no effect anywhere. Any other key ends the series.
-    pub fn goes_on(&mut self, chord: Chord, now: Duration) -> bool {
-        let goes_on =
-            self.last_answer.is_some_and(|(answer, at)| answer == chord && now.saturating_sub(at) < QUIET_TIME);
-        self.last_answer = goes_on.then_some((chord, now));
-        goes_on
+    pub fn is_repeat_of_answer(&mut self, chord: Chord, now: Duration) -> bool {
+        let is_repeat =
+            self.last_answer.is_some_and(|(answer, time)| answer == chord && now.saturating_sub(time) < QUIET_TIME);
+        self.last_answer = is_repeat.then_some((chord, now));
+        is_repeat
     }
 }
 
@@ -77,22 +77,24 @@ impl Presses {
 /// `seen` is the time at which it was first drawn, `unsent` is true if the composer holds a draft, `moved` if the user
 /// moved the focus to the prompt, `line` if a text field in the prompt is being edited: fast input then is its text,
 /// and the Enter after it need not wait as long as an answer.
-pub fn listening(
-    seen: Option<Duration>,
+pub fn listening_state(
+    first_drawn: Option<Duration>,
     presses: &Presses,
-    unsent: bool,
-    moved: bool,
-    line: bool,
+    has_draft: bool,
+    has_moved_focus: bool,
+    is_editing_text: bool,
     now: Duration,
 ) -> Listening {
-    let Some(seen) = seen else { return Listening::Unseen };
-    if unsent && !moved {
+    let Some(first_drawn) = first_drawn else { return Listening::Unseen };
+    if has_draft && !has_moved_focus {
         return Listening::Unsent;
     }
-    let quiet = presses.last_other_press.map_or(seen, |pressed| seen.max(pressed)) + QUIET_TIME;
-    let hurried = presses.last_fast_input.map(|at| at + if line { PASTE_GAP } else { QUIET_TIME });
-    let from = hurried.map_or(quiet, |hurried| hurried.max(quiet));
-    if now < from { Listening::Until(from) } else { Listening::Ready }
+    let quiet_until =
+        presses.last_other_press.map_or(first_drawn, |last_press| first_drawn.max(last_press)) + QUIET_TIME;
+    let fast_input_until =
+        presses.last_fast_input.map(|time| time + if is_editing_text { PASTE_GAP } else { QUIET_TIME });
+    let ready_at = fast_input_until.map_or(quiet_until, |time| time.max(quiet_until));
+    if now < ready_at { Listening::Until(ready_at) } else { Listening::Ready }
 }
 
 #[cfg(test)]

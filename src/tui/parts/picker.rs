@@ -90,15 +90,15 @@ impl Row {
     }
 
     /// Sets the second column, which is dim and also matched by the filter.
-    pub fn with_secondary(self, more: &str) -> Self {
-        let more = clean::clean_line(more).into_owned();
-        let searched = if more.is_empty() { self.text.clone() } else { format!("{} {more}", self.text) };
-        Self { secondary: more, search_text: searched, ..self }
+    pub fn with_secondary(self, secondary: &str) -> Self {
+        let secondary = clean::clean_line(secondary).into_owned();
+        let search_text = if secondary.is_empty() { self.text.clone() } else { format!("{} {secondary}", self.text) };
+        Self { secondary, search_text, ..self }
     }
 
     /// Makes the row part of a tree: unless filtered, it is indented by `steps` levels and shows only this name.
-    pub fn in_tree(self, steps: usize, name: &str) -> Self {
-        let name = format!("{}{}", "  ".repeat(steps), clean::clean_line(name));
+    pub fn in_tree(self, depth: usize, name: &str) -> Self {
+        let name = format!("{}{}", "  ".repeat(depth), clean::clean_line(name));
         Self { tree: Some((name, self.text.clone())), ..self }
     }
 
@@ -121,10 +121,10 @@ impl Row {
 
 impl Picker {
     /// Creates a list of these rows with the cursor on the first. `nothing` is shown if there are none.
-    pub fn new(title: &str, nothing: &str, rows: Vec<Row>) -> Self {
+    pub fn new(title: &str, empty_text: &str, rows: Vec<Row>) -> Self {
         let mut picker = Self {
             title: title.to_owned(),
-            empty_text: nothing.to_owned(),
+            empty_text: empty_text.to_owned(),
             rows,
             filter: TextField::default(),
             matches: Vec::new(),
@@ -141,13 +141,13 @@ impl Picker {
     }
 
     /// Lets a typed name be picked; `words` is the verb shown before it, such as `use`.
-    pub fn with_typed_choice(self, words: &'static str) -> Self {
-        Self { typed_verb: Some(words), ..self }
+    pub fn with_typed_choice(self, verb: &'static str) -> Self {
+        Self { typed_verb: Some(verb), ..self }
     }
 
     /// Sets the text in the empty filter.
-    pub fn with_filter_hint(self, words: &'static str) -> Self {
-        Self { filter_hint: words, ..self }
+    pub fn with_filter_hint(self, hint: &'static str) -> Self {
+        Self { filter_hint: hint, ..self }
     }
 
     /// Lets picked rows be stored, with this key.
@@ -156,13 +156,13 @@ impl Picker {
     }
 
     /// Sets the text above the rows.
-    pub fn set_note(&mut self, words: &str) {
-        self.note = clean::clean_line(words).into_owned();
+    pub fn set_note(&mut self, note: &str) {
+        self.note = clean::clean_line(note).into_owned();
     }
 
     /// Sets the text shown if there are no rows.
-    pub fn set_empty_text(&mut self, words: &str) {
-        words.clone_into(&mut self.empty_text);
+    pub fn set_empty_text(&mut self, text: &str) {
+        text.clone_into(&mut self.empty_text);
     }
 
     /// Returns the filter text.
@@ -184,7 +184,7 @@ impl Picker {
 
     /// Moves the cursor to a row, by its index among the given rows.
     pub fn select(&mut self, row: usize) {
-        self.cursor = self.matches.iter().position(|found| *found == row).unwrap_or(self.cursor);
+        self.cursor = self.matches.iter().position(|matched| *matched == row).unwrap_or(self.cursor);
     }
 
     /// Replaces the rows. The cursor stays on its row if that still exists.
@@ -192,8 +192,8 @@ impl Picker {
         let key = self.selected_row().map(|row| self.rows[row].key.clone());
         self.rows = rows;
         self.update_matches();
-        let same = self.matches.iter().position(|row| Some(&self.rows[*row].key) == key.as_ref());
-        self.cursor = same.unwrap_or(self.cursor.min(self.position_count().saturating_sub(1)));
+        let same_row = self.matches.iter().position(|row| Some(&self.rows[*row].key) == key.as_ref());
+        self.cursor = same_row.unwrap_or(self.cursor.min(self.position_count().saturating_sub(1)));
     }
 
     /// Returns the row under the cursor, by its index among the given rows.
@@ -203,17 +203,17 @@ impl Picker {
 
     /// Handles a key. Keys without a meaning in the list go to the filter.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Pick {
-        let last = self.position_count().saturating_sub(1);
+        let last_position = self.position_count().saturating_sub(1);
         match keys.lookup(Scope::List, key) {
             Some(Action::Accept) => self.pick_selected(false),
             Some(Action::AcceptAndSave) if self.store_key.is_some() => self.pick_selected(true),
             Some(Action::Close) => Pick::Close,
-            Some(Action::Up) => self.move_cursor(self.cursor.checked_sub(1).unwrap_or(last)),
-            Some(Action::Down) => self.move_cursor(if self.cursor >= last { 0 } else { self.cursor + 1 }),
+            Some(Action::Up) => self.move_cursor(self.cursor.checked_sub(1).unwrap_or(last_position)),
+            Some(Action::Down) => self.move_cursor(if self.cursor >= last_position { 0 } else { self.cursor + 1 }),
             Some(Action::PageUp) => self.move_cursor(self.cursor.saturating_sub(self.page_rows.get())),
-            Some(Action::PageDown) => self.move_cursor((self.cursor + self.page_rows.get()).min(last)),
+            Some(Action::PageDown) => self.move_cursor((self.cursor + self.page_rows.get()).min(last_position)),
             Some(Action::Top) => self.move_cursor(0),
-            Some(Action::Bottom) => self.move_cursor(last),
+            Some(Action::Bottom) => self.move_cursor(last_position),
             _ => self.handle_filter_key(key, keys),
         }
     }
@@ -228,8 +228,8 @@ impl Picker {
     /// Picks the row at a cell of the screen, for a list drawn in `area`.
     pub fn click(&mut self, area: Rect, column: u16, row: u16) -> Pick {
         match self.position_at(area, column, row) {
-            Some(at) => {
-                self.cursor = at;
+            Some(position) => {
+                self.cursor = position;
                 self.pick_selected(false)
             }
             None => Pick::Handled,
@@ -238,26 +238,26 @@ impl Picker {
 
     /// Moves the cursor by rows of the mouse wheel; negative values move up.
     pub fn scroll(&mut self, rows: isize) -> Pick {
-        let last = self.position_count().saturating_sub(1);
-        self.move_cursor(self.cursor.saturating_add_signed(rows).min(last))
+        let last_position = self.position_count().saturating_sub(1);
+        self.move_cursor(self.cursor.saturating_add_signed(rows).min(last_position))
     }
 
-    fn pick_selected(&self, keep: bool) -> Pick {
-        match (self.selected_row(), keep) {
+    fn pick_selected(&self, store: bool) -> Pick {
+        match (self.selected_row(), store) {
             (Some(row), true) => Pick::PickedAndStored(row),
             (Some(row), false) => Pick::Picked(row),
-            (None, _) if self.typed_choice().is_some() => Pick::Typed(keep),
+            (None, _) if self.typed_choice().is_some() => Pick::Typed(store),
             (None, _) => Pick::Handled,
         }
     }
 
     fn handle_filter_key(&mut self, key: &KeyEvent, keys: &Keymap) -> Pick {
-        let last = self.position_count().saturating_sub(1);
+        let last_position = self.position_count().saturating_sub(1);
         // With an empty filter, the keys for the ends of a line move to the ends of the list.
-        let at_ends = if self.filter.text().is_empty() { keys.lookup(Scope::TextField, key) } else { None };
-        match at_ends {
+        let line_action = if self.filter.text().is_empty() { keys.lookup(Scope::TextField, key) } else { None };
+        match line_action {
             Some(Action::LineStart) => return self.move_cursor(0),
-            Some(Action::LineEnd) => return self.move_cursor(last),
+            Some(Action::LineEnd) => return self.move_cursor(last_position),
             _ => {}
         }
         match self.filter.key(key, keys) {
@@ -268,47 +268,47 @@ impl Picker {
         }
     }
 
-    fn move_cursor(&mut self, to: usize) -> Pick {
-        let before = std::mem::replace(&mut self.cursor, to);
+    fn move_cursor(&mut self, position: usize) -> Pick {
+        let previous = std::mem::replace(&mut self.cursor, position);
         match self.selected_row() {
-            Some(row) if before != to => Pick::Moved(row),
+            Some(row) if previous != position => Pick::Moved(row),
             _ => Pick::Handled,
         }
     }
 
     /// Updates the matches after the filter changed and moves the cursor to the best one.
     fn update_filter(&mut self) -> Pick {
-        let before = self.selected_row();
+        let previous_row = self.selected_row();
         self.update_matches();
         (self.cursor, _) = (0, self.first_visible.set(0));
         match self.selected_row() {
-            Some(row) if before != Some(row) => Pick::Moved(row),
+            Some(row) if previous_row != Some(row) => Pick::Moved(row),
             _ => Pick::Handled,
         }
     }
 
     fn update_matches(&mut self) {
         let typed = self.filter.text();
-        let looks = !typed.trim().is_empty();
+        let is_filtering = !typed.trim().is_empty();
         for row in &mut self.rows {
-            if let Some((name, whole)) = &row.tree {
-                row.text.clone_from(if looks { whole } else { name });
+            if let Some((name, full_name)) = &row.tree {
+                row.text.clone_from(if is_filtering { full_name } else { name });
             }
         }
-        self.matches = if !looks {
+        self.matches = if !is_filtering {
             (0..self.rows.len()).collect()
         } else {
-            let mut found = self.build_filter().matching_rows(self.rows.iter().map(|row| row.search_text.as_str()));
-            let others = |at: &usize| self.rows[*at].is_pinned && !found.contains(at);
-            let others: Vec<usize> = (0..self.rows.len()).filter(others).collect();
-            found.extend(others);
-            found
+            let mut matching = self.build_filter().matching_rows(self.rows.iter().map(|row| row.search_text.as_str()));
+            let is_pinned_only = |row: &usize| self.rows[*row].is_pinned && !matching.contains(row);
+            let pinned: Vec<usize> = (0..self.rows.len()).filter(is_pinned_only).collect();
+            matching.extend(pinned);
+            matching
         };
     }
 
     fn build_filter(&self) -> Filter {
-        let paths = self.rows.first().is_some_and(|row| row.is_path);
-        if paths { Filter::for_paths(self.filter.text()) } else { Filter::new(self.filter.text()) }
+        let is_path_list = self.rows.first().is_some_and(|row| row.is_path);
+        if is_path_list { Filter::for_paths(self.filter.text()) } else { Filter::new(self.filter.text()) }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 /// Formats a duration for the screen: `12 ms`, `3 s`, `2 min 5 s`.
-pub fn format_duration(time: Duration) -> String {
-    match (time.as_millis(), time.as_secs()) {
+pub fn format_duration(duration: Duration) -> String {
+    match (duration.as_millis(), duration.as_secs()) {
         (ms, 0) => format!("{ms} ms"),
         (ms, s @ 1..10) if ms % 1000 >= 100 => format!("{s}.{} s", ms % 1000 / 100),
         (_, s @ 0..60) => format!("{s} s"),

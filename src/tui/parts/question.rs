@@ -75,8 +75,8 @@ pub struct DrawnFrame {
 
 impl QuestionPrompt {
     /// Creates the prompt of a call with nothing selected.
-    pub fn new(call: CallId, asked: &Questions) -> Self {
-        let pages = vec![AnswerDraft::default(); asked.list.len()];
+    pub fn new(call: CallId, questions: &Questions) -> Self {
+        let pages = vec![AnswerDraft::default(); questions.list.len()];
         Self {
             call,
             first_drawn: None,
@@ -131,46 +131,51 @@ impl QuestionPrompt {
     }
 
     /// Records which part of the prompt is now on the screen.
-    pub fn record_frame(&mut self, now: Duration, seen: DrawnFrame) {
+    pub fn record_frame(&mut self, now: Duration, drawn: DrawnFrame) {
         (self.visible_rows, self.scroll, self.question_scroll) =
-            (seen.visible_rows.max(1), seen.scroll, seen.question_scroll);
-        self.line_width = seen.line_width.max(1);
-        if seen.is_readable {
+            (drawn.visible_rows.max(1), drawn.scroll, drawn.question_scroll);
+        self.line_width = drawn.line_width.max(1);
+        if drawn.is_readable {
             self.first_drawn.get_or_insert(now);
         }
     }
 
     /// Inserts pasted text into the line being edited. Returns false if there is none: a paste never answers.
     pub fn insert_paste(&mut self, text: &str) -> bool {
-        let Some((_, line)) = &mut self.open_line else { return false };
-        line.insert(text);
+        let Some((_, field)) = &mut self.open_line else { return false };
+        field.insert(text);
         true
     }
 
     /// Handles a key that was checked with [`super::listening::Presses::goes_on`].
-    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap, asked: &Questions, listening: Listening) -> KeyResult {
+    pub fn handle_key(
+        &mut self,
+        key: &KeyEvent,
+        keys: &Keymap,
+        questions: &Questions,
+        listening: Listening,
+    ) -> KeyResult {
         if self.open_line.is_some() {
-            return self.handle_line_key(key, keys, asked, listening);
+            return self.handle_line_key(key, keys, questions, listening);
         }
-        let digit =
-            Chord::from(key).typed_character().and_then(|letter| letter.to_digit(10)).filter(|digit| *digit > 0);
+        let digit = Chord::from(key).typed_character().and_then(|c| c.to_digit(10)).filter(|digit| *digit > 0);
         let action = keys.lookup(Scope::Question, key);
         if self.is_parked || !listening.is_listening() || (action.is_none() && digit.is_none()) {
             return KeyResult::PassedOn;
         }
         match action {
-            Some(action) => self.handle_action(action, key.kind == KeyEventKind::Press, keys, asked),
+            Some(action) => self.handle_action(action, key.kind == KeyEventKind::Press, keys, questions),
             None if key.kind != KeyEventKind::Press => KeyResult::Handled,
             None => {
                 let row = digit.map_or(0, |digit| digit as usize - 1);
                 if self.page == self.pages.len() && row < self.pages.len() {
                     // On the review page a digit opens that question.
                     self.show_page(row);
-                } else if self.page < self.pages.len() && row < self.option_count(asked) {
+                } else if self.page < self.pages.len() && row < self.option_count(questions) {
                     self.focus_row(row);
-                    return self.select_option(asked, true);
+                    return self.select_option(questions, true);
                 } else {
-                    return self.explain_missing_row(row + 1, asked);
+                    return self.explain_missing_row(row + 1, questions);
                 }
                 KeyResult::Handled
             }
@@ -178,32 +183,38 @@ impl QuestionPrompt {
     }
 
     /// Handles a key for the line being edited.
-    fn handle_line_key(&mut self, key: &KeyEvent, keys: &Keymap, asked: &Questions, listening: Listening) -> KeyResult {
-        let Some((what, line)) = &mut self.open_line else { return KeyResult::Handled };
-        let what = *what;
-        if what == LineKind::TextAnswer
-            && let Some(way @ (Action::Up | Action::Down)) = keys.lookup(Scope::List, key)
+    fn handle_line_key(
+        &mut self,
+        key: &KeyEvent,
+        keys: &Keymap,
+        questions: &Questions,
+        listening: Listening,
+    ) -> KeyResult {
+        let Some((kind, field)) = &mut self.open_line else { return KeyResult::Handled };
+        let kind = *kind;
+        if kind == LineKind::TextAnswer
+            && let Some(direction @ (Action::Up | Action::Down)) = keys.lookup(Scope::List, key)
         {
-            line.move_row(self.line_width, way == Action::Down);
+            field.move_row(self.line_width, direction == Action::Down);
             return KeyResult::Handled;
         }
-        match line.key(key, keys) {
+        match field.key(key, keys) {
             // Enter that arrives with a paste is part of the pasted text.
             text_field::KeyResult::Accepted if matches!(listening, Listening::Until(_)) => {
-                if what != LineKind::TextAnswer {
+                if kind != LineKind::TextAnswer {
                     return KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned());
                 }
-                line.insert("\n");
+                field.insert("\n");
             }
             text_field::KeyResult::Accepted if key.kind == KeyEventKind::Press => {
-                let text = line.text().trim().to_owned();
+                let text = field.text().trim().to_owned();
                 self.open_line = None;
-                return self.accept_line(what, text, asked);
+                return self.accept_line(kind, text, questions);
             }
             text_field::KeyResult::Cancelled => {
-                let text = line.text().trim().to_owned();
+                let text = field.text().trim().to_owned();
                 self.open_line = None;
-                self.store_unfinished_line(what, text);
+                self.store_unfinished_line(kind, text);
             }
             text_field::KeyResult::PassedOn => return KeyResult::PassedOn,
             text_field::KeyResult::Handled | text_field::KeyResult::Changed | text_field::KeyResult::Accepted => {}
@@ -216,37 +227,40 @@ impl QuestionPrompt {
         self.scroll = self.scroll.saturating_add_signed(lines);
     }
 
-    fn handle_action(&mut self, action: Action, pressed: bool, keys: &Keymap, asked: &Questions) -> KeyResult {
-        let last = if self.page < self.pages.len() { self.option_count(asked).saturating_sub(1) } else { usize::MAX };
+    fn handle_action(&mut self, action: Action, is_press: bool, keys: &Keymap, questions: &Questions) -> KeyResult {
+        let last_row =
+            if self.page < self.pages.len() { self.option_count(questions).saturating_sub(1) } else { usize::MAX };
         let cursor = self.pages.get(self.page).map_or(self.scroll, |page| page.cursor);
         match action {
             Action::Up => self.focus_row(cursor.saturating_sub(1)),
-            Action::Down => self.focus_row((cursor + 1).min(last)),
+            Action::Down => self.focus_row((cursor + 1).min(last_row)),
             Action::PageUp => self.focus_row(cursor.saturating_sub(self.visible_rows)),
-            Action::PageDown => self.focus_row((cursor + self.visible_rows).min(last)),
+            Action::PageDown => self.focus_row((cursor + self.visible_rows).min(last_row)),
             Action::Top => self.focus_row(0),
-            Action::Bottom => self.focus_row(last),
+            Action::Bottom => self.focus_row(last_row),
             Action::ScrollTextUp => self.scroll = self.scroll.saturating_sub(1),
             Action::ScrollTextDown => self.scroll = self.scroll.saturating_add(1),
             Action::NextQuestion => self.show_page((self.page + 1) % self.page_count()),
             Action::PreviousQuestion => self.show_page((self.page + self.page_count() - 1) % self.page_count()),
-            Action::Accept | Action::Select | Action::Decline | Action::AnswerLater | Action::Note if !pressed => {}
+            Action::Accept | Action::Select | Action::Decline | Action::AnswerLater | Action::Note if !is_press => {}
             Action::Accept if self.page == self.pages.len() && self.pages.iter().all(AnswerDraft::is_empty) => {
-                let (later, no) = (
+                let (later_key, decline_key) = (
                     keys.first_chord(Scope::Question, Action::AnswerLater),
                     keys.first_chord(Scope::Question, Action::Decline),
                 );
-                return KeyResult::Explained(format!("No answers yet · {later} for later, {no} to decline"));
+                return KeyResult::Explained(format!(
+                    "No answers yet · {later_key} for later, {decline_key} to decline"
+                ));
             }
-            Action::Accept if self.page == self.pages.len() => return self.build_answer(asked),
-            Action::Accept => return self.select_option(asked, false),
-            Action::Select if self.page < self.pages.len() && asked.list[self.page].is_multiple => {
-                return self.select_option(asked, true);
+            Action::Accept if self.page == self.pages.len() => return self.build_answer(questions),
+            Action::Accept => return self.select_option(questions, false),
+            Action::Select if self.page < self.pages.len() && questions.list[self.page].is_multiple => {
+                return self.select_option(questions, true);
             }
             Action::Note if self.page < self.pages.len() => {
                 let page = &self.pages[self.page];
-                let left = page.unfinished_notes.get(&page.cursor).or(page.notes.get(&page.cursor));
-                self.open_line = Some((LineKind::Note, TextField::new(left.map_or("", String::as_str))));
+                let note = page.unfinished_notes.get(&page.cursor).or(page.notes.get(&page.cursor));
+                self.open_line = Some((LineKind::Note, TextField::new(note.map_or("", String::as_str))));
             }
             Action::Decline => return KeyResult::Answered(Self::declined_answer()),
             Action::AnswerLater => {
@@ -259,8 +273,8 @@ impl QuestionPrompt {
     }
 
     /// Selects the option under the cursor. In a multiple-choice question `tick` toggles it; otherwise Enter continues.
-    fn select_option(&mut self, asked: &Questions, tick: bool) -> KeyResult {
-        let question = &asked.list[self.page];
+    fn select_option(&mut self, questions: &Questions, toggles: bool) -> KeyResult {
+        let question = &questions.list[self.page];
         let page = &mut self.pages[self.page];
         if page.cursor >= question.options.len() {
             if accepts_text(question) {
@@ -269,29 +283,29 @@ impl QuestionPrompt {
             return KeyResult::Handled;
         }
         if question.is_multiple {
-            let none = page.picks.is_empty();
+            let had_no_picks = page.picks.is_empty();
             match page.picks.binary_search(&page.cursor) {
-                Ok(at) if tick => _ = page.picks.remove(at),
-                Err(at) if tick || none => page.picks.insert(at, page.cursor),
+                Ok(index) if toggles => _ = page.picks.remove(index),
+                Err(index) if toggles || had_no_picks => page.picks.insert(index, page.cursor),
                 Ok(_) | Err(_) => {}
             }
             page.is_text_selected = false;
-            return match (tick, none) {
+            return match (toggles, had_no_picks) {
                 (true, _) => KeyResult::Handled,
                 // Show the option that Enter just ticked before sending it.
                 (false, true) => KeyResult::Selected,
-                (false, false) => self.show_next_unanswered(asked),
+                (false, false) => self.show_next_unanswered(questions),
             };
         }
         page.picks = vec![page.cursor];
         page.is_text_selected = false;
         // A digit does not send a single question, so that the user sees the choice first. Enter sends it.
-        if tick && self.pages.len() == 1 { KeyResult::Handled } else { self.show_next_unanswered(asked) }
+        if toggles && self.pages.len() == 1 { KeyResult::Handled } else { self.show_next_unanswered(questions) }
     }
 
-    fn accept_line(&mut self, what: LineKind, text: String, asked: &Questions) -> KeyResult {
+    fn accept_line(&mut self, kind: LineKind, text: String, questions: &Questions) -> KeyResult {
         let page = &mut self.pages[self.page];
-        match what {
+        match kind {
             LineKind::Note => {
                 page.unfinished_notes.remove(&page.cursor);
                 match text.is_empty() {
@@ -304,7 +318,7 @@ impl QuestionPrompt {
                 page.text_answer = text;
                 if page.is_text_selected {
                     page.picks.clear();
-                    return self.show_next_unanswered(asked);
+                    return self.show_next_unanswered(questions);
                 }
             }
         }
@@ -312,9 +326,9 @@ impl QuestionPrompt {
     }
 
     /// Keeps the text of a line that was closed without Enter. It is no answer; reopening the line shows it again.
-    fn store_unfinished_line(&mut self, what: LineKind, text: String) {
+    fn store_unfinished_line(&mut self, kind: LineKind, text: String) {
         let page = &mut self.pages[self.page];
-        match what {
+        match kind {
             LineKind::Note => {
                 let note = page.notes.get(&page.cursor).map_or("", String::as_str);
                 match text == note {
@@ -330,28 +344,28 @@ impl QuestionPrompt {
     }
 
     /// Moves to the next unanswered question, or to the review page. Sends the answer of a single question.
-    fn show_next_unanswered(&mut self, asked: &Questions) -> KeyResult {
+    fn show_next_unanswered(&mut self, questions: &Questions) -> KeyResult {
         if self.pages.len() == 1 {
-            return self.build_answer(asked);
+            return self.build_answer(questions);
         }
         let count = self.pages.len();
-        let next = (1..count).map(|step| (self.page + step) % count).find(|at| self.pages[*at].is_empty());
+        let next = (1..count).map(|step| (self.page + step) % count).find(|index| self.pages[*index].is_empty());
         self.show_page(next.unwrap_or(count));
         KeyResult::Handled
     }
 
     /// Sends the answers if there is at least one. Without any, the prompt can only be parked or declined.
-    fn build_answer(&self, asked: &Questions) -> KeyResult {
+    fn build_answer(&self, questions: &Questions) -> KeyResult {
         if self.pages.iter().all(AnswerDraft::is_empty) {
             return KeyResult::Handled;
         }
-        let given = asked.list.iter().zip(&self.pages).map(|(question, page)| page.to_given(question));
-        KeyResult::Answered(Answer { answers: given.collect(), ..Answer::from_status(AnswerStatus::Answered) })
+        let answers = questions.list.iter().zip(&self.pages).map(|(question, page)| page.to_answer(question));
+        KeyResult::Answered(Answer { answers: answers.collect(), ..Answer::from_status(AnswerStatus::Answered) })
     }
 
     /// Returns the number of options, including the text answer.
-    fn option_count(&self, asked: &Questions) -> usize {
-        let question = &asked.list[self.page];
+    fn option_count(&self, questions: &Questions) -> usize {
+        let question = &questions.list[self.page];
         question.options.len() + usize::from(accepts_text(question))
     }
 
@@ -370,8 +384,8 @@ impl QuestionPrompt {
         }
     }
 
-    fn show_page(&mut self, at: usize) {
-        (self.page, self.scroll, self.question_scroll) = (at, 0, 0);
+    fn show_page(&mut self, page: usize) {
+        (self.page, self.scroll, self.question_scroll) = (page, 0, 0);
     }
 }
 

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Reach of a question, as shown in its row.
-const QUESTION_REACH: &str = "question";
+const QUESTION_ACCESS: &str = "question";
 /// Maximum bytes of a call's summary.
 const SUMMARY_BYTES: usize = 400;
 
@@ -86,8 +86,10 @@ pub struct DrawnFrame {
 
 /// Returns the calls that have not started, in the model's order. Calls of a sub-agent are prefixed with its name.
 pub fn queue_rows(agent: &State) -> Vec<QueueRow> {
-    let counted = agent.counted_calls().enumerate();
-    counted.filter_map(|(at, (by, pending))| Some(queue_row(at + 1, pending)?.of_sub_agent(by))).collect()
+    let calls = agent.counted_calls().enumerate();
+    calls
+        .filter_map(|(index, (sub_agent, pending))| Some(queue_row(index + 1, pending)?.with_sub_agent(sub_agent)))
+        .collect()
 }
 
 fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
@@ -105,7 +107,7 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
         can_deny: true,
         is_approved: pending.preapproval.is_approved(),
     };
-    Some(match &pending.step {
+    Some(match &pending.stage {
         CallStage::Settled
         | CallStage::Running(_)
         | CallStage::Delegated(_)
@@ -125,8 +127,8 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
         }
         CallStage::Waiting => match &pending.preapproval.preview {
             None => QueueRow { access: "not planned yet".to_owned(), ..row.describe_unplanned() },
-            Some(QueuePreview::Plan { summary, access, destruction: destroys, needs_approval: true }) => {
-                row.describe_plan(summary, access, destroys.is_some())
+            Some(QueuePreview::Plan { summary, access, destruction, needs_approval: true }) => {
+                row.describe_plan(summary, access, destruction.is_some())
             }
             Some(QueuePreview::Plan { summary, needs_approval: false, .. }) => {
                 let row = row.describe_plan(summary, &Access::Nothing, false);
@@ -142,8 +144,8 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
 
 impl QueueRow {
     /// Adds the name of the sub-agent that makes the call.
-    fn of_sub_agent(self, by: Option<&str>) -> Self {
-        match by {
+    fn with_sub_agent(self, sub_agent: Option<&str>) -> Self {
+        match sub_agent {
             Some(name) => QueueRow { summary: format!("{} · {}", quote_name(name), self.summary), ..self },
             None => self,
         }
@@ -155,9 +157,9 @@ impl QueueRow {
         QueueRow { summary, ..self }
     }
 
-    fn describe_plan(self, summary: &str, access: &Access, destroys: bool) -> Self {
-        let (reach, careful) = match access {
-            _ if destroys => ("destroys", true),
+    fn describe_plan(self, summary: &str, access: &Access, is_destructive: bool) -> Self {
+        let (access_text, needs_care) = match access {
+            _ if is_destructive => ("destroys", true),
             Access::Nothing => ("no access", false),
             Access::Read(_) => ("reads", false),
             Access::ReadSensitive(_) => ("reads sensitive", true),
@@ -167,13 +169,13 @@ impl QueueRow {
             Access::Run(_) => ("runs", false),
         };
         let summary = width::cut_to_width(summary, SUMMARY_BYTES).to_owned();
-        QueueRow { summary, access: reach.to_owned(), needs_care: careful, is_destructive: destroys, ..self }
+        QueueRow { summary, access: access_text.to_owned(), needs_care, is_destructive, ..self }
     }
 
     /// Describes a question, which can only be answered or declined in its prompt.
     fn describe_question(self, text: &str) -> Self {
         let summary = width::cut_to_width(text, SUMMARY_BYTES).to_owned();
-        QueueRow { summary, access: QUESTION_REACH.to_owned(), can_deny: false, ..self }
+        QueueRow { summary, access: QUESTION_ACCESS.to_owned(), can_deny: false, ..self }
     }
 }
 
@@ -185,13 +187,13 @@ impl QueueList {
 
     /// Returns the message of a denial that is being written.
     pub fn written_denial(&self) -> Option<&str> {
-        self.denial_message.as_ref().map(|(_, line)| line.text().trim()).filter(|text| !text.is_empty())
+        self.denial_message.as_ref().map(|(_, field)| field.text().trim()).filter(|text| !text.is_empty())
     }
 
     /// Inserts pasted text into the message. Returns whether one is being written. A paste is never an answer.
     pub fn insert_paste(&mut self, text: &str) -> bool {
-        let Some((_, line)) = &mut self.denial_message else { return false };
-        line.insert(text);
+        let Some((_, field)) = &mut self.denial_message else { return false };
+        field.insert(text);
         true
     }
 
@@ -201,9 +203,9 @@ impl QueueList {
     }
 
     /// Records that a frame is on the screen.
-    pub fn record_frame(&mut self, now: Duration, seen: DrawnFrame) {
-        self.page_rows = seen.visible_rows.max(1);
-        if seen.is_readable {
+    pub fn record_frame(&mut self, now: Duration, drawn: DrawnFrame) {
+        self.page_rows = drawn.visible_rows.max(1);
+        if drawn.is_readable {
             self.first_drawn.get_or_insert(now);
         }
     }
@@ -217,22 +219,22 @@ impl QueueList {
         if listening == Listening::Unsent {
             return KeyResult::PassedOn;
         }
-        let last = rows.len().saturating_sub(1);
-        let at = self.cursor.min(last);
+        let last_row = rows.len().saturating_sub(1);
+        let selected = self.cursor.min(last_row);
         match action {
-            Some(Action::Up) => return self.move_to(at.saturating_sub(1)),
-            Some(Action::Down) => return self.move_to((at + 1).min(last)),
-            Some(Action::PageUp) => return self.move_to(at.saturating_sub(self.page_rows)),
-            Some(Action::PageDown) => return self.move_to((at + self.page_rows).min(last)),
+            Some(Action::Up) => return self.move_to(selected.saturating_sub(1)),
+            Some(Action::Down) => return self.move_to((selected + 1).min(last_row)),
+            Some(Action::PageUp) => return self.move_to(selected.saturating_sub(self.page_rows)),
+            Some(Action::PageDown) => return self.move_to((selected + self.page_rows).min(last_row)),
             Some(Action::Top) => return self.move_to(0),
-            Some(Action::Bottom) => return self.move_to(last),
+            Some(Action::Bottom) => return self.move_to(last_row),
             Some(Action::Close) if key.kind == KeyEventKind::Press => return KeyResult::Close,
             _ => {}
         }
         if !listening.is_listening() {
             return KeyResult::PassedOn;
         }
-        let answers = matches!(
+        let is_approval_key = matches!(
             keys.lookup(Scope::Approval, key),
             Some(
                 Action::ApproveOnce
@@ -242,42 +244,42 @@ impl QueueList {
                     | Action::Details
             )
         );
-        let Some(row) = rows.get(at) else { return KeyResult::PassedOn };
+        let Some(row) = rows.get(selected) else { return KeyResult::PassedOn };
         match action {
             _ if key.kind != KeyEventKind::Press => KeyResult::Handled,
             Some(Action::Select) if row.can_deny => {
                 if !self.ticked.remove(&row.call) {
                     self.ticked.insert(row.call.clone());
                 }
-                self.move_to((at + 1).min(last))
+                self.move_to((selected + 1).min(last_row))
             }
             Some(Action::SelectAll) => {
                 // Approved calls are not included, because the user has already decided them. They can be ticked one by
                 // one.
-                let all = rows.iter().filter(|row| row.can_deny && !row.is_approved);
-                let all: BTreeSet<CallId> = all.map(|row| row.call.clone()).collect();
-                self.ticked = if all.is_subset(&self.ticked) { BTreeSet::new() } else { all };
+                let deniable = rows.iter().filter(|row| row.can_deny && !row.is_approved);
+                let deniable: BTreeSet<CallId> = deniable.map(|row| row.call.clone()).collect();
+                self.ticked = if deniable.is_subset(&self.ticked) { BTreeSet::new() } else { deniable };
                 KeyResult::Handled
             }
             Some(Action::Accept) if row.can_open => KeyResult::OpenPrompt(row.call.clone()),
             Some(Action::Select | Action::Accept) => KeyResult::Explained(row.explain_unavailable()),
-            Some(way @ (Action::Deny | Action::DenyWithMessage)) => {
+            Some(denial @ (Action::Deny | Action::DenyWithMessage)) => {
                 let ticked = rows.iter().filter(|row| row.can_deny && self.ticked.contains(&row.call));
-                let mut refused: Vec<CallId> = ticked.map(|row| row.call.clone()).collect();
-                if refused.is_empty() {
+                let mut denied: Vec<CallId> = ticked.map(|row| row.call.clone()).collect();
+                if denied.is_empty() {
                     if !row.can_deny {
                         return KeyResult::Explained(row.explain_unavailable());
                     }
-                    refused.push(row.call.clone());
+                    denied.push(row.call.clone());
                 }
-                if way == Action::DenyWithMessage {
-                    self.denial_message = Some((refused, TextField::default()));
+                if denial == Action::DenyWithMessage {
+                    self.denial_message = Some((denied, TextField::default()));
                     return KeyResult::Handled;
                 }
                 self.ticked.clear();
-                KeyResult::Deny(refused, String::new())
+                KeyResult::Deny(denied, String::new())
             }
-            None if answers => KeyResult::Explained("Approve in the call's own prompt · enter to open it"),
+            None if is_approval_key => KeyResult::Explained("Approve in the call's own prompt · enter to open it"),
             Some(_) | None => KeyResult::PassedOn,
         }
     }
@@ -290,19 +292,19 @@ impl QueueList {
         rows: &[QueueRow],
         listening: Listening,
     ) -> KeyResult {
-        let Some((calls, line)) = &mut self.denial_message else { return KeyResult::Handled };
-        match line.key(key, keys) {
+        let Some((calls, field)) = &mut self.denial_message else { return KeyResult::Handled };
+        match field.key(key, keys) {
             // An Enter within a paste does not end the message.
             text_field::KeyResult::Accepted
                 if key.kind == KeyEventKind::Press && !matches!(listening, Listening::Until(_)) =>
             {
-                let words = line.text().trim().to_owned();
+                let message = field.text().trim().to_owned();
                 // One of the calls may have started in the meantime.
                 calls.retain(|call| rows.iter().any(|row| row.can_deny && row.call == *call));
                 let calls = std::mem::take(calls);
                 self.denial_message = None;
                 self.ticked.clear();
-                KeyResult::Deny(calls, words)
+                KeyResult::Deny(calls, message)
             }
             text_field::KeyResult::Accepted if key.kind == KeyEventKind::Press => {
                 KeyResult::Explained(TOO_SOON_AFTER_PASTE)
@@ -330,7 +332,7 @@ impl QueueRow {
         match self.access.as_str() {
             _ if self.is_approved => "Approved: it runs when its turn comes",
             "needs no approval" => "This call needs no approval",
-            QUESTION_REACH => "Answer or decline it in its prompt · enter to open it",
+            QUESTION_ACCESS => "Answer or decline it in its prompt · enter to open it",
             _ => "This call has no prompt before its turn",
         }
     }

@@ -14,76 +14,77 @@ use ratatui::text::Line;
 const SHORT_RESULT_LINES: usize = 8;
 
 /// Returns the tree as lines, indented by two blanks per folder.
-pub fn tree_lines(staging: &DryRunSummary, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-    let line = |branch: &TreeRow| {
-        let (name, more) = branch_texts(staging, branch);
+pub fn tree_lines(summary: &DryRunSummary, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let lay_out_branch = |branch: &TreeRow| {
+        let (name, note) = branch_texts(summary, branch);
         let indent = " ".repeat(2 * branch.depth);
-        let conflict = staging.changes[branch.changes.clone()].iter().any(|altered| altered.has_conflict);
-        let look = if conflict { theme.danger } else { theme.text };
+        let has_conflict = summary.changes[branch.changes.clone()].iter().any(|change| change.has_conflict);
+        let style = if has_conflict { theme.danger } else { theme.text };
         let pieces = [
-            Piece::new(name, look),
-            Piece::new(if more.is_empty() { String::new() } else { format!("  {more}") }, theme.dim),
+            Piece::new(name, style),
+            Piece::new(if note.is_empty() { String::new() } else { format!("  {note}") }, theme.dim),
         ];
-        let first = vec![Piece::new(indent.clone(), theme.text)];
-        let rest = vec![Piece::new(format!("{indent}    "), theme.text)];
-        wrap_pieces(&pieces, &Shape { width, first, rest, verbatim: false }).lines
+        let first_prefix = vec![Piece::new(indent.clone(), theme.text)];
+        let next_prefix = vec![Piece::new(format!("{indent}    "), theme.text)];
+        wrap_pieces(&pieces, &Shape { width, first_prefix, next_prefix, verbatim: false }).lines
     };
-    build_tree(&staging.changes).iter().flat_map(line).collect()
+    build_tree(&summary.changes).iter().flat_map(lay_out_branch).collect()
 }
 
 /// Returns the texts of a row of the tree: `~ main.rs` and `+3 −1`.
-pub fn branch_texts(staging: &DryRunSummary, branch: &TreeRow) -> (String, String) {
+pub fn branch_texts(summary: &DryRunSummary, branch: &TreeRow) -> (String, String) {
     let name = escape_to_line(&branch.name.to_string_lossy());
     let slash = if branch.is_folder { "/" } else { "" };
     let sign = if branch.symbol.is_empty() { String::new() } else { format!("{} ", branch.symbol) };
-    let own = staging.changes.get(branch.changes.start).filter(|_| !branch.symbol.is_empty());
-    (format!("{sign}{name}{slash}"), own.map(|own| escape_to_line(&own.summarize())).unwrap_or_default())
+    let change = summary.changes.get(branch.changes.start).filter(|_| !branch.symbol.is_empty());
+    (format!("{sign}{name}{slash}"), change.map(|change| escape_to_line(&change.summarize())).unwrap_or_default())
 }
 
 /// Returns the texts of a row in the list: name, notes, and the text at the right edge. Notes that only repeat the sign
 /// or the slash are removed.
-pub fn branch_row_texts(staging: &DryRunSummary, branch: &TreeRow) -> (String, String, String) {
-    let (name, _) = branch_texts(staging, branch);
-    let Some(own) = staging.changes.get(branch.changes.start).filter(|_| !branch.symbol.is_empty()) else {
+pub fn branch_row_texts(summary: &DryRunSummary, branch: &TreeRow) -> (String, String, String) {
+    let (name, _) = branch_texts(summary, branch);
+    let Some(change) = summary.changes.get(branch.changes.start).filter(|_| !branch.symbol.is_empty()) else {
         return (name, String::new(), String::new());
     };
-    let said = ["deleted", "a folder", "new folder"];
-    let notes: Vec<&str> = own.notes.iter().map(String::as_str).filter(|note| !said.contains(note)).collect();
-    let lines = own.diff.as_ref().filter(|diff| diff.added + diff.removed > 0);
-    let lines = lines.map(|diff| format!("+{} −{}", diff.added, diff.removed));
-    let right = if own.has_conflict { "CONFLICT".to_owned() } else { lines.unwrap_or_default() };
-    (name, escape_to_line(&notes.join(" · ")), right)
+    let redundant = ["deleted", "a folder", "new folder"];
+    let notes: Vec<&str> = change.notes.iter().map(String::as_str).filter(|note| !redundant.contains(note)).collect();
+    let changed_diff = change.diff.as_ref().filter(|diff| diff.added + diff.removed > 0);
+    let line_counts = changed_diff.map(|diff| format!("+{} −{}", diff.added, diff.removed));
+    let right_text = if change.has_conflict { "CONFLICT".to_owned() } else { line_counts.unwrap_or_default() };
+    (name, escape_to_line(&notes.join(" · ")), right_text)
 }
 
 /// Returns the texts of a call in the list: the call, and the origin of its result.
-pub fn step_row_texts(staging: &DryRunSummary, step: &RehearsedCall) -> (String, String) {
+pub fn step_row_texts(summary: &DryRunSummary, step: &RehearsedCall) -> (String, String) {
     let mark = step.origin.as_ref().map_or(" ", ResultOrigin::symbol);
     let mark = if step.failure_status().is_some() { "✗" } else { mark };
-    let words = match &step.command {
+    let call_text = match &step.command {
         Some(line) => format!("{mark} $ {}", line.command),
         None => format!("{mark} {} {}", step.tool, step.summary),
     };
-    let came = step.origin.as_ref().map_or("", ResultOrigin::as_str);
-    let is = |is: bool, words| is.then_some(words);
-    let applied = staging.is_applied(step) && !step.is_run_live;
-    let parts = [Some(came), step.failure_status(), is(step.is_run_live, "run live since"), is(applied, "applied")];
-    let came: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-    (words, came.join(" · "))
+    let origin = step.origin.as_ref().map_or("", ResultOrigin::as_str);
+    let text_if = |condition: bool, text| condition.then_some(text);
+    let applied = summary.is_applied(step) && !step.is_run_live;
+    let parts =
+        [Some(origin), step.failure_status(), text_if(step.is_run_live, "run live since"), text_if(applied, "applied")];
+    let details: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    (call_text, details.join(" · "))
 }
 
 /// Returns the lines of a change in full.
-pub fn change_lines(altered: &DryRunChange, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+pub fn change_lines(change: &DryRunChange, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    let mut say = |words: &str, style: Style| {
-        lines.extend(wrap_pieces(&revealed_pieces(words, style, theme.mark), &Shape::with_width(width)).lines);
+    let mut push_text = |text: &str, style: Style| {
+        lines.extend(wrap_pieces(&revealed_pieces(text, style, theme.mark), &Shape::with_width(width)).lines);
     };
-    if altered.has_conflict {
-        say("CONFLICT: the real file has changed since the dry run; it is not overwritten", theme.danger);
+    if change.has_conflict {
+        push_text("CONFLICT: the real file has changed since the dry run; it is not overwritten", theme.danger);
     }
-    match &altered.diff {
+    match &change.diff {
         Some(diff) => {
             lines.extend(diff::lay_out_diff(diff, width, theme));
-            let notes = altered.notes.join("; ");
+            let notes = change.notes.join("; ");
             if !notes.is_empty() {
                 lines.extend(
                     wrap_pieces(&revealed_pieces(&notes, theme.warning, theme.mark), &Shape::with_width(width)).lines,
@@ -91,32 +92,31 @@ pub fn change_lines(altered: &DryRunChange, width: usize, theme: &Theme) -> Vec<
             }
         }
         None => {
-            let slash = if altered.is_folder { "/" } else { "" };
-            let path = escape_to_line(&altered.path.to_string_lossy());
-            say(&format!("{} {path}{slash}", altered.kind.symbol()), theme.strong);
+            let slash = if change.is_folder { "/" } else { "" };
+            let path = escape_to_line(&change.path.to_string_lossy());
+            push_text(&format!("{} {path}{slash}", change.kind.symbol()), theme.strong);
             // A new folder is no reason for a warning.
-            let style =
-                if altered.kind == ChangeKind::Created && altered.is_folder { theme.dim } else { theme.warning };
-            say(&altered.notes.join("; "), style);
+            let style = if change.kind == ChangeKind::Created && change.is_folder { theme.dim } else { theme.warning };
+            push_text(&change.notes.join("; "), style);
         }
     }
     lines
 }
 
 /// Returns the texts of a change outside the project: `+ /a/b`, notes, and the text at the right edge.
-pub fn outside_row_texts(one: &OutsideChange) -> (String, String, String) {
-    let altered = &one.change;
-    let slash = if altered.is_folder { "/" } else { "" };
-    let name = escape_to_line(&format!("{} {}{slash}", altered.kind.symbol(), altered.path.display()));
-    let right = if altered.has_conflict { "CONFLICT" } else { "outside the project" };
-    (name, escape_to_line(&one.summarize()), right.to_owned())
+pub fn outside_row_texts(outside: &OutsideChange) -> (String, String, String) {
+    let change = &outside.change;
+    let slash = if change.is_folder { "/" } else { "" };
+    let name = escape_to_line(&format!("{} {}{slash}", change.kind.symbol(), change.path.display()));
+    let right_text = if change.has_conflict { "CONFLICT" } else { "outside the project" };
+    (name, escape_to_line(&outside.summarize()), right_text.to_owned())
 }
 
 /// Returns the lines of a change outside the project in full.
-pub fn outside_change_lines(one: &OutsideChange, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+pub fn outside_change_lines(outside: &OutsideChange, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled("outside the project", theme.warning)];
-    lines.extend(change_lines(&one.change, width, theme));
-    if !one.is_by_tool {
+    lines.extend(change_lines(&outside.change, width, theme));
+    if !outside.is_by_tool {
         lines.extend(
             wrap_pieces(&revealed_pieces(BY_COMMAND_NOTE, theme.warning, theme.mark), &Shape::with_width(width)).lines,
         );
@@ -125,43 +125,46 @@ pub fn outside_change_lines(one: &OutsideChange, width: usize, theme: &Theme) ->
 }
 
 /// Returns the lines of a call with its result; only the first lines of the result unless `whole`.
-pub fn step_lines(step: &RehearsedCall, whole: bool, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+pub fn step_lines(step: &RehearsedCall, is_full: bool, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    let mut say = |words: &str, style: Style, rest: &str| {
-        let rest = vec![Piece::new(rest, style)];
-        let shape = Shape { width, first: Vec::new(), rest, verbatim: false };
-        lines.extend(wrap_pieces(&revealed_pieces(words, style, theme.mark), &shape).lines);
+    let mut push_text = |text: &str, style: Style, continuation: &str| {
+        let next_prefix = vec![Piece::new(continuation, style)];
+        let shape = Shape { width, first_prefix: Vec::new(), next_prefix, verbatim: false };
+        lines.extend(wrap_pieces(&revealed_pieces(text, style, theme.mark), &shape).lines);
     };
     match &step.command {
-        Some(line) => say(&format!("$ {}", line.command), theme.code, "  "),
-        None => say(&format!("{} {}", step.tool, step.summary), theme.text, "  "),
+        Some(line) => push_text(&format!("$ {}", line.command), theme.code, "  "),
+        None => push_text(&format!("{} {}", step.tool, step.summary), theme.text, "  "),
     }
-    let came = step.origin.as_ref().map_or_else(|| "rehearsed".to_owned(), ResultOrigin::describe_origin);
-    say(&came, theme.accent, "");
-    if let Some(end) = step.failure_status() {
-        say(&format!("✗ {end}"), theme.danger, "  ");
+    let origin = step.origin.as_ref().map_or_else(|| "rehearsed".to_owned(), ResultOrigin::describe_origin);
+    push_text(&origin, theme.accent, "");
+    if let Some(status) = step.failure_status() {
+        push_text(&format!("✗ {status}"), theme.danger, "  ");
     }
     if step.is_run_live {
-        say("run live since", theme.accent, "");
+        push_text("run live since", theme.accent, "");
     }
     if !step.changed_paths.is_empty() {
-        say(&format!("changed {}", step.changed_paths.join(", ")), theme.dim, "  ");
+        push_text(&format!("changed {}", step.changed_paths.join(", ")), theme.dim, "  ");
     }
-    if let Some(why) = &step.would_ask {
-        say(&format!("would require approval: {why}"), theme.warning, "");
+    if let Some(reason) = &step.would_ask {
+        push_text(&format!("would require approval: {reason}"), theme.warning, "");
     }
-    let inner = width.saturating_sub(2).max(1);
+    let inner_width = width.saturating_sub(2).max(1);
     let mut result = match step.command {
-        Some(_) => output::lay_out_output(step.result.trim_end(), theme.dim, theme, inner),
+        Some(_) => output::lay_out_output(step.result.trim_end(), theme.dim, theme, inner_width),
         None => {
-            wrap_pieces(&revealed_pieces(step.result.trim_end(), theme.dim, theme.mark), &Shape::with_width(inner))
-                .lines
+            wrap_pieces(
+                &revealed_pieces(step.result.trim_end(), theme.dim, theme.mark),
+                &Shape::with_width(inner_width),
+            )
+            .lines
         }
     };
-    let more = result.len().saturating_sub(SHORT_RESULT_LINES);
-    if !whole && more > 0 {
+    let hidden = result.len().saturating_sub(SHORT_RESULT_LINES);
+    if !is_full && hidden > 0 {
         result.truncate(SHORT_RESULT_LINES);
-        result.push(Line::styled(format!("… {more} more lines"), theme.dim));
+        result.push(Line::styled(format!("… {hidden} more lines"), theme.dim));
     }
     for mut line in result {
         line.spans.insert(0, "  ".into());

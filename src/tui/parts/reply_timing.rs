@@ -51,7 +51,7 @@ pub struct TimingFigures {
 pub struct Speed {
     pub tokens: f64,
     /// True if the tokens were estimated from the text.
-    pub estimated: bool,
+    pub is_estimated: bool,
 }
 
 /// Reason for which nothing arrives, if it has to be shown.
@@ -60,16 +60,16 @@ pub enum Wait<'a> {
     /// A countdown to the next attempt.
     Countdown {
         /// Number of the attempt and the reason for it.
-        why: &'a PendingRetry,
+        retry: &'a PendingRetry,
         /// Seconds until the attempt.
-        left: u64,
+        seconds_left: u64,
     },
     /// The next attempt has been sent.
     Retrying(&'a PendingRetry),
     /// The provider is silent.
     Silence {
         /// Seconds of silence so far.
-        since: u64,
+        elapsed: u64,
         /// Seconds of silence after which the attempt is given up.
         limit: u64,
     },
@@ -111,9 +111,9 @@ impl ReplyTiming {
             }
             Chunk::CallProgress { bytes, .. } => {
                 // The count starts at zero for each call.
-                let more = (*bytes as u64).checked_sub(self.call_bytes).unwrap_or(*bytes as u64);
+                let added = (*bytes as u64).checked_sub(self.call_bytes).unwrap_or(*bytes as u64);
                 self.call_bytes = *bytes as u64;
-                self.chars += more;
+                self.chars += added;
                 self.record_progress(now);
             }
             Chunk::Call(_) => self.record_progress(now),
@@ -123,8 +123,8 @@ impl ReplyTiming {
                 self.sent_at = now.saturating_add(*wait);
             }
             Chunk::Silent { .. } => self.silence_reported_at = now,
-            Chunk::ModelChosen { instead: Some(_), .. } => self.sent_at = now,
-            Chunk::ModelChosen { instead: None, .. } | Chunk::WasReasoning | Chunk::Echo(_) | Chunk::Done(_) => {}
+            Chunk::ModelChosen { reason: Some(_), .. } => self.sent_at = now,
+            Chunk::ModelChosen { reason: None, .. } | Chunk::WasReasoning | Chunk::Echo(_) | Chunk::Done(_) => {}
         }
     }
 
@@ -138,33 +138,33 @@ impl ReplyTiming {
     fn record_progress(&mut self, now: Duration) {
         self.first_chunk_at.get_or_insert(now);
         self.last_chunk_at = now;
-        let due = self
+        let is_due = self
             .figures
-            .is_none_or(|(at, figures)| figures.total.is_some() || now.saturating_sub(at) >= MIN_UPDATE_TIME);
-        if due {
+            .is_none_or(|(time, figures)| figures.total.is_some() || now.saturating_sub(time) >= MIN_UPDATE_TIME);
+        if is_due {
             self.figures = self.compute_figures(None).map(|figures| (now, figures));
         }
     }
 
-    fn compute_figures(&self, took: Option<Duration>) -> Option<TimingFigures> {
-        let first = self.first_chunk_at?;
+    fn compute_figures(&self, total: Option<Duration>) -> Option<TimingFigures> {
+        let first_chunk = self.first_chunk_at?;
         let estimate = self.chars / CHARS_PER_TOKEN;
-        let streamed = self.last_chunk_at.saturating_sub(first);
-        let whole = self.last_chunk_at.saturating_sub(self.sent_at);
-        let per = |tokens: u64, time: Duration, estimated: bool| {
+        let streamed_time = self.last_chunk_at.saturating_sub(first_chunk);
+        let total_time = self.last_chunk_at.saturating_sub(self.sent_at);
+        let measure_speed = |tokens: u64, time: Duration, is_estimated: bool| {
             let tokens = tokens as f64 / time.as_secs_f64();
-            (time >= MIN_MEASURED_TIME).then_some(Speed { tokens, estimated })
+            (time >= MIN_MEASURED_TIME).then_some(Speed { tokens, is_estimated })
         };
-        let speed = match self.counted_tokens.filter(|_| took.is_some()) {
+        let speed = match self.counted_tokens.filter(|_| total.is_some()) {
             // Many more tokens were counted than received: the reasoning was not streamed and happened before the first
             // chunk.
-            Some(counted) if counted > estimate.saturating_mul(2) || streamed < MIN_MEASURED_TIME => {
-                per(counted, whole, false)
+            Some(counted) if counted > estimate.saturating_mul(2) || streamed_time < MIN_MEASURED_TIME => {
+                measure_speed(counted, total_time, false)
             }
-            Some(counted) => per(counted, streamed, false),
-            None => per(estimate, streamed, true),
+            Some(counted) => measure_speed(counted, streamed_time, false),
+            None => measure_speed(estimate, streamed_time, true),
         };
-        Some(TimingFigures { first_chunk_after: first.saturating_sub(self.sent_at), speed, total: took })
+        Some(TimingFigures { first_chunk_after: first_chunk.saturating_sub(self.sent_at), speed, total })
     }
 
     /// Returns the figures of the current reply, or of the last one.
@@ -175,32 +175,38 @@ impl ReplyTiming {
     /// Returns what the request waits for.
     pub fn current_wait<'a>(&self, agent: &'a agent::State, now: Duration) -> Option<Wait<'a>> {
         let Phase::Replying(draft) = &agent.phase else { return None };
-        if let Some(quiet) = draft.silence {
-            let since = quiet.elapsed.saturating_add(now.saturating_sub(self.silence_reported_at));
-            return Some(Wait::Silence { since: since.as_secs(), limit: quiet.limit.as_secs() });
+        if let Some(silence) = draft.silence {
+            let elapsed = silence.elapsed.saturating_add(now.saturating_sub(self.silence_reported_at));
+            return Some(Wait::Silence { elapsed: elapsed.as_secs(), limit: silence.limit.as_secs() });
         }
-        let why = draft.pending_retry.as_ref()?;
-        let left = self.retry_announced_at.saturating_add(why.wait).saturating_sub(now);
-        Some(match left.is_zero() || self.is_wait_skipped {
-            true => Wait::Retrying(why),
-            false => Wait::Countdown { why, left: left.as_secs().saturating_add(u64::from(left.subsec_nanos() > 0)) },
+        let retry = draft.pending_retry.as_ref()?;
+        let time_left = self.retry_announced_at.saturating_add(retry.wait).saturating_sub(now);
+        Some(match time_left.is_zero() || self.is_wait_skipped {
+            true => Wait::Retrying(retry),
+            false => Wait::Countdown {
+                retry,
+                seconds_left: time_left.as_secs().saturating_add(u64::from(time_left.subsec_nanos() > 0)),
+            },
         })
     }
 
     /// Returns the time at which the shown seconds change next; `None` if no seconds are shown.
     pub fn next_tick(&self, agent: &agent::State, now: Duration) -> Option<Duration> {
         match self.current_wait(agent, now)? {
-            Wait::Countdown { why, left } => Some(
+            Wait::Countdown { retry, seconds_left } => Some(
                 self.retry_announced_at
-                    .saturating_add(why.wait)
-                    .saturating_sub(Duration::from_secs(left.saturating_sub(1))),
+                    .saturating_add(retry.wait)
+                    .saturating_sub(Duration::from_secs(seconds_left.saturating_sub(1))),
             ),
             Wait::Silence { .. } => {
                 let Phase::Replying(draft) = &agent.phase else { return None };
-                let began = draft.silence?.elapsed;
-                let since = began.saturating_add(now.saturating_sub(self.silence_reported_at));
-                let next = since.as_secs().saturating_add(1);
-                Some(self.silence_reported_at.saturating_add(Duration::from_secs(next).saturating_sub(began)))
+                let elapsed_at_report = draft.silence?.elapsed;
+                let elapsed = elapsed_at_report.saturating_add(now.saturating_sub(self.silence_reported_at));
+                let next = elapsed.as_secs().saturating_add(1);
+                Some(
+                    self.silence_reported_at
+                        .saturating_add(Duration::from_secs(next).saturating_sub(elapsed_at_report)),
+                )
             }
             Wait::Retrying(_) => None,
         }
@@ -221,9 +227,9 @@ impl TimingFigures {
     /// Formats the speed: `42 tok/s`, or `~42 tok/s` if estimated.
     pub fn speed_text(&self) -> Option<String> {
         let speed = self.speed?;
-        let about = if speed.estimated { "~" } else { "" };
+        let prefix = if speed.is_estimated { "~" } else { "" };
         let digits = usize::from(speed.tokens < 10.0);
-        Some(format!("{about}{:.digits$} tok/s", speed.tokens))
+        Some(format!("{prefix}{:.digits$} tok/s", speed.tokens))
     }
 }
 

@@ -42,9 +42,9 @@ type TickTarget = (usize, Option<usize>);
 
 /// Iterates over everything that can be ticked, from top to bottom.
 fn tick_targets(batch: &Batch) -> impl Iterator<Item = TickTarget> {
-    batch.selected_items(&[]).flat_map(|(at, item)| {
+    batch.selected_items(&[]).flat_map(|(index, item)| {
         let hunks = item.diff.iter().filter(|_| item.has_hunks()).flat_map(|diff| &diff.hunks);
-        std::iter::once((at, None)).chain(hunks.map(move |hunk| (at, Some(hunk.after))))
+        std::iter::once((index, None)).chain(hunks.map(move |hunk| (index, Some(hunk.after))))
     })
 }
 
@@ -70,10 +70,10 @@ pub struct TickCount {
 
 impl std::fmt::Display for TickCount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { full: whole, partial: part, total: all } = self;
-        match part {
-            0 => write!(f, "{whole} of {all} ticked"),
-            part => write!(f, "{whole} of {all} ticked, {part} in part"),
+        let Self { full, partial, total } = self;
+        match partial {
+            0 => write!(f, "{full} of {total} ticked"),
+            partial => write!(f, "{full} of {total} ticked, {partial} in part"),
         }
     }
 }
@@ -81,15 +81,15 @@ impl std::fmt::Display for TickCount {
 impl Review {
     /// Returns what the user rejected, in the form a decision needs.
     pub fn rejected(&self, batch: &Batch) -> Vec<Rejected> {
-        let of = |(at, _): (usize, _)| match self.ticked(batch, (at, None)) {
+        let rejected_part = |(item_index, _): (usize, _)| match self.ticked(batch, (item_index, None)) {
             Ticked::All => None,
-            Ticked::None => Some(Rejected { item: at, hunks: Vec::new() }),
+            Ticked::None => Some(Rejected { item: item_index, hunks: Vec::new() }),
             Ticked::Part => {
-                let own = self.rejected_hunks(at);
-                Some(Rejected { item: at, hunks: own.collect() })
+                let hunks = self.rejected_hunks(item_index);
+                Some(Rejected { item: item_index, hunks: hunks.collect() })
             }
         };
-        batch.selected_items(&[]).filter_map(of).collect()
+        batch.selected_items(&[]).filter_map(rejected_part).collect()
     }
 
     /// Describes what the ticked part destroys.
@@ -99,8 +99,8 @@ impl Review {
 
     /// Counts the ticked items.
     pub fn count_ticked(&self, batch: &Batch) -> TickCount {
-        batch.selected_items(&[]).fold(TickCount::default(), |count, (at, _)| {
-            let ticked = self.ticked(batch, (at, None));
+        batch.selected_items(&[]).fold(TickCount::default(), |count, (index, _)| {
+            let ticked = self.ticked(batch, (index, None));
             TickCount {
                 full: count.full + usize::from(ticked == Ticked::All),
                 partial: count.partial + usize::from(ticked == Ticked::Part),
@@ -110,40 +110,42 @@ impl Review {
     }
 
     /// Returns the first lines of the hunks of an item that are not ticked.
-    fn rejected_hunks(&self, at: usize) -> impl Iterator<Item = usize> {
-        self.rejected.range((at, None)..(at + 1, None)).filter_map(|(_, hunk)| *hunk)
+    fn rejected_hunks(&self, item_index: usize) -> impl Iterator<Item = usize> {
+        self.rejected.range((item_index, None)..(item_index + 1, None)).filter_map(|(_, hunk)| *hunk)
     }
 
     /// Returns how much of an item or hunk is ticked.
-    pub fn ticked(&self, batch: &Batch, (at, hunk): TickTarget) -> Ticked {
-        if self.rejected.contains(&(at, None)) || hunk.is_some() && self.rejected.contains(&(at, hunk)) {
+    pub fn ticked(&self, batch: &Batch, (item_index, hunk): TickTarget) -> Ticked {
+        if self.rejected.contains(&(item_index, None)) || hunk.is_some() && self.rejected.contains(&(item_index, hunk))
+        {
             return Ticked::None;
         }
-        let own = self.rejected_hunks(at).count();
-        let all = batch.items.get(at).and_then(|item| item.diff.as_ref()).map_or(0, |diff| diff.hunks.len());
-        match (hunk, own) {
+        let rejected_count = self.rejected_hunks(item_index).count();
+        let hunk_count =
+            batch.items.get(item_index).and_then(|item| item.diff.as_ref()).map_or(0, |diff| diff.hunks.len());
+        match (hunk, rejected_count) {
             (Some(_), _) | (None, 0) => Ticked::All,
-            (None, own) if own >= all => Ticked::None,
+            (None, count) if count >= hunk_count => Ticked::None,
             (None, _) => Ticked::Part,
         }
     }
 
     /// Toggles the tick of the item or hunk under the cursor.
     fn toggle(&mut self, batch: &Batch) {
-        let Some(stop @ (at, hunk)) = tick_targets(batch).nth(self.cursor) else { return };
-        let was = self.ticked(batch, stop);
-        if let (Some(_), true) = (hunk, self.rejected.remove(&(at, None))) {
+        let Some(target @ (item_index, hunk)) = tick_targets(batch).nth(self.cursor) else { return };
+        let ticked_before = self.ticked(batch, target);
+        if let (Some(_), true) = (hunk, self.rejected.remove(&(item_index, None))) {
             // The whole item was rejected, so its other hunks stay rejected.
-            let others = batch.items[at].diff.iter().flat_map(|diff| &diff.hunks);
-            self.rejected.extend(others.map(|hunk| (at, Some(hunk.after))));
+            let hunks = batch.items[item_index].diff.iter().flat_map(|diff| &diff.hunks);
+            self.rejected.extend(hunks.map(|hunk| (item_index, Some(hunk.after))));
         }
-        match (hunk, was) {
-            (Some(_), Ticked::All | Ticked::Part) => drop(self.rejected.insert(stop)),
-            (Some(_), Ticked::None) => drop(self.rejected.remove(&stop)),
-            (None, was) => {
-                self.rejected.retain(|(item, _)| *item != at);
-                if was == Ticked::All {
-                    self.rejected.insert(stop);
+        match (hunk, ticked_before) {
+            (Some(_), Ticked::All | Ticked::Part) => drop(self.rejected.insert(target)),
+            (Some(_), Ticked::None) => drop(self.rejected.remove(&target)),
+            (None, ticked_before) => {
+                self.rejected.retain(|(item, _)| *item != item_index);
+                if ticked_before == Ticked::All {
+                    self.rejected.insert(target);
                 }
             }
         }
@@ -152,7 +154,7 @@ impl Review {
     /// Ticks everything, or nothing if everything is ticked.
     fn toggle_all(&mut self, batch: &Batch) {
         if self.rejected.is_empty() {
-            self.rejected = batch.selected_items(&[]).map(|(at, _)| (at, None)).collect();
+            self.rejected = batch.selected_items(&[]).map(|(index, _)| (index, None)).collect();
         } else {
             self.rejected.clear();
         }
@@ -161,21 +163,21 @@ impl Review {
     /// Handles a key that moves or ticks. Returns the row to scroll to, or `None` if the key means something else.
     /// `top` is the first visible row and `page` the number of visible rows.
     pub fn handle_action(&mut self, action: Action, batch: &Batch, (top, page): (usize, usize)) -> Option<usize> {
-        let heads = self.heading_rows();
-        let last = heads.len().saturating_sub(1);
+        let headings = self.heading_rows();
+        let last_heading = headings.len().saturating_sub(1);
         match action {
             Action::Select => self.toggle(batch),
             Action::SelectAll => self.toggle_all(batch),
-            Action::Down => match heads.get(self.cursor + 1) {
+            Action::Down => match headings.get(self.cursor + 1) {
                 Some(row) if *row < top + page => self.cursor += 1,
                 Some(_) | None => return Some(top + 1),
             },
             Action::Up => {
-                let own = heads.get(self.cursor).copied().unwrap_or(0);
-                let before = self.cursor.checked_sub(1).and_then(|at| heads.get(at));
-                match before {
-                    Some(row) if *row >= top && own < top + page => self.cursor -= 1,
-                    Some(row) if *row + 1 == top || own == top => {
+                let current = headings.get(self.cursor).copied().unwrap_or(0);
+                let previous = self.cursor.checked_sub(1).and_then(|index| headings.get(index));
+                match previous {
+                    Some(row) if *row >= top && current < top + page => self.cursor -= 1,
+                    Some(row) if *row + 1 == top || current == top => {
                         self.cursor -= 1;
                         return Some(*row);
                     }
@@ -183,7 +185,7 @@ impl Review {
                 }
             }
             Action::PageUp | Action::PageDown | Action::Top | Action::Bottom => {
-                let rows = self.layout_cache.borrow().as_ref().map_or(0, |laid| laid.rows.len());
+                let rows = self.layout_cache.borrow().as_ref().map_or(0, |layout| layout.rows.len());
                 let end = rows.saturating_sub(page);
                 let top = match action {
                     Action::PageUp => top.saturating_sub(page),
@@ -192,11 +194,11 @@ impl Review {
                     _ => end,
                 };
                 // The cursor moves with the visible rows.
-                let first = heads.iter().position(|row| *row >= top);
-                self.cursor = match first {
-                    Some(first) if heads[first] < top + page => first,
-                    Some(first) => first.saturating_sub(1),
-                    None => last,
+                let first_visible = headings.iter().position(|row| *row >= top);
+                self.cursor = match first_visible {
+                    Some(index) if headings[index] < top + page => index,
+                    Some(index) => index.saturating_sub(1),
+                    None => last_heading,
                 };
                 return Some(if action == Action::Bottom { usize::MAX } else { top });
             }
@@ -207,9 +209,9 @@ impl Review {
 
     /// Returns the rows at which items and hunks begin, in the last layout.
     fn heading_rows(&self) -> Vec<usize> {
-        let laid = self.layout_cache.borrow();
-        let rows = laid.as_ref().map(|laid| laid.rows.iter().enumerate());
-        rows.into_iter().flatten().filter(|(_, row)| row.tick_target().is_some()).map(|(at, _)| at).collect()
+        let layout = self.layout_cache.borrow();
+        let rows = layout.as_ref().map(|layout| layout.rows.iter().enumerate());
+        rows.into_iter().flatten().filter(|(_, row)| row.tick_target().is_some()).map(|(index, _)| index).collect()
     }
 
     /// Returns all rows, laid out for a width, with the lines of `end` after the changes.
@@ -218,16 +220,16 @@ impl Review {
         batch: &Batch,
         width: usize,
         theme: &Theme,
-        end: impl FnOnce() -> Vec<Line<'static>>,
+        end_lines: impl FnOnce() -> Vec<Line<'static>>,
     ) -> Arc<Vec<Row>> {
-        if let Some(laid) = &*self.layout_cache.borrow()
-            && laid.width == width
-            && laid.theme == *theme
+        if let Some(cached) = &*self.layout_cache.borrow()
+            && cached.width == width
+            && cached.theme == *theme
         {
-            return laid.rows.clone();
+            return cached.rows.clone();
         }
         let mut rows = review_rows::lay_out_batch(batch, width, theme);
-        rows.extend(end().into_iter().map(Row::plain));
+        rows.extend(end_lines().into_iter().map(Row::plain));
         let rows = Arc::new(rows);
         *self.layout_cache.borrow_mut() =
             Some(Box::new(ReviewLayout { width, theme: theme.clone(), rows: rows.clone() }));
@@ -236,17 +238,17 @@ impl Review {
 
     /// Returns a row with its tick and cursor, dimmed if it is rejected.
     pub fn draw_row(&self, row: &Row, batch: &Batch, theme: &Theme) -> Line<'static> {
-        let at_cursor = row.tick_target().is_some() && row.tick_target() == tick_targets(batch).nth(self.cursor);
-        row.styled_line(|stop| self.ticked(batch, stop), at_cursor, theme)
+        let is_at_cursor = row.tick_target().is_some() && row.tick_target() == tick_targets(batch).nth(self.cursor);
+        row.styled_line(|target| self.ticked(batch, target), is_at_cursor, theme)
     }
 
     /// Returns the key hints of the review.
     pub fn hints(&self, batch: &Batch, keys: &Keymap) -> [Option<Hint>; 2] {
         let key = |action| keys.first_chord(Scope::Approval, action);
-        let many = tick_targets(batch).nth(1).is_some();
-        let space = if many { key(Action::Select) } else { String::new() };
-        let all = if many { key(Action::SelectAll) } else { String::new() };
-        [key_hint(2, &space, &["tick", "tick"]), key_hint(7, &all, &["all or none", "all"])]
+        let has_several = tick_targets(batch).nth(1).is_some();
+        let select_key = if has_several { key(Action::Select) } else { String::new() };
+        let select_all_key = if has_several { key(Action::SelectAll) } else { String::new() };
+        [key_hint(2, &select_key, &["tick", "tick"]), key_hint(7, &select_all_key, &["all or none", "all"])]
     }
 }
 

@@ -18,7 +18,7 @@ const MAX_NAMED_CALLS: usize = 4;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScopeChoice {
     /// Possible scopes, narrowest first; at least one.
-    widths: Vec<GrantOption>,
+    options: Vec<GrantOption>,
     selected: usize,
     span: GrantSpan,
     folder: PathBuf,
@@ -26,7 +26,7 @@ pub struct ScopeChoice {
     key: String,
     opened_at: Duration,
     /// True if everything shown for the current choice was on the screen.
-    end_seen: bool,
+    has_reached_end: bool,
     /// True while the rule is being written.
     is_storing: bool,
 }
@@ -46,19 +46,19 @@ pub enum KeyResult {
 
 impl ScopeChoice {
     /// Opens the choice with the narrowest scope, for this session. Returns `None` if nothing can be granted.
-    pub fn open(widths: Vec<GrantOption>, folder: &Path, keys: &Keymap, now: Duration) -> Option<Self> {
-        if widths.is_empty() {
+    pub fn open(options: Vec<GrantOption>, folder: &Path, keys: &Keymap, now: Duration) -> Option<Self> {
+        if options.is_empty() {
             return None;
         }
         let (folder, key) = (folder.to_owned(), keys.first_chord(Keys::GrantScope, Action::Accept));
         Some(Self {
-            widths,
+            options,
             selected: 0,
             span: GrantSpan::Session,
             folder,
             key,
             opened_at: now,
-            end_seen: false,
+            has_reached_end: false,
             is_storing: false,
         })
     }
@@ -79,29 +79,31 @@ impl ScopeChoice {
     }
 
     /// Records that a frame showed all of the text, or its end.
-    pub fn record_frame(&mut self, end: bool) {
-        self.end_seen |= end;
+    pub fn record_frame(&mut self, shows_end: bool) {
+        self.has_reached_end |= shows_end;
     }
 
-    fn selected_width(&self) -> &GrantOption {
-        &self.widths[self.selected.min(self.widths.len() - 1)]
+    fn selected_option(&self) -> &GrantOption {
+        &self.options[self.selected.min(self.options.len() - 1)]
     }
 
     /// Returns the possible durations. A grant that cannot be written as a rule lasts for this session only.
     fn spans(&self) -> &'static [GrantSpan] {
-        match self.selected_width().can_be_rule && self.folder.to_str().is_some() {
+        match self.selected_option().can_be_rule && self.folder.to_str().is_some() {
             true => &[GrantSpan::Session, GrantSpan::Project, GrantSpan::Everywhere],
             false => &[GrantSpan::Session],
         }
     }
 
     /// Runs an action of the table `Scope::Grant`; `listens` is true if a key may answer now.
-    pub fn handle_action(&mut self, action: Action, keys: &Keymap, listens: bool, now: Duration) -> KeyResult {
-        let back = keys.first_chord(Keys::GrantScope, Action::Close);
+    pub fn handle_action(&mut self, action: Action, keys: &Keymap, is_listening: bool, now: Duration) -> KeyResult {
+        let close_key = keys.first_chord(Keys::GrantScope, Action::Close);
         match action {
             Action::Close => KeyResult::Close,
             Action::NarrowScope if self.selected == 0 => KeyResult::Explained("This is the narrowest scope".to_owned()),
-            Action::WidenScope if self.selected + 1 >= self.widths.len() => KeyResult::Explained(self.explain_widest()),
+            Action::WidenScope if self.selected + 1 >= self.options.len() => {
+                KeyResult::Explained(self.explain_widest())
+            }
             Action::NarrowScope => self.select_scope(self.selected - 1, self.span),
             Action::WidenScope => self.select_scope(self.selected + 1, self.span),
             Action::Up | Action::Down => {
@@ -111,43 +113,43 @@ impl ScopeChoice {
                         "No rule can be stored for this: it applies to this session".to_owned(),
                     );
                 }
-                let at = spans.iter().position(|span| *span == self.span).unwrap_or(0);
-                let to = if action == Action::Down { at + 1 } else { at + spans.len() - 1 };
-                self.select_scope(self.selected, spans[to % spans.len()])
+                let index = spans.iter().position(|span| *span == self.span).unwrap_or(0);
+                let next = if action == Action::Down { index + 1 } else { index + spans.len() - 1 };
+                self.select_scope(self.selected, spans[next % spans.len()])
             }
-            Action::Accept if !listens || self.is_just_opened(now) => {
+            Action::Accept if !is_listening || self.is_just_opened(now) => {
                 KeyResult::Explained("Too soon, not counted · press it again".to_owned())
             }
-            Action::Accept if !self.end_seen => {
-                let end = keys.first_chord(Keys::GrantScope, Action::Bottom);
-                KeyResult::Explained(format!("Read to the end first · {end} to jump there"))
+            Action::Accept if !self.has_reached_end => {
+                let end_key = keys.first_chord(Keys::GrantScope, Action::Bottom);
+                KeyResult::Explained(format!("Read to the end first · {end_key} to jump there"))
             }
             Action::Accept => {
                 self.is_storing = self.span != GrantSpan::Session;
-                KeyResult::Granted(self.selected_width().grant_for_span(self.span))
+                KeyResult::Granted(self.selected_option().grant_for_span(self.span))
             }
             Action::ApproveOnce | Action::ApproveAlways => {
-                let enter = keys.first_chord(Keys::GrantScope, Action::Accept);
-                KeyResult::Explained(format!("{enter} to grant and approve · {back} to go back"))
+                let accept_key = keys.first_chord(Keys::GrantScope, Action::Accept);
+                KeyResult::Explained(format!("{accept_key} to grant and approve · {close_key} to go back"))
             }
-            _ => KeyResult::Explained(format!("This key does nothing here · {back} to go back")),
+            _ => KeyResult::Explained(format!("This key does nothing here · {close_key} to go back")),
         }
     }
 
-    fn select_scope(&mut self, at: usize, span: GrantSpan) -> KeyResult {
-        self.selected = at;
+    fn select_scope(&mut self, index: usize, span: GrantSpan) -> KeyResult {
+        self.selected = index;
         self.span = if self.spans().contains(&span) { span } else { GrantSpan::Session };
-        self.end_seen = false;
+        self.has_reached_end = false;
         KeyResult::Handled
     }
 
     /// Explains why there is no wider scope.
     fn explain_widest(&self) -> String {
-        match &self.selected_width().grant.scope {
+        match &self.selected_option().grant.scope {
             GrantScope::Command { network: true, .. } => {
                 "No wider scope with network access: the command may reach other hosts than it names"
             }
-            GrantScope::Command { .. } if !self.selected_width().grant.scripts.is_empty() => {
+            GrantScope::Command { .. } if !self.selected_option().grant.scripts.is_empty() => {
                 "No wider scope: the command runs a file and is allowed while that file is unchanged"
             }
             GrantScope::Command { .. } => "No wider scope: this is not a simple command identified by its first words",
@@ -159,14 +161,14 @@ impl ScopeChoice {
 
     /// Returns all lines of the choice with their styles.
     pub fn choice_lines(&self, theme: &Theme) -> Vec<(String, Style)> {
-        let width = self.selected_width();
-        let grant = width.grant_for_span(self.span);
+        let option = self.selected_option();
+        let grant = option.grant_for_span(self.span);
         let mut lines = vec![("Allow without asking:".to_owned(), theme.prompt)];
-        let what = match self.widths.len() {
+        let coverage = match self.options.len() {
             1 => grant.describe_coverage(),
-            widths => format!("‹ {} ›  {} of {widths}", grant.describe_coverage(), self.selected + 1),
+            count => format!("‹ {} ›  {} of {count}", grant.describe_coverage(), self.selected + 1),
         };
-        lines.push((what, theme.strong));
+        lines.push((coverage, theme.strong));
         if let GrantScope::Command { command, .. } = &grant.scope {
             lines.push((format!("$ {command}"), theme.text));
         }
@@ -179,7 +181,7 @@ impl ScopeChoice {
         if self.span != GrantSpan::Session {
             lines.push(("stored in your rules.toml for 90 days".to_owned(), theme.dim));
         }
-        lines.push((describe_covered_calls(&width.earlier_calls), theme.dim));
+        lines.push((describe_covered_calls(&option.earlier_calls), theme.dim));
         lines.push((describe_limits(&grant), theme.dim));
         if self.span != GrantSpan::Session {
             lines.push((String::new(), theme.text));
@@ -194,33 +196,33 @@ impl ScopeChoice {
 
     /// Returns the key hints, from the longest to the shortest. `ends` is true if the frame with these hints also shows
     /// the end.
-    pub fn hints(&self, keys: &Keymap, ends: bool) -> Vec<String> {
+    pub fn hints(&self, keys: &Keymap, shows_end: bool) -> Vec<String> {
         let key = |action| keys.first_chord(Keys::GrantScope, action);
-        let enter = key(Action::Accept);
-        let wide = if self.widths.len() > 1 { "←→" } else { "" };
-        let rest = [
-            key_hint(3, wide, &["change scope", "scope"]),
+        let accept_key = key(Action::Accept);
+        let scope_keys = if self.options.len() > 1 { "←→" } else { "" };
+        let other_hints = [
+            key_hint(3, scope_keys, &["change scope", "scope"]),
             key_hint(4, "↑↓", &["where"]),
             key_hint(1, &key(Action::Close), &["back"]),
             key_hint(2, &key(Action::Deny), &["deny"]),
         ];
-        match self.end_seen || ends {
-            true => {
-                key_hints::hint_rows([key_hint(0, &enter, &["approve and grant", "grant"])].into_iter().chain(rest))
-            }
-            false => key_hints::hint_rows_with_end_first(&key(Action::Bottom), &enter, "grant", &rest),
+        match self.has_reached_end || shows_end {
+            true => key_hints::hint_rows(
+                [key_hint(0, &accept_key, &["approve and grant", "grant"])].into_iter().chain(other_hints),
+            ),
+            false => key_hints::hint_rows_with_end_first(&key(Action::Bottom), &accept_key, "grant", &other_hints),
         }
     }
 }
 
 /// Describes the calls of this session that the grant would have covered.
 fn describe_covered_calls(calls: &[String]) -> String {
-    let named = calls.iter().rev().take(MAX_NAMED_CALLS).cloned().collect::<Vec<_>>().join(", ");
-    let more = if calls.len() > MAX_NAMED_CALLS { ", …" } else { "" };
+    let names = calls.iter().rev().take(MAX_NAMED_CALLS).cloned().collect::<Vec<_>>().join(", ");
+    let ellipsis = if calls.len() > MAX_NAMED_CALLS { ", …" } else { "" };
     match calls.len() {
         0 => "would have covered no other call of this session".to_owned(),
-        1 => format!("would have covered 1 call of this session: {named}"),
-        many => format!("would have covered {many} calls of this session: {named}{more}"),
+        1 => format!("would have covered 1 call of this session: {names}"),
+        count => format!("would have covered {count} calls of this session: {names}{ellipsis}"),
     }
 }
 

@@ -36,13 +36,13 @@ impl StatusBar {
 
     /// Adds a segment at the left. If the bar is too narrow, segments are removed, highest `goes` first; 0 is never
     /// removed.
-    pub fn push_left(&mut self, text: impl Into<String>, style: Style, goes: u8) -> &mut Self {
-        self.push_segment(text.into(), style, goes, false)
+    pub fn push_left(&mut self, text: impl Into<String>, style: Style, priority: u8) -> &mut Self {
+        self.push_segment(text.into(), style, priority, false)
     }
 
     /// Adds a segment at the right.
-    pub fn push_right(&mut self, text: impl Into<String>, style: Style, goes: u8) -> &mut Self {
-        self.push_segment(text.into(), style, goes, true)
+    pub fn push_right(&mut self, text: impl Into<String>, style: Style, priority: u8) -> &mut Self {
+        self.push_segment(text.into(), style, priority, true)
     }
 
     /// Lets the segment added last shrink before any segment is removed.
@@ -53,66 +53,69 @@ impl StatusBar {
         self
     }
 
-    fn push_segment(&mut self, text: String, style: Style, goes: u8, right: bool) -> &mut Self {
+    fn push_segment(&mut self, text: String, style: Style, priority: u8, is_right: bool) -> &mut Self {
         let text = clean::clean_line(&text).into_owned();
         if !text.is_empty() {
-            self.segments.push(Segment { text, style, priority: goes, is_right: right, can_shrink: false });
+            self.segments.push(Segment { text, style, priority, is_right, can_shrink: false });
         }
         self
     }
 
     /// Draws the segments that fit.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer) {
-        let room = usize::from(area.width).saturating_sub(2);
-        let mut words = self.segments.clone();
-        while self.total_cells(&words) > room {
-            let over = self.total_cells(&words) - room;
-            let shorter = words
+        let available_cells = usize::from(area.width).saturating_sub(2);
+        let mut segments = self.segments.clone();
+        while self.total_cells(&segments) > available_cells {
+            let excess = self.total_cells(&segments) - available_cells;
+            let shrinkable = segments
                 .iter_mut()
-                .find(|one| one.can_shrink && width::text_width(&one.text) >= over + MIN_SHORTENED_CELLS);
-            if let Some(one) = shorter {
-                one.text = width::fit_start(&one.text, width::text_width(&one.text) - over).into_owned();
+                .find(|segment| segment.can_shrink && width::text_width(&segment.text) >= excess + MIN_SHORTENED_CELLS);
+            if let Some(segment) = shrinkable {
+                segment.text = width::fit_start(&segment.text, width::text_width(&segment.text) - excess).into_owned();
                 break;
             }
-            let Some(at) = (0..words.len()).filter(|&at| words[at].priority > 0).max_by_key(|&at| words[at].priority)
+            let Some(index) = (0..segments.len())
+                .filter(|&index| segments[index].priority > 0)
+                .max_by_key(|&index| segments[index].priority)
             else {
                 break;
             };
-            words.remove(at);
+            segments.remove(index);
         }
-        let right: usize = self.side_cells(&words, true);
+        let right_cells: usize = self.side_cells(&segments, true);
         let mut x = area.x + u16::from(area.width > 2);
         let end = area.right().saturating_sub(u16::from(area.width > 2));
-        let mut first = true;
-        let mut put = |x: &mut u16, text: &str, style: Style| {
+        let mut is_first = true;
+        let mut draw_text = |x: &mut u16, text: &str, style: Style| {
             if *x < end && area.height > 0 {
                 let text = width::fit_start(text, usize::from(end - *x));
                 *x = buffer.set_stringn(*x, area.y, text, usize::from(end - *x), style).0;
             }
         };
-        for side in [false, true] {
-            if side {
-                x = x.max(end.saturating_sub(u16::try_from(right).unwrap_or(u16::MAX)));
-                first = true;
+        for is_right in [false, true] {
+            if is_right {
+                x = x.max(end.saturating_sub(u16::try_from(right_cells).unwrap_or(u16::MAX)));
+                is_first = true;
             }
-            for one in words.iter().filter(|one| one.is_right == side) {
-                if !first {
-                    put(&mut x, self.separator, self.style);
+            for segment in segments.iter().filter(|segment| segment.is_right == is_right) {
+                if !is_first {
+                    draw_text(&mut x, self.separator, self.style);
                 }
-                put(&mut x, &one.text, one.style);
-                first = false;
+                draw_text(&mut x, &segment.text, segment.style);
+                is_first = false;
             }
         }
     }
 
-    fn total_cells(&self, words: &[Segment]) -> usize {
-        let (left, right) = (self.side_cells(words, false), self.side_cells(words, true));
+    fn total_cells(&self, segments: &[Segment]) -> usize {
+        let (left, right) = (self.side_cells(segments, false), self.side_cells(segments, true));
         left + right + if left > 0 && right > 0 { 2 } else { 0 }
     }
 
-    fn side_cells(&self, words: &[Segment], right: bool) -> usize {
-        let side = words.iter().filter(|one| one.is_right == right);
-        let (count, cells) = side.fold((0, 0), |(count, cells), one| (count + 1, cells + width::text_width(&one.text)));
+    fn side_cells(&self, segments: &[Segment], is_right: bool) -> usize {
+        let side = segments.iter().filter(|segment| segment.is_right == is_right);
+        let (count, cells) =
+            side.fold((0, 0), |(count, cells), segment| (count + 1, cells + width::text_width(&segment.text)));
         cells + width::text_width(self.separator) * usize::saturating_sub(count, 1)
     }
 }
@@ -139,7 +142,7 @@ pub fn format_dollars(cost: f64) -> String {
 mod tests {
     use super::*;
 
-    fn shows(width: u16) -> String {
+    fn draw_bar(width: u16) -> String {
         let mut bar = StatusBar::with_separator(" · ", Style::new());
         bar.push_left("DRY RUN", Style::new(), 0).push_left("ask mode", Style::new(), 2).push_left(
             "14k tok",
@@ -155,11 +158,11 @@ mod tests {
 
     #[test]
     fn least_important_segments_are_removed_first() {
-        assert_eq!(shows(42), " DRY RUN · ask mode · 14k tok      ? help ");
-        assert_eq!(shows(30), " DRY RUN · ask mode    ? help ");
-        assert_eq!(shows(20), " DRY RUN     ? help ");
-        assert_eq!(shows(9), " DRY RUN ");
-        assert_eq!(shows(1), "…");
+        assert_eq!(draw_bar(42), " DRY RUN · ask mode · 14k tok      ? help ");
+        assert_eq!(draw_bar(30), " DRY RUN · ask mode    ? help ");
+        assert_eq!(draw_bar(20), " DRY RUN     ? help ");
+        assert_eq!(draw_bar(9), " DRY RUN ");
+        assert_eq!(draw_bar(1), "…");
     }
 
     #[test]

@@ -38,12 +38,15 @@ struct StoredTextField {
 }
 
 impl From<StoredTextField> for TextField {
-    fn from(kept: StoredTextField) -> Self {
-        let mut line = if kept.is_multiline { Self::multiline(&kept.text) } else { Self::new(&kept.text) };
-        let mut ends = line.text.grapheme_indices(true).map(|(at, letter)| at + letter.len());
-        line.cursor =
-            if kept.cursor == 0 { 0 } else { ends.find(|end| *end >= kept.cursor).unwrap_or(line.text.len()) };
-        line
+    fn from(stored: StoredTextField) -> Self {
+        let mut field = if stored.is_multiline { Self::multiline(&stored.text) } else { Self::new(&stored.text) };
+        let mut boundaries = field.text.grapheme_indices(true).map(|(offset, grapheme)| offset + grapheme.len());
+        field.cursor = if stored.cursor == 0 {
+            0
+        } else {
+            boundaries.find(|end| *end >= stored.cursor).unwrap_or(field.text.len())
+        };
+        field
     }
 }
 
@@ -65,16 +68,16 @@ pub enum KeyResult {
 impl TextField {
     /// Creates a field with this text and the cursor after it.
     pub fn new(text: &str) -> Self {
-        let mut line = Self::default();
-        line.insert(text);
-        line
+        let mut field = Self::default();
+        field.insert(text);
+        field
     }
 
     /// Creates a field that allows line breaks, with this text and the cursor after it.
     pub fn multiline(text: &str) -> Self {
-        let mut line = Self { is_multiline: true, ..Self::default() };
-        line.insert(text);
-        line
+        let mut field = Self { is_multiline: true, ..Self::default() };
+        field.insert(text);
+        field
     }
 
     pub fn text(&self) -> &str {
@@ -94,25 +97,25 @@ impl TextField {
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
         let Some(action) = keys.lookup(Scope::TextField, key) else {
             return match Chord::from(key).typed_character() {
-                Some(letter) => {
-                    self.insert(letter.encode_utf8(&mut [0; 4]));
+                Some(c) => {
+                    self.insert(c.encode_utf8(&mut [0; 4]));
                     KeyResult::Changed
                 }
                 None => KeyResult::PassedOn,
             };
         };
-        let (back, forward) = (self.previous_boundary(), self.next_boundary());
+        let (previous, next) = (self.previous_boundary(), self.next_boundary());
         match action {
             Action::Accept => return KeyResult::Accepted,
             Action::Close => return KeyResult::Cancelled,
-            Action::Left => self.cursor = back,
-            Action::Right => self.cursor = forward,
+            Action::Left => self.cursor = previous,
+            Action::Right => self.cursor = next,
             Action::WordLeft => self.cursor = self.previous_word(),
             Action::WordRight => self.cursor = self.next_word(),
             Action::LineStart => self.cursor = self.line_start(),
             Action::LineEnd => self.cursor = self.line_end(),
-            Action::DeleteBack => return self.delete_range(back, self.cursor),
-            Action::DeleteForward => return self.delete_range(self.cursor, forward),
+            Action::DeleteBack => return self.delete_range(previous, self.cursor),
+            Action::DeleteForward => return self.delete_range(self.cursor, next),
             Action::DeleteWordBack => return self.delete_range(self.previous_word(), self.cursor),
             Action::DeleteWordForward => return self.delete_range(self.cursor, self.next_word()),
             Action::DeleteToStart => return self.delete_range(self.line_start(), self.cursor),
@@ -130,42 +133,42 @@ impl TextField {
 
     /// Returns the part that fits into `cells` with the cursor in it, and the cursor's cell.
     pub fn visible_part(&self, cells: usize) -> (&str, usize) {
-        let mut from = 0;
-        while width::text_width(&self.text[from..self.cursor]) >= cells.max(1) {
-            let next = self.text[from..].graphemes(true).next().map_or(1, str::len);
-            from += next;
+        let mut start = 0;
+        while width::text_width(&self.text[start..self.cursor]) >= cells.max(1) {
+            let next = self.text[start..].graphemes(true).next().map_or(1, str::len);
+            start += next;
         }
-        (width::cut_to_width(&self.text[from..], cells), width::text_width(&self.text[from..self.cursor]))
+        (width::cut_to_width(&self.text[start..], cells), width::text_width(&self.text[start..self.cursor]))
     }
 
     /// Draws the field in one row after a label, which takes at most half of the row. Returns the cursor's position.
     pub fn draw_with_label(&self, label: &str, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
         let label = width::cut_to_width(label, usize::from(area.width / 2));
-        let taken = width::text_width(label) as u16;
-        let room = usize::from(area.width - taken);
-        let (text, cursor) = self.visible_part(room);
-        buffer.set_stringn(area.x, area.y, label, usize::from(taken), theme.prompt);
-        buffer.set_stringn(area.x + taken, area.y, text, room, theme.text);
-        let x = area.x + taken + u16::try_from(cursor).unwrap_or(0);
+        let label_cells = width::text_width(label) as u16;
+        let text_cells = usize::from(area.width - label_cells);
+        let (text, cursor) = self.visible_part(text_cells);
+        buffer.set_stringn(area.x, area.y, label, usize::from(label_cells), theme.prompt);
+        buffer.set_stringn(area.x + label_cells, area.y, text, text_cells, theme.text);
+        let x = area.x + label_cells + u16::try_from(cursor).unwrap_or(0);
         Position { x: x.min(area.right().saturating_sub(1)), y: area.y }
     }
 
     /// Returns the rows of the field wrapped at `cells`, and the row and cell of the cursor.
     pub fn wrap_rows(&self, cells: usize) -> (Vec<String>, (usize, usize)) {
         let rows = self.lay_out(cells);
-        let words = |row: usize| rows.row_glyphs(row).iter().map(|glyph| glyph.text.as_str()).collect();
-        ((0..rows.len()).map(words).collect(), rows.cell_at_offset(self.line_and_byte()))
+        let row_text = |row: usize| rows.row_glyphs(row).iter().map(|glyph| glyph.text.as_str()).collect();
+        ((0..rows.len()).map(row_text).collect(), rows.cell_at_offset(self.line_and_byte()))
     }
 
     /// Moves the cursor a row up or down in the field wrapped at `cells`.
-    pub fn move_row(&mut self, cells: usize, down: bool) {
+    pub fn move_row(&mut self, cells: usize, is_down: bool) {
         let rows = self.lay_out(cells);
         let (row, cell) = rows.cell_at_offset(self.line_and_byte());
-        let to = if down { row + 1 } else { row.wrapping_sub(1) };
-        if to < rows.len() {
-            let (line, byte) = rows.offset_at_cell(to, cell);
-            let (before, length) = self.line_at(line);
-            self.cursor = before + byte.min(length);
+        let target_row = if is_down { row + 1 } else { row.wrapping_sub(1) };
+        if target_row < rows.len() {
+            let (line, byte) = rows.offset_at_cell(target_row, cell);
+            let (line_offset, length) = self.line_at(line);
+            self.cursor = line_offset + byte.min(length);
         }
     }
 
@@ -181,12 +184,12 @@ impl TextField {
 
     /// Returns the start of a line and its length, in bytes.
     fn line_at(&self, line: usize) -> (usize, usize) {
-        let mut from = 0;
-        for (at, text) in self.text.split('\n').enumerate() {
-            if at == line {
-                return (from, text.len());
+        let mut offset = 0;
+        for (index, text) in self.text.split('\n').enumerate() {
+            if index == line {
+                return (offset, text.len());
             }
-            from += text.len() + 1;
+            offset += text.len() + 1;
         }
         (self.text.len(), 0)
     }
@@ -200,10 +203,10 @@ impl TextField {
         self.text[self.cursor..].find('\n').map_or(self.text.len(), |end| self.cursor + end)
     }
 
-    fn delete_range(&mut self, from: usize, to: usize) -> KeyResult {
-        self.text.replace_range(from..to, "");
-        self.cursor = from;
-        if from == to { KeyResult::Handled } else { KeyResult::Changed }
+    fn delete_range(&mut self, start: usize, end: usize) -> KeyResult {
+        self.text.replace_range(start..end, "");
+        self.cursor = start;
+        if start == end { KeyResult::Handled } else { KeyResult::Changed }
     }
 
     fn previous_boundary(&self) -> usize {
@@ -223,8 +226,8 @@ impl TextField {
 
     fn next_word(&self) -> usize {
         let rest = &self.text[self.cursor..];
-        let blanks = rest.len() - rest.trim_start().len();
-        self.cursor + blanks + rest[blanks..].find(char::is_whitespace).unwrap_or(rest.len() - blanks)
+        let blank_length = rest.len() - rest.trim_start().len();
+        self.cursor + blank_length + rest[blank_length..].find(char::is_whitespace).unwrap_or(rest.len() - blank_length)
     }
 }
 
@@ -235,11 +238,11 @@ mod tests {
 
     #[track_caller]
     fn check_field(start: &str, presses: &[(KeyCode, KeyModifiers)], expected: &str) {
-        let mut line = TextField::new(start);
+        let mut field = TextField::new(start);
         for (code, modifiers) in presses {
-            line.key(&KeyEvent::new(*code, *modifiers), &Keymap::default());
+            field.key(&KeyEvent::new(*code, *modifiers), &Keymap::default());
         }
-        assert_eq!(line.text(), expected);
+        assert_eq!(field.text(), expected);
     }
 
     #[test]
@@ -257,39 +260,39 @@ mod tests {
 
     #[test]
     fn a_field_with_line_breaks_wraps_into_rows() {
-        let press = |line: &mut TextField, code, modifiers| {
-            line.key(&KeyEvent::new(code, modifiers), &Keymap::default());
+        let press = |field: &mut TextField, code, modifiers| {
+            field.key(&KeyEvent::new(code, modifiers), &Keymap::default());
         };
-        let mut line = TextField::multiline("one\r\ntwo three\x1b[2J");
-        assert_eq!(line.text(), "one\ntwo three");
-        assert_eq!(line.wrap_rows(6), (vec!["one".into(), "two ".into(), "three".into()], (2, 5)));
-        press(&mut line, KeyCode::Enter, KeyModifiers::ALT);
-        press(&mut line, KeyCode::Char('j'), KeyModifiers::CONTROL);
-        press(&mut line, KeyCode::Char('x'), KeyModifiers::NONE);
-        assert_eq!(line.text(), "one\ntwo three\n\nx");
-        line.move_row(6, false);
-        line.move_row(6, false);
-        press(&mut line, KeyCode::Char('u'), KeyModifiers::CONTROL);
-        assert_eq!(line.text(), "one\nthree\n\nx", "only to the start of its line");
-        line.move_row(6, false);
-        press(&mut line, KeyCode::End, KeyModifiers::NONE);
-        press(&mut line, KeyCode::Delete, KeyModifiers::NONE);
-        assert_eq!(line.text(), "onethree\n\nx");
+        let mut field = TextField::multiline("one\r\ntwo three\x1b[2J");
+        assert_eq!(field.text(), "one\ntwo three");
+        assert_eq!(field.wrap_rows(6), (vec!["one".into(), "two ".into(), "three".into()], (2, 5)));
+        press(&mut field, KeyCode::Enter, KeyModifiers::ALT);
+        press(&mut field, KeyCode::Char('j'), KeyModifiers::CONTROL);
+        press(&mut field, KeyCode::Char('x'), KeyModifiers::NONE);
+        assert_eq!(field.text(), "one\ntwo three\n\nx");
+        field.move_row(6, false);
+        field.move_row(6, false);
+        press(&mut field, KeyCode::Char('u'), KeyModifiers::CONTROL);
+        assert_eq!(field.text(), "one\nthree\n\nx", "only to the start of its line");
+        field.move_row(6, false);
+        press(&mut field, KeyCode::End, KeyModifiers::NONE);
+        press(&mut field, KeyCode::Delete, KeyModifiers::NONE);
+        assert_eq!(field.text(), "onethree\n\nx");
         for _ in 0..9 {
-            line.move_row(6, true);
+            field.move_row(6, true);
         }
-        let (rows, (row, _)) = line.wrap_rows(6);
+        let (rows, (row, _)) = field.wrap_rows(6);
         assert_eq!(row, rows.len() - 1);
-        let mut one = TextField::new("a");
-        press(&mut one, KeyCode::Enter, KeyModifiers::ALT);
-        assert_eq!(one.text(), "a");
+        let mut single_line = TextField::new("a");
+        press(&mut single_line, KeyCode::Enter, KeyModifiers::ALT);
+        assert_eq!(single_line.text(), "a");
     }
 
     #[test]
     fn the_cursor_stays_in_the_visible_part() {
         for cells in 0..12 {
-            let line = TextField::new("漢字 and more");
-            let (text, cursor) = line.visible_part(cells);
+            let field = TextField::new("漢字 and more");
+            let (text, cursor) = field.visible_part(cells);
             assert!(width::text_width(text) <= cells && cursor < cells.max(1), "{cells}: {text} {cursor}");
         }
     }

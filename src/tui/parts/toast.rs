@@ -57,17 +57,17 @@ struct Toast {
 impl Toasts {
     /// Shows a toast. A repeated text moves to the front and starts its time again. If there are too many, the oldest
     /// that is not `Danger` is dropped; a `Danger` toast without room returns when another has gone.
-    pub fn push(&mut self, kind: Kind, words: &str, now: Duration) {
-        let words = clean::clean_text(words).trim().to_owned();
-        if words.is_empty() {
+    pub fn push(&mut self, kind: Kind, text: &str, now: Duration) {
+        let text = clean::clean_text(text).trim().to_owned();
+        if text.is_empty() {
             return;
         }
-        let stays = (MIN_TIME
-            + TIME_PER_CHARACTER * u32::try_from(words.chars().count()).unwrap_or(u32::MAX).min(1000))
+        let duration = (MIN_TIME
+            + TIME_PER_CHARACTER * u32::try_from(text.chars().count()).unwrap_or(u32::MAX).min(1000))
         .min(MAX_TIME);
-        let until = (kind != Kind::Error).then(|| now + stays);
-        self.list.retain(|toast| toast.text != words);
-        self.list.insert(0, Toast { text: words, kind, expires_at: until, visible_since: None });
+        let expires_at = (kind != Kind::Error).then(|| now + duration);
+        self.list.retain(|toast| toast.text != text);
+        self.list.insert(0, Toast { text, kind, expires_at, visible_since: None });
         while self.list.len() > MAX_VISIBLE
             && let Some(oldest) = self.list.iter().skip(1).rposition(|toast| toast.kind != Kind::Error)
         {
@@ -78,8 +78,8 @@ impl Toasts {
     }
 
     /// Removes a toast whose text is outdated.
-    pub fn remove_text(&mut self, words: &str, now: Duration) {
-        self.list.retain(|toast| toast.text != words);
+    pub fn remove_text(&mut self, text: &str, now: Duration) {
+        self.list.retain(|toast| toast.text != text);
         self.update_visibility(now);
     }
 
@@ -92,21 +92,21 @@ impl Toasts {
 
     /// Removes toasts whose time is over. Returns whether the screen changes.
     pub fn remove_expired(&mut self, now: Duration) -> bool {
-        let before = self.list.len();
-        self.list.retain(|toast| toast.expires_at.is_none_or(|until| now < until));
+        let count = self.list.len();
+        self.list.retain(|toast| toast.expires_at.is_none_or(|expires_at| now < expires_at));
         self.update_visibility(now);
-        self.list.len() != before
+        self.list.len() != count
     }
 
     /// Removes `Danger` toasts that could have been read before this key press. Returns whether there were any.
     pub fn dismiss_read_errors(&mut self, now: Duration) -> bool {
-        let before = self.list.len();
+        let count = self.list.len();
         self.list.retain(|toast| {
-            let read = toast.visible_since.is_some_and(|since| now >= since + MIN_READING_TIME);
-            toast.kind != Kind::Error || !read
+            let was_read = toast.visible_since.is_some_and(|since| now >= since + MIN_READING_TIME);
+            toast.kind != Kind::Error || !was_read
         });
         self.update_visibility(now);
-        self.list.len() != before
+        self.list.len() != count
     }
 
     /// Time at which the next toast disappears. Draw again at that time.
@@ -129,7 +129,7 @@ impl Toasts {
     /// is cut with `…`.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
-        let mut left = area;
+        let mut free_area = area;
         let lines = self.list.iter().take(MAX_VISIBLE).flat_map(|toast| toast.wrap_text(area.width, Style::new()));
         let widest = lines.map(|line| line.width()).max().unwrap_or(0) + 3;
         let width = u16::try_from(widest).unwrap_or(u16::MAX).min(area.width);
@@ -140,32 +140,31 @@ impl Toasts {
                 Kind::Error => theme.danger,
             };
             let mut lines = toast.wrap_text(area.width, theme.ground.patch(theme.text));
-            let cut = lines.len() > usize::from(left.height);
-            lines.truncate(usize::from(left.height));
-            if cut && let Some(last) = lines.last_mut() {
-                let words: String = last.spans.iter().map(|span| span.content.as_ref()).collect();
-                let words =
-                    width::cut_to_width(&words, usize::from(area.width.saturating_sub(5))).trim_end().to_owned();
-                last.spans = vec![Span::styled(words, last.style), Span::styled(" …", theme.dim)];
+            let is_cut = lines.len() > usize::from(free_area.height);
+            lines.truncate(usize::from(free_area.height));
+            if is_cut && let Some(last) = lines.last_mut() {
+                let text: String = last.spans.iter().map(|span| span.content.as_ref()).collect();
+                let text = width::cut_to_width(&text, usize::from(area.width.saturating_sub(5))).trim_end().to_owned();
+                last.spans = vec![Span::styled(text, last.style), Span::styled(" …", theme.dim)];
             }
             for line in lines {
                 // The whole row is cleared, so that an open list below does not show next to the toast.
-                let whole = Rect { x: buffer.area.x, width: buffer.area.width, height: 1, ..left };
-                Clear.render(whole, buffer);
-                buffer.set_style(whole, theme.ground.patch(theme.text));
-                let row = Rect { x: area.right() - width, width, height: 1, ..left };
+                let screen_row = Rect { x: buffer.area.x, width: buffer.area.width, height: 1, ..free_area };
+                Clear.render(screen_row, buffer);
+                buffer.set_style(screen_row, theme.ground.patch(theme.text));
+                let row = Rect { x: area.right() - width, width, height: 1, ..free_area };
                 buffer.set_stringn(row.x, row.y, "▌", usize::from(width), style);
-                let inside = width.saturating_sub(2);
-                buffer.set_line(row.x + width.min(2), row.y, &line, inside);
-                left = Rect { y: left.y + 1, height: left.height - 1, ..left };
+                let inner_width = width.saturating_sub(2);
+                buffer.set_line(row.x + width.min(2), row.y, &line, inner_width);
+                free_area = Rect { y: free_area.y + 1, height: free_area.height - 1, ..free_area };
             }
         }
     }
 
     /// Starts the time of toasts that became visible. Toasts without room must be seen again.
     fn update_visibility(&mut self, now: Duration) {
-        for (place, toast) in self.list.iter_mut().enumerate() {
-            toast.visible_since = (place < MAX_VISIBLE).then(|| toast.visible_since.unwrap_or(now));
+        for (index, toast) in self.list.iter_mut().enumerate() {
+            toast.visible_since = (index < MAX_VISIBLE).then(|| toast.visible_since.unwrap_or(now));
         }
     }
 }

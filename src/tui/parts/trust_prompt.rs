@@ -22,9 +22,9 @@ pub use trust_layout::TrustContext;
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrustPrompt {
     files: Arc<ProjectFiles>,
-    why: InspectionReason,
+    reason: InspectionReason,
     first_drawn: Option<Duration>,
-    end_seen: bool,
+    has_reached_end: bool,
     scroll: usize,
     page_rows: usize,
     /// True while the decision is being written to disk.
@@ -59,12 +59,12 @@ pub struct DrawnFrame {
 }
 
 impl TrustPrompt {
-    pub fn new(files: Arc<ProjectFiles>, why: InspectionReason) -> Self {
+    pub fn new(files: Arc<ProjectFiles>, reason: InspectionReason) -> Self {
         Self {
             files,
-            why,
+            reason,
             first_drawn: None,
-            end_seen: false,
+            has_reached_end: false,
             scroll: 0,
             page_rows: 1,
             is_storing: false,
@@ -87,12 +87,12 @@ impl TrustPrompt {
     }
 
     /// Records that a frame is on the screen.
-    pub fn record_frame(&mut self, now: Duration, seen: DrawnFrame) {
-        self.scroll = seen.scroll;
-        self.page_rows = seen.visible_rows.saturating_sub(1).max(1);
-        if seen.is_readable {
+    pub fn record_frame(&mut self, now: Duration, drawn: DrawnFrame) {
+        self.scroll = drawn.scroll;
+        self.page_rows = drawn.visible_rows.saturating_sub(1).max(1);
+        if drawn.is_readable {
             self.first_drawn.get_or_insert(now);
-            self.end_seen |= seen.is_at_end;
+            self.has_reached_end |= drawn.is_at_end;
         }
     }
 
@@ -134,9 +134,9 @@ impl TrustPrompt {
     fn handle_trust_action(&self, keys: &Keymap) -> KeyResult {
         let key = |action| keys.first_chord(Scope::Trust, action);
         if self.is_trusted() {
-            let (no, back) = (key(Action::Deny), key(Action::Close));
-            KeyResult::Explained(format!("Already trusted · {no} to revoke, {back} to close"))
-        } else if self.end_seen {
+            let (revoke_key, close_key) = (key(Action::Deny), key(Action::Close));
+            KeyResult::Explained(format!("Already trusted · {revoke_key} to revoke, {close_key} to close"))
+        } else if self.has_reached_end {
             KeyResult::Trust
         } else {
             KeyResult::Explained(format!("Read to the end first · {} to jump there", key(Action::Bottom)))
@@ -147,72 +147,73 @@ impl TrustPrompt {
 /// Describes a file briefly: `AGENTS.md (3.2 kB, about 810 tokens)`, `.aye/rules.toml (1 allow)`.
 pub fn describe_file(file: &ProjectFile) -> String {
     match &file.kind {
-        ProjectFileKind::Instructions(words) => describe_instructions(words),
-        ProjectFileKind::Rules { counts: counted, .. } => format!("{} ({counted})", file.name),
+        ProjectFileKind::Instructions(instructions) => describe_instructions(instructions),
+        ProjectFileKind::Rules { counts, .. } => format!("{} ({counts})", file.name),
         ProjectFileKind::Unusable(_) => format!("{} (not used)", file.name),
     }
 }
 
 /// Describes an instruction file briefly: `AGENTS.md (3.2 kB, about 810 tokens)`.
-pub fn describe_instructions(words: &Instructions) -> String {
-    format!("{} ({})", words.file, describe_instruction_size(words, None))
+pub fn describe_instructions(instructions: &Instructions) -> String {
+    format!("{} ({})", instructions.file, describe_instruction_size(instructions, None))
 }
 
 /// Describes the size of a file, with its share of the context window if known.
-fn describe_size(file: &ProjectFile, window: Option<u64>) -> String {
+fn describe_size(file: &ProjectFile, context_window: Option<u64>) -> String {
     match &file.kind {
-        ProjectFileKind::Instructions(words) => describe_instruction_size(words, window),
+        ProjectFileKind::Instructions(instructions) => describe_instruction_size(instructions, context_window),
         ProjectFileKind::Rules { .. } | ProjectFileKind::Unusable(_) => format_bytes(file.bytes),
     }
 }
 
-fn describe_instruction_size(words: &Instructions, window: Option<u64>) -> String {
-    let bytes = format_bytes(words.bytes);
-    let tokens = words.tokens;
-    let share = match window.filter(|window| *window > 0) {
+fn describe_instruction_size(instructions: &Instructions, context_window: Option<u64>) -> String {
+    let bytes = format_bytes(instructions.bytes);
+    let tokens = instructions.tokens;
+    let share = match context_window.filter(|window| *window > 0) {
         Some(window) if tokens * 100 >= window => {
             format!(", {} % of the context window", tokens * 100 / window)
         }
         Some(_) | None => String::new(),
     };
-    let cut = if words.omitted_bytes() > 0 { "truncated to about" } else { "about" };
-    format!("{bytes}, {cut} {} tokens{share}", status_bar::format_tokens(tokens))
+    let approximation = if instructions.omitted_bytes() > 0 { "truncated to about" } else { "about" };
+    format!("{bytes}, {approximation} {} tokens{share}", status_bar::format_tokens(tokens))
 }
 
 /// Describes the effects of a file, one per line. Lines that begin with `warning` are warnings.
 pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
     let mut lines = Vec::new();
     match &file.kind {
-        ProjectFileKind::Instructions(words) => {
+        ProjectFileKind::Instructions(instructions) => {
             lines.push("sent to the model with every request, as project instructions".to_owned());
-            if words.omitted_bytes() > 0 {
-                let (rest, sent) = (format_bytes(words.omitted_bytes()), format_bytes(words.text.len()));
-                lines.push(format!("only the first {sent} are sent; {rest} are truncated"));
+            if instructions.omitted_bytes() > 0 {
+                let (omitted, sent) =
+                    (format_bytes(instructions.omitted_bytes()), format_bytes(instructions.text.len()));
+                lines.push(format!("only the first {sent} are sent; {omitted} are truncated"));
             }
-            match count_invisible(&words.text) {
+            match count_invisible(&instructions.text) {
                 0 => {}
                 1 => lines.push("warning: contains 1 invisible character, shown as a mark".to_owned()),
-                many => lines.push(format!("warning: contains {many} invisible characters, shown as marks")),
+                count => lines.push(format!("warning: contains {count} invisible characters, shown as marks")),
             }
         }
-        ProjectFileKind::Rules { counts: counted, allow_count: allows, problems, .. } => {
-            lines.push(format!("rules for tool calls in this project: {counted}"));
-            match allows {
+        ProjectFileKind::Rules { counts, allow_count, problems, .. } => {
+            lines.push(format!("rules for tool calls in this project: {counts}"));
+            match allow_count {
                 0 => {}
                 1 => lines.push("warning: 1 rule allows calls without approval".to_owned()),
-                many => lines.push(format!("warning: {many} rules allow calls without approval")),
+                count => lines.push(format!("warning: {count} rules allow calls without approval")),
             }
             lines.extend(problems.iter().map(|problem| format!("warning: {problem}")));
         }
-        ProjectFileKind::Unusable(why) => lines.push(format!("not used: {why}")),
+        ProjectFileKind::Unusable(reason) => lines.push(format!("not used: {reason}")),
     }
     lines
 }
 
 /// Counts the invisible characters of a text.
 fn count_invisible(text: &str) -> usize {
-    let is_mark = |shown: &RevealedPart| matches!(shown, RevealedPart::Mark(mark) if mark.starts_with("<U+"));
-    reveal_text(&text.replace("\r\n", "\n")).iter().filter(|shown| is_mark(shown)).count()
+    let is_mark = |part: &RevealedPart| matches!(part, RevealedPart::Mark(mark) if mark.starts_with("<U+"));
+    reveal_text(&text.replace("\r\n", "\n")).iter().filter(|part| is_mark(part)).count()
 }
 
 /// Describes the trust state of a file.

@@ -17,12 +17,12 @@ impl ExitWatchdog {
     pub fn start_watching() -> io::Result<Self> {
         let (mut terminate, mut hangup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
         Ok(Self(tokio::spawn(async move {
-            let told = tokio::select! {
+            let received = tokio::select! {
                 _ = terminate.recv() => SignalKind::terminate(),
                 _ = hangup.recv() => SignalKind::hangup(),
             };
             tokio::time::sleep(GRACE).await;
-            terminal::exit_now(128 + told.as_raw_value());
+            terminal::exit_now(128 + received.as_raw_value());
         })))
     }
 }

@@ -13,37 +13,37 @@ impl Screen {
         if image::is_image_path(path) && line.is_none() {
             return external::open_picture(&file);
         }
-        let editor = self.editor_words();
+        let editor = self.configured_editor();
         let command = external::editor_command(&editor, &file, line);
         self.run_external(|folder| external::run_in_foreground(&command, folder))
     }
 
     pub(super) fn edit_text(&mut self, text: &str) -> io::Result<()> {
-        let editor = self.editor_words();
-        let written = self.run_external(|folder| external::edit_text(&editor, text, folder))?;
-        let _ = self.event_sender.send(Event::Edited(Some(written)));
+        let editor = self.configured_editor();
+        let edited = self.run_external(|folder| external::edit_text(&editor, text, folder))?;
+        let _ = self.event_sender.send(Event::Edited(Some(edited)));
         Ok(())
     }
 
-    fn editor_words(&self) -> Vec<String> {
+    fn configured_editor(&self) -> Vec<String> {
         external::find_editor(self.state.settings.editor.as_deref(), &|name| std::env::var_os(name))
     }
 
     /// Releases the terminal to another program until it ends.
-    fn run_external<T>(&mut self, with: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    fn run_external<T>(&mut self, run: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
         self.input = None;
-        self.terminal.hand_over();
+        self.terminal.release();
         let folder = self.state.settings.folder.clone();
         let stdin = io::stdin();
         let modes = rustix::termios::tcgetattr(&stdin);
-        let done = tokio::task::block_in_place(|| with(&folder));
+        let result = tokio::task::block_in_place(|| run(&folder));
         if let Ok(modes) = modes {
             // The program may have died without restoring the modes.
             let _ = rustix::termios::tcsetattr(&stdin, rustix::termios::OptionalActions::Now, &modes);
         }
         self.signals.discard_key_signals();
         self.retake_terminal()?;
-        done
+        result
     }
 }
 
@@ -55,12 +55,13 @@ impl Signals {
     /// arrive on another thread, possibly after that program has ended.
     pub(super) fn is_late_signal(&self, signal: i32) -> bool {
         let [_, _, (_, interrupt), (_, quit)] = &self.ending;
-        [*interrupt, *quit].contains(&signal) && self.terminal_returned.is_some_and(|back| back.elapsed() < LATE_SIGNAL)
+        [*interrupt, *quit].contains(&signal)
+            && self.terminal_returned_at.is_some_and(|returned_at| returned_at.elapsed() < LATE_SIGNAL)
     }
 
     /// Discards signals that the terminal's keys sent to another program and to this one.
     fn discard_key_signals(&mut self) {
-        self.terminal_returned = Some(Instant::now());
+        self.terminal_returned_at = Some(Instant::now());
         let [_, _, (interrupt, _), (quit, _)] = &mut self.ending;
         for signal in [interrupt, quit, &mut self.suspend, &mut self.resume] {
             while signal.recv().now_or_never().is_some() {}

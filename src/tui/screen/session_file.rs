@@ -14,10 +14,10 @@ impl Screen {
 
     /// Writes the session to another file and leaves.
     pub(super) fn save_session_to(&mut self, file: PathBuf) -> io::Result<()> {
-        let saved = self.link.file.save_to(&file);
-        saved.map_err(|error| io::Error::other(format!("cannot save to {}: {error}", file.display())))?;
+        let result = self.link.file.save_to(&file);
+        result.map_err(|error| io::Error::other(format!("cannot save to {}: {error}", file.display())))?;
         self.saved_to = Some(file);
-        self.left = true;
+        self.has_quit = true;
         Ok(())
     }
 

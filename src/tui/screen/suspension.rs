@@ -11,7 +11,7 @@ impl Screen {
     /// Suspends the program as the shell does, and continues when it is resumed.
     pub(super) async fn suspend_program(&mut self) -> io::Result<()> {
         self.input = None;
-        self.terminal.hand_over();
+        self.terminal.release();
         // SIGSTOP cannot be ignored; the whole process group stops, as with the terminal's own key.
         rustix::process::kill_current_process_group(rustix::process::Signal::STOP)?;
         // The stop may happen shortly after the call; only SIGCONT shows that it is over.
@@ -20,15 +20,15 @@ impl Screen {
     }
 
     pub(super) fn retake_terminal(&mut self) -> io::Result<()> {
-        self.terminal.take_again()?;
+        self.terminal.retake()?;
         // A key meant for another program must not answer a prompt.
-        self.handle_event(Event::Tick(self.began.elapsed()));
+        self.handle_event(Event::Tick(self.started_at.elapsed()));
         self.handle_event(Event::Focused(true));
         self.input = Some(Input::start(self.event_sender.clone(), Parser::default())?);
         self.canvas.invalidate();
         self.update_size();
         self.urgency = Urgency::Now;
-        self.drawn = None;
+        self.last_frame = None;
         Ok(())
     }
 }

@@ -60,11 +60,11 @@ impl Urgency {
     }
 
     /// Returns when to draw if the last frame was drawn at `drawn`; `None` if no frame is needed.
-    pub(super) fn draw_time(self, drawn: Option<Instant>, now: Instant) -> Option<Instant> {
-        match (self, drawn) {
+    pub(super) fn draw_time(self, last_frame: Option<Instant>, now: Instant) -> Option<Instant> {
+        match (self, last_frame) {
             (Urgency::NotNeeded, _) => None,
             (Urgency::Now, _) | (Urgency::Soon, None) => Some(now),
-            (Urgency::Soon, Some(drawn)) => Some(drawn + FRAME_INTERVAL),
+            (Urgency::Soon, Some(last_frame)) => Some(last_frame + FRAME_INTERVAL),
         }
     }
 }
@@ -75,8 +75,8 @@ mod tests {
     use crate::chat::{FinishReason, TurnId};
     use crossterm::event::{KeyCode, KeyModifiers};
 
-    fn chunk(chunk: Chunk) -> Event {
-        Event::Agent(agent::Event::ReplyChunk { turn: TurnId(1), chunk, after: Duration::ZERO })
+    fn chunk_event(chunk: Chunk) -> Event {
+        Event::Agent(agent::Event::ReplyChunk { turn: TurnId(1), chunk, elapsed: Duration::ZERO })
     }
 
     #[test]
@@ -88,14 +88,14 @@ mod tests {
             Event::Pasted("a".into()),
             Event::Resized(80, 24),
             Event::Focused(true),
-            chunk(Chunk::Done(FinishReason::Stop)),
+            chunk_event(Chunk::Done(FinishReason::Stop)),
         ] {
             assert_eq!(Urgency::from_event(&event).draw_time(Some(now), now), Some(now));
         }
-        for event in [chunk(Chunk::Text("a".into())), chunk(Chunk::Reasoning("a".into()))] {
-            let due = Urgency::from_event(&event);
-            assert_eq!(due.draw_time(Some(now), now), Some(now + FRAME_INTERVAL));
-            assert_eq!(due.draw_time(None, now), Some(now), "no frame was drawn yet");
+        for event in [chunk_event(Chunk::Text("a".into())), chunk_event(Chunk::Reasoning("a".into()))] {
+            let urgency = Urgency::from_event(&event);
+            assert_eq!(urgency.draw_time(Some(now), now), Some(now + FRAME_INTERVAL));
+            assert_eq!(urgency.draw_time(None, now), Some(now), "no frame was drawn yet");
         }
         assert_eq!(Urgency::from_event(&Event::Tick(Duration::ZERO)).draw_time(None, now), None);
         assert!(

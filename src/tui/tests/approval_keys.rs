@@ -85,7 +85,7 @@ fn r05_a_paste_answers_nothing() {
 }
 
 #[test]
-fn r06_the_click_that_brings_the_window_back_answers_nothing() {
+fn r06_focusing_the_window_answers_no_approval_prompt() {
     let mut screen = screen_with_approval();
     screen.advance_ms(2000);
     screen.handle_event(Event::Focused(true));
@@ -128,16 +128,16 @@ fn a_parked_question_becomes_a_chip_and_can_be_reopened() {
     screen.receive_call("q", "ask_question", question_intent());
     screen.advance_ms(600);
     screen.press_key("esc");
-    let shows = screen.screen_text();
-    assert!(shows.contains("1 question waiting") && !shows.contains("virtual time"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("1 question waiting") && !text.contains("virtual time"), "{text}");
     screen.press_key("ctrl-q");
     assert!(screen.screen_text().contains("virtual time"));
     screen.advance_ms(600);
     screen.press_key("2");
     screen.press_key("enter");
     assert_eq!(screen.count_decisions(), 1);
-    let shows = screen.screen_text();
-    assert!(shows.contains("? Which clock") && shows.contains("a trait"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("? Which clock") && text.contains("a trait"), "{text}");
 }
 
 #[test]
@@ -153,11 +153,11 @@ fn r63_ctrl_c_twice_quits_in_every_state() {
 
 #[test]
 fn a_prompt_alerts_only_if_the_window_has_no_focus() {
-    let rings = |screen: &Screen| screen.effects.iter().any(|effect| matches!(effect, Effect::Notify(_)));
-    assert!(!rings(&screen_with_approval()));
+    let has_notified = |screen: &Screen| screen.effects.iter().any(|effect| matches!(effect, Effect::Notify(_)));
+    assert!(!has_notified(&screen_with_approval()));
     let mut screen = Screen::new();
     screen.send_text("go");
     screen.handle_event(Event::Focused(false));
     screen.receive_call("a", "bash_exec", command_intent("cargo test"));
-    assert!(rings(&screen));
+    assert!(has_notified(&screen));
 }

@@ -2,15 +2,15 @@
 
 use super::*;
 
-fn check_ascii(screen: &mut Screen, what: &str) {
+fn check_ascii(screen: &mut Screen, part: &str) {
     screen.state.settings.is_ascii = true;
     screen.state.settings.location = "~/project ⎇ main".into();
     for (width, height) in [(80, 24), (140, 50), (60, 15), (30, 8), (7, 5), (2, 2)] {
         screen.resize_screen(width, height);
         let buffer = screen.draw_frame();
-        let strange: Vec<&str> =
+        let non_ascii: Vec<&str> =
             buffer.content.iter().map(|cell| cell.symbol()).filter(|symbol| !symbol.is_ascii()).collect();
-        assert!(strange.is_empty(), "{what} at {width}x{height}: {strange:?}\n{}", buffer_text(&buffer));
+        assert!(non_ascii.is_empty(), "{part} at {width}x{height}: {non_ascii:?}\n{}", buffer_text(&buffer));
     }
     screen.resize_screen(80, 24);
 }
@@ -24,7 +24,7 @@ fn screen_with_prompt(intent: Intent) -> Screen {
 }
 
 #[test]
-fn the_first_screen_and_overlays_are_ascii() {
+fn the_welcome_screen_and_overlays_are_ascii() {
     check_ascii(&mut Screen::new(), "the first screen");
     for key in ["f1", "ctrl-p", "alt-s", "alt-t", "alt-m", "ctrl-r", "alt-y", "ctrl-o"] {
         let mut screen =
@@ -45,8 +45,8 @@ fn replies_with_all_markdown_elements_are_ascii() {
     let text = "# Head\n\n- one\n  - two\n\n1. x\n\n- [ ] task\n- [x] done\n\n> quote\n\n---\n\n| a | b |\n|:-:|--:|\n\
         | 1 | 2 |\n\n```rust\nfn main() {}\n```\n\n[a](https://a.example/a/very/long/address/that/is/shortened/because/it\
         /is/long) ~~x~~ $x^2$ [^1]\n\n[^1]: note\n\n<b>html</b>\n";
-    let ends = [Ending::Failed("no".into()), Ending::Interrupted, Ending::Finished];
-    for ending in ends {
+    let endings = [Ending::Failed("no".into()), Ending::Interrupted, Ending::Finished];
+    for ending in endings {
         let mut screen = Screen::with_entries([user_message("go"), reply_entry(text), Entry::Ended { ending }]);
         check_ascii(&mut screen, "a reply");
         screen.press_key("ctrl-home");
@@ -59,13 +59,13 @@ fn replies_with_all_markdown_elements_are_ascii() {
 
 #[test]
 fn calls_with_every_outcome_are_ascii() {
-    let ends: [fn(String) -> Outcome; 5] =
+    let outcomes: [fn(String) -> Outcome; 5] =
         [Outcome::Done, Outcome::Failed, Outcome::Refused, Outcome::Rehearsed, Outcome::Interrupted];
-    for end in ends {
+    for build_outcome in outcomes {
         let mut screen = Screen::new();
         screen.send_text("go");
         screen.receive_call("a", "read_file", read_intent("a.rs"));
-        screen.finish_call("a", end("line\n".repeat(300)));
+        screen.finish_call("a", build_outcome("line\n".repeat(300)));
         check_ascii(&mut screen, "a call");
         screen.press_key("alt-up");
         screen.press_key("enter");
@@ -101,7 +101,7 @@ fn spinners_and_waits_are_ascii() {
     screen.receive_chunk(Chunk::Retrying {
         attempt: 1,
         max_attempts: 3,
-        why: "busy".into(),
+        reason: "busy".into(),
         wait: Duration::from_secs(5),
         kind: String::new(),
     });
@@ -116,8 +116,8 @@ fn text_in_every_script_is_kept() {
     let mut screen =
         Screen::with_entries([user_message("größe 漢字 שלום"), reply_entry("e\u{301} 👩\u{200d}👧"), turn_end()]);
     screen.state.settings.is_ascii = true;
-    let shows = screen.screen_text();
+    let text = screen.screen_text();
     for word in ["größe 漢字 שלום", "e\u{301} 👩\u{200d}👧"] {
-        assert!(shows.contains(word), "{shows}");
+        assert!(text.contains(word), "{text}");
     }
 }

@@ -40,7 +40,7 @@ fn r15_the_list_shows_decisions_and_a_page_shows_all_details() {
     screen.press_key("up");
     screen.press_key("enter");
     let page = screen.screen_text();
-    for words in [
+    for part in [
         "1 of 2 · bash_exec",
         "the model called bash_exec",
         "asked you: command",
@@ -50,7 +50,7 @@ fn r15_the_list_shows_decisions_and_a_page_shows_all_details() {
         "unchanged from prompt to run",
         "result     running 3 tests",
     ] {
-        assert!(page.contains(words), "{words}: {page}");
+        assert!(page.contains(part), "{part}: {page}");
     }
     screen.press_key("esc");
     assert!(screen.screen_text().contains("2 of 2"), "back in the list");
@@ -72,14 +72,14 @@ fn r32_hostile_text_of_a_call_is_shown_as_marks() {
 fn times_are_added_when_loaded_and_only_for_this_session() {
     let mut screen = screen_with_two_calls();
     screen.send_text("/audit");
-    let times = |session: &str, time: &str| {
+    let entry_times_event = |session: &str, time: &str| {
         let times = screen.state.agent.session.entries().iter().map(|_| time.to_owned()).collect();
         Event::Host(HostReply::EntryTimes(SessionId(session.into()), times))
     };
-    let (other, own) = (times("02", "11:11:11"), times("01J", "14:02:11"));
-    screen.handle_event(other);
+    let (other_session, this_session) = (entry_times_event("02", "11:11:11"), entry_times_event("01J", "14:02:11"));
+    screen.handle_event(other_session);
     assert!(!screen.screen_text().contains("11:11:11"));
-    screen.handle_event(own);
+    screen.handle_event(this_session);
     let list = screen.screen_text();
     assert_eq!(list.matches("14:02:11").count(), 2, "{list}");
     screen.press_key("enter");
@@ -93,8 +93,8 @@ fn the_list_shows_that_it_is_empty_and_draws_at_every_size() {
     assert!(screen.screen_text().contains("No tool calls yet"));
     let mut screen = self::screen_with_two_calls();
     screen.send_text("/audit");
-    for open in [false, true] {
-        if open {
+    for with_page in [false, true] {
+        if with_page {
             screen.press_key("enter");
         }
         for (width, height) in [(1, 1), (2, 3), (7, 4), (20, 5), (60, 15), (500, 200), (80, 24)] {
@@ -111,8 +111,8 @@ fn a_page_fits_every_width() {
     let screen = screen_with_two_calls();
     let records = crate::chat::audit::collect_records(screen.state.agent.session.entries());
     for width in [0, 1, 2, 5, 11, 33, 40, 80] {
-        for (record, when) in records.iter().zip(["14:02:11", "21 Nov 2025 14:02:11"]) {
-            let page = crate::tui::parts::audit_page::audit_page_lines(record, &|_| when.to_owned(), width, false);
+        for (record, time) in records.iter().zip(["14:02:11", "21 Nov 2025 14:02:11"]) {
+            let page = crate::tui::parts::audit_page::audit_page_lines(record, &|_| time.to_owned(), width, false);
             let widest = page.iter().map(|line| crate::text::width::text_width(line)).max().unwrap();
             assert!(widest <= width.max(1), "{width}: {page:#?}");
         }
@@ -131,7 +131,7 @@ fn r35_long_arguments_and_results_are_cut_in_a_short_page() {
     screen.press_key("y");
     screen.finish_call("a", Outcome::Done("one line\n".repeat(9_000)));
     let records = crate::chat::audit::collect_records(screen.state.agent.session.entries());
-    let page = |whole| crate::tui::parts::audit_page::audit_page_lines(&records[0], &|_| String::new(), 77, whole);
+    let page = |is_full| crate::tui::parts::audit_page::audit_page_lines(&records[0], &|_| String::new(), 77, is_full);
     assert!(page(false).len() < 30, "{:#?}", page(false));
     assert!(page(false).iter().any(|line| line.contains("… 200.0 kB in total; see --json")));
     assert!(page(true).len() > 11_000);
@@ -139,32 +139,32 @@ fn r35_long_arguments_and_results_are_cut_in_a_short_page() {
 
 #[test]
 fn r16_an_answer_is_recorded_with_its_key_and_delay() {
-    let by = |screen: &Screen| {
+    let answer_decider = |screen: &Screen| {
         let entries = screen.state.agent.session.entries();
         entries.iter().rev().find_map(|entry| match entry {
             Entry::Answered { by, .. } => by.clone(),
             _ => None,
         })
     };
-    let asked = || {
+    let screen_with_question = || {
         let mut screen = Screen::new();
         screen.send_text("go");
         screen.receive_call("q", "ask_question", question_intent());
         screen.advance_ms(2000);
         screen
     };
-    let mut screen = asked();
+    let mut screen = screen_with_question();
     screen.press_key("2");
     screen.advance_ms(1000);
     screen.press_key("enter");
-    let Some(Decider::User { key, after_ms }) = by(&screen) else { panic!("it was answered") };
+    let Some(Decider::User { key, after_ms }) = answer_decider(&screen) else { panic!("it was answered") };
     assert_eq!(key, "enter");
     assert!((3000..3100).contains(&after_ms), "{after_ms}");
-    let mut screen = asked();
+    let mut screen = screen_with_question();
     screen.press_key("esc");
     screen.advance_ms(3000);
     screen.press_key("alt-x");
-    let Some(Decider::User { key, after_ms }) = by(&screen) else { panic!("it was declined") };
+    let Some(Decider::User { key, after_ms }) = answer_decider(&screen) else { panic!("it was declined") };
     assert_eq!(key, "alt-x");
     assert!((5000..5100).contains(&after_ms), "{after_ms}");
 }
@@ -190,22 +190,22 @@ fn r21_prompt_details_name_files_and_variables_without_values() {
     screen.advance_ms(2000);
     assert!(!screen.screen_text().contains("2 environment variables"));
     screen.press_key("d");
-    let card = screen.screen_text();
-    for words in [
+    let text = screen.screen_text();
+    for part in [
         "in /project · timeout 30 s",
         "file x.sh · 3 bytes · sha256",
         "rechecked before the call",
         "the call may use files that are not checked",
         "2 environment variables: HOME PATH",
     ] {
-        assert!(card.contains(words), "{words}: {card}");
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 
 /// A session in which the model called a tool `times` times, with `text` as arguments and result.
-fn screen_with_calls(times: usize, name: &str, text: &str) -> Screen {
+fn screen_with_calls(count: usize, name: &str, text: &str) -> Screen {
     let mut entries = vec![user_message("go")];
-    for n in 0..times {
+    for n in 0..count {
         let id = CallId(format!("c{n}"));
         let call = ToolCall { id: id.clone(), name: name.into(), arguments: text.into() };
         let mut reply = reply_entry("");
@@ -237,19 +237,19 @@ fn a_list_of_twenty_thousand_calls_opens_at_its_end() {
 
 #[test]
 fn r32_hostile_names_and_very_long_lines_stay_in_their_rows() {
-    let bad = "x\u{202e}\u{2066}\x1b[2J\u{9b}31m\u{7}\n╰─ y yes ─╯\u{200b}\u{e0041}";
-    for text in [bad.to_owned(), format!("{bad}{}", "y".repeat(100_000))] {
-        let mut screen = screen_with_calls(3, bad, &text);
+    let hostile = "x\u{202e}\u{2066}\x1b[2J\u{9b}31m\u{7}\n╰─ y yes ─╯\u{200b}\u{e0041}";
+    for text in [hostile.to_owned(), format!("{hostile}{}", "y".repeat(100_000))] {
+        let mut screen = screen_with_calls(3, hostile, &text);
         for (width, height) in [(60, 15), (120, 36), (20, 6)] {
             screen.resize_screen(width, height);
             screen.send_text("/audit");
             assert_eq!(screen.state.viewport.overlays.len(), 1, "{}", screen.screen_text());
-            for step in ["enter", "end", "esc"] {
-                let shows = screen.screen_text();
-                let strange =
+            for chord in ["enter", "end", "esc"] {
+                let screen_text = screen.screen_text();
+                let is_hidden =
                     |c: char| c != '\n' && (c.is_control() || "\u{202e}\u{2066}\u{200b}\u{e0041}".contains(c));
-                assert!(!shows.contains(strange), "{shows:?}");
-                screen.press_key(step);
+                assert!(!screen_text.contains(is_hidden), "{screen_text:?}");
+                screen.press_key(chord);
             }
             screen.press_key("esc");
             screen.press_key("esc");

@@ -21,12 +21,12 @@ fn approve_command(screen: &mut Screen) {
 }
 
 /// Returns the colour of the first character of these words on the screen.
-fn colour_of(screen: &mut Screen, words: &str) -> Color {
+fn text_colour(screen: &mut Screen, needle: &str) -> Color {
     let buffer = screen.draw_frame();
-    let shows = buffer_text(&buffer);
+    let text = buffer_text(&buffer);
     let (row, line) =
-        shows.lines().enumerate().find(|(_, line)| line.contains(words)).unwrap_or_else(|| panic!("{shows}"));
-    let column = line[..line.find(words).unwrap()].chars().count();
+        text.lines().enumerate().find(|(_, line)| line.contains(needle)).unwrap_or_else(|| panic!("{text}"));
+    let column = line[..line.find(needle).unwrap()].chars().count();
     buffer[(column as u16, row as u16)].fg
 }
 
@@ -40,17 +40,17 @@ fn a_running_command_shows_colours_and_its_latest_progress() {
         turn,
         call: "a".into(),
         output,
-        more: String::new(),
+        new_output: String::new(),
     }));
-    let shows = screen.screen_text();
-    assert!(shows.contains("    error: no\n") && shows.contains("50% done") && !shows.contains("10%"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("    error: no\n") && text.contains("50% done") && !text.contains("10%"), "{text}");
     let danger = screen.state.theme.danger.fg.unwrap();
-    assert_eq!(colour_of(&mut screen, "error: no"), danger);
+    assert_eq!(text_colour(&mut screen, "error: no"), danger);
 }
 
 #[test]
 fn failed_and_successful_commands_look_different() {
-    for (output, mark, says) in [
+    for (output, mark, exit_text) in [
         ("x\nexit 0", "✓", ""),
         ("x\nexit 1", "✗", "exit 1"),
         ("killed by signal 9", "✗", "killed by signal 9"),
@@ -61,10 +61,10 @@ fn failed_and_successful_commands_look_different() {
         screen.resize_screen(60, 15);
         approve_command(&mut screen);
         screen.finish_call("a", Outcome::Done(output.into()));
-        let shows = screen.screen_text();
-        let line = shows.lines().find(|line| line.contains("bash_exec    make")).unwrap_or_default();
-        assert!(line.contains(mark) && line.contains(says), "{output:?}: {shows}");
-        assert_eq!(line.contains("exit"), says.starts_with("exit"), "{output:?}: {shows}");
+        let text = screen.screen_text();
+        let line = text.lines().find(|line| line.contains("bash_exec    make")).unwrap_or_default();
+        assert!(line.contains(mark) && line.contains(exit_text), "{output:?}: {text}");
+        assert_eq!(line.contains("exit"), exit_text.starts_with("exit"), "{output:?}: {text}");
     }
 }
 
@@ -74,8 +74,8 @@ fn colours_are_shown_but_neither_copied_nor_sent() {
     approve_command(&mut screen);
     let output = "\x1b[1;32mok\x1b[0m 3 tests\n\x1b[38;2;250;250;250mpale\x1b[0m\x1b]0;title\x07\nexit 0";
     screen.finish_call("a", Outcome::Done(output.into()));
-    let told = screen.state.agent.session.messages();
-    let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
+    let messages = screen.state.agent.session.messages();
+    let Some(Message::Tool { text, .. }) = messages.last() else { panic!("{messages:?}") };
     assert_eq!(text, "ok 3 tests\npale<U+001B>]0;title<U+0007>\nexit 0");
     let entries = screen.state.agent.session.entries().to_vec();
     let records = crate::chat::audit::collect_records(&entries);
@@ -84,17 +84,17 @@ fn colours_are_shown_but_neither_copied_nor_sent() {
     screen.receive_reply("Done.");
     screen.press_key("alt-up");
     screen.press_key("enter");
-    let shows = screen.screen_text();
-    assert!(shows.contains("    ok 3 tests\n     pale<U+001B>]0;title<U+0007>\n     exit 0"), "{shows}");
+    let screen_text = screen.screen_text();
+    assert!(screen_text.contains("    ok 3 tests\n     pale<U+001B>]0;title<U+0007>\n     exit 0"), "{screen_text}");
     let success = screen.state.theme.success.fg.unwrap();
-    assert_eq!(colour_of(&mut screen, "ok 3 tests"), success);
-    assert_eq!(colour_of(&mut screen, "pale"), Color::Rgb(250, 250, 250));
+    assert_eq!(text_colour(&mut screen, "ok 3 tests"), success);
+    assert_eq!(text_colour(&mut screen, "pale"), Color::Rgb(250, 250, 250));
     screen.press_key("o");
     assert!(screen.screen_text().contains("bash_exec {"), "the reader is open: {}", screen.screen_text());
-    assert_eq!(colour_of(&mut screen, "ok 3 tests"), success);
+    assert_eq!(text_colour(&mut screen, "ok 3 tests"), success);
     screen.press_key("esc");
     screen.state.theme = Themes::bundled().choose_theme("light", None);
-    assert_ne!(colour_of(&mut screen, "pale"), Color::Rgb(250, 250, 250), "adjusted to be readable on white");
+    assert_ne!(text_colour(&mut screen, "pale"), Color::Rgb(250, 250, 250), "adjusted to be readable on white");
 }
 
 #[test]
@@ -102,22 +102,22 @@ fn invisible_characters_are_marked_for_the_user_and_the_model() {
     let mut screen = coloured_screen();
     screen.receive_call("a", "read_file", read_intent("a.txt"));
     screen.finish_call("a", Outcome::Done("a \x1b[31mred\x1b[0m word\nevil\rAll passed.\u{e0041}".into()));
-    let told = screen.state.agent.session.messages();
-    let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
+    let messages = screen.state.agent.session.messages();
+    let Some(Message::Tool { text, .. }) = messages.last() else { panic!("{messages:?}") };
     let expected = "a <U+001B>[31mred<U+001B>[0m word\nevil<U+000D>All passed.<U+E0041>";
     assert_eq!(text, expected);
     screen.receive_reply("Done.");
     screen.press_key("alt-up");
     screen.press_key("o");
-    let shows = screen.screen_text();
-    assert!(expected.lines().all(|line| shows.contains(line)), "{shows}");
+    let screen_text = screen.screen_text();
+    assert!(expected.lines().all(|line| screen_text.contains(line)), "{screen_text}");
 }
 
 /// Returns everything that `o` shows of a call, and the text sent to the model.
 fn open_in_pager(screen: &mut Screen, id: &str, outcome: &str) -> (String, String) {
     screen.finish_call(id, Outcome::Done(outcome.to_owned()));
-    let told = screen.state.agent.session.messages();
-    let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
+    let messages = screen.state.agent.session.messages();
+    let Some(Message::Tool { text, .. }) = messages.last() else { panic!("{messages:?}") };
     let text = text.clone();
     screen.receive_reply("Done.");
     screen.press_key("alt-up");
@@ -144,10 +144,10 @@ proptest::proptest! {
             true => approve_command(&mut screen),
             false => screen.receive_call("a", "read_file", read_intent("a.txt")),
         }
-        let (shown, sent) = open_in_pager(&mut screen, "a", &outcome);
-        let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-        proptest::prop_assert_eq!(crate::text::hidden_chars::find_hidden(&sent), None);
-        proptest::prop_assert!(bare(&shown).contains(&bare(&sent)), "{:?} is not in {:?}", sent, shown);
+        let (pager_text, model_text) = open_in_pager(&mut screen, "a", &outcome);
+        let without_blanks = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        proptest::prop_assert_eq!(crate::text::hidden_chars::find_hidden(&model_text), None);
+        proptest::prop_assert!(without_blanks(&pager_text).contains(&without_blanks(&model_text)), "{:?} is not in {:?}", model_text, pager_text);
     }
 }
 
@@ -159,8 +159,8 @@ fn escape_sequences_in_a_file_hide_nothing() {
     screen.receive_reply("Done.");
     screen.press_key("alt-up");
     screen.press_key("enter");
-    let shows = screen.screen_text();
-    assert!(["the first", "the second", "the third"].iter().all(|line| shows.contains(line)), "{shows}");
+    let text = screen.screen_text();
+    assert!(["the first", "the second", "the third"].iter().all(|line| text.contains(line)), "{text}");
 }
 
 #[test]
@@ -192,13 +192,13 @@ fn file_target(path: &str) -> LinkTarget {
 fn answer_file_checks(screen: &mut Screen) {
     screen.draw_frame();
     let size = ImageSize { pixels: (1280, 720), bytes: 84_000 };
-    let found = screen.cache.take_pending_lookups().into_iter().map(|target| {
-        let there =
+    let statuses = screen.cache.take_pending_lookups().into_iter().map(|target| {
+        let status =
             if target == file_target("docs/shot.png") { LinkStatus::Picture(size) } else { LinkStatus::Missing };
-        (target, there)
+        (target, status)
     });
-    let found = found.collect();
-    screen.handle_event(Event::Host(HostReply::LinkStatuses(found)));
+    let statuses = statuses.collect();
+    screen.handle_event(Event::Host(HostReply::LinkStatuses(statuses)));
 }
 
 #[test]
@@ -227,8 +227,8 @@ fn a_picture_line_that_wraps_later_keeps_the_last_line_visible() {
     let mut screen = Screen::with_entries([user_message("go"), reply_entry(&text), turn_end()]);
     assert!(screen.screen_text().contains("The end."));
     answer_file_checks(&mut screen);
-    let shows = screen.screen_text();
-    assert!(shows.contains("ctrl-o\n open or copy\n") && shows.contains("The end."), "{shows}");
+    let screen_text = screen.screen_text();
+    assert!(screen_text.contains("ctrl-o\n open or copy\n") && screen_text.contains("The end."), "{screen_text}");
 }
 
 #[test]
@@ -257,8 +257,8 @@ fn right_to_left_text_stays_within_its_cells() {
      גבא │ 12
     ");
     screen.state.settings.terminal_reorders = true;
-    let shows = screen.screen_text();
-    assert!(shows.contains("▌ שלום") && shows.contains("אבג │ 12"), "{shows}");
+    let screen_text = screen.screen_text();
+    assert!(screen_text.contains("▌ שלום") && screen_text.contains("אבג │ 12"), "{screen_text}");
 }
 
 #[test]
@@ -267,19 +267,19 @@ fn r10_a_command_to_approve_is_shown_in_logical_order() {
     screen.send_text("go");
     screen.receive_call("a", "bash_exec", command_intent("rm שלום/a.txt 12"));
     screen.advance_ms(2000);
-    let shows = screen.screen_text();
-    assert!(shows.contains("│ rm שלום/a.txt 12 ") || shows.contains("│ $ rm שלום/a.txt 12 "), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("│ rm שלום/a.txt 12 ") || text.contains("│ $ rm שלום/a.txt 12 "), "{text}");
 }
 
 #[test]
 fn a_link_in_right_to_left_text_is_clicked_where_drawn() {
     let mut screen = Screen::with_entries([user_message("go"), reply_entry("ראה src/main.rs"), turn_end()]);
     screen.draw_frame();
-    let found = screen.cache.take_pending_lookups().into_iter().map(|target| (target, LinkStatus::Exists)).collect();
-    screen.handle_event(Event::Host(HostReply::LinkStatuses(found)));
+    let statuses = screen.cache.take_pending_lookups().into_iter().map(|target| (target, LinkStatus::Exists)).collect();
+    screen.handle_event(Event::Host(HostReply::LinkStatuses(statuses)));
     let buffer = screen.draw_frame();
-    let shows = buffer_text(&buffer);
-    let (row, line) = shows.lines().enumerate().find(|(_, line)| line.contains("src/main.rs")).expect("it is drawn");
+    let text = buffer_text(&buffer);
+    let (row, line) = text.lines().enumerate().find(|(_, line)| line.contains("src/main.rs")).expect("it is drawn");
     let column = line[..line.find("src").unwrap()].chars().count();
     assert!(line.find("src") < line.find('ר'), "the path is drawn on the left: {line}");
     screen.effects.clear();

@@ -65,40 +65,40 @@ fn r03_text_typed_before_the_first_frame_goes_to_the_composer() {
 
 #[test]
 fn messages_queued_in_a_stopped_turn_can_be_sent_or_edited() {
-    let stopped = || {
+    let stopped_screen = || {
         let mut screen = Screen::new();
         screen.send_text("go");
         screen.send_text("and quickly");
         assert!(screen.screen_text().contains("queued for the next request · alt-q edit"));
         screen.press_key("esc");
-        let shows = screen.screen_text();
-        assert!(shows.contains("not sent · enter send · alt-q edit"), "{shows}");
+        let screen_text = screen.screen_text();
+        assert!(screen_text.contains("not sent · enter send · alt-q edit"), "{screen_text}");
         screen
     };
-    let said = |screen: &Screen| {
-        let said = |entry: &Entry| matches!(entry, Entry::UserMessage { text } if text == "and quickly");
-        screen.state.agent.session.entries().iter().filter(|entry| said(entry)).count()
+    let count_sent = |screen: &Screen| {
+        let is_sent = |entry: &Entry| matches!(entry, Entry::UserMessage { text } if text == "and quickly");
+        screen.state.agent.session.entries().iter().filter(|entry| is_sent(entry)).count()
     };
-    let mut screen = stopped();
+    let mut screen = stopped_screen();
     screen.press_key("enter");
-    assert_eq!((said(&screen), screen.state.agent.is_idle()), (1, false));
+    assert_eq!((count_sent(&screen), screen.state.agent.is_idle()), (1, false));
     assert!(!screen.screen_text().contains("not sent"));
-    let mut screen = stopped();
+    let mut screen = stopped_screen();
     screen.press_key("alt-q");
-    assert_eq!((said(&screen), screen.state.input.composer.text().as_str()), (0, "and quickly"));
+    assert_eq!((count_sent(&screen), screen.state.input.composer.text().as_str()), (0, "and quickly"));
     screen.press_key("ctrl-u");
     screen.press_key("enter");
     assert!(screen.state.agent.is_idle(), "there is nothing to send");
-    let mut screen = stopped();
+    let mut screen = stopped_screen();
     screen.type_text("more");
     let effects = update::prepare_exit(&mut screen.state);
-    let kept = effects.iter().find_map(|effect| match effect {
+    let saved = effects.iter().find_map(|effect| match effect {
         Effect::Request(crate::tui::host::HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) => {
             Some((unsent.queue.join("|"), unsent.text()))
         }
         _ => None,
     });
-    assert_eq!(kept, Some(("and quickly".into(), "more".into())), "quitting loses nothing");
+    assert_eq!(saved, Some(("and quickly".into(), "more".into())), "quitting loses nothing");
 }
 
 #[test]
@@ -112,13 +112,16 @@ fn toasts_do_not_cover_the_reply() {
         screen.receive_reply(&lines.join("  \n"));
         screen.state.show_notice("one notice of some length, so that it takes room", Kind::Warning);
         screen.state.show_notice("another", Kind::Info);
-        let shows = screen.screen_text();
-        assert!(shows.contains("one notice") && shows.contains("another"), "{shows}");
-        let whole = |line: &&str| line.trim_start().starts_with('0') && !line.contains('▌');
-        let whole = shows.lines().filter(whole).filter(|line| line.matches('x').count() + 8 == usize::from(width));
-        let begun = shows.lines().filter(|line| line.trim_start().starts_with('0')).count();
-        assert_eq!(whole.count(), begun, "{shows}");
-        assert!(shows.contains("079 x"), "the end of the reply is seen: {shows}");
+        let screen_text = screen.screen_text();
+        assert!(screen_text.contains("one notice") && screen_text.contains("another"), "{screen_text}");
+        let is_complete_line = |line: &&str| line.trim_start().starts_with('0') && !line.contains('▌');
+        let complete_lines = screen_text
+            .lines()
+            .filter(is_complete_line)
+            .filter(|line| line.matches('x').count() + 8 == usize::from(width));
+        let line_count = screen_text.lines().filter(|line| line.trim_start().starts_with('0')).count();
+        assert_eq!(complete_lines.count(), line_count, "{screen_text}");
+        assert!(screen_text.contains("079 x"), "the end of the reply is seen: {screen_text}");
         // The same above an open page.
         screen.state.viewport.overlays.push(Overlay::Reader(Reader {
             title: "a page".into(),
@@ -127,9 +130,9 @@ fn toasts_do_not_cover_the_reply() {
             top: 0,
             layout: Default::default(),
         }));
-        let shows = screen.screen_text();
-        let cut = |line: &&str| line.contains('x') && line.contains('▌');
-        assert!(shows.contains("another") && !shows.lines().any(|line| cut(&line)), "{shows}");
+        let screen_text = screen.screen_text();
+        let is_cut = |line: &&str| line.contains('x') && line.contains('▌');
+        assert!(screen_text.contains("another") && !screen_text.lines().any(|line| is_cut(&line)), "{screen_text}");
     }
 }
 
@@ -138,10 +141,10 @@ fn toasts_are_aligned_in_one_column() {
     let mut screen = Screen::new();
     screen.state.show_notice("a short one", Kind::Info);
     screen.state.show_notice(&"words that are many ".repeat(8), Kind::Warning);
-    let shows = screen.screen_text();
+    let text = screen.screen_text();
     let columns: std::collections::BTreeSet<usize> =
-        shows.lines().filter_map(|line| line.chars().position(|sign| sign == '▌')).collect();
-    assert_eq!(columns.len(), 1, "{shows}");
+        text.lines().filter_map(|line| line.chars().position(|c| c == '▌')).collect();
+    assert_eq!(columns.len(), 1, "{text}");
 }
 
 #[test]
@@ -156,8 +159,8 @@ fn warnings_can_be_read_again() {
     screen.receive_reply("Done.");
     assert!(!screen.screen_text().contains("config.toml"));
     screen.send_text("/notices");
-    let shows = screen.screen_text();
-    assert!(shows.contains("config.toml:2") && !shows.contains("copied"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("config.toml:2") && !text.contains("copied"), "{text}");
 }
 
 #[test]

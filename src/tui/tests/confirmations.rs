@@ -9,7 +9,7 @@ use crate::tui::host::{HostReply, HostRequest, Rehearsal, RehearsalRequest};
 fn screen_with_confirmation() -> Screen {
     let mut screen = Screen::dry_run();
     screen.send_text("/rehearsal drop");
-    let staged = crate::chat::RehearsedCall {
+    let call = crate::chat::RehearsedCall {
         tool: "bash_exec".into(),
         arguments: "{}".into(),
         summary: "make".into(),
@@ -21,14 +21,14 @@ fn screen_with_confirmation() -> Screen {
         changed_paths: vec![],
         is_run_live: false,
     };
-    let staging = crate::chat::DryRunSummary { calls: vec![staged], ..Default::default() };
-    let of = SessionId("01J".into());
-    screen.handle_event(Event::Host(HostReply::Rehearsal(Ok(Rehearsal { session: of, staging }))));
+    let summary = crate::chat::DryRunSummary { calls: vec![call], ..Default::default() };
+    let session = SessionId("01J".into());
+    screen.handle_event(Event::Host(HostReply::Rehearsal(Ok(Rehearsal { session, summary }))));
     screen.draw_frame();
     screen
 }
 
-fn has_dropped(screen: &Screen) -> bool {
+fn has_discarded(screen: &Screen) -> bool {
     screen
         .effects
         .iter()
@@ -37,14 +37,14 @@ fn has_dropped(screen: &Screen) -> bool {
 
 #[test]
 fn a_capital_discards_rehearsed_changes_and_n_and_esc_keep_them() {
-    for (chord, gone) in [("Y", true), ("n", false), ("esc", false)] {
+    for (chord, is_discarded) in [("Y", true), ("n", false), ("esc", false)] {
         let mut screen = screen_with_confirmation();
-        let shows = screen.screen_text();
-        assert!(shows.contains("Discard the rehearsed changes?") && shows.contains("Y discard"), "{shows}");
-        assert!(!shows.contains("type to filter") && !shows.contains("❯ the session"), "{shows}");
+        let text = screen.screen_text();
+        assert!(text.contains("Discard the rehearsed changes?") && text.contains("Y discard"), "{text}");
+        assert!(!text.contains("type to filter") && !text.contains("❯ the session"), "{text}");
         screen.advance_ms(2000);
         screen.press_key(chord);
-        assert_eq!((has_dropped(&screen), screen.state.viewport.overlays.len()), (gone, 0), "{chord}");
+        assert_eq!((has_discarded(&screen), screen.state.viewport.overlays.len()), (is_discarded, 0), "{chord}");
     }
 }
 
@@ -52,24 +52,24 @@ fn a_capital_discards_rehearsed_changes_and_n_and_esc_keep_them() {
 fn r03_a_key_typed_ahead_discards_nothing() {
     let mut screen = screen_with_confirmation();
     screen.press_key("Y");
-    assert!(!has_dropped(&screen) && screen.screen_text().contains("Too soon"), "{}", screen.screen_text());
+    assert!(!has_discarded(&screen) && screen.screen_text().contains("Too soon"), "{}", screen.screen_text());
     screen.advance_ms(400);
     screen.press_key("Y");
-    assert!(!has_dropped(&screen), "less than half a second since the last key");
+    assert!(!has_discarded(&screen), "less than half a second since the last key");
     screen.advance_ms(600);
     screen.handle_event(Event::Key(key("Y")));
     screen.handle_event(Event::Key(key("e")));
     screen.advance_ms(100);
     screen.handle_event(Event::InputIdle);
-    assert!(!has_dropped(&screen), "keys in a burst are part of a text");
+    assert!(!has_discarded(&screen), "keys in a burst are part of a text");
     screen.advance_ms(600);
     screen.handle_event(Event::TooFast);
     screen.press_key("Y");
     screen.handle_event(Event::Pasted("Y".into()));
-    assert!(!has_dropped(&screen));
+    assert!(!has_discarded(&screen));
     screen.advance_ms(600);
     screen.press_key("Y");
-    assert!(has_dropped(&screen));
+    assert!(has_discarded(&screen));
 }
 
 #[test]
@@ -77,9 +77,9 @@ fn enter_does_not_answer_and_is_explained() {
     let mut screen = screen_with_confirmation();
     screen.advance_ms(2000);
     screen.press_key("enter");
-    let shows = screen.screen_text();
-    assert!(shows.contains("Enter does not answer · Y discard, n keep"), "{shows}");
-    assert!(!has_dropped(&screen) && screen.state.viewport.overlays.len() == 1);
+    let text = screen.screen_text();
+    assert!(text.contains("Enter does not answer · Y discard, n keep"), "{text}");
+    assert!(!has_discarded(&screen) && screen.state.viewport.overlays.len() == 1);
 }
 
 #[test]
@@ -87,9 +87,9 @@ fn r12_the_ordinary_approval_key_discards_nothing_and_is_explained() {
     let mut screen = screen_with_confirmation();
     screen.advance_ms(2000);
     screen.press_key("y");
-    let shows = screen.screen_text();
-    assert!(shows.contains("Y discard: this cannot be undone"), "{shows}");
-    assert!(!has_dropped(&screen) && screen.state.viewport.overlays.len() == 1);
+    let text = screen.screen_text();
+    assert!(text.contains("Y discard: this cannot be undone"), "{text}");
+    assert!(!has_discarded(&screen) && screen.state.viewport.overlays.len() == 1);
 }
 
 #[test]
@@ -101,18 +101,18 @@ fn r34_confirming_needs_the_end_to_be_seen() {
     let mut screen = Screen::dry_run();
     screen.resize_screen(30, 4);
     screen.handle_event(Event::Focused(true));
-    let told = vec!["one ".repeat(60)];
-    let card = crate::tui::parts::confirmation::Confirmation::new("really?", ("do it", "leave it"), told);
-    let done = crate::tui::overlay::ConfirmedAction::DiscardRehearsal(SessionId("01J".into()));
-    screen.state.viewport.overlays.push(crate::tui::overlay::Overlay::Confirmation(card, done));
+    let facts = vec!["one ".repeat(60)];
+    let confirmation = crate::tui::parts::confirmation::Confirmation::new("really?", ("do it", "leave it"), facts);
+    let action = crate::tui::overlay::ConfirmedAction::DiscardRehearsal(SessionId("01J".into()));
+    screen.state.viewport.overlays.push(crate::tui::overlay::Overlay::Confirmation(confirmation, action));
     screen.draw_frame();
     screen.advance_ms(2000);
     screen.press_key("y");
-    assert!(!has_dropped(&screen), "the end was not seen");
+    assert!(!has_discarded(&screen), "the end was not seen");
     screen.press_key("end");
     screen.advance_ms(2000);
     screen.press_key("y");
-    assert!(has_dropped(&screen));
+    assert!(has_discarded(&screen));
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn r34_a_toast_takes_no_row_of_a_small_prompt() {
         screen.resize_screen(60, height);
         screen.press_key("end");
         screen.advance_ms(2000);
-        let shows = screen.screen_text();
+        let text = screen.screen_text();
         screen.press_key("Y");
-        assert!(!has_dropped(&screen) || shows.contains("stay."), "{height}: {shows}");
+        assert!(!has_discarded(&screen) || text.contains("stay."), "{height}: {text}");
     }
 }
 
@@ -139,8 +139,8 @@ fn a_missing_grant_is_a_note_and_not_a_row() {
     screen.finish_call("a", Outcome::Done("made".into()));
     screen.receive_reply("Done.");
     screen.send_text("/grants");
-    let shows = screen.screen_text();
-    assert!(shows.contains("1 of 1") && shows.contains("No grants or rules"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("1 of 1") && text.contains("No grants or rules"), "{text}");
     screen.press_key("enter");
     assert!(
         screen.state.viewport.overlays.len() == 2 && screen.screen_text().contains("1 of 1 · bash_exec"),
@@ -153,7 +153,7 @@ fn a_missing_grant_is_a_note_and_not_a_row() {
 fn changes_outside_the_project_are_rows_of_the_list() {
     let mut screen = Screen::dry_run();
     screen.send_text("/rehearsal");
-    let changed = |path: &str, is_by_tool| OutsideChange {
+    let outside_change = |path: &str, is_by_tool| OutsideChange {
         change: DryRunChange {
             path: path.into(),
             kind: ChangeKind::Created,
@@ -165,20 +165,20 @@ fn changes_outside_the_project_are_rows_of_the_list() {
         },
         is_by_tool,
     };
-    let changes = vec![changed("/a/by-tool", true), changed("/b/by-command", false)];
-    let staging = crate::chat::DryRunSummary::default().with_outside(OutsideChanges { changes, temporary_files: 7 });
-    let of = SessionId("01J".into());
-    screen.handle_event(Event::Host(HostReply::Rehearsal(Ok(Rehearsal { session: of, staging }))));
+    let changes = vec![outside_change("/a/by-tool", true), outside_change("/b/by-command", false)];
+    let summary = crate::chat::DryRunSummary::default().with_outside(OutsideChanges { changes, temporary_files: 7 });
+    let session = SessionId("01J".into());
+    screen.handle_event(Event::Host(HostReply::Rehearsal(Ok(Rehearsal { session, summary }))));
     screen.draw_frame();
-    let shows = screen.screen_text();
-    for words in ["9 changes outside the project", "+ /a/by-tool", "+ /b/by-command", "7 temporary files"] {
-        assert!(shows.contains(words), "{words}: {shows}");
+    let text = screen.screen_text();
+    for part in ["9 changes outside the project", "+ /a/by-tool", "+ /b/by-command", "7 temporary files"] {
+        assert!(text.contains(part), "{part}: {text}");
     }
     for _ in 0..2 {
         screen.press_key("down");
     }
     screen.press_key("enter");
     screen.draw_frame();
-    let shows = screen.screen_text();
-    assert!(shows.contains("/b/by-command") && shows.contains("run the command live"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("/b/by-command") && text.contains("run the command live"), "{text}");
 }

@@ -5,16 +5,16 @@ use crate::tui::command::COMMANDS;
 use crate::tui::host::SessionRequest;
 use crate::tui::keys::Keymap;
 
-fn finish_rehearsed_call(screen: &mut Screen, id: &str, line: &str, staged: Option<ResultOrigin>, text: &str) {
-    screen.receive_call(id, "bash_exec", command_intent(line));
+fn finish_rehearsed_call(screen: &mut Screen, id: &str, command: &str, origin: Option<ResultOrigin>, text: &str) {
+    screen.receive_call(id, "bash_exec", command_intent(command));
     let turn = screen.state.agent.current_turn().expect("a turn runs");
-    let (outcome, took) = (Outcome::Rehearsed(text.into()), Duration::from_millis(12));
+    let (outcome, duration) = (Outcome::Rehearsed(text.into()), Duration::from_millis(12));
     screen.handle_event(Event::Agent(agent::Event::CallFinished {
         turn,
         call: id.into(),
         outcome,
-        result_source: staged,
-        duration: took,
+        result_source: origin,
+        duration,
     }));
 }
 
@@ -23,7 +23,7 @@ fn r30_the_origin_of_a_result_is_visible_for_long_calls() {
     let mut screen = Screen::dry_run();
     screen.send_text("go");
     let long = "make deploy CONFIRM=yes TARGET=eu-west-1 ".repeat(3);
-    let imagined = SimulatedResult {
+    let reused = SimulatedResult {
         model: "sim-7b".into(),
         is_reused: true,
         ..SimulatedResult::from_source(SimulationSource::Model)
@@ -32,15 +32,15 @@ fn r30_the_origin_of_a_result_is_visible_for_long_calls() {
         failure: "it did not answer within 30 s".into(),
         ..SimulatedResult::from_source(SimulationSource::Sample)
     };
-    finish_rehearsed_call(&mut screen, "a", &long, Some(ResultOrigin::Simulated(Box::new(imagined))), "x");
+    finish_rehearsed_call(&mut screen, "a", &long, Some(ResultOrigin::Simulated(Box::new(reused))), "x");
     finish_rehearsed_call(&mut screen, "b", &long, Some(ResultOrigin::Simulated(Box::new(failed.clone()))), "x");
     finish_rehearsed_call(&mut screen, "c", "make", Some(ResultOrigin::Simulated(Box::new(failed))), "x");
     for (width, height) in [(120, 36), (80, 24), (60, 15)] {
         screen.resize_screen(width, height);
-        let shown = screen.screen_text();
-        assert!(shown.contains("… · simulated by sim-7b, reused"), "{shown}");
-        assert!(shown.contains("… · sample, not run"), "{shown}");
-        assert!(shown.contains("make · sample, not run; the simul"), "{shown}");
+        let text = screen.screen_text();
+        assert!(text.contains("… · simulated by sim-7b, reused"), "{text}");
+        assert!(text.contains("… · sample, not run"), "{text}");
+        assert!(text.contains("make · sample, not run; the simul"), "{text}");
     }
 }
 
@@ -100,11 +100,11 @@ fn r30_the_footer_counts_skipped_prompts_and_calls_name_skipped_hooks() {
     screen.receive_reply("Done.");
     for (width, height) in [(120, 36), (80, 24), (60, 15)] {
         screen.resize_screen(width, height);
-        let shown = screen.screen_text();
-        let foot = shown.lines().last().unwrap_or_default();
-        assert!(foot.trim_start().starts_with("DRY RUN ·") && foot.contains("would have asked: 2"), "{shown}");
-        assert!(shown.contains("⊘ read_file    .env · withheld, not run"), "{shown}");
-        assert_eq!(shown.matches("hook “guard” was not run in this dry run").count(), 2, "{shown}");
+        let text = screen.screen_text();
+        let footer = text.lines().last().unwrap_or_default();
+        assert!(footer.trim_start().starts_with("DRY RUN ·") && footer.contains("would have asked: 2"), "{text}");
+        assert!(text.contains("⊘ read_file    .env · withheld, not run"), "{text}");
+        assert_eq!(text.matches("hook “guard” was not run in this dry run").count(), 2, "{text}");
     }
     screen.resize_screen(24, 10);
     assert!(screen.screen_text().contains("DRY RUN"), "{}", screen.screen_text());
@@ -125,22 +125,22 @@ fn r30_the_footer_shows_dry_run_at_every_size_under_every_overlay() {
     let sizes = [(120, 36), (80, 24), (60, 15), (40, 10), (20, 5), (12, 3), (9, 2)];
     let theme = Themes::bundled().all[0].clone();
     for &(width, height) in select_cases(&sizes, 3, 0) {
-        let check = |screen: &mut Screen, what: &str| {
+        let check_footer = |screen: &mut Screen, part: &str| {
             screen.resize_screen(width, height);
-            let (words, danger) = footer_style(screen);
-            assert!(words.starts_with("DRY RUN") && danger, "{what} at {width}x{height}: {words:?}");
+            let (footer, is_danger) = footer_style(screen);
+            assert!(footer.starts_with("DRY RUN") && is_danger, "{part} at {width}x{height}: {footer:?}");
         };
         for row in COMMANDS {
             let mut screen = Screen::dry_run();
             screen.state.theme = theme.clone();
             screen.send_text("go");
             screen.receive_reply("Done: src/lib.rs:1 and https://example.com/");
-            let before = screen.state.viewport.overlays.len();
+            let overlay_count = screen.state.viewport.overlays.len();
             screen.send_text(&format!("/{}", row.names[0]));
-            check(&mut screen, row.names[0]);
-            if screen.state.viewport.overlays.len() > before {
+            check_footer(&mut screen, row.names[0]);
+            if screen.state.viewport.overlays.len() > overlay_count {
                 screen.press_key("down");
-                check(&mut screen, row.names[0]);
+                check_footer(&mut screen, row.names[0]);
             }
         }
         for intent in [command_intent("rm -r build"), question_intent()] {
@@ -151,19 +151,19 @@ fn r30_the_footer_shows_dry_run_at_every_size_under_every_overlay() {
             screen.send_text("go");
             screen.receive_call("a", "bash_exec", intent);
             screen.state.agent.policy.dry_run = true;
-            check(&mut screen, "a prompt");
+            check_footer(&mut screen, "a prompt");
             screen.handle_event(Event::Key(key("f1")));
-            check(&mut screen, "help over a prompt");
+            check_footer(&mut screen, "help over a prompt");
         }
         let mut screen = Screen::dry_run();
         screen.state.theme = theme.clone();
         screen.send_text("go");
         screen.receive_reply("see src/lib.rs:1");
         screen.press_key("ctrl-o");
-        check(&mut screen, "links");
+        check_footer(&mut screen, "links");
         screen.state.keys = Keymap::default();
         screen.type_text("/");
-        check(&mut screen, "the commands of the composer");
+        check_footer(&mut screen, "the commands of the composer");
     }
 }
 
@@ -171,8 +171,9 @@ fn r30_the_footer_shows_dry_run_at_every_size_under_every_overlay() {
 fn the_window_title_and_header_mark_a_dry_run() {
     let mut screen = Screen::dry_run();
     screen.send_text("fix it");
-    let named = |effect: &Effect| matches!(effect, Effect::SetTitle(title) if title.ends_with("[dry run] fix it"));
-    assert!(screen.effects.iter().any(named), "{:?}", screen.effects);
+    let is_dry_run_title =
+        |effect: &Effect| matches!(effect, Effect::SetTitle(title) if title.ends_with("[dry run] fix it"));
+    assert!(screen.effects.iter().any(is_dry_run_title), "{:?}", screen.effects);
     assert!(screen.screen_text().starts_with(" aye · [dry run] fix it"));
     let mut screen = Screen::new();
     screen.send_text("fix it");
@@ -181,7 +182,7 @@ fn the_window_title_and_header_mark_a_dry_run() {
 
 #[test]
 fn r30_fork_parses_its_options_and_reports_invalid_ones() {
-    for (dry, words, becomes) in [
+    for (is_dry_run, command, expected) in [
         (true, "/fork", Some(ForkMode::Unchanged)),
         (true, "/fork live", Some(ForkMode::Live)),
         (false, "/fork dry", Some(ForkMode::DryRun)),
@@ -189,31 +190,31 @@ fn r30_fork_parses_its_options_and_reports_invalid_ones() {
         (true, "/fork dry", None),
         (true, "/fork for real", None),
     ] {
-        let mut screen = if dry { Screen::dry_run() } else { Screen::new() };
+        let mut screen = if is_dry_run { Screen::dry_run() } else { Screen::new() };
         screen.send_text("go");
         screen.receive_reply("Done.");
-        screen.send_text(words);
-        let asked = screen.effects.iter().find_map(|effect| match effect {
-            Effect::Request(crate::tui::host::HostRequest::Session(SessionRequest::Fork(_, becomes))) => Some(*becomes),
+        screen.send_text(command);
+        let fork_mode = screen.effects.iter().find_map(|effect| match effect {
+            Effect::Request(crate::tui::host::HostRequest::Session(SessionRequest::Fork(_, mode))) => Some(*mode),
             _ => None,
         });
-        assert_eq!(asked, becomes, "{words}");
-        let shown = screen.screen_text();
-        let says = ["already", "Unknown option"].iter().any(|words| shown.contains(words));
-        assert_eq!(says, becomes.is_none(), "{shown}");
+        assert_eq!(fork_mode, expected, "{command}");
+        let text = screen.screen_text();
+        let has_notice = ["already", "Unknown option"].iter().any(|part| text.contains(part));
+        assert_eq!(has_notice, expected.is_none(), "{text}");
     }
 }
 
 #[test]
-fn the_first_screen_of_a_dry_run_promises_no_prompts() {
-    let shows = Screen::dry_run().screen_text();
-    assert!(shows.contains("Send message; tool calls are only rehearsed"), "{shows}");
-    assert!(!shows.contains("without your approval"), "{shows}");
+fn the_welcome_screen_of_a_dry_run_promises_no_prompts() {
+    let text = Screen::dry_run().screen_text();
+    assert!(text.contains("Send message; tool calls are only rehearsed"), "{text}");
+    assert!(!text.contains("without your approval"), "{text}");
 }
 
 #[test]
-fn the_first_screen_describes_the_mode_and_warns_in_full_mode() {
-    for (mode, says) in [
+fn the_welcome_screen_describes_the_mode_and_warns_in_full_mode() {
+    for (mode, expected) in [
         (Mode::Plan, "nothing is changed or run"),
         (Mode::Ask, "nothing is changed or run without your approval"),
         (Mode::Auto, "file changes are approved automatically"),
@@ -222,13 +223,13 @@ fn the_first_screen_describes_the_mode_and_warns_in_full_mode() {
         let mut screen = Screen::new();
         screen.state.theme = Themes::bundled().all[0].clone();
         screen.state.agent.policy.mode = mode;
-        let shows = screen.screen_text();
-        assert!(shows.contains(says), "{shows}");
-        assert_eq!(shows.contains("without your approval"), mode == Mode::Ask, "{shows}");
+        let text = screen.screen_text();
+        assert!(text.contains(expected), "{text}");
+        assert_eq!(text.contains("without your approval"), mode == Mode::Ask, "{text}");
         let buffer = screen.draw_frame();
-        let row = shows.lines().position(|line| line.contains(says)).unwrap() as u16;
-        let danger = (0..80).any(|x| buffer[(x, row)].fg == screen.state.theme.danger.fg.unwrap());
-        assert_eq!(danger, mode == Mode::Full, "{mode:?}");
+        let row = text.lines().position(|line| line.contains(expected)).unwrap() as u16;
+        let is_danger = (0..80).any(|x| buffer[(x, row)].fg == screen.state.theme.danger.fg.unwrap());
+        assert_eq!(is_danger, mode == Mode::Full, "{mode:?}");
     }
 }
 
@@ -237,8 +238,8 @@ fn line_counts_are_never_cut_by_long_paths() {
     for (width, height) in [(120, 36), (80, 24), (60, 15), (40, 15)] {
         for (path, lines) in [("docs/guide/intro/two.md", 39), ("src/a/b/c/d/e/f/g/h/i/a-rather-long-name.rs", 1234)] {
             for outcome in [Outcome::Rehearsed("x".into()), Outcome::Done("x".into())] {
-                let staged = matches!(outcome, Outcome::Rehearsed(_)).then(ResultOrigin::ran);
-                let mut screen = if staged.is_some() { Screen::dry_run() } else { Screen::new() };
+                let origin = matches!(outcome, Outcome::Rehearsed(_)).then(ResultOrigin::ran);
+                let mut screen = if origin.is_some() { Screen::dry_run() } else { Screen::new() };
                 screen.state.agent.policy.mode = Mode::Full;
                 screen.resize_screen(width, height);
                 screen.send_text("go");
@@ -249,19 +250,19 @@ fn line_counts_are_never_cut_by_long_paths() {
                 let plan = Plan { summary: path.into(), access, preview, ..*plan };
                 screen.receive_call("a", "write_file", Intent::Act(Box::new(plan)));
                 let turn = screen.state.agent.current_turn().unwrap();
-                let took = Duration::from_millis(8);
+                let duration = Duration::from_millis(8);
                 screen.handle_event(Event::Agent(agent::Event::CallFinished {
                     turn,
                     call: "a".into(),
                     outcome,
-                    result_source: staged,
-                    duration: took,
+                    result_source: origin,
+                    duration,
                 }));
                 screen.receive_reply("Done.");
-                let shows = screen.screen_text();
+                let text = screen.screen_text();
                 let name = path.rsplit('/').next().unwrap();
                 let end = &name[name.len() - 6..];
-                assert!(shows.contains(&format!("{end} +{lines} −0")), "{width}: {shows}");
+                assert!(text.contains(&format!("{end} +{lines} −0")), "{width}: {text}");
             }
         }
     }
@@ -280,21 +281,21 @@ fn r30_a_live_copy_is_marked_in_the_transcript_and_while_applying() {
         arguments: serde_json::json!({}),
         changed_paths: vec!["a.txt".into()],
     };
-    let offered = agent::ApplyRequest { message: "Apply it.".into(), calls: vec![call] };
-    screen.handle_event(Event::Agent(agent::Event::ApplyRequested(offered)));
+    let request = agent::ApplyRequest { message: "Apply it.".into(), calls: vec![call] };
+    screen.handle_event(Event::Agent(agent::Event::ApplyRequested(request)));
     let turn = screen.state.agent.current_turn().unwrap();
     let intent = Ok(command_intent("make"));
     screen.handle_event(Event::Agent(agent::Event::CallPlanned { turn, call: "offered_1".into(), intent }));
     for (width, height) in [(120, 36), (80, 24), (60, 15), (40, 12)] {
         screen.resize_screen(width, height);
-        let (words, danger) = footer_style(&mut screen);
-        assert!(words.starts_with("LIVE RUN") && danger, "{width}x{height}: {words}");
+        let (footer, is_danger) = footer_style(&mut screen);
+        assert!(footer.starts_with("LIVE RUN") && is_danger, "{width}x{height}: {footer}");
     }
     screen.resize_screen(120, 36);
-    let shows = screen.screen_text();
-    assert!(shows.contains("— Live from here on, in a copy. The dry run is kept: aye --resume 01DRY"), "{shows}");
-    assert!(shows.contains("warning: this repeats applied changes: a.txt"), "{shows}");
-    assert!(shows.contains("Y approve") && !shows.contains(" y approve"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("— Live from here on, in a copy. The dry run is kept: aye --resume 01DRY"), "{text}");
+    assert!(text.contains("warning: this repeats applied changes: a.txt"), "{text}");
+    assert!(text.contains("Y approve") && !text.contains(" y approve"), "{text}");
     screen.advance_ms(2000);
     screen.press_key("n");
     assert!(!footer_style(&mut screen).0.contains("LIVE RUN"));

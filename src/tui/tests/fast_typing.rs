@@ -12,9 +12,12 @@ fn screen_with_approval() -> Screen {
 }
 
 fn three_questions() -> Intent {
-    let Intent::Ask(one) = question_intent() else { panic!("a question asks") };
-    let question = |keyword: &str| Question { keyword: keyword.into(), ..one.list[0].clone() };
-    Intent::Ask(Questions { list: vec![question("a"), question("b"), question("c")], dropped: Dropped::default() })
+    let Intent::Ask(questions) = question_intent() else { panic!("a question asks") };
+    let with_keyword = |keyword: &str| Question { keyword: keyword.into(), ..questions.list[0].clone() };
+    Intent::Ask(Questions {
+        list: vec![with_keyword("a"), with_keyword("b"), with_keyword("c")],
+        dropped: Dropped::default(),
+    })
 }
 
 /// Presses keys so fast that none is handled before the next arrives.
@@ -68,24 +71,24 @@ fn a_single_key_answers_after_an_unnoticeable_delay() {
     let mut screen = screen_with_approval();
     screen.handle_event(Event::Key(key("y")));
     assert_eq!(screen.count_decisions(), 0);
-    let due = screen.state.next_change().expect("the delay has an end");
-    assert!(due <= screen.state.timing.now + Duration::from_millis(15));
-    screen.handle_event(Event::Tick(due));
+    let deadline = screen.state.next_change().expect("the delay has an end");
+    assert!(deadline <= screen.state.timing.now + Duration::from_millis(15));
+    screen.handle_event(Event::Tick(deadline));
     screen.handle_event(Event::InputIdle);
     assert_eq!(screen.count_decisions(), 1);
 }
 
 #[test]
 fn r03_keys_typed_in_an_overlay_do_not_answer_the_prompt_below() {
-    for opens in ["ctrl-f", "f1", "ctrl-p", "alt-t"] {
+    for chord in ["ctrl-f", "f1", "ctrl-p", "alt-t"] {
         let mut screen = screen_with_approval();
-        screen.press_key(opens);
+        screen.press_key(chord);
         screen.advance_ms(2000);
         screen.press_key("esc");
         screen.advance_ms(100);
         screen.press_key("y");
-        assert_eq!(screen.count_decisions(), 0, "{opens}");
-        assert_eq!(screen.state.input.composer.text(), "y", "{opens}");
+        assert_eq!(screen.count_decisions(), 0, "{chord}");
+        assert_eq!(screen.state.input.composer.text(), "y", "{chord}");
     }
 }
 
@@ -105,22 +108,22 @@ fn r07_a_covered_prompt_counts_as_unseen() {
 
 #[test]
 fn r04_a_held_key_answers_one_question_of_several() {
-    for held in ["1", "enter"] {
+    for chord in ["1", "enter"] {
         let mut screen = Screen::new();
         screen.send_text("go");
         screen.receive_call("q", "ask_question", three_questions());
         screen.advance_ms(2000);
         for _ in 0..40 {
-            screen.press_key(held);
+            screen.press_key(chord);
             screen.advance_ms(30);
         }
-        assert_eq!(screen.count_decisions(), 0, "{held}");
-        let Some(crate::tui::prompt::PromptKind::Question(card)) =
+        assert_eq!(screen.count_decisions(), 0, "{chord}");
+        let Some(crate::tui::prompt::PromptKind::Question(question)) =
             screen.state.prompts.current.as_ref().map(|prompt| &prompt.kind)
         else {
             panic!("the card waits")
         };
-        assert_eq!(card.page(), 1, "{held}");
+        assert_eq!(question.page(), 1, "{chord}");
     }
 }
 
@@ -156,8 +159,8 @@ fn r05_enter_after_a_paste_does_not_send_a_written_answer() {
 
 #[test]
 fn enter_after_a_burst_ends_a_text_field_or_is_explained() {
-    type Begins = fn() -> Screen;
-    let lines: [(&[&str], Begins); 3] = [
+    type BuildScreen = fn() -> Screen;
+    let cases: [(&[&str], BuildScreen); 3] = [
         (&["m"], screen_with_approval),
         (&["l", "m"], screen_with_approval),
         (&["n"], || {
@@ -168,9 +171,9 @@ fn enter_after_a_burst_ends_a_text_field_or_is_explained() {
             screen
         }),
     ];
-    for (opens, begin) in lines {
-        let mut screen = begin();
-        for chord in opens {
+    for (chords, build_screen) in cases {
+        let mut screen = build_screen();
+        for chord in chords {
             screen.press_key(chord);
             screen.advance_ms(2000);
         }
@@ -178,9 +181,9 @@ fn enter_after_a_burst_ends_a_text_field_or_is_explained() {
         screen.press_key("o");
         screen.press_key("k");
         screen.press_key("enter");
-        let shows = screen.screen_text();
-        assert!(screen.state.is_typing_in_prompt() && screen.count_decisions() == 0, "{shows}");
-        assert!(shows.contains("press it again"), "{opens:?}: {shows}");
+        let text = screen.screen_text();
+        assert!(screen.state.is_typing_in_prompt() && screen.count_decisions() == 0, "{text}");
+        assert!(text.contains("press it again"), "{chords:?}: {text}");
         screen.advance_ms(250);
         screen.press_key("enter");
         assert!(
@@ -194,17 +197,18 @@ fn enter_after_a_burst_ends_a_text_field_or_is_explained() {
 #[test]
 fn r36_a_web_address_is_shown_before_it_is_opened() {
     let mut screen = Screen::with_entries([reply_entry("see https://example.com/a?b=c for more"), turn_end()]);
-    let opened = |screen: &Screen| screen.effects.iter().filter(|effect| matches!(effect, Effect::OpenWeb(_))).count();
+    let count_opened =
+        |screen: &Screen| screen.effects.iter().filter(|effect| matches!(effect, Effect::OpenWeb(_))).count();
     screen.press_key("ctrl-o");
     screen.press_key("a");
-    let shows = screen.screen_text();
-    assert!(shows.contains("Open this address?") && shows.contains("https://example.com/a?b=c"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("Open this address?") && text.contains("https://example.com/a?b=c"), "{text}");
     screen.press_key("esc");
-    assert_eq!(opened(&screen), 0);
+    assert_eq!(count_opened(&screen), 0);
     screen.press_key("ctrl-o");
     screen.press_key("a");
     screen.press_key("enter");
-    assert_eq!(opened(&screen), 1);
+    assert_eq!(count_opened(&screen), 1);
     screen.press_key("ctrl-o");
     screen.press_key("A");
     assert!(screen.effects.contains(&Effect::CopyText("https://example.com/a?b=c".into())));
@@ -227,11 +231,12 @@ fn a_draft_stays_with_its_session() {
     screen.handle_event(Event::Host(HostReply::Sessions(vec![row])));
     screen.effects.clear();
     screen.press_key("enter");
-    let Some(Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(of, unsent)))) = screen.effects.first()
+    let Some(Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(session, unsent)))) =
+        screen.effects.first()
     else {
         panic!("the draft is saved first: {:?}", screen.effects)
     };
-    assert_eq!((of.0.as_str(), unsent.text().as_str()), ("01J", "half a thought"));
+    assert_eq!((session.0.as_str(), unsent.text().as_str()), ("01J", "half a thought"));
     assert_eq!(
         screen.effects[1..],
         [Effect::Request(HostRequest::Session(SessionRequest::Open(SessionId("02".into()))))]
@@ -246,7 +251,7 @@ pub fn opened_session(from: Option<&str>) -> crate::tui::host::Opened {
         copied_from: from.map(|id| SessionId(id.into())),
         agent: agent::State::new(Policy::default(), "m".into(), String::new(), vec![]),
         link: crate::tui::host::AgentLink {
-            file: Box::new(NoFile),
+            file: Box::new(NullSessionFile),
             run: Box::new(|_| None),
             events: tokio::sync::mpsc::channel(1).1,
         },
@@ -261,7 +266,7 @@ pub fn opened_session(from: Option<&str>) -> crate::tui::host::Opened {
 #[test]
 fn a_session_is_forked_only_between_turns() {
     use crate::tui::host::HostRequest;
-    let forks = |screen: &mut Screen| {
+    let try_fork = |screen: &mut Screen| {
         screen.effects.clear();
         screen.send_text("/fork");
         screen
@@ -270,15 +275,15 @@ fn a_session_is_forked_only_between_turns() {
             .any(|effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::Fork(id, ForkMode::Unchanged))) if id.0 == "01J"))
     };
     let mut screen = Screen::new();
-    assert!(!forks(&mut screen) && screen.screen_text().contains("Nothing to copy yet"), "{}", screen.screen_text());
+    assert!(!try_fork(&mut screen) && screen.screen_text().contains("Nothing to copy yet"), "{}", screen.screen_text());
     screen.send_text("go");
     assert!(
-        !forks(&mut screen) && screen.screen_text().contains("Wait for the end of the turn"),
+        !try_fork(&mut screen) && screen.screen_text().contains("Wait for the end of the turn"),
         "{}",
         screen.screen_text()
     );
     screen.receive_reply("Done.");
-    assert!(forks(&mut screen), "{:?}", screen.effects);
+    assert!(try_fork(&mut screen), "{:?}", screen.effects);
 }
 
 #[test]
@@ -302,8 +307,8 @@ fn a_session_picked_from_the_list_is_forked() {
         has_open_question: false,
     };
     screen.handle_event(Event::Host(HostReply::Sessions(vec![row])));
-    let shown = screen.screen_text();
-    assert!(shown.contains("Continue in a copy of") && shown.contains("copy, dry run"), "{shown}");
+    let text = screen.screen_text();
+    assert!(text.contains("Continue in a copy of") && text.contains("copy, dry run"), "{text}");
     screen.press_key("enter");
     assert!(
         screen.effects.contains(&Effect::Request(HostRequest::Session(SessionRequest::Fork(
@@ -341,11 +346,11 @@ fn opening_a_session_loads_its_folder_and_history() {
 #[test]
 fn r20_the_mode_does_not_change_while_a_prompt_is_open() {
     let mut screen = screen_with_approval();
-    let before = screen.state.agent.policy.mode;
+    let mode = screen.state.agent.policy.mode;
     screen.press_key("tab");
     screen.advance_ms(700);
     screen.handle_event(Event::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT)));
-    assert_eq!(screen.state.agent.policy.mode, before);
+    assert_eq!(screen.state.agent.policy.mode, mode);
 }
 
 #[test]
@@ -362,14 +367,14 @@ fn r03_enter_held_since_sending_answers_nothing_and_is_explained() {
             screen.advance_ms(33);
         }
         assert_eq!(screen.count_decisions(), 0, "{pause}");
-        let shown = screen.screen_text();
-        assert!(shown.contains("enter may still be held") || shown.contains("Too soon"), "{shown}");
+        let text = screen.screen_text();
+        assert!(text.contains("enter may still be held") || text.contains("Too soon"), "{text}");
         // The key was released and is pressed deliberately.
         screen.advance_ms(700);
         screen.press_key("enter");
-        let decided = screen.count_decisions();
+        let decisions = screen.count_decisions();
         screen.advance_ms(1_000);
         screen.press_key("enter");
-        assert!(decided + screen.count_decisions() > 0, "{pause}: {}", screen.screen_text());
+        assert!(decisions + screen.count_decisions() > 0, "{pause}: {}", screen.screen_text());
     }
 }

@@ -17,14 +17,14 @@ fn a_long_session_lays_out_only_visible_entries_for_its_first_frame() {
 #[test]
 fn a_frame_does_not_lay_out_entries_again() {
     let mut screen = long_session(100);
-    let before = screen.cache.entries_laid_out;
+    let laid_out_before = screen.cache.entries_laid_out;
     screen.type_text("hello");
-    assert_eq!(screen.cache.entries_laid_out, before);
+    assert_eq!(screen.cache.entries_laid_out, laid_out_before);
 }
 
 #[test]
 fn a_frame_allocates_as_much_in_a_long_session_as_in_a_short_one() {
-    let counts = |entries: usize| {
+    let measure_frame = |entries: usize| {
         let mut screen = long_session(entries);
         screen.resize_screen(120, 36);
         let mut canvas = crate::tui::canvas::Canvas::new(true);
@@ -36,7 +36,7 @@ fn a_frame_allocates_as_much_in_a_long_session_as_in_a_short_one() {
             frame_bytes(&mut screen, &mut canvas);
         })
     };
-    let (short, long) = (counts(50), counts(5_000));
+    let (short, long) = (measure_frame(50), measure_frame(5_000));
     assert!(short.count_total < 120, "{} allocations of {} bytes", short.count_total, short.bytes_total);
     assert!(
         long.count_total < short.count_total + 10 && long.bytes_total < short.bytes_total + 4096,
@@ -51,14 +51,22 @@ fn a_frame_allocates_as_much_in_a_long_session_as_in_a_short_one() {
 #[test]
 fn scrolling_lays_out_entries_that_become_visible() {
     let mut screen = long_session(5_000);
-    let before = screen.cache.entries_laid_out;
+    let laid_out_before = screen.cache.entries_laid_out;
     for _ in 0..10 {
         screen.press_key("page-up");
     }
-    assert!(screen.cache.entries_laid_out - before < 200, "{}", screen.cache.entries_laid_out - before);
+    assert!(
+        screen.cache.entries_laid_out - laid_out_before < 200,
+        "{}",
+        screen.cache.entries_laid_out - laid_out_before
+    );
     screen.press_key("ctrl-home");
     assert!(screen.screen_text().contains("question 0"));
-    assert!(screen.cache.entries_laid_out - before < 260, "{}", screen.cache.entries_laid_out - before);
+    assert!(
+        screen.cache.entries_laid_out - laid_out_before < 260,
+        "{}",
+        screen.cache.entries_laid_out - laid_out_before
+    );
 }
 
 #[test]
@@ -86,8 +94,8 @@ fn stream_reply(screen: &mut Screen, piece: &str, count: usize) {
 fn frame_bytes(screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas) -> usize {
     let (width, height) = screen.state.viewport.size;
     let mut buffer = canvas.empty_buffer(width, height);
-    let shown = view::draw_screen(&screen.state, &mut screen.cache, &mut buffer);
-    canvas.encode_frame(buffer, &shown.links, shown.cursor).len()
+    let drawn = view::draw_screen(&screen.state, &mut screen.cache, &mut buffer);
+    canvas.encode_frame(buffer, &drawn.links, drawn.cursor).len()
 }
 
 #[test]
@@ -98,23 +106,23 @@ fn streamed_replies_and_spinners_send_few_bytes() {
     let mut canvas = crate::tui::canvas::Canvas::new(true);
     screen.send_text("go");
     frame_bytes(&mut screen, &mut canvas);
-    let mut spinner = 0;
+    let mut spinner_bytes = 0;
     for _ in 0..4 {
-        let wakes = screen.state.next_change().expect("the spinner turns");
-        screen.handle_event(Event::Tick(wakes));
-        spinner += frame_bytes(&mut screen, &mut canvas);
+        let next_change = screen.state.next_change().expect("the spinner turns");
+        screen.handle_event(Event::Tick(next_change));
+        spinner_bytes += frame_bytes(&mut screen, &mut canvas);
     }
-    assert!(spinner > 0 && spinner <= 440, "{spinner} bytes for a second of waiting");
+    assert!(spinner_bytes > 0 && spinner_bytes <= 440, "{spinner_bytes} bytes for a second of waiting");
     // Thirty frames a second for a thousand chunks of 3.5 bytes each.
-    let letters: Vec<char> = sample_reply().chars().collect();
-    let (mut sent, mut frames) = (0, 0);
-    for piece in letters.chunks(115) {
+    let chars: Vec<char> = sample_reply().chars().collect();
+    let (mut sent_bytes, mut frames) = (0, 0);
+    for piece in chars.chunks(115) {
         screen.receive_chunk(Chunk::Text(piece.iter().collect()));
-        sent += frame_bytes(&mut screen, &mut canvas);
+        sent_bytes += frame_bytes(&mut screen, &mut canvas);
         frames += 1;
     }
-    assert!(sent / frames <= 33 * 30, "{} bytes for a frame of 33 pieces", sent / frames);
-    assert!(sent < letters.len() * 4, "{sent} bytes for {} characters", letters.len());
+    assert!(sent_bytes / frames <= 33 * 30, "{} bytes for a frame of 33 pieces", sent_bytes / frames);
+    assert!(sent_bytes < chars.len() * 4, "{sent_bytes} bytes for {} characters", chars.len());
 }
 
 /// About 40 kB of typical model output.
@@ -130,26 +138,26 @@ fn streaming_lays_out_only_the_open_block() {
     let mut screen = Screen::new();
     screen.send_text("go");
     let text = sample_reply();
-    let letters: Vec<char> = text.chars().collect();
-    let frames = letters.chunks(120).count();
-    let mut most = 0;
-    for piece in letters.chunks(120) {
-        let before = screen.cache.reply_lines_laid_out();
+    let chars: Vec<char> = text.chars().collect();
+    let frames = chars.chunks(120).count();
+    let mut max_lines = 0;
+    for piece in chars.chunks(120) {
+        let lines_before = screen.cache.reply_lines_laid_out();
         screen.receive_chunk(Chunk::Text(piece.iter().collect()));
         screen.draw_frame();
-        most = most.max(screen.cache.reply_lines_laid_out() - before);
+        max_lines = max_lines.max(screen.cache.reply_lines_laid_out() - lines_before);
     }
-    assert!(most <= 24, "{most} lines in one frame");
+    assert!(max_lines <= 24, "{max_lines} lines in one frame");
     let streamed = screen.cache.reply_lines_laid_out();
     assert!(streamed <= frames * 14, "{streamed} lines in {frames} frames");
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
     screen.draw_frame();
-    let end = screen.cache.reply_lines_laid_out() - streamed;
-    assert!(end <= 24, "{end} lines at the end of the reply");
+    let end_lines = screen.cache.reply_lines_laid_out() - streamed;
+    assert!(end_lines <= 24, "{end_lines} lines at the end of the reply");
     // The finished entry looks exactly as it did while streaming.
-    let before = screen.screen_text();
+    let text_before = screen.screen_text();
     screen.cache = LayoutCache::default();
-    assert_eq!(screen.screen_text(), before);
+    assert_eq!(screen.screen_text(), text_before);
 }
 
 #[test]
@@ -166,10 +174,10 @@ fn brackets_do_not_keep_blocks_open_and_references_resolve_later() {
     assert!(!screen.screen_text().contains("https://a.example"));
     screen.receive_chunk(Chunk::Text("[the page]: https://a.example\n\nthe end\n".into()));
     screen.press_key("ctrl-home");
-    let shows = screen.screen_text();
-    assert!(shows.contains("see the page (https://a.example)"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("see the page (https://a.example)"), "{text}");
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
-    assert_eq!(screen.screen_text().lines().nth(4), shows.lines().nth(4));
+    assert_eq!(screen.screen_text().lines().nth(4), text.lines().nth(4));
 }
 
 #[test]
@@ -181,16 +189,16 @@ fn a_found_file_lays_out_only_the_block_that_names_it() {
     screen.receive_chunk(Chunk::Text("a paragraph\n\n".repeat(1_000)));
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
     screen.draw_frame();
-    let before = screen.cache.reply_lines_laid_out();
-    let found = screen
+    let lines_before = screen.cache.reply_lines_laid_out();
+    let statuses = screen
         .cache
         .take_pending_lookups()
         .into_iter()
         .map(|target| (target, crate::tui::LinkStatus::Exists))
         .collect();
-    screen.handle_event(Event::Host(crate::tui::host::HostReply::LinkStatuses(found)));
+    screen.handle_event(Event::Host(crate::tui::host::HostReply::LinkStatuses(statuses)));
     screen.draw_frame();
-    let lines = screen.cache.reply_lines_laid_out() - before;
+    let lines = screen.cache.reply_lines_laid_out() - lines_before;
     assert!(lines > 0 && lines < 700, "{lines} lines for one link");
 }
 
@@ -203,12 +211,12 @@ fn r65_layouts_far_from_the_view_are_dropped() {
         screen.press_key("ctrl-up");
     }
     assert!(screen.cache.entries_laid_out > 100, "every entry was seen: {}", screen.cache.entries_laid_out);
-    let kept = screen.cache.estimated_bytes();
-    assert!(kept < 13 * 1024 * 1024, "{kept} bytes are kept");
-    let before = screen.cache.entries_laid_out;
+    let bytes = screen.cache.estimated_bytes();
+    assert!(bytes < 13 * 1024 * 1024, "{bytes} bytes are kept");
+    let laid_out_before = screen.cache.entries_laid_out;
     screen.press_key("page-down");
     screen.press_key("page-up");
-    assert_eq!(screen.cache.entries_laid_out, before, "nearby layouts are kept");
+    assert_eq!(screen.cache.entries_laid_out, laid_out_before, "nearby layouts are kept");
 }
 
 #[test]
@@ -219,7 +227,7 @@ fn r65_layouts_of_very_long_replies_are_dropped_even_nearby() {
     let mut screen = Screen::with_entries(entries.chain([turn_end()]));
     screen.press_key("ctrl-up");
     screen.screen_text();
-    let one = screen.cache.estimated_bytes();
+    let reply_bytes = screen.cache.estimated_bytes();
     for _ in 1..replies {
         screen.press_key("ctrl-up");
         screen.screen_text();
@@ -229,12 +237,12 @@ fn r65_layouts_of_very_long_replies_are_dropped_even_nearby() {
         "every reply was seen: {}",
         screen.cache.reply_lines_laid_out()
     );
-    let kept = screen.cache.estimated_bytes();
-    assert!(kept < 12 * 1024 * 1024 + 2 * one, "{kept} bytes are kept, and one takes {one}");
-    let before = screen.cache.entries_laid_out;
+    let bytes = screen.cache.estimated_bytes();
+    assert!(bytes < 12 * 1024 * 1024 + 2 * reply_bytes, "{bytes} bytes are kept, and one takes {reply_bytes}");
+    let laid_out_before = screen.cache.entries_laid_out;
     screen.press_key("down");
     screen.screen_text();
-    assert_eq!(screen.cache.entries_laid_out, before, "visible layouts are kept, however large");
+    assert_eq!(screen.cache.entries_laid_out, laid_out_before, "visible layouts are kept, however large");
 }
 
 #[test]
@@ -242,8 +250,8 @@ fn r35_a_very_long_reply_is_cut_and_can_be_opened_in_full() {
     let mut screen = Screen::new();
     stream_reply(&mut screen, &"some words ".repeat(20_000), 8);
     screen.press_key("ctrl-end");
-    let shows = screen.screen_text();
-    assert!(shows.contains("1.2 MB more: select this entry and press o"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("1.2 MB more: select this entry and press o"), "{text}");
     screen.press_key("alt-up");
     screen.press_key("o");
     screen.press_key("end");
@@ -256,8 +264,8 @@ fn r35_blocks_that_arrive_between_frames_are_all_shown() {
     screen.send_text("go");
     screen.receive_chunk(Chunk::Text("a paragraph\n\n".repeat(25_000)));
     screen.receive_chunk(Chunk::Text("the last".into()));
-    let shows = screen.screen_text();
-    assert!(shows.contains("the last") && !shows.contains("shown when the block is complete"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("the last") && !text.contains("shown when the block is complete"), "{text}");
 }
 
 #[test]
@@ -265,10 +273,10 @@ fn a_table_streamed_by_character_is_never_shown_as_text() {
     let mut screen = Screen::new();
     screen.send_text("go");
     screen.receive_chunk(Chunk::Text("words\n\n".into()));
-    for letter in "| head | other |\n|------|-------|\n| one | two |\n| three | four |\n".chars() {
-        screen.receive_chunk(Chunk::Text(letter.into()));
-        let shows = screen.screen_text();
-        assert!(!shows.contains('|') && !shows.contains("---"), "{shows}");
+    for c in "| head | other |\n|------|-------|\n| one | two |\n| three | four |\n".chars() {
+        screen.receive_chunk(Chunk::Text(c.into()));
+        let text = screen.screen_text();
+        assert!(!text.contains('|') && !text.contains("---"), "{text}");
     }
     assert!(screen.screen_text().contains("three │ four"), "{}", screen.screen_text());
     screen.receive_chunk(Chunk::Text("\n| the last".into()));

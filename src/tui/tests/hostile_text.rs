@@ -17,7 +17,7 @@ fn hostile_texts() -> Vec<(&'static str, String, usize)> {
         ("emoji families", "👩\u{200d}👩\u{200d}👧".repeat(n / 2), n / 2 / 39 + 2),
         ("empty lines", format!("a{}b", "\n".repeat(n)), 3),
         ("a table of 500 columns", table, 21 * 502),
-        ("lists in lists", (0..n).map(|at| format!("{}- a\n", " ".repeat(at % 200 * 2))).collect(), n * 4),
+        ("lists in lists", (0..n).map(|depth| format!("{}- a\n", " ".repeat(depth % 200 * 2))).collect(), n * 4),
         ("lists in lists on one line", "- ".repeat(n), 2 * n / 50),
         ("quotes in quotes", ">".repeat(n) + " a", n / 30 + 60),
         ("brackets", "[".repeat(n), n / 78 + 2),
@@ -31,48 +31,52 @@ fn hostile_texts() -> Vec<(&'static str, String, usize)> {
 
 #[test]
 fn r35_hostile_replies_take_few_lines_at_every_size() {
-    for (what, text, most) in hostile_texts() {
+    for (name, text, max_lines) in hostile_texts() {
         let mut screen = Screen::with_entries([user_message("go"), reply_entry(&text), turn_end()]);
         let lines = screen.cache.reply_lines_laid_out();
-        assert!(lines <= most, "{what}: {lines} lines, {most} at most");
+        assert!(lines <= max_lines, "{name}: {lines} lines, {max_lines} at most");
         for (width, height) in SIZES.into_iter().take(case_count(SIZES.len(), 2)) {
             screen.resize_screen(width, height);
             screen.press_key("page-up");
-            let before = screen.cache.reply_lines_laid_out();
+            let lines_before = screen.cache.reply_lines_laid_out();
             screen.press_key("page-down");
-            assert_eq!(screen.cache.reply_lines_laid_out(), before, "{what} is laid out once at {width}x{height}");
+            assert_eq!(
+                screen.cache.reply_lines_laid_out(),
+                lines_before,
+                "{name} is laid out once at {width}x{height}"
+            );
         }
     }
 }
 
 #[test]
 fn r35_a_frame_of_a_streamed_hostile_reply_lays_out_its_open_block() {
-    for (what, text, _) in hostile_texts() {
+    for (name, text, _) in hostile_texts() {
         let mut screen = Screen::new();
         screen.send_text("go");
-        let letters: Vec<char> = text.chars().collect();
-        let (mut most, mut frames) = (0, 0);
-        for piece in letters.chunks(letters.len().div_ceil(case_count(40, 6))) {
+        let chars: Vec<char> = text.chars().collect();
+        let (mut max_lines, mut frames) = (0, 0);
+        for piece in chars.chunks(chars.len().div_ceil(case_count(40, 6))) {
             screen.receive_chunk(Chunk::Text(piece.iter().collect()));
-            let before = screen.cache.reply_lines_laid_out();
+            let lines_before = screen.cache.reply_lines_laid_out();
             screen.draw_frame();
-            most = most.max(screen.cache.reply_lines_laid_out() - before);
+            max_lines = max_lines.max(screen.cache.reply_lines_laid_out() - lines_before);
             frames += 1;
         }
         // The open block has at most 32 kB, and each of its lines at least one character.
-        assert!(frames > 1 && most <= 17_000, "{what}: {most} lines in one frame");
+        assert!(frames > 1 && max_lines <= 17_000, "{name}: {max_lines} lines in one frame");
     }
 }
 
 #[test]
 fn r35_hostile_user_messages_are_shown_too() {
-    for (what, text, _) in hostile_texts() {
+    for (name, text, _) in hostile_texts() {
         let mut screen = Screen::with_entries([user_message(&text), turn_end()]);
-        let (before, kept) = (screen.cache.entries_laid_out, screen.cache.estimated_bytes());
-        assert!(kept < 24 * 1024 * 1024, "{what}: {kept} bytes are kept");
+        let (laid_out_before, bytes) = (screen.cache.entries_laid_out, screen.cache.estimated_bytes());
+        assert!(bytes < 24 * 1024 * 1024, "{name}: {bytes} bytes are kept");
         screen.press_key("ctrl-home");
         screen.press_key("ctrl-end");
-        assert_eq!(screen.cache.entries_laid_out, before, "{what}");
+        assert_eq!(screen.cache.entries_laid_out, laid_out_before, "{name}");
         screen.resize_screen(1, 1);
         screen.draw_frame();
     }
@@ -94,8 +98,8 @@ fn r34_wide_characters_are_not_cut_at_an_edge() {
             while x < row.len() {
                 let glyph = text_width(row[x].symbol()).max(1);
                 assert!(x + glyph <= row.len(), "{:?} is cut at the edge of {cells}", row[x].symbol());
-                for under in &row[x + 1..x + glyph] {
-                    assert_eq!(under.symbol(), " ", "the second cell of a wide character is not blank");
+                for covered in &row[x + 1..x + glyph] {
+                    assert_eq!(covered.symbol(), " ", "the second cell of a wide character is not blank");
                 }
                 x += glyph;
             }

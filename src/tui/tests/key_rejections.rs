@@ -16,8 +16,8 @@ fn screen_with_approval(ms: u64) -> Screen {
 
 /// Returns the bottom border of the prompt.
 fn bottom_border(screen: &mut Screen) -> String {
-    let shows = screen.screen_text();
-    let border = shows.lines().rfind(|row| row.starts_with(['╰', '┗'])).unwrap_or_default();
+    let text = screen.screen_text();
+    let border = text.lines().rfind(|row| row.starts_with(['╰', '┗'])).unwrap_or_default();
     border.trim_matches(['╰', '┗', '╯', '┛', '─', '━']).trim().to_owned()
 }
 
@@ -73,26 +73,26 @@ fn an_explanation_stays_until_the_next_key_without_wake_ups() {
     let mut screen = screen_with_approval(600);
     screen.press_key("Y");
     screen.advance_ms(5000);
-    let (before, wakes) = (screen.screen_text(), screen.state.next_change());
-    assert!(before.contains("Y is for destructive calls only"), "{before}");
-    assert_eq!(wakes, None);
+    let (text, next_change) = (screen.screen_text(), screen.state.next_change());
+    assert!(text.contains("Y is for destructive calls only"), "{text}");
+    assert_eq!(next_change, None);
     screen.advance_ms(60_000);
-    assert_eq!(screen.screen_text(), before, "it stays as it is");
+    assert_eq!(screen.screen_text(), text, "it stays as it is");
     screen.press_key("d");
     assert!(bottom_border(&mut screen).starts_with("d back to prompt"));
 }
 
 #[test]
-fn r03_what_a_card_says_changes_nothing_of_what_answers_it() {
+fn r03_explanations_do_not_change_what_answers_a_prompt() {
     // The same keys at the same times, with and without keys before them that were not taken.
-    for refused in ["", "Y", "YY", "YdYd"] {
+    for rejected_keys in ["", "Y", "YY", "YdYd"] {
         let mut screen = screen_with_approval(600);
-        for letter in refused.chars() {
-            screen.press_key(&letter.to_string());
+        for character in rejected_keys.chars() {
+            screen.press_key(&character.to_string());
             screen.advance_ms(u64::try_from(QUIET_TIME.as_millis()).unwrap());
         }
         screen.press_key("y");
-        assert_eq!(screen.count_decisions(), 1, "{refused}");
+        assert_eq!(screen.count_decisions(), 1, "{rejected_keys}");
     }
     let mut screen = screen_with_approval(100);
     for _ in 0..20 {
@@ -103,19 +103,19 @@ fn r03_what_a_card_says_changes_nothing_of_what_answers_it() {
 }
 
 #[test]
-fn a_question_says_what_there_is_to_pick_and_that_nothing_was_answered() {
-    let choice = |label: &str| QuestionOption::new(label);
-    let one = |keyword: &str| Question {
+fn question_explains_rejected_keys_and_missing_answers() {
+    let option = |label: &str| QuestionOption::new(label);
+    let build_question = |keyword: &str| Question {
         keyword: keyword.into(),
         text: format!("{keyword}?"),
-        options: ["a", "b"].map(choice).to_vec(),
+        options: ["a", "b"].map(option).to_vec(),
         is_multiple: false,
         allow_text: false,
         recommended: None,
     };
     let mut screen = Screen::new();
     screen.send_text("go");
-    let list = vec![one("first"), one("second")];
+    let list = vec![build_question("first"), build_question("second")];
     screen.receive_call("q", "ask_question", Intent::Ask(Questions { list, dropped: Dropped::default() }));
     screen.advance_ms(100);
     screen.press_key("enter");
@@ -133,16 +133,16 @@ fn a_question_says_what_there_is_to_pick_and_that_nothing_was_answered() {
 }
 
 #[test]
-fn r02_what_is_not_a_yes_never_is_one() {
-    let acts = |screen: &Screen| {
-        let of = |effect: &Effect| match effect {
+fn r02_only_approval_keys_approve() {
+    let was_approved = |screen: &Screen| {
+        let runs_call = |effect: &Effect| match effect {
             Effect::Agent(effects) => effects.iter().any(|effect| matches!(effect, agent::Effect::RunCall { .. })),
             _ => false,
         };
-        let yes = |entry: &Entry| matches!(entry, Entry::Decided { decision: Decision::Once, .. });
-        screen.effects.iter().any(of) || screen.state.agent.session.entries().iter().any(yes)
+        let is_approval = |entry: &Entry| matches!(entry, Entry::Decided { decision: Decision::Once, .. });
+        screen.effects.iter().any(runs_call) || screen.state.agent.session.entries().iter().any(is_approval)
     };
-    let happen: [fn(&mut Screen); 9] = [
+    let interactions: [fn(&mut Screen); 9] = [
         |screen| screen.advance_ms(3 * 24 * 3_600_000),
         |screen| screen.resize_screen(20, 5),
         |screen| screen.resize_screen(1, 1),
@@ -153,13 +153,13 @@ fn r02_what_is_not_a_yes_never_is_one() {
         |screen| screen.press_key("n"),
         |screen| ["enter", "q", "1", "f5", "tab", " ", "enter"].into_iter().for_each(|key| screen.press_key(key)),
     ];
-    for (at, happens) in happen.into_iter().enumerate() {
+    for (index, interact) in interactions.into_iter().enumerate() {
         for ms in [0, 600] {
             let mut screen = screen_with_approval(ms);
-            happens(&mut screen);
+            interact(&mut screen);
             screen.advance_ms(1000);
-            happens(&mut screen);
-            assert!(!acts(&screen), "{at}, {ms} ms after it came");
+            interact(&mut screen);
+            assert!(!was_approved(&screen), "{index}, {ms} ms after it came");
         }
     }
 }

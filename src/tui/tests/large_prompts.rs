@@ -36,9 +36,9 @@ fn check_read_to_end(intent: Intent, last: &str) {
     assert_eq!(screen.count_decisions(), 0, "the end was not seen yet");
     // A new width lays out the contents again; paging does not, so twenty pages allocate less than that.
     screen.resize_screen(59, 15);
-    let once = allocation_counter::measure(|| screen.resize_screen(60, 15)).bytes_total;
-    let pages = allocation_counter::measure(|| (0..20).for_each(|_| screen.press_key("page-down"))).bytes_total;
-    assert!(pages < once, "{pages} bytes for the pages, {once} to lay it out");
+    let layout_bytes = allocation_counter::measure(|| screen.resize_screen(60, 15)).bytes_total;
+    let paging_bytes = allocation_counter::measure(|| (0..20).for_each(|_| screen.press_key("page-down"))).bytes_total;
+    assert!(paging_bytes < layout_bytes, "{paging_bytes} bytes for the pages, {layout_bytes} to lay it out");
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 0, "twenty pages do not reach the end");
     screen.press_key("end");
@@ -73,9 +73,9 @@ fn r10_a_hostile_tool_name_cannot_draw_in_the_prompt() {
     screen.finish_planning("b", command_intent("ls"));
     screen.advance_ms(600);
     screen.press_key("d");
-    let shows = screen.screen_text();
-    assert!(shows.contains("tool bash<U+202E>_exec<U+001B>[2J") && shows.contains("<U+200B>"), "{shows}");
-    let rows: Vec<&str> = shows.lines().skip_while(|row| !row.starts_with('╭')).collect();
-    let inside = rows[1..].iter().take_while(|row| !row.starts_with("╰─ d"));
-    assert!(inside.clone().count() > 3 && inside.clone().all(|row| row.starts_with('│')), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("tool bash<U+202E>_exec<U+001B>[2J") && text.contains("<U+200B>"), "{text}");
+    let rows: Vec<&str> = text.lines().skip_while(|row| !row.starts_with('╭')).collect();
+    let content_rows = rows[1..].iter().take_while(|row| !row.starts_with("╰─ d"));
+    assert!(content_rows.clone().count() > 3 && content_rows.clone().all(|row| row.starts_with('│')), "{text}");
 }

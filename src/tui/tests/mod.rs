@@ -71,8 +71,8 @@ impl Screen {
 
     /// A session with these entries.
     pub fn with_entries(entries: impl IntoIterator<Item = Entry>) -> Self {
-        let blank = agent::State::new(Policy::default(), "gpt-5-mini".into(), String::new(), vec![]);
-        Self::from_agent(agent::resume(Session::replay(entries), blank).0)
+        let agent = agent::State::new(Policy::default(), "gpt-5-mini".into(), String::new(), vec![]);
+        Self::from_agent(agent::resume(Session::replay(entries), agent).0)
     }
 
     fn from_agent(agent: agent::State) -> Self {
@@ -113,17 +113,17 @@ impl Screen {
 
     /// Handles a held-back key as if no other followed.
     fn release_held_key(&mut self) {
-        if let Some(until) = self.state.held_key_deadline() {
-            self.handle_event(Event::Tick(until));
+        if let Some(deadline) = self.state.held_key_deadline() {
+            self.handle_event(Event::Tick(deadline));
             self.handle_event(Event::InputIdle);
         }
     }
 
     /// Types text at the speed of a user.
     pub fn type_text(&mut self, text: &str) {
-        for letter in text.chars() {
+        for character in text.chars() {
             self.advance_ms(100);
-            self.handle_event(Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+            self.handle_event(Event::Key(KeyEvent::new(KeyCode::Char(character), KeyModifiers::NONE)));
             self.release_held_key();
             self.draw_frame();
         }
@@ -139,7 +139,7 @@ impl Screen {
     pub fn receive_chunk(&mut self, chunk: Chunk) {
         let turn = self.state.agent.current_turn().expect("a turn runs");
         let after = Duration::from_secs(3);
-        self.handle_event(Event::Agent(agent::Event::ReplyChunk { turn, chunk, after }));
+        self.handle_event(Event::Agent(agent::Event::ReplyChunk { turn, chunk, elapsed: after }));
     }
 
     pub fn receive_reply(&mut self, text: &str) {
@@ -164,13 +164,13 @@ impl Screen {
 
     pub fn finish_call(&mut self, id: &str, outcome: Outcome) {
         let turn = self.state.agent.current_turn().expect("a turn runs");
-        let took = Duration::from_millis(12);
+        let duration = Duration::from_millis(12);
         self.handle_event(Event::Agent(agent::Event::CallFinished {
             turn,
             call: id.into(),
             outcome,
             result_source: None,
-            duration: took,
+            duration,
         }));
         self.draw_frame();
     }
@@ -179,9 +179,9 @@ impl Screen {
     pub fn draw_frame(&mut self) -> Buffer {
         let (width, height) = self.state.viewport.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        let shown = view::draw_screen(&self.state, &mut self.cache, &mut buffer);
+        let drawn = view::draw_screen(&self.state, &mut self.cache, &mut buffer);
         let now = self.state.timing.now;
-        update::record_frame(&mut self.state, now, shown.prompt);
+        update::record_frame(&mut self.state, now, drawn.prompt);
         buffer
     }
 
@@ -197,8 +197,8 @@ impl Screen {
 
     /// Counts the decisions and answers in the log.
     pub fn count_decisions(&self) -> usize {
-        let counts = |entry: &&Entry| matches!(entry, Entry::Decided { .. } | Entry::Answered { .. });
-        self.state.agent.session.entries().iter().filter(counts).count()
+        let is_decision = |entry: &&Entry| matches!(entry, Entry::Decided { .. } | Entry::Answered { .. });
+        self.state.agent.session.entries().iter().filter(is_decision).count()
     }
 }
 
@@ -208,8 +208,8 @@ pub fn case_count(thorough: usize, quick: usize) -> usize {
 }
 
 /// All items if `AYE_TEST_THOROUGH` is set, otherwise every `each`th, starting at `from`.
-pub fn select_cases<T>(all: &[T], each: usize, from: usize) -> impl Iterator<Item = &T> {
-    all.iter().skip(case_count(0, from)).step_by(case_count(1, each))
+pub fn select_cases<T>(all: &[T], step: usize, offset: usize) -> impl Iterator<Item = &T> {
+    all.iter().skip(case_count(0, offset)).step_by(case_count(1, step))
 }
 
 /// Returns a rendered buffer as text; the second cell of a wide character is skipped.
@@ -233,10 +233,11 @@ pub fn buffer_text(buffer: &Buffer) -> String {
 pub fn key(chord: &str) -> KeyEvent {
     let mut rest = chord;
     let mut modifiers = KeyModifiers::NONE;
-    for (word, held) in [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)]
+    for (prefix, modifier) in
+        [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)]
     {
-        if let Some(after) = rest.strip_prefix(word) {
-            (rest, modifiers) = (after, modifiers | held);
+        if let Some(suffix) = rest.strip_prefix(prefix) {
+            (rest, modifiers) = (suffix, modifiers | modifier);
         }
     }
     let code = match rest {
@@ -251,7 +252,7 @@ pub fn key(chord: &str) -> KeyEvent {
         "end" => KeyCode::End,
         "backspace" => KeyCode::Backspace,
         "f1" => KeyCode::F(1),
-        letter => KeyCode::Char(letter.chars().next().expect("a chord has a key")),
+        name => KeyCode::Char(name.chars().next().expect("a chord has a key")),
     };
     KeyEvent::new(code, modifiers)
 }
@@ -277,17 +278,18 @@ pub fn turn_end() -> Entry {
     Entry::Ended { ending: Ending::Finished }
 }
 
-pub fn command_intent(line: &str) -> Intent {
-    let line = CommandLine { command: line.into(), folder: "/project".into(), seconds: 30, ..CommandLine::default() };
+pub fn command_intent(command: &str) -> Intent {
+    let command_line =
+        CommandLine { command: command.into(), folder: "/project".into(), seconds: 30, ..CommandLine::default() };
     Intent::Act(Box::new(Plan {
         title: "Run a command?".into(),
-        summary: line.command.clone(),
-        access: Access::Run(line.clone().into()),
-        preview: Preview::Command(line.clone()),
+        summary: command_line.command.clone(),
+        access: Access::Run(command_line.clone().into()),
+        preview: Preview::Command(command_line.clone()),
         grant: None,
         destroys: None,
         preconditions: Preconditions::default(),
-        work: Work::Command(line),
+        work: Work::Command(command_line),
     }))
 }
 
@@ -305,9 +307,9 @@ pub fn read_intent(path: &str) -> Intent {
 }
 
 /// A session file in memory only.
-pub struct NoFile;
+pub struct NullSessionFile;
 
-impl crate::tui::host::SessionFile for NoFile {
+impl crate::tui::host::SessionFile for NullSessionFile {
     fn save(&mut self) -> Option<crate::runtime::Unsaved> {
         None
     }
@@ -318,7 +320,7 @@ impl crate::tui::host::SessionFile for NoFile {
 }
 
 pub fn question_intent() -> Intent {
-    let choice = |label: &str, description: &str| QuestionOption {
+    let option = |label: &str, description: &str| QuestionOption {
         description: description.into(),
         ..QuestionOption::new(label)
     };
@@ -326,7 +328,7 @@ pub fn question_intent() -> Intent {
         list: vec![Question {
             keyword: "clock".into(),
             text: "Which clock should the test use?".into(),
-            options: vec![choice("tokio", "virtual time"), choice("a trait", "more code"), choice("real", "")],
+            options: vec![option("tokio", "virtual time"), option("a trait", "more code"), option("real", "")],
             is_multiple: false,
             allow_text: true,
             recommended: Some(0),

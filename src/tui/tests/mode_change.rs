@@ -17,8 +17,8 @@ fn r20_a_wide_mode_needs_confirmation_and_staying_is_preselected() {
         let mut screen = Screen::new();
         run_slash_command(&mut screen, &format!("/mode {}", mode.as_str()));
         assert_eq!(screen.state.agent.policy.mode, Mode::Ask);
-        let shows = screen.screen_text();
-        assert!(shows.contains("Stay in ask mode") && shows.contains(mode.description()), "{shows}");
+        let text = screen.screen_text();
+        assert!(text.contains("Stay in ask mode") && text.contains(mode.description()), "{text}");
         screen.press_key("enter");
         assert_eq!(screen.state.agent.policy.mode, Mode::Ask, "Enter alone keeps the mode");
         run_slash_command(&mut screen, &format!("/mode {}", mode.as_str()));
@@ -39,10 +39,10 @@ fn r20_every_mode_can_be_picked_from_the_list() {
     for (row, mode) in Mode::ALL.into_iter().enumerate() {
         let mut screen = Screen::new();
         run_slash_command(&mut screen, "/mode");
-        let shows = screen.screen_text();
-        assert!(shows.contains("❯ ask mode ") && shows.contains("in use") && shows.contains("full mode"), "{shows}");
-        let now = Mode::ALL.into_iter().position(|mode| mode == Mode::Ask).unwrap();
-        (now..row + Mode::ALL.len()).for_each(|_| screen.press_key("down"));
+        let text = screen.screen_text();
+        assert!(text.contains("❯ ask mode ") && text.contains("in use") && text.contains("full mode"), "{text}");
+        let ask_row = Mode::ALL.into_iter().position(|mode| mode == Mode::Ask).unwrap();
+        (ask_row..row + Mode::ALL.len()).for_each(|_| screen.press_key("down"));
         screen.press_key("enter");
         if mode.is_wide() {
             assert_eq!(screen.state.agent.policy.mode, Mode::Ask);
@@ -86,15 +86,15 @@ fn descriptions_of_modes_are_complete_in_a_narrow_terminal() {
         let mut screen = Screen::new();
         screen.resize_screen(width, 15);
         run_slash_command(&mut screen, "/mode");
-        let shows = screen.screen_text();
-        let words: Vec<&str> = shows.split(['│', ' ', '\n']).filter(|word| !word.is_empty()).collect();
-        let words = words.join(" ");
+        let text = screen.screen_text();
+        let words: Vec<&str> = text.split(['│', ' ', '\n']).filter(|word| !word.is_empty()).collect();
+        let joined_text = words.join(" ");
         for end in ["irreversible actions", "changed or run", "everything else asks", "the rest asks"] {
-            let last = end.rsplit(' ').next().unwrap();
-            assert!(words.contains(end) || words.contains(last), "{width}: {end}: {shows}");
+            let last_word = end.rsplit(' ').next().unwrap();
+            assert!(joined_text.contains(end) || joined_text.contains(last_word), "{width}: {end}: {text}");
         }
-        let list: String = shows.lines().skip_while(|row| !row.contains('╭')).collect();
-        assert!(!list.contains('…'), "{width}: {shows}");
+        let list: String = text.lines().skip_while(|row| !row.contains('╭')).collect();
+        assert!(!list.contains('…'), "{width}: {text}");
     }
 }
 

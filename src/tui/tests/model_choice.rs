@@ -10,12 +10,12 @@ fn model_row(profile: &str, model: &str) -> ModelRow {
 #[test]
 fn the_automatic_theme_can_be_chosen_again() {
     let mut screen = Screen::new();
-    let kept = |screen: &Screen| {
-        let kept = |effect: &Effect| match effect {
+    let saved_themes = |screen: &Screen| {
+        let saved_theme = |effect: &Effect| match effect {
             Effect::Request(crate::tui::host::HostRequest::SaveTheme(name)) => Some(name.clone()),
             _ => None,
         };
-        screen.effects.iter().filter_map(kept).collect::<Vec<_>>()
+        screen.effects.iter().filter_map(saved_theme).collect::<Vec<_>>()
     };
     screen.press_key("alt-t");
     assert!(screen.screen_text().contains("❯ auto"), "{}", screen.screen_text());
@@ -27,7 +27,10 @@ fn the_automatic_theme_can_be_chosen_again() {
     screen.type_text("auto");
     assert_eq!(screen.state.theme.name, "dark", "it is previewed");
     screen.press_key("enter");
-    assert_eq!((kept(&screen), screen.state.theme.name.as_str()), (vec!["light".into(), "auto".into()], "dark"));
+    assert_eq!(
+        (saved_themes(&screen), screen.state.theme.name.as_str()),
+        (vec!["light".into(), "auto".into()], "dark")
+    );
 }
 
 #[test]
@@ -36,10 +39,10 @@ fn the_header_names_the_answering_model_if_none_was_configured() {
     screen.state.agent.model = String::new();
     screen.state.session.connection.model = String::new();
     screen.send_text("hello");
-    screen.receive_chunk(Chunk::ModelChosen { model: "talker-7b".into(), instead: None });
+    screen.receive_chunk(Chunk::ModelChosen { model: "talker-7b".into(), reason: None });
     screen.receive_reply("Hello.");
-    let shows = screen.screen_text();
-    assert!(shows.lines().next().unwrap().contains("talker-7b"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.lines().next().unwrap().contains("talker-7b"), "{text}");
     assert_eq!(screen.state.agent.model, "", "requests name no model");
 }
 
@@ -47,27 +50,28 @@ fn the_header_names_the_answering_model_if_none_was_configured() {
 fn open_model_list(rows: Vec<ModelRow>, others: Vec<ModelRow>) -> Screen {
     let mut screen = Screen::new();
     screen.press_key("alt-m");
-    assert_eq!(requested_wishes(&screen), [&HostRequest::Model(ModelRequest::List)]);
+    assert_eq!(host_requests(&screen), [&HostRequest::Model(ModelRequest::List)]);
     screen.effects.clear();
-    screen.handle_event(Event::Host(HostReply::Models(Models { listed: ModelList::Models(rows), others })));
+    screen
+        .handle_event(Event::Host(HostReply::Models(Models { listed: ModelList::Models(rows), other_models: others })));
     screen.draw_frame();
     screen
 }
 
-fn requested_wishes(screen: &Screen) -> Vec<&HostRequest> {
-    fn wish(effect: &Effect) -> Option<&HostRequest> {
-        if let Effect::Request(wish) = effect { Some(wish) } else { None }
+fn host_requests(screen: &Screen) -> Vec<&HostRequest> {
+    fn host_request(effect: &Effect) -> Option<&HostRequest> {
+        if let Effect::Request(request) = effect { Some(request) } else { None }
     }
-    screen.effects.iter().filter_map(wish).collect()
+    screen.effects.iter().filter_map(host_request).collect()
 }
 
 fn sample_models() -> Vec<ModelRow> {
-    let priced = |model: &str, window, price| ModelRow { context_window: window, price, ..model_row("", model) };
+    let priced_row = |model: &str, window, price| ModelRow { context_window: window, price, ..model_row("", model) };
     vec![
-        priced("gpt-5-mini", Some(400_000), Some((0.25, 0.025, 2.0))),
-        priced("a-model-of-many-words/with-a-long-name-2026-11-20-preview-extended", Some(1_000_000), None),
-        priced("free-one", None, Some((0.0, 0.0, 0.0))),
-        priced("hostile\u{1b}[31m\u{202e}name", None, None),
+        priced_row("gpt-5-mini", Some(400_000), Some((0.25, 0.025, 2.0))),
+        priced_row("a-model-of-many-words/with-a-long-name-2026-11-20-preview-extended", Some(1_000_000), None),
+        priced_row("free-one", None, Some((0.0, 0.0, 0.0))),
+        priced_row("hostile\u{1b}[31m\u{202e}name", None, None),
     ]
 }
 
@@ -86,8 +90,8 @@ fn the_list_shows_models_with_context_window_and_price() {
 fn a_failed_listing_shows_the_reason_above_the_known_models() {
     let mut screen = Screen::new();
     screen.press_key("alt-m");
-    let why = "the service refused the key, or wants one (401, invalid_api_key): no such key";
-    let models = Models { listed: ModelList::Failed(why.into()), others: vec![model_row("groq", "")] };
+    let reason = "the service refused the key, or wants one (401, invalid_api_key): no such key";
+    let models = Models { listed: ModelList::Failed(reason.into()), other_models: vec![model_row("groq", "")] };
     screen.handle_event(Event::Host(HostReply::Models(models)));
     screen.draw_frame();
     insta::assert_snapshot!("models_that_cannot_be_listed", screen.screen_text());
@@ -95,44 +99,44 @@ fn a_failed_listing_shows_the_reason_above_the_known_models() {
 
 #[test]
 fn a_picked_model_is_used_and_stored_on_request() {
-    let took = |typed: &str, chord: &str| {
+    let pick_typed = |typed: &str, chord: &str| {
         let mut screen = open_model_list(sample_models(), vec![model_row("groq", "g1")]);
         screen.type_text(typed);
         screen.press_key(chord);
-        let asked = requested_wishes(&screen).into_iter().cloned().collect::<Vec<_>>();
-        (asked, screen)
+        let requests = host_requests(&screen).into_iter().cloned().collect::<Vec<_>>();
+        (requests, screen)
     };
-    let keep = |profile: &str, model: &str| {
+    let save_request = |profile: &str, model: &str| {
         HostRequest::Model(ModelRequest::Save { profile: profile.into(), address: String::new(), model: model.into() })
     };
-    let (asked, screen) = took("free", "enter");
-    assert_eq!(asked, [HostRequest::Model(ModelRequest::Use("free-one".into()))]);
+    let (requests, screen) = pick_typed("free", "enter");
+    assert_eq!(requests, [HostRequest::Model(ModelRequest::Use("free-one".into()))]);
     assert_eq!(
         (screen.state.session.connection.price, screen.state.session.connection.context_window),
         (Some((0.0, 0.0, 0.0)), None)
     );
     assert_eq!(
-        took("free", "ctrl-s").0,
-        [HostRequest::Model(ModelRequest::Use("free-one".into())), keep("", "free-one")]
+        pick_typed("free", "ctrl-s").0,
+        [HostRequest::Model(ModelRequest::Use("free-one".into())), save_request("", "free-one")]
     );
     let profile = HostRequest::Model(ModelRequest::UseProfile { profile: "groq".into(), model: "g1".into() });
-    assert_eq!(took("groq", "enter").0, std::slice::from_ref(&profile));
-    assert_eq!(took("groq", "ctrl-s").0, [profile, keep("groq", "g1")]);
-    assert_eq!(took("no such", "enter").0, [HostRequest::Model(ModelRequest::Use("no such".into()))]);
+    assert_eq!(pick_typed("groq", "enter").0, std::slice::from_ref(&profile));
+    assert_eq!(pick_typed("groq", "ctrl-s").0, [profile, save_request("groq", "g1")]);
+    assert_eq!(pick_typed("no such", "enter").0, [HostRequest::Model(ModelRequest::Use("no such".into()))]);
     assert_eq!(
-        took("no such", "ctrl-s").0,
-        [HostRequest::Model(ModelRequest::Use("no such".into())), keep("", "no such")]
+        pick_typed("no such", "ctrl-s").0,
+        [HostRequest::Model(ModelRequest::Use("no such".into())), save_request("", "no such")]
     );
-    let hostile = took("hostile", "enter").0;
+    let hostile = pick_typed("hostile", "enter").0;
     assert_eq!(
         hostile,
         [HostRequest::Model(ModelRequest::Use("hostile\u{1b}[31m\u{202e}name".into()))],
         "exactly as the provider sent it"
     );
-    assert_eq!(took("free", "esc").0, []);
+    assert_eq!(pick_typed("free", "esc").0, []);
     // A typed name that is a row is not offered a second time.
-    let (asked, _) = took("free-one", "enter");
-    assert_eq!(asked, [HostRequest::Model(ModelRequest::Use("free-one".into()))]);
+    let (requests, _) = pick_typed("free-one", "enter");
+    assert_eq!(requests, [HostRequest::Model(ModelRequest::Use("free-one".into()))]);
 }
 
 #[test]
@@ -141,7 +145,7 @@ fn the_store_key_does_nothing_in_lists_without_it() {
     screen.press_key("alt-t");
     screen.effects.clear();
     screen.press_key("ctrl-s");
-    assert_eq!(requested_wishes(&screen), [] as [&HostRequest; 0]);
+    assert_eq!(host_requests(&screen), [] as [&HostRequest; 0]);
     assert!(screen.screen_text().contains("Themes"), "the list is still open");
 }
 
@@ -150,7 +154,7 @@ fn a_provider_is_switched_when_the_session_records_it() {
     use crate::tui::host::{Connection, PendingConnection};
     let mut screen = Screen::new();
     let session = screen.state.session.id.clone();
-    let reached = |session: &crate::chat::SessionId| {
+    let connected_event = |session: &crate::chat::SessionId| {
         let connection = Connection { model: "b1".into(), profile: "two".into(), ..Connection::default() };
         Event::Host(HostReply::Connected(Box::new(PendingConnection {
             session: session.clone(),
@@ -159,14 +163,14 @@ fn a_provider_is_switched_when_the_session_records_it() {
         })))
     };
     screen.send_text("hello");
-    screen.handle_event(reached(&session));
+    screen.handle_event(connected_event(&session));
     assert!(screen.screen_text().contains("Stop it first"), "a turn runs: {}", screen.screen_text());
-    assert!(!requested_wishes(&screen).contains(&&HostRequest::Model(ModelRequest::SwitchConnection(7))));
+    assert!(!host_requests(&screen).contains(&&HostRequest::Model(ModelRequest::SwitchConnection(7))));
     screen.receive_reply("Hello.");
     screen.effects.clear();
-    screen.handle_event(reached(&crate::chat::SessionId("another".into())));
+    screen.handle_event(connected_event(&crate::chat::SessionId("another".into())));
     assert_eq!(screen.effects, [], "the switch was for another session");
-    screen.handle_event(reached(&session));
+    screen.handle_event(connected_event(&session));
     let entry = Entry::Switched { model: "b1".into(), profile: Some("two".into()) };
     assert_eq!(
         screen.effects[..2],
@@ -182,14 +186,14 @@ fn a_provider_is_switched_when_the_session_records_it() {
 
 #[test]
 fn a_list_of_thousands_of_models_is_filtered() {
-    let many = (0..5000).map(|at| model_row("", &format!("maker-{}/model-{at}-preview", at % 70))).collect();
-    let mut screen = open_model_list(many, Vec::new());
+    let models = (0..5000).map(|n| model_row("", &format!("maker-{}/model-{n}-preview", n % 70))).collect();
+    let mut screen = open_model_list(models, Vec::new());
     screen.type_text("mk69 prev");
     screen.press_key("enter");
     assert!(
-        matches!(requested_wishes(&screen)[..], [HostRequest::Model(ModelRequest::Use(name))] if name.starts_with("maker-69/")),
+        matches!(host_requests(&screen)[..], [HostRequest::Model(ModelRequest::Use(name))] if name.starts_with("maker-69/")),
         "{:?}",
-        requested_wishes(&screen)
+        host_requests(&screen)
     );
 }
 

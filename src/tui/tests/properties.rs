@@ -8,7 +8,7 @@ fn any_events() -> impl Strategy<Value = Vec<(u8, u16, String)>> {
 }
 
 /// Applies one event, chosen by three values.
-fn apply_random_event(screen: &mut Screen, (what, number, text): (u8, u16, String)) {
+fn apply_random_event(screen: &mut Screen, (kind, number, text): (u8, u16, String)) {
     const KEYS: [&str; 24] = [
         "enter",
         "esc",
@@ -36,7 +36,7 @@ fn apply_random_event(screen: &mut Screen, (what, number, text): (u8, u16, Strin
         "ctrl-q",
     ];
     let turn = screen.state.agent.current_turn();
-    match what {
+    match kind {
         0..=8 => screen.press_key(KEYS[usize::from(number) % KEYS.len()]),
         9 => screen.type_text(&text.chars().filter(|c| !c.is_control()).take(12).collect::<String>()),
         10 => screen.handle_event(Event::Pasted(text)),
@@ -62,8 +62,8 @@ fn apply_random_event(screen: &mut Screen, (what, number, text): (u8, u16, Strin
             screen.handle_event(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
         }
         20..=22 if turn.is_some() => {
-            let open = screen.state.agent.session.open_calls();
-            let Some(id) = open.get(usize::from(number) % open.len().max(1)).cloned() else { return };
+            let open_calls = screen.state.agent.session.open_calls();
+            let Some(id) = open_calls.get(usize::from(number) % open_calls.len().max(1)).cloned() else { return };
             match number % 4 {
                 0 => screen.finish_planning(&id.0, command_intent(&text)),
                 1 => screen.finish_planning(&id.0, read_intent(&text)),
@@ -84,11 +84,11 @@ proptest! {
         let mut screen = Screen::new();
         for event in events {
             apply_random_event(&mut screen, event);
-            let with = screen.screen_text();
-            let kept = std::mem::take(&mut screen.cache);
-            let without = screen.screen_text();
-            screen.cache = kept;
-            prop_assert_eq!(with, without);
+            let cached_text = screen.screen_text();
+            let cache = std::mem::take(&mut screen.cache);
+            let uncached_text = screen.screen_text();
+            screen.cache = cache;
+            prop_assert_eq!(cached_text, uncached_text);
         }
     }
 

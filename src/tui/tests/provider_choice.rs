@@ -16,19 +16,19 @@ fn tour_screen(servers: &[(&str, &[&str])]) -> Screen {
     screen
 }
 
-fn provider_wishes(screen: &Screen) -> Vec<&HostRequest> {
-    let wish = |effect| match effect {
+fn provider_requests(screen: &Screen) -> Vec<&HostRequest> {
+    let provider_request = |effect| match effect {
         &Effect::Request(
-            ref wish @ (HostRequest::Model(ModelRequest::UseLocalServer(_))
+            ref request @ (HostRequest::Model(ModelRequest::UseLocalServer(_))
             | HostRequest::Model(ModelRequest::SaveKey(_))),
-        ) => Some(wish),
+        ) => Some(request),
         _ => None,
     };
-    screen.effects.iter().filter_map(wish).collect()
+    screen.effects.iter().filter_map(provider_request).collect()
 }
 
 #[test]
-fn the_first_screen_names_the_tour_and_the_other_providers() {
+fn the_welcome_screen_names_the_tour_and_the_other_providers() {
     let mut screen = tour_screen(&[("Ollama", &["qwen3", "llama3"])]);
     insta::assert_snapshot!(screen.screen_text(), @r"
      aye                                                the tour · ~/project ⎇ main
@@ -75,8 +75,8 @@ fn the_first_screen_names_the_tour_and_the_other_providers() {
      ask mode                                            ? help
     ");
     screen.resize_screen(40, 10);
-    let shows = screen.screen_text();
-    assert!(shows.contains("the tour: a built-in") && shows.contains("say hello"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("the tour: a built-in") && text.contains("say hello"), "{text}");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_local_server_is_picked_from_the_list() {
         address: "http://127.0.0.1:11434/v1".into(),
         models: vec!["llama3".into()],
     };
-    assert_eq!(provider_wishes(&screen), [&HostRequest::Model(ModelRequest::UseLocalServer(picked))]);
+    assert_eq!(provider_requests(&screen), [&HostRequest::Model(ModelRequest::UseLocalServer(picked))]);
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn opening_the_list_finds_servers_started_later() {
     let mut screen = tour_screen(&[]);
     screen.press_key("alt-c");
     assert!(screen.effects.contains(&Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))));
-    let found = LocalServer { name: "vLLM".into(), address: "http://127.0.0.1:8000/v1".into(), models: vec![] };
-    screen.handle_event(Event::Host(HostReply::LocalServers(vec![found])));
+    let server = LocalServer { name: "vLLM".into(), address: "http://127.0.0.1:8000/v1".into(), models: vec![] };
+    screen.handle_event(Event::Host(HostReply::LocalServers(vec![server])));
     assert!(screen.screen_text().contains("vLLM, on this machine"), "{}", screen.screen_text());
 }
 
@@ -111,22 +111,22 @@ fn r57_an_entered_api_key_is_never_shown() {
     screen.press_key("enter");
     screen.handle_event(Event::Pasted("sk-sec".into()));
     screen.type_text("ret");
-    let shows = screen.screen_text();
-    assert!(shows.contains("❯ •••••••••") && !shows.contains("sk-") && !shows.contains("ret "), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("❯ •••••••••") && !text.contains("sk-") && !text.contains("ret "), "{text}");
     screen.press_key("enter");
-    assert_eq!(provider_wishes(&screen), [&HostRequest::Model(ModelRequest::SaveKey("sk-secret".into()))]);
+    assert_eq!(provider_requests(&screen), [&HostRequest::Model(ModelRequest::SaveKey("sk-secret".into()))]);
     assert!(screen.state.input.composer.is_empty(), "nothing of it is in the composer");
 }
 
 #[test]
 fn an_empty_or_cancelled_key_is_not_stored() {
-    for last in ["enter", "esc"] {
+    for last_key in ["enter", "esc"] {
         let mut screen = tour_screen(&[]);
         screen.press_key("alt-c");
         screen.press_key("enter");
-        screen.type_text(if last == "esc" { "sk-secret" } else { "  " });
-        screen.press_key(last);
-        assert!(provider_wishes(&screen).is_empty());
+        screen.type_text(if last_key == "esc" { "sk-secret" } else { "  " });
+        screen.press_key(last_key);
+        assert!(provider_requests(&screen).is_empty());
         assert!(!screen.screen_text().contains("Enter API key"), "{}", screen.screen_text());
     }
 }
@@ -137,7 +137,7 @@ fn the_provider_is_not_switched_while_a_turn_runs() {
     screen.send_text("go");
     screen.press_key("alt-m");
     screen.press_key("enter");
-    assert!(provider_wishes(&screen).is_empty());
+    assert!(provider_requests(&screen).is_empty());
     assert!(screen.screen_text().contains("Stop it first"), "{}", screen.screen_text());
 }
 
@@ -155,8 +155,8 @@ fn r57_the_key_prompt_names_the_provider_that_receives_it() {
         screen.state.session.connection.source = source.into();
         screen.press_key("alt-c");
         screen.press_key("enter");
-        let shows = screen.screen_text();
-        let words: Vec<&str> = shows.split(['│', ' ', '\n']).filter(|word| !word.is_empty()).collect();
-        assert!(words.join(" ").contains(expected), "{shows}");
+        let text = screen.screen_text();
+        let words: Vec<&str> = text.split(['│', ' ', '\n']).filter(|word| !word.is_empty()).collect();
+        assert!(words.join(" ").contains(expected), "{text}");
     }
 }

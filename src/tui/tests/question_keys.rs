@@ -11,9 +11,9 @@ fn screen_with_question() -> Screen {
 }
 
 fn three_questions() -> Intent {
-    let Intent::Ask(asked) = question_intent() else { panic!("it asks") };
-    let named = |name: &str| Question { keyword: name.into(), ..asked.list[0].clone() };
-    Intent::Ask(Questions { list: ["a", "b", "c"].map(named).to_vec(), dropped: Dropped::default() })
+    let Intent::Ask(questions) = question_intent() else { panic!("it asks") };
+    let with_keyword = |name: &str| Question { keyword: name.into(), ..questions.list[0].clone() };
+    Intent::Ask(Questions { list: ["a", "b", "c"].map(with_keyword).to_vec(), dropped: Dropped::default() })
 }
 
 /// Returns the drafts of answers that the screen has saved, oldest first.
@@ -22,33 +22,37 @@ fn saved_drafts(screen: &Screen) -> Vec<String> {
 }
 
 /// Returns the drafts of answers saved after `before`. Other drafts may be saved in between.
-fn saved_drafts_after(screen: &Screen, before: &str) -> Vec<String> {
-    let kept = |effect: &Effect| match effect {
+fn saved_drafts_after(screen: &Screen, previous: &str) -> Vec<String> {
+    let saved_questions = |effect: &Effect| match effect {
         Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(session, unsent))) => {
             assert_eq!(session.0, "01J");
             Some(unsent.questions.concat())
         }
         _ => None,
     };
-    let mut all = vec![before.to_owned()];
-    all.extend(screen.effects.iter().filter_map(kept));
-    all.dedup();
-    all.split_off(1)
+    let mut drafts = vec![previous.to_owned()];
+    drafts.extend(screen.effects.iter().filter_map(saved_questions));
+    drafts.dedup();
+    drafts.split_off(1)
 }
 
 /// Reopens the session with a saved draft of its answers.
-fn reopen_session(before: &Screen, card: &str) -> Screen {
+fn reopen_session(old_screen: &Screen, draft: &str) -> Screen {
     let mut screen = Screen::new();
-    let blank = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
-    let entries = before.state.agent.session.entries().to_vec();
+    let new_agent = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
+    let entries = old_screen.state.agent.session.entries().to_vec();
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(Opened {
         approvals: None,
         copied_from: None,
         connection: Default::default(),
         session: SessionId("01J".into()),
-        agent: agent::resume(Session::replay(entries), blank).0,
-        link: AgentLink { file: Box::new(NoFile), run: Box::new(|_| None), events: tokio::sync::mpsc::channel(1).1 },
-        unsent: UnsentText { questions: vec![card.to_owned()], ..UnsentText::default() },
+        agent: agent::resume(Session::replay(entries), new_agent).0,
+        link: AgentLink {
+            file: Box::new(NullSessionFile),
+            run: Box::new(|_| None),
+            events: tokio::sync::mpsc::channel(1).1,
+        },
+        unsent: UnsentText { questions: vec![draft.to_owned()], ..UnsentText::default() },
         folder: "/project".into(),
         history: Vec::new(),
         location: String::new(),
@@ -128,8 +132,8 @@ fn r05_a_paste_picks_nothing_and_is_inserted_as_text() {
     screen.advance_ms(2000);
     screen.press_key("4");
     screen.handle_event(Event::Pasted("1\nx\n".into()));
-    let shows = screen.screen_text();
-    assert!(shows.contains("Your own answer 1") && screen.state.input.composer.is_empty(), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("Your own answer 1") && screen.state.input.composer.is_empty(), "{text}");
     assert_eq!(screen.count_decisions(), 0);
 }
 
@@ -152,8 +156,8 @@ fn line_break_keys_do_nothing_in_a_note() {
 fn r05_a_paste_without_bracketed_paste_picks_nothing() {
     let mut screen = screen_with_question();
     screen.advance_ms(2000);
-    for letter in ["2", "enter", "1"] {
-        screen.handle_event(Event::Key(key(letter)));
+    for chord in ["2", "enter", "1"] {
+        screen.handle_event(Event::Key(key(chord)));
     }
     screen.handle_event(Event::TooFast);
     screen.advance_ms(2000);
@@ -209,8 +213,8 @@ fn quitting_with_ctrl_c_keeps_the_question() {
     screen.press_key("ctrl-c");
     assert!(screen.effects.contains(&Effect::Quit));
     assert_eq!(saved_drafts(&screen).len(), 1);
-    let ended = |entry: &Entry| matches!(entry, Entry::Settled { .. } | Entry::Ended { .. });
-    assert!(!screen.state.agent.session.entries().iter().any(ended));
+    let is_end = |entry: &Entry| matches!(entry, Entry::Settled { .. } | Entry::Ended { .. });
+    assert!(!screen.state.agent.session.entries().iter().any(is_end));
 }
 
 #[test]
@@ -219,13 +223,13 @@ fn choices_are_saved_soon_but_not_at_every_key() {
     screen.advance_ms(600);
     screen.press_key("4");
     screen.type_text("words that take a while to be written");
-    let writes = saved_drafts(&screen).len();
-    assert!((3..=10).contains(&writes), "{writes} in 3.7 seconds");
+    let save_count = saved_drafts(&screen).len();
+    assert!((3..=10).contains(&save_count), "{save_count} in 3.7 seconds");
     screen.advance_ms(700);
     assert!(saved_drafts(&screen).last().is_some_and(|text| text.contains("words that take a while to be written")));
-    let writes = saved_drafts(&screen).len();
+    let save_count = saved_drafts(&screen).len();
     screen.advance_ms(5000);
-    assert_eq!(saved_drafts(&screen).len(), writes, "unchanged drafts are not saved again");
+    assert_eq!(saved_drafts(&screen).len(), save_count, "unchanged drafts are not saved again");
     screen.press_key("enter");
     screen.advance_ms(10);
     assert_eq!((screen.count_decisions(), saved_drafts(&screen).last().map(String::as_str)), (1, Some("")));
@@ -242,23 +246,23 @@ fn a_saved_question_prompt_is_restored_with_its_session() {
     screen.press_key("n");
     screen.type_text("half a note");
     screen.advance_ms(1000);
-    let card = saved_drafts(&screen).last().expect("it was kept").clone();
-    let before = screen.screen_text();
-    let mut again = reopen_session(&screen, &card);
-    again.advance_ms(600);
-    let after = again.screen_text();
-    let card_of = |shows: &str| {
-        shows.lines().skip_while(|row| !row.starts_with('╭')).take(9).map(str::to_owned).collect::<Vec<_>>()
+    let draft = saved_drafts(&screen).last().expect("it was kept").clone();
+    let text_before = screen.screen_text();
+    let mut reopened = reopen_session(&screen, &draft);
+    reopened.advance_ms(600);
+    let text_after = reopened.screen_text();
+    let prompt_lines = |text: &str| {
+        text.lines().skip_while(|row| !row.starts_with('╭')).take(9).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(card_of(&after), card_of(&before));
-    assert!(after.contains("2 of 3 · 1 answered") && after.contains("half a note"), "{after}");
-    assert!(saved_drafts_after(&again, &card).is_empty(), "nothing changed");
+    assert_eq!(prompt_lines(&text_after), prompt_lines(&text_before));
+    assert!(text_after.contains("2 of 3 · 1 answered") && text_after.contains("half a note"), "{text_after}");
+    assert!(saved_drafts_after(&reopened, &draft).is_empty(), "nothing changed");
     screen.press_key("esc");
     screen.press_key("esc");
     screen.advance_ms(1000);
-    let card = saved_drafts(&screen).last().expect("it was kept").clone();
-    let again = reopen_session(&screen, &card);
-    assert!(again.state.prompts.current.as_ref().is_some_and(crate::tui::prompt::Prompt::is_parked));
+    let draft = saved_drafts(&screen).last().expect("it was kept").clone();
+    let reopened = reopen_session(&screen, &draft);
+    assert!(reopened.state.prompts.current.as_ref().is_some_and(crate::tui::prompt::Prompt::is_parked));
 }
 
 #[test]
@@ -267,11 +271,11 @@ fn drafts_of_removed_questions_are_discarded() {
     screen.advance_ms(600);
     screen.press_key("2");
     screen.advance_ms(1000);
-    let card = saved_drafts(&screen).last().expect("it was kept").clone();
-    let mut gone = Screen::new();
-    gone = reopen_session(&gone, &card);
-    gone.advance_ms(10);
-    assert_eq!(saved_drafts_after(&gone, &card), [""]);
+    let draft = saved_drafts(&screen).last().expect("it was kept").clone();
+    let mut reopened = Screen::new();
+    reopened = reopen_session(&reopened, &draft);
+    reopened.advance_ms(10);
+    assert_eq!(saved_drafts_after(&reopened, &draft), [""]);
 }
 
 #[test]
@@ -300,8 +304,8 @@ fn help_shows_the_keys_of_the_question_prompt() {
     screen.resize_screen(80, 50);
     screen.advance_ms(600);
     screen.press_key("f1");
-    let shows = screen.screen_text();
-    for words in ["Add a note to the option", "Decline to answer", "Answer later", "Scroll long text up"] {
-        assert!(shows.contains(words), "{words}: {shows}");
+    let text = screen.screen_text();
+    for label in ["Add a note to the option", "Decline to answer", "Answer later", "Scroll long text up"] {
+        assert!(text.contains(label), "{label}: {text}");
     }
 }

@@ -20,13 +20,13 @@ fn screen_with_queue(count: usize) -> Screen {
 
 /// Returns the calls that tools were asked to plan since the last check.
 fn take_planned_calls(screen: &mut Screen) -> Vec<String> {
-    let looks = |effect| match effect {
+    let agent_effects = |effect| match effect {
         Effect::Agent(effects) => effects,
         _ => Vec::new(),
     };
-    let all = std::mem::take(&mut screen.effects).into_iter().flat_map(looks);
-    let plan = |effect| if let agent::Effect::PlanCall { call, .. } = effect { Some(call.id.0) } else { None };
-    all.filter_map(plan).collect()
+    let effects = std::mem::take(&mut screen.effects).into_iter().flat_map(agent_effects);
+    let planned_call = |effect| if let agent::Effect::PlanCall { call, .. } = effect { Some(call.id.0) } else { None };
+    effects.filter_map(planned_call).collect()
 }
 
 #[test]
@@ -88,16 +88,16 @@ fn r18_one_of_three_calls_is_opened_and_approved_first() {
     screen.advance_ms(600);
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 1);
-    let shows = screen.screen_text();
-    assert!(shows.contains("1 of 3") && shows.contains("$ echo 0") && shows.contains("approved, queued"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("1 of 3") && text.contains("$ echo 0") && text.contains("approved, queued"), "{text}");
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 1, "the same key, still held");
     screen.press_key("backspace");
     screen.advance_ms(1200);
     screen.press_key("l");
-    let shows = screen.screen_text();
-    let row = shows.lines().rfind(|line| line.contains("approved")).unwrap_or_default();
-    assert!(row.contains("echo 2") && !row.contains('{'), "{shows}");
+    let text = screen.screen_text();
+    let row = text.lines().rfind(|line| line.contains("approved")).unwrap_or_default();
+    assert!(row.contains("echo 2") && !row.contains('{'), "{text}");
 }
 
 #[test]
@@ -127,16 +127,16 @@ fn r15_ticked_calls_are_denied_and_the_others_keep_waiting() {
         screen.press_key(chord);
     }
     assert_eq!(screen.count_decisions(), 2);
-    let denied = |screen: &Screen| {
-        let of = |entry: &Entry| match entry {
+    let denials = |screen: &Screen| {
+        let describe_denial = |entry: &Entry| match entry {
             Entry::Decided { call, decision: Decision::Deny(_), by: Decider::User { key, .. }, .. } => {
                 Some(format!("{call} {key}"))
             }
             _ => None,
         };
-        screen.state.agent.session.entries().iter().filter_map(of).collect::<Vec<_>>()
+        screen.state.agent.session.entries().iter().filter_map(describe_denial).collect::<Vec<_>>()
     };
-    assert_eq!(denied(&screen), ["c2 n", "c1 n"]);
+    assert_eq!(denials(&screen), ["c2 n", "c1 n"]);
     assert!(screen.screen_text().contains("─ Queue ─"), "{}", screen.screen_text());
     for _ in 0..40 {
         screen.press_key("n");
@@ -145,7 +145,7 @@ fn r15_ticked_calls_are_denied_and_the_others_keep_waiting() {
     assert_eq!(screen.count_decisions(), 2, "a held key is one answer");
     screen.advance_ms(600);
     screen.press_key("n");
-    assert_eq!(denied(&screen)[2], "c0 n", "the selected row");
+    assert_eq!(denials(&screen)[2], "c0 n", "the selected row");
     assert!(
         screen.state.prompts.open_queue.is_none() && screen.state.prompts.current.is_none(),
         "the next call is being planned"
@@ -154,19 +154,19 @@ fn r15_ticked_calls_are_denied_and_the_others_keep_waiting() {
 
 #[test]
 fn closing_the_list_requires_the_prompt_to_be_seen_again() {
-    for leaves in ["l", "esc"] {
+    for close_chord in ["l", "esc"] {
         let mut screen = screen_with_queue(2);
         screen.press_key("l");
         screen.advance_ms(600);
-        screen.press_key(leaves);
-        screen.press_key(leaves);
-        assert!(screen.screen_text().contains("$ echo 0") && !screen.state.agent.is_idle(), "{leaves}");
+        screen.press_key(close_chord);
+        screen.press_key(close_chord);
+        assert!(screen.screen_text().contains("$ echo 0") && !screen.state.agent.is_idle(), "{close_chord}");
         screen.press_key("y");
-        assert_eq!(screen.count_decisions(), 0, "{leaves}");
+        assert_eq!(screen.count_decisions(), 0, "{close_chord}");
         screen.press_key("backspace");
         screen.advance_ms(600);
         screen.press_key("y");
-        assert_eq!(screen.count_decisions(), 1, "{leaves}");
+        assert_eq!(screen.count_decisions(), 1, "{close_chord}");
     }
 }
 
@@ -273,45 +273,45 @@ fn open_question(screen: &mut Screen) {
 #[test]
 fn a_question_can_be_answered_before_its_turn() {
     let mut screen = screen_with_question_in_queue();
-    let shows = screen.screen_text();
-    assert!(shows.contains("queued: Which clock?") && shows.contains("queued: echo 2"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("queued: Which clock?") && text.contains("queued: echo 2"), "{text}");
     open_question(&mut screen);
-    let shows = screen.screen_text();
-    assert!(shows.contains("─ Question · clock ") && shows.contains("a trait"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("─ Question · clock ") && text.contains("a trait"), "{text}");
     screen.press_key("2");
     screen.press_key("enter");
     assert_eq!(screen.count_decisions(), 1);
-    let shows = screen.screen_text();
-    assert!(shows.contains("1 of 3") && shows.contains("$ echo 0"), "the call whose turn it is: {shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("1 of 3") && text.contains("$ echo 0"), "the call whose turn it is: {text}");
     screen.advance_ms(600);
     screen.press_key("n");
     screen.finish_planning("c2", command_intent("echo 2"));
     screen.advance_ms(600);
     screen.press_key("n");
-    let settled = |id: &str| {
-        let of = |entry: &&Entry| matches!(entry, Entry::Settled { call, .. } if call.0 == id);
-        screen.state.agent.session.entries().iter().filter(of).count()
+    let count_results = |id: &str| {
+        let is_result = |entry: &&Entry| matches!(entry, Entry::Settled { call, .. } if call.0 == id);
+        screen.state.agent.session.entries().iter().filter(is_result).count()
     };
-    assert_eq!(["c0", "q", "c2"].map(settled), [1, 1, 1]);
+    assert_eq!(["c0", "q", "c2"].map(count_results), [1, 1, 1]);
 }
 
 #[test]
 fn a_parked_question_hides_no_prompt_and_keeps_its_choices() {
-    for early in [false, true] {
+    for presses_other_key in [false, true] {
         let mut screen = screen_with_question_in_queue();
         open_question(&mut screen);
         screen.press_key("3");
         screen.type_text("half a word");
         screen.advance_ms(1000);
         screen.press_key("esc");
-        if early {
+        if presses_other_key {
             // After a key pressed elsewhere the prompt does not listen, but Esc still parks it.
             screen.press_key("backspace");
         }
         screen.press_key("esc");
-        let shows = screen.screen_text();
-        assert!(shows.contains("$ echo 0") && shows.contains("1 of 3"), "{shows}");
-        assert!(shows.contains("waiting for your answer: Which clock?"), "{shows}");
+        let text = screen.screen_text();
+        assert!(text.contains("$ echo 0") && text.contains("1 of 3"), "{text}");
+        assert!(text.contains("waiting for your answer: Which clock?"), "{text}");
         screen.advance_ms(1200);
         screen.press_key("l");
         screen.advance_ms(600);
@@ -330,13 +330,13 @@ fn choices_of_a_parked_question_are_saved() {
     screen.press_key("esc");
     screen.advance_ms(1000);
     assert!(screen.screen_text().contains("$ echo 0"), "{}", screen.screen_text());
-    let kept = screen.effects.iter().rev().find_map(|effect| match effect {
+    let saved = screen.effects.iter().rev().find_map(|effect| match effect {
         Effect::Request(crate::tui::host::HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) => {
             Some(unsent.questions.concat())
         }
         _ => None,
     });
-    assert!(kept.is_some_and(|text| text.contains(r#""picks":[1]"#)));
+    assert!(saved.is_some_and(|text| text.contains(r#""picks":[1]"#)));
 }
 
 #[test]
@@ -346,9 +346,9 @@ fn the_list_counts_its_hidden_rows() {
     assert!(screen.screen_text().contains("1 of 30 · ↓ 2"), "{}", screen.screen_text());
     screen.press_key("end");
     assert!(screen.screen_text().contains("30 of 30 · ↑ 2"), "{}", screen.screen_text());
-    let mut few = screen_with_queue(7);
-    few.resize_screen(60, 15);
-    few.press_key("l");
-    let shows = few.screen_text();
-    assert!((1..=7).all(|n| shows.contains(&format!("[ ]   {n} bash_exec"))) && !shows.contains("more"), "{shows}");
+    let mut low_screen = screen_with_queue(7);
+    low_screen.resize_screen(60, 15);
+    low_screen.press_key("l");
+    let text = low_screen.screen_text();
+    assert!((1..=7).all(|n| text.contains(&format!("[ ]   {n} bash_exec"))) && !text.contains("more"), "{text}");
 }

@@ -11,26 +11,26 @@ fn screen_with_request(width: u16, height: u16) -> Screen {
 }
 
 fn receive_retry(screen: &mut Screen, attempt: u32, seconds: u64) {
-    let why = "the service failed (503): overloaded".into();
+    let reason = "the service failed (503): overloaded".into();
     screen.receive_chunk(Chunk::Retrying {
         attempt,
         max_attempts: 5,
         wait: Duration::from_secs(seconds),
-        why,
+        reason,
         kind: String::new(),
     });
     screen.draw_frame();
 }
 
-fn fail_turn(screen: &mut Screen, why: &str) {
+fn fail_turn(screen: &mut Screen, reason: &str) {
     let turn = screen.state.agent.current_turn().expect("a turn runs");
-    screen.handle_event(Event::Agent(agent::Event::RequestFailed { turn, reason: why.into(), too_long: false }));
+    screen.handle_event(Event::Agent(agent::Event::RequestFailed { turn, reason: reason.into(), too_long: false }));
     screen.draw_frame();
 }
 
 fn take_agent_effects(screen: &mut Screen) -> Vec<agent::Effect> {
-    let of_agent = |effect| if let Effect::Agent(effects) = effect { effects } else { Vec::new() };
-    std::mem::take(&mut screen.effects).into_iter().flat_map(of_agent).collect()
+    let agent_effects = |effect| if let Effect::Agent(effects) = effect { effects } else { Vec::new() };
+    std::mem::take(&mut screen.effects).into_iter().flat_map(agent_effects).collect()
 }
 
 fn footer_text(screen: &mut Screen) -> String {
@@ -76,16 +76,16 @@ fn r49_a_countdown_wakes_the_screen_once_a_second() {
     screen.advance_ms(137);
     receive_retry(&mut screen, 2, 40);
     screen.advance_ms(6000);
-    let (mut wakes, end) = (0, screen.state.timing.now + Duration::from_secs(20));
-    while let Some(at) = screen.state.next_change().filter(|at| *at < end) {
-        assert!(at > screen.state.timing.now, "the loop would never end");
-        screen.handle_event(Event::Tick(at));
-        let before = screen.state.timing.now;
+    let (mut wakeup_count, end) = (0, screen.state.timing.now + Duration::from_secs(20));
+    while let Some(next_change) = screen.state.next_change().filter(|at| *at < end) {
+        assert!(next_change > screen.state.timing.now, "the loop would never end");
+        screen.handle_event(Event::Tick(next_change));
+        let now = screen.state.timing.now;
         screen.draw_frame();
-        assert_eq!(before, screen.state.timing.now);
-        wakes += 1;
+        assert_eq!(now, screen.state.timing.now);
+        wakeup_count += 1;
     }
-    assert!((19..=21).contains(&wakes), "{wakes} times in twenty seconds");
+    assert!((19..=21).contains(&wakeup_count), "{wakeup_count} times in twenty seconds");
 }
 
 #[test]
@@ -111,36 +111,36 @@ fn r49_alt_r_retries_now_and_esc_stops() {
 #[test]
 fn help_lists_the_retry_key_only_while_it_works() {
     let mut screen = screen_with_request(80, 60);
-    let helps = |screen: &mut Screen| {
+    let help_lists_retry = |screen: &mut Screen| {
         screen.press_key("f1");
-        let shows = screen.screen_text();
+        let text = screen.screen_text();
         screen.press_key("esc");
-        shows.contains("Retry now")
+        text.contains("Retry now")
     };
-    assert!(!helps(&mut screen));
+    assert!(!help_lists_retry(&mut screen));
     receive_retry(&mut screen, 2, 12);
-    assert!(helps(&mut screen));
+    assert!(help_lists_retry(&mut screen));
     fail_turn(&mut screen, "down");
-    assert!(helps(&mut screen));
+    assert!(help_lists_retry(&mut screen));
     screen.send_text("more");
-    assert!(!helps(&mut screen));
+    assert!(!help_lists_retry(&mut screen));
 }
 
 #[test]
 fn a_changed_key_binding_is_shown() {
     let mut screen = screen_with_request(80, 24);
-    let own = [("retry_now".to_owned(), vec!["f9".to_owned()]), ("stop".to_owned(), vec![])].into();
-    screen.state.keys = Keymap::with_overrides(&own).0;
+    let overrides = [("retry_now".to_owned(), vec!["f9".to_owned()]), ("stop".to_owned(), vec![])].into();
+    screen.state.keys = Keymap::with_overrides(&overrides).0;
     receive_retry(&mut screen, 2, 12);
-    let shows = screen.screen_text();
-    assert!(shows.contains("in 12 s · f9 now") && !shows.contains("stops"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("in 12 s · f9 now") && !text.contains("stops"), "{text}");
 }
 
 #[test]
 fn a_long_silence_is_shown_with_its_limit() {
     let mut screen = screen_with_request(60, 15);
     screen.advance_ms(45_000);
-    screen.receive_chunk(Chunk::Silent { since: Duration::from_secs(45), limit: Duration::from_secs(90) });
+    screen.receive_chunk(Chunk::Silent { silence: Duration::from_secs(45), limit: Duration::from_secs(90) });
     screen.advance_ms(2000);
     insta::assert_snapshot!(screen.screen_text(), @r"
      aye · why does it flake?     gpt-5-mini · ~/project ⎇ main
@@ -159,7 +159,7 @@ fn a_long_silence_is_shown_with_its_limit() {
      ❯ Write a message, / for commands, @ for files
      no data for 47 s · esc stops · ask mode             ? help
     ");
-    screen.receive_chunk(Chunk::Silent { since: Duration::ZERO, limit: Duration::from_secs(90) });
+    screen.receive_chunk(Chunk::Silent { silence: Duration::ZERO, limit: Duration::from_secs(90) });
     assert!(screen.screen_text().contains("waiting for gpt-5-mini"), "{}", screen.screen_text());
 }
 
@@ -167,13 +167,13 @@ fn a_long_silence_is_shown_with_its_limit() {
 fn silence_within_a_reply_is_shown_below_its_text() {
     let mut screen = screen_with_request(80, 24);
     screen.receive_chunk(Chunk::Text("Half a reply".into()));
-    screen.receive_chunk(Chunk::Silent { since: Duration::from_secs(45), limit: Duration::from_secs(90) });
-    let shows = screen.screen_text();
-    let (came, quiet) = (shows.find("Half a reply").unwrap(), shows.find("no data for 45 s").unwrap());
-    assert!(came < quiet, "{shows}");
+    screen.receive_chunk(Chunk::Silent { silence: Duration::from_secs(45), limit: Duration::from_secs(90) });
+    let text = screen.screen_text();
+    let (reply_start, notice_start) = (text.find("Half a reply").unwrap(), text.find("no data for 45 s").unwrap());
+    assert!(reply_start < notice_start, "{text}");
     fail_turn(&mut screen, "the service sent nothing for 90 s");
-    let shows = screen.screen_text();
-    assert!(shows.contains("Half a reply") && shows.contains("… cut short: the service sent nothing"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("Half a reply") && text.contains("… cut short: the service sent nothing"), "{text}");
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn a_failure_offers_a_retry() {
         matches!(&take_agent_effects(&mut screen)[..], [agent::Effect::RequestReply { .. }]),
         "sent without a new message"
     );
-    let shows = screen.screen_text();
-    assert!(shows.contains("but wait") && !shows.contains("alt-r retry"), "the draft stays: {shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("but wait") && !text.contains("alt-r retry"), "the draft stays: {text}");
     screen.receive_reply("Here.");
     assert!(!screen.screen_text().contains("alt-r retry"));
 }
@@ -227,8 +227,8 @@ fn the_retry_command_sends_the_request_again() {
 #[test]
 fn a_fallback_model_is_announced_and_shown_while_it_answers() {
     let mut screen = screen_with_request(60, 15);
-    let instead = Some("the service failed (503): overloaded".to_owned());
-    screen.receive_chunk(Chunk::ModelChosen { model: "llama-3.3-70b".into(), instead });
+    let fallback_reason = Some("the service failed (503): overloaded".to_owned());
+    screen.receive_chunk(Chunk::ModelChosen { model: "llama-3.3-70b".into(), reason: fallback_reason });
     screen.advance_ms(1000);
     screen.receive_chunk(Chunk::Text("Two places:".into()));
     insta::assert_snapshot!(screen.screen_text(), @r"
@@ -249,8 +249,8 @@ fn a_fallback_model_is_announced_and_shown_while_it_answers() {
      ⠙ llama-3.3-70b replying · 1 s · ask mode           ? help
     ");
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
-    let head = screen.screen_text().lines().next().unwrap().to_owned();
-    assert!(head.contains("gpt-5-mini"), "the next turn tries the first again: {head}");
+    let header = screen.screen_text().lines().next().unwrap().to_owned();
+    assert!(header.contains("gpt-5-mini"), "the next turn tries the first again: {header}");
     screen.send_text("more");
     assert!(screen.screen_text().contains("waiting for gpt-5-mini"), "{}", screen.screen_text());
 }
@@ -264,19 +264,22 @@ fn the_footer_shows_reply_timing_and_drops_the_least_important() {
     screen.receive_chunk(Chunk::Text("a".repeat(80)));
     screen.advance_ms(1000);
     screen.receive_chunk(Chunk::Text("a".repeat(160)));
-    let words = footer_text(&mut screen);
-    assert!(words.contains("replying · 1 s") && words.contains("first token 0.8 s · ~60 tok/s"), "{words}");
+    let footer = footer_text(&mut screen);
+    assert!(footer.contains("replying · 1 s") && footer.contains("first token 0.8 s · ~60 tok/s"), "{footer}");
     screen.advance_ms(1000);
     screen.receive_chunk(Chunk::Usage(Usage { input: 14_000, cached: 0, output: 60 }));
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
-    let shows = |width: u16, screen: &mut Screen| {
+    let footer_at = |width: u16, screen: &mut Screen| {
         screen.resize_screen(width, 24);
         footer_text(screen).split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let wide = "ask mode · ctx 10% · 14.1k tok · $0.01 · first token 0.8 s · 60 tok/s · took 2.8 s ? help";
-    assert_eq!(shows(100, &mut screen), wide);
-    assert_eq!(shows(80, &mut screen), "ask mode · ctx 10% · 14.1k tok · $0.01 · first token 0.8 s · 60 tok/s ? help");
-    assert_eq!(shows(60, &mut screen), "ask mode · ctx 10% · 14.1k tok · $0.01 · 60 tok/s ? help");
+    let expected = "ask mode · ctx 10% · 14.1k tok · $0.01 · first token 0.8 s · 60 tok/s · took 2.8 s ? help";
+    assert_eq!(footer_at(100, &mut screen), expected);
+    assert_eq!(
+        footer_at(80, &mut screen),
+        "ask mode · ctx 10% · 14.1k tok · $0.01 · first token 0.8 s · 60 tok/s ? help"
+    );
+    assert_eq!(footer_at(60, &mut screen), "ask mode · ctx 10% · 14.1k tok · $0.01 · 60 tok/s ? help");
     screen.advance_ms(60_000);
     assert!(footer_text(&mut screen).contains("60 tok/s"), "the figures stay");
     assert_eq!(screen.state.next_change(), None, "and nothing moves");
@@ -287,18 +290,18 @@ fn the_footer_shows_reply_timing_and_drops_the_least_important() {
 #[test]
 fn a_hostile_reason_draws_no_control_characters() {
     let mut screen = screen_with_request(60, 15);
-    let why = format!("\u{1b}[2J\u{202e}evil\n\n{}", "x".repeat(300));
+    let reason = format!("\u{1b}[2J\u{202e}evil\n\n{}", "x".repeat(300));
     screen.receive_chunk(Chunk::Retrying {
         attempt: 2,
         max_attempts: 5,
         wait: Duration::from_secs(9),
-        why: why.clone(),
+        reason: reason.clone(),
         kind: String::new(),
     });
     assert!(screen.screen_text().contains("try 2 of 5 in 9 s"), "{}", screen.screen_text());
-    screen.receive_chunk(Chunk::ModelChosen { model: "m\u{1b}[31m\u{202e}".into(), instead: Some(why) });
-    let shows = screen.screen_text();
-    assert!(!shows.contains(['\u{1b}', '\u{202e}']), "{shows}");
+    screen.receive_chunk(Chunk::ModelChosen { model: "m\u{1b}[31m\u{202e}".into(), reason: Some(reason) });
+    let text = screen.screen_text();
+    assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
 }
 
 #[test]
@@ -308,27 +311,27 @@ fn stopping_a_countdown_keeps_the_reason_on_screen() {
         attempt: 2,
         max_attempts: 5,
         wait: Duration::from_secs(20),
-        why: "the service asks to wait 20 s (429)".into(),
+        reason: "the service asks to wait 20 s (429)".into(),
         kind: String::new(),
     });
     screen.advance_ms(1_000);
     screen.press_key("esc");
-    let shows = screen.screen_text();
-    let why = ["Stopped while waiting to retry: the service asks to", "wait 20 s (429)"];
-    assert!(why.iter().all(|part| shows.contains(part)), "{shows}");
+    let text = screen.screen_text();
+    let expected_parts = ["Stopped while waiting to retry: the service asks to", "wait 20 s (429)"];
+    assert!(expected_parts.iter().all(|part| text.contains(part)), "{text}");
 }
 
 #[test]
 fn zero_and_endless_waits_are_drawn() {
     let mut screen = screen_with_request(60, 15);
     for wait in [Duration::ZERO, Duration::MAX] {
-        let why = String::new();
-        screen.receive_chunk(Chunk::Retrying { attempt: 2, max_attempts: 5, wait, why, kind: String::new() });
+        let reason = String::new();
+        screen.receive_chunk(Chunk::Retrying { attempt: 2, max_attempts: 5, wait, reason, kind: String::new() });
         screen.advance_ms(10);
-        screen.receive_chunk(Chunk::Silent { since: wait, limit: wait });
+        screen.receive_chunk(Chunk::Silent { silence: wait, limit: wait });
         screen.advance_ms(10);
         assert!(screen.state.next_change().is_some());
-        screen.receive_chunk(Chunk::Silent { since: Duration::ZERO, limit: wait });
+        screen.receive_chunk(Chunk::Silent { silence: Duration::ZERO, limit: wait });
     }
     for size in [(1, 1), (8, 3), (20, 6)] {
         screen.resize_screen(size.0, size.1);
@@ -336,7 +339,7 @@ fn zero_and_endless_waits_are_drawn() {
             attempt: 2,
             max_attempts: 5,
             wait: Duration::from_secs(9),
-            why: "w".repeat(99),
+            reason: "w".repeat(99),
             kind: String::new(),
         });
         screen.draw_frame();

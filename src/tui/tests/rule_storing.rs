@@ -21,34 +21,34 @@ fn approve_with_rule() -> (Screen, Event) {
         screen.press_key(chord);
         screen.advance_ms(600);
     }
-    let wish = screen.effects.iter().find_map(|effect| match effect {
+    let saved_rule = screen.effects.iter().find_map(|effect| match effect {
         Effect::Request(HostRequest::Rule(RuleRequest::Save { call, grant, by })) => {
             Some((call.clone(), grant.clone(), by.clone()))
         }
         _ => None,
     });
-    let (call, grant, by) = wish.expect("a rule is to be written");
-    (screen, Event::Host(HostReply::RuleSaved { call, grant, by, failed: None }))
+    let (call, grant, by) = saved_rule.expect("a rule is to be written");
+    (screen, Event::Host(HostReply::RuleSaved { call, grant, by, error: None }))
 }
 
 #[test]
 fn r11_the_call_runs_once_its_rule_is_written() {
-    let (mut screen, written) = approve_with_rule();
+    let (mut screen, rule_saved) = approve_with_rule();
     assert_eq!(screen.count_decisions(), 0);
-    screen.handle_event(written);
+    screen.handle_event(rule_saved);
     assert_eq!(screen.count_decisions(), 1);
 }
 
 #[test]
 fn r08_a_rule_written_late_does_not_approve_another_call_with_the_same_id() {
-    let (mut screen, written) = approve_with_rule();
+    let (mut screen, rule_saved) = approve_with_rule();
     // Another session is opened in the meantime, in which a call with the same id waits.
-    let mut other = screen_with_approval();
-    std::mem::swap(&mut screen.state.agent, &mut other.state.agent);
+    let mut other_screen = screen_with_approval();
+    std::mem::swap(&mut screen.state.agent, &mut other_screen.state.agent);
     screen.state.prompts.current = None;
     screen.advance_ms(600);
     assert!(screen.screen_text().contains("Run a command?"));
-    screen.handle_event(written);
+    screen.handle_event(rule_saved);
     assert_eq!(screen.count_decisions(), 0);
     screen.advance_ms(600);
     screen.press_key("y");

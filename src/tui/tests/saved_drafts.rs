@@ -5,13 +5,13 @@ use crate::tui::host::{HostReply, HostRequest, Opened, SessionRequest};
 
 /// Returns the drafts that the screen has saved, oldest first.
 fn saved_drafts(screen: &Screen) -> Vec<UnsentText> {
-    let kept = |effect: &Effect| match effect {
+    let saved_text = |effect: &Effect| match effect {
         Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(session, unsent))) if session.0 == "01J" => {
             Some((**unsent).clone())
         }
         _ => None,
     };
-    screen.effects.iter().filter_map(kept).collect()
+    screen.effects.iter().filter_map(saved_text).collect()
 }
 
 fn last_draft(screen: &Screen) -> UnsentText {
@@ -19,11 +19,11 @@ fn last_draft(screen: &Screen) -> UnsentText {
 }
 
 /// Reopens the session with the draft saved last.
-fn reopen_session(before: &Screen) -> Screen {
+fn reopen_session(old_screen: &Screen) -> Screen {
     let mut screen = Screen::new();
-    let blank = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
-    let agent = agent::resume(Session::replay(before.state.agent.session.entries().to_vec()), blank).0;
-    let opened = Opened { agent, unsent: last_draft(before), ..super::fast_typing::opened_session(None) };
+    let new_agent = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
+    let agent = agent::resume(Session::replay(old_screen.state.agent.session.entries().to_vec()), new_agent).0;
+    let opened = Opened { agent, unsent: last_draft(old_screen), ..super::fast_typing::opened_session(None) };
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(opened))));
     screen.draw_frame();
     screen
@@ -42,21 +42,21 @@ fn a_draft_is_saved_about_once_a_second_while_typing() {
     let mut screen = Screen::new();
     let text = "a thought that takes a while to be written";
     screen.type_text(text);
-    let writes = saved_drafts(&screen).len();
-    assert!((4..=6).contains(&writes), "{writes} in 4.2 seconds");
-    let held = last_draft(&screen).text();
-    assert!(text.starts_with(&held) && held.len() + 10 > text.len(), "less than a second is missing: {held:?}");
+    let save_count = saved_drafts(&screen).len();
+    assert!((4..=6).contains(&save_count), "{save_count} in 4.2 seconds");
+    let saved = last_draft(&screen).text();
+    assert!(text.starts_with(&saved) && saved.len() + 10 > text.len(), "less than a second is missing: {saved:?}");
     screen.advance_ms(900);
     assert_eq!(last_draft(&screen).text(), text);
-    let writes = saved_drafts(&screen).len();
+    let save_count = saved_drafts(&screen).len();
     for _ in 0..50 {
         screen.advance_ms(400);
     }
-    assert_eq!((saved_drafts(&screen).len(), screen.state.next_change()), (writes, None), "nothing changes");
+    assert_eq!((saved_drafts(&screen).len(), screen.state.next_change()), (save_count, None), "nothing changes");
     // A key that changes nothing saves nothing.
     screen.press_key("ctrl-a");
     screen.advance_ms(2000);
-    assert_eq!(saved_drafts(&screen).len(), writes);
+    assert_eq!(saved_drafts(&screen).len(), save_count);
     screen.press_key("enter");
     assert!(last_draft(&screen).is_empty(), "a sent message is no draft");
 }
@@ -69,12 +69,16 @@ fn a_restored_draft_keeps_its_pastes_folded() {
     screen.handle_event(Event::Pasted(paste.clone()));
     screen.type_text(" and \u{10_0003}");
     screen.advance_ms(1000);
-    let again = reopen_session(&screen);
-    assert_eq!(again.state.input.composer.text(), format!("see {paste} and \u{10_0003}"));
-    let mut again = again;
-    assert!(again.screen_text().contains("see [pasted 120 lines] and [pasted 1 character]"), "{}", again.screen_text());
-    again.advance_ms(2000);
-    assert!(saved_drafts(&again).is_empty(), "nothing changed");
+    let reopened = reopen_session(&screen);
+    assert_eq!(reopened.state.input.composer.text(), format!("see {paste} and \u{10_0003}"));
+    let mut reopened = reopened;
+    assert!(
+        reopened.screen_text().contains("see [pasted 120 lines] and [pasted 1 character]"),
+        "{}",
+        reopened.screen_text()
+    );
+    reopened.advance_ms(2000);
+    assert!(saved_drafts(&reopened).is_empty(), "nothing changed");
 }
 
 #[test]
@@ -97,14 +101,14 @@ fn a_queued_message_is_saved_at_once_and_restored() {
     screen.send_text("go");
     screen.send_text("and quickly");
     assert_eq!(last_draft(&screen).queue, ["and quickly"]);
-    let mut again = reopen_session(&screen);
-    assert!(again.state.agent.is_idle(), "nothing is sent automatically");
-    let shows = again.screen_text();
-    assert!(shows.contains("and quickly") && shows.contains("not sent · enter send"), "{shows}");
-    again.effects.clear();
-    again.press_key("enter");
-    let said = |entry: &Entry| matches!(entry, Entry::UserMessage { text } if text == "and quickly");
-    assert!(again.state.agent.session.entries().iter().any(said));
+    let mut reopened = reopen_session(&screen);
+    assert!(reopened.state.agent.is_idle(), "nothing is sent automatically");
+    let screen_text = reopened.screen_text();
+    assert!(screen_text.contains("and quickly") && screen_text.contains("not sent · enter send"), "{screen_text}");
+    reopened.effects.clear();
+    reopened.press_key("enter");
+    let is_sent = |entry: &Entry| matches!(entry, Entry::UserMessage { text } if text == "and quickly");
+    assert!(reopened.state.agent.session.entries().iter().any(is_sent));
     // A message sent with the next request leaves the queue.
     screen.receive_reply("first");
     assert!(last_draft(&screen).queue.is_empty());
@@ -115,12 +119,12 @@ fn a_sent_message_is_not_restored_as_a_draft() {
     let mut screen = Screen::new();
     screen.send_text("go");
     screen.send_text("and quickly");
-    let before = last_draft(&screen);
+    let old_draft = last_draft(&screen);
     screen.receive_reply("first");
     // The program was killed before the empty queue was saved.
     screen.effects.push(Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(
         SessionId("01J".into()),
-        Box::new(before),
+        Box::new(old_draft),
     ))));
     assert!(reopen_session(&screen).state.agent.queued_messages.is_empty());
 }
@@ -132,10 +136,10 @@ fn the_message_of_a_denial_is_saved_and_restored_as_a_draft() {
     screen.type_text("use cargo instead");
     screen.advance_ms(1000);
     assert_eq!(last_draft(&screen).approval, "use cargo instead");
-    let mut again = reopen_session(&screen);
-    assert_eq!(again.state.input.composer.text(), "use cargo instead");
-    assert!(again.screen_text().contains("was not run"), "{}", again.screen_text());
-    again.advance_ms(1000);
+    let mut reopened = reopen_session(&screen);
+    assert_eq!(reopened.state.input.composer.text(), "use cargo instead");
+    assert!(reopened.screen_text().contains("was not run"), "{}", reopened.screen_text());
+    reopened.advance_ms(1000);
     // Once sent or cancelled, it is no longer saved.
     screen.press_key("enter");
     assert!(last_draft(&screen).is_empty() && screen.count_decisions() == 1);
@@ -155,8 +159,8 @@ fn edited_arguments_are_saved_once_changed() {
     assert!(saved_drafts(&screen).iter().all(UnsentText::is_empty), "nothing is changed yet");
     screen.type_text("!");
     screen.advance_ms(1000);
-    let again = reopen_session(&screen);
-    let text = again.state.input.composer.text();
+    let reopened = reopen_session(&screen);
+    let text = reopened.state.input.composer.text();
     assert!(text.starts_with("Call bash_exec with these arguments instead: {") && text.contains('!'), "{text}");
 }
 
@@ -188,16 +192,16 @@ fn a_partial_answer_is_saved_within_half_a_second() {
 #[test]
 fn an_unsaved_draft_is_reported_once_and_shown_in_the_footer() {
     let mut screen = Screen::new();
-    let trouble = |screen: &mut Screen, why: Option<&str>| {
-        screen.handle_event(Event::Host(HostReply::UnsentSaved(why.map(str::to_owned))));
+    let report_error = |screen: &mut Screen, error: Option<&str>| {
+        screen.handle_event(Event::Host(HostReply::UnsentSaved(error.map(str::to_owned))));
         screen.screen_text()
     };
-    let shows = trouble(&mut screen, Some("no space left on device"));
-    assert!(shows.contains("no space left on device") && shows.contains("draft not saved"), "{shows}");
+    let text = report_error(&mut screen, Some("no space left on device"));
+    assert!(text.contains("no space left on device") && text.contains("draft not saved"), "{text}");
     screen.advance_ms(60_000);
-    trouble(&mut screen, Some("no space left on device"));
+    report_error(&mut screen, Some("no space left on device"));
     assert_eq!(screen.state.current_warnings().count(), 1);
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(super::fast_typing::opened_session(None)))));
     assert!(screen.screen_text().contains("draft not saved"), "in the next session too");
-    assert!(!trouble(&mut screen, None).contains("not saved"));
+    assert!(!report_error(&mut screen, None).contains("not saved"));
 }

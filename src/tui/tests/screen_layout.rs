@@ -4,8 +4,8 @@ use super::*;
 use ratatui::style::Color;
 
 /// Returns the line of the screen that contains `words`.
-fn line_with(shows: &str, words: &str) -> String {
-    shows.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{words}: {shows}")).to_owned()
+fn find_line(text: &str, needle: &str) -> String {
+    text.lines().find(|line| line.contains(needle)).unwrap_or_else(|| panic!("{needle}: {text}")).to_owned()
 }
 
 #[test]
@@ -14,11 +14,11 @@ fn picking_an_option_does_not_move_its_label() {
     screen.send_text("go");
     screen.receive_call("a", "ask_question", question_intent());
     screen.advance_ms(2000);
-    let before = line_with(&screen.screen_text(), "virtual time");
+    let unpicked = find_line(&screen.screen_text(), "virtual time");
     screen.press_key("1");
-    let after = line_with(&screen.screen_text(), "virtual time");
-    assert!(after.contains("✓ tokio"), "{after}");
-    assert_eq!(before.replace("  tokio", "✓ tokio"), after);
+    let picked = find_line(&screen.screen_text(), "virtual time");
+    assert!(picked.contains("✓ tokio"), "{picked}");
+    assert_eq!(unpicked.replace("  tokio", "✓ tokio"), picked);
 }
 
 #[test]
@@ -38,17 +38,17 @@ fn the_row_of_the_cursor_has_one_style_in_every_theme() {
         screen.send_text("go");
         screen.receive_call("a", "ask_question", question_intent());
         screen.advance_ms(2000);
-        let rows = |screen: &mut Screen, words: &str| {
+        let row_styles = |screen: &mut Screen, needle: &str| {
             let buffer = screen.draw_frame();
             let width = usize::from(buffer.area.width);
-            let row = buffer_text(&buffer).lines().position(|line| line.contains(words)).expect("it is drawn");
+            let row = buffer_text(&buffer).lines().position(|line| line.contains(needle)).expect("it is drawn");
             let cells = &buffer.content[row * width..(row + 1) * width];
-            let drawn = |cell: &&ratatui::buffer::Cell| !"│ ".contains(cell.symbol());
-            cells.iter().filter(drawn).map(|cell| (cell.fg, cell.bg)).collect::<Vec<(Color, Color)>>()
+            let is_visible = |cell: &&ratatui::buffer::Cell| !"│ ".contains(cell.symbol());
+            cells.iter().filter(is_visible).map(|cell| (cell.fg, cell.bg)).collect::<Vec<(Color, Color)>>()
         };
-        let mut same = rows(&mut screen, "virtual time");
-        same.dedup();
-        assert_eq!(same.len(), 1, "{}: {same:?}", screen.state.theme.name);
+        let mut styles = row_styles(&mut screen, "virtual time");
+        styles.dedup();
+        assert_eq!(styles.len(), 1, "{}: {styles:?}", screen.state.theme.name);
     }
 }
 
@@ -71,8 +71,8 @@ fn reply_with_reasoning(reasoning: &str, text: &str, ms: u64) -> Entry {
 #[test]
 fn reasoning_is_separate_and_shows_its_time_only_if_long() {
     let mut screen = Screen::with_entries([user_message("go"), reply_with_reasoning("hm", "Short.", 580), turn_end()]);
-    let shows = screen.screen_text();
-    assert!(shows.contains(" ▌ go\n\n   ▸ thought\n\n Short."), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains(" ▌ go\n\n   ▸ thought\n\n Short."), "{text}");
     let mut screen = Screen::with_entries([user_message("go"), reply_with_reasoning("hm", "Long.", 3100), turn_end()]);
     assert!(screen.screen_text().contains("   ▸ thought for 3.1 s\n\n Long."), "{}", screen.screen_text());
 }
@@ -86,12 +86,12 @@ fn reasoning_after_calls_is_grouped_with_them_live_and_later() {
     screen.receive_chunk(Chunk::Reasoning("hm".into()));
     screen.receive_chunk(Chunk::Text("Found it.".into()));
     screen.advance_ms(10_000);
-    let live = screen.screen_text();
+    let live_text = screen.screen_text();
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
-    let later = screen.screen_text();
-    for shows in [live, later] {
-        let row = line_with(&shows, "read_file");
-        assert!(shows.contains(&format!("{row}\n   ▸ thought for 3 s\n\n Found it.")), "{shows}");
+    let final_text = screen.screen_text();
+    for text in [live_text, final_text] {
+        let row = find_line(&text, "read_file");
+        assert!(text.contains(&format!("{row}\n   ▸ thought for 3 s\n\n Found it.")), "{text}");
     }
 }
 
@@ -100,14 +100,14 @@ fn a_long_title_is_cut_not_removed() {
     let mut screen = Screen::with_entries([user_message("go"), reply_entry("Yes."), turn_end()]);
     let title = "why the retry test flakes on a machine that is busy with other things";
     screen.handle_event(Event::Agent(agent::Event::SessionTitled(title.into())));
-    let head = |screen: &mut Screen| screen.screen_text().lines().next().unwrap_or_default().to_owned();
+    let header = |screen: &mut Screen| screen.screen_text().lines().next().unwrap_or_default().to_owned();
     screen.resize_screen(60, 15);
-    assert_eq!(head(&mut screen), " aye · why the retry test f…  gpt-5-mini · ~/project ⎇ main");
+    assert_eq!(header(&mut screen), " aye · why the retry test f…  gpt-5-mini · ~/project ⎇ main");
     screen.resize_screen(80, 24);
-    let shows = head(&mut screen);
-    assert!(shows.starts_with(" aye · why the retry test flakes on a") && shows.ends_with("⎇ main"), "{shows}");
+    let text = header(&mut screen);
+    assert!(text.starts_with(" aye · why the retry test flakes on a") && text.ends_with("⎇ main"), "{text}");
     screen.resize_screen(120, 24);
-    assert!(head(&mut screen).contains(title));
+    assert!(header(&mut screen).contains(title));
 }
 
 #[test]
@@ -122,23 +122,23 @@ fn a_toast_is_readable_while_a_list_is_open() {
 fn a_small_screen_has_no_blank_rows() {
     let mut screen = Screen::new();
     screen.resize_screen(60, 15);
-    let shows = screen.screen_text();
-    assert_eq!(shows.matches("────────────────────").count(), 3, "only the rule below the header: {shows}");
+    let text = screen.screen_text();
+    assert_eq!(text.matches("────────────────────").count(), 3, "only the rule below the header: {text}");
 }
 
 #[test]
 fn a_denied_call_shows_the_users_message() {
-    for (words, expected) in [("", " denied by you"), ("not now", " denied by you: not now")] {
+    for (message, expected) in [("", " denied by you"), ("not now", " denied by you: not now")] {
         let mut screen = Screen::new();
         screen.send_text("go");
         screen.receive_call("a", "bash_exec", command_intent("rm -r build"));
         screen.advance_ms(2000);
-        screen.press_key(if words.is_empty() { "n" } else { "m" });
-        screen.type_text(words);
-        if !words.is_empty() {
+        screen.press_key(if message.is_empty() { "n" } else { "m" });
+        screen.type_text(message);
+        if !message.is_empty() {
             screen.press_key("enter");
         }
-        assert!(line_with(&screen.screen_text(), "bash_exec").ends_with(expected), "{}", screen.screen_text());
+        assert!(find_line(&screen.screen_text(), "bash_exec").ends_with(expected), "{}", screen.screen_text());
     }
 }
 
@@ -175,8 +175,8 @@ fn the_frame_that_shows_the_end_of_a_prompt_offers_approval() {
     assert!(screen.screen_text().contains("end jump to the end, then y approve"), "{}", screen.screen_text());
     // One frame only, as the event loop draws it.
     screen.handle_event(Event::Key(key("end")));
-    let shows = screen.screen_text();
-    assert!(shows.contains("╰─ y approve"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("╰─ y approve"), "{text}");
 }
 
 #[test]
@@ -188,14 +188,14 @@ fn the_footer_shows_the_keys_of_a_selected_call() {
         screen.receive_call("a", "read_file", read_intent("src/main.rs"));
         screen.finish_call("a", Outcome::Done("fn main() {}".into()));
         screen.receive_reply("Done.");
-        let foot = |screen: &mut Screen| screen.screen_text().lines().next_back().unwrap_or_default().to_owned();
-        assert!(foot(&mut screen).contains("? help"));
+        let footer = |screen: &mut Screen| screen.screen_text().lines().next_back().unwrap_or_default().to_owned();
+        assert!(footer(&mut screen).contains("? help"));
         screen.press_key("alt-up");
-        let shows = foot(&mut screen);
-        assert!(shows.contains("enter open") && shows.contains("esc back"), "{width}: {shows}");
-        assert!(!shows.contains("help"), "{width}: {shows}");
+        let text = footer(&mut screen);
+        assert!(text.contains("enter open") && text.contains("esc back"), "{width}: {text}");
+        assert!(!text.contains("help"), "{width}: {text}");
         screen.press_key("esc");
-        assert!(foot(&mut screen).contains("? help"));
+        assert!(footer(&mut screen).contains("? help"));
     }
 }
 
@@ -208,7 +208,7 @@ fn the_outcome_of_a_call_with_a_long_command_is_visible() {
         (Mode::Plan, &[], "denied: plan mode"),
     ];
     for (width, height) in [(120, 36), (80, 24), (60, 15)] {
-        for (mode, keys, end) in cases {
+        for (mode, keys, outcome) in cases {
             let mut screen = Screen::new();
             screen.resize_screen(width, height);
             screen.state.agent.policy.mode = mode;
@@ -216,9 +216,9 @@ fn the_outcome_of_a_call_with_a_long_command_is_visible() {
             screen.receive_call("a", "bash_exec", command_intent(long));
             screen.advance_ms(2000);
             keys.iter().for_each(|key| screen.press_key(key));
-            let shows = screen.screen_text();
-            let row = shows.lines().find(|row| row.contains("bash_exec")).unwrap_or_default();
-            assert!(row.contains(end) && row.contains(&long[..10]), "{width}: {shows}");
+            let text = screen.screen_text();
+            let row = text.lines().find(|row| row.contains("bash_exec")).unwrap_or_default();
+            assert!(row.contains(outcome) && row.contains(&long[..10]), "{width}: {text}");
         }
     }
 }

@@ -6,15 +6,15 @@ use super::*;
 fn key_descriptions_wrap_next_to_their_key_on_a_narrow_screen() {
     let mut screen = Screen::new();
     screen.resize_screen(60, 15);
-    let shows = screen.screen_text();
+    let text = screen.screen_text();
     assert!(
-        shows.contains("\n enter    Send message; nothing is changed or run without\n          your approval\n"),
-        "{shows}"
+        text.contains("\n enter    Send message; nothing is changed or run without\n          your approval\n"),
+        "{text}"
     );
 }
 
 #[test]
-fn the_first_screen() {
+fn the_welcome_screen() {
     let mut screen = Screen::new();
     insta::assert_snapshot!(screen.screen_text(), @r"
      aye                                              gpt-5-mini · ~/project ⎇ main
@@ -145,7 +145,7 @@ fn a_dry_run_is_marked_on_every_screen() {
 }
 
 #[test]
-fn a_failure_shows_what_was_kept() {
+fn a_failure_shows_the_partial_reply() {
     let mut screen = Screen::new();
     screen.send_text("go");
     screen.receive_chunk(Chunk::Text("Half a".into()));
@@ -156,9 +156,9 @@ fn a_failure_shows_what_was_kept() {
         too_long: false,
     }));
     screen.advance_ms(10_000);
-    let shows = screen.screen_text();
-    assert!(shows.contains("Half a") && shows.contains("… cut short: the connection was lost"), "{shows}");
-    assert!(shows.contains("Partial results are kept"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("Half a") && text.contains("… cut short: the connection was lost"), "{text}");
+    assert!(text.contains("Partial results are kept"), "{text}");
 }
 
 #[test]
@@ -168,12 +168,12 @@ fn a_failure_before_any_text_mentions_no_partial_reply() {
     screen.receive_reply("An answer of the turn before.");
     screen.send_text("go");
     let turn = screen.state.agent.current_turn().expect("a turn runs");
-    let why = "the service refused the key".into();
-    screen.handle_event(Event::Agent(agent::Event::RequestFailed { turn, reason: why, too_long: false }));
+    let reason = "the service refused the key".into();
+    screen.handle_event(Event::Agent(agent::Event::RequestFailed { turn, reason, too_long: false }));
     screen.advance_ms(10_000);
-    let shows = screen.screen_text();
-    assert!(shows.contains("No reply received. Your message is kept"), "{shows}");
-    assert!(!shows.contains("Partial results"), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("No reply received. Your message is kept"), "{text}");
+    assert!(!text.contains("Partial results"), "{text}");
 }
 
 #[test]
@@ -182,14 +182,14 @@ fn new_text_does_not_scroll_while_reading_back() {
     screen.send_text("go");
     screen.press_key("page-up");
     screen.advance_ms(10_000);
-    let before: Vec<String> = screen.screen_text().lines().skip(2).take(12).map(str::to_owned).collect();
+    let lines_before: Vec<String> = screen.screen_text().lines().skip(2).take(12).map(str::to_owned).collect();
     for n in 0..30 {
         screen.receive_chunk(Chunk::Text(format!("new {n}\n\n")));
         screen.draw_frame();
     }
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
-    let after: Vec<String> = screen.screen_text().lines().skip(2).take(12).map(str::to_owned).collect();
-    assert_eq!(before, after);
+    let lines_after: Vec<String> = screen.screen_text().lines().skip(2).take(12).map(str::to_owned).collect();
+    assert_eq!(lines_before, lines_after);
     assert!(screen.screen_text().contains("new lines ↓"), "{}", screen.screen_text());
     screen.press_key("ctrl-end");
     assert!(screen.screen_text().contains("new 29"));

@@ -14,8 +14,8 @@ fn long_session(count: usize) -> Screen {
 fn thumb_rows(screen: &mut Screen) -> Vec<u16> {
     let buffer = screen.draw_frame();
     let x = buffer.area.width - 1;
-    let held = |y: &u16| buffer[(x, *y)].modifier.contains(Modifier::REVERSED);
-    (2..buffer.area.height - 3).filter(held).collect()
+    let is_thumb = |y: &u16| buffer[(x, *y)].modifier.contains(Modifier::REVERSED);
+    (2..buffer.area.height - 3).filter(is_thumb).collect()
 }
 
 fn send_mouse(screen: &mut Screen, kind: MouseEventKind, column: u16, row: u16) {
@@ -32,9 +32,9 @@ fn a_bar_is_shown_only_if_there_is_something_to_scroll() {
     assert!(thumb_rows(&mut Screen::with_entries([user_message("a"), reply_entry("b"), turn_end()])).is_empty());
     let mut screen = long_session(20);
     let rows = thumb_rows(&mut screen);
-    let last = *rows.last().expect("there is a bar");
-    assert_eq!(rows, (rows[0]..=last).collect::<Vec<_>>(), "it is in one piece");
-    assert_eq!(last, 20, "at the end of the session it is at the bottom");
+    let last_row = *rows.last().expect("there is a bar");
+    assert_eq!(rows, (rows[0]..=last_row).collect::<Vec<_>>(), "it is in one piece");
+    assert_eq!(last_row, 20, "at the end of the session it is at the bottom");
     assert!(rows.len() > 1 && rows.len() < 10, "{rows:?}");
     screen.press_key("ctrl-home");
     assert_eq!(thumb_rows(&mut screen)[0], 2, "at the start of the session it is at the top");
@@ -55,18 +55,18 @@ fn dragging_the_bar_scrolls_through_everything_in_order() {
     let mut screen = long_session(500);
     let rows = thumb_rows(&mut screen);
     send_mouse(&mut screen, DOWN, 79, rows[0]);
-    let mut seen = Vec::new();
+    let mut numbers = Vec::new();
     for row in (0..rows[0]).rev() {
         send_mouse(&mut screen, DRAG, 79, row);
-        let shows = screen.screen_text();
-        let number = shows.lines().find_map(|line| line.split_once("question ")?.1.trim().parse::<usize>().ok());
-        seen.push(number.expect("a question can be seen"));
-        let at = thumb_rows(&mut screen)[0];
-        assert!(at.abs_diff(row.max(2)) <= 1, "the thumb is at {at}, the mouse at {row}");
+        let text = screen.screen_text();
+        let number = text.lines().find_map(|line| line.split_once("question ")?.1.trim().parse::<usize>().ok());
+        numbers.push(number.expect("a question can be seen"));
+        let thumb_top = thumb_rows(&mut screen)[0];
+        assert!(thumb_top.abs_diff(row.max(2)) <= 1, "the thumb is at {thumb_top}, the mouse at {row}");
     }
-    assert!(seen.windows(2).all(|two| two[1] <= two[0]), "{seen:?}");
-    assert_eq!(*seen.last().unwrap(), 0);
-    assert!(seen[0] > 420 && seen.iter().any(|at| (200..300).contains(at)), "{seen:?}");
+    assert!(numbers.windows(2).all(|pair| pair[1] <= pair[0]), "{numbers:?}");
+    assert_eq!(*numbers.last().unwrap(), 0);
+    assert!(numbers[0] > 420 && numbers.iter().any(|number| (200..300).contains(number)), "{numbers:?}");
     send_mouse(&mut screen, DRAG, 79, 23);
     assert!(screen.state.viewport.transcript.is_following() && screen.screen_text().contains("answer 499"));
     send_mouse(&mut screen, UP, 79, 23);
@@ -77,14 +77,18 @@ fn dragging_the_bar_scrolls_through_everything_in_order() {
 #[test]
 fn a_click_outside_the_thumb_moves_it_and_lays_out_only_visible_entries() {
     let mut screen = long_session(5_000);
-    let before = screen.cache.entries_laid_out;
+    let laid_out_before = screen.cache.entries_laid_out;
     send_mouse(&mut screen, DOWN, 79, 11);
-    let shows = screen.screen_text();
-    let number = shows.lines().find_map(|line| line.split_once("question ")?.1.trim().parse::<usize>().ok());
-    assert!((2_000..3_000).contains(&number.expect("a question can be seen")), "{shows}");
+    let text = screen.screen_text();
+    let number = text.lines().find_map(|line| line.split_once("question ")?.1.trim().parse::<usize>().ok());
+    assert!((2_000..3_000).contains(&number.expect("a question can be seen")), "{text}");
     send_mouse(&mut screen, DRAG, 79, 5);
     screen.draw_frame();
-    assert!(screen.cache.entries_laid_out - before < 80, "{} entries laid out", screen.cache.entries_laid_out - before);
+    assert!(
+        screen.cache.entries_laid_out - laid_out_before < 80,
+        "{} entries laid out",
+        screen.cache.entries_laid_out - laid_out_before
+    );
 }
 
 #[test]
@@ -92,9 +96,9 @@ fn the_bar_scrolls_within_a_very_long_entry() {
     let text: String = (0..3_000).map(|n| format!("row {n}\n\n")).collect();
     let mut screen = Screen::with_entries([user_message("go"), reply_entry(&text), turn_end()]);
     send_mouse(&mut screen, DOWN, 79, 10);
-    let shows = screen.screen_text();
-    let number = shows.lines().find_map(|line| line.split_once("row ")?.1.trim().parse::<usize>().ok());
-    assert!((1_000..2_000).contains(&number.expect("a row can be seen")), "{shows}");
+    let screen_text = screen.screen_text();
+    let number = screen_text.lines().find_map(|line| line.split_once("row ")?.1.trim().parse::<usize>().ok());
+    assert!((1_000..2_000).contains(&number.expect("a row can be seen")), "{screen_text}");
 }
 
 #[test]
@@ -130,8 +134,8 @@ fn on_a_low_screen_the_thumb_is_one_visible_row() {
     screen.resize_screen(80, 10);
     let thumb = |screen: &mut Screen| {
         let buffer = screen.draw_frame();
-        let seen = |y: &u16| buffer[(79, *y)].modifier.contains(Modifier::REVERSED);
-        (0..10).filter(seen).collect::<Vec<u16>>()
+        let is_thumb = |y: &u16| buffer[(79, *y)].modifier.contains(Modifier::REVERSED);
+        (0..10).filter(is_thumb).collect::<Vec<u16>>()
     };
     let bottom = thumb(&mut screen);
     assert_eq!(bottom.len(), 1, "{bottom:?}\n{}", screen.screen_text());
@@ -146,18 +150,18 @@ fn a_wheel_step_sends_only_new_rows_and_the_ends_of_the_thumb() {
     screen.state.theme = Themes::bundled().choose_theme("dark", None);
     screen.resize_screen(120, 40);
     let mut canvas = crate::tui::canvas::Canvas::new(true);
-    let bytes = |screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas| {
+    let frame_size = |screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas| {
         let mut buffer = canvas.empty_buffer(120, 40);
-        let shown = view::draw_screen(&screen.state, &mut screen.cache, &mut buffer);
-        canvas.encode_frame(buffer, &shown.links, shown.cursor).len()
+        let drawn = view::draw_screen(&screen.state, &mut screen.cache, &mut buffer);
+        canvas.encode_frame(buffer, &drawn.links, drawn.cursor).len()
     };
     send_mouse(&mut screen, DOWN, 119, 15);
     send_mouse(&mut screen, UP, 119, 15);
-    bytes(&mut screen, &mut canvas);
-    let mut most = 0;
+    frame_size(&mut screen, &mut canvas);
+    let mut max_bytes = 0;
     for _ in 0..20 {
         send_mouse(&mut screen, MouseEventKind::ScrollUp, 40, 15);
-        most = most.max(bytes(&mut screen, &mut canvas));
+        max_bytes = max_bytes.max(frame_size(&mut screen, &mut canvas));
     }
-    assert!(most < 800, "{most} bytes for three rows");
+    assert!(max_bytes < 800, "{max_bytes} bytes for three rows");
 }

@@ -27,17 +27,17 @@ fn open_session_list() -> Screen {
     screen
 }
 
-fn receive_results(screen: &mut Screen, words: &str, lines: &[(&str, &str)], whole: bool) {
-    let lines = lines.iter().map(|(id, line)| (SessionId((*id).into()), (*line).to_owned())).collect();
-    screen.handle_event(Event::Host(HostReply::SearchResults { words: words.into(), lines, whole }));
+fn receive_results(screen: &mut Screen, query: &str, matches: &[(&str, &str)], is_complete: bool) {
+    let matches = matches.iter().map(|(id, line)| (SessionId((*id).into()), (*line).to_owned())).collect();
+    screen.handle_event(Event::Host(HostReply::SearchResults { query: query.into(), matches, is_complete }));
 }
 
 fn requested_searches(screen: &mut Screen) -> Vec<String> {
-    let words = |effect: Effect| match effect {
-        Effect::Request(HostRequest::Session(SessionRequest::Search(words))) => Some(words),
+    let searched_text = |effect: Effect| match effect {
+        Effect::Request(HostRequest::Session(SessionRequest::Search(query))) => Some(query),
         _ => None,
     };
-    std::mem::take(&mut screen.effects).into_iter().filter_map(words).collect()
+    std::mem::take(&mut screen.effects).into_iter().filter_map(searched_text).collect()
 }
 
 #[test]
@@ -48,17 +48,17 @@ fn sessions_are_found_by_their_text() {
     assert_eq!(requested_searches(&mut screen), ["ap", "app", "appl", "apple"]);
     assert!(screen.screen_text().contains("No matches"), "{}", screen.screen_text());
     receive_results(&mut screen, "apple", &[("03", "you: where does the Apple\u{1b}[2J fall?")], false);
-    let shown = screen.screen_text();
-    assert!(shown.contains("an orchard") && shown.contains("you: where does the Apple<U+001B>[2J fall?"), "{shown}");
-    assert!(shown.contains("Still searching") && !shown.contains("the flaky clock"), "{shown}");
+    let text = screen.screen_text();
+    assert!(text.contains("an orchard") && text.contains("you: where does the Apple<U+001B>[2J fall?"), "{text}");
+    assert!(text.contains("Still searching") && !text.contains("the flaky clock"), "{text}");
     receive_results(
         &mut screen,
         "apple",
         &[("03", "you: where does the Apple fall?"), ("04", "model: an apple")],
         true,
     );
-    let shown = screen.screen_text();
-    assert!(shown.contains("model: an apple") && !shown.contains("Still searching"), "{shown}");
+    let text = screen.screen_text();
+    assert!(text.contains("model: an apple") && !text.contains("Still searching"), "{text}");
     screen.press_key("down");
     screen.press_key("enter");
     assert!(
@@ -73,11 +73,11 @@ fn sessions_are_found_by_their_text() {
 fn an_empty_list_is_reported_once_loaded() {
     let mut screen = Screen::new();
     screen.press_key("alt-s");
-    let shown = screen.screen_text();
-    assert!(shown.contains("Loading sessions") && !shown.contains("No other"), "{shown}");
+    let text = screen.screen_text();
+    assert!(text.contains("Loading sessions") && !text.contains("No other"), "{text}");
     screen.handle_event(Event::Host(HostReply::Sessions(Vec::new())));
-    let shown = screen.screen_text();
-    assert!(shown.contains("No other session here") && !shown.contains("Loading"), "{shown}");
+    let text = screen.screen_text();
+    assert!(text.contains("No other session here") && !text.contains("Loading"), "{text}");
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn late_results_and_those_for_other_text_are_ignored() {
     let mut screen = open_session_list();
     screen.type_text("orch");
     receive_results(&mut screen, "orc", &[("02", "you: an orc")], true);
-    let shown = screen.screen_text();
-    assert!(!shown.contains("you: an orc") && shown.contains("an orchard"), "{shown}");
+    let text = screen.screen_text();
+    assert!(!text.contains("you: an orc") && text.contains("an orchard"), "{text}");
     requested_searches(&mut screen);
     screen.press_key("esc");
     assert_eq!(requested_searches(&mut screen), [""]);
@@ -99,8 +99,8 @@ fn late_results_and_those_for_other_text_are_ignored() {
     screen.press_key("backspace");
     screen.press_key("backspace");
     assert_eq!(requested_searches(&mut screen), ["o漢", ""]);
-    let shown = screen.screen_text();
-    assert!(shown.contains("the flaky clock") && shown.contains("3 of 3"), "{shown}");
+    let text = screen.screen_text();
+    assert!(text.contains("the flaky clock") && text.contains("3 of 3"), "{text}");
 }
 
 #[test]
@@ -125,8 +125,8 @@ fn the_current_session_is_marked_and_selected() {
         session_row("02", "another"),
         session_row("01J", "this very one"),
     ])));
-    let shows = screen.screen_text();
-    let line = shows.lines().find(|line| line.contains("this very one")).unwrap_or_default();
-    assert!(line.contains("❯ this very one") && line.contains("in use"), "{shows}");
-    assert_eq!(shows.matches("in use").count(), 1, "{shows}");
+    let text = screen.screen_text();
+    let line = text.lines().find(|line| line.contains("this very one")).unwrap_or_default();
+    assert!(line.contains("❯ this very one") && line.contains("in use"), "{text}");
+    assert_eq!(text.matches("in use").count(), 1, "{text}");
 }

@@ -21,52 +21,55 @@ fn screen_with_sub_agents(names: &[&str]) -> Screen {
     let mut screen = Screen::new();
     screen.state.agent.sub_agent_config = Some(SubAgentConfig { system_prompt: String::new(), tools: vec![] });
     screen.send_text("go");
-    for at in 0..names.len() {
-        let id = CallId(format!("h{at}"));
+    for index in 0..names.len() {
+        let id = CallId(format!("h{index}"));
         screen.receive_chunk(Chunk::Call(ToolCall { id, name: "sub_agent".into(), arguments: "{}".into() }));
     }
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
-    for (at, name) in names.iter().enumerate() {
-        screen.finish_planning(&format!("h{at}"), task_intent(name));
+    for (index, name) in names.iter().enumerate() {
+        screen.finish_planning(&format!("h{index}"), task_intent(name));
     }
     screen
 }
 
-fn sub_agent_turn(screen: &Screen, of: &str) -> TurnId {
-    let mut all = screen.state.agent.pending().iter().filter(|pending| pending.call.id.0 == of);
-    all.find_map(PendingCall::sub_agent).and_then(|it| it.state.current_turn()).expect("it works")
+fn sub_agent_turn(screen: &Screen, sub_agent: &str) -> TurnId {
+    let mut pending_calls = screen.state.agent.pending().iter().filter(|pending| pending.call.id.0 == sub_agent);
+    pending_calls
+        .find_map(PendingCall::sub_agent)
+        .and_then(|running_agent| running_agent.state.current_turn())
+        .expect("it works")
 }
 
 /// Lets a sub-agent reply with this text and call a tool, which has planned the call.
-fn sub_agent_calls(screen: &mut Screen, of: &str, text: &str, (id, name): (&str, &str), intent: Intent) {
-    sub_agent_replies(screen, of, text, Some((id, name)));
-    let turn = sub_agent_turn(screen, of);
+fn receive_sub_agent_call(screen: &mut Screen, sub_agent: &str, text: &str, (id, name): (&str, &str), intent: Intent) {
+    receive_sub_agent_reply(screen, sub_agent, text, Some((id, name)));
+    let turn = sub_agent_turn(screen, sub_agent);
     screen.handle_event(Event::Agent(agent::Event::CallPlanned { turn, call: id.into(), intent: Ok(intent) }));
     screen.draw_frame();
 }
 
-fn sub_agent_replies(screen: &mut Screen, of: &str, text: &str, call: Option<(&str, &str)>) {
-    let turn = sub_agent_turn(screen, of);
+fn receive_sub_agent_reply(screen: &mut Screen, sub_agent: &str, text: &str, call: Option<(&str, &str)>) {
+    let turn = sub_agent_turn(screen, sub_agent);
     let call =
         call.map(|(id, name)| Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments: "{}".into() }));
     let usage = Usage { input: 1200, cached: 0, output: 30 };
-    let words = [Chunk::Text(text.into()), Chunk::Usage(usage)];
-    for chunk in words.into_iter().chain(call).chain([Chunk::Done(FinishReason::Stop)]) {
+    let chunks = [Chunk::Text(text.into()), Chunk::Usage(usage)];
+    for chunk in chunks.into_iter().chain(call).chain([Chunk::Done(FinishReason::Stop)]) {
         let after = Duration::from_secs(2);
-        screen.handle_event(Event::Agent(agent::Event::ReplyChunk { turn, chunk, after }));
+        screen.handle_event(Event::Agent(agent::Event::ReplyChunk { turn, chunk, elapsed: after }));
     }
     screen.draw_frame();
 }
 
-fn finish_sub_agent_call(screen: &mut Screen, of: &str, id: &str) {
-    let turn = sub_agent_turn(screen, of);
-    let (outcome, took) = (Outcome::Done("one\ntwo".into()), Duration::from_millis(12));
+fn finish_sub_agent_call(screen: &mut Screen, sub_agent: &str, id: &str) {
+    let turn = sub_agent_turn(screen, sub_agent);
+    let (outcome, duration) = (Outcome::Done("one\ntwo".into()), Duration::from_millis(12));
     screen.handle_event(Event::Agent(agent::Event::CallFinished {
         turn,
         call: id.into(),
         outcome,
         result_source: None,
-        duration: took,
+        duration,
     }));
     screen.draw_frame();
 }
@@ -74,9 +77,9 @@ fn finish_sub_agent_call(screen: &mut Screen, of: &str, id: &str) {
 #[test]
 fn r17_the_prompt_and_rows_name_the_sub_agent() {
     let mut screen = screen_with_sub_agents(&["find usages", "write notes"]);
-    sub_agent_calls(&mut screen, "h0", "I look.", ("r", "read_file"), read_intent("src/main.rs"));
+    receive_sub_agent_call(&mut screen, "h0", "I look.", ("r", "read_file"), read_intent("src/main.rs"));
     finish_sub_agent_call(&mut screen, "h0", "r");
-    sub_agent_calls(&mut screen, "h1", "", ("w", "bash_exec"), command_intent("echo done > notes"));
+    receive_sub_agent_call(&mut screen, "h1", "", ("w", "bash_exec"), command_intent("echo done > notes"));
     screen.advance_ms(3000);
     insta::assert_snapshot!(screen.screen_text(), @r#"
  aye · go                                         gpt-5-mini · ~/project ⎇ main
@@ -109,32 +112,32 @@ fn r17_the_prompt_and_rows_name_the_sub_agent() {
 #[test]
 fn r17_the_queue_names_the_sub_agent_of_each_call() {
     let mut screen = screen_with_sub_agents(&["one", "two"]);
-    sub_agent_calls(&mut screen, "h0", "", ("a", "bash_exec"), command_intent("echo a"));
-    sub_agent_calls(&mut screen, "h1", "", ("b", "bash_exec"), command_intent("echo b"));
+    receive_sub_agent_call(&mut screen, "h0", "", ("a", "bash_exec"), command_intent("echo a"));
+    receive_sub_agent_call(&mut screen, "h1", "", ("b", "bash_exec"), command_intent("echo b"));
     screen.advance_ms(600);
     screen.press_key("l");
-    let shown = screen.screen_text();
-    assert!(shown.contains("1 bash_exec sub-agent “one” · echo a"), "{shown}");
-    assert!(shown.contains("2 bash_exec sub-agent “two” · echo b"), "{shown}");
+    let text = screen.screen_text();
+    assert!(text.contains("1 bash_exec sub-agent “one” · echo a"), "{text}");
+    assert!(text.contains("2 bash_exec sub-agent “two” · echo b"), "{text}");
     // Calls of any sub-agent can be denied from the list; approving needs the call's own prompt.
     screen.advance_ms(600);
     screen.press_key("down");
     screen.press_key("n");
     assert!(!screen.screen_text().contains("2 bash_exec"), "{}", screen.screen_text());
-    let by = |entry: &&Entry| matches!(entry, Entry::SubAgent { call, entry } if call.0 == "h1" && matches!(**entry, Entry::Decided { .. }));
-    assert_eq!(screen.state.agent.session.entries().iter().filter(by).count(), 1);
+    let is_decision_of_second = |entry: &&Entry| matches!(entry, Entry::SubAgent { call, entry } if call.0 == "h1" && matches!(**entry, Entry::Decided { .. }));
+    assert_eq!(screen.state.agent.session.entries().iter().filter(is_decision_of_second).count(), 1);
 }
 
 #[test]
 fn the_work_of_a_sub_agent_is_one_row_until_opened() {
     let mut screen = screen_with_sub_agents(&["find usages"]);
-    sub_agent_calls(&mut screen, "h0", "I look at it.", ("r", "read_file"), read_intent("src/main.rs"));
+    receive_sub_agent_call(&mut screen, "h0", "I look at it.", ("r", "read_file"), read_intent("src/main.rs"));
     finish_sub_agent_call(&mut screen, "h0", "r");
-    sub_agent_calls(&mut screen, "h0", "", ("q", "ask_question"), question_intent());
+    receive_sub_agent_call(&mut screen, "h0", "", ("q", "ask_question"), question_intent());
     let answer = Answer::from_status(AnswerStatus::Declined);
     let answered = agent::Event::QuestionsAnswered { call: "q".into(), answer, by: Decider::Headless };
     screen.handle_event(Event::Agent(answered));
-    sub_agent_replies(&mut screen, "h0", "It is used in **one** place.", None);
+    receive_sub_agent_reply(&mut screen, "h0", "It is used in **one** place.", None);
     screen.receive_reply("So it is.");
     let closed = screen.screen_text();
     assert!(closed.contains("✓ sub_agent    find usages") && !closed.contains("one place"), "{closed}");
@@ -172,10 +175,10 @@ fn the_work_of_a_sub_agent_is_one_row_until_opened() {
 #[test]
 fn the_screen_wakes_only_while_a_sub_agent_works() {
     let mut screen = screen_with_sub_agents(&["one", "two"]);
-    sub_agent_calls(&mut screen, "h0", "", ("a", "bash_exec"), command_intent("echo a"));
+    receive_sub_agent_call(&mut screen, "h0", "", ("a", "bash_exec"), command_intent("echo a"));
     screen.advance_ms(5000);
     assert!(screen.state.next_change().is_some(), "the other one is working");
-    sub_agent_calls(&mut screen, "h1", "", ("b", "bash_exec"), command_intent("echo b"));
+    receive_sub_agent_call(&mut screen, "h1", "", ("b", "bash_exec"), command_intent("echo b"));
     screen.advance_ms(5000);
     assert_eq!(screen.state.next_change(), None);
 }
@@ -184,16 +187,16 @@ fn the_screen_wakes_only_while_a_sub_agent_works() {
 fn alerts_and_parked_questions_name_the_sub_agent() {
     let mut screen = screen_with_sub_agents(&["licence"]);
     screen.handle_event(Event::Focused(false));
-    sub_agent_calls(&mut screen, "h0", "", ("q", "ask_question"), question_intent());
-    let alerted = screen.effects.iter().any(|effect| {
-        matches!(effect, Effect::Notify(words) if words == "aye has a question · asked by sub-agent “licence”")
-    });
-    assert!(alerted, "{:?}", screen.effects);
+    receive_sub_agent_call(&mut screen, "h0", "", ("q", "ask_question"), question_intent());
+    let has_notified = screen.effects.iter().any(
+        |effect| matches!(effect, Effect::Notify(text) if text == "aye has a question · asked by sub-agent “licence”"),
+    );
+    assert!(has_notified, "{:?}", screen.effects);
     screen.handle_event(Event::Focused(true));
     screen.advance_ms(600);
     screen.press_key("esc");
-    let shown = screen.screen_text();
-    assert!(shown.contains("1 question waiting") && shown.contains("asked by sub-agent “licence”"), "{shown}");
+    let text = screen.screen_text();
+    assert!(text.contains("1 question waiting") && text.contains("asked by sub-agent “licence”"), "{text}");
 }
 
 /// A session file can be edited by hand, so its contents are trusted no more than the model.
@@ -202,7 +205,7 @@ fn r09_no_name_draws_outside_its_line_at_any_size() {
     for name in ["x\u{1b}[2J\n\r\u{202e}evil\u{9b}31m", "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字", ""]
     {
         let mut screen = screen_with_sub_agents(&[name]);
-        sub_agent_calls(&mut screen, "h0", name, ("a", "bash_exec"), command_intent("echo a"));
+        receive_sub_agent_call(&mut screen, "h0", name, ("a", "bash_exec"), command_intent("echo a"));
         for (width, height) in [(1, 1), (5, 40), (9, 9), (17, 12), (40, 10), (60, 15), (120, 36), (500, 3)] {
             screen.resize_screen(width, height);
             for cell in &screen.draw_frame().content {
@@ -210,9 +213,9 @@ fn r09_no_name_draws_outside_its_line_at_any_size() {
             }
         }
         screen.resize_screen(60, 15);
-        let shown = screen.screen_text();
+        let text = screen.screen_text();
         let row =
-            shown.lines().find(|line| line.contains("asked by sub-agent “")).expect("the prompt names the sub-agent");
+            text.lines().find(|line| line.contains("asked by sub-agent “")).expect("the prompt names the sub-agent");
         assert!(row.starts_with("│ asked by") && row.ends_with('│'), "{row}");
         open_sub_agent_at_every_width(&mut screen);
     }
@@ -220,27 +223,27 @@ fn r09_no_name_draws_outside_its_line_at_any_size() {
 
 /// Denies the call, ends the turn, and opens the sub-agent's row at every width.
 fn open_sub_agent_at_every_width(screen: &mut Screen) {
-    let no =
+    let denial =
         agent::Event::CallDecided { call: "a".into(), decision: Decision::Deny("no".into()), by: Decider::Headless };
-    screen.handle_event(Event::Agent(no));
-    sub_agent_replies(screen, "h0", "a [link](src/main.rs) and 漢字", None);
+    screen.handle_event(Event::Agent(denial));
+    receive_sub_agent_reply(screen, "h0", "a [link](src/main.rs) and 漢字", None);
     screen.receive_reply("done");
     for chord in ["alt-up", "alt-up", "enter"] {
         screen.press_key(chord);
     }
     for width in [1, 2, 5, 8, 9, 16, 17, 30, 80] {
         screen.resize_screen(width, 30);
-        let kept = std::mem::take(&mut screen.cache);
-        let without = screen.screen_text();
-        screen.cache = kept;
-        assert_eq!(screen.screen_text(), without);
-        let ground = screen.state.layout_context();
+        let cache = std::mem::take(&mut screen.cache);
+        let uncached_text = screen.screen_text();
+        screen.cache = cache;
+        assert_eq!(screen.screen_text(), uncached_text);
+        let context = screen.state.layout_context();
         let item =
             screen.state.agent.session.entries().iter().rposition(|entry| matches!(entry, Entry::Settled { .. }));
-        let outside = &crate::tui::parts::transcript::link_lookups::LinkLookups::default();
-        let page = crate::tui::parts::transcript::entry_layout::lay_out(&ground, item.unwrap(), true, outside);
+        let lookups = &crate::tui::parts::transcript::link_lookups::LinkLookups::default();
+        let page = crate::tui::parts::transcript::entry_layout::lay_out(&context, item.unwrap(), true, lookups);
         for line in &page.lines {
-            assert!(line.width() <= ground.width.max(1), "{width}: {line:?}");
+            assert!(line.width() <= context.width.max(1), "{width}: {line:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::tui::host::HostReply;
 use crate::tui::parts::toast::Kind;
 
 const SIZES: [(u16, u16); 6] = [(120, 36), (80, 24), (60, 15), (60, 12), (40, 10), (30, 8)];
-const WORDS: [&str; 2] =
+const NOTICES: [&str; 2] =
     ["this project brings nothing along that would change what aye does", "the second notice, which is newer"];
 
 /// Returns the rows of the screen from the bottom up.
@@ -14,7 +14,7 @@ fn rows_from_bottom(screen: &mut Screen) -> Vec<String> {
 }
 
 fn show_toasts(screen: &mut Screen, kind: Kind) {
-    WORDS.iter().for_each(|words| screen.state.show_notice(words, kind));
+    NOTICES.iter().for_each(|notice| screen.state.show_notice(notice, kind));
     screen.draw_frame();
 }
 
@@ -25,34 +25,34 @@ fn a_toast_covers_neither_the_footer_nor_the_draft() {
             Screen::with_entries([user_message("go"), reply_entry(&"a line of the reply\n\n".repeat(60)), turn_end()]);
         screen.resize_screen(width, height);
         screen.type_text("unsent words that go to the end of the composer");
-        let before = rows_from_bottom(&mut screen);
-        let below = usize::from(
+        let rows_before = rows_from_bottom(&mut screen);
+        let rows_below = usize::from(
             height - screen.state.viewport.size.1.min(view::layout::compute_areas(&screen.state).separator.y),
         );
         show_toasts(&mut screen, Kind::Info);
-        let after = rows_from_bottom(&mut screen);
-        assert_eq!(after[..below], before[..below], "{width}x{height}");
-        assert!(after[below].contains('▌'), "{width}x{height}: {after:?}");
-        assert!(after[..below].iter().all(|row| !row.contains("notice")), "{width}x{height}");
+        let rows_after = rows_from_bottom(&mut screen);
+        assert_eq!(rows_after[..rows_below], rows_before[..rows_below], "{width}x{height}");
+        assert!(rows_after[rows_below].contains('▌'), "{width}x{height}: {rows_after:?}");
+        assert!(rows_after[..rows_below].iter().all(|row| !row.contains("notice")), "{width}x{height}");
     }
 }
 
 #[test]
 fn a_list_or_page_ends_above_the_toasts() {
     for (width, height) in SIZES {
-        for open in ["alt-m", "f1", "alt-t", "ctrl-p"] {
+        for chord in ["alt-m", "f1", "alt-t", "ctrl-p"] {
             let mut screen = Screen::with_entries([reply_entry("Yes."), turn_end()]);
             screen.resize_screen(width, height);
-            screen.press_key(open);
+            screen.press_key(chord);
             show_toasts(&mut screen, Kind::Warning);
-            let shows = screen.screen_text();
-            let at = |sign| shows.lines().position(|row| row.contains(sign));
-            let (border, notice) = (at('╰'), at('▌'));
-            assert!(shows.contains("▌ the second notice"), "{width}x{height} {open}: {shows}");
-            assert!(notice.is_some() && border < notice, "{width}x{height} {open}: {shows}");
-            let row = shows.lines().nth(notice.unwrap_or(0)).unwrap_or_default();
-            assert!(!row.contains(['│', '─', '❯']), "{width}x{height} {open}: {shows}");
-            assert!(border.is_none_or(|at| shows.lines().nth(at).is_some_and(|row| row.contains('╯'))));
+            let text = screen.screen_text();
+            let row_with = |c| text.lines().position(|row| row.contains(c));
+            let (border, notice) = (row_with('╰'), row_with('▌'));
+            assert!(text.contains("▌ the second notice"), "{width}x{height} {chord}: {text}");
+            assert!(notice.is_some() && border < notice, "{width}x{height} {chord}: {text}");
+            let row = text.lines().nth(notice.unwrap_or(0)).unwrap_or_default();
+            assert!(!row.contains(['│', '─', '❯']), "{width}x{height} {chord}: {text}");
+            assert!(border.is_none_or(|index| text.lines().nth(index).is_some_and(|row| row.contains('╯'))));
         }
     }
 }
@@ -65,13 +65,13 @@ fn a_toast_above_a_prompt_does_not_cover_it() {
         screen.send_text("go");
         screen.receive_call("a", "bash_exec", command_intent("make"));
         screen.advance_ms(2000);
-        let card = |screen: &mut Screen| {
-            let shows = screen.screen_text();
-            shows.lines().skip_while(|row| !row.contains('╭')).map(str::to_owned).collect::<Vec<_>>()
+        let prompt_lines = |screen: &mut Screen| {
+            let text = screen.screen_text();
+            text.lines().skip_while(|row| !row.contains('╭')).map(str::to_owned).collect::<Vec<_>>()
         };
-        let before = card(&mut screen);
+        let lines_before = prompt_lines(&mut screen);
         show_toasts(&mut screen, Kind::Info);
-        assert_eq!(card(&mut screen), before);
+        assert_eq!(prompt_lines(&mut screen), lines_before);
         assert!(screen.screen_text().contains("the second notice"), "{}", screen.screen_text());
     }
 }
@@ -82,7 +82,7 @@ fn opening_a_session_removes_the_toasts_of_the_previous_one() {
     show_toasts(&mut screen, Kind::Warning);
     screen.state.show_notice("the disk is full", Kind::Error);
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(fast_typing::opened_session(None)))));
-    let shows = screen.screen_text();
-    assert!(!shows.contains("notice") && !shows.contains("this project brings"), "{shows}");
-    assert!(shows.contains("the disk is full"), "errors stay until they were read: {shows}");
+    let text = screen.screen_text();
+    assert!(!text.contains("notice") && !text.contains("this project brings"), "{text}");
+    assert!(text.contains("the disk is full"), "errors stay until they were read: {text}");
 }

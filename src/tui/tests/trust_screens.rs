@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Files found in the folder of the tests.
-fn changed_files(text: &str, look: TrustState) -> ProjectFiles {
-    ProjectFiles { folder: "/project".into(), ..project_files(vec![instructions_file(text, look)]) }
+fn changed_files(text: &str, trust: TrustState) -> ProjectFiles {
+    ProjectFiles { folder: "/project".into(), ..project_files(vec![instructions_file(text, trust)]) }
 }
 
-fn receive_project_files(screen: &mut Screen, brought: ProjectFiles, why: InspectionReason) {
-    screen.handle_event(Event::Host(HostReply::ProjectFiles { brought: Box::new(brought), why }));
+fn receive_project_files(screen: &mut Screen, files: ProjectFiles, reason: InspectionReason) {
+    screen.handle_event(Event::Host(HostReply::ProjectFiles { files: Box::new(files), reason }));
     screen.draw_frame();
 }
 
@@ -46,7 +46,11 @@ fn count_trusted(screen: &Screen) -> usize {
 fn receive_trust(screen: &mut Screen, text: &str) {
     let instructions = Arc::new(Instructions::from_files([("AGENTS.md", text)], 1_000));
     let rules = agent::Event::RulesLoaded { rules: Arc::default(), notices: vec![] };
-    screen.handle_event(Event::Host(HostReply::TrustChanged { folder: "/project".into(), instructions, rules }));
+    screen.handle_event(Event::Host(HostReply::TrustChanged {
+        folder: "/project".into(),
+        instructions,
+        rules_event: rules,
+    }));
     screen.draw_frame();
 }
 
@@ -55,7 +59,7 @@ fn r68_a_session_checks_the_project_and_accepts_deliberate_approval() {
     let mut screen = Screen::new();
     let effects = update::apply_start_options(&mut screen.state, String::new(), None, None);
     assert!(
-        effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { asked: false }))),
+        effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: false }))),
         "{effects:?}"
     );
     receive_project_files(
@@ -67,8 +71,8 @@ fn r68_a_session_checks_the_project_and_accepts_deliberate_approval() {
     screen.advance_ms(600);
     screen.press_key("y");
     let signature = vec![("AGENTS.md".to_owned(), Digest::of_bytes(b"AGENTS.md"))];
-    let wish = HostRequest::Trust(TrustRequest::Trust { folder: PathBuf::from("/project"), seen: signature });
-    assert!(screen.effects.contains(&Effect::Request(wish)), "{:?}", screen.effects);
+    let request = HostRequest::Trust(TrustRequest::Trust { folder: PathBuf::from("/project"), files: signature });
+    assert!(screen.effects.contains(&Effect::Request(request)), "{:?}", screen.effects);
     assert!(unwrapped_text(&mut screen).contains("Saving…"), "{}", unwrapped_text(&mut screen));
     screen.advance_ms(600);
     screen.press_key("n");
@@ -141,7 +145,11 @@ fn r68_a_refusal_lasts_until_exit_and_trust_command_asks_again() {
         assert!(screen.state.prompts.current.is_none(), "it was asked once");
         screen.advance_ms(2_000);
         screen.send_text("/trust");
-        assert!(screen.effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { asked: true }))));
+        assert!(
+            screen
+                .effects
+                .contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: true })))
+        );
         receive_project_files(
             &mut screen,
             changed_files("Use tabs.", TrustState::Unknown),
@@ -150,13 +158,13 @@ fn r68_a_refusal_lasts_until_exit_and_trust_command_asks_again() {
         assert!(screen.state.prompts.current.is_some());
         screen.press_key("esc");
         // Files other than the refused ones open the prompt again.
-        let other = project_files(vec![
+        let other_files = project_files(vec![
             instructions_file("x", TrustState::Unknown),
             rules_file(&["allow make …"], TrustState::Unknown),
         ]);
         receive_project_files(
             &mut screen,
-            ProjectFiles { folder: "/project".into(), ..other },
+            ProjectFiles { folder: "/project".into(), ..other_files },
             InspectionReason::SessionStarted,
         );
         assert!(screen.state.prompts.current.is_some());
@@ -177,32 +185,33 @@ fn esc_continues_without_the_files_and_keeps_the_draft() {
 
 #[test]
 fn r68_the_first_message_waits_for_the_trust_decision() {
-    let says = |screen: &mut Screen| update::apply_start_options(&mut screen.state, "fix it".into(), None, None);
-    let said = |screen: &Screen| screen.state.agent.session.entries().contains(&super::user_message("fix it"));
+    let start_with_message =
+        |screen: &mut Screen| update::apply_start_options(&mut screen.state, "fix it".into(), None, None);
+    let was_sent = |screen: &Screen| screen.state.agent.session.entries().contains(&super::user_message("fix it"));
     // Without files the message is sent as soon as that is known.
     let mut screen = Screen::new();
-    says(&mut screen);
-    assert!(!said(&screen));
+    start_with_message(&mut screen);
+    assert!(!was_sent(&screen));
     receive_project_files(
         &mut screen,
         ProjectFiles { folder: "/project".into(), ..ProjectFiles::default() },
         InspectionReason::SessionStarted,
     );
-    assert!(said(&screen));
+    assert!(was_sent(&screen));
     // With files it is sent once they are trusted, or without them if they are refused.
-    for trust in [true, false] {
+    for is_trusted in [true, false] {
         let mut screen = Screen::new();
-        says(&mut screen);
+        start_with_message(&mut screen);
         receive_project_files(
             &mut screen,
             changed_files("Use tabs.", TrustState::Unknown),
             InspectionReason::SessionStarted,
         );
         screen.advance_ms(600);
-        screen.press_key(if trust { "y" } else { "n" });
-        assert_eq!(said(&screen), !trust);
+        screen.press_key(if is_trusted { "y" } else { "n" });
+        assert_eq!(was_sent(&screen), !is_trusted);
         receive_trust(&mut screen, "Use tabs.");
-        assert!(said(&screen));
+        assert!(was_sent(&screen));
         let request = screen.effects.iter().rev().find_map(|effect| match effect {
             Effect::Agent(effects) => effects.iter().find_map(|effect| match effect {
                 agent::Effect::RequestReply { request, .. } => Some(format!("{:?}", request.messages[0])),
@@ -210,11 +219,11 @@ fn r68_the_first_message_waits_for_the_trust_decision() {
             }),
             _ => None,
         });
-        assert_eq!(request.unwrap().contains("Use tabs."), trust);
+        assert_eq!(request.unwrap().contains("Use tabs."), is_trusted);
     }
     // If the user quits before that, the message becomes a draft.
     let mut screen = Screen::new();
-    says(&mut screen);
+    start_with_message(&mut screen);
     receive_project_files(
         &mut screen,
         changed_files("Use tabs.", TrustState::Unknown),
@@ -222,17 +231,17 @@ fn r68_the_first_message_waits_for_the_trust_decision() {
     );
     screen.type_text("and more");
     let effects = update::prepare_exit(&mut screen.state);
-    let is_kept = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) if unsent.text() == "fix it\n\nand more");
-    assert!(effects.iter().any(is_kept), "{effects:?}");
+    let is_saved = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) if unsent.text() == "fix it\n\nand more");
+    assert!(effects.iter().any(is_saved), "{effects:?}");
     // Files of another folder do not settle this one.
     let mut screen = Screen::new();
-    says(&mut screen);
+    start_with_message(&mut screen);
     receive_project_files(
         &mut screen,
         project_files(vec![instructions_file("x", TrustState::Unknown)]),
         InspectionReason::SessionStarted,
     );
-    assert!(!said(&screen) && screen.state.prompts.current.is_none());
+    assert!(!was_sent(&screen) && screen.state.prompts.current.is_none());
 }
 
 #[test]
@@ -312,32 +321,23 @@ fn a_waiting_question_keeps_its_choices_below_the_trust_prompt() {
 #[test]
 fn opening_a_session_checks_its_folder_and_drops_the_previous_check() {
     let mut screen = screen_with_trust_prompt();
-    let opened = |folder: &str| {
+    let build_session = |folder: &str| {
         let (_, events) = tokio::sync::mpsc::channel(1);
-        let line = crate::tui::host::AgentLink { file: Box::new(NoFile), run: Box::new(|_| None), events };
+        let link = crate::tui::host::AgentLink { file: Box::new(NullSessionFile), run: Box::new(|_| None), events };
         let agent = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
         let (connection, unsent) = (Connection::default(), UnsentText::default());
-        let (session, folder, place) = (SessionId("02".into()), folder.into(), String::new());
+        let (session, folder, location) = (SessionId("02".into()), folder.into(), String::new());
         let history = Vec::new();
-        let from = None;
-        Opened {
-            session,
-            copied_from: from,
-            agent,
-            link: line,
-            connection,
-            unsent,
-            folder,
-            history,
-            location: place,
-            approvals: None,
-        }
+        let copied_from = None;
+        Opened { session, copied_from, agent, link, connection, unsent, folder, history, location, approvals: None }
     };
     screen.effects.clear();
-    screen.handle_event(Event::Host(HostReply::Opened(Box::new(opened("/elsewhere")))));
+    screen.handle_event(Event::Host(HostReply::Opened(Box::new(build_session("/elsewhere")))));
     screen.draw_frame();
     assert!(screen.state.prompts.current.is_none(), "{}", unwrapped_text(&mut screen));
-    assert!(screen.effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { asked: false }))));
+    assert!(
+        screen.effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: false })))
+    );
     receive_trust(&mut screen, "of the folder before");
     assert!(screen.state.agent.instructions.is_empty());
 }
@@ -351,9 +351,9 @@ fn nothing_to_trust_opens_no_prompt_and_unusable_files_are_reported() {
         InspectionReason::UserRequest,
     );
     assert!(unwrapped_text(&mut screen).contains("has no files that change"), "{}", unwrapped_text(&mut screen));
-    let mut unread = changed_files("x", TrustState::Unknown);
-    unread.files[0].kind = crate::config::project_files::ProjectFileKind::Unusable("this is no plain file".into());
-    receive_project_files(&mut screen, unread, InspectionReason::SessionStarted);
+    let mut unusable = changed_files("x", TrustState::Unknown);
+    unusable.files[0].kind = crate::config::project_files::ProjectFileKind::Unusable("this is no plain file".into());
+    receive_project_files(&mut screen, unusable, InspectionReason::SessionStarted);
     assert!(
         unwrapped_text(&mut screen).contains("AGENTS.md of this project is not"),
         "{}",

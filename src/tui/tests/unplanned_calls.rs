@@ -30,21 +30,21 @@ fn a_waiting_call_shows_its_path_and_content_but_no_json() {
         ("far_tool", r#"{"depth": 3, "mode": "fast"}"#),
     ];
     let mut screen = screen_with_unplanned_calls(&calls);
-    let closed = screen.screen_text();
+    let text_before = screen.screen_text();
     let rows = ["queued: docs/part-2.md", "queued: docs/long.md", "queued: src/main.rs", "queued: depth 3 · mode fast"];
-    assert!(rows.iter().all(|row| closed.contains(row)) && !closed.contains('{'), "{closed}");
+    assert!(rows.iter().all(|row| text_before.contains(row)) && !text_before.contains('{'), "{text_before}");
     screen.press_key("l");
     screen.press_key("down");
-    let shows = screen.screen_text();
-    assert!(shows.contains("│ content # Part 2 ") && shows.contains("│ text "), "{shows}");
-    assert!(!shows.contains('{'), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("│ content # Part 2 ") && text.contains("│ text "), "{text}");
+    assert!(!text.contains('{'), "{text}");
     screen.press_key("down");
     screen.press_key("down");
-    let shows = screen.screen_text();
-    assert!(shows.contains("│ old_text hi ") && shows.contains("│ new_text ho "), "{shows}");
+    let text = screen.screen_text();
+    assert!(text.contains("│ old_text hi ") && text.contains("│ new_text ho "), "{text}");
     screen.advance_ms(600);
     screen.press_key("esc");
     screen.advance_ms(600);
-    let again = screen.screen_text();
-    assert!(rows.iter().all(|row| again.contains(row)) && !again.contains('{'), "{again}");
+    let text_after = screen.screen_text();
+    assert!(rows.iter().all(|row| text_after.contains(row)) && !text_after.contains('{'), "{text_after}");
 }

@@ -21,24 +21,24 @@ fn unsaved_screen() -> Screen {
 }
 
 fn count_effects(screen: &Screen, effect: &Effect) -> usize {
-    screen.effects.iter().filter(|one| *one == effect).count()
+    screen.effects.iter().filter(|requested| *requested == effect).count()
 }
 
 #[test]
 fn r53_the_footer_shows_not_saved_and_saving_is_retried_every_three_seconds() {
     let mut screen = unsaved_screen();
     assert!(screen.screen_text().contains("NOT SAVED"), "{}", screen.screen_text());
-    for tries in 1..=3 {
+    for attempt in 1..=3 {
         screen.advance_ms(2_900);
-        assert_eq!(count_effects(&screen, &Effect::Save), tries - 1);
+        assert_eq!(count_effects(&screen, &Effect::Save), attempt - 1);
         screen.advance_ms(200);
-        assert_eq!(count_effects(&screen, &Effect::Save), tries);
+        assert_eq!(count_effects(&screen, &Effect::Save), attempt);
         screen.handle_event(unsaved_event(2));
     }
     screen.handle_event(Event::Saved(None));
     screen.draw_frame();
-    let shown = screen.screen_text();
-    assert!(!shown.contains("NOT SAVED") && shown.contains("The session is saved again"), "{shown}");
+    let text = screen.screen_text();
+    assert!(!text.contains("NOT SAVED") && text.contains("The session is saved again"), "{text}");
     screen.advance_ms(60_000);
     assert_eq!(count_effects(&screen, &Effect::Save), 3, "no further attempts");
 }
@@ -47,7 +47,7 @@ fn r53_the_footer_shows_not_saved_and_saving_is_retried_every_three_seconds() {
 fn r53_quitting_asks_and_lists_what_would_be_lost() {
     let mut screen = unsaved_screen();
     screen.press_key("ctrl-d");
-    let shown = screen.screen_text();
+    let text = screen.screen_text();
     for part in [
         "This session is not saved",
         "No space left on device",
@@ -56,7 +56,7 @@ fn r53_quitting_asks_and_lists_what_would_be_lost() {
         "Quit without saving",
         "loses 1 message, 1 reply",
     ] {
-        assert!(shown.contains(part), "{part}: {shown}");
+        assert!(text.contains(part), "{part}: {text}");
     }
     assert_eq!(count_effects(&screen, &Effect::Quit), 0);
     screen.press_key("esc");
@@ -84,8 +84,8 @@ fn r53_quitting_can_wait_or_save_to_another_file() {
     screen.press_key("ctrl-d");
     screen.press_key("down");
     screen.press_key("enter");
-    let to = |effect: &Effect| matches!(effect, Effect::SaveTo(file) if file.ends_with("aye-01J.jsonl"));
-    assert_eq!(screen.effects.iter().filter(|effect| to(effect)).count(), 1);
+    let is_save_to_file = |effect: &Effect| matches!(effect, Effect::SaveTo(file) if file.ends_with("aye-01J.jsonl"));
+    assert_eq!(screen.effects.iter().filter(|effect| is_save_to_file(effect)).count(), 1);
     assert_eq!(count_effects(&screen, &Effect::Quit), 0, "only after it was written");
     // The list closes if the disk has room again.
     let mut screen = unsaved_screen();
@@ -115,10 +115,10 @@ fn r53_ctrl_c_asks_once_and_then_quits() {
 fn r53_an_unsaved_session_is_not_replaced_by_another() {
     let mut screen = unsaved_screen();
     screen.send_text("/new");
-    let shown = screen.screen_text();
-    assert!(shown.contains("Cannot leave this session: it is not saved"), "{shown}");
-    let opens = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::New)));
-    assert!(!screen.effects.iter().any(opens));
+    let text = screen.screen_text();
+    assert!(text.contains("Cannot leave this session: it is not saved"), "{text}");
+    let is_new_session = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::New)));
+    assert!(!screen.effects.iter().any(is_new_session));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn the_same_folder_is_offered_once() {
     let files = |home: Option<&str>, project: &str| {
         crate::tui::session_saving::alternative_files(&SessionId("01J".into()), home.map(Path::new), Path::new(project))
     };
-    let all = ["/home/ada", "/p", "/tmp"].map(|folder| PathBuf::from(folder).join("aye-01J.jsonl"));
-    assert_eq!(files(Some("/home/ada"), "/p"), all);
-    assert_eq!(files(Some("/home/ada"), "/home/ada"), [all[0].clone(), all[2].clone()]);
+    let expected = ["/home/ada", "/p", "/tmp"].map(|folder| PathBuf::from(folder).join("aye-01J.jsonl"));
+    assert_eq!(files(Some("/home/ada"), "/p"), expected);
+    assert_eq!(files(Some("/home/ada"), "/home/ada"), [expected[0].clone(), expected[2].clone()]);
 }

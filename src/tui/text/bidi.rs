@@ -55,63 +55,63 @@ impl VisualOrder {
             return None;
         }
         let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
-        let (mut letters, mut cell) = (Vec::new(), 0);
+        let (mut graphemes, mut cell) = (Vec::new(), 0);
         for text in text.graphemes(true) {
             let width = width::text_width(text);
-            letters.push(Grapheme { text, cell, width });
+            graphemes.push(Grapheme { text, cell, width });
             cell += width;
         }
-        if !letters.iter().any(Grapheme::is_right_to_left) {
+        if !graphemes.iter().any(Grapheme::is_right_to_left) {
             return None;
         }
         let mut order = VisualOrder {
             source_cells: (0..cell).filter_map(|cell| u16::try_from(cell).ok()).collect(),
             mirrored: Vec::new(),
         };
-        for stretch in split_runs(&letters) {
-            order.order_run(&letters[stretch]);
+        for run in split_runs(&graphemes) {
+            order.order_run(&graphemes[run]);
         }
         Some(order)
     }
 
     /// Orders one run.
-    fn order_run(&mut self, letters: &[Grapheme<'_>]) {
-        let Some(first) = letters.first().filter(|_| letters.iter().any(Grapheme::is_right_to_left)) else {
+    fn order_run(&mut self, graphemes: &[Grapheme<'_>]) {
+        let Some(first) = graphemes.first().filter(|_| graphemes.iter().any(Grapheme::is_right_to_left)) else {
             return;
         };
-        let (mut text, mut bytes) = (String::new(), Vec::new());
-        for word in letters.split_inclusive(|letter| letter.text == " ") {
-            let apart = is_name(word);
-            text.push_str(if apart { ISOLATE } else { "" });
-            for letter in word {
-                if apart && letter.text == " " {
+        let (mut text, mut byte_offsets) = (String::new(), Vec::new());
+        for word in graphemes.split_inclusive(|grapheme| grapheme.text == " ") {
+            let is_isolated = is_name(word);
+            text.push_str(if is_isolated { ISOLATE } else { "" });
+            for grapheme in word {
+                if is_isolated && grapheme.text == " " {
                     text.push_str(END);
                 }
-                bytes.push(text.len());
-                text.push_str(letter.text);
+                byte_offsets.push(text.len());
+                text.push_str(grapheme.text);
             }
-            if apart && word.last().is_some_and(|letter| letter.text != " ") {
+            if is_isolated && word.last().is_some_and(|grapheme| grapheme.text != " ") {
                 text.push_str(END);
             }
         }
         let levels = ParagraphBidiInfo::new(&text, None).reordered_levels(0..text.len());
-        let levels: Vec<_> = bytes.into_iter().map(|byte| levels[byte]).collect();
+        let levels: Vec<_> = byte_offsets.into_iter().map(|offset| levels[offset]).collect();
         let mut cell = first.cell;
-        for at in ParagraphBidiInfo::reorder_visual(&levels) {
-            let letter = &letters[at];
-            for under in 0..letter.width {
-                if let (Some(place), Ok(from)) =
-                    (self.source_cells.get_mut(cell + under), u16::try_from(letter.cell + under))
+        for index in ParagraphBidiInfo::reorder_visual(&levels) {
+            let grapheme = &graphemes[index];
+            for column in 0..grapheme.width {
+                if let (Some(slot), Ok(source_cell)) =
+                    (self.source_cells.get_mut(cell + column), u16::try_from(grapheme.cell + column))
                 {
-                    *place = from;
+                    *slot = source_cell;
                 }
             }
-            if levels[at].is_rtl()
-                && let (Some(other), Ok(cell)) = (mirrored_bracket(letter.text), u16::try_from(cell))
+            if levels[index].is_rtl()
+                && let (Some(bracket), Ok(cell)) = (mirrored_bracket(grapheme.text), u16::try_from(cell))
             {
-                self.mirrored.push((cell, other));
+                self.mirrored.push((cell, bracket));
             }
-            cell += letter.width;
+            cell += grapheme.width;
         }
     }
 
@@ -123,10 +123,10 @@ impl VisualOrder {
     /// Returns the ranges in which these cells of the text are drawn, sorted.
     pub fn drawn_ranges(&self, cells: Range<u16>) -> Vec<Range<u16>> {
         let mut drawn: Vec<Range<u16>> = Vec::new();
-        for (at, _) in (0u16..).zip(&self.source_cells).filter(|(_, from)| cells.contains(from)) {
+        for (drawn_cell, _) in (0u16..).zip(&self.source_cells).filter(|(_, source_cell)| cells.contains(source_cell)) {
             match drawn.last_mut() {
-                Some(last) if last.end == at => last.end += 1,
-                _ => drawn.push(at..at + 1),
+                Some(last) if last.end == drawn_cell => last.end += 1,
+                _ => drawn.push(drawn_cell..drawn_cell + 1),
             }
         }
         drawn
@@ -139,13 +139,13 @@ impl VisualOrder {
             return;
         }
         let cells: Vec<Cell> = (row.left()..row.right()).map(|x| buffer[(x, row.y)].clone()).collect();
-        for (at, from) in (0u16..row.width).zip(&self.source_cells) {
-            if let Some(cell) = cells.get(usize::from(*from)) {
-                buffer[(row.x + at, row.y)] = cell.clone();
+        for (column, source_cell) in (0u16..row.width).zip(&self.source_cells) {
+            if let Some(cell) = cells.get(usize::from(*source_cell)) {
+                buffer[(row.x + column, row.y)] = cell.clone();
             }
         }
-        for (at, bracket) in self.mirrored.iter().filter(|(at, _)| *at < row.width) {
-            buffer[(row.x + at, row.y)].set_char(*bracket);
+        for (column, bracket) in self.mirrored.iter().filter(|(column, _)| *column < row.width) {
+            buffer[(row.x + column, row.y)].set_char(*bracket);
         }
     }
 }
@@ -153,7 +153,7 @@ impl VisualOrder {
 /// Returns whether a word is a path, an option or similar, whose first symbol belongs to it in any context.
 fn is_name(word: &[Grapheme<'_>]) -> bool {
     word.first().is_some_and(|first| matches!(first.text, "@" | "/" | "." | "~" | "-" | "$" | "#"))
-        && word.iter().any(|letter| letter.bidi_class() == BidiClass::L)
+        && word.iter().any(|grapheme| grapheme.bidi_class() == BidiClass::L)
         && !word.iter().any(Grapheme::is_right_to_left)
 }
 
@@ -171,21 +171,25 @@ fn may_be_right_to_left(c: char) -> bool {
 
 /// Splits a line into runs that are ordered on their own: text between borders and wide gaps, without a prefix such as
 /// a list bullet and without trailing spaces.
-fn split_runs(letters: &[Grapheme<'_>]) -> Vec<Range<usize>> {
-    let blank = |at: usize| letters.get(at).is_some_and(|letter| letter.text == " ");
-    let parts = |at: &usize| letters[*at].is_separator() || (blank(*at) && (blank(at + 1) || *at > 0 && blank(at - 1)));
-    let mut stretches = Vec::new();
-    let mut at = 0;
-    while at < letters.len() {
-        let end = (at..letters.len()).find(parts).unwrap_or(letters.len());
-        let letter = |at: &usize| matches!(letters[*at].bidi_class(), BidiClass::L | BidiClass::R | BidiClass::AL);
-        if let Some(first) = (at..end).find(letter) {
-            let last = (first..end).rev().find(|at| !blank(*at)).unwrap_or(first);
-            stretches.push(first..last + 1);
+fn split_runs(graphemes: &[Grapheme<'_>]) -> Vec<Range<usize>> {
+    let is_blank = |index: usize| graphemes.get(index).is_some_and(|grapheme| grapheme.text == " ");
+    let is_boundary = |index: &usize| {
+        graphemes[*index].is_separator()
+            || (is_blank(*index) && (is_blank(index + 1) || *index > 0 && is_blank(index - 1)))
+    };
+    let mut runs = Vec::new();
+    let mut start = 0;
+    while start < graphemes.len() {
+        let end = (start..graphemes.len()).find(is_boundary).unwrap_or(graphemes.len());
+        let is_directional =
+            |index: &usize| matches!(graphemes[*index].bidi_class(), BidiClass::L | BidiClass::R | BidiClass::AL);
+        if let Some(first) = (start..end).find(is_directional) {
+            let last = (first..end).rev().find(|index| !is_blank(*index)).unwrap_or(first);
+            runs.push(first..last + 1);
         }
-        at = end + 1;
+        start = end + 1;
     }
-    stretches
+    runs
 }
 
 fn mirrored_bracket(bracket: &str) -> Option<char> {
@@ -243,10 +247,10 @@ mod tests {
 
     #[test]
     fn every_right_to_left_character_is_in_a_checked_block() {
-        let turns = |c: &char| matches!(bidi_class(*c), BidiClass::R | BidiClass::AL);
-        for c in ('\0'..=char::MAX).filter(turns) {
-            let shows = find_hidden(&c.to_string()).is_none();
-            assert!(may_be_right_to_left(c) || !shows, "{:04x}", u32::from(c));
+        let is_right_to_left = |c: &char| matches!(bidi_class(*c), BidiClass::R | BidiClass::AL);
+        for c in ('\0'..=char::MAX).filter(is_right_to_left) {
+            let is_visible = find_hidden(&c.to_string()).is_none();
+            assert!(may_be_right_to_left(c) || !is_visible, "{:04x}", u32::from(c));
         }
     }
 

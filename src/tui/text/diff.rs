@@ -36,13 +36,14 @@ pub fn lay_out_diff(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'stati
 /// Lays out the changes and the note without the header.
 pub fn lay_out_changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut page = Page::default();
-    let last = diff.hunks.iter().map(|hunk| hunk.before.max(hunk.after) + hunk.lines.len()).max().unwrap_or(0);
+    let last_line_number =
+        diff.hunks.iter().map(|hunk| hunk.before.max(hunk.after) + hunk.lines.len()).max().unwrap_or(0);
     // A diff with only additions or only removals has one side.
-    let two = width >= 2 * MIN_SIDE_COLUMNS + cells(SIDE_SEPARATOR) && diff.added > 0 && diff.removed > 0;
-    let side = if two { (width - cells(SIDE_SEPARATOR)) / 2 } else { width };
-    let gutter = Gutter { digits: last.to_string().len(), is_side_by_side: two, width: side, theme };
-    for (at, hunk) in diff.hunks.iter().enumerate() {
-        if at > 0 {
+    let is_side_by_side = width >= 2 * MIN_SIDE_COLUMNS + cells(SIDE_SEPARATOR) && diff.added > 0 && diff.removed > 0;
+    let side_width = if is_side_by_side { (width - cells(SIDE_SEPARATOR)) / 2 } else { width };
+    let gutter = Gutter { digits: last_line_number.to_string().len(), is_side_by_side, width: side_width, theme };
+    for (index, hunk) in diff.hunks.iter().enumerate() {
+        if index > 0 {
             page.lines.push(Line::styled("⋯", theme.dim));
         }
         gutter.lay_out_hunk(hunk, &mut page);
@@ -86,28 +87,28 @@ struct Gutter<'a> {
 /// Kind of a line in a diff.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineChange {
-    Stay,
-    Come,
-    Go,
+    Unchanged,
+    Added,
+    Removed,
 }
 
 impl Gutter<'_> {
     fn lay_out_hunk(&self, hunk: &Hunk, page: &mut Page) {
-        let (mut before, mut after) = (hunk.before, hunk.after);
-        let mut rest = hunk.lines.as_slice();
-        while let Some((first, tail)) = rest.split_first() {
+        let (mut old_line, mut new_line) = (hunk.before, hunk.after);
+        let mut remaining_lines = hunk.lines.as_slice();
+        while let Some((first, tail)) = remaining_lines.split_first() {
             if let edit::DiffLine::Same(text) = first {
-                let stays = self.lay_out_line(LineChange::Stay, after, &[(text, false)]);
+                let right = self.lay_out_line(LineChange::Unchanged, new_line, &[(text, false)]);
                 if self.is_side_by_side {
-                    let left = self.lay_out_line(LineChange::Stay, before, &[(text, false)]);
-                    self.merge_sides(left, stays, page);
+                    let left = self.lay_out_line(LineChange::Unchanged, old_line, &[(text, false)]);
+                    self.merge_sides(left, right, page);
                 } else {
-                    page.lines.extend(stays);
+                    page.lines.extend(right);
                 }
-                (before, after, rest) = (before + 1, after + 1, tail);
+                (old_line, new_line, remaining_lines) = (old_line + 1, new_line + 1, tail);
                 continue;
             }
-            let (removed, tail) = split_run(rest, |line| match line {
+            let (removed, tail) = split_run(remaining_lines, |line| match line {
                 edit::DiffLine::Removed(text) => Some(text),
                 edit::DiffLine::Added(_) | edit::DiffLine::Same(_) => None,
             });
@@ -115,27 +116,31 @@ impl Gutter<'_> {
                 edit::DiffLine::Added(text) => Some(text),
                 edit::DiffLine::Removed(_) | edit::DiffLine::Same(_) => None,
             });
-            rest = tail;
-            let paired = removed.len() == added.len();
-            let pairs: Vec<_> =
-                removed.iter().zip(&added).map(|(from, to)| paired.then(|| split_words(from, to))).collect();
-            let pair = |at: usize| pairs.get(at).and_then(Option::as_ref);
-            let mut goes = removed.iter().enumerate().map(|(at, text)| {
-                let parts = pair(at).map_or_else(|| vec![(*text, false)], |(from, _)| from.clone());
-                self.lay_out_line(LineChange::Go, before + at, &parts)
+            remaining_lines = tail;
+            let is_paired = removed.len() == added.len();
+            let word_pairs: Vec<_> =
+                removed.iter().zip(&added).map(|(old, new)| is_paired.then(|| split_words(old, new))).collect();
+            let pair_at = |index: usize| word_pairs.get(index).and_then(Option::as_ref);
+            let mut removed_rows = removed.iter().enumerate().map(|(index, text)| {
+                let parts = pair_at(index).map_or_else(|| vec![(*text, false)], |(old, _)| old.clone());
+                self.lay_out_line(LineChange::Removed, old_line + index, &parts)
             });
-            let mut comes = added.iter().enumerate().map(|(at, text)| {
-                let parts = pair(at).map_or_else(|| vec![(*text, false)], |(_, to)| to.clone());
-                self.lay_out_line(LineChange::Come, after + at, &parts)
+            let mut added_rows = added.iter().enumerate().map(|(index, text)| {
+                let parts = pair_at(index).map_or_else(|| vec![(*text, false)], |(_, new)| new.clone());
+                self.lay_out_line(LineChange::Added, new_line + index, &parts)
             });
             if self.is_side_by_side {
                 for _ in 0..removed.len().max(added.len()) {
-                    self.merge_sides(goes.next().unwrap_or_default(), comes.next().unwrap_or_default(), page);
+                    self.merge_sides(
+                        removed_rows.next().unwrap_or_default(),
+                        added_rows.next().unwrap_or_default(),
+                        page,
+                    );
                 }
             } else {
-                page.lines.extend(goes.chain(comes).flatten());
+                page.lines.extend(removed_rows.chain(added_rows).flatten());
             }
-            (before, after) = (before + removed.len(), after + added.len());
+            (old_line, new_line) = (old_line + removed.len(), new_line + added.len());
         }
     }
 
@@ -154,40 +159,45 @@ impl Gutter<'_> {
     }
 
     /// Lays out one line of the file with its changed parts highlighted.
-    fn lay_out_line(&self, does: LineChange, number: usize, parts: &[(&str, bool)]) -> Vec<Line<'static>> {
-        let (sign, style, stressed) = match does {
-            LineChange::Stay => (" ", self.theme.text, self.theme.text),
-            LineChange::Come => ("+", self.theme.added, self.theme.added_part),
-            LineChange::Go => ("−", self.theme.removed, self.theme.removed_part),
+    fn lay_out_line(&self, change: LineChange, number: usize, parts: &[(&str, bool)]) -> Vec<Line<'static>> {
+        let (sign, style, changed_style) = match change {
+            LineChange::Unchanged => (" ", self.theme.text, self.theme.text),
+            LineChange::Added => ("+", self.theme.added, self.theme.added_part),
+            LineChange::Removed => ("−", self.theme.removed, self.theme.removed_part),
         };
-        let pieces = self.reveal_parts(parts, style, stressed);
-        let numbered = self.width >= self.digits + 3 + MIN_TEXT_COLUMNS;
-        let (first, rest) = match numbered {
+        let pieces = self.reveal_parts(parts, style, changed_style);
+        let has_number = self.width >= self.digits + 3 + MIN_TEXT_COLUMNS;
+        let (first_gutter, next_gutter) = match has_number {
             true => (format!("{number:>0$} ", self.digits), " ".repeat(self.digits + 1)),
             false => (String::new(), String::new()),
         };
-        let before = |gutter: String, sign: &str| {
+        let prefix_pieces = |gutter: String, sign: &str| {
             vec![Piece::new(gutter, self.theme.dim), Piece::new(format!("{sign} "), style)]
         };
-        let shape = Shape { width: self.width, first: before(first, sign), rest: before(rest, " "), verbatim: true };
+        let shape = Shape {
+            width: self.width,
+            first_prefix: prefix_pieces(first_gutter, sign),
+            next_prefix: prefix_pieces(next_gutter, " "),
+            verbatim: true,
+        };
         let mut lines = wrap_pieces(&pieces, &shape).lines;
         // Extend the background to the end of the line, so that a block of changes is one area.
         if style.bg.is_some() {
             for line in &mut lines {
-                let taken: usize = line.spans.iter().map(|span| cells(&span.content)).sum();
-                line.spans.push(Span::styled(" ".repeat(self.width.saturating_sub(taken)), style));
+                let used_columns: usize = line.spans.iter().map(|span| cells(&span.content)).sum();
+                line.spans.push(Span::styled(" ".repeat(self.width.saturating_sub(used_columns)), style));
             }
         }
         lines
     }
 
     /// Returns the revealed parts of a line. A tab is a dimmed arrow, because code is full of them.
-    fn reveal_parts(&self, parts: &[(&str, bool)], style: Style, stressed: Style) -> Vec<Piece> {
+    fn reveal_parts(&self, parts: &[(&str, bool)], style: Style, changed_style: Style) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        for (text, changed) in parts {
-            let style = if *changed { style.patch(stressed) } else { style };
-            for shown in reveal_text(text) {
-                pieces.push(match shown {
+        for (text, is_changed) in parts {
+            let style = if *is_changed { style.patch(changed_style) } else { style };
+            for part in reveal_text(text) {
+                pieces.push(match part {
                     RevealedPart::Text(text) => Piece::new(text.replace('\n', " "), style),
                     RevealedPart::Mark(text) if text.starts_with('→') => {
                         Piece::new(text, style.patch(Style { bg: style.bg, ..self.theme.dim }))
@@ -203,9 +213,9 @@ impl Gutter<'_> {
 /// Splits off the lines of one kind at the start of a slice.
 fn split_run<'l>(
     lines: &'l [edit::DiffLine],
-    text: impl Fn(&'l edit::DiffLine) -> Option<&'l String>,
+    line_text: impl Fn(&'l edit::DiffLine) -> Option<&'l String>,
 ) -> (Vec<&'l str>, &'l [edit::DiffLine]) {
-    let run: Vec<&str> = lines.iter().map_while(|line| text(line).map(String::as_str)).collect();
+    let run: Vec<&str> = lines.iter().map_while(|line| line_text(line).map(String::as_str)).collect();
     let rest = &lines[run.len()..];
     (run, rest)
 }
@@ -214,42 +224,43 @@ type Parts<'l> = Vec<(&'l str, bool)>;
 
 /// Splits two versions of a line into unchanged and changed parts. If almost everything changed, nothing is
 /// highlighted, as it would not help.
-fn split_words<'l>(from: &'l str, to: &'l str) -> (Parts<'l>, Parts<'l>) {
-    let whole = || (vec![(from, false)], vec![(to, false)]);
-    if from.len().max(to.len()) > MAX_WORD_DIFF_LINE {
-        return whole();
+fn split_words<'l>(old_line: &'l str, new_line: &'l str) -> (Parts<'l>, Parts<'l>) {
+    let unsplit = || (vec![(old_line, false)], vec![(new_line, false)]);
+    if old_line.len().max(new_line.len()) > MAX_WORD_DIFF_LINE {
+        return unsplit();
     }
-    let (old, new): (Vec<&str>, Vec<&str>) = (from.split_word_bounds().collect(), to.split_word_bounds().collect());
-    let changes = TextDiff::configure().timeout(WORD_DIFF_TIMEOUT).diff_slices(&old, &new);
+    let (old_words, new_words): (Vec<&str>, Vec<&str>) =
+        (old_line.split_word_bounds().collect(), new_line.split_word_bounds().collect());
+    let changes = TextDiff::configure().timeout(WORD_DIFF_TIMEOUT).diff_slices(&old_words, &new_words);
     if changes.ratio() < 0.4 {
-        return whole();
+        return unsplit();
     }
-    let (mut before, mut after): (Parts<'l>, Parts<'l>) = (Vec::new(), Vec::new());
-    let (mut from_at, mut to_at) = (0, 0);
-    let push = |parts: &mut Parts<'l>, all: &'l str, at: &mut usize, length: usize, changed: bool| {
+    let (mut old_parts, mut new_parts): (Parts<'l>, Parts<'l>) = (Vec::new(), Vec::new());
+    let (mut old_offset, mut new_offset) = (0, 0);
+    let push_part = |parts: &mut Parts<'l>, line: &'l str, offset: &mut usize, length: usize, is_changed: bool| {
         let start = match parts.last() {
-            Some((last, same)) if *same == changed => {
-                let start = *at - last.len();
+            Some((last, is_last_changed)) if *is_last_changed == is_changed => {
+                let start = *offset - last.len();
                 parts.pop();
                 start
             }
-            _ => *at,
+            _ => *offset,
         };
-        *at += length;
-        parts.push((&all[start..*at], changed));
+        *offset += length;
+        parts.push((&line[start..*offset], is_changed));
     };
     for change in changes.iter_all_changes() {
         let length = change.value().len();
         match change.tag() {
             ChangeTag::Equal => {
-                push(&mut before, from, &mut from_at, length, false);
-                push(&mut after, to, &mut to_at, length, false);
+                push_part(&mut old_parts, old_line, &mut old_offset, length, false);
+                push_part(&mut new_parts, new_line, &mut new_offset, length, false);
             }
-            ChangeTag::Delete => push(&mut before, from, &mut from_at, length, true),
-            ChangeTag::Insert => push(&mut after, to, &mut to_at, length, true),
+            ChangeTag::Delete => push_part(&mut old_parts, old_line, &mut old_offset, length, true),
+            ChangeTag::Insert => push_part(&mut new_parts, new_line, &mut new_offset, length, true),
         }
     }
-    (before, after)
+    (old_parts, new_parts)
 }
 
 #[cfg(test)]

@@ -19,20 +19,20 @@ pub fn link_at(page: &Page, line: usize, column: u16) -> Option<&Link> {
 }
 
 /// Splits clean text into pieces: links in the style `look`, the rest in `style`.
-pub fn split_links(text: &str, style: Style, look: Style, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Piece> {
+pub fn split_links(text: &str, style: Style, link_style: Style, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    let mut from = 0;
-    for found in link::find_links(text, exists) {
-        if from < found.range.start {
-            pieces.push(Piece::new(&text[from..found.range.start], style));
+    let mut start = 0;
+    for detected in link::find_links(text, exists) {
+        if start < detected.range.start {
+            pieces.push(Piece::new(&text[start..detected.range.start], style));
         }
-        let words = &text[found.range.clone()];
-        let target = Some(Arc::new(found.target));
-        pieces.push(Piece { text: words.to_owned(), style: style.patch(look), link: target });
-        from = found.range.end;
+        let link_text = &text[detected.range.clone()];
+        let target = Some(Arc::new(detected.target));
+        pieces.push(Piece { text: link_text.to_owned(), style: style.patch(link_style), link: target });
+        start = detected.range.end;
     }
-    if from < text.len() {
-        pieces.push(Piece::new(&text[from..], style));
+    if start < text.len() {
+        pieces.push(Piece::new(&text[start..], style));
     }
     pieces
 }

@@ -24,27 +24,27 @@ impl StyledOutput {
     /// Truncates the text at a byte.
     pub fn truncate_at(&mut self, end: usize) {
         self.text.truncate(end);
-        let whole = self.style_ends.partition_point(|(to, _)| *to < end);
-        self.style_ends.truncate(whole + 1);
-        if let Some((to, _)) = self.style_ends.last_mut() {
-            *to = end.min(*to);
+        let complete_ranges = self.style_ends.partition_point(|(range_end, _)| *range_end < end);
+        self.style_ends.truncate(complete_ranges + 1);
+        if let Some((range_end, _)) = self.style_ends.last_mut() {
+            *range_end = end.min(*range_end);
         }
     }
 
     /// Returns the last lines, at most `count`, with their styles.
     pub fn last_lines(&self, count: usize) -> Vec<Vec<(&str, Style)>> {
         let mut lines = vec![Vec::new()];
-        let mut at = 0;
-        for (end, look) in &self.style_ends {
-            for (nth, part) in self.text[at..*end].split('\n').enumerate() {
-                if nth > 0 {
+        let mut start = 0;
+        for (end, style) in &self.style_ends {
+            for (index, part) in self.text[start..*end].split('\n').enumerate() {
+                if index > 0 {
                     lines.push(Vec::new());
                 }
                 if let Some(line) = lines.last_mut().filter(|_| !part.is_empty()) {
-                    line.push((part, *look));
+                    line.push((part, *style));
                 }
             }
-            at = *end;
+            start = *end;
         }
         if lines.last().is_some_and(Vec::is_empty) {
             lines.pop();
@@ -55,28 +55,28 @@ impl StyledOutput {
 
 /// Parses output with colours. `base` is the style of text without a colour.
 pub fn parse_output(text: &str, base: Style, theme: &Theme) -> StyledOutput {
-    let mut shown = StyledOutput::default();
+    let mut output = StyledOutput::default();
     let (mut ink, mut column) = (Ink::default(), 0);
     for piece in escape_sequences::split_colors(&escape_sequences::readable_output(text)) {
         match piece {
             escape_sequences::OutputPart::Color(color) => apply_sgr(&mut ink, color),
             escape_sequences::OutputPart::Text(text) => {
-                expand_tabs(text, &mut column, &mut shown.text);
-                let (end, look) = (shown.text.len(), theme.ink_style(base, &ink));
-                match shown.style_ends.last_mut() {
-                    Some((last, same)) if *same == look => *last = end,
-                    _ => shown.style_ends.push((end, look)),
+                expand_tabs(text, &mut column, &mut output.text);
+                let (end, style) = (output.text.len(), theme.ink_style(base, &ink));
+                match output.style_ends.last_mut() {
+                    Some((last_end, last_style)) if *last_style == style => *last_end = end,
+                    _ => output.style_ends.push((end, style)),
                 }
             }
         }
     }
-    shown
+    output
 }
 
 /// Cleans text that was not written for a terminal.
-pub fn clean_output(text: &str, look: Style) -> StyledOutput {
+pub fn clean_output(text: &str, style: Style) -> StyledOutput {
     let text = clean::clean_text(text).into_owned();
-    StyledOutput { style_ends: vec![(text.len(), look)], text }
+    StyledOutput { style_ends: vec![(text.len(), style)], text }
 }
 
 /// Returns output with colours as lines of this width.
@@ -86,29 +86,29 @@ pub fn lay_out_output(text: &str, base: Style, theme: &Theme, width: usize) -> V
 }
 
 /// Returns output as pieces, with its links.
-pub fn output_pieces(shown: &StyledOutput, link: Style, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Piece> {
+pub fn output_pieces(output: &StyledOutput, link_style: Style, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    let mut links = link::find_links(&shown.text, exists).into_iter().peekable();
+    let mut links = link::find_links(&output.text, exists).into_iter().peekable();
     let mut target = None;
-    let mut at = 0;
-    for (end, look) in &shown.style_ends {
-        while at < *end {
-            if links.peek().is_some_and(|link| link.range.end <= at) {
+    let mut start = 0;
+    for (end, style) in &output.style_ends {
+        while start < *end {
+            if links.peek().is_some_and(|link| link.range.end <= start) {
                 links.next();
                 target = None;
             }
-            let (to, inside) = match links.peek() {
-                Some(link) if link.range.start > at => ((*end).min(link.range.start), false),
+            let (piece_end, is_in_link) = match links.peek() {
+                Some(link) if link.range.start > start => ((*end).min(link.range.start), false),
                 Some(link) => ((*end).min(link.range.end), true),
                 None => (*end, false),
             };
-            let mut piece = Piece::new(&shown.text[at..to], *look);
-            if inside && let Some(found) = links.peek() {
-                let target = target.get_or_insert_with(|| Arc::new(found.target.clone()));
-                piece = Piece { style: look.patch(link), link: Some(target.clone()), ..piece };
+            let mut piece = Piece::new(&output.text[start..piece_end], *style);
+            if is_in_link && let Some(current_link) = links.peek() {
+                let target = target.get_or_insert_with(|| Arc::new(current_link.target.clone()));
+                piece = Piece { style: style.patch(link_style), link: Some(target.clone()), ..piece };
             }
             pieces.push(piece);
-            at = to;
+            start = piece_end;
         }
     }
     pieces
@@ -124,7 +124,7 @@ fn apply_sgr(ink: &mut Ink, sequence: &str) {
             Some((number, parts)) => (number, Some(parts.split(':').filter(|part| !part.is_empty()))),
             None => (number, None),
         };
-        let mut tint = || match &mut parts {
+        let mut next_tint = || match &mut parts {
             Some(parts) => parse_colour(&mut parts.by_ref().map(parse_number)),
             None => parse_colour(&mut numbers.by_ref().map(parse_number)),
         };
@@ -139,14 +139,14 @@ fn apply_sgr(ink: &mut Ink, sequence: &str) {
             23 => ink.italic = false,
             24 => ink.underlined = false,
             27 => ink.reversed = false,
-            number @ 30..=37 => ink.foreground = Tint::Numbered(number - 30),
-            38 => ink.foreground = tint(),
-            39 => ink.foreground = Tint::Own,
-            number @ 40..=47 => ink.background = Tint::Numbered(number - 40),
-            48 => ink.background = tint(),
-            49 => ink.background = Tint::Own,
-            number @ 90..=97 => ink.foreground = Tint::Numbered(number - 90 + 8),
-            number @ 100..=107 => ink.background = Tint::Numbered(number - 100 + 8),
+            number @ 30..=37 => ink.foreground = Tint::Indexed(number - 30),
+            38 => ink.foreground = next_tint(),
+            39 => ink.foreground = Tint::Default,
+            number @ 40..=47 => ink.background = Tint::Indexed(number - 40),
+            48 => ink.background = next_tint(),
+            49 => ink.background = Tint::Default,
+            number @ 90..=97 => ink.foreground = Tint::Indexed(number - 90 + 8),
+            number @ 100..=107 => ink.background = Tint::Indexed(number - 100 + 8),
             _ => {}
         }
     }
@@ -159,9 +159,9 @@ fn parse_number(number: &str) -> u8 {
 fn parse_colour(numbers: &mut dyn Iterator<Item = u8>) -> Tint {
     let mut next = || numbers.next().unwrap_or(0);
     match next() {
-        5 => Tint::Numbered(next()),
-        2 => Tint::Exact([next(), next(), next()]),
-        _ => Tint::Own,
+        5 => Tint::Indexed(next()),
+        2 => Tint::Rgb([next(), next(), next()]),
+        _ => Tint::Default,
     }
 }
 

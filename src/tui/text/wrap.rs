@@ -31,9 +31,9 @@ pub struct Shape {
     /// Maximum width in columns, including the indentation. 0 is treated as 1.
     pub width: usize,
     /// Prefix of the first line: a bullet, number or bar. Omitted if it would leave no column for text.
-    pub first: Vec<Piece>,
+    pub first_prefix: Vec<Piece>,
     /// Prefix of all other lines; as wide as `first` for a hanging indentation.
-    pub rest: Vec<Piece>,
+    pub next_prefix: Vec<Piece>,
     /// For code: break at the last column instead of between words, and keep all spaces.
     pub verbatim: bool,
 }
@@ -53,28 +53,28 @@ pub fn wrap_pieces(pieces: &[Piece], shape: &Shape) -> Page {
 
 /// Wraps code so that a continuation line cannot be mistaken for a new line: it starts with `on` instead of the end
 /// of the indentation. Lines break after spaces or before operators that join commands, if possible.
-pub fn wrap_code(pieces: &[Piece], shape: &Shape, on: &Piece) -> Page {
-    wrap_with(pieces, shape, Some(on))
+pub fn wrap_code(pieces: &[Piece], shape: &Shape, continuation_mark: &Piece) -> Page {
+    wrap_with(pieces, shape, Some(continuation_mark))
 }
 
 /// Prefix of a continuation line.
 pub const CONTINUATION_MARK: &str = "↪ ";
 
-fn wrap_with(pieces: &[Piece], shape: &Shape, on: Option<&Piece>) -> Page {
-    let mut wrapping = Wrapper { pieces, shape, continuation: on, page: Page::default(), link: None };
+fn wrap_with(pieces: &[Piece], shape: &Shape, continuation: Option<&Piece>) -> Page {
+    let mut wrapper = Wrapper { pieces, shape, continuation, page: Page::default(), link: None };
     let mut line = Vec::new();
     for (piece, Piece { text, .. }) in pieces.iter().enumerate() {
-        for (at, grapheme) in text.grapheme_indices(true) {
+        for (offset, grapheme) in text.grapheme_indices(true) {
             if grapheme == "\n" {
-                wrapping.lay_out_line(&line);
+                wrapper.lay_out_line(&line);
                 line.clear();
             } else {
-                line.push(Grapheme::new(piece, at, grapheme));
+                line.push(Grapheme::new(piece, offset, grapheme));
             }
         }
     }
-    wrapping.lay_out_line(&line);
-    wrapping.page
+    wrapper.lay_out_line(&line);
+    wrapper.page
 }
 
 /// Cleans and wraps text of one style.
@@ -87,7 +87,7 @@ pub fn wrap_plain(text: &str, style: Style, width: usize) -> Vec<Line<'static>> 
 #[derive(Clone, Copy)]
 struct Grapheme {
     piece: usize,
-    at: usize,
+    offset: usize,
     length: usize,
     cells: usize,
     kind: BreakClass,
@@ -109,7 +109,7 @@ enum BreakClass {
 }
 
 impl Grapheme {
-    fn new(piece: usize, at: usize, grapheme: &str) -> Grapheme {
+    fn new(piece: usize, offset: usize, grapheme: &str) -> Grapheme {
         let cells = width::grapheme_width(grapheme);
         let kind = match grapheme.chars().next().unwrap_or(' ') {
             // A space with a combining mark is a glyph.
@@ -136,18 +136,20 @@ impl Grapheme {
             first if first.is_alphabetic() => BreakClass::Letter,
             _ => BreakClass::Other,
         };
-        Grapheme { piece, at, length: grapheme.len(), cells, kind }
+        Grapheme { piece, offset, length: grapheme.len(), cells, kind }
     }
 }
 
 /// Returns whether a line of prose may break between two graphemes.
-fn can_break(before: Option<&Grapheme>, left: &Grapheme, right: &Grapheme) -> bool {
+fn can_break(previous: Option<&Grapheme>, left: &Grapheme, right: &Grapheme) -> bool {
     match (left.kind, right.kind) {
         (_, BreakClass::Blank | BreakClass::Closing) | (BreakClass::Opening, _) => false,
         (BreakClass::Blank | BreakClass::Closing, _) => left.kind == BreakClass::Blank || left.cells > 1,
         (BreakClass::Wide, _) | (_, BreakClass::Wide) => true,
         // Between the parts of a word, but not after the dashes of an option.
-        (BreakClass::Hyphen, BreakClass::Letter) => before.is_some_and(|before| before.kind == BreakClass::Letter),
+        (BreakClass::Hyphen, BreakClass::Letter) => {
+            previous.is_some_and(|previous| previous.kind == BreakClass::Letter)
+        }
         (_, BreakClass::Opening) => right.cells > 1,
         (
             BreakClass::Letter | BreakClass::Hyphen | BreakClass::Other,
@@ -168,69 +170,69 @@ struct Wrapper<'a> {
 
 impl Wrapper<'_> {
     /// Lays out one line of the text.
-    fn lay_out_line(&mut self, atoms: &[Grapheme]) {
+    fn lay_out_line(&mut self, graphemes: &[Grapheme]) {
         let mut start = 0;
         loop {
-            let (indent, room) = self.line_prefix(start > 0);
-            let end = self.fitting_graphemes(&atoms[start..], room).map_or(atoms.len(), |end| start + end);
-            let shown = match self.shape.verbatim {
+            let (indent, columns) = self.line_prefix(start > 0);
+            let end = self.fitting_graphemes(&graphemes[start..], columns).map_or(graphemes.len(), |end| start + end);
+            let shown_end = match self.shape.verbatim {
                 true => end,
-                false => trimmed_length(&atoms[start..end]) + start,
+                false => trimmed_length(&graphemes[start..end]) + start,
             };
             // Spaces that fill a whole line are dropped with it, unless the text has nothing else.
-            if shown > start || end == atoms.len() {
-                self.push_line(indent, &atoms[start..shown], room);
+            if shown_end > start || end == graphemes.len() {
+                self.push_line(indent, &graphemes[start..shown_end], columns);
             }
             start = end;
             if !self.shape.verbatim {
-                start += atoms[start..].iter().take_while(|atom| atom.kind == BreakClass::Blank).count();
+                start += graphemes[start..].iter().take_while(|grapheme| grapheme.kind == BreakClass::Blank).count();
             }
-            if start >= atoms.len() {
+            if start >= graphemes.len() {
                 return;
             }
         }
     }
 
     /// Returns the prefix of the next line, which may be a continuation, and the remaining columns.
-    fn line_prefix(&self, goes_on: bool) -> (Vec<Piece>, usize) {
-        let indent = if self.page.lines.is_empty() { &self.shape.first } else { &self.shape.rest };
+    fn line_prefix(&self, is_continuation: bool) -> (Vec<Piece>, usize) {
+        let indent = if self.page.lines.is_empty() { &self.shape.first_prefix } else { &self.shape.next_prefix };
         let mut indent = indent.clone();
-        let wide = |indent: &[Piece]| indent.iter().map(|piece| width::text_width(&piece.text)).sum::<usize>();
-        if let Some(on) = self.continuation.filter(|_| goes_on) {
+        let total_width = |indent: &[Piece]| indent.iter().map(|piece| width::text_width(&piece.text)).sum::<usize>();
+        if let Some(mark) = self.continuation.filter(|_| is_continuation) {
             // Replaces spaces at the end of the indentation, or is added to it.
-            let blanks = " ".repeat(width::text_width(&on.text));
+            let blanks = " ".repeat(width::text_width(&mark.text));
             if let Some(last) = indent.last_mut()
-                && let Some(before) = last.text.strip_suffix(&blanks)
+                && let Some(unpadded) = last.text.strip_suffix(&blanks)
             {
-                last.text.truncate(before.len());
+                last.text.truncate(unpadded.len());
             }
-            indent.push(on.clone());
+            indent.push(mark.clone());
         }
-        match self.shape.width.max(1).checked_sub(wide(&indent)) {
-            Some(room) if room > 0 => (indent, room),
+        match self.shape.width.max(1).checked_sub(total_width(&indent)) {
+            Some(columns) if columns > 0 => (indent, columns),
             _ => (Vec::new(), self.shape.width.max(1)),
         }
     }
 
     /// Returns the number of graphemes that fit; `None` for all.
-    fn fitting_graphemes(&self, atoms: &[Grapheme], room: usize) -> Option<usize> {
-        let (mut used, mut last) = (0, None);
-        for (at, atom) in atoms.iter().enumerate() {
-            let before = at.checked_sub(2).map(|before| &atoms[before]);
-            let may = match (at, self.continuation) {
+    fn fitting_graphemes(&self, graphemes: &[Grapheme], columns: usize) -> Option<usize> {
+        let (mut used_columns, mut last_break) = (0, None);
+        for (index, grapheme) in graphemes.iter().enumerate() {
+            let previous = index.checked_sub(2).map(|two_back| &graphemes[two_back]);
+            let may_break = match (index, self.continuation) {
                 (0, _) => false,
-                (_, Some(_)) => self.can_break_code(&atoms[at - 1], atom),
-                (_, None) => !self.shape.verbatim && can_break(before, &atoms[at - 1], atom),
+                (_, Some(_)) => self.can_break_code(&graphemes[index - 1], grapheme),
+                (_, None) => !self.shape.verbatim && can_break(previous, &graphemes[index - 1], grapheme),
             };
-            if may {
-                last = Some(at);
+            if may_break {
+                last_break = Some(index);
             }
-            used += atom.cells;
-            if used > room {
-                return match last {
-                    _ if !self.shape.verbatim && atom.kind == BreakClass::Blank => Some(at),
-                    Some(last) => Some(last),
-                    None => Some(at.max(1)),
+            used_columns += grapheme.cells;
+            if used_columns > columns {
+                return match last_break {
+                    _ if !self.shape.verbatim && grapheme.kind == BreakClass::Blank => Some(index),
+                    Some(break_index) => Some(break_index),
+                    None => Some(index.max(1)),
                 };
             }
         }
@@ -238,30 +240,31 @@ impl Wrapper<'_> {
     }
 
     /// Returns whether a line of code may break here: after spaces, and before an operator that joins commands.
-    fn can_break_code(&self, before: &Grapheme, after: &Grapheme) -> bool {
-        let sign = |atom: &Grapheme| {
-            let text = &self.pieces[atom.piece].text[atom.at..atom.at + atom.length];
+    fn can_break_code(&self, left: &Grapheme, right: &Grapheme) -> bool {
+        let is_operator = |grapheme: &Grapheme| {
+            let text = &self.pieces[grapheme.piece].text[grapheme.offset..grapheme.offset + grapheme.length];
             matches!(text, "|" | "&" | ";")
         };
-        let redirects =
-            |atom: &Grapheme| matches!(&self.pieces[atom.piece].text[atom.at..atom.at + atom.length], "<" | ">");
-        match (before.kind, after.kind) {
+        let is_redirection = |grapheme: &Grapheme| {
+            matches!(&self.pieces[grapheme.piece].text[grapheme.offset..grapheme.offset + grapheme.length], "<" | ">")
+        };
+        match (left.kind, right.kind) {
             (_, BreakClass::Blank) => false,
             (BreakClass::Blank, _) => true,
-            (_, _) => sign(after) && !sign(before) && !redirects(before),
+            (_, _) => is_operator(right) && !is_operator(left) && !is_redirection(left),
         }
     }
 
-    fn push_line(&mut self, indent: Vec<Piece>, atoms: &[Grapheme], room: usize) {
+    fn push_line(&mut self, indent: Vec<Piece>, graphemes: &[Grapheme], columns: usize) {
         let line = self.page.lines.len();
         let mut column: usize = indent.iter().map(|piece| width::text_width(&piece.text)).sum();
         let mut spans: Vec<Span> = indent.into_iter().map(|piece| Span::styled(piece.text, piece.style)).collect();
-        for run in atoms.chunk_by(|left, right| left.piece == right.piece) {
+        for run in graphemes.chunk_by(|left, right| left.piece == right.piece) {
             let piece = &self.pieces[run[0].piece];
             let last = &run[run.len() - 1];
-            let mut text = piece.text[run[0].at..last.at + last.length].to_owned();
-            let mut cells: usize = run.iter().map(|atom| atom.cells).sum();
-            if cells > room {
+            let mut text = piece.text[run[0].offset..last.offset + last.length].to_owned();
+            let mut cells: usize = run.iter().map(|grapheme| grapheme.cells).sum();
+            if cells > columns {
                 (text, cells) = ("…".to_owned(), 1);
             }
             spans.push(Span::styled(text, piece.style));
@@ -274,8 +277,8 @@ impl Wrapper<'_> {
                     target: target.clone(),
                 };
                 match self.page.links.last_mut() {
-                    Some(before) if (before.id, before.line, before.end) == (link.id, line, link.start) => {
-                        before.end = link.end
+                    Some(previous) if (previous.id, previous.line, previous.end) == (link.id, line, link.start) => {
+                        previous.end = link.end
                     }
                     _ => self.page.links.push(link),
                 }
@@ -302,8 +305,8 @@ fn to_cell(column: usize) -> u16 {
 }
 
 /// Returns the number of graphemes without trailing spaces.
-fn trimmed_length(atoms: &[Grapheme]) -> usize {
-    atoms.iter().rposition(|atom| atom.kind != BreakClass::Blank).map_or(0, |last| last + 1)
+fn trimmed_length(graphemes: &[Grapheme]) -> usize {
+    graphemes.iter().rposition(|grapheme| grapheme.kind != BreakClass::Blank).map_or(0, |index| index + 1)
 }
 
 #[cfg(test)]

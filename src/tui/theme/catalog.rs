@@ -36,11 +36,11 @@ impl Themes {
     }
 
     /// Returns the bundled themes and the given ones, as name and TOML.
-    pub fn with_themes(own: &[(String, String)]) -> Themes {
+    pub fn with_themes(user_themes: &[(String, String)]) -> Themes {
         let mut names: Vec<&str> = BUNDLED_THEMES.iter().map(|(name, _)| *name).collect();
         let mut sources: BTreeMap<&str, ThemeSource> =
             BUNDLED_THEMES.iter().map(|(name, text)| (*name, theme_source::parse_theme(name, text))).collect();
-        for (name, text) in own {
+        for (name, text) in user_themes {
             if sources.insert(name, theme_source::parse_theme(&format!("{name}.toml"), text)).is_none() {
                 names.push(name);
             }
@@ -55,37 +55,38 @@ impl Themes {
 
     /// Returns the bundled themes and those in the `*.toml` files of a folder, if it exists. Reads the disk.
     pub fn with_folder(folder: &Path) -> Themes {
-        let mut own = Vec::new();
-        let mut unread = Vec::new();
+        let mut user_themes = Vec::new();
+        let mut read_warnings = Vec::new();
         for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = file.path();
-            let (Some(name), Some("toml")) =
-                (path.file_stem().and_then(|name| name.to_str()), path.extension().and_then(|end| end.to_str()))
-            else {
+            let (Some(name), Some("toml")) = (
+                path.file_stem().and_then(|name| name.to_str()),
+                path.extension().and_then(|extension| extension.to_str()),
+            ) else {
                 continue;
             };
             let text = match file.metadata() {
-                Ok(about) if about.len() > MAX_FILE_SIZE => {
+                Ok(metadata) if metadata.len() > MAX_FILE_SIZE => {
                     Err("cannot read theme: the file is larger than 256 KiB".to_owned())
                 }
                 _ => std::fs::read_to_string(&path).map_err(|error| format!("cannot read theme: {error}")),
             };
             match text {
-                Ok(text) => own.push((name.to_owned(), text)),
-                Err(message) => unread.push(ThemeWarning { file: format!("{name}.toml"), line: 0, message }),
+                Ok(text) => user_themes.push((name.to_owned(), text)),
+                Err(message) => read_warnings.push(ThemeWarning { file: format!("{name}.toml"), line: 0, message }),
             }
         }
-        own.sort();
-        let mut themes = Themes::with_themes(&own);
-        themes.warnings.extend(unread);
+        user_themes.sort();
+        let mut themes = Themes::with_themes(&user_themes);
+        themes.warnings.extend(read_warnings);
         themes
     }
 
     /// Adapts all themes to the terminal's colours. The spare background is used unless the terminal reports that its
     /// own background is light or dark as the theme needs.
-    pub fn adapted_to_terminal(mut self, depth: ColourDepth, light: Option<bool>) -> Themes {
+    pub fn adapted_to_terminal(mut self, depth: ColourDepth, is_light: Option<bool>) -> Themes {
         for theme in &mut self.all {
-            if theme.ground.bg.is_none() && light != Some(theme.light) {
+            if theme.ground.bg.is_none() && is_light != Some(theme.is_light) {
                 theme.ground = theme.ground.patch(theme.spare_ground);
             }
             *theme = adapt_to_depth(theme.clone(), depth);
@@ -100,43 +101,46 @@ impl Themes {
 
     /// Returns the theme for a setting: a name, or `auto` for `light` or `dark` as the terminal reported. An unknown
     /// name is treated as `auto`.
-    pub fn choose_theme(&self, name: &str, light: Option<bool>) -> Theme {
-        let auto = if light == Some(true) { "light" } else { "dark" };
+    pub fn choose_theme(&self, name: &str, is_light: Option<bool>) -> Theme {
+        let auto = if is_light == Some(true) { "light" } else { "dark" };
         self.get(name).or_else(|| self.get(auto)).cloned().unwrap_or_else(Theme::without_colours)
     }
 }
 
 /// Builds a theme: the oldest ancestor first, with all roles in the palette of the youngest.
 fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut Vec<ThemeWarning>) -> Theme {
-    let file = |name: &str| format!("{name}.toml");
+    let file_name = |name: &str| format!("{name}.toml");
     let mut chain: Vec<(&str, &ThemeSource)> = Vec::new();
     let mut next = sources.get_key_value(name);
     while let Some((name, source)) = next {
         chain.push((*name, source));
         next = source.inherits.as_ref().and_then(|(parent, line)| {
-            let warn = |message: String| ThemeWarning { file: file(name), line: *line, message };
-            if chain.iter().any(|(seen, _)| seen == parent) {
-                warnings.push(warn(format!("`{parent}` inherits from this theme; ignoring this circular `inherits`")));
+            let new_warning = |message: String| ThemeWarning { file: file_name(name), line: *line, message };
+            if chain.iter().any(|(ancestor, _)| ancestor == parent) {
+                warnings.push(new_warning(format!(
+                    "`{parent}` inherits from this theme; ignoring this circular `inherits`"
+                )));
                 return None;
             }
-            let found = sources.get_key_value(parent.as_str());
-            if found.is_none() {
+            let parent_entry = sources.get_key_value(parent.as_str());
+            if parent_entry.is_none() {
                 let names = sources.keys().copied().collect::<Vec<_>>().join(", ");
-                warnings.push(warn(format!("unknown theme `{parent}`; available: {names}")));
+                warnings.push(new_warning(format!("unknown theme `{parent}`; available: {names}")));
             }
-            found
+            parent_entry
         });
     }
     let mut theme = Theme { name: name.to_owned(), depth: ColourDepth::True, ..Theme::without_styles() };
     let mut palette = BTreeMap::new();
     for (_, source) in chain.iter().rev() {
-        theme.light = source.light.unwrap_or(theme.light);
+        theme.is_light = source.is_light.unwrap_or(theme.is_light);
         palette.extend(source.palette.iter().map(|(name, (colour, _))| (name.as_str(), colour.as_str())));
     }
-    for (from, source) in chain.iter().rev() {
-        for (role, look) in &source.roles {
-            let mut warn = |message| warnings.push(ThemeWarning { file: file(from), line: look.line, message });
-            let style = resolve_style(look, &palette, &mut warn);
+    for (theme_name, source) in chain.iter().rev() {
+        for (role, role_source) in &source.roles {
+            let mut warn =
+                |message| warnings.push(ThemeWarning { file: file_name(theme_name), line: role_source.line, message });
+            let style = resolve_style(role_source, &palette, &mut warn);
             if let (Some(role), Some(style)) = (theme.role_mut(role), style) {
                 *role = style;
             }
@@ -146,43 +150,47 @@ fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut
 }
 
 /// Returns the style; `None` if one of its colours is invalid, which keeps the inherited style.
-fn resolve_style(look: &RoleSource, palette: &BTreeMap<&str, &str>, warn: &mut dyn FnMut(String)) -> Option<Style> {
+fn resolve_style(
+    role_source: &RoleSource,
+    palette: &BTreeMap<&str, &str>,
+    warn: &mut dyn FnMut(String),
+) -> Option<Style> {
     let mut style = Style::new();
-    if let Some(fg) = &look.fg {
+    if let Some(fg) = &role_source.fg {
         style = style.fg(parse_colour(fg, palette, warn)?);
     }
-    if let Some(bg) = &look.bg {
+    if let Some(bg) = &role_source.bg {
         style = style.bg(parse_colour(bg, palette, warn)?);
     }
     let modifiers = [
-        (look.bold, Modifier::BOLD),
-        (look.italic, Modifier::ITALIC),
-        (look.underline, Modifier::UNDERLINED),
-        (look.dim, Modifier::DIM),
-        (look.reverse, Modifier::REVERSED),
+        (role_source.bold, Modifier::BOLD),
+        (role_source.italic, Modifier::ITALIC),
+        (role_source.underline, Modifier::UNDERLINED),
+        (role_source.dim, Modifier::DIM),
+        (role_source.reverse, Modifier::REVERSED),
     ];
-    let set = |style: Style, (on, modifier)| if on { style.add_modifier(modifier) } else { style };
-    Some(modifiers.into_iter().fold(style, set))
+    let add_if_set = |style: Style, (is_set, modifier)| if is_set { style.add_modifier(modifier) } else { style };
+    Some(modifiers.into_iter().fold(style, add_if_set))
 }
 
 /// Parses a colour: a palette name, `default`, `#rgb`, `#rrggbb`, one of the sixteen by name, or a number up to 255.
 fn parse_colour(name: &str, palette: &BTreeMap<&str, &str>, warn: &mut dyn FnMut(String)) -> Option<Color> {
-    let written = palette.get(name).copied().unwrap_or(name);
-    let long: String = match written.strip_prefix('#') {
+    let value = palette.get(name).copied().unwrap_or(name);
+    let expanded: String = match value.strip_prefix('#') {
         Some(digits) if digits.chars().count() == 3 => {
-            digits.chars().fold("#".to_owned(), |all, digit| all + &format!("{digit}{digit}"))
+            digits.chars().fold("#".to_owned(), |text, digit| text + &format!("{digit}{digit}"))
         }
-        _ => written.to_owned(),
+        _ => value.to_owned(),
     };
-    match long.parse() {
-        _ if long == "default" => Some(Color::Reset),
+    match expanded.parse() {
+        _ if expanded == "default" => Some(Color::Reset),
         Ok(colour) => Some(colour),
         Err(_) => {
             let names = palette.keys().copied().collect::<Vec<_>>().join(", ");
-            let of_palette = if names.is_empty() { String::new() } else { format!(", or from the palette: {names}") };
+            let palette_hint = if names.is_empty() { String::new() } else { format!(", or from the palette: {names}") };
             warn(format!(
-                "`{written}` is not a colour; allowed are #rrggbb, #rgb, default, 0 to 255, names such as red or \
-                 bright-blue{of_palette}"
+                "`{value}` is not a colour; allowed are #rrggbb, #rgb, default, 0 to 255, names such as red or \
+                 bright-blue{palette_hint}"
             ));
             None
         }

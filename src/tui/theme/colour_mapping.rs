@@ -8,22 +8,22 @@ use ratatui::style::Color;
 
 /// Adapts a theme to the available colours. It keeps its name.
 pub fn adapt_to_depth(theme: Theme, depth: ColourDepth) -> Theme {
-    let Theme { name, light, .. } = theme.clone();
+    let Theme { name, is_light, .. } = theme.clone();
     let theme = match depth {
         ColourDepth::True => theme,
         ColourDepth::Palette => map_colours(theme, &nearest_palette_colour),
         ColourDepth::Sixteen if map_to_sixteen(&theme) => theme,
-        ColourDepth::Sixteen => Theme { name, light, ..Themes::bundled().choose_theme("terminal", None) },
-        ColourDepth::None => Theme { name, light, ..Theme::without_colours() },
+        ColourDepth::Sixteen => Theme { name, is_light, ..Themes::bundled().choose_theme("terminal", None) },
+        ColourDepth::None => Theme { name, is_light, ..Theme::without_colours() },
     };
     Theme { depth, ..theme }
 }
 
-fn map_colours(mut theme: Theme, change: &dyn Fn(Color) -> Color) -> Theme {
+fn map_colours(mut theme: Theme, map_colour: &dyn Fn(Color) -> Color) -> Theme {
     for role in ROLES {
         if let Some(style) = theme.role_mut(role) {
-            style.fg = style.fg.map(change);
-            style.bg = style.bg.map(change);
+            style.fg = style.fg.map(map_colour);
+            style.bg = style.bg.map(map_colour);
         }
     }
     theme

@@ -18,11 +18,11 @@ pub enum ColourDepth {
 impl ColourDepth {
     /// Reads the colour support from the environment, given as a function from name to value.
     pub fn from_environment(variable: &dyn Fn(&str) -> Option<String>) -> ColourDepth {
-        let set = |name| variable(name).filter(|value| !value.is_empty());
-        let term = set("TERM").unwrap_or_default();
-        let colours = set("COLORTERM").unwrap_or_default();
+        let non_empty = |name| variable(name).filter(|value| !value.is_empty());
+        let term = non_empty("TERM").unwrap_or_default();
+        let colours = non_empty("COLORTERM").unwrap_or_default();
         match () {
-            () if set("NO_COLOR").is_some() || term == "dumb" => ColourDepth::None,
+            () if non_empty("NO_COLOR").is_some() || term == "dumb" => ColourDepth::None,
             () if colours == "truecolor" || colours == "24bit" || term.contains("direct") => ColourDepth::True,
             () if term.contains("256color") => ColourDepth::Palette,
             () => ColourDepth::Sixteen,
@@ -37,12 +37,12 @@ const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 /// unknown.
 pub(super) fn nearest_palette_colour(colour: Color) -> Color {
     let Color::Rgb(red, green, blue) = colour else { return colour };
-    let distance = |other: [u8; 3]| -> i32 {
-        let weighted = [(red, other[0], 2), (green, other[1], 4), (blue, other[2], 3)];
+    let distance = |candidate: [u8; 3]| -> i32 {
+        let weighted = [(red, candidate[0], 2), (green, candidate[1], 4), (blue, candidate[2], 3)];
         weighted.into_iter().map(|(a, b, weight)| weight * (i32::from(a) - i32::from(b)).pow(2)).sum()
     };
-    let best = (16..=255u8).min_by_key(|index| distance(palette_rgb(*index)));
-    best.map_or(colour, Color::Indexed)
+    let nearest = (16..=255u8).min_by_key(|index| distance(palette_rgb(*index)));
+    nearest.map_or(colour, Color::Indexed)
 }
 
 /// Returns the RGB value of a colour in the palette's cube or greys.
@@ -59,8 +59,8 @@ mod tests {
 
     #[track_caller]
     fn assert_depth(variables: &[(&str, &str)], expected: ColourDepth) {
-        let found = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        assert_eq!(ColourDepth::from_environment(&found), expected, "{variables:?}");
+        let lookup = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        assert_eq!(ColourDepth::from_environment(&lookup), expected, "{variables:?}");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct Theme {
     /// Name as written in the settings.
     pub name: String,
     /// True if it is made for a light terminal.
-    pub light: bool,
+    pub is_light: bool,
     /// Colour support it is adapted to.
     pub depth: ColourDepth,
     /// Background of the screen; the default colours keep the terminal's own.
@@ -91,9 +91,9 @@ pub struct Theme {
 
 impl Theme {
     /// Returns the style of a scroll bar's thumb: a background in the colour of the borders, highlighted while dragged.
-    pub fn scroll_bar_style(&self, held: bool) -> Style {
-        let frame = if held { self.border } else { self.border_dim };
-        match frame.fg {
+    pub fn scroll_bar_style(&self, is_dragged: bool) -> Style {
+        let border_style = if is_dragged { self.border } else { self.border_dim };
+        match border_style.fg {
             Some(colour) => Style::new().bg(colour),
             None => Style::new().add_modifier(Modifier::REVERSED),
         }

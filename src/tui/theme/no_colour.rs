@@ -14,7 +14,7 @@ impl Theme {
         let reversed = none.add_modifier(Modifier::REVERSED);
         Theme {
             name: "plain".into(),
-            light: false,
+            is_light: false,
             depth: ColourDepth::None,
             ground: none,
             spare_ground: none,

@@ -9,11 +9,11 @@ use ratatui::style::{Color, Modifier, Style};
 pub enum Tint {
     /// No colour.
     #[default]
-    Own,
+    Default,
     /// A colour of the palette, by number; the first sixteen are the terminal's own.
-    Numbered(u8),
+    Indexed(u8),
     /// An RGB colour.
-    Exact([u8; 3]),
+    Rgb([u8; 3]),
 }
 
 /// Text style requested by a command.
@@ -50,23 +50,23 @@ impl Theme {
             (ink.underlined, Modifier::UNDERLINED),
             (ink.dim && self.depth == ColourDepth::None, Modifier::DIM),
         ];
-        for (_, modifier) in modifiers.iter().filter(|(on, _)| *on) {
+        for (_, modifier) in modifiers.iter().filter(|(is_set, _)| *is_set) {
             style = style.add_modifier(*modifier);
         }
-        let (letters, ground) = match ink.reversed {
+        let (foreground, background) = match ink.reversed {
             true => (ink.background, ink.foreground),
             false => (ink.foreground, ink.background),
         };
-        if let (Some(letters), Some(ground)) = (self.tint_rgb(letters), self.tint_rgb(ground))
-            && contrast_ratio(letters, ground) >= MIN_CONTRAST
+        if let (Some(foreground_rgb), Some(background_rgb)) = (self.tint_rgb(foreground), self.tint_rgb(background))
+            && contrast_ratio(foreground_rgb, background_rgb) >= MIN_CONTRAST
         {
-            return style.fg(self.nearest_colour(letters)).bg(self.nearest_colour(ground));
+            return style.fg(self.nearest_colour(foreground_rgb)).bg(self.nearest_colour(background_rgb));
         }
-        if ink.reversed || ground != Tint::Own {
+        if ink.reversed || background != Tint::Default {
             style = style.add_modifier(Modifier::REVERSED);
-            return self.readable_tint(ground).map_or(style, |colour| style.fg(colour));
+            return self.readable_tint(background).map_or(style, |colour| style.fg(colour));
         }
-        match self.readable_tint(letters) {
+        match self.readable_tint(foreground) {
             Some(colour) => style.fg(colour),
             None if ink.dim => style.patch(self.dim),
             None => style,
@@ -75,19 +75,19 @@ impl Theme {
 
     /// Returns a colour that is readable on the theme's background; `None` to use the default text colour.
     fn readable_tint(&self, tint: Tint) -> Option<Color> {
-        let exact = match tint {
-            Tint::Own => return None,
-            Tint::Numbered(number @ 0..16) => return self.role_colour(number),
-            Tint::Numbered(number) => palette_rgb(number),
-            Tint::Exact(colour) => colour,
+        let rgb = match tint {
+            Tint::Default => return None,
+            Tint::Indexed(number @ 0..16) => return self.role_colour(number),
+            Tint::Indexed(number) => palette_rgb(number),
+            Tint::Rgb(colour) => colour,
         };
         // On an unknown background only the theme's own colours are known to be readable.
-        let Some(ground) = self.known_background().filter(|_| self.depth != ColourDepth::None) else {
-            return self.role_colour(nearest_of_eight(exact));
+        let Some(background) = self.known_background().filter(|_| self.depth != ColourDepth::None) else {
+            return self.role_colour(nearest_of_eight(rgb));
         };
         match self.depth {
-            ColourDepth::True | ColourDepth::Palette => Some(self.make_readable(exact, ground)),
-            ColourDepth::Sixteen | ColourDepth::None => self.role_colour(nearest_of_eight(exact)),
+            ColourDepth::True | ColourDepth::Palette => Some(self.make_readable(rgb, background)),
+            ColourDepth::Sixteen | ColourDepth::None => self.role_colour(nearest_of_eight(rgb)),
         }
     }
 
@@ -108,13 +108,13 @@ impl Theme {
 
     /// Returns the RGB value, if the colour has one and the terminal can show it.
     fn tint_rgb(&self, tint: Tint) -> Option<[u8; 3]> {
-        let shows = matches!(self.depth, ColourDepth::True | ColourDepth::Palette);
+        let can_show = matches!(self.depth, ColourDepth::True | ColourDepth::Palette);
         match tint {
-            Tint::Own | Tint::Numbered(0..16) => None,
-            Tint::Numbered(number) => Some(palette_rgb(number)),
-            Tint::Exact(colour) => Some(colour),
+            Tint::Default | Tint::Indexed(0..16) => None,
+            Tint::Indexed(number) => Some(palette_rgb(number)),
+            Tint::Rgb(colour) => Some(colour),
         }
-        .filter(|_| shows)
+        .filter(|_| can_show)
     }
 
     fn nearest_colour(&self, [red, green, blue]: [u8; 3]) -> Color {
@@ -123,19 +123,18 @@ impl Theme {
     }
 
     /// Returns the colour, made lighter or darker until it is readable on this background.
-    fn make_readable(&self, colour: [u8; 3], ground: [u8; 3]) -> Color {
-        let towards: u16 = if luminance(ground) < 0.18 { 255 } else { 0 };
-        let step = |step: u16| {
-            let mixed =
-                colour.map(|part| (u16::from(part) * (CONTRAST_STEPS - step) + towards * step) / CONTRAST_STEPS);
+    fn make_readable(&self, colour: [u8; 3], background: [u8; 3]) -> Color {
+        let target: u16 = if luminance(background) < 0.18 { 255 } else { 0 };
+        let mix_step = |step: u16| {
+            let mixed = colour.map(|part| (u16::from(part) * (CONTRAST_STEPS - step) + target * step) / CONTRAST_STEPS);
             self.nearest_colour(mixed.map(|part| u8::try_from(part).unwrap_or(u8::MAX)))
         };
-        let readable = |colour: &Color| match *colour {
-            Color::Rgb(red, green, blue) => contrast_ratio([red, green, blue], ground) >= MIN_CONTRAST,
-            Color::Indexed(index) => contrast_ratio(palette_rgb(index), ground) >= MIN_CONTRAST,
+        let is_readable = |colour: &Color| match *colour {
+            Color::Rgb(red, green, blue) => contrast_ratio([red, green, blue], background) >= MIN_CONTRAST,
+            Color::Indexed(index) => contrast_ratio(palette_rgb(index), background) >= MIN_CONTRAST,
             _ => false,
         };
-        (0..CONTRAST_STEPS).map(step).find(readable).unwrap_or_else(|| step(CONTRAST_STEPS))
+        (0..CONTRAST_STEPS).map(mix_step).find(is_readable).unwrap_or_else(|| mix_step(CONTRAST_STEPS))
     }
 
     fn known_background(&self) -> Option<[u8; 3]> {
@@ -143,20 +142,20 @@ impl Theme {
             Some(Color::Rgb(red, green, blue)) => Some([red, green, blue]),
             Some(Color::Indexed(index @ 16..)) => Some(palette_rgb(index)),
             Some(_) => None,
-            None => self.spare_ground.bg.map(|_| if self.light { LIGHT } else { DARK }),
+            None => self.spare_ground.bg.map(|_| if self.is_light { LIGHT } else { DARK }),
         }
     }
 }
 
 /// Returns the nearest of the terminal's first eight colours.
 fn nearest_of_eight(colour: [u8; 3]) -> u8 {
-    let (most, least) = (colour.into_iter().max().unwrap_or(0), colour.into_iter().min().unwrap_or(0));
-    if most - least < 40 {
-        return if most < 128 { 0 } else { 7 };
+    let (max, min) = (colour.into_iter().max().unwrap_or(0), colour.into_iter().min().unwrap_or(0));
+    if max - min < 40 {
+        return if max < 128 { 0 } else { 7 };
     }
-    let middle = least + (most - least) / 2;
-    let has = |at: usize| u8::from(colour[at] > middle) << at;
-    has(0) | has(1) | has(2)
+    let middle = min + (max - min) / 2;
+    let channel_bit = |channel: usize| u8::from(colour[channel] > middle) << channel;
+    channel_bit(0) | channel_bit(1) | channel_bit(2)
 }
 
 /// Returns the relative luminance, from 0 to 1.
@@ -191,23 +190,26 @@ mod tests {
     fn maps_the_sixteen_colours_to_those_of_the_theme() {
         for name in ["dark", "light", "colour-blind", "high-contrast", "terminal"] {
             let theme = load_theme(name, ColourDepth::True);
-            let look = |number| theme.ink_style(theme.text, &foreground_ink(Tint::Numbered(number))).fg;
-            assert_eq!((look(1), look(9), look(2)), (theme.danger.fg, theme.danger.fg, theme.success.fg));
+            let foreground = |number| theme.ink_style(theme.text, &foreground_ink(Tint::Indexed(number))).fg;
+            assert_eq!(
+                (foreground(1), foreground(9), foreground(2)),
+                (theme.danger.fg, theme.danger.fg, theme.success.fg)
+            );
         }
     }
 
     #[test]
     fn every_colour_is_readable_in_every_theme() {
-        let parts = [0u8, 60, 128, 200, 255];
-        let all = parts.into_iter().flat_map(|red| {
-            parts.into_iter().flat_map(move |green| parts.into_iter().map(move |blue| [red, green, blue]))
+        let levels = [0u8, 60, 128, 200, 255];
+        let rgb_values = levels.into_iter().flat_map(|red| {
+            levels.into_iter().flat_map(move |green| levels.into_iter().map(move |blue| [red, green, blue]))
         });
-        let colours: Vec<Tint> = all.map(Tint::Exact).chain((16..=255).map(Tint::Numbered)).collect();
+        let colours: Vec<Tint> = rgb_values.map(Tint::Rgb).chain((16..=255).map(Tint::Indexed)).collect();
         for (name, depth) in
             [("dark", ColourDepth::True), ("light", ColourDepth::True), ("light", ColourDepth::Palette)]
         {
             let theme = load_theme(name, depth);
-            let ground = theme.known_background().expect("it is known");
+            let background = theme.known_background().expect("it is known");
             for tint in &colours {
                 let style = theme.ink_style(theme.text, &foreground_ink(*tint));
                 let colour = match style.fg {
@@ -215,32 +217,31 @@ mod tests {
                     Some(Color::Indexed(index)) => palette_rgb(index),
                     other => panic!("{other:?}"),
                 };
-                let found = contrast_ratio(colour, ground);
-                assert!(found >= MIN_CONTRAST, "{tint:?} is {found:.2}:1 in {name}");
+                let contrast = contrast_ratio(colour, background);
+                assert!(contrast >= MIN_CONTRAST, "{tint:?} is {contrast:.2}:1 in {name}");
             }
         }
     }
 
     #[test]
     fn inks_only_use_colours_of_their_depth() {
-        let ink = Ink { background: Tint::Exact([200, 30, 30]), bold: true, ..foreground_ink(Tint::Exact([9, 9, 9])) };
-        let shown = |depth| load_theme("dark", depth).ink_style(Style::new(), &ink);
-        assert!(matches!(shown(ColourDepth::Palette).fg, Some(Color::Indexed(16..))));
-        assert_eq!(shown(ColourDepth::Sixteen).fg, Some(Color::Red));
-        assert_eq!((shown(ColourDepth::None).fg, shown(ColourDepth::None).bg), (None, None));
-        assert!(shown(ColourDepth::None).add_modifier.contains(Modifier::BOLD | Modifier::REVERSED));
+        let ink = Ink { background: Tint::Rgb([200, 30, 30]), bold: true, ..foreground_ink(Tint::Rgb([9, 9, 9])) };
+        let style_at = |depth| load_theme("dark", depth).ink_style(Style::new(), &ink);
+        assert!(matches!(style_at(ColourDepth::Palette).fg, Some(Color::Indexed(16..))));
+        assert_eq!(style_at(ColourDepth::Sixteen).fg, Some(Color::Red));
+        assert_eq!((style_at(ColourDepth::None).fg, style_at(ColourDepth::None).bg), (None, None));
+        assert!(style_at(ColourDepth::None).add_modifier.contains(Modifier::BOLD | Modifier::REVERSED));
     }
 
     #[test]
     fn keeps_readable_backgrounds_and_reverses_others() {
         let theme = load_theme("dark", ColourDepth::True);
-        let on = |letters, ground| {
-            theme.ink_style(Style::new(), &Ink { foreground: letters, background: ground, ..Ink::default() })
-        };
-        let (white, navy) = (Tint::Exact([255; 3]), Tint::Exact([0, 0, 90]));
-        assert_eq!(on(white, navy).bg, Some(Color::Rgb(0, 0, 90)));
-        let hidden = on(navy, navy);
+        let style_with =
+            |foreground, background| theme.ink_style(Style::new(), &Ink { foreground, background, ..Ink::default() });
+        let (white, navy) = (Tint::Rgb([255; 3]), Tint::Rgb([0, 0, 90]));
+        assert_eq!(style_with(white, navy).bg, Some(Color::Rgb(0, 0, 90)));
+        let hidden = style_with(navy, navy);
         assert!(hidden.add_modifier.contains(Modifier::REVERSED) && hidden.bg.is_none());
-        assert!(on(Tint::Own, Tint::Numbered(1)).add_modifier.contains(Modifier::REVERSED));
+        assert!(style_with(Tint::Default, Tint::Indexed(1)).add_modifier.contains(Modifier::REVERSED));
     }
 }

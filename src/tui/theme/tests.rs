@@ -20,32 +20,32 @@ fn rgb(colour: Color) -> [u8; 3] {
 }
 
 /// Asserts the contrast of every text role on every background it is drawn on.
-fn assert_readable(theme: &Theme, least: f64) {
-    let ground = theme.ground.bg.map_or(if theme.light { LIGHT } else { DARK }, rgb);
+fn assert_readable(theme: &Theme, min_contrast: f64) {
+    let background = theme.ground.bg.map_or(if theme.is_light { LIGHT } else { DARK }, rgb);
     let text = rgb(theme.text.fg.expect("the text has a colour"));
     let code = rgb(theme.code_block.bg.expect("code blocks have a ground"));
     for role in ROLES.iter().filter(|role| !role.starts_with("border") && !role.ends_with("ground")) {
         let style = theme.role(role).unwrap();
         let fg = style.fg.map_or(text, rgb);
-        let mut grounds = vec![style.bg.map_or(ground, rgb)];
+        let mut backgrounds = vec![style.bg.map_or(background, rgb)];
         if role.starts_with("syntax") {
-            grounds = vec![code, rgb(theme.added.bg.unwrap()), rgb(theme.removed.bg.unwrap())];
+            backgrounds = vec![code, rgb(theme.added.bg.unwrap()), rgb(theme.removed.bg.unwrap())];
         }
-        for ground in grounds {
-            let found = contrast_ratio(fg, ground);
-            assert!(found >= least, "{} of {} is {found:.2}:1 on {ground:02x?}", role, theme.name);
+        for background in backgrounds {
+            let contrast = contrast_ratio(fg, background);
+            assert!(contrast >= min_contrast, "{} of {} is {contrast:.2}:1 on {background:02x?}", role, theme.name);
         }
     }
-    let border = contrast_ratio(rgb(theme.border.fg.unwrap()), ground);
+    let border = contrast_ratio(rgb(theme.border.fg.unwrap()), background);
     assert!(border >= 3.0, "the border of {} is {border:.2}:1", theme.name);
 }
 
 #[test]
 fn every_theme_is_readable() {
-    for (name, least) in [("dark", 4.5), ("light", 4.5), ("colour-blind", 4.5), ("high-contrast", 7.0)] {
+    for (name, min_contrast) in [("dark", 4.5), ("light", 4.5), ("colour-blind", 4.5), ("high-contrast", 7.0)] {
         let theme = Themes::bundled().choose_theme(name, None);
         assert_eq!(theme.name, name);
-        assert_readable(&theme, least);
+        assert_readable(&theme, min_contrast);
         assert_readable(&adapt_to_depth(theme, ColourDepth::Palette), 4.5);
     }
 }
@@ -93,25 +93,25 @@ fn added_and_removed_lines_differ_without_red_and_green() {
 
 #[test]
 fn theme_sets_its_background_unless_the_terminals_suits_it() {
-    let ground = |name: &str, light| {
+    let background = |name: &str, light| {
         let themes = Themes::bundled().adapted_to_terminal(ColourDepth::True, light);
         themes.choose_theme(name, light).ground.bg
     };
     let colour = |[red, green, blue]: [u8; 3]| Some(Color::Rgb(red, green, blue));
     for (name, light) in [("dark", false), ("colour-blind", false), ("light", true)] {
-        let own = colour(if light { LIGHT } else { DARK });
-        assert_eq!(ground(name, Some(light)), None, "{name}");
-        assert_eq!((ground(name, Some(!light)), ground(name, None)), (own, own), "{name}");
+        let expected = colour(if light { LIGHT } else { DARK });
+        assert_eq!(background(name, Some(light)), None, "{name}");
+        assert_eq!((background(name, Some(!light)), background(name, None)), (expected, expected), "{name}");
     }
-    assert_eq!(ground("terminal", None), None);
-    assert_eq!(ground("high-contrast", Some(false)), colour([0, 0, 0]));
+    assert_eq!(background("terminal", None), None);
+    assert_eq!(background("high-contrast", Some(false)), colour([0, 0, 0]));
 }
 
 #[test]
 fn background_of_a_users_theme_is_always_drawn() {
-    let own = [("mine".into(), "inherits = 'dark'\nground = { bg = '#101010' }".into())];
+    let user_themes = [("mine".into(), "inherits = 'dark'\nground = { bg = '#101010' }".into())];
     for light in [None, Some(false), Some(true)] {
-        let themes = Themes::with_themes(&own).adapted_to_terminal(ColourDepth::True, light);
+        let themes = Themes::with_themes(&user_themes).adapted_to_terminal(ColourDepth::True, light);
         assert_eq!(themes.choose_theme("mine", light).ground.bg, Some(Color::Rgb(16, 16, 16)));
     }
 }
@@ -125,15 +125,16 @@ fn auto_follows_the_terminal() {
     assert_eq!(name("terminal", Some(true)), "terminal");
 }
 
-fn with(text: &str) -> (Theme, Vec<ThemeWarning>) {
+fn load_user_theme(text: &str) -> (Theme, Vec<ThemeWarning>) {
     let themes = Themes::with_themes(&[("mine".into(), text.into())]);
     (themes.get("mine").unwrap().clone(), themes.warnings)
 }
 
 #[test]
 fn users_theme_inherits_all_other_roles() {
-    let (theme, warnings) =
-        with("inherits = 'dark'\naccent = { fg = 'blue', bold = true }\ndim = 244\n[palette]\nblue = '#00f'\n");
+    let (theme, warnings) = load_user_theme(
+        "inherits = 'dark'\naccent = { fg = 'blue', bold = true }\ndim = 244\n[palette]\nblue = '#00f'\n",
+    );
     let dark = Themes::bundled().choose_theme("dark", None);
     assert_eq!(warnings, []);
     assert_eq!(theme.accent, Style::new().fg(Color::Rgb(0, 0, 255)).add_modifier(Modifier::BOLD));
@@ -145,7 +146,7 @@ fn users_theme_inherits_all_other_roles() {
 #[test]
 fn invalid_line_causes_a_warning_and_keeps_the_theme() {
     let text = "inherits = 'dark'\naccent = 'bleu'\ntextt = 'red'\ndim = { fg = 'red', blink = true }\nlight = 3\nlink = = \nwarning = '#ff0000'\n";
-    let (theme, warnings) = with(text);
+    let (theme, warnings) = load_user_theme(text);
     let dark = Themes::bundled().choose_theme("dark", None);
     assert_eq!(theme.accent, dark.accent);
     assert_eq!(theme.warning, Style::new().fg(Color::Rgb(255, 0, 0)));
@@ -159,8 +160,9 @@ fn invalid_line_causes_a_warning_and_keeps_the_theme() {
 
 #[test]
 fn circular_inheritance_is_ignored_with_a_warning() {
-    let own = [("a", "inherits = 'b'\ntext = 'red'"), ("b", "inherits = 'a'\ndim = 'blue'"), ("c", "inherits = 'z'")];
-    let themes = Themes::with_themes(&own.map(|(name, text)| (name.into(), text.into())));
+    let user_themes =
+        [("a", "inherits = 'b'\ntext = 'red'"), ("b", "inherits = 'a'\ndim = 'blue'"), ("c", "inherits = 'z'")];
+    let themes = Themes::with_themes(&user_themes.map(|(name, text)| (name.into(), text.into())));
     let a = themes.get("a").unwrap();
     assert_eq!((a.text.fg, a.dim.fg), (Some(Color::Red), Some(Color::Blue)));
     assert!(themes.warnings.iter().any(|warning| warning.message.contains("ignoring this circular")));
@@ -174,20 +176,20 @@ fn reads_a_folder_of_themes_that_may_be_missing() {
     std::fs::write(folder.path().join("notes.txt"), "not a theme").unwrap();
     std::fs::write(folder.path().join("broken.toml"), [0xff, 0xfe]).unwrap();
     let themes = Themes::with_folder(folder.path());
-    assert!(themes.get("mine").unwrap().light);
+    assert!(themes.get("mine").unwrap().is_light);
     let bundled = Themes::bundled().all.len();
     assert_eq!((themes.all.len(), themes.warnings.len()), (bundled + 1, 1));
     assert_eq!(Themes::with_folder(&folder.path().join("none")).all.len(), bundled);
 }
 
 /// Returns the lowest contrast of any character in a row of a frame.
-fn faintest(theme: &Theme, frame: &Frame<'_>, row: u16) -> f64 {
+fn lowest_contrast(theme: &Theme, frame: &Frame<'_>, row: u16) -> f64 {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 5));
     frame.draw(buffer.area, &mut buffer, theme);
-    let ground = theme.ground.bg.map_or(if theme.light { LIGHT } else { DARK }, rgb);
-    let letters = (0..60).map(|x| &buffer[(x, row)]).filter(|cell| cell.symbol().is_ascii());
-    let letters = letters.filter(|cell| cell.symbol() != " ");
-    letters.map(|cell| contrast_ratio(rgb(cell.fg), ground)).fold(f64::INFINITY, f64::min)
+    let background = theme.ground.bg.map_or(if theme.is_light { LIGHT } else { DARK }, rgb);
+    let cells = (0..60).map(|x| &buffer[(x, row)]).filter(|cell| cell.symbol().is_ascii());
+    let cells = cells.filter(|cell| cell.symbol() != " ");
+    cells.map(|cell| contrast_ratio(rgb(cell.fg), background)).fold(f64::INFINITY, f64::min)
 }
 
 #[test]
@@ -195,13 +197,13 @@ fn keys_of_a_listening_prompt_are_readable_in_every_theme() {
     let hints = ["y yes · a always… · n no".to_owned()];
     let frame = Frame { title: "run?", hints: &hints, is_listening: true, ..Frame::default() };
     let danger = Frame { is_destructive: true, ..frame.clone() };
-    let says = Frame { message: "too soon · press it again", ..frame.clone() };
+    let with_message = Frame { message: "too soon · press it again", ..frame.clone() };
     for name in ["dark", "light", "colour-blind", "high-contrast"] {
         for depth in [ColourDepth::True, ColourDepth::Palette] {
             let theme = adapt_to_depth(Themes::bundled().choose_theme(name, None), depth);
-            for (what, frame, row) in [("hints", &frame, 4), ("danger", &danger, 0), ("says", &says, 4)] {
-                let found = faintest(&theme, frame, row);
-                assert!(found >= 4.5, "{what} in {name}: {found:.2}:1");
+            for (label, frame, row) in [("hints", &frame, 4), ("danger", &danger, 0), ("says", &with_message, 4)] {
+                let contrast = lowest_contrast(&theme, frame, row);
+                assert!(contrast >= 4.5, "{label} in {name}: {contrast:.2}:1");
             }
         }
     }
@@ -211,7 +213,7 @@ fn keys_of_a_listening_prompt_are_readable_in_every_theme() {
     let (key, label) = (&buffer[(3, 4)], &buffer[(5, 4)]);
     assert!(key.symbol() == "y" && key.modifier == Modifier::BOLD, "{key:?}");
     assert!(label.symbol() == "y" && label.modifier.is_empty(), "the terminal's own colour: {label:?}");
-    let waits = Frame { is_listening: false, ..frame };
-    waits.draw(buffer.area, &mut buffer, &theme);
+    let inactive = Frame { is_listening: false, ..frame };
+    inactive.draw(buffer.area, &mut buffer, &theme);
     assert_eq!(buffer[(3, 4)].modifier, theme.dim.add_modifier, "until it listens they are dim");
 }

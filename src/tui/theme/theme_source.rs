@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 #[derive(Debug, Clone, Default)]
 pub(super) struct ThemeSource {
     pub(super) inherits: Option<(String, usize)>,
-    pub(super) light: Option<bool>,
+    pub(super) is_light: Option<bool>,
     /// Palette name to colour and line number.
     pub(super) palette: BTreeMap<String, (String, usize)>,
     pub(super) roles: Vec<(String, RoleSource)>,
@@ -32,15 +32,15 @@ pub(super) struct RoleSource {
 
 /// Parses a theme file. Each invalid line causes a warning and is ignored.
 pub(super) fn parse_theme(file: &str, text: &str) -> ThemeSource {
-    let mut reader = ThemeParser { file, text, source: ThemeSource::default() };
+    let mut parser = ThemeParser { file, text, source: ThemeSource::default() };
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
-        reader.push_warning(error.span().unwrap_or_default(), format!("invalid TOML: {}", error.message()));
+        parser.push_warning(error.span().unwrap_or_default(), format!("invalid TOML: {}", error.message()));
     }
     for (key, value) in table.get_ref().iter() {
-        reader.read_entry(key, value);
+        parser.read_entry(key, value);
     }
-    reader.source
+    parser.source
 }
 
 struct ThemeParser<'a> {
@@ -54,7 +54,7 @@ impl ThemeParser<'_> {
         let (name, line) = (key.get_ref().as_ref(), self.line_number(&key.span()));
         match (name, value.get_ref()) {
             ("inherits", DeValue::String(theme)) => self.source.inherits = Some((theme.to_string(), line)),
-            ("light", DeValue::Boolean(light)) => self.source.light = Some(*light),
+            ("light", DeValue::Boolean(light)) => self.source.is_light = Some(*light),
             ("palette", DeValue::Table(palette)) => {
                 for (name, value) in palette.iter() {
                     let line = self.line_number(&name.span());
@@ -77,8 +77,8 @@ impl ThemeParser<'_> {
                 self.push_warning(key.span(), format!("unknown role `{name}`; available: {roles}"));
             }
             (_, DeValue::Table(table)) => {
-                let look = self.read_role(table, line);
-                self.source.roles.push((name.to_owned(), look));
+                let role = self.read_role(table, line);
+                self.source.roles.push((name.to_owned(), role));
             }
             (_, value) => match read_colour(value) {
                 Some(fg) => {
@@ -93,20 +93,20 @@ impl ThemeParser<'_> {
     }
 
     fn read_role(&mut self, table: &DeTable<'_>, line: usize) -> RoleSource {
-        let mut look = RoleSource { line, ..RoleSource::default() };
+        let mut role = RoleSource { line, ..RoleSource::default() };
         for (key, value) in table.iter() {
             match (key.get_ref().as_ref(), value.get_ref()) {
-                ("fg", value) if read_colour(value).is_some() => look.fg = read_colour(value),
-                ("bg", value) if read_colour(value).is_some() => look.bg = read_colour(value),
-                ("bold", DeValue::Boolean(on)) => look.bold = *on,
-                ("italic", DeValue::Boolean(on)) => look.italic = *on,
-                ("underline", DeValue::Boolean(on)) => look.underline = *on,
-                ("dim", DeValue::Boolean(on)) => look.dim = *on,
-                ("reverse", DeValue::Boolean(on)) => look.reverse = *on,
+                ("fg", value) if read_colour(value).is_some() => role.fg = read_colour(value),
+                ("bg", value) if read_colour(value).is_some() => role.bg = read_colour(value),
+                ("bold", DeValue::Boolean(on)) => role.bold = *on,
+                ("italic", DeValue::Boolean(on)) => role.italic = *on,
+                ("underline", DeValue::Boolean(on)) => role.underline = *on,
+                ("dim", DeValue::Boolean(on)) => role.dim = *on,
+                ("reverse", DeValue::Boolean(on)) => role.reverse = *on,
                 (name, _) => self.push_warning(key.span(), format!("unknown key `{name}`; a role has {{ {FIELDS} }}")),
             }
         }
-        look
+        role
     }
 
     fn push_warning(&mut self, span: Range<usize>, message: String) {
@@ -115,8 +115,8 @@ impl ThemeParser<'_> {
     }
 
     fn line_number(&self, span: &Range<usize>) -> usize {
-        let before = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
-        1 + before.iter().filter(|byte| **byte == b'\n').count()
+        let preceding = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
+        1 + preceding.iter().filter(|byte| **byte == b'\n').count()
     }
 }
 

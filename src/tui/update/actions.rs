@@ -22,8 +22,8 @@ const DOUBLE_PRESS: Duration = Duration::from_secs(1);
 
 /// Runs the action that a key has everywhere.
 pub fn handle_global_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
-    let again = state.keys.lookup(Scope::FailedRequest, &key).filter(|_| state.can_retry());
-    match again.or_else(|| state.keys.lookup(Scope::Anywhere, &key)) {
+    let retry = state.keys.lookup(Scope::FailedRequest, &key).filter(|_| state.can_retry());
+    match retry.or_else(|| state.keys.lookup(Scope::Anywhere, &key)) {
         Some(action) => run_action(state, cache, action),
         None => Vec::new(),
     }
@@ -72,40 +72,40 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) ->
 /// Runs an action that moves within the transcript.
 pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action: Action) -> Vec<Effect> {
     let height = layout::transcript_height(state);
-    let mut seen = std::mem::take(&mut state.viewport.transcript);
-    let ground = state.layout_context();
-    let page = height.saturating_sub(2).max(1) as isize;
+    let mut transcript = std::mem::take(&mut state.viewport.transcript);
+    let context = state.layout_context();
+    let page_height = height.saturating_sub(2).max(1) as isize;
     match action {
-        Action::ScrollUp => seen.scroll_by(&ground, cache, height, -page),
-        Action::ScrollDown => seen.scroll_by(&ground, cache, height, page),
-        Action::ScrollTop => seen.scroll_to_top(&ground, cache, height),
-        Action::ScrollBottom => seen.follow_end(),
-        Action::PreviousMessage => seen.jump_to_message(&ground, cache, height, true),
-        Action::NextMessage => seen.jump_to_message(&ground, cache, height, false),
-        Action::SelectPrevious => seen.select_entry(&ground, cache, height, true),
-        Action::SelectNext => seen.select_entry(&ground, cache, height, false),
+        Action::ScrollUp => transcript.scroll_by(&context, cache, height, -page_height),
+        Action::ScrollDown => transcript.scroll_by(&context, cache, height, page_height),
+        Action::ScrollTop => transcript.scroll_to_top(&context, cache, height),
+        Action::ScrollBottom => transcript.follow_end(),
+        Action::PreviousMessage => transcript.jump_to_message(&context, cache, height, true),
+        Action::NextMessage => transcript.jump_to_message(&context, cache, height, false),
+        Action::SelectPrevious => transcript.select_entry(&context, cache, height, true),
+        Action::SelectNext => transcript.select_entry(&context, cache, height, false),
         Action::Toggle => {
-            if let Some(item) = seen.selected() {
-                seen.toggle_entry(&ground, item);
+            if let Some(item) = transcript.selected() {
+                transcript.toggle_entry(&context, item);
             }
         }
-        Action::Close => seen.clear_selection(),
+        Action::Close => transcript.clear_selection(),
         _ => {}
     }
-    state.viewport.transcript = seen;
+    state.viewport.transcript = transcript;
     Vec::new()
 }
 
 /// Opens the whole text of the selected entry.
 pub fn open_selected_entry(state: &mut State) -> Vec<Effect> {
     let entries = state.agent.session.entries();
-    let mut terminal = false;
-    let whole = match state.viewport.transcript.selected().and_then(|at| entries.get(at)) {
-        Some(Entry::Settled { call, outcome, staged, .. }) => {
-            let call = state.agent.session.call(call);
-            terminal = call.is_some_and(CallState::is_command);
-            let staged = staged.as_ref().filter(|_| state.agent.labels_rehearsed).map(ResultOrigin::model_mark);
-            call.map(|call| (call.call.name.clone(), call_layout::full_text(call, outcome, staged)))
+    let mut is_terminal_output = false;
+    let title_and_text = match state.viewport.transcript.selected().and_then(|index| entries.get(index)) {
+        Some(Entry::Settled { call, outcome, staged: origin, .. }) => {
+            let call_state = state.agent.session.call(call);
+            is_terminal_output = call_state.is_some_and(CallState::is_command);
+            let mark = origin.as_ref().filter(|_| state.agent.labels_rehearsed).map(ResultOrigin::model_mark);
+            call_state.map(|call| (call.call.name.clone(), call_layout::full_text(call, outcome, mark)))
         }
         Some(Entry::Replied { reasoning, text, .. })
             if reasoning.trim().is_empty() || entry_layout::is_too_long(text) =>
@@ -133,8 +133,8 @@ pub fn open_selected_entry(state: &mut State) -> Vec<Effect> {
         )
         | None => None,
     };
-    if let Some((title, text)) = whole {
-        overlay_stack::open_reader(state, &title, &text, terminal);
+    if let Some((title, text)) = title_and_text {
+        overlay_stack::open_reader(state, &title, &text, is_terminal_output);
     }
     Vec::new()
 }
@@ -157,31 +157,35 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
         return effects;
     }
     // Pressing Esc once too often must not discard the question that it parked.
-    let open = state.prompts.current.is_some();
-    let again = state.input.last_stop.take().is_some_and(|at| state.timing.now.saturating_sub(at) < DOUBLE_PRESS);
-    if open && !again {
+    let has_prompt = state.prompts.current.is_some();
+    let is_double_press = state
+        .input
+        .last_stop
+        .take()
+        .is_some_and(|pressed_at| state.timing.now.saturating_sub(pressed_at) < DOUBLE_PRESS);
+    if has_prompt && !is_double_press {
         state.input.last_stop = Some(state.timing.now);
-        let words = if state.open_prompt().is_some() { STOP_HINT } else { STOP_UNANSWERED_HINT };
-        state.show_notice(words, Kind::Info);
+        let hint = if state.open_prompt().is_some() { STOP_HINT } else { STOP_UNANSWERED_HINT };
+        state.show_notice(hint, Kind::Info);
         return Vec::new();
     }
     // The turn is stopped, so the hint is outdated.
-    for words in [STOP_HINT, STOP_UNANSWERED_HINT] {
-        state.notices.toasts.remove_text(words, state.timing.now);
+    for hint in [STOP_HINT, STOP_UNANSWERED_HINT] {
+        state.notices.toasts.remove_text(hint, state.timing.now);
     }
     // The countdown ends with the turn, and with it the reason for the retry.
     if let crate::agent::Phase::Replying(draft) = &state.agent.phase
-        && let Some(retrying) = &draft.pending_retry
+        && let Some(retry) = &draft.pending_retry
     {
-        let why = retrying.reason.clone();
-        state.show_notice(&format!("Stopped while waiting to retry: {why}"), Kind::Warning);
+        let reason = retry.reason.clone();
+        state.show_notice(&format!("Stopped while waiting to retry: {reason}"), Kind::Warning);
     }
     agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted)
 }
 
 /// Handles Ctrl-C: stops what runs or closes what is open. A double press quits.
 pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
-    if state.input.last_quit.is_some_and(|at| state.timing.now.saturating_sub(at) < DOUBLE_PRESS) {
+    if state.input.last_quit.is_some_and(|pressed_at| state.timing.now.saturating_sub(pressed_at) < DOUBLE_PRESS) {
         return session_exit::quit(state);
     }
     state.input.last_quit = Some(state.timing.now);
@@ -196,13 +200,13 @@ pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     } else if !state.agent.is_idle() {
         effects.extend(agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted));
     }
-    let quit = state.keys.first_chord(Scope::Anywhere, Action::StopOrQuit);
-    let kept = match (is_leaving, has_question_prompt(state)) {
+    let quit_key = state.keys.first_chord(Scope::Anywhere, Action::StopOrQuit);
+    let consequence = match (is_leaving, has_question_prompt(state)) {
         (true, _) => format!(" and lose {}", state.session.saving.describe_loss(state.agent.session.entries())),
         (false, true) => "; the question keeps waiting".to_owned(),
         (false, false) => String::new(),
     };
-    state.show_notice(&format!("Press {quit} again to quit{kept}"), Kind::Info);
+    state.show_notice(&format!("Press {quit_key} again to quit{consequence}"), Kind::Info);
     effects
 }
 

@@ -10,13 +10,13 @@ use crate::tui::state::State;
 
 /// Passes an event to the agent and updates the screen for it.
 pub fn handle_agent_event(state: &mut State, event: agent::Event) -> Vec<Effect> {
-    let before = activity_marker(state);
+    let old_marker = activity_marker(state);
     if let agent::Event::RulesLoaded { notices, .. } = &event {
         for notice in notices {
             state.show_notice(notice, Kind::Warning);
         }
     }
-    if let agent::Event::ReplyChunk { turn, chunk: Chunk::ModelChosen { model, instead: None }, .. } = &event
+    if let agent::Event::ReplyChunk { turn, chunk: Chunk::ModelChosen { model, reason: None }, .. } = &event
         && state.agent.current_turn() == Some(*turn)
     {
         // No model was named in the settings: the head shows the one that answered.
@@ -27,13 +27,13 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) -> Vec<Effect>
     {
         state.timing.pace.record_chunk(chunk, state.timing.now);
     }
-    let replied = matches!(state.agent.phase, agent::Phase::Replying(_));
+    let was_replying = matches!(state.agent.phase, agent::Phase::Replying(_));
     let effects = agent::update(&mut state.agent, event);
-    if replied && !matches!(state.agent.phase, agent::Phase::Replying(_)) {
+    if was_replying && !matches!(state.agent.phase, agent::Phase::Replying(_)) {
         state.timing.pace.finish_reply(state.timing.now);
     }
     state.timing.pace.start_request(&effects, state.timing.now);
-    if activity_marker(state) != before {
+    if activity_marker(state) != old_marker {
         state.timing.activity_start = state.timing.now;
     }
     time_sub_agents(state);
@@ -54,17 +54,17 @@ pub fn retry_request(state: &mut State) -> Vec<Effect> {
 
 /// Returns the values whose change restarts the clock on the screen. Work of sub-agents does not restart it.
 fn activity_marker(state: &State) -> (Option<crate::chat::TurnId>, usize, usize) {
-    let steps = state.agent.pending();
-    let settled = steps.iter().filter(|pending| pending.step == agent::CallStage::Settled).count();
-    (state.agent.current_turn(), state.agent.session.own_entry_count(), settled)
+    let calls = state.agent.pending();
+    let settled_count = calls.iter().filter(|pending| pending.stage == agent::CallStage::Settled).count();
+    (state.agent.current_turn(), state.agent.session.own_entry_count(), settled_count)
 }
 
 /// Starts a clock for each sub-agent that begins and drops those that ended.
 fn time_sub_agents(state: &mut State) {
-    let at_work = |pending: &agent::PendingCall| pending.sub_agent().is_some_and(agent::SubAgent::has_started);
-    let begun: Vec<_> = state.agent.pending().iter().filter(|pending| at_work(pending)).collect();
-    state.timing.sub_agent_starts.retain(|(id, _)| begun.iter().any(|pending| pending.call.id == *id));
-    for pending in begun {
+    let has_started = |pending: &agent::PendingCall| pending.sub_agent().is_some_and(agent::SubAgent::has_started);
+    let running: Vec<_> = state.agent.pending().iter().filter(|pending| has_started(pending)).collect();
+    state.timing.sub_agent_starts.retain(|(id, _)| running.iter().any(|pending| pending.call.id == *id));
+    for pending in running {
         if !state.timing.sub_agent_starts.iter().any(|(id, _)| *id == pending.call.id) {
             state.timing.sub_agent_starts.push((pending.call.id.clone(), state.timing.now));
         }
@@ -73,33 +73,33 @@ fn time_sub_agents(state: &mut State) {
 
 /// Derives the open prompt and the window title from the agent's state after any update.
 pub fn sync_prompt_and_title(state: &mut State) -> Vec<Effect> {
-    let waited = state.prompts.current.as_ref().map(|prompt| prompt.call().cloned());
+    let previous_call = state.prompts.current.as_ref().map(|prompt| prompt.call().cloned());
     state.sync_prompt();
     let mut effects = Vec::new();
-    let mark = match &state.prompts.current {
+    let title_mark = match &state.prompts.current {
         Some(_) => "? ",
         None if !state.agent.is_idle() => "… ",
         None => "",
     };
-    let name = state.agent.session.title().unwrap_or("aye");
-    let title = format!("{mark}{}", result_origin::mark_dry_run(name, state.agent.is_dry_run()));
+    let session_title = state.agent.session.title().unwrap_or("aye");
+    let title = format!("{title_mark}{}", result_origin::mark_dry_run(session_title, state.agent.is_dry_run()));
     if title != state.viewport.window_title {
         state.viewport.window_title.clone_from(&title);
         effects.push(Effect::SetTitle(title));
     }
     if let Some(prompt) = &state.prompts.current
-        && Some(prompt.call()) != waited.as_ref().map(Option::as_ref)
+        && Some(prompt.call()) != previous_call.as_ref().map(Option::as_ref)
         && !state.viewport.has_focus
         && state.settings.has_bell
     {
-        let words = match prompt.kind {
+        let message = match prompt.kind {
             PromptKind::Approval(_) => "aye is waiting for your approval",
             PromptKind::Question(_) => "aye has a question",
             PromptKind::Trust(_) => "aye asks whether you trust this project",
         };
-        let by = prompt.call().and_then(|call| state.agent.session.sub_agent_name(call));
-        let by = by.map(|name| format!(" · {}", origin_line(name))).unwrap_or_default();
-        effects.push(Effect::Notify(format!("{words}{by}")));
+        let sub_agent = prompt.call().and_then(|call| state.agent.session.sub_agent_name(call));
+        let origin = sub_agent.map(|name| format!(" · {}", origin_line(name))).unwrap_or_default();
+        effects.push(Effect::Notify(format!("{message}{origin}")));
     }
     effects
 }

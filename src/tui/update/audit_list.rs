@@ -35,8 +35,8 @@ pub fn set_entry_times(state: &mut State, session: &SessionId, times: Vec<String
     for overlay in &mut state.viewport.overlays {
         if let Overlay::Audit(picker, calls) = overlay {
             // A call made after the list was opened appears when it is opened again.
-            let known = records.get(..calls.len().min(records.len())).unwrap_or_default();
-            picker.set_rows(audit_rows(known, &state.session.entry_times));
+            let listed_records = records.get(..calls.len().min(records.len())).unwrap_or_default();
+            picker.set_rows(audit_rows(listed_records, &state.session.entry_times));
         }
     }
 }
@@ -54,20 +54,20 @@ pub fn open_audit_row(state: &mut State, picker: Picker, calls: Vec<CallId>, row
 /// Opens the page of a call above any open list.
 pub fn open_audit_page(state: &mut State, call: &CallId) {
     let width = usize::from(state.viewport.size.0.saturating_sub(10)).clamp(1, MAX_COLUMNS);
-    let when = |at: usize| state.session.entry_times.get(at).cloned().unwrap_or_default();
+    let entry_time = |entry: usize| state.session.entry_times.get(entry).cloned().unwrap_or_default();
     let records = collect_records(state.agent.session.entries());
-    let Some(at) = records.iter().position(|record| record.call.id == *call) else { return };
-    let name = clean::clean_line(&records[at].call.name);
-    let title = format!("{} of {} · {}", at + 1, records.len(), width::fit_start(&name, 40));
-    let text = audit_page::audit_page_lines(&records[at], &when, width, true).join("\n");
+    let Some(index) = records.iter().position(|record| record.call.id == *call) else { return };
+    let name = clean::clean_line(&records[index].call.name);
+    let title = format!("{} of {} · {}", index + 1, records.len(), width::fit_start(&name, 40));
+    let text = audit_page::audit_page_lines(&records[index], &entry_time, width, true).join("\n");
     overlay_stack::open_reader(state, &title, &text, false);
 }
 
 fn audit_rows(records: &[Record<'_>], times: &[String]) -> Vec<Row> {
-    let row = |record: &Record<'_>| {
-        let (text, more) = audit_page::audit_row_texts(record);
-        let when = times.get(record.reply_index).map_or("", String::as_str);
-        Row::new(&text).with_secondary(&more).with_detail(when).with_key(record.call.id.0.as_str())
+    let build_row = |record: &Record<'_>| {
+        let (text, secondary) = audit_page::audit_row_texts(record);
+        let time = times.get(record.reply_index).map_or("", String::as_str);
+        Row::new(&text).with_secondary(&secondary).with_detail(time).with_key(record.call.id.0.as_str())
     };
-    records.iter().map(row).collect()
+    records.iter().map(build_row).collect()
 }

@@ -14,7 +14,7 @@ use crate::tui::state::State;
 pub fn offer_copy(state: &mut State) -> Vec<Effect> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let entries = state.agent.session.entries();
-    let selected = state.viewport.transcript.selected().and_then(|at| entries.get(at));
+    let selected = state.viewport.transcript.selected().and_then(|index| entries.get(index));
     if let Some(Entry::Settled { outcome, .. }) = selected {
         rows.push(("Output of the selected call".into(), outcome.text().to_owned()));
     }
@@ -24,8 +24,8 @@ pub fn offer_copy(state: &mut State) -> Vec<Effect> {
     if let Some(reply) = super::agent_events::last_reply(state) {
         rows.push(("Last reply".into(), reply.to_owned()));
         for code in code_blocks(reply) {
-            let first = code.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            rows.push((format!("Code: {}", first.trim()), code));
+            let first_line = code.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            rows.push((format!("Code: {}", first_line.trim()), code));
         }
     }
     let output = entries
@@ -54,13 +54,13 @@ pub fn offer_copy(state: &mut State) -> Vec<Effect> {
 pub fn copy_text(state: &mut State, text: &str) -> Vec<Effect> {
     let text = remove_hidden(&escape_sequences::strip_colors(text)).into_owned();
     if text.len() > MAX_CLIPBOARD {
-        let words = format!(
+        let notice = format!(
             "Not copied: the text has {}, the limit of the terminal clipboard is {}. `aye sessions show {}` prints all of it.",
             format_size(text.len()),
             format_size(MAX_CLIPBOARD),
             state.session.id
         );
-        state.show_notice(&words, Kind::Warning);
+        state.show_notice(&notice, Kind::Warning);
         return Vec::new();
     }
     let lines = text.lines().count();
@@ -77,24 +77,24 @@ fn format_size(bytes: usize) -> String {
 
 /// Returns the contents of the fenced code blocks of a reply.
 fn code_blocks(text: &str) -> Vec<String> {
-    let (mut blocks, mut open) = (Vec::new(), None::<(String, String)>);
+    let (mut blocks, mut open_block) = (Vec::new(), None::<(String, String)>);
     for line in text.lines() {
-        let bare = line.trim_start();
-        match &mut open {
+        let trimmed = line.trim_start();
+        match &mut open_block {
             Some((fence, code)) => {
-                if bare.starts_with(fence.as_str()) && bare.trim_end().chars().all(|c| fence.contains(c)) {
+                if trimmed.starts_with(fence.as_str()) && trimmed.trim_end().chars().all(|c| fence.contains(c)) {
                     blocks.push(std::mem::take(code));
-                    open = None;
+                    open_block = None;
                 } else {
                     code.push_str(line);
                     code.push('\n');
                 }
             }
             None => {
-                let mark = if bare.starts_with('~') { '~' } else { '`' };
-                let fence: String = bare.chars().take_while(|&c| c == mark).collect();
+                let fence_char = if trimmed.starts_with('~') { '~' } else { '`' };
+                let fence: String = trimmed.chars().take_while(|&c| c == fence_char).collect();
                 if fence.len() >= 3 {
-                    open = Some((fence, String::new()));
+                    open_block = Some((fence, String::new()));
                 }
             }
         }

@@ -20,12 +20,12 @@ use crossterm::event::KeyEvent;
 
 /// Handles a key for the composer. A key it does not use has its global meaning.
 pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
-    let completed = match state.input.composer.is_searching() {
+    let completion_key = match state.input.composer.is_searching() {
         // While searching the history, keys belong to the search, even if a word could be completed.
         true => CompletionKey::Passed,
         false => state.input.completion.key(&key, &state.keys),
     };
-    match completed {
+    match completion_key {
         CompletionKey::Used => return Vec::new(),
         CompletionKey::Replace(range, text) => {
             state.input.composer.replace(range, &text);
@@ -46,7 +46,7 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
             }
             Some(Action::Send) if user_messages::has_unsent_queue(state) => {
                 state.viewport.transcript.follow_end();
-                state.input.recent_keys.send_key.note_sent(state.timing.now);
+                state.input.recent_keys.send_key.record_send(state.timing.now);
                 agent_events::handle_agent_event(state, Event::UserMessage(String::new()))
             }
             Some(_) | None => actions::handle_global_key(state, cache, key),
@@ -82,9 +82,9 @@ pub fn insert_early_input(state: &mut State, text: &str) -> Vec<Effect> {
     state.input.recent_keys.record_other_press(state.timing.now);
     state.input.composer.insert(&remove_hidden(&escape_sequences::strip_controls(text)));
     if text.contains('\n') {
-        let enter = state.keys.first_chord(Scope::Composer, Action::Send);
-        let words = format!("Typed before the screen was ready, not sent yet · {enter} to send");
-        state.show_notice(&words, toast::Kind::Info);
+        let send_key = state.keys.first_chord(Scope::Composer, Action::Send);
+        let notice = format!("Typed before the screen was ready, not sent yet · {send_key} to send");
+        state.show_notice(&notice, toast::Kind::Info);
     }
     update_completion(state)
 }
@@ -108,25 +108,25 @@ fn update_completion(state: &mut State) -> Vec<Effect> {
 
 fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
     let text = state.input.composer.text();
-    if let Some((command, words)) = parse(text.trim()) {
-        let words = words.to_owned();
+    if let Some((command, arguments)) = parse(text.trim()) {
+        let arguments = arguments.to_owned();
         state.input.composer.take_text();
-        return slash_commands::run_command(state, cache, command, &words);
+        return slash_commands::run_command(state, cache, command, &arguments);
     }
     if let Some(name) = find_unknown_name(&text) {
-        let near = find_nearest(name, COMMANDS.iter().flat_map(|row| row.names).copied());
-        let near = near.map(|near| format!(" (did you mean /{near}?)")).unwrap_or_default();
-        let words = format!("Unknown command /{name}{near}. Start with a space to send it as a message");
-        state.show_notice(&words, toast::Kind::Info);
+        let nearest = find_nearest(name, COMMANDS.iter().flat_map(|row| row.names).copied());
+        let suggestion = nearest.map(|nearest| format!(" (did you mean /{nearest}?)")).unwrap_or_default();
+        let notice = format!("Unknown command /{name}{suggestion}. Start with a space to send it as a message");
+        state.show_notice(&notice, toast::Kind::Info);
         return Vec::new();
     }
     if state.prompts.current.is_some() {
         let key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
-        let words = format!("Not sent: answer the prompt first. {key} moves to the prompt");
-        state.show_notice(&words, toast::Kind::Info);
+        let notice = format!("Not sent: answer the prompt first. {key} moves to the prompt");
+        state.show_notice(&notice, toast::Kind::Info);
         return Vec::new();
     }
     state.input.composer.take_text();
-    state.input.recent_keys.send_key.note_sent(state.timing.now);
+    state.input.recent_keys.send_key.record_send(state.timing.now);
     user_messages::send_message(state, text)
 }

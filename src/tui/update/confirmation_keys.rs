@@ -14,13 +14,14 @@ use std::time::Duration;
 /// Handles a key for the confirmation prompt in front.
 pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     let (now, chord) = (state.timing.now, Chord::from(key));
-    let listens = state.confirmation_listening();
-    let Some((Overlay::Confirmation(card, _), listens)) = state.viewport.overlays.last_mut().zip(listens) else {
+    let listening = state.confirmation_listening();
+    let Some((Overlay::Confirmation(confirmation, _), listening)) = state.viewport.overlays.last_mut().zip(listening)
+    else {
         return Vec::new();
     };
-    let after = card.first_drawn().map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
-    let reply = card.key(key, &state.keys, listens);
-    match reply {
+    let elapsed = confirmation.first_drawn().map_or(Duration::ZERO, |first_drawn| now.saturating_sub(first_drawn));
+    let result = confirmation.key(key, &state.keys, listening);
+    match result {
         KeyResult::Scrolled => return Vec::new(),
         KeyResult::Explained => {
             state.input.recent_keys.record_other_press(now);
@@ -28,16 +29,18 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect>
         }
         KeyResult::Confirmed | KeyResult::Cancelled => {}
     }
-    let asked = state.viewport.overlays.pop();
+    let overlay = state.viewport.overlays.pop();
     // The same key must not answer a prompt that becomes visible.
     state.input.recent_keys.record_other_press(now);
     state.input.recent_keys.record_answer(chord, now);
-    match asked {
-        Some(Overlay::Confirmation(_, ConfirmedAction::DiscardRehearsal(of))) if reply == KeyResult::Confirmed => {
-            vec![Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Discard(of)))]
+    match overlay {
+        Some(Overlay::Confirmation(_, ConfirmedAction::DiscardRehearsal(session)))
+            if result == KeyResult::Confirmed =>
+        {
+            vec![Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Discard(session)))]
         }
-        Some(Overlay::Confirmation(_, ConfirmedAction::RevokeGrant(kept))) if reply == KeyResult::Confirmed => {
-            grant_list::revoke_grant(state, *kept, Decider::from_key(chord.to_string(), after))
+        Some(Overlay::Confirmation(_, ConfirmedAction::RevokeGrant(grant))) if result == KeyResult::Confirmed => {
+            grant_list::revoke_grant(state, *grant, Decider::from_key(chord.to_string(), elapsed))
         }
         _ => Vec::new(),
     }

@@ -30,20 +30,20 @@ pub fn open_grants(state: &mut State) -> Vec<Effect> {
 }
 
 fn show_grants(state: &mut State, row: usize) {
-    let kept = list_lasting_approvals(&state.agent);
+    let approvals = list_lasting_approvals(&state.agent);
     let judged = judged_calls(state.agent.session.entries());
     let calls = judged.iter().map(|record| record.call.id.clone()).collect();
-    let rows = ledger_rows(&kept, &judged, &state.session.entry_times);
+    let rows = grant_and_call_rows(&approvals, &judged, &state.session.entry_times);
     let title = "Grants and judged calls · enter to revoke";
     let mut picker = Picker::new(title, NO_GRANTS, rows);
     picker.select(row);
-    update_empty_note(&mut picker, &kept);
-    state.viewport.overlays.push(Overlay::Grants(picker, GrantList(kept, calls)));
+    update_empty_note(&mut picker, &approvals);
+    state.viewport.overlays.push(Overlay::Grants(picker, GrantList(approvals, calls)));
 }
 
 /// Shows the note above the calls if there is no grant.
-fn update_empty_note(picker: &mut Picker, kept: &[LastingApproval]) {
-    picker.set_note(if kept.is_empty() { NO_GRANTS } else { "" });
+fn update_empty_note(picker: &mut Picker, approvals: &[LastingApproval]) {
+    picker.set_note(if approvals.is_empty() { NO_GRANTS } else { "" });
 }
 
 /// Returns every judged call, newest first.
@@ -56,11 +56,11 @@ fn judged_calls(entries: &[Entry]) -> Vec<Record<'_>> {
 
 /// Refreshes the list after the rules may have changed.
 pub fn refresh_grants(state: &mut State) {
-    let now = list_lasting_approvals(&state.agent);
+    let approvals = list_lasting_approvals(&state.agent);
     for overlay in &mut state.viewport.overlays {
-        if let Overlay::Grants(picker, GrantList(kept, _)) = overlay {
-            update_empty_note(picker, &now);
-            kept.clone_from(&now);
+        if let Overlay::Grants(picker, GrantList(shown_approvals, _)) = overlay {
+            update_empty_note(picker, &approvals);
+            shown_approvals.clone_from(&approvals);
         }
     }
     refresh_times(state);
@@ -70,93 +70,104 @@ pub fn refresh_grants(state: &mut State) {
 pub fn refresh_times(state: &mut State) {
     let judged = judged_calls(state.agent.session.entries());
     for overlay in &mut state.viewport.overlays {
-        if let Overlay::Grants(picker, GrantList(kept, calls)) = overlay {
+        if let Overlay::Grants(picker, GrantList(approvals, calls)) = overlay {
             // A call made after the list was opened appears when it is opened again.
-            let known: Vec<Record<'_>> =
+            let listed: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
-            picker.set_rows(ledger_rows(kept, &known, &state.session.entry_times));
+            picker.set_rows(grant_and_call_rows(approvals, &listed, &state.session.entry_times));
         }
     }
 }
 
-fn ledger_rows(kept: &[LastingApproval], judged: &[Record<'_>], times: &[String]) -> Vec<Row> {
-    let call = |record: &Record<'_>| {
-        let Some(Entry::Planned { verdict, reason: why, .. }) = record.last_plan() else {
+fn grant_and_call_rows(approvals: &[LastingApproval], judged: &[Record<'_>], times: &[String]) -> Vec<Row> {
+    let call_row = |record: &Record<'_>| {
+        let Some(Entry::Planned { verdict, reason, .. }) = record.last_plan() else {
             return Row::new("");
         };
-        let said = audit_page::brief_verdict(verdict);
-        let words = if why.is_empty() { said.to_owned() } else { format!("{said}: {why}") };
-        let when = times.get(record.reply_index).map_or("", String::as_str);
+        let verdict_text = audit_page::brief_verdict(verdict);
+        let decision = if reason.is_empty() { verdict_text.to_owned() } else { format!("{verdict_text}: {reason}") };
+        let time = times.get(record.reply_index).map_or("", String::as_str);
         let summary = if record.summary().is_empty() { record.call.name.as_str() } else { record.summary() };
         // The reason is what the user looks for here, so it comes early enough for a narrow terminal.
-        let what = format!("{} · {words}", width::fit_start(&clean_line(summary), SUMMARY_COLUMNS));
-        Row::new(&what).with_detail(when).with_key(record.call.id.0.as_str())
+        let text = format!("{} · {decision}", width::fit_start(&clean_line(summary), SUMMARY_COLUMNS));
+        Row::new(&text).with_detail(time).with_key(record.call.id.0.as_str())
     };
-    grant_rows(kept, times).into_iter().chain(judged.iter().map(call)).collect()
+    grant_rows(approvals, times).into_iter().chain(judged.iter().map(call_row)).collect()
 }
 
-fn grant_rows(kept: &[LastingApproval], times: &[String]) -> Vec<Row> {
-    let row = |(number, kept): (usize, &LastingApproval)| {
-        let detail = kept.grant_entry().and_then(|entry| times.get(entry)).map_or("", String::as_str);
-        let more = format!("{} · {}", describe_covered_calls(kept, times), describe_origin(kept));
-        Row::new(&kept.describe()).with_secondary(&more).with_detail(detail).with_key(number.to_string())
+fn grant_rows(approvals: &[LastingApproval], times: &[String]) -> Vec<Row> {
+    let build_row = |(number, approval): (usize, &LastingApproval)| {
+        let time = approval.grant_entry().and_then(|entry| times.get(entry)).map_or("", String::as_str);
+        let secondary = format!("{} · {}", describe_covered_calls(approval, times), describe_origin(approval));
+        Row::new(&approval.describe()).with_secondary(&secondary).with_detail(time).with_key(number.to_string())
     };
-    kept.iter().enumerate().map(row).collect()
+    approvals.iter().enumerate().map(build_row).collect()
 }
 
 /// Describes the origin of a grant or rule and its duration.
-fn describe_origin(kept: &LastingApproval) -> String {
-    match &kept.source {
-        ApprovalSource::Session(standing) => match &standing.by {
-            Decider::User { key, .. } => format!("granted with {key} on call {}", standing.call_number),
-            Decider::File | Decider::Headless => format!("granted on call {}", standing.call_number),
+fn describe_origin(approval: &LastingApproval) -> String {
+    match &approval.source {
+        ApprovalSource::Session(grant) => match &grant.by {
+            Decider::User { key, .. } => format!("granted with {key} on call {}", grant.call_number),
+            Decider::File | Decider::Headless => format!("granted on call {}", grant.call_number),
         },
         ApprovalSource::Rule(rule) => rule.describe_location(),
     }
 }
 
 /// Describes the calls of this session that the grant or rule covered.
-fn describe_covered_calls(kept: &LastingApproval, times: &[String]) -> String {
-    let when = |entry: &usize| times.get(*entry).filter(|time| !time.is_empty()).map(|time| format!(" ({time})"));
-    match kept.allowed_calls.as_slice() {
+fn describe_covered_calls(approval: &LastingApproval, times: &[String]) -> String {
+    let time_suffix =
+        |entry: &usize| times.get(*entry).filter(|time| !time.is_empty()).map(|time| format!(" ({time})"));
+    match approval.allowed_calls.as_slice() {
         [] => "no calls here yet".to_owned(),
-        [(entry, one)] => format!("1 call here: {one}{}", when(entry).unwrap_or_default()),
+        [(entry, call)] => format!("1 call here: {call}{}", time_suffix(entry).unwrap_or_default()),
         [.., (entry, last)] => {
-            format!("{} calls here, last: {last}{}", kept.allowed_calls.len(), when(entry).unwrap_or_default())
+            format!(
+                "{} calls here, last: {last}{}",
+                approval.allowed_calls.len(),
+                time_suffix(entry).unwrap_or_default()
+            )
         }
     }
 }
 
 /// Opens the call in a row, or asks for confirmation to revoke the grant in it.
-pub fn pick_grant(state: &mut State, GrantList(kept, calls): GrantList, row: usize) -> Vec<Effect> {
-    let call = row.checked_sub(kept.len()).and_then(|at| calls.get(at));
+pub fn pick_grant(state: &mut State, GrantList(approvals, calls): GrantList, row: usize) -> Vec<Effect> {
+    let call = row.checked_sub(approvals.len()).and_then(|index| calls.get(index));
     if let Some(call) = call {
         show_grants(state, row);
         super::audit_list::open_audit_page(state, call);
     }
-    if let Some(kept) = kept.into_iter().nth(row) {
-        let told =
-            vec![kept.describe(), describe_origin(&kept), describe_covered_calls(&kept, &state.session.entry_times)];
-        let card = Confirmation::new("Revoke it?", ("revoke", "keep"), told);
-        state.viewport.overlays.push(Overlay::Confirmation(card, ConfirmedAction::RevokeGrant(Box::new(kept))));
+    if let Some(approval) = approvals.into_iter().nth(row) {
+        let facts = vec![
+            approval.describe(),
+            describe_origin(&approval),
+            describe_covered_calls(&approval, &state.session.entry_times),
+        ];
+        let confirmation = Confirmation::new("Revoke it?", ("revoke", "keep"), facts);
+        state
+            .viewport
+            .overlays
+            .push(Overlay::Confirmation(confirmation, ConfirmedAction::RevokeGrant(Box::new(approval))));
     }
     Vec::new()
 }
 
 /// Revokes a grant or rule with the user's confirmation.
-pub fn revoke_grant(state: &mut State, kept: LastingApproval, by: Decider) -> Vec<Effect> {
-    let what = kept.describe();
-    match kept.source {
-        ApprovalSource::Session(standing) => {
-            state.show_notice(&format!("Revoked: {what}"), Kind::Info);
-            agent_events::handle_agent_event(state, Event::GrantRevoked { given_on: Some(standing.call), what, by })
+pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) -> Vec<Effect> {
+    let description = approval.describe();
+    match approval.source {
+        ApprovalSource::Session(grant) => {
+            state.show_notice(&format!("Revoked: {description}"), Kind::Info);
+            agent_events::handle_agent_event(state, Event::GrantRevoked { given_on: Some(grant.call), description, by })
         }
         ApprovalSource::Rule(rule) => vec![Effect::Request(HostRequest::Rule(RuleRequest::Revoke { rule, by }))],
     }
 }
 
 /// Records that a rule was removed from its file.
-pub fn record_rule_revoked(state: &mut State, what: String, by: Decider) -> Vec<Effect> {
-    state.show_notice(&format!("Revoked: {what}"), Kind::Info);
-    agent_events::handle_agent_event(state, Event::GrantRevoked { given_on: None, what, by })
+pub fn record_rule_revoked(state: &mut State, description: String, by: Decider) -> Vec<Effect> {
+    state.show_notice(&format!("Revoked: {description}"), Kind::Info);
+    agent_events::handle_agent_event(state, Event::GrantRevoked { given_on: None, description, by })
 }

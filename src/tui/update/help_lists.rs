@@ -37,16 +37,16 @@ pub fn open_topic(state: &mut State, name: &str) -> Vec<Effect> {
 
 /// Opens the palette: every command in one list.
 pub fn open_palette(state: &mut State) -> Vec<Effect> {
-    let hint = |action: Option<Action>| {
+    let key_hint = |action: Option<Action>| {
         let action = action?;
         let scopes = [Scope::Anywhere, Scope::Composer, Scope::FailedRequest];
-        scopes.iter().map(|scope| state.keys.first_chord(*scope, action)).find(|hint| !hint.is_empty())
+        scopes.iter().map(|scope| state.keys.first_chord(*scope, action)).find(|chord| !chord.is_empty())
     };
-    let item = |row: &CommandRow| {
-        let keys = hint(row.action).unwrap_or_default();
+    let build_row = |row: &CommandRow| {
+        let keys = key_hint(row.action).unwrap_or_default();
         Row::new(row.names[0]).with_secondary(row.help).with_detail(&keys)
     };
-    let items = COMMANDS.iter().map(item).collect();
+    let items = COMMANDS.iter().map(build_row).collect();
     state.viewport.overlays.push(Overlay::Commands(Picker::new("Commands", "", items)));
     Vec::new()
 }

@@ -17,12 +17,12 @@ use crate::tui::state::State;
 pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: HostReply) -> Vec<Effect> {
     match reply {
         HostReply::Sessions(rows) => session_list::set_sessions(state, rows),
-        HostReply::SearchResults { words, lines, whole } => {
-            session_list::set_search_results(state, &words, lines, whole)
+        HostReply::SearchResults { query, matches, is_complete } => {
+            session_list::set_search_results(state, &query, matches, is_complete)
         }
         HostReply::Models(models) => model_list::show_models(state, models),
-        HostReply::Connected(reached) => return model_list::apply_provider_switch(state, *reached),
-        HostReply::Done(words) => state.show_notice(&words, toast::Kind::Info),
+        HostReply::Connected(pending) => return model_list::apply_provider_switch(state, *pending),
+        HostReply::Done(text) => state.show_notice(&text, toast::Kind::Info),
         HostReply::SettingSaved(text) => state.show_notice(&text, toast::Kind::Setting),
         HostReply::Opened(opened) => {
             let mode = state.agent.policy.mode;
@@ -57,11 +57,11 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             state.timing.pace = ReplyTiming::default();
             (state.session.trust.pending, state.session.trust.unused_files) = (None, Vec::new());
             cache.clear();
-            let offered = opened.approvals.map(crate::agent::Event::ApplyRequested);
+            let apply_event = opened.approvals.map(crate::agent::Event::ApplyRequested);
             let mut effects =
-                offered.map(|offered| agent_events::handle_agent_event(state, offered)).unwrap_or_default();
-            let says = std::mem::take(&mut state.session.trust.first_message);
-            effects.extend(trust_decision::check_project_files(state, says));
+                apply_event.map(|event| agent_events::handle_agent_event(state, event)).unwrap_or_default();
+            let first_message = std::mem::take(&mut state.session.trust.first_message);
+            effects.extend(trust_decision::check_project_files(state, first_message));
             return effects;
         }
         HostReply::EntryTimes(session, times) => {
@@ -73,27 +73,27 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             grant_list::refresh_grants(state);
             return effects;
         }
-        HostReply::RuleSaved { call, grant, by, failed } => {
-            return prompt_keys::handle_rule_stored(state, call, grant, by, failed);
+        HostReply::RuleSaved { call, grant, by, error } => {
+            return prompt_keys::handle_rule_stored(state, call, grant, by, error);
         }
-        HostReply::RuleRevoked { what, by } => return grant_list::record_rule_revoked(state, what, by),
-        HostReply::Rehearsal(rehearsed) => return rehearsal_list::show_rehearsal(state, rehearsed),
+        HostReply::RuleRevoked { description, by } => return grant_list::record_rule_revoked(state, description, by),
+        HostReply::Rehearsal(result) => return rehearsal_list::show_rehearsal(state, result),
         HostReply::Rules(text) => overlay_stack::open_reader(state, "rules", &text, false),
-        HostReply::ProjectFiles { brought, why } => {
-            return trust_decision::handle_project_files(state, *brought, why);
+        HostReply::ProjectFiles { files, reason } => {
+            return trust_decision::handle_project_files(state, *files, reason);
         }
-        HostReply::TrustChanged { folder, instructions, rules } => {
-            return trust_decision::apply_trust_change(state, &folder, instructions, rules);
+        HostReply::TrustChanged { folder, instructions, rules_event } => {
+            return trust_decision::apply_trust_change(state, &folder, instructions, rules_event);
         }
-        HostReply::TrustFailed(words) => return trust_decision::report_trust_failure(state, &words),
-        HostReply::Files { names, gathered } => {
-            let files = names.iter().map(|file| Candidate::new(file, "")).collect();
-            state.input.completion.set_files(files, gathered);
+        HostReply::TrustFailed(text) => return trust_decision::report_trust_failure(state, &text),
+        HostReply::Files { names, completeness } => {
+            let files = names.iter().map(|name| Candidate::new(name, "")).collect();
+            state.input.completion.set_files(files, completeness);
         }
-        HostReply::LinkStatuses(found) => cache.store_lookups(found),
+        HostReply::LinkStatuses(statuses) => cache.store_lookups(statuses),
         HostReply::LocalServers(servers) => provider_list::set_local_servers(state, servers),
-        HostReply::UnsentSaved(trouble) => state.handle_unsent_saved(trouble),
-        HostReply::Notice(words) => state.show_notice(&words, toast::Kind::Warning),
+        HostReply::UnsentSaved(error) => state.handle_unsent_saved(error),
+        HostReply::Notice(text) => state.show_notice(&text, toast::Kind::Warning),
     }
     Vec::new()
 }

@@ -13,7 +13,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 /// Handles a press, repeat or release of a key.
 pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
-        state.input.recent_keys.send_key.note_release(Chord::from(&key));
+        state.input.recent_keys.send_key.record_release(Chord::from(&key));
         return Vec::new();
     }
     state.notices.toasts.dismiss_read_errors(state.timing.now);
@@ -25,29 +25,29 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         state.input.held_key = None;
         return stop_or_quit(state);
     }
-    let writes = is_text_key(&key);
+    let is_text = is_text_key(&key);
     let mut effects = match state.input.held_key.take() {
         // These are the first characters of a paste, so none of them was an answer.
-        Some((held, _)) if writes => write_held_key(state, cache, held),
-        Some((held, _)) => dispatch_key(state, cache, held),
+        Some((held_key, _)) if is_text => write_held_key(state, cache, held_key),
+        Some((held_key, _)) => dispatch_key(state, cache, held_key),
         None => Vec::new(),
     };
-    if state.input.recent_keys.goes_on(Chord::from(&key), state.timing.now) {
+    if state.input.recent_keys.is_repeat_of_answer(Chord::from(&key), state.timing.now) {
         key_explanations::explain_held_key(state, &key);
         return effects;
     }
-    let in_a_line = state.is_typing_in_prompt();
-    let answers = current_focus(state) == Focus::Prompt && state.prompt_listening() == Some(Listening::Ready);
-    let may_answer = answers && !in_a_line && state.prompts.open_queue.is_none();
-    let seen = state.open_prompt().filter(|_| may_answer).and_then(|prompt| prompt.first_drawn());
-    match state.input.recent_keys.send_key.classify_press(Chord::from(&key), seen, state.timing.now) {
+    let is_typing = state.is_typing_in_prompt();
+    let prompt_listens = current_focus(state) == Focus::Prompt && state.prompt_listening() == Some(Listening::Ready);
+    let may_answer = prompt_listens && !is_typing && state.prompts.open_queue.is_none();
+    let first_drawn = state.open_prompt().filter(|_| may_answer).and_then(|prompt| prompt.first_drawn());
+    match state.input.recent_keys.send_key.classify_press(Chord::from(&key), first_drawn, state.timing.now) {
         Press::Deliberate => {}
         press @ (Press::Arms | Press::Held) => {
             key_explanations::explain_possibly_held_key(state, &key, press);
             return effects;
         }
     }
-    if writes && !in_a_line && (answers || state.confirmation_listening() == Some(Listening::Ready)) {
+    if is_text && !is_typing && (prompt_listens || state.confirmation_listening() == Some(Listening::Ready)) {
         state.input.held_key = Some((key, state.timing.now));
         return effects;
     }
@@ -76,7 +76,7 @@ fn write_held_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> 
 
 /// Routes the key that was held back once its time is over and no other key is pending.
 pub fn release_held_key(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
-    if state.held_key_deadline().is_none_or(|until| state.timing.now < until) {
+    if state.held_key_deadline().is_none_or(|deadline| state.timing.now < deadline) {
         return Vec::new();
     }
     state.input.held_key.take().map_or_else(Vec::new, |(key, _)| dispatch_key(state, cache, key))
@@ -112,9 +112,9 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
         Focus::Prompt | Focus::Composer => match prompt_keys::handle_prompt_key(state, key) {
             Some(effects) => effects,
             None => {
-                let before = key_explanations::classify_rejected_key(state, &key);
+                let rejection = key_explanations::classify_rejected_key(state, &key);
                 let effects = handle_key_beyond_prompt(state, cache, key);
-                key_explanations::explain_rejected_key(state, &key, before);
+                key_explanations::explain_rejected_key(state, &key, rejection);
                 effects
             }
         },
@@ -123,8 +123,8 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
 
 /// Handles a key that answers nothing. While a prompt is open, it delays the prompt.
 fn handle_key_beyond_prompt(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
-    let switches = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchFocus);
-    if switches
+    let switches_focus = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchFocus);
+    if switches_focus
         && !state.input.completion.is_open()
         && let Some(prompt) = state.prompts.current.as_mut().filter(|prompt| !prompt.is_parked())
     {

@@ -12,7 +12,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RejectedKey {
     /// Nothing that needs an explanation.
-    Nothing,
+    NoExplanation,
     /// An answer before the prompt accepted answers.
     TooSoon,
     /// Enter, which answers other prompts, but never this one.
@@ -22,7 +22,7 @@ pub enum RejectedKey {
 /// Returns the meaning that a key passed on by the prompt would have had to it.
 pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
     let Some(prompt) = state.open_prompt().filter(|_| state.input.composer.is_empty()) else {
-        return RejectedKey::Nothing;
+        return RejectedKey::NoExplanation;
     };
     let listening = state.prompt_listening();
     let scope = match (&state.prompts.open_queue, &prompt.kind) {
@@ -31,40 +31,44 @@ pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
         (None, PromptKind::Question(_)) => Scope::Question,
         (None, PromptKind::Trust(_)) => Scope::Trust,
     };
-    let digit = scope == Scope::Question && matches!(key.code, KeyCode::Char('1'..='9'));
+    let is_option_number = scope == Scope::Question && matches!(key.code, KeyCode::Char('1'..='9'));
     match state.keys.lookup(scope, key) {
-        Some(Action::SwitchFocus | Action::Close | Action::AnswerLater) => RejectedKey::Nothing,
+        Some(Action::SwitchFocus | Action::Close | Action::AnswerLater) => RejectedKey::NoExplanation,
         Some(_) if matches!(listening, Some(Listening::Until(_))) => RejectedKey::TooSoon,
-        None if digit && matches!(listening, Some(Listening::Until(_))) => RejectedKey::TooSoon,
+        None if is_option_number && matches!(listening, Some(Listening::Until(_))) => RejectedKey::TooSoon,
         None if key.code == KeyCode::Enter && matches!(scope, Scope::Approval | Scope::Trust) => RejectedKey::Enter,
-        Some(_) | None => RejectedKey::Nothing,
+        Some(_) | None => RejectedKey::NoExplanation,
     }
 }
 
 /// Explains why the key did nothing. Called once the key has been routed.
-pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, meant: RejectedKey) {
-    let tab = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
-    let key_of = |action| state.keys.first_chord(Scope::Approval, action);
-    let words = match meant {
-        RejectedKey::Nothing => return,
+pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, rejection: RejectedKey) {
+    let focus_key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
+    let approval_key = |action| state.keys.first_chord(Scope::Approval, action);
+    let message = match rejection {
+        RejectedKey::NoExplanation => return,
         RejectedKey::TooSoon if state.input.composer.is_empty() => "Too soon, not counted · press it again".to_owned(),
         RejectedKey::TooSoon => {
-            format!("Too soon: {} went to your draft · {tab} to answer", Chord::from(key))
+            format!("Too soon: {} went to your draft · {focus_key} to answer", Chord::from(key))
         }
         RejectedKey::Enter if state.session.trust.pending.is_some() => {
-            let key_of = |action| state.keys.first_chord(Scope::Trust, action);
-            format!("Enter does not answer · {} approve, {} deny", key_of(Action::Trust), key_of(Action::Deny))
+            let trust_key = |action| state.keys.first_chord(Scope::Trust, action);
+            format!("Enter does not answer · {} approve, {} deny", trust_key(Action::Trust), trust_key(Action::Deny))
         }
         RejectedKey::Enter => {
-            let destroys = match state.agent.waiting_call() {
+            let is_destructive = match state.agent.waiting_call() {
                 Some(crate::agent::WaitingCall::Approval { plan, .. }) => plan.destroys.is_some(),
                 Some(crate::agent::WaitingCall::Answer { .. }) | None => false,
             };
-            let yes = if destroys { Action::ApproveDestructive } else { Action::ApproveOnce };
-            format!("Enter does not answer · {} approve, {} deny", key_of(yes), key_of(Action::Deny))
+            let approve_action = if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce };
+            format!(
+                "Enter does not answer · {} approve, {} deny",
+                approval_key(approve_action),
+                approval_key(Action::Deny)
+            )
         }
     };
-    set_prompt_message(state, words);
+    set_prompt_message(state, message);
 }
 
 /// Explains that the key of the last answer is repeated or still held: it answers nothing until it is released.
@@ -76,20 +80,20 @@ pub fn explain_held_key(state: &mut State, key: &KeyEvent) {
 
 /// Explains that the key that sent the last message may still be held, because the prompt appeared right after it.
 pub fn explain_possibly_held_key(state: &mut State, key: &KeyEvent, press: Press) {
-    let key = Chord::from(key);
-    let words = match press {
+    let chord = Chord::from(key);
+    let message = match press {
         Press::Arms | Press::Deliberate => {
-            format!("{key} may still be held from sending · press it again to answer")
+            format!("{chord} may still be held from sending · press it again to answer")
         }
-        Press::Held => format!("{key} may still be held · release it, then press it again"),
+        Press::Held => format!("{chord} may still be held · release it, then press it again"),
     };
-    set_prompt_message(state, words);
+    set_prompt_message(state, message);
 }
 
 /// Shows a message in the open prompt until the next key.
-pub fn set_prompt_message(state: &mut State, words: String) -> Vec<Effect> {
+pub fn set_prompt_message(state: &mut State, message: String) -> Vec<Effect> {
     if let Some(prompt) = &mut state.prompts.current {
-        prompt.key_message = words;
+        prompt.key_message = message;
     }
     Vec::new()
 }

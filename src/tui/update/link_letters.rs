@@ -14,16 +14,16 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 /// Shows a letter on each visible link.
 pub fn show_link_letters(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
     let layout::Areas { transcript: area, .. } = layout::compute_areas(state);
-    let toasts = state.notices.toasts.height(area.width);
-    let list: Vec<LinkLetter> = visible_lines::visible_targets(state, cache, area)
+    let toast_rows = state.notices.toasts.height(area.width);
+    let links: Vec<LinkLetter> = visible_lines::visible_targets(state, cache, area)
         .into_iter()
         .zip(LINK_LETTERS.chars())
-        .map(|((at, target), letter)| LinkLetter { letter, position: at, target })
+        .map(|((position, target), letter)| LinkLetter { letter, position, target })
         .collect();
-    if list.is_empty() {
+    if links.is_empty() {
         state.show_notice("No links on the screen", Kind::Info);
     } else {
-        state.viewport.overlays.push(Overlay::Links(Links { list, toast_rows: toasts, confirming: None }));
+        state.viewport.overlays.push(Overlay::Links(Links { links, toast_rows, pending_address: None }));
     }
     Vec::new()
 }
@@ -31,7 +31,7 @@ pub fn show_link_letters(state: &mut State, cache: &mut LayoutCache) -> Vec<Effe
 /// Handles a key while letters are shown or a web address is to be confirmed.
 pub fn handle_link_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     let Some(Overlay::Links(links)) = state.viewport.overlays.pop() else { return Vec::new() };
-    if let Some(address) = links.confirming {
+    if let Some(address) = links.pending_address {
         return match key.code {
             KeyCode::Enter if key.kind == KeyEventKind::Press => vec![Effect::OpenWeb(address)],
             KeyCode::Char('y' | 'Y') => clipboard_copy::copy_text(state, &address),
@@ -39,7 +39,7 @@ pub fn handle_link_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
         };
     }
     let Some(letter) = Chord::from(key).typed_character() else { return Vec::new() };
-    let Some(link) = links.list.iter().find(|link| link.letter == letter.to_ascii_lowercase()) else {
+    let Some(link) = links.links.iter().find(|link| link.letter == letter.to_ascii_lowercase()) else {
         return Vec::new();
     };
     match letter.is_uppercase() {
@@ -53,8 +53,8 @@ pub fn open_link(state: &mut State, target: &LinkTarget) -> Vec<Effect> {
     match target {
         LinkTarget::File { path, line, .. } => vec![Effect::OpenFile { path: path.clone(), line: *line }],
         LinkTarget::Web(address) => {
-            let toasts = state.notices.toasts.height(layout::compute_areas(state).transcript.width);
-            let links = Links { list: Vec::new(), toast_rows: toasts, confirming: Some(address.clone()) };
+            let toast_rows = state.notices.toasts.height(layout::compute_areas(state).transcript.width);
+            let links = Links { links: Vec::new(), toast_rows, pending_address: Some(address.clone()) };
             state.viewport.overlays.push(Overlay::Links(links));
             Vec::new()
         }

@@ -43,7 +43,7 @@ use std::time::Duration;
 /// Applies one event to the state and returns the effects to run. The cache only saves work: with an empty cache the
 /// resulting state is the same.
 pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<Effect> {
-    let is_touched = is_input(&event);
+    let is_user_input = is_input(&event);
     let mut effects = match event {
         Event::Tick(now) => {
             advance_clock(state, now);
@@ -51,17 +51,17 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         }
         Event::Key(key) => key_dispatch::handle_key_event(state, cache, key),
         Event::Pasted(text) => {
-            let begun =
+            let held_key_effects =
                 if state.input.held_key.is_some() { key_dispatch::handle_fast_input(state, cache) } else { Vec::new() };
-            begun.into_iter().chain(composer_input::handle_paste(state, cache, &text)).collect()
+            held_key_effects.into_iter().chain(composer_input::handle_paste(state, cache, &text)).collect()
         }
         Event::TypedEarly(text) => composer_input::insert_early_input(state, &text),
         Event::TooFast => key_dispatch::handle_fast_input(state, cache),
         Event::InputIdle => key_dispatch::release_held_key(state, cache),
         Event::Mouse(event) => mouse::handle_mouse(state, cache, event),
-        Event::Focused(front) => {
-            state.viewport.has_focus = front;
-            if front {
+        Event::Focused(has_focus) => {
+            state.viewport.has_focus = has_focus;
+            if has_focus {
                 state.input.recent_keys.record_other_press(state.timing.now);
             }
             Vec::new()
@@ -88,7 +88,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         Event::TerminalLost => Vec::new(),
     };
     effects.extend(agent_events::sync_prompt_and_title(state));
-    effects.extend(state.save_unsent_if_due(is_touched));
+    effects.extend(state.save_unsent_if_due(is_user_input));
     effects
 }
 
@@ -116,18 +116,18 @@ fn is_input(event: &Event) -> bool {
 /// Records that a picture is on the screen since `now`; the part of a prompt that it showed counts as seen.
 ///
 /// Returns whether the next picture differs because of that.
-pub fn record_frame(state: &mut State, now: Duration, seen: Option<DrawnPrompt>) -> bool {
+pub fn record_frame(state: &mut State, now: Duration, drawn_prompt: Option<DrawnPrompt>) -> bool {
     state.timing.now = now;
-    if let Some(Overlay::Confirmation(card, _)) = state.viewport.overlays.last_mut() {
-        return card.record_frame(now);
+    if let Some(Overlay::Confirmation(confirmation, _)) = state.viewport.overlays.last_mut() {
+        return confirmation.record_frame(now);
     }
-    if let (Some(list), Some(DrawnPrompt::Queue(seen))) = (&mut state.prompts.open_queue, seen) {
-        let before = list.first_drawn();
-        list.record_frame(now, seen);
-        return before != list.first_drawn();
+    if let (Some(queue), Some(DrawnPrompt::Queue(frame))) = (&mut state.prompts.open_queue, drawn_prompt) {
+        let first_drawn_before = queue.first_drawn();
+        queue.record_frame(now, frame);
+        return first_drawn_before != queue.first_drawn();
     }
-    match (&mut state.prompts.current, seen) {
-        (Some(prompt), Some(seen)) => prompt.record_frame(now, seen),
+    match (&mut state.prompts.current, drawn_prompt) {
+        (Some(prompt), Some(drawn)) => prompt.record_frame(now, drawn),
         (None, _) | (_, None) => false,
     }
 }
@@ -135,28 +135,28 @@ pub fn record_frame(state: &mut State, now: Duration, seen: Option<DrawnPrompt>)
 /// Applies the options of the command line: the first message, calls to offer, or a list to open.
 pub fn apply_start_options(
     state: &mut State,
-    says: String,
-    offers: Option<crate::agent::ApplyRequest>,
-    picks: Option<PickedAction>,
+    first_message: String,
+    apply_request: Option<crate::agent::ApplyRequest>,
+    session_picker: Option<PickedAction>,
 ) -> Vec<Effect> {
-    let first_screen = says.is_empty() && offers.is_none() && state.agent.session.entries().is_empty();
-    if !first_screen {
+    let shows_welcome = first_message.is_empty() && apply_request.is_none() && state.agent.session.entries().is_empty();
+    if !shows_welcome {
         // The first screen shows warnings itself.
-        for warned in state.notices.warnings.clone() {
-            state.notices.toasts.push(Kind::Warning, &warned.text, state.timing.now);
+        for warning in state.notices.warnings.clone() {
+            state.notices.toasts.push(Kind::Warning, &warning.text, state.timing.now);
         }
     }
-    let mut effects = picks.map(|picking| session_list::open_session_list(state, picking)).unwrap_or_default();
-    if let Some(offered) = offers {
-        effects.extend(agent_events::handle_agent_event(state, crate::agent::Event::ApplyRequested(offered)));
+    let mut effects = session_picker.map(|action| session_list::open_session_list(state, action)).unwrap_or_default();
+    if let Some(request) = apply_request {
+        effects.extend(agent_events::handle_agent_event(state, crate::agent::Event::ApplyRequested(request)));
     }
-    effects.extend(trust_decision::check_project_files(state, says));
+    effects.extend(trust_decision::check_project_files(state, first_message));
     effects.extend(agent_events::sync_prompt_and_title(state));
     effects
 }
 
 fn advance_clock(state: &mut State, now: Duration) {
-    let due = state.next_change().is_some_and(|at| at <= now);
+    let is_due = state.next_change().is_some_and(|time| time <= now);
     state.timing.now = now;
-    state.timing.has_moved |= due | state.notices.toasts.remove_expired(now);
+    state.timing.is_changed_by_time |= is_due | state.notices.toasts.remove_expired(now);
 }

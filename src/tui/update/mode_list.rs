@@ -10,16 +10,16 @@ use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 
 /// Runs `/mode`: opens the list, or switches to the named mode. A wide mode is confirmed first.
-pub fn run_mode_command(state: &mut State, word: &str) -> Vec<Effect> {
-    if word.is_empty() {
+pub fn run_mode_command(state: &mut State, name: &str) -> Vec<Effect> {
+    if name.is_empty() {
         return open_mode_list(state);
     }
-    match Mode::ALL.into_iter().find(|mode| mode.as_str() == word) {
+    match Mode::ALL.into_iter().find(|mode| mode.as_str() == name) {
         Some(mode) if mode.is_wide() => confirm_mode(state, mode),
         Some(mode) => set_mode(state, mode),
         None => {
-            let words: Vec<&str> = Mode::ALL.into_iter().map(Mode::as_str).collect();
-            state.show_notice(&format!("Unknown mode. Use one of {}", words.join(", ")), Kind::Warning);
+            let names: Vec<&str> = Mode::ALL.into_iter().map(Mode::as_str).collect();
+            state.show_notice(&format!("Unknown mode. Use one of {}", names.join(", ")), Kind::Warning);
             Vec::new()
         }
     }
@@ -31,28 +31,28 @@ pub fn toggle_mode(state: &mut State) -> Vec<Effect> {
 }
 
 fn open_mode_list(state: &mut State) -> Vec<Effect> {
-    let now = state.agent.policy.mode;
-    let row = |mode: Mode| {
-        let in_use = if mode == now { IN_USE } else { "" };
-        Row::new(&format!("{} mode", mode.as_str())).with_secondary(mode.description()).with_detail(in_use)
+    let current_mode = state.agent.policy.mode;
+    let build_row = |mode: Mode| {
+        let detail = if mode == current_mode { IN_USE } else { "" };
+        Row::new(&format!("{} mode", mode.as_str())).with_secondary(mode.description()).with_detail(detail)
     };
-    let items = Mode::ALL.into_iter().map(row).collect();
-    let modes = Mode::ALL.into_iter().map(|mode| (mode, !mode.is_wide() || mode == now)).collect();
+    let items = Mode::ALL.into_iter().map(build_row).collect();
+    let modes = Mode::ALL.into_iter().map(|mode| (mode, !mode.is_wide() || mode == current_mode)).collect();
     let mut picker = Picker::new("Mode", "", items);
-    picker.select(Mode::ALL.into_iter().position(|mode| mode == now).unwrap_or(0));
+    picker.select(Mode::ALL.into_iter().position(|mode| mode == current_mode).unwrap_or(0));
     state.viewport.overlays.push(Overlay::Modes(picker, modes));
     Vec::new()
 }
 
 /// Explains a wide mode and asks for confirmation. The first choice is to stay.
 pub fn confirm_mode(state: &mut State, mode: Mode) -> Vec<Effect> {
-    let now = state.agent.policy.mode;
+    let current_mode = state.agent.policy.mode;
     let items = vec![
-        Row::new(&format!("Stay in {} mode", now.as_str())).with_secondary(now.description()),
+        Row::new(&format!("Stay in {} mode", current_mode.as_str())).with_secondary(current_mode.description()),
         Row::new(&format!("Switch to {} mode", mode.as_str())).with_secondary(mode.description()),
     ];
     let picker = Picker::new(&format!("Switch to {} mode?", mode.as_str()), "", items);
-    state.viewport.overlays.push(Overlay::Modes(picker, vec![(now, true), (mode, true)]));
+    state.viewport.overlays.push(Overlay::Modes(picker, vec![(current_mode, true), (mode, true)]));
     Vec::new()
 }
 

@@ -15,42 +15,42 @@ pub fn open_model_list(state: &mut State) -> Vec<Effect> {
     if state.session.connection.is_tour {
         return provider_list::open_provider_list(state);
     }
-    let keep = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
-    let picker = Picker::new("Models", "", Vec::new()).with_typed_choice("use").with_store_key(keep);
+    let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
+    let picker = Picker::new("Models", "", Vec::new()).with_typed_choice("use").with_store_key(save_key);
     state.viewport.overlays.push(Overlay::Models(picker, Vec::new()));
-    show_models(state, Models { listed: ModelList::Loading, others: Vec::new() });
+    show_models(state, Models { listed: ModelList::Loading, other_models: Vec::new() });
     vec![Effect::Request(HostRequest::Model(ModelRequest::List))]
 }
 
 /// Shows the models that are known by now.
 pub fn show_models(state: &mut State, models: Models) {
-    let present = current_model(state).to_owned();
-    let Some(Overlay::Models(picker, kept)) = state.viewport.overlays.last_mut() else { return };
+    let current = current_model(state).to_owned();
+    let Some(Overlay::Models(picker, shown_rows)) = state.viewport.overlays.last_mut() else { return };
     let (mut rows, note) = match models.listed {
         ModelList::Loading => (Vec::new(), "Loading the provider's models…".to_owned()),
         ModelList::Models(rows) if rows.is_empty() => {
             (rows, "The provider lists no models. Type a name to use it.".to_owned())
         }
         ModelList::Models(rows) => (rows, String::new()),
-        ModelList::Failed(why) => (Vec::new(), format!("Cannot list models: {why}. Type a name to use it.")),
+        ModelList::Failed(reason) => (Vec::new(), format!("Cannot list models: {reason}. Type a name to use it.")),
     };
-    let first = kept.is_empty();
-    if !present.is_empty() && !rows.iter().any(|row| row.model == present) {
-        rows.insert(0, ModelRow { model: present.clone(), ..ModelRow::default() });
+    let is_first = shown_rows.is_empty();
+    if !current.is_empty() && !rows.iter().any(|row| row.model == current) {
+        rows.insert(0, ModelRow { model: current.clone(), ..ModelRow::default() });
     }
-    rows.extend(models.others);
-    let is_present = |row: &ModelRow| row.profile.is_empty() && row.model == present;
+    rows.extend(models.other_models);
+    let is_current = |row: &ModelRow| row.profile.is_empty() && row.model == current;
     picker.set_note(&note);
-    picker.set_rows(rows.iter().map(|row| model_row(row, is_present(row))).collect());
-    if first && let Some(at) = rows.iter().position(is_present) {
-        picker.select(at);
+    picker.set_rows(rows.iter().map(|row| model_row(row, is_current(row))).collect());
+    if is_first && let Some(index) = rows.iter().position(is_current) {
+        picker.select(index);
     }
-    *kept = rows;
+    *shown_rows = rows;
 }
 
 /// Applies the model in a row.
-pub fn pick_model(state: &mut State, row: ModelRow, keep: bool) -> Vec<Effect> {
-    let kept = keep.then(|| {
+pub fn pick_model(state: &mut State, row: ModelRow, save: bool) -> Vec<Effect> {
+    let save_effect = save.then(|| {
         Effect::Request(HostRequest::Model(ModelRequest::Save {
             profile: row.profile.clone(),
             address: String::new(),
@@ -66,7 +66,7 @@ pub fn pick_model(state: &mut State, row: ModelRow, keep: bool) -> Vec<Effect> {
         )
     };
     // If nothing was switched, nothing is stored either.
-    effects.extend(kept.filter(|_| !effects.is_empty()));
+    effects.extend(save_effect.filter(|_| !effects.is_empty()));
     effects
 }
 
@@ -93,8 +93,8 @@ fn use_model(state: &mut State, row: ModelRow) -> Vec<Effect> {
 }
 
 /// Switches to another provider in the same step in which the session records it, or not at all.
-pub fn apply_provider_switch(state: &mut State, reached: PendingConnection) -> Vec<Effect> {
-    let PendingConnection { session, number, connection } = reached;
+pub fn apply_provider_switch(state: &mut State, pending: PendingConnection) -> Vec<Effect> {
+    let PendingConnection { session, number, connection } = pending;
     if session != state.session.id {
         return Vec::new();
     }
@@ -122,22 +122,22 @@ fn current_model(state: &State) -> &str {
     if state.agent.model.is_empty() { &state.session.connection.model } else { &state.agent.model }
 }
 
-fn model_row(row: &ModelRow, is_present: bool) -> Row {
+fn model_row(row: &ModelRow, is_current: bool) -> Row {
     let text = match (row.profile.as_str(), row.model.as_str()) {
         ("", model) => model.to_owned(),
         (profile, "") => format!("{profile} · default model"),
         (profile, model) => format!("{profile} · {model}"),
     };
     let window = row.context_window.map(|window| format!("{} context", format_window(window)));
-    let price = row.price.map(|(sent, _, received)| match (sent, received) {
+    let price = row.price.map(|(input_price, _, output_price)| match (input_price, output_price) {
         (0.0, 0.0) => "free".to_owned(),
-        (sent, received) => format!("${} / ${}", format_price(sent), format_price(received)),
+        (input_price, output_price) => format!("${} / ${}", format_price(input_price), format_price(output_price)),
     });
-    let known: Vec<String> = [window, price].into_iter().flatten().collect();
-    let more = if is_present { IN_USE } else { "" };
+    let details: Vec<String> = [window, price].into_iter().flatten().collect();
+    let secondary = if is_current { IN_USE } else { "" };
     Row::new(&text)
-        .with_secondary(more)
-        .with_detail(&known.join(" · "))
+        .with_secondary(secondary)
+        .with_detail(&details.join(" · "))
         .with_key(format!("{} {}", row.profile, row.model))
 }
 

@@ -36,46 +36,46 @@ pub fn handle_mouse(state: &mut State, cache: &mut LayoutCache, event: MouseEven
     Vec::new()
 }
 
-fn scroll_transcript(state: &mut State, cache: &mut LayoutCache, by: isize) -> Vec<Effect> {
+fn scroll_transcript(state: &mut State, cache: &mut LayoutCache, lines: isize) -> Vec<Effect> {
     if !state.viewport.overlays.is_empty() {
-        return super::overlay_input::scroll_overlay(state, cache, by);
+        return super::overlay_input::scroll_overlay(state, cache, lines);
     }
     let height = layout::transcript_height(state);
     let mut transcript = std::mem::take(&mut state.viewport.transcript);
-    transcript.scroll_by(&state.layout_context(), cache, height, by);
+    transcript.scroll_by(&state.layout_context(), cache, height, lines);
     state.viewport.transcript = transcript;
     Vec::new()
 }
 
 fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u16) -> Vec<Effect> {
     let areas = layout::compute_areas(state);
-    let (area, clicked) = (areas.transcript, Position::new(column, row));
+    let (area, click_position) = (areas.transcript, Position::new(column, row));
     if !state.viewport.overlays.is_empty() {
         return Vec::new();
     }
-    if areas.scroll_bar().contains(clicked) {
+    if areas.scroll_bar().contains(click_position) {
         grab_scrollbar(state, cache, row);
         return Vec::new();
     }
-    if !area.contains(clicked) {
+    if !area.contains(click_position) {
         return Vec::new();
     }
     let height = usize::from(area.height);
     let mut transcript = std::mem::take(&mut state.viewport.transcript);
-    let ground = state.layout_context();
-    let seen = transcript.visible_lines(&ground, cache, height);
-    let hit = seen.get(usize::from(row - area.y));
-    let target = hit.and_then(|seen| {
-        let (page, line) = seen.layout.find_line(seen.position.line)?;
-        let drawn = column.saturating_sub(area.x);
-        let column =
-            visible_lines::visual_order(state, &page.lines[line]).map_or(drawn, |order| order.source_cell(drawn));
+    let context = state.layout_context();
+    let drawn_lines = transcript.visible_lines(&context, cache, height);
+    let clicked_line = drawn_lines.get(usize::from(row - area.y));
+    let target = clicked_line.and_then(|clicked| {
+        let (page, line) = clicked.layout.find_line(clicked.position.line)?;
+        let drawn_column = column.saturating_sub(area.x);
+        let column = visible_lines::visual_order(state, &page.lines[line])
+            .map_or(drawn_column, |order| order.source_cell(drawn_column));
         link_at(page, line, column).map(|link| link.target.clone())
     });
-    if let (None, Some(seen)) = (&target, hit)
-        && seen.position.line <= 1
+    if let (None, Some(clicked)) = (&target, clicked_line)
+        && clicked.position.line <= 1
     {
-        transcript.toggle_entry(&ground, seen.position.item);
+        transcript.toggle_entry(&context, clicked.position.item);
     }
     state.viewport.transcript = transcript;
     target.map_or_else(Vec::new, |target| link_letters::open_link(state, &target))
@@ -86,10 +86,10 @@ fn grab_scrollbar(state: &mut State, cache: &mut LayoutCache, row: u16) {
     let area = layout::compute_areas(state).transcript;
     let bar = state.viewport.transcript.scrollbar(&state.layout_context(), cache, usize::from(area.height));
     let Some(bar) = bar else { return };
-    let at = row.saturating_sub(area.y);
-    let on_thumb = at.checked_sub(bar.top).filter(|held| *held < bar.length);
-    state.viewport.transcript.dragged_row = Some(on_thumb.unwrap_or(bar.length / 2));
-    if on_thumb.is_none() {
+    let clicked_row = row.saturating_sub(area.y);
+    let thumb_offset = clicked_row.checked_sub(bar.top).filter(|offset| *offset < bar.length);
+    state.viewport.transcript.dragged_row = Some(thumb_offset.unwrap_or(bar.length / 2));
+    if thumb_offset.is_none() {
         drag_scrollbar(state, cache, row);
     }
 }
@@ -97,11 +97,11 @@ fn grab_scrollbar(state: &mut State, cache: &mut LayoutCache, row: u16) {
 /// Moves the thumb with the mouse, within the bar.
 fn drag_scrollbar(state: &mut State, cache: &mut LayoutCache, row: u16) {
     let area = layout::compute_areas(state).transcript;
-    let Some(held) = state.viewport.transcript.dragged_row else { return };
+    let Some(thumb_offset) = state.viewport.transcript.dragged_row else { return };
     let mut transcript = std::mem::take(&mut state.viewport.transcript);
-    let ground = state.layout_context();
-    if let Some(bar) = transcript.scrollbar(&ground, cache, usize::from(area.height)) {
-        transcript.drag_scrollbar(&ground, cache, bar, row.saturating_sub(area.y).saturating_sub(held));
+    let context = state.layout_context();
+    if let Some(bar) = transcript.scrollbar(&context, cache, usize::from(area.height)) {
+        transcript.drag_scrollbar(&context, cache, bar, row.saturating_sub(area.y).saturating_sub(thumb_offset));
     }
     state.viewport.transcript = transcript;
 }

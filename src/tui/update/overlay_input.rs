@@ -18,12 +18,12 @@ use crossterm::event::KeyEvent;
 
 /// Handles a key while something is open over the screen.
 pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
-    let page = usize::from(state.viewport.size.1.saturating_sub(4)).max(1);
+    let page_height = usize::from(state.viewport.size.1.saturating_sub(4)).max(1);
     let keys = &state.keys;
-    let Some(front) = state.viewport.overlays.last_mut() else { return Vec::new() };
-    let pick = match front {
-        Overlay::Help(page) => {
-            return match page.key(&key, keys) {
+    let Some(overlay) = state.viewport.overlays.last_mut() else { return Vec::new() };
+    let pick = match overlay {
+        Overlay::Help(help) => {
+            return match help.key(&key, keys) {
                 help_page::KeyResult::Close => close_overlay(state),
                 help_page::KeyResult::Handled => Vec::new(),
             };
@@ -31,14 +31,14 @@ pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEv
         Overlay::Reader(reader) => {
             match keys.lookup(Scope::Page, &key) {
                 Some(Action::Close) => return close_overlay(state),
-                Some(action) => scroll_reader(reader, action, page),
+                Some(action) => scroll_reader(reader, action, page_height),
                 None => {}
             }
             return Vec::new();
         }
-        Overlay::ApiKey(line) => {
-            let did = line.key(&key, keys);
-            return provider_list::handle_api_key_input(state, did, key.kind);
+        Overlay::ApiKey(field) => {
+            let result = field.key(&key, keys);
+            return provider_list::handle_api_key_input(state, result, key.kind);
         }
         Overlay::Links(_) => return link_letters::handle_link_key(state, &key),
         Overlay::Confirmation(..) => return confirmation_keys::handle_confirmation_key(state, &key),
@@ -73,8 +73,8 @@ pub fn paste_into_overlay(state: &mut State, cache: &mut LayoutCache, text: &str
             | Overlay::UnsavedSession(picker, _)
             | Overlay::CopyTexts(picker, _),
         ) => picker.paste(text),
-        Some(Overlay::ApiKey(line)) => {
-            line.insert(text);
+        Some(Overlay::ApiKey(field)) => {
+            field.insert(text);
             return Vec::new();
         }
         Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Confirmation(..)) | None => {
@@ -85,10 +85,10 @@ pub fn paste_into_overlay(state: &mut State, cache: &mut LayoutCache, text: &str
 }
 
 /// Scrolls whatever is in front.
-pub fn scroll_overlay(state: &mut State, cache: &mut LayoutCache, by: isize) -> Vec<Effect> {
+pub fn scroll_overlay(state: &mut State, cache: &mut LayoutCache, lines: isize) -> Vec<Effect> {
     let pick = match state.viewport.overlays.last_mut() {
         Some(Overlay::Reader(reader)) => {
-            reader.top = reader.top.saturating_add_signed(by);
+            reader.top = reader.top.saturating_add_signed(lines);
             return Vec::new();
         }
         Some(
@@ -103,13 +103,13 @@ pub fn scroll_overlay(state: &mut State, cache: &mut LayoutCache, by: isize) -> 
             | Overlay::Modes(picker, _)
             | Overlay::UnsavedSession(picker, _)
             | Overlay::CopyTexts(picker, _),
-        ) => picker.scroll(by.signum()),
+        ) => picker.scroll(lines.signum()),
         Some(Overlay::Help(help)) => {
-            help.scroll(by);
+            help.scroll(lines);
             return Vec::new();
         }
-        Some(Overlay::Confirmation(card, _)) => {
-            card.scroll(by);
+        Some(Overlay::Confirmation(confirmation, _)) => {
+            confirmation.scroll(lines);
             return Vec::new();
         }
         Some(Overlay::Links(_) | Overlay::ApiKey(_)) | None => return Vec::new(),
@@ -118,9 +118,9 @@ pub fn scroll_overlay(state: &mut State, cache: &mut LayoutCache, by: isize) -> 
 }
 
 fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Effect> {
-    let looks = session_list::update_session_search(state);
-    if !looks.is_empty() {
-        return looks;
+    let search_effects = session_list::update_session_search(state);
+    if !search_effects.is_empty() {
+        return search_effects;
     }
     match pick {
         Pick::Handled => Vec::new(),
@@ -134,20 +134,20 @@ fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Ef
             Vec::new()
         }
         Pick::Picked(row) => {
-            let Some(front) = state.viewport.overlays.pop() else { return Vec::new() };
+            let Some(overlay) = state.viewport.overlays.pop() else { return Vec::new() };
             state.input.recent_keys.record_other_press(state.timing.now);
-            pick_overlay_row(state, cache, front, row, false)
+            pick_overlay_row(state, cache, overlay, row, false)
         }
         Pick::PickedAndStored(row) => {
-            let Some(front) = state.viewport.overlays.pop() else { return Vec::new() };
+            let Some(overlay) = state.viewport.overlays.pop() else { return Vec::new() };
             state.input.recent_keys.record_other_press(state.timing.now);
-            pick_overlay_row(state, cache, front, row, true)
+            pick_overlay_row(state, cache, overlay, row, true)
         }
-        Pick::Typed(keep) => {
+        Pick::Typed(save) => {
             let Some(Overlay::Models(picker, _)) = state.viewport.overlays.pop() else { return Vec::new() };
             state.input.recent_keys.record_other_press(state.timing.now);
             let model = picker.filter_text().to_owned();
-            model_list::pick_model(state, ModelRow { model, ..ModelRow::default() }, keep)
+            model_list::pick_model(state, ModelRow { model, ..ModelRow::default() }, save)
         }
     }
 }
@@ -157,10 +157,10 @@ fn pick_overlay_row(
     cache: &mut LayoutCache,
     overlay: Overlay,
     row: usize,
-    keep: bool,
+    save: bool,
 ) -> Vec<Effect> {
     match overlay {
-        Overlay::Sessions(_, held, picking) => session_list::pick_session(state, held, picking, row),
+        Overlay::Sessions(_, search, action) => session_list::pick_session(state, search, action, row),
         Overlay::Themes(..) => match theme_list::theme_at_row(state, row) {
             Some((name, theme)) => {
                 state.theme = theme;
@@ -174,19 +174,19 @@ fn pick_overlay_row(
             None => Vec::new(),
         },
         Overlay::Models(_, rows) => match rows.into_iter().nth(row) {
-            Some(row) => model_list::pick_model(state, row, keep),
+            Some(row) => model_list::pick_model(state, row, save),
             None => Vec::new(),
         },
         Overlay::Connect(_, choices) => match choices.into_iter().nth(row) {
-            Some(choice) => provider_list::pick_provider(state, choice, keep),
+            Some(choice) => provider_list::pick_provider(state, choice, save),
             None => Vec::new(),
         },
         Overlay::CopyTexts(_, texts) => match texts.get(row) {
             Some(text) => clipboard_copy::copy_text(state, text),
             None => Vec::new(),
         },
-        Overlay::Rehearsal(picker, theatre) => rehearsal_list::pick_rehearsal_row(state, picker, theatre, row),
-        Overlay::Grants(_, ledger) => grant_list::pick_grant(state, ledger, row),
+        Overlay::Rehearsal(picker, view) => rehearsal_list::pick_rehearsal_row(state, picker, view, row),
+        Overlay::Grants(_, grants) => grant_list::pick_grant(state, grants, row),
         Overlay::Audit(picker, calls) => audit_list::open_audit_row(state, picker, calls, row),
         Overlay::Modes(_, modes) => match modes.into_iter().nth(row) {
             Some((mode, true)) => mode_list::set_mode(state, mode),
@@ -203,12 +203,12 @@ fn pick_overlay_row(
     }
 }
 
-fn scroll_reader(reader: &mut Reader, action: Action, page: usize) {
+fn scroll_reader(reader: &mut Reader, action: Action, page_height: usize) {
     reader.top = match action {
         Action::Up => reader.top.saturating_sub(1),
         Action::Down => reader.top + 1,
-        Action::PageUp => reader.top.saturating_sub(page),
-        Action::PageDown => reader.top + page,
+        Action::PageUp => reader.top.saturating_sub(page_height),
+        Action::PageDown => reader.top + page_height,
         Action::Top => 0,
         Action::Bottom => usize::MAX / 2,
         _ => reader.top,

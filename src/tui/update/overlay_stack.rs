@@ -9,19 +9,19 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Opens a text in the pager. `terminal` is true if the text was written for a terminal.
-pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
+pub fn open_reader(state: &mut State, title: &str, text: &str, is_terminal_output: bool) {
     // Upper limit in bytes, because the whole text is laid out at once.
     const MAX_BYTES: usize = 2_000_000;
     let mut end = text.len().min(MAX_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let more = match text.len() - end {
+    let truncation_note = match text.len() - end {
         0 => String::new(),
-        more => format!("\n… {} truncated; copying includes them", format_bytes(more)),
+        truncated_bytes => format!("\n… {} truncated; copying includes them", format_bytes(truncated_bytes)),
     };
-    let text = format!("{}{more}", &text[..end]).into();
-    let body = if terminal { ReaderBody::Terminal } else { ReaderBody::Plain };
+    let text = format!("{}{truncation_note}", &text[..end]).into();
+    let body = if is_terminal_output { ReaderBody::Terminal } else { ReaderBody::Plain };
     push_reader(state, title, text, body);
 }
 
@@ -37,8 +37,8 @@ pub fn close_overlay(state: &mut State) -> Vec<Effect> {
     // A key typed ahead must not answer a prompt that becomes visible.
     state.input.recent_keys.record_other_press(state.timing.now);
     match closed {
-        Some(Overlay::Themes(_, before)) => state.theme = *before,
-        Some(Overlay::Sessions(_, held, _)) if !held.query.is_empty() => {
+        Some(Overlay::Themes(_, previous_theme)) => state.theme = *previous_theme,
+        Some(Overlay::Sessions(_, search, _)) if !search.query.is_empty() => {
             return vec![Effect::Request(HostRequest::Session(SessionRequest::Search(String::new())))];
         }
         _ => {}

@@ -28,25 +28,25 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
     }
     let now = state.timing.now;
     let chord = Chord::from(&key);
-    let turns =
+    let switches_question =
         matches!(state.keys.lookup(Scope::Question, &key), Some(Action::NextQuestion | Action::PreviousQuestion));
     let waiting = state.agent.waiting_call()?;
     let event = match (&mut state.prompts.current.as_mut()?.kind, waiting) {
-        (PromptKind::Approval(card), WaitingCall::Approval { call, plan, .. }) => {
-            match card.handle_key(&key, &state.keys, plan, listening, now) {
+        (PromptKind::Approval(approval_prompt), WaitingCall::Approval { call, plan, .. }) => {
+            match approval_prompt.handle_key(&key, &state.keys, plan, listening, now) {
                 approval::KeyResult::PassedOn => return None,
                 approval::KeyResult::Handled => return Some(Vec::new()),
-                approval::KeyResult::Explained(words) => {
-                    return Some(key_explanations::set_prompt_message(state, words));
+                approval::KeyResult::Explained(message) => {
+                    return Some(key_explanations::set_prompt_message(state, message));
                 }
                 approval::KeyResult::OpenScope => {
-                    let widths = grant_options(&state.agent);
-                    match ScopeChoice::open(widths, &state.settings.folder, &state.keys, now) {
-                        Some(choosing) => card.open_scope(choosing),
+                    let options = grant_options(&state.agent);
+                    match ScopeChoice::open(options, &state.settings.folder, &state.keys, now) {
+                        Some(scope_choice) => approval_prompt.open_scope(scope_choice),
                         None => {
-                            let why = explain_no_grant(&state.agent).map(|why| format!(": {why}"));
-                            let words = format!("This call always asks{}", why.unwrap_or_default());
-                            return Some(key_explanations::set_prompt_message(state, words));
+                            let reason_suffix = explain_no_grant(&state.agent).map(|reason| format!(": {reason}"));
+                            let message = format!("This call always asks{}", reason_suffix.unwrap_or_default());
+                            return Some(key_explanations::set_prompt_message(state, message));
                         }
                     }
                     return Some(Vec::new());
@@ -54,7 +54,7 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
                 approval::KeyResult::OpenQueue => return Some(queue_keys::open_queue(state, &key)),
                 approval::KeyResult::OpenForm => {
                     let tool = state.agent.tools.iter().find(|tool| tool.name == call.name);
-                    if card.open_form(tool, call) {
+                    if approval_prompt.open_form(tool, call) {
                         return Some(Vec::new());
                     }
                     state.show_notice("This call has no arguments to edit", Kind::Info);
@@ -67,8 +67,8 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
                     // A rule would also apply outside the dry run.
                     let decision = Decision::Always(Grant { span: GrantSpan::Session, ..grant });
                     let event = Event::CallDecided { call: call.id.clone(), decision, by };
-                    let words = "A dry run stores no rules: this grant applies to this session only";
-                    state.show_notice(words, Kind::Info);
+                    let notice = "A dry run stores no rules: this grant applies to this session only";
+                    state.show_notice(notice, Kind::Info);
                     event
                 }
                 approval::KeyResult::Decided { decision: Decision::Always(grant), by }
@@ -84,16 +84,16 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
                 }
             }
         }
-        (PromptKind::Question(card), WaitingCall::Answer { call, questions, .. }) => {
-            let page = card.page();
-            match card.handle_key(&key, &state.keys, questions, listening) {
+        (PromptKind::Question(question_prompt), WaitingCall::Answer { call, questions, .. }) => {
+            let page = question_prompt.page();
+            match question_prompt.handle_key(&key, &state.keys, questions, listening) {
                 question::KeyResult::PassedOn => return None,
-                question::KeyResult::Explained(words) => {
-                    return Some(key_explanations::set_prompt_message(state, words));
+                question::KeyResult::Explained(message) => {
+                    return Some(key_explanations::set_prompt_message(state, message));
                 }
                 question::KeyResult::Handled => {
                     // A repeat of the key that answered one question must not answer the next.
-                    if card.page() != page && !turns {
+                    if question_prompt.page() != page && !switches_question {
                         state.input.recent_keys.record_answer(chord, now);
                     }
                     return Some(Vec::new());
@@ -104,11 +104,13 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
                 }
                 question::KeyResult::Parked => return Some(return_parked_question(state)),
                 question::KeyResult::Answered(answer) => {
-                    let after = card.first_drawn().map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
+                    let elapsed = question_prompt
+                        .first_drawn()
+                        .map_or(Duration::ZERO, |first_drawn| now.saturating_sub(first_drawn));
                     Event::QuestionsAnswered {
                         call: call.id.clone(),
                         answer,
-                        by: Decider::from_key(chord.to_string(), after),
+                        by: Decider::from_key(chord.to_string(), elapsed),
                     }
                 }
             }
@@ -127,25 +129,24 @@ pub fn handle_rule_stored(
     call: CallId,
     grant: Grant,
     by: Decider,
-    failed: Option<String>,
+    error: Option<String>,
 ) -> Vec<Effect> {
     // Writing the rule can take as long as another process holds the file. By then a call of another session may wait
     // under the same id, which the user has not approved.
-    let is_it =
-        |card: &PromptKind| matches!(card, PromptKind::Approval(card) if *card.call() == call && card.is_saving_rule());
-    let waits = state.prompts.current.as_ref().is_some_and(|prompt| is_it(&prompt.kind))
-        && matches!(state.agent.waiting_call(), Some(WaitingCall::Approval { call: waiting, .. }) if waiting.id == call);
-    if let Some(why) = failed {
-        let end = if waits { "; the call was not run" } else { "" };
-        state.show_notice(&format!("Cannot store the rule: {why}{end}"), Kind::Warning);
-        let card = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind);
-        if let Some(PromptKind::Approval(card)) = card.filter(|_| waits) {
-            card.reopen_scope(state.timing.now);
+    let is_saving_rule_of_call = |kind: &PromptKind| matches!(kind, PromptKind::Approval(approval_prompt) if *approval_prompt.call() == call && approval_prompt.is_saving_rule());
+    let still_waits = state.prompts.current.as_ref().is_some_and(|prompt| is_saving_rule_of_call(&prompt.kind))
+        && matches!(state.agent.waiting_call(), Some(WaitingCall::Approval { call: waiting_call, .. }) if waiting_call.id == call);
+    if let Some(reason) = error {
+        let suffix = if still_waits { "; the call was not run" } else { "" };
+        state.show_notice(&format!("Cannot store the rule: {reason}{suffix}"), Kind::Warning);
+        let kind = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind);
+        if let Some(PromptKind::Approval(approval_prompt)) = kind.filter(|_| still_waits) {
+            approval_prompt.reopen_scope(state.timing.now);
         }
         return Vec::new();
     }
     state.show_notice(&format!("Stored: {}. Revoke it with /grants", grant.describe_grant()), Kind::Info);
-    if waits {
+    if still_waits {
         return agent_events::handle_agent_event(
             state,
             Event::CallDecided { call, decision: Decision::Always(grant), by },
@@ -156,12 +157,12 @@ pub fn handle_rule_stored(
 
 /// Passes pasted text to a line of the open prompt. Returns whether it was used. It is never an answer.
 pub fn paste_into_prompt(state: &mut State, text: &str) -> bool {
-    if let Some(list) = &mut state.prompts.open_queue {
-        return list.insert_paste(text);
+    if let Some(queue) = &mut state.prompts.open_queue {
+        return queue.insert_paste(text);
     }
     match state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
-        Some(PromptKind::Approval(card)) => card.insert_paste(text),
-        Some(PromptKind::Question(card)) => card.insert_paste(text),
+        Some(PromptKind::Approval(approval_prompt)) => approval_prompt.insert_paste(text),
+        Some(PromptKind::Question(question_prompt)) => question_prompt.insert_paste(text),
         Some(PromptKind::Trust(_)) | None => false,
     }
 }
@@ -169,17 +170,21 @@ pub fn paste_into_prompt(state: &mut State, text: &str) -> bool {
 /// Passes text from the external editor to a field of the open prompt. Returns whether it was used.
 pub fn apply_editor_text_to_prompt(state: &mut State, text: &str) -> bool {
     match state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
-        Some(PromptKind::Approval(card)) => card.apply_editor_text(text),
+        Some(PromptKind::Approval(approval_prompt)) => approval_prompt.apply_editor_text(text),
         Some(PromptKind::Question(_) | PromptKind::Trust(_)) | None => false,
     }
 }
 
 /// Scrolls the question or trust prompt under the mouse. Returns whether there was one.
 pub fn scroll_prompt(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
-    let over = layout::compute_areas(state).prompt.contains(Position::new(event.column, event.row));
+    let is_mouse_over = layout::compute_areas(state).prompt.contains(Position::new(event.column, event.row));
     match state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
-        Some(PromptKind::Question(card)) if over && state.viewport.overlays.is_empty() => card.scroll_content(lines),
-        Some(PromptKind::Trust(card)) if over && state.viewport.overlays.is_empty() => card.scroll_content(lines),
+        Some(PromptKind::Question(question_prompt)) if is_mouse_over && state.viewport.overlays.is_empty() => {
+            question_prompt.scroll_content(lines)
+        }
+        Some(PromptKind::Trust(trust_prompt)) if is_mouse_over && state.viewport.overlays.is_empty() => {
+            trust_prompt.scroll_content(lines)
+        }
         Some(PromptKind::Question(_) | PromptKind::Approval(_) | PromptKind::Trust(_)) | None => {
             return false;
         }
@@ -190,7 +195,7 @@ pub fn scroll_prompt(state: &mut State, event: &MouseEvent, lines: isize) -> boo
 /// Parks the open question. Returns `None` if no question is open.
 pub fn park_question(state: &mut State) -> Option<Vec<Effect>> {
     match state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
-        Some(PromptKind::Question(card)) if !card.is_parked() => card.park(),
+        Some(PromptKind::Question(question_prompt)) if !question_prompt.is_parked() => question_prompt.park(),
         Some(PromptKind::Question(_) | PromptKind::Approval(_) | PromptKind::Trust(_)) | None => return None,
     }
     Some(return_parked_question(state))
@@ -201,17 +206,17 @@ fn return_parked_question(state: &mut State) -> Vec<Effect> {
     if !state.agent.is_early_prompt() {
         return Vec::new();
     }
-    let list = state.keys.first_chord(Scope::Approval, Action::OpenQueue);
-    state.show_notice(&format!("The question keeps waiting with your choices · {list} lists it"), Kind::Info);
+    let queue_key = state.keys.first_chord(Scope::Approval, Action::OpenQueue);
+    state.show_notice(&format!("The question keeps waiting with your choices · {queue_key} lists it"), Kind::Info);
     agent_events::handle_agent_event(state, Event::EarlyPromptRequested(None))
 }
 
 /// Reopens a parked question.
 pub fn reopen_question(state: &mut State) {
-    if let Some(PromptKind::Question(card)) = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind)
-        && card.is_parked()
+    if let Some(PromptKind::Question(question_prompt)) = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind)
+        && question_prompt.is_parked()
     {
-        card.restore();
+        question_prompt.restore();
     }
 }
 
@@ -220,8 +225,9 @@ pub fn decline_parked_question(state: &mut State) -> Vec<Effect> {
     match &state.prompts.current {
         Some(prompt) if prompt.is_parked() => {
             let Some(call) = prompt.call().cloned() else { return Vec::new() };
-            let after = prompt.first_drawn().map_or(Duration::ZERO, |seen| state.timing.now.saturating_sub(seen));
-            let by = Decider::from_key(state.keys.first_chord(Scope::Anywhere, Action::DeclineQuestion), after);
+            let elapsed =
+                prompt.first_drawn().map_or(Duration::ZERO, |first_drawn| state.timing.now.saturating_sub(first_drawn));
+            let by = Decider::from_key(state.keys.first_chord(Scope::Anywhere, Action::DeclineQuestion), elapsed);
             agent_events::handle_agent_event(
                 state,
                 Event::QuestionsAnswered { call, answer: QuestionPrompt::declined_answer(), by },

@@ -14,8 +14,8 @@ use crossterm::event::KeyEventKind;
 /// Opens the list and looks for local servers again: one may have been started since.
 pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
     let choices = list_providers(state);
-    let keep = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
-    let picker = Picker::new("Providers", "", provider_rows(&choices)).with_store_key(keep);
+    let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
+    let picker = Picker::new("Providers", "", provider_rows(&choices)).with_store_key(save_key);
     state.viewport.overlays.push(Overlay::Connect(picker, choices));
     vec![Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))]
 }
@@ -23,15 +23,15 @@ pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
 /// Shows the local servers that were found.
 pub fn set_local_servers(state: &mut State, servers: Vec<LocalServer>) {
     state.local_servers = servers;
-    let now = list_providers(state);
+    let new_choices = list_providers(state);
     if let Some(Overlay::Connect(picker, choices)) = state.viewport.overlays.last_mut() {
-        picker.set_rows(provider_rows(&now));
-        *choices = now;
+        picker.set_rows(provider_rows(&new_choices));
+        *choices = new_choices;
     }
 }
 
 /// Applies the choice in a row.
-pub fn pick_provider(state: &mut State, choice: ProviderChoice, keep: bool) -> Vec<Effect> {
+pub fn pick_provider(state: &mut State, choice: ProviderChoice, save: bool) -> Vec<Effect> {
     match choice {
         ProviderChoice::KeepCurrent => Vec::new(),
         ProviderChoice::EnterKey => {
@@ -39,14 +39,14 @@ pub fn pick_provider(state: &mut State, choice: ProviderChoice, keep: bool) -> V
             Vec::new()
         }
         ProviderChoice::Server(server) => {
-            let kept = HostRequest::Model(ModelRequest::Save {
+            let save_request = HostRequest::Model(ModelRequest::Save {
                 profile: String::new(),
                 address: server.address.clone(),
                 model: server.models.first().cloned().unwrap_or_default(),
             });
             let mut effects = switch_provider(state, HostRequest::Model(ModelRequest::UseLocalServer(server)));
-            if keep && !effects.is_empty() {
-                effects.push(Effect::Request(kept));
+            if save && !effects.is_empty() {
+                effects.push(Effect::Request(save_request));
             }
             effects
         }
@@ -54,17 +54,17 @@ pub fn pick_provider(state: &mut State, choice: ProviderChoice, keep: bool) -> V
 }
 
 /// Handles a key in the line for the API key.
-pub fn handle_api_key_input(state: &mut State, did: KeyResult, kind: KeyEventKind) -> Vec<Effect> {
-    match did {
+pub fn handle_api_key_input(state: &mut State, result: KeyResult, kind: KeyEventKind) -> Vec<Effect> {
+    match result {
         KeyResult::Cancelled => overlay_stack::close_overlay(state),
         KeyResult::Accepted if kind == KeyEventKind::Press => {
-            let entered = match state.viewport.overlays.last() {
-                Some(Overlay::ApiKey(line)) => line.text().trim().to_owned(),
+            let api_key = match state.viewport.overlays.last() {
+                Some(Overlay::ApiKey(field)) => field.text().trim().to_owned(),
                 Some(_) | None => String::new(),
             };
             let mut effects = overlay_stack::close_overlay(state);
-            if !entered.is_empty() {
-                effects.extend(switch_provider(state, HostRequest::Model(ModelRequest::SaveKey(entered))));
+            if !api_key.is_empty() {
+                effects.extend(switch_provider(state, HostRequest::Model(ModelRequest::SaveKey(api_key))));
             }
             effects
         }
@@ -73,12 +73,12 @@ pub fn handle_api_key_input(state: &mut State, did: KeyResult, kind: KeyEventKin
 }
 
 /// Switches the provider. This is possible only between turns: a running turn has already sent its request.
-pub fn switch_provider(state: &mut State, wish: HostRequest) -> Vec<Effect> {
+pub fn switch_provider(state: &mut State, request: HostRequest) -> Vec<Effect> {
     if !state.agent.is_idle() {
         state.show_notice("Cannot switch: a turn is running. Stop it first", Kind::Warning);
         return Vec::new();
     }
-    vec![Effect::Request(wish)]
+    vec![Effect::Request(request)]
 }
 
 /// Returns one choice per model of each server, then the API key, then the tour if it is in use.
@@ -100,7 +100,7 @@ fn list_providers(state: &State) -> Vec<ProviderChoice> {
 }
 
 fn provider_rows(choices: &[ProviderChoice]) -> Vec<Row> {
-    let row = |choice: &ProviderChoice| match choice {
+    let build_row = |choice: &ProviderChoice| match choice {
         ProviderChoice::Server(server) => {
             let model = server.models.first().map_or("default model", String::as_str);
             Row::new(model)
@@ -113,5 +113,5 @@ fn provider_rows(choices: &[ProviderChoice]) -> Vec<Row> {
         }
         ProviderChoice::KeepCurrent => Row::new("Tour").with_secondary("scripted replies, no model; no setup needed"),
     };
-    choices.iter().map(row).collect()
+    choices.iter().map(build_row).collect()
 }

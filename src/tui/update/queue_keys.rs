@@ -25,12 +25,12 @@ pub fn open_queue(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
 /// Passes a key to the list; `None` if the list does not use it.
 pub fn handle_queue_key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Vec<Effect>> {
     let rows = queue_list::queue_rows(&state.agent);
-    let list = state.prompts.open_queue.as_mut()?;
-    let seen = list.first_drawn();
-    match list.key(key, &state.keys, &rows, listening) {
+    let queue = state.prompts.open_queue.as_mut()?;
+    let first_drawn = queue.first_drawn();
+    match queue.key(key, &state.keys, &rows, listening) {
         KeyResult::PassedOn => return None,
         KeyResult::Handled => {}
-        KeyResult::Explained(words) => drop(key_explanations::set_prompt_message(state, words.to_owned())),
+        KeyResult::Explained(message) => drop(key_explanations::set_prompt_message(state, message.to_owned())),
         KeyResult::Close => {
             close_queue(state);
             state.input.recent_keys.record_answer(Chord::from(key), state.timing.now);
@@ -40,19 +40,20 @@ pub fn handle_queue_key(state: &mut State, key: &KeyEvent, listening: Listening)
             state.input.recent_keys.record_answer(Chord::from(key), state.timing.now);
             return Some(agent_events::handle_agent_event(state, Event::EarlyPromptRequested(Some(call))));
         }
-        KeyResult::Deny(calls, words) => {
+        KeyResult::Deny(calls, message) => {
             state.input.recent_keys.record_answer(Chord::from(key), state.timing.now);
-            let after = seen.map_or(0, |seen| state.timing.now.saturating_sub(seen).as_millis());
-            let after_ms = u64::try_from(after).unwrap_or(u64::MAX);
+            let elapsed_ms =
+                first_drawn.map_or(0, |first_drawn| state.timing.now.saturating_sub(first_drawn).as_millis());
+            let after_ms = u64::try_from(elapsed_ms).unwrap_or(u64::MAX);
             // The last call is denied first, so that no call is planned again in vain.
-            let refuse = |call: CallId| {
+            let deny_call = |call: CallId| {
                 let by = Decider::User { key: Chord::from(key).to_string(), after_ms };
                 agent_events::handle_agent_event(
                     state,
-                    Event::CallDecided { call, decision: Decision::Deny(words.clone()), by },
+                    Event::CallDecided { call, decision: Decision::Deny(message.clone()), by },
                 )
             };
-            return Some(calls.into_iter().rev().flat_map(refuse).collect());
+            return Some(calls.into_iter().rev().flat_map(deny_call).collect());
         }
     }
     Some(Vec::new())

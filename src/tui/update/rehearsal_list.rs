@@ -19,12 +19,12 @@ use std::sync::Arc;
 pub const APPLY_MESSAGE: &str = "Apply the changes of the dry run. I approve each group.";
 
 /// Runs `/rehearsal` with the text after it.
-pub fn run_rehearsal_command(state: &mut State, words: &str) -> Vec<Effect> {
-    let then = match words {
+pub fn run_rehearsal_command(state: &mut State, argument: &str) -> Vec<Effect> {
+    let pending_action = match argument {
         "" | "show" => None,
-        "drop" => Some(RowAction::Drop),
-        words => match ApplyOptions::parse(words) {
-            Some(wanted) => Some(RowAction::Apply(wanted)),
+        "drop" => Some(RowAction::Discard),
+        text => match ApplyOptions::parse(text) {
+            Some(options) => Some(RowAction::Apply(options)),
             None => {
                 state.show_notice(
                     "Unknown option. Use /rehearsal, /rehearsal apply [ignored] [commands] [hunks] or /rehearsal drop",
@@ -42,151 +42,157 @@ pub fn run_rehearsal_command(state: &mut State, words: &str) -> Vec<Effect> {
     state
         .viewport
         .overlays
-        .push(Overlay::Rehearsal(picker, RehearsalView { pending_action: then, ..RehearsalView::default() }));
+        .push(Overlay::Rehearsal(picker, RehearsalView { pending_action, ..RehearsalView::default() }));
     vec![Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Load(state.session.id.clone())))]
 }
 
 /// Shows the results of the dry run once the host has loaded them.
-pub fn show_rehearsal(state: &mut State, rehearsed: Result<Rehearsal, String>) -> Vec<Effect> {
-    let Some(Overlay::Rehearsal(_, theatre)) = state.viewport.overlays.last() else { return Vec::new() };
-    let then = theatre.pending_action.clone();
+pub fn show_rehearsal(state: &mut State, result: Result<Rehearsal, String>) -> Vec<Effect> {
+    let Some(Overlay::Rehearsal(_, view)) = state.viewport.overlays.last() else { return Vec::new() };
+    let pending_action = view.pending_action.clone();
     state.viewport.overlays.pop();
-    let Rehearsal { session: of, staging } = match rehearsed {
-        Ok(rehearsed) => rehearsed,
-        Err(why) => {
-            state.show_notice(&why, Kind::Info);
+    let Rehearsal { session, summary } = match result {
+        Ok(rehearsal) => rehearsal,
+        Err(reason) => {
+            state.show_notice(&reason, Kind::Info);
             return Vec::new();
         }
     };
-    let theatre = RehearsalView { session: of, staging: Arc::new(staging), actions: Vec::new(), pending_action: None };
-    match then {
+    let view = RehearsalView { session, summary: Arc::new(summary), actions: Vec::new(), pending_action: None };
+    match pending_action {
         None => {
-            open_rehearsal_list(state, theatre);
+            open_rehearsal_list(state, view);
             Vec::new()
         }
-        Some(does) => run_row_action(state, theatre, does),
+        Some(action) => run_row_action(state, view, action),
     }
 }
 
 /// Opens the list of results.
-fn open_rehearsal_list(state: &mut State, mut theatre: RehearsalView) {
-    let staging = theatre.staging.clone();
+fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
+    let summary = view.summary.clone();
     let mut rows = Vec::new();
-    let mut push = |row: Row, does: RowAction| {
-        rows.push(row.with_key(theatre.actions.len().to_string()));
-        theatre.actions.push(does);
+    let mut push_row = |row: Row, action: RowAction| {
+        rows.push(row.with_key(view.actions.len().to_string()));
+        view.actions.push(action);
     };
-    if staging.is_empty() {
+    if summary.is_empty() {
         state.show_notice("Nothing was rehearsed yet", Kind::Info);
         return;
     }
-    push(Row::new("Show everything"), RowAction::Read(RehearsalPart::All));
-    for branch in build_tree(&staging.changes) {
-        let (name, more, right) = branch_row_texts(&staging, &branch);
+    push_row(Row::new("Show everything"), RowAction::Read(RehearsalPart::All));
+    for branch in build_tree(&summary.changes) {
+        let (name, secondary, detail) = branch_row_texts(&summary, &branch);
         let sign = if branch.symbol.is_empty() { String::new() } else { format!("{} ", branch.symbol) };
-        let whole = staging.changes[branch.changes.start]
+        let path = summary.changes[branch.changes.start]
             .path
             .ancestors()
             .find(|path| path.components().count() == branch.depth + 1);
         let slash = if branch.is_folder { "/" } else { "" };
-        let whole = whole.map(|path| format!("{sign}{}{slash}", escape_to_line(&path.to_string_lossy())));
-        let row = Row::new(&whole.unwrap_or_else(|| name.clone())).with_secondary(&more).with_detail(&right);
-        push(row.in_tree(branch.depth, &name).with_sign(), RowAction::Read(RehearsalPart::Changes(branch.changes)));
+        let full_name = path.map(|path| format!("{sign}{}{slash}", escape_to_line(&path.to_string_lossy())));
+        let row = Row::new(&full_name.unwrap_or_else(|| name.clone())).with_secondary(&secondary).with_detail(&detail);
+        push_row(row.in_tree(branch.depth, &name).with_sign(), RowAction::Read(RehearsalPart::Changes(branch.changes)));
     }
-    for (at, one) in staging.outside.changes.iter().enumerate() {
-        let (name, more, right) = outside_row_texts(one);
-        push(Row::new(&name).with_secondary(&more).with_detail(&right), RowAction::Read(RehearsalPart::Outside(at)));
+    for (index, change) in summary.outside.changes.iter().enumerate() {
+        let (name, secondary, detail) = outside_row_texts(change);
+        push_row(
+            Row::new(&name).with_secondary(&secondary).with_detail(&detail),
+            RowAction::Read(RehearsalPart::Outside(index)),
+        );
     }
-    if let Some(words) = staging.outside.describe_temporary() {
-        push(Row::new(&words).with_detail("outside the project"), RowAction::Read(RehearsalPart::All));
+    if let Some(text) = summary.outside.describe_temporary() {
+        push_row(Row::new(&text).with_detail("outside the project"), RowAction::Read(RehearsalPart::All));
     }
-    for (at, step) in staging.calls.iter().enumerate() {
-        let (words, came) = step_row_texts(&staging, step);
-        push(Row::new(&words).with_detail(&came), RowAction::Read(RehearsalPart::Step(at)));
+    for (index, step) in summary.calls.iter().enumerate() {
+        let (text, outcome) = step_row_texts(&summary, step);
+        push_row(Row::new(&text).with_detail(&outcome), RowAction::Read(RehearsalPart::Step(index)));
     }
-    let plain = ApplyOptions::default();
-    let prompts = staging.apply_calls(plain).len();
+    let defaults = ApplyOptions::default();
+    let prompts = summary.apply_calls(defaults).len();
     if prompts > 0 {
         let count = if prompts == 1 { "1 prompt".to_owned() } else { format!("{prompts} prompts") };
-        push(Row::new("Apply…").with_secondary(&count), RowAction::Apply(plain));
+        push_row(Row::new("Apply…").with_secondary(&count), RowAction::Apply(defaults));
     }
-    for (words, more, wanted) in [
-        ("Apply with ignored files…", "also files that git ignores", ApplyOptions { ignored: true, ..plain }),
+    for (label, secondary, options) in [
+        ("Apply with ignored files…", "also files that git ignores", ApplyOptions { ignored: true, ..defaults }),
         (
             "Apply and rerun commands…",
             "also commands that ran in the dry run",
-            ApplyOptions { commands: true, ..plain },
+            ApplyOptions { commands: true, ..defaults },
         ),
-        ("Apply hunk by hunk…", "one prompt per hunk", ApplyOptions { hunks: true, ..plain }),
+        ("Apply hunk by hunk…", "one prompt per hunk", ApplyOptions { hunks: true, ..defaults }),
     ] {
-        if staging.apply_calls(wanted).len() > prompts {
-            push(Row::new(words).with_secondary(more), RowAction::Apply(wanted));
+        if summary.apply_calls(options).len() > prompts {
+            push_row(Row::new(label).with_secondary(secondary), RowAction::Apply(options));
         }
     }
-    push(Row::new("Drop…").with_secondary("discard the changes; the session stays"), RowAction::Drop);
-    let mut picker = Picker::new(&format!("Rehearsed: {}", staging.describe_counts()), "", rows);
-    let outside = staging.outside.changes.iter().map(|one| &one.change);
-    if staging.changes.iter().chain(outside).any(|altered| altered.has_conflict) {
+    push_row(Row::new("Drop…").with_secondary("discard the changes; the session stays"), RowAction::Discard);
+    let mut picker = Picker::new(&format!("Rehearsed: {}", summary.describe_counts()), "", rows);
+    let outside = summary.outside.changes.iter().map(|outside_change| &outside_change.change);
+    if summary.changes.iter().chain(outside).any(|change| change.has_conflict) {
         picker.set_note("CONFLICT: the real file has changed since; it is not overwritten");
     }
-    state.viewport.overlays.push(Overlay::Rehearsal(picker, theatre));
+    state.viewport.overlays.push(Overlay::Rehearsal(picker, view));
 }
 
 /// Runs the action of a row.
-pub fn pick_rehearsal_row(state: &mut State, picker: Picker, theatre: RehearsalView, row: usize) -> Vec<Effect> {
-    let Some(does) = theatre.actions.get(row).cloned() else { return Vec::new() };
-    if let RowAction::Read(_) = does {
-        state.viewport.overlays.push(Overlay::Rehearsal(picker, theatre.clone()));
+pub fn pick_rehearsal_row(state: &mut State, picker: Picker, view: RehearsalView, row: usize) -> Vec<Effect> {
+    let Some(action) = view.actions.get(row).cloned() else { return Vec::new() };
+    if let RowAction::Read(_) = action {
+        state.viewport.overlays.push(Overlay::Rehearsal(picker, view.clone()));
     }
-    run_row_action(state, theatre, does)
+    run_row_action(state, view, action)
 }
 
-fn run_row_action(state: &mut State, theatre: RehearsalView, does: RowAction) -> Vec<Effect> {
-    match does {
-        RowAction::Read(chosen) => {
-            let title = match &chosen {
+fn run_row_action(state: &mut State, view: RehearsalView, action: RowAction) -> Vec<Effect> {
+    match action {
+        RowAction::Read(part) => {
+            let title = match &part {
                 RehearsalPart::All => "All dry run results".to_owned(),
-                RehearsalPart::Changes(of) => match of.len() {
+                RehearsalPart::Changes(range) => match range.len() {
                     1 => "1 change".to_owned(),
                     count => format!("{count} changes"),
                 },
                 RehearsalPart::Outside(_) => "Changes outside the project".to_owned(),
-                RehearsalPart::Step(at) => {
-                    let step = theatre.staging.calls.get(*at);
-                    let words = step.map(|step| step_row_texts(&theatre.staging, step).0).unwrap_or_default();
-                    format!("{} of {}: {words}", at + 1, theatre.staging.calls.len())
+                RehearsalPart::Step(index) => {
+                    let step = view.summary.calls.get(*index);
+                    let text = step.map(|step| step_row_texts(&view.summary, step).0).unwrap_or_default();
+                    format!("{} of {}: {text}", index + 1, view.summary.calls.len())
                 }
             };
-            let body = ReaderBody::Rehearsal(theatre.staging, chosen);
+            let body = ReaderBody::Rehearsal(view.summary, part);
             let reader = Reader { title, text: "".into(), body, top: 0, layout: RefCell::default() };
             state.viewport.overlays.push(Overlay::Reader(reader));
             Vec::new()
         }
-        RowAction::Apply(wanted) => offer_changes(state, theatre.session, &theatre.staging, wanted),
-        RowAction::Drop => {
+        RowAction::Apply(options) => offer_changes(state, view.session, &view.summary, options),
+        RowAction::Discard => {
             let facts = vec![
-                theatre.staging.describe_counts(),
+                view.summary.describe_counts(),
                 "The changes cannot be recovered. The session and its entries stay.".to_owned(),
             ];
-            let card = Confirmation::new("Discard the rehearsed changes?", ("discard", "keep"), facts).destructive();
+            let confirmation =
+                Confirmation::new("Discard the rehearsed changes?", ("discard", "keep"), facts).destructive();
             state
                 .viewport
                 .overlays
-                .push(Overlay::Confirmation(card, ConfirmedAction::DiscardRehearsal(theatre.session)));
+                .push(Overlay::Confirmation(confirmation, ConfirmedAction::DiscardRehearsal(view.session)));
             Vec::new()
         }
     }
 }
 
 /// Offers every group of changes for approval: in this session if it is live, otherwise in a live copy.
-fn offer_changes(state: &mut State, of: SessionId, staging: &DryRunSummary, wanted: ApplyOptions) -> Vec<Effect> {
-    let offered = ApplyRequest { message: APPLY_MESSAGE.to_owned(), calls: staging.apply_calls(wanted) };
-    if offered.calls.is_empty() {
+fn offer_changes(state: &mut State, session: SessionId, summary: &DryRunSummary, options: ApplyOptions) -> Vec<Effect> {
+    let request = ApplyRequest { message: APPLY_MESSAGE.to_owned(), calls: summary.apply_calls(options) };
+    if request.calls.is_empty() {
         state.show_notice("No rehearsed changes to apply", Kind::Info);
         return Vec::new();
     }
     match state.agent.is_dry_run() {
-        true => session_exit::leave_session_for(state, HostRequest::Rehearsal(RehearsalRequest::Apply(of, offered))),
-        false => agent_events::handle_agent_event(state, Event::ApplyRequested(offered)),
+        true => {
+            session_exit::leave_session_for(state, HostRequest::Rehearsal(RehearsalRequest::Apply(session, request)))
+        }
+        false => agent_events::handle_agent_event(state, Event::ApplyRequested(request)),
     }
 }

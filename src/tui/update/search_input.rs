@@ -30,26 +30,26 @@ pub fn paste_search_text(state: &mut State, cache: &mut LayoutCache, text: &str)
 pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let height = layout::transcript_height(state);
     let mut transcript = std::mem::take(&mut state.viewport.transcript);
-    let ground = state.layout_context();
+    let context = state.layout_context();
     let action = state.keys.lookup(Scope::TextField, &key);
-    let anywhere = state.keys.lookup(Scope::Anywhere, &key);
+    let global_action = state.keys.lookup(Scope::Anywhere, &key);
     match (action, key.code) {
         (Some(Action::Close), _) => transcript.search = None,
-        (_, KeyCode::Up) | (Some(Action::Accept), _) => transcript.find_match(&ground, cache, height, true, false),
-        (_, KeyCode::Down) => transcript.find_match(&ground, cache, height, false, false),
-        _ if anywhere == Some(Action::SearchTranscript) => {
-            transcript.find_match(&ground, cache, height, true, false);
+        (_, KeyCode::Up) | (Some(Action::Accept), _) => transcript.find_match(&context, cache, height, true, false),
+        (_, KeyCode::Down) => transcript.find_match(&context, cache, height, false, false),
+        _ if global_action == Some(Action::SearchTranscript) => {
+            transcript.find_match(&context, cache, height, true, false);
         }
         _ => {
             if let Some(search) = &mut transcript.search {
                 match (action, Chord::from(&key).typed_character()) {
                     (Some(Action::DeleteBack), _) => drop(search.query.pop()),
                     (Some(Action::DeleteToStart), _) => search.query.clear(),
-                    (_, Some(letter)) => search.query.push(letter),
+                    (_, Some(character)) => search.query.push(character),
                     (_, None) => {}
                 }
             }
-            transcript.find_match(&ground, cache, height, true, true);
+            transcript.find_match(&context, cache, height, true, true);
         }
     }
     state.viewport.transcript = transcript;

@@ -99,11 +99,11 @@ pub fn interrupt_turn(state: &mut State) -> Vec<Effect> {
 }
 
 /// Leaves for another session. The draft stays with this one.
-pub fn leave_session_for(state: &mut State, wish: HostRequest) -> Vec<Effect> {
+pub fn leave_session_for(state: &mut State, request: HostRequest) -> Vec<Effect> {
     if let Some(unsaved) = state.session.saving.unsaved() {
-        let words = format!("Cannot leave this session: it is not saved: {}", unsaved.reason);
-        state.show_notice(&words, Kind::Warning);
+        let notice = format!("Cannot leave this session: it is not saved: {}", unsaved.reason);
+        state.show_notice(&notice, Kind::Warning);
         return Vec::new();
     }
-    state.save_unsent_now().into_iter().chain([Effect::Request(wish)]).collect()
+    state.save_unsent_now().into_iter().chain([Effect::Request(request)]).collect()
 }

@@ -16,15 +16,15 @@ use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
 
 /// Runs a command with the text after its name.
-pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command, words: &str) -> Vec<Effect> {
+pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command, arguments: &str) -> Vec<Effect> {
     match command {
-        Command::Help if !words.is_empty() => help_lists::open_topic(state, words),
+        Command::Help if !arguments.is_empty() => help_lists::open_topic(state, arguments),
         Command::Help => help_lists::open_help(state),
         Command::New => session_exit::leave_session_for(state, HostRequest::Session(SessionRequest::New)),
-        Command::Fork => fork_session(state, words),
+        Command::Fork => fork_session(state, arguments),
         Command::Resume => session_list::open_session_list(state, PickedAction::Open),
         Command::Theme => theme_list::open_themes(state),
-        Command::Model if !words.is_empty() => model_list::use_named(state, words),
+        Command::Model if !arguments.is_empty() => model_list::use_named(state, arguments),
         Command::Model => model_list::open_model_list(state),
         Command::Connect => provider_list::open_provider_list(state),
         Command::Copy => clipboard_copy::offer_copy(state),
@@ -35,17 +35,19 @@ pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command,
         Command::Audit => audit_list::open_audit_list(state),
         Command::Grants => grant_list::open_grants(state),
         Command::Rules => vec![Effect::Request(HostRequest::Rule(RuleRequest::List))],
-        Command::Trust => vec![Effect::Request(HostRequest::Trust(TrustRequest::Inspect { asked: true }))],
-        Command::Mode => mode_list::run_mode_command(state, words),
-        Command::Title if words.is_empty() => {
+        Command::Trust => vec![Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: true }))],
+        Command::Mode => mode_list::run_mode_command(state, arguments),
+        Command::Title if arguments.is_empty() => {
             state.show_notice("No title given. Example: /title the flaky test", Kind::Info);
             Vec::new()
         }
-        Command::Title => agent_events::handle_agent_event(state, crate::agent::Event::SessionTitled(words.to_owned())),
+        Command::Title => {
+            agent_events::handle_agent_event(state, crate::agent::Event::SessionTitled(arguments.to_owned()))
+        }
         Command::Compact => compact_session(state),
-        Command::Rehearsal => rehearsal_list::run_rehearsal_command(state, words),
-        Command::Dry => {
-            let words = match state.agent.is_dry_run() {
+        Command::Rehearsal => rehearsal_list::run_rehearsal_command(state, arguments),
+        Command::DryRunHelp => {
+            let notice = match state.agent.is_dry_run() {
                 true => {
                     "This session is a dry run: nothing outside its overlay changes. /rehearsal shows the results, /fork live continues live in a copy"
                 }
@@ -53,7 +55,7 @@ pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command,
                     "This session is live. A dry run starts with aye --dry-run; /fork dry continues in a copy as a dry run"
                 }
             };
-            state.show_notice(words, Kind::Info);
+            state.show_notice(notice, Kind::Info);
             Vec::new()
         }
         Command::Notices if state.notices.warnings.is_empty() => {
@@ -61,8 +63,8 @@ pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command,
             Vec::new()
         }
         Command::Notices => {
-            let words: Vec<&str> = state.notices.warnings.iter().map(|warned| warned.text.as_str()).collect();
-            let text = words.join("\n\n");
+            let texts: Vec<&str> = state.notices.warnings.iter().map(|warning| warning.text.as_str()).collect();
+            let text = texts.join("\n\n");
             overlay_stack::open_reader(state, "Warnings so far", &text, false);
             Vec::new()
         }
@@ -79,21 +81,21 @@ pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command,
 
 /// Starts a summary that replaces the conversation so far.
 fn compact_session(state: &mut State) -> Vec<Effect> {
-    let why_not = match (state.agent.is_idle(), state.agent.has_entries_to_summarize()) {
+    let notice = match (state.agent.is_idle(), state.agent.has_entries_to_summarize()) {
         (false, _) => "Not available while a turn is running",
         (true, false) => "Nothing to summarize yet",
         (true, true) => {
             return agent_events::handle_agent_event(state, crate::agent::Event::CompactionRequested);
         }
     };
-    state.show_notice(why_not, Kind::Info);
+    state.show_notice(notice, Kind::Info);
     Vec::new()
 }
 
 /// Continues in a copy, as a live session, as a dry run, or unchanged. Possible between turns and while a question
 /// waits.
-fn fork_session(state: &mut State, words: &str) -> Vec<Effect> {
-    let becomes = match (words, state.agent.is_dry_run()) {
+fn fork_session(state: &mut State, option: &str) -> Vec<Effect> {
+    let fork_mode = match (option, state.agent.is_dry_run()) {
         ("", _) => Ok(ForkMode::Unchanged),
         ("live", true) => Ok(ForkMode::Live),
         ("dry", false) => Ok(ForkMode::DryRun),
@@ -101,15 +103,15 @@ fn fork_session(state: &mut State, words: &str) -> Vec<Effect> {
         ("dry", true) => Err("This session is already a dry run. /fork copies it"),
         (_, _) => Err("Unknown option. Use /fork, /fork live (continue live) or /fork dry (continue as a dry run)"),
     };
-    let becomes = match becomes {
-        Ok(becomes) => becomes,
-        Err(why) => {
-            state.show_notice(why, Kind::Info);
+    let fork_mode = match fork_mode {
+        Ok(fork_mode) => fork_mode,
+        Err(reason) => {
+            state.show_notice(reason, Kind::Info);
             return Vec::new();
         }
     };
     let needs_approval = |waiting| matches!(waiting, WaitingCall::Approval { .. });
-    let why_not = match state.agent.waiting_call() {
+    let notice = match state.agent.waiting_call() {
         _ if state.agent.waiting_calls().any(needs_approval) => {
             "Answer the approval prompt first: approvals are not copied"
         }
@@ -119,10 +121,10 @@ fn fork_session(state: &mut State, words: &str) -> Vec<Effect> {
         Some(_) | None => {
             return session_exit::leave_session_for(
                 state,
-                HostRequest::Session(SessionRequest::Fork(state.session.id.clone(), becomes)),
+                HostRequest::Session(SessionRequest::Fork(state.session.id.clone(), fork_mode)),
             );
         }
     };
-    state.show_notice(why_not, Kind::Info);
+    state.show_notice(notice, Kind::Info);
     Vec::new()
 }

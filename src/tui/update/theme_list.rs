@@ -11,34 +11,36 @@ const AUTO_THEME: &str = "auto";
 
 /// Opens the list of themes. Each is previewed when the cursor reaches it.
 pub fn open_themes(state: &mut State) -> Vec<Effect> {
-    let kind = |theme: &Theme| match (theme.name.as_str(), theme.light) {
+    let description = |theme: &Theme| match (theme.name.as_str(), theme.is_light) {
         ("terminal", _) => "the terminal's own sixteen colours",
         ("colour-blind", false) => "for dark terminals, no red against green",
         ("high-contrast", false) => "for dark terminals, the strongest contrast",
         (_, true) => "for light terminals",
         (_, false) => "for dark terminals",
     };
-    let by_itself = state.settings.theme == AUTO_THEME;
-    let before = Box::new(state.theme.clone());
-    let in_use = |is| if is { IN_USE } else { "" };
-    let named = state.themes.all.iter().map(|theme| {
-        Row::new(&theme.name).with_secondary(kind(theme)).with_detail(in_use(!by_itself && theme.name == before.name))
+    let is_auto = state.settings.theme == AUTO_THEME;
+    let current_theme = Box::new(state.theme.clone());
+    let in_use_mark = |is_current| if is_current { IN_USE } else { "" };
+    let named_rows = state.themes.all.iter().map(|theme| {
+        Row::new(&theme.name)
+            .with_secondary(description(theme))
+            .with_detail(in_use_mark(!is_auto && theme.name == current_theme.name))
     });
-    let now = match by_itself {
+    let auto_detail = match is_auto {
         true => format!("{} now · {IN_USE}", state.settings.auto_theme),
         false => format!("{} now", state.settings.auto_theme),
     };
-    let items = [Row::new(AUTO_THEME).with_secondary("follows the terminal").with_detail(&now)]
+    let items = [Row::new(AUTO_THEME).with_secondary("follows the terminal").with_detail(&auto_detail)]
         .into_iter()
-        .chain(named)
+        .chain(named_rows)
         .collect();
-    let at = match by_itself {
+    let current_index = match is_auto {
         true => None,
-        false => state.themes.all.iter().position(|theme| theme.name == before.name),
+        false => state.themes.all.iter().position(|theme| theme.name == current_theme.name),
     };
     let mut picker = Picker::new("Themes", "", items);
-    picker.select(at.map_or(0, |at| at + 1));
-    state.viewport.overlays.push(Overlay::Themes(picker, before));
+    picker.select(current_index.map_or(0, |index| index + 1));
+    state.viewport.overlays.push(Overlay::Themes(picker, current_theme));
     Vec::new()
 }
 
@@ -46,7 +48,7 @@ pub fn open_themes(state: &mut State) -> Vec<Effect> {
 pub fn theme_at_row(state: &State, row: usize) -> Option<(String, Theme)> {
     let (name, theme) = match row.checked_sub(1) {
         None => (AUTO_THEME, state.themes.choose_theme(&state.settings.auto_theme, None)),
-        Some(at) => state.themes.all.get(at).map(|theme| (theme.name.as_str(), theme.clone()))?,
+        Some(index) => state.themes.all.get(index).map(|theme| (theme.name.as_str(), theme.clone()))?,
     };
     Some((name.to_owned(), theme))
 }

@@ -18,68 +18,68 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Checks the project's files at the start of a session. The message `says` is sent once they are settled.
-pub fn check_project_files(state: &mut State, says: String) -> Vec<Effect> {
-    state.session.trust.first_message = says;
-    vec![Effect::Request(HostRequest::Trust(TrustRequest::Inspect { asked: false }))]
+pub fn check_project_files(state: &mut State, first_message: String) -> Vec<Effect> {
+    state.session.trust.first_message = first_message;
+    vec![Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: false }))]
 }
 
 /// Opens the trust prompt for the files that were found, if needed.
-pub fn handle_project_files(state: &mut State, brought: ProjectFiles, why: InspectionReason) -> Vec<Effect> {
+pub fn handle_project_files(state: &mut State, project_files: ProjectFiles, reason: InspectionReason) -> Vec<Effect> {
     // The session has moved to another folder since, which is checked separately.
-    if brought.folder != state.settings.folder {
+    if project_files.folder != state.settings.folder {
         return Vec::new();
     }
-    state.session.trust.unused_files = brought.untrusted().map(describe_file).collect();
-    let asks = brought.untrusted().next().is_some();
-    let opens = match why {
-        InspectionReason::SessionStarted => asks && !state.session.trust.was_refused(&brought),
-        InspectionReason::UserRequest | InspectionReason::FilesChanged => brought.usable().next().is_some(),
+    state.session.trust.unused_files = project_files.untrusted().map(describe_file).collect();
+    let has_untrusted = project_files.untrusted().next().is_some();
+    let opens_prompt = match reason {
+        InspectionReason::SessionStarted => has_untrusted && !state.session.trust.was_refused(&project_files),
+        InspectionReason::UserRequest | InspectionReason::FilesChanged => project_files.usable().next().is_some(),
     };
-    if opens {
-        state.session.trust.pending = Some((Arc::new(brought), why));
+    if opens_prompt {
+        state.session.trust.pending = Some((Arc::new(project_files), reason));
         return Vec::new();
     }
-    for file in &brought.files {
+    for file in &project_files.files {
         // Problems with rules were shown when the rules were read.
-        let said = why == InspectionReason::SessionStarted && file.name == PROJECT_RULES_FILE;
-        if let (ProjectFileKind::Unusable(why), false) = (&file.kind, said) {
-            state.show_notice(&format!("{} of this project is not used: {why}", file.name), Kind::Warning);
+        let is_already_shown = reason == InspectionReason::SessionStarted && file.name == PROJECT_RULES_FILE;
+        if let (ProjectFileKind::Unusable(problem), false) = (&file.kind, is_already_shown) {
+            state.show_notice(&format!("{} of this project is not used: {problem}", file.name), Kind::Warning);
         }
     }
-    let words = match why {
-        InspectionReason::UserRequest if brought.files.is_empty() => {
+    let notice = match reason {
+        InspectionReason::UserRequest if project_files.files.is_empty() => {
             "This project has no files that change how aye works: no AGENTS.md, no .aye/rules.toml"
         }
         InspectionReason::FilesChanged => "Nothing was trusted: the files have changed since you approved them",
         InspectionReason::SessionStarted | InspectionReason::UserRequest => "",
     };
-    if !words.is_empty() {
-        state.show_notice(words, Kind::Info);
+    if !notice.is_empty() {
+        state.show_notice(notice, Kind::Info);
     }
     finish_trust_check(state)
 }
 
 /// Passes a key to the trust prompt; `None` if it does not use it.
 pub fn handle_trust_key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Vec<Effect>> {
-    let Some(PromptKind::Trust(card)) = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) else {
+    let Some(PromptKind::Trust(trust_prompt)) = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) else {
         return None;
     };
-    let reply = card.key(key, &state.keys, listening);
-    let (brought, stands) = (card.files().clone(), card.is_trusted());
-    match reply {
+    let result = trust_prompt.key(key, &state.keys, listening);
+    let (project_files, is_trusted) = (trust_prompt.files().clone(), trust_prompt.is_trusted());
+    match result {
         KeyResult::PassedOn => return None,
         KeyResult::Handled => return Some(Vec::new()),
-        KeyResult::Explained(words) => {
-            return Some(super::key_explanations::set_prompt_message(state, words));
+        KeyResult::Explained(message) => {
+            return Some(super::key_explanations::set_prompt_message(state, message));
         }
         KeyResult::Trust | KeyResult::Refuse | KeyResult::Close => {}
     }
     state.input.recent_keys.record_answer(Chord::from(key), state.timing.now);
-    let folder = brought.folder.clone();
-    Some(match (reply, stands) {
+    let folder = project_files.folder.clone();
+    Some(match (result, is_trusted) {
         (KeyResult::Trust, _) => {
             mark_trust_storing(state);
-            vec![Effect::Request(HostRequest::Trust(TrustRequest::Trust { folder, seen: brought.signature() }))]
+            vec![Effect::Request(HostRequest::Trust(TrustRequest::Trust { folder, files: project_files.signature() }))]
         }
         (KeyResult::Refuse, true) => {
             mark_trust_storing(state);
@@ -92,17 +92,17 @@ pub fn handle_trust_key(state: &mut State, key: &KeyEvent, listening: Listening)
 }
 
 fn mark_trust_storing(state: &mut State) {
-    if let Some(PromptKind::Trust(card)) = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
-        card.mark_storing();
+    if let Some(PromptKind::Trust(trust_prompt)) = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
+        trust_prompt.mark_storing();
     }
 }
 
 /// Continues without the files in the prompt; `None` if no trust prompt is open.
 pub fn skip_project_files(state: &mut State) -> Option<Vec<Effect>> {
-    let (brought, _) = state.session.trust.pending.clone()?;
-    let names: Vec<String> = brought.untrusted().map(|file| file.name.clone()).collect();
+    let (project_files, _) = state.session.trust.pending.clone()?;
+    let names: Vec<String> = project_files.untrusted().map(|file| file.name.clone()).collect();
     if !names.is_empty() {
-        state.session.trust.record_refusal(&brought);
+        state.session.trust.record_refusal(&project_files);
         state.show_notice(&format!("Not used: {} · /trust to decide again", names.join(", ")), Kind::Info);
     }
     Some(finish_trust_check(state))
@@ -118,15 +118,15 @@ pub fn apply_trust_change(
     if *folder != state.settings.folder {
         return Vec::new();
     }
-    if let Some((brought, _)) = state.session.trust.pending.clone() {
-        let all: Vec<String> = brought.usable().map(describe_file).collect();
-        let was_trusted = brought.untrusted().next().is_none();
-        let what = if was_trusted { "No longer trusted" } else { "Trusted" };
-        state.show_notice(&format!("{what}: {}", all.join(", ")), Kind::Info);
-        state.session.trust.unused_files = if was_trusted { all } else { Vec::new() };
+    if let Some((project_files, _)) = state.session.trust.pending.clone() {
+        let descriptions: Vec<String> = project_files.usable().map(describe_file).collect();
+        let was_trusted = project_files.untrusted().next().is_none();
+        let change = if was_trusted { "No longer trusted" } else { "Trusted" };
+        state.show_notice(&format!("{change}: {}", descriptions.join(", ")), Kind::Info);
+        state.session.trust.unused_files = if was_trusted { descriptions } else { Vec::new() };
         // Files that are no longer trusted do not open the prompt again at once.
         if was_trusted {
-            state.session.trust.record_refusal(&brought);
+            state.session.trust.record_refusal(&project_files);
         }
     }
     let mut effects = agent_events::handle_agent_event(state, Event::InstructionsChanged(instructions));
@@ -136,8 +136,8 @@ pub fn apply_trust_change(
 }
 
 /// Shows that the decision could not be stored.
-pub fn report_trust_failure(state: &mut State, words: &str) -> Vec<Effect> {
-    state.show_notice(words, Kind::Warning);
+pub fn report_trust_failure(state: &mut State, error: &str) -> Vec<Effect> {
+    state.show_notice(error, Kind::Warning);
     finish_trust_check(state)
 }
 
@@ -148,7 +148,7 @@ fn finish_trust_check(state: &mut State) -> Vec<Effect> {
         state.input.recent_keys.record_other_press(state.timing.now);
     }
     match std::mem::take(&mut state.session.trust.first_message) {
-        says if says.trim().is_empty() => Vec::new(),
-        says => user_messages::send_message(state, says),
+        message if message.trim().is_empty() => Vec::new(),
+        message => user_messages::send_message(state, message),
     }
 }

@@ -15,8 +15,8 @@ pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
         && !state.session.connection.is_tour
         && !image::find_images(&text).is_empty()
     {
-        let words = "Only the picture's name is sent: the profile does not set images = true";
-        state.show_notice(words, toast::Kind::Warning);
+        let notice = "Only the picture's name is sent: the profile does not set images = true";
+        state.show_notice(notice, toast::Kind::Warning);
     }
     state.viewport.transcript.follow_end();
     let mut effects = agent_events::handle_agent_event(state, Event::UserMessage(text.clone()));

@@ -14,12 +14,12 @@ pub fn replace_symbols(buffer: &mut Buffer) {
                 continue;
             }
             let mut chars = row[x].symbol().chars();
-            let (Some(sign), None) = (chars.next(), chars.next()) else { continue };
-            match sign {
+            let (Some(symbol), None) = (chars.next(), chars.next()) else { continue };
+            match symbol {
                 '…' | '⋯' => replace_ellipsis(row, x),
-                sign => {
-                    if let Some(letter) = ascii_for(sign) {
-                        row[x].set_char(letter);
+                symbol => {
+                    if let Some(replacement) = ascii_for(symbol) {
+                        row[x].set_char(replacement);
                     }
                 }
             }
@@ -30,9 +30,9 @@ pub fn replace_symbols(buffer: &mut Buffer) {
 /// Replaces an ellipsis: by three dots if there is space after it or in a border, by one dot before a blank, otherwise
 /// by `>`, because a dot would read as part of a path.
 fn replace_ellipsis(row: &mut [Cell], x: usize) {
-    let blank = |row: &[Cell], at: usize| row.get(at).is_none_or(|cell| cell.symbol() == " ");
-    let room = x + 2 < row.len() && (x + 1..x + 4).all(|at| blank(row, at)) || make_space(row, x);
-    match (room, x + 1 < row.len() && blank(row, x + 1)) {
+    let is_blank = |row: &[Cell], column: usize| row.get(column).is_none_or(|cell| cell.symbol() == " ");
+    let has_room = x + 2 < row.len() && (x + 1..x + 4).all(|column| is_blank(row, column)) || make_space(row, x);
+    match (has_room, x + 1 < row.len() && is_blank(row, x + 1)) {
         (true, _) => row[x..x + 3].iter_mut().for_each(|cell| {
             cell.set_char('.');
         }),
@@ -47,17 +47,17 @@ fn replace_ellipsis(row: &mut [Cell], x: usize) {
 
 /// Makes space in a border by moving the text after `x` two cells to the right, over the line that follows it.
 fn make_space(row: &mut [Cell], x: usize) -> bool {
-    let line = |cell: &Cell| matches!(cell.symbol(), "─" | "━");
-    let Some(from) = row.windows(3).skip(x + 1).position(|cells| cells.iter().all(line)) else {
+    let is_border = |cell: &Cell| matches!(cell.symbol(), "─" | "━");
+    let Some(border_offset) = row.windows(3).skip(x + 1).position(|cells| cells.iter().all(is_border)) else {
         return false;
     };
-    row[x + 1..x + 1 + from + 2].rotate_right(2);
+    row[x + 1..x + 1 + border_offset + 2].rotate_right(2);
     true
 }
 
 /// Returns the ASCII character for a symbol.
-fn ascii_for(sign: char) -> Option<char> {
-    Some(match sign {
+fn ascii_for(symbol: char) -> Option<char> {
+    Some(match symbol {
         '─' | '━' | '═' | '╌' | '┄' | '┈' | '−' | '–' | '—' | '·' => '-',
         '│' | '┃' | '║' | '╎' | '┆' | '┊' | '▌' | '▐' | '▏' | '▎' | '▕' => '|',
         '╭' | '╮' | '╰' | '╯' | '\u{250c}'..='\u{254b}' | '\u{2550}'..='\u{256c}' => '+',

@@ -43,7 +43,7 @@ pub fn draw_header(state: &State, area: Rect, buffer: &mut Buffer) {
 
 /// Returns the model that replies: the requested one, or the one the provider used instead.
 fn replying_model(agent: &agent::State) -> &str {
-    let replied = || {
+    let last_reply_model = || {
         agent
             .session
             .entries()
@@ -53,8 +53,8 @@ fn replying_model(agent: &agent::State) -> &str {
     };
     match &agent.phase {
         Phase::Replying(draft) => draft.model.as_deref().unwrap_or(&agent.model),
-        Phase::RunningCalls { .. } => replied().unwrap_or(&agent.model),
-        Phase::Idle if agent.model.is_empty() => replied().unwrap_or_default(),
+        Phase::RunningCalls { .. } => last_reply_model().unwrap_or(&agent.model),
+        Phase::Idle if agent.model.is_empty() => last_reply_model().unwrap_or_default(),
         Phase::Idle => &agent.model,
     }
 }
@@ -69,11 +69,11 @@ pub fn draw_header_line(state: &State, area: Rect, buffer: &mut Buffer) {
 }
 
 /// Highlights DRY RUN in the footer, which is otherwise dimmed under an overlay.
-pub fn highlight_dry_run(state: &State, foot: Rect, buffer: &mut Buffer) {
-    if state.agent.is_dry_run() && !foot.is_empty() {
-        let words = width::fit_start("DRY RUN", usize::from(foot.width)).len();
-        let cells = u16::try_from(words).unwrap_or(u16::MAX).saturating_add(1).min(foot.width);
-        buffer.set_style(Rect { width: cells, ..foot }, state.theme.danger);
+pub fn highlight_dry_run(state: &State, footer: Rect, buffer: &mut Buffer) {
+    if state.agent.is_dry_run() && !footer.is_empty() {
+        let columns = width::fit_start("DRY RUN", usize::from(footer.width)).len();
+        let cells = u16::try_from(columns).unwrap_or(u16::MAX).saturating_add(1).min(footer.width);
+        buffer.set_style(Rect { width: cells, ..footer }, state.theme.danger);
     }
 }
 
@@ -97,17 +97,17 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
     } else if state.input.draft_saving.has_failed() {
         bar.push_left("draft not saved", theme.danger, 0);
     }
-    if let Some(words) = describe_activity(state) {
-        bar.push_left(words, theme.accent, 2);
+    if let Some(activity) = describe_activity(state) {
+        bar.push_left(activity, theme.accent, 2);
     }
     let wait = state.timing.pace.current_wait(&state.agent, state.timing.now);
-    let now = state.keys.first_chord(Scope::FailedRequest, Action::RetryNow);
-    if matches!(wait, Some(Wait::Countdown { .. })) && !now.is_empty() {
-        bar.push_left(now + " now", theme.dim, 3);
+    let retry_key = state.keys.first_chord(Scope::FailedRequest, Action::RetryNow);
+    if matches!(wait, Some(Wait::Countdown { .. })) && !retry_key.is_empty() {
+        bar.push_left(retry_key + " now", theme.dim, 3);
     }
-    let stop = state.keys.first_chord(Scope::Anywhere, Action::Stop);
-    if wait.is_some() && !stop.is_empty() {
-        bar.push_left(stop + " stops", theme.dim, 3);
+    let stop_key = state.keys.first_chord(Scope::Anywhere, Action::Stop);
+    if wait.is_some() && !stop_key.is_empty() {
+        bar.push_left(stop_key + " stops", theme.dim, 3);
     }
     let mode = state.agent.policy.mode;
     match mode {
@@ -118,43 +118,47 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
     };
     if current_focus(state) == Focus::Transcript {
         // The composer shows no cursor while a call has the keyboard.
-        let key = |action| state.keys.first_chord(Scope::Transcript, action);
-        let to = match (&*key(Action::SelectPrevious), &*key(Action::SelectNext)) {
+        let chord = |action| state.keys.first_chord(Scope::Transcript, action);
+        let move_keys = match (&*chord(Action::SelectPrevious), &*chord(Action::SelectNext)) {
             ("up", "down") => "↑↓".to_owned(),
             (up, down) => format!("{up} {down}").trim().to_owned(),
         };
-        let words = [
-            (key(Action::Toggle), "open", 1),
-            (to, "move", 4),
-            (key(Action::OpenFull), "open in full", 5),
-            (key(Action::Close), "back", 2),
+        let hints = [
+            (chord(Action::Toggle), "open", 1),
+            (move_keys, "move", 4),
+            (chord(Action::OpenFull), "open in full", 5),
+            (chord(Action::Close), "back", 2),
         ];
-        for (key, words, goes) in words.iter().filter(|(key, ..)| !key.is_empty()) {
-            bar.push_right(format!("{key} {words}"), theme.text, *goes);
+        for (key, label, priority) in hints.iter().filter(|(key, ..)| !key.is_empty()) {
+            bar.push_right(format!("{key} {label}"), theme.text, *priority);
         }
         bar.draw(area, buffer);
         return;
     }
-    let gauge = state.agent.context_usage();
-    if let Some(share) = gauge.used_percent() {
-        let about = if gauge.is_estimated { "~" } else { "" };
-        let style = if share >= 80 { theme.warning } else { theme.dim };
-        bar.push_left(format!("ctx {about}{share}%"), style, if share >= 80 { 3 } else { 7 });
+    let context = state.agent.context_usage();
+    if let Some(percent) = context.used_percent() {
+        let estimate_mark = if context.is_estimated { "~" } else { "" };
+        let style = if percent >= 80 { theme.warning } else { theme.dim };
+        bar.push_left(format!("ctx {estimate_mark}{percent}%"), style, if percent >= 80 { 3 } else { 7 });
     }
     let usage = session.usage();
     if usage.total() > 0 {
         bar.push_left(format!("{} tok", format_tokens(usage.total())), theme.dim, 8);
-        if let Some((sent, cached, received)) = state.session.connection.price {
-            let fresh = usage.input.saturating_sub(usage.cached) as f64;
-            let cost = fresh * sent + usage.cached as f64 * cached + usage.output as f64 * received;
+        if let Some((input_price, cached_price, output_price)) = state.session.connection.price {
+            let uncached = usage.input.saturating_sub(usage.cached) as f64;
+            let cost = uncached * input_price + usage.cached as f64 * cached_price + usage.output as f64 * output_price;
             bar.push_left(format_dollars(cost / 1e6), theme.dim, 6);
         }
     }
     if let Some(figures) = state.timing.pace.figures().filter(|_| wait.is_none() && state.prompts.current.is_none()) {
-        let took = figures.total.filter(|_| state.agent.is_idle());
+        let total_time = figures.total.filter(|_| state.agent.is_idle());
         bar.push_left(figures.first_chunk_text(), theme.dim, 10);
         bar.push_left(figures.speed_text().unwrap_or_default(), theme.dim, 9);
-        bar.push_left(took.map(|took| format!("took {}", format_duration(took))).unwrap_or_default(), theme.dim, 11);
+        bar.push_left(
+            total_time.map(|total_time| format!("took {}", format_duration(total_time))).unwrap_or_default(),
+            theme.dim,
+            11,
+        );
     }
     let help = match state.input.composer.is_empty() && state.prompts.current.is_none() {
         true => state.keys.first_chord(Scope::Composer, Action::HelpWhenEmpty),
@@ -167,43 +171,43 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
 /// Describes the current activity and its duration, or the pending prompt.
 fn describe_activity(state: &State) -> Option<String> {
     let elapsed = format_elapsed(state.timing.now.saturating_sub(state.timing.activity_start));
-    let spin = spinner_frame(state.timing.now);
-    let waits = state.prompts.current.as_ref().map(|prompt| match state.agent.waiting_position() {
-        (at, of) if of > 1 && prompt.call().is_some() => format!("waiting for you · {at} of {of}"),
+    let spinner = spinner_frame(state.timing.now);
+    let waiting_text = state.prompts.current.as_ref().map(|prompt| match state.agent.waiting_position() {
+        (position, count) if count > 1 && prompt.call().is_some() => format!("waiting for you · {position} of {count}"),
         _ => "waiting for you".to_owned(),
     });
-    let runs = || match &state.agent.phase {
+    let activity_text = || match &state.agent.phase {
         Phase::Idle => None,
         Phase::Replying(draft) => Some(match state.timing.pace.current_wait(&state.agent, state.timing.now) {
-            Some(Wait::Countdown { why, left }) => {
-                format!("try {} of {} in {}", why.attempt, why.max_attempts, format_seconds(left))
+            Some(Wait::Countdown { retry, seconds_left }) => {
+                format!("try {} of {} in {}", retry.attempt, retry.max_attempts, format_seconds(seconds_left))
             }
-            Some(Wait::Retrying(_)) => format!("{spin} retrying · {elapsed}"),
-            Some(Wait::Silence { since, .. }) => {
+            Some(Wait::Retrying(_)) => format!("{spinner} retrying · {elapsed}"),
+            Some(Wait::Silence { elapsed: since, .. }) => {
                 format!("no data for {}", format_seconds(since))
             }
             // The header may be too narrow for it.
             None if !state.agent.model.is_empty() && replying_model(&state.agent) != state.agent.model => {
                 let model = clean::clean_line(replying_model(&state.agent));
-                format!("{spin} {} replying · {elapsed}", width::fit_start(&model, MAX_MODEL_NAME))
+                format!("{spinner} {} replying · {elapsed}", width::fit_start(&model, MAX_MODEL_NAME))
             }
-            None if draft.is_summary() => format!("{spin} summarizing · {elapsed}"),
-            None => format!("{spin} replying · {elapsed}"),
+            None if draft.is_summary() => format!("{spinner} summarizing · {elapsed}"),
+            None => format!("{spinner} replying · {elapsed}"),
         }),
         Phase::RunningCalls { calls, .. } => {
-            let runs = calls.iter().find(|pending| matches!(pending.step, CallStage::Running(_)));
-            let asks = calls.iter().any(|pending| matches!(pending.step, CallStage::UnderReview(_)));
-            let idle = if asks { "reviewing" } else { "planning" };
+            let running = calls.iter().find(|pending| matches!(pending.stage, CallStage::Running(_)));
+            let is_reviewing = calls.iter().any(|pending| matches!(pending.stage, CallStage::UnderReview(_)));
+            let label = if is_reviewing { "reviewing" } else { "planning" };
             let sub_agents = calls.iter().filter(|pending| pending.sub_agent().is_some()).count();
-            Some(match (runs, sub_agents) {
-                (Some(pending), _) => format!("{spin} {} · {elapsed}", pending.call.name),
-                (None, 0) => format!("{spin} {idle} · {elapsed}"),
-                (None, 1) => format!("{spin} 1 sub-agent running · {elapsed}"),
-                (None, count) => format!("{spin} {count} sub-agents running · {elapsed}"),
+            Some(match (running, sub_agents) {
+                (Some(pending), _) => format!("{spinner} {} · {elapsed}", pending.call.name),
+                (None, 0) => format!("{spinner} {label} · {elapsed}"),
+                (None, 1) => format!("{spinner} 1 sub-agent running · {elapsed}"),
+                (None, count) => format!("{spinner} {count} sub-agents running · {elapsed}"),
             })
         }
     };
-    waits.or_else(runs)
+    waiting_text.or_else(activity_text)
 }
 
 /// Formats a duration in whole seconds, so that the footer does not flicker.
@@ -216,24 +220,24 @@ pub fn draw_chips(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
     let theme = &state.theme;
     let mut bar = StatusBar::with_separator("  ", theme.dim);
     if let Some(search) = &state.viewport.transcript.search {
-        let nothing = if search.has_no_match && !search.query.is_empty() { " · not found" } else { "" };
-        bar.push_left(format!("search: {}▏{nothing}", search.query), theme.accent, 0);
+        let suffix = if search.has_no_match && !search.query.is_empty() { " · not found" } else { "" };
+        bar.push_left(format!("search: {}▏{suffix}", search.query), theme.accent, 0);
         bar.push_right("↑↓ next match · esc back", theme.dim, 3);
     }
-    if let Some(PromptKind::Question(card)) = state.prompts.current.as_ref().map(|prompt| &prompt.kind)
-        && card.is_parked()
+    if let Some(PromptKind::Question(question)) = state.prompts.current.as_ref().map(|prompt| &prompt.kind)
+        && question.is_parked()
     {
-        bar.push_left(card.chip_text(&state.keys), theme.prompt, 0);
-        let by = state.agent.session.sub_agent_name(card.call()).map(origin_line);
-        bar.push_left(by.unwrap_or_default(), theme.prompt, 5);
+        bar.push_left(question.chip_text(&state.keys), theme.prompt, 0);
+        let origin = state.agent.session.sub_agent_name(question.call()).map(origin_line);
+        bar.push_left(origin.unwrap_or_default(), theme.prompt, 5);
     }
     if !state.viewport.transcript.is_following() {
-        let words = match state.viewport.transcript.count_new_lines(&state.layout_context(), cache) {
+        let text = match state.viewport.transcript.count_new_lines(&state.layout_context(), cache) {
             0 => "more below ↓".to_owned(),
             1 => "1 new line ↓".to_owned(),
             lines => format!("{lines} new lines ↓"),
         };
-        bar.push_right(words, theme.accent, 1);
+        bar.push_right(text, theme.accent, 1);
     }
     bar.draw(area, buffer);
 }

@@ -40,59 +40,59 @@ impl Areas {
 /// Computes the layout.
 pub fn compute_areas(state: &State) -> Areas {
     let (width, height) = state.viewport.size;
-    let all = Rect::new(0, 0, width, height);
+    let screen_area = Rect::new(0, 0, width, height);
     // Transcript and composer share a blank column at the left.
-    let side = u16::from(width > 2);
-    let mut left = height;
-    let mut take = |wanted: u16, keep: u16| {
-        let rows = wanted.min(left.saturating_sub(keep));
-        left -= rows;
+    let margin = u16::from(width > 2);
+    let mut rows_left = height;
+    let mut take_rows = |wanted: u16, reserve: u16| {
+        let rows = wanted.min(rows_left.saturating_sub(reserve));
+        rows_left -= rows;
         rows
     };
     // The composer keeps its first row longest: without it nothing can be typed.
-    let open = state.open_prompt();
-    let writes = open.is_none() || !state.input.composer.is_empty();
-    let least = u16::from(writes);
+    let open_prompt = state.open_prompt();
+    let shows_composer = open_prompt.is_none() || !state.input.composer.is_empty();
+    let composer_min = u16::from(shows_composer);
     // A dry run must be visible before anything else.
-    let foot = take(u16::from(height >= 3 || height == 2 && state.agent.is_dry_run()), least);
-    let head = take(u16::from(height >= 8), least);
-    let rule = take(u16::from(height >= 12), least);
-    let air = take(u16::from(height >= 16), least);
-    let chip = take(u16::from(has_chip(state) && height >= 4), least);
-    let composer = match writes {
+    let footer = take_rows(u16::from(height >= 3 || height == 2 && state.agent.is_dry_run()), composer_min);
+    let header = take_rows(u16::from(height >= 8), composer_min);
+    let header_line = take_rows(u16::from(height >= 12), composer_min);
+    let separator = take_rows(u16::from(height >= 16), composer_min);
+    let chip = take_rows(u16::from(has_chip(state) && height >= 4), composer_min);
+    let composer = match shows_composer {
         false => 0,
         // Next to a prompt the composer only shows the draft.
-        true if open.is_some() => take(state.input.composer.preferred_height(width - side, 3).min(3), 1),
-        true => take(state.input.composer.preferred_height(width - side, (height / 3).max(1)), 0),
+        true if open_prompt.is_some() => take_rows(state.input.composer.preferred_height(width - margin, 3).min(3), 1),
+        true => take_rows(state.input.composer.preferred_height(width - margin, (height / 3).max(1)), 0),
     };
     // Keep some rows of the transcript above the prompt, if there is space for both.
-    let card = take(state.prompt_height(width), if height >= 20 { 4 } else { 0 });
-    let wanted = toast_rows(state, width - 2 * side);
+    let prompt = take_rows(state.prompt_height(width), if height >= 20 { 4 } else { 0 });
+    let wanted_toast_rows = toast_rows(state, width - 2 * margin);
     // The row is a line between transcript and composer, and blank above a prompt.
-    let lent = if open.is_some() { air } else { 0 };
-    let told = wanted.saturating_sub(lent).min(left.div_ceil(2));
-    left -= told;
+    let shared_rows = if open_prompt.is_some() { separator } else { 0 };
+    let toast_height = wanted_toast_rows.saturating_sub(shared_rows).min(rows_left.div_ceil(2));
+    rows_left -= toast_height;
     let mut y = 0;
-    let mut place = |rows: u16| {
-        let area = Rect { y, height: rows, ..all };
+    let mut place_rows = |rows: u16| {
+        let area = Rect { y, height: rows, ..screen_area };
         y += rows;
         area
     };
-    let beside = |area: Rect| Rect { x: side, width: width - side, ..area };
-    let (head, rule, transcript) = (place(head), place(rule), place(left));
-    let chip = place(chip);
-    let (above, air) = (beside(place(told)), place(air));
-    let told = if wanted == 0 { 0 } else { above.height + lent };
+    let indent = |area: Rect| Rect { x: margin, width: width - margin, ..area };
+    let (header, header_line, transcript) = (place_rows(header), place_rows(header_line), place_rows(rows_left));
+    let chip = place_rows(chip);
+    let (toasts, separator) = (indent(place_rows(toast_height)), place_rows(separator));
+    let toast_height = if wanted_toast_rows == 0 { 0 } else { toasts.height + shared_rows };
     Areas {
-        header: head,
-        header_line: rule,
-        transcript: Rect { width: width - 2 * side, ..beside(transcript) },
+        header,
+        header_line,
+        transcript: Rect { width: width - 2 * margin, ..indent(transcript) },
         chip,
-        toasts: Rect { width: width - 2 * side, height: told, ..above },
-        separator: air,
-        prompt: place(card),
-        composer: beside(place(composer)),
-        footer: place(foot),
+        toasts: Rect { width: width - 2 * margin, height: toast_height, ..toasts },
+        separator,
+        prompt: place_rows(prompt),
+        composer: indent(place_rows(composer)),
+        footer: place_rows(footer),
     }
 }
 
@@ -116,8 +116,8 @@ pub fn toast_area(state: &State) -> Rect {
         None => areas.toasts.bottom(),
     };
     // On a very low screen the overlay needs every row.
-    let most = if bottom < TOAST_SHARE { 0 } else { bottom / TOAST_SHARE };
-    let rows = state.notices.toasts.height(areas.toasts.width).min(most);
+    let max_rows = if bottom < TOAST_SHARE { 0 } else { bottom / TOAST_SHARE };
+    let rows = state.notices.toasts.height(areas.toasts.width).min(max_rows);
     Rect { y: bottom - rows, height: rows, ..areas.toasts }
 }
 

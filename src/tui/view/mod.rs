@@ -39,9 +39,9 @@ pub struct LinkedCells {
 
 /// Draws the screen. The cache only saves time: the result is the same with an empty one.
 pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) -> DrawnScreen {
-    let all = buffer.area;
-    buffer.set_style(all, state.theme.ground.patch(state.theme.text));
-    if all.is_empty() {
+    let screen_area = buffer.area;
+    buffer.set_style(screen_area, state.theme.ground.patch(state.theme.text));
+    if screen_area.is_empty() {
         return DrawnScreen::default();
     }
     let areas = layout::compute_areas(state);
@@ -59,15 +59,15 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
     }
     bars::draw_chips(state, cache, areas.chip, buffer);
     bars::draw_footer(state, areas.footer, buffer);
-    let mut shown = draw_prompt_and_composer(state, areas, buffer);
+    let mut drawn = draw_prompt_and_composer(state, areas, buffer);
     let toasts = layout::toast_area(state);
-    let over = overlays::draw_overlay(state, buffer);
+    let overlay = overlays::draw_overlay(state, buffer);
     state.notices.toasts.draw(toasts, buffer, &state.theme);
-    if let Some(over) = over {
-        shown.cursor = over.cursor;
+    if let Some(overlay) = overlay {
+        drawn.cursor = overlay.cursor;
         // A covered prompt has not been seen.
-        shown.prompt = shown.prompt.filter(|_| over.area.is_empty());
-        links.retain(|link| !link.area.intersects(over.area));
+        drawn.prompt = drawn.prompt.filter(|_| overlay.area.is_empty());
+        links.retain(|link| !link.area.intersects(overlay.area));
     }
     links.retain(|link| !link.area.intersects(toasts));
     sanitize::replace_controls(buffer);
@@ -75,10 +75,10 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
         ascii::replace_symbols(buffer);
     }
     if state.settings.has_links {
-        shown.links = sanitize::resolve_links(&links, &state.settings);
+        drawn.links = sanitize::resolve_links(&links, &state.settings);
     }
-    shown.cursor = shown.cursor.filter(|at| all.contains(*at));
-    shown
+    drawn.cursor = drawn.cursor.filter(|position| screen_area.contains(*position));
+    drawn
 }
 
 /// Draws the prompt and the composer. Returns the cursor of the one that has the keyboard.
@@ -86,21 +86,21 @@ fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Bu
     let theme = &state.theme;
     let focus = current_focus(state);
     // A prompt without a visible row has not been seen.
-    let card = if areas.prompt.is_empty() { None } else { state.draw_prompt(areas.prompt, buffer) };
-    let mut cursor = card.filter(|_| focus == Focus::Prompt).and_then(|seen| seen.cursor());
+    let drawn_prompt = if areas.prompt.is_empty() { None } else { state.draw_prompt(areas.prompt, buffer) };
+    let mut cursor = drawn_prompt.filter(|_| focus == Focus::Prompt).and_then(|drawn| drawn.cursor());
     if !areas.composer.is_empty() {
-        let at = state.input.composer.draw(areas.composer, buffer, theme, focus == Focus::Composer);
+        let composer_cursor = state.input.composer.draw(areas.composer, buffer, theme, focus == Focus::Composer);
         if focus == Focus::Composer {
-            cursor = at;
-            let above = match areas.prompt.is_empty() {
+            cursor = composer_cursor;
+            let rows_above = match areas.prompt.is_empty() {
                 true => areas.separator.height + areas.toasts.height,
                 false => areas.separator.height.max(areas.toasts.height),
             };
-            let bottom = areas.composer.y - above;
+            let bottom = areas.composer.y - rows_above;
             let top = areas.transcript.y.min(bottom);
-            let above = Rect { y: top, height: bottom - top, ..areas.composer };
-            state.input.completion.draw(above, buffer, theme);
+            let completion_area = Rect { y: top, height: bottom - top, ..areas.composer };
+            state.input.completion.draw(completion_area, buffer, theme);
         }
     }
-    DrawnScreen { cursor, prompt: card, links: Vec::new() }
+    DrawnScreen { cursor, prompt: drawn_prompt, links: Vec::new() }
 }

@@ -25,8 +25,8 @@ pub struct DrawnOverlay {
 /// Draws the overlay in front, if any.
 pub fn draw_overlay(state: &State, buffer: &mut Buffer) -> Option<DrawnOverlay> {
     let theme = &state.theme;
-    let all = buffer.area;
-    let area = overlay_area(state, all);
+    let screen_area = buffer.area;
+    let area = overlay_area(state, screen_area);
     dim_background(state, buffer);
     let cursor = match state.viewport.overlays.last()? {
         Overlay::Help(help) => {
@@ -44,17 +44,17 @@ pub fn draw_overlay(state: &State, buffer: &mut Buffer) -> Option<DrawnOverlay> 
         | Overlay::Modes(picker, _)
         | Overlay::UnsavedSession(picker, _)
         | Overlay::CopyTexts(picker, _) => picker.draw(area, buffer, theme),
-        Overlay::ApiKey(line) => return Some(draw_key_input(state, line, area, buffer)),
+        Overlay::ApiKey(field) => return Some(draw_key_input(state, field, area, buffer)),
         Overlay::Reader(reader) => {
             draw_reader(state, reader, area, buffer);
             None
         }
-        Overlay::Confirmation(card, _) => {
+        Overlay::Confirmation(confirmation, _) => {
             let listening = state.confirmation_listening().unwrap_or(Listening::Unseen);
-            card.draw(&PromptContext { listening, keys: &state.keys, theme, message: "" }, area, buffer);
+            confirmation.draw(&PromptContext { listening, keys: &state.keys, theme, message: "" }, area, buffer);
             None
         }
-        Overlay::Links(Links { confirming: Some(address), .. }) => {
+        Overlay::Links(Links { pending_address: Some(address), .. }) => {
             draw_address(state, address, area, buffer);
             None
         }
@@ -86,15 +86,15 @@ fn dim_background(state: &State, buffer: &mut Buffer) {
             | Overlay::CopyTexts(..)
             | Overlay::Reader(_),
         ) => {
-            let all = buffer.area;
-            buffer.set_style(all, state.theme.border_dim);
+            let screen_area = buffer.area;
+            buffer.set_style(screen_area, state.theme.border_dim);
             bars::highlight_dry_run(state, layout::compute_areas(state).footer, buffer);
         }
     }
 }
 
 /// Draws the input of an API key. Only its length is visible.
-fn draw_key_input(state: &State, line: &text_field::TextField, area: Rect, buffer: &mut Buffer) -> DrawnOverlay {
+fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buffer: &mut Buffer) -> DrawnOverlay {
     let theme = &state.theme;
     let key = |action| state.keys.first_chord(Scope::TextField, action);
     let hints = [
@@ -104,28 +104,28 @@ fn draw_key_input(state: &State, line: &text_field::TextField, area: Rect, buffe
     let width = area.width.min(72);
     // Local servers found on this machine receive no key: the key is for the configured provider.
     let connection = &state.session.connection;
-    let named = !connection.profile.is_empty() || connection.source.ends_with("(set by --base-url)");
-    let whose = match connection.is_tour || !named {
+    let is_configured = !connection.profile.is_empty() || connection.source.ends_with("(set by --base-url)");
+    let recipient = match connection.is_tour || !is_configured {
         true => "its provider: OpenAI, unless your settings name another".to_owned(),
         // For example the provider that rejected the last key.
         false => {
             format!("the current provider: {}", clean::clean_line(&connection.source))
         }
     };
-    let words = format!("Saved in a file that only you can read, and sent only to {whose}.");
-    let words = wrap::wrap_plain(&words, theme.dim, usize::from(width.saturating_sub(4)).max(1));
-    let height = area.height.min(u16::try_from(words.len()).unwrap_or(u16::MAX).saturating_add(4));
+    let text = format!("Saved in a file that only you can read, and sent only to {recipient}.");
+    let lines = wrap::wrap_plain(&text, theme.dim, usize::from(width.saturating_sub(4)).max(1));
+    let height = area.height.min(u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(4));
     let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
     let area = Rect { x, y, width, height };
     let frame =
         Frame { title: "Enter API key", right_title: "", hints: &hints, is_listening: true, ..Frame::default() };
     let inside = frame.draw(area, buffer, theme);
     let Some(row) = inside.rows().next() else { return DrawnOverlay { area, cursor: None } };
-    let dots = "•".repeat(line.text().chars().count());
-    let shown = width::fit_end(&dots, usize::from(row.width).saturating_sub(3));
+    let dots = "•".repeat(field.text().chars().count());
+    let visible_dots = width::fit_end(&dots, usize::from(row.width).saturating_sub(3));
     let (x, _) = buffer.set_stringn(row.x, row.y, "❯ ", usize::from(row.width), theme.accent);
-    let (x, _) = buffer.set_stringn(x, row.y, shown, usize::from(row.right() - x), theme.text);
-    for (row, line) in inside.rows().skip(2).zip(&words) {
+    let (x, _) = buffer.set_stringn(x, row.y, visible_dots, usize::from(row.right() - x), theme.text);
+    for (row, line) in inside.rows().skip(2).zip(&lines) {
         buffer.set_line(row.x, row.y, line, row.width);
     }
     DrawnOverlay { area, cursor: Some(Position { x: x.min(row.right().saturating_sub(1)), y: row.y }) }
@@ -133,12 +133,16 @@ fn draw_key_input(state: &State, line: &text_field::TextField, area: Rect, buffe
 
 /// Returns the area for an overlay. It leaves a border of the screen visible if there is space; in a dry run always the
 /// footer. Toasts are drawn below it.
-fn overlay_area(state: &State, all: Rect) -> Rect {
-    let y = if all.height >= 16 { 1 } else { 0 };
-    let foot = y.max(layout::compute_areas(state).footer.height * u16::from(state.agent.is_dry_run()));
-    let told = layout::toast_area(state);
-    let bottom = if told.is_empty() { all.height - foot } else { told.y.min(all.height - foot) };
-    Rect { y: all.y + y, height: bottom.saturating_sub(y), ..all }
+fn overlay_area(state: &State, screen_area: Rect) -> Rect {
+    let y = if screen_area.height >= 16 { 1 } else { 0 };
+    let footer_rows = y.max(layout::compute_areas(state).footer.height * u16::from(state.agent.is_dry_run()));
+    let toasts = layout::toast_area(state);
+    let bottom = if toasts.is_empty() {
+        screen_area.height - footer_rows
+    } else {
+        toasts.y.min(screen_area.height - footer_rows)
+    };
+    Rect { y: screen_area.y + y, height: bottom.saturating_sub(y), ..screen_area }
 }
 
 fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
@@ -157,14 +161,14 @@ fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     let hints = ["enter open in browser · y copy · esc back".to_owned(), "enter · esc".to_owned()];
     let frame =
         Frame { title: "Open this address?", right_title: "", hints: &hints, is_listening: true, ..Frame::default() };
-    let shown: String = reveal_text(address)
+    let visible_address: String = reveal_text(address)
         .into_iter()
-        .map(|shown| match shown {
+        .map(|part| match part {
             RevealedPart::Text(text) | RevealedPart::Mark(text) => text,
         })
         .collect();
     let width = usize::from(area.width.saturating_sub(4)).max(1);
-    let lines = wrap::wrap_plain(&shown, state.theme.text, width);
+    let lines = wrap::wrap_plain(&visible_address, state.theme.text, width);
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
     let inside = frame.draw(Rect { y: area.bottom() - rows, height: rows, ..area }, buffer, &state.theme);
     for (row, line) in inside.rows().zip(&lines) {
@@ -174,21 +178,21 @@ fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
 
 /// Draws a letter on each link, and the targets in the bottom row.
 fn draw_letters(state: &State, links: &Links, buffer: &mut Buffer) {
-    let all = buffer.area;
-    for link in &links.list {
-        if all.contains(Position::from(link.position)) {
+    let screen_area = buffer.area;
+    for link in &links.links {
+        if screen_area.contains(Position::from(link.position)) {
             buffer.set_string(link.position.0, link.position.1, link.letter.to_string(), state.theme.found);
         }
     }
-    let words: Vec<String> = links.list.iter().map(|link| format!("{} {}", link.letter, link.target)).collect();
-    let row = Rect { y: all.bottom() - 1, height: 1, ..all };
+    let targets: Vec<String> = links.links.iter().map(|link| format!("{} {}", link.letter, link.target)).collect();
+    let row = Rect { y: screen_area.bottom() - 1, height: 1, ..screen_area };
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
     buffer.set_style(row, state.theme.ground.patch(state.theme.text));
     let mut bar = StatusBar::with_separator("  ", state.theme.dim);
     if state.agent.is_dry_run() {
         bar.push_left("DRY RUN", state.theme.danger, 0);
     }
-    bar.push_left(format!("open: {}", words.join("  ")), state.theme.accent, 0).shrink_last();
+    bar.push_left(format!("open: {}", targets.join("  ")), state.theme.accent, 0).shrink_last();
     bar.push_right("shift copy · esc back", state.theme.dim, 1);
     bar.draw(row, buffer);
 }

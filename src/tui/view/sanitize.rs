@@ -22,9 +22,9 @@ pub fn replace_controls(buffer: &mut Buffer) {
 
 /// Resolves the addresses of links. Cells with the same address belong to one link, wherever they are.
 pub fn resolve_links(links: &[PlacedLink], settings: &Settings) -> Vec<LinkedCells> {
-    let told =
+    let resolve =
         |link: &PlacedLink| Some(LinkedCells { area: link.area, address: link_address(&link.target, settings)? });
-    links.iter().filter_map(told).collect()
+    links.iter().filter_map(resolve).collect()
 }
 
 /// Returns the target as an address a terminal can open, without characters that could end the escape sequence.
@@ -47,11 +47,13 @@ fn link_address(target: &LinkTarget, settings: &Settings) -> Option<String> {
 }
 
 /// Percent-encodes all bytes that are not allowed in an address.
-fn percent_encode(text: &str, also: &str) -> String {
+fn percent_encode(text: &str, reserved: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
         let c = char::from(byte);
-        if byte.is_ascii_graphic() && !also.contains(c) && !"<>\"`{}|\\^;".contains(c) || c == ';' && also.is_empty() {
+        if byte.is_ascii_graphic() && !reserved.contains(c) && !"<>\"`{}|\\^;".contains(c)
+            || c == ';' && reserved.is_empty()
+        {
             escaped.push(c);
         } else {
             escaped.push_str(&format!("%{byte:02X}"));
@@ -81,8 +83,8 @@ mod tests {
     fn r36_address_cannot_end_its_escape_sequence() {
         let target = Arc::new(LinkTarget::Web("https://e.x/\x1b]0;t\x07".into()));
         let settings = crate::tui::view::tests::settings();
-        let told = resolve_links(&[PlacedLink { area: Rect::new(0, 0, 2, 1), target }], &settings);
-        assert_eq!(told[0].address, "https://e.x/%1B]0;t%07");
+        let links = resolve_links(&[PlacedLink { area: Rect::new(0, 0, 2, 1), target }], &settings);
+        assert_eq!(links[0].address, "https://e.x/%1B]0;t%07");
     }
 
     #[test]

@@ -27,15 +27,15 @@ pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
     if area.is_empty() {
         return Vec::new();
     }
-    let ground = state.layout_context();
-    let seen = state.viewport.transcript.visible_lines(&ground, cache, usize::from(area.height));
+    let context = state.layout_context();
+    let lines = state.viewport.transcript.visible_lines(&context, cache, usize::from(area.height));
     // A transcript shorter than the screen is drawn at the bottom, next to the composer.
-    for (row, seen) in visible_rows(area, &seen) {
-        let Some((page, line)) = seen.layout.find_line(seen.position.line) else { continue };
+    for (row, visible_line) in visible_rows(area, &lines) {
+        let Some((page, line)) = visible_line.layout.find_line(visible_line.position.line) else { continue };
         let line = &page.lines[line];
         buffer.set_style(row, line.style);
         buffer.set_line(row.x, row.y, line, row.width);
-        if state.viewport.transcript.selected() == Some(seen.position.item) && is_first_line(seen) {
+        if state.viewport.transcript.selected() == Some(visible_line.position.item) && is_first_line(visible_line) {
             buffer.set_style(row, state.theme.selected);
         }
         if let Some(search) = state.viewport.transcript.search.as_ref().filter(|search| !search.query.is_empty()) {
@@ -46,7 +46,7 @@ pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
             order.reorder_row(row, buffer);
         }
     }
-    place_links(state, area, &seen)
+    place_links(state, area, &lines)
 }
 
 /// Returns the visual order of a line; `None` if it is the logical order or the terminal reorders it.
@@ -57,32 +57,32 @@ pub fn visual_order(state: &State, line: &Line<'_>) -> Option<VisualOrder> {
 /// Draws the scroll bar; not while the end is followed and grows, as it would only flicker. It is drawn with a
 /// background colour instead of a character, so that it is not copied with the text.
 pub fn draw_scroll_bar(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &mut Buffer) {
-    let comes = state.agent.is_busy() && state.viewport.transcript.is_following();
-    if area.is_empty() || (comes && state.viewport.transcript.dragged_row.is_none()) {
+    let is_growing = state.agent.is_busy() && state.viewport.transcript.is_following();
+    if area.is_empty() || (is_growing && state.viewport.transcript.dragged_row.is_none()) {
         return;
     }
-    let ground = state.layout_context();
-    let Some(bar) = state.viewport.transcript.scrollbar(&ground, cache, usize::from(area.height)) else { return };
+    let context = state.layout_context();
+    let Some(bar) = state.viewport.transcript.scrollbar(&context, cache, usize::from(area.height)) else { return };
     let thumb = Rect { y: area.y + bar.top, height: bar.length, ..area };
     buffer.set_style(thumb, state.theme.scroll_bar_style(state.viewport.transcript.dragged_row.is_some()));
 }
 
 /// Returns whether this is the first non-blank line of its item: the one that expands and collapses it.
-fn is_first_line(seen: &VisibleLine) -> bool {
-    let blank = |(page, line): (&Page, usize)| page.lines[line].width() == 0;
-    match seen.position.line {
-        0 => !seen.layout.find_line(0).is_some_and(blank),
-        1 => seen.layout.find_line(0).is_some_and(blank),
+fn is_first_line(visible_line: &VisibleLine) -> bool {
+    let is_blank = |(page, line): (&Page, usize)| page.lines[line].width() == 0;
+    match visible_line.position.line {
+        0 => !visible_line.layout.find_line(0).is_some_and(is_blank),
+        1 => visible_line.layout.find_line(0).is_some_and(is_blank),
         _ => false,
     }
 }
 
 /// Returns the visible links, each once, with their first cell.
 pub fn visible_targets(state: &State, cache: &mut LayoutCache, area: Rect) -> Vec<((u16, u16), Arc<LinkTarget>)> {
-    let ground = state.layout_context();
-    let seen = state.viewport.transcript.visible_lines(&ground, cache, usize::from(area.height));
+    let context = state.layout_context();
+    let lines = state.viewport.transcript.visible_lines(&context, cache, usize::from(area.height));
     let mut links: Vec<((u16, u16), Arc<LinkTarget>)> = Vec::new();
-    for placed in place_links(state, area, &seen) {
+    for placed in place_links(state, area, &lines) {
         if !links.iter().any(|(_, target)| Arc::ptr_eq(target, &placed.target)) {
             links.push(((placed.area.x, placed.area.y), placed.target));
         }
@@ -90,25 +90,25 @@ pub fn visible_targets(state: &State, cache: &mut LayoutCache, area: Rect) -> Ve
     links
 }
 
-fn visible_rows(area: Rect, seen: &[VisibleLine]) -> impl Iterator<Item = (Rect, &VisibleLine)> {
-    area.rows().zip(seen)
+fn visible_rows(area: Rect, lines: &[VisibleLine]) -> impl Iterator<Item = (Rect, &VisibleLine)> {
+    area.rows().zip(lines)
 }
 
-fn place_links(state: &State, area: Rect, seen: &[VisibleLine]) -> Vec<PlacedLink> {
+fn place_links(state: &State, area: Rect, lines: &[VisibleLine]) -> Vec<PlacedLink> {
     let mut placed = Vec::new();
-    for (row, seen) in visible_rows(area, seen) {
-        let Some((page, line)) = seen.layout.find_line(seen.position.line) else { continue };
+    for (row, visible_line) in visible_rows(area, lines) {
+        let Some((page, line)) = visible_line.layout.find_line(visible_line.position.line) else { continue };
         // Links are sorted by line.
-        let from = page.links.partition_point(|link| link.line < line);
-        for link in page.links[from..].iter().take_while(|link| link.line == line) {
+        let first_link = page.links.partition_point(|link| link.line < line);
+        for link in page.links[first_link..].iter().take_while(|link| link.line == line) {
             let (start, end) = (link.start.min(row.width), link.end.min(row.width));
-            let mut put = |cells: Range<u16>| {
+            let mut place_cells = |cells: Range<u16>| {
                 let area = Rect { x: row.x + cells.start, width: cells.end - cells.start, ..row };
                 placed.push(PlacedLink { area, target: link.target.clone() });
             };
             match visual_order(state, &page.lines[line]) {
-                Some(order) => order.drawn_ranges(start..end).into_iter().for_each(put),
-                None => put(start..end),
+                Some(order) => order.drawn_ranges(start..end).into_iter().for_each(place_cells),
+                None => place_cells(start..end),
             }
         }
     }
@@ -116,19 +116,21 @@ fn place_links(state: &State, area: Rect, seen: &[VisibleLine]) -> Vec<PlacedLin
 }
 
 /// Highlights matches of the search text in a line, ignoring case.
-fn highlight_matches(text: &str, words: &str, row: Rect, buffer: &mut Buffer, style: Style) {
-    let (low, words) = (text.to_lowercase(), words.to_lowercase());
+fn highlight_matches(text: &str, query: &str, row: Rect, buffer: &mut Buffer, style: Style) {
+    let (lower_text, lower_query) = (text.to_lowercase(), query.to_lowercase());
     // A character whose lowercase form has another length would shift the matches.
-    if low.len() != text.len() {
+    if lower_text.len() != text.len() {
         return;
     }
-    for (at, found) in low.match_indices(&words) {
-        let (Some(before), Some(found)) = (text.get(..at), text.get(at..at + found.len())) else { continue };
+    for (start, lower_match) in lower_text.match_indices(&lower_query) {
+        let (Some(before), Some(matched)) = (text.get(..start), text.get(start..start + lower_match.len())) else {
+            continue;
+        };
         let x = u16::try_from(width::text_width(before)).unwrap_or(u16::MAX);
-        let cells = u16::try_from(width::text_width(found)).unwrap_or(u16::MAX);
+        let cells = u16::try_from(width::text_width(matched)).unwrap_or(u16::MAX);
         if x < row.width {
-            let place = Rect { x: row.x + x, width: cells.min(row.width - x), ..row };
-            buffer.set_style(place, style);
+            let area = Rect { x: row.x + x, width: cells.min(row.width - x), ..row };
+            buffer.set_style(area, style);
         }
     }
 }

@@ -28,8 +28,8 @@ struct Section {
 
 /// Draws the welcome screen.
 pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
-    let side = if area.width > 60 { 2 } else { 0 };
-    let area = Rect { x: area.x + side, width: area.width.saturating_sub(side), ..area };
+    let margin = if area.width > 60 { 2 } else { 0 };
+    let area = Rect { x: area.x + margin, width: area.width.saturating_sub(margin), ..area };
     let width = usize::from(area.width).clamp(1, MAX_LINE);
     let mut sections =
         vec![title_section(state, width), connection_section(state, width), warnings_section(state, width)];
@@ -40,18 +40,18 @@ pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
     sections.retain(|section| !section.lines.is_empty());
     let rows = usize::from(area.height);
     while sections_height(&sections) > rows
-        && let Some(at) =
+        && let Some(index) =
             (0..sections.len()).filter(|at| sections[*at].priority > 0).max_by_key(|at| sections[*at].priority)
     {
-        sections.remove(at);
+        sections.remove(index);
     }
-    let above = (rows.saturating_sub(sections_height(&sections)) / 3).min(6);
+    let blank_rows = (rows.saturating_sub(sections_height(&sections)) / 3).min(6);
     let blank = [Line::default()];
-    let lines = sections.iter().enumerate().flat_map(|(at, section)| {
-        let apart = if at > 0 { &blank[..] } else { &[] };
-        apart.iter().chain(&section.lines)
+    let lines = sections.iter().enumerate().flat_map(|(index, section)| {
+        let spacing = if index > 0 { &blank[..] } else { &[] };
+        spacing.iter().chain(&section.lines)
     });
-    for (row, line) in area.rows().skip(above).zip(lines) {
+    for (row, line) in area.rows().skip(blank_rows).zip(lines) {
         buffer.set_line(row.x, row.y, line, row.width);
     }
 }
@@ -63,8 +63,8 @@ fn sections_height(sections: &[Section]) -> usize {
 
 fn title_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
-    let words = [("aye", theme.heading), ("  the terminal copilot that asks first", theme.dim)];
-    Section { lines: wrap_words(&words, width, ""), priority: 3 }
+    let pieces = [("aye", theme.heading), ("  the terminal copilot that asks first", theme.dim)];
+    Section { lines: wrap_styled(&pieces, width, ""), priority: 3 }
 }
 
 /// Model, provider and permission mode or dry run.
@@ -72,35 +72,35 @@ fn connection_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let connection = &state.session.connection;
     let mut lines = if connection.is_tour {
-        let words = "a built-in script, not a model. It needs no key and no network. Its tools are real and work in \
+        let description = "a built-in script, not a model. It needs no key and no network. Its tools are real and work in \
             a small sample project.";
-        wrap_words(
-            &[("Connected to ", theme.text), ("the tour", theme.strong), (": ", theme.text), (words, theme.text)],
+        wrap_styled(
+            &[("Connected to ", theme.text), ("the tour", theme.strong), (": ", theme.text), (description, theme.text)],
             width,
             "",
         )
     } else {
         let model = &connection.model;
         // The source may begin with the name of the model.
-        let from = connection.source.strip_prefix(model.as_str()).unwrap_or(&connection.source);
-        let dot = if from.is_empty() || from.starts_with([' ', ',', '(']) { "" } else { ", " };
-        let from = if model.is_empty() { format!("{from}.") } else { format!("{dot}{from}.") };
-        wrap_words(&[("Connected to ", theme.text), (model, theme.strong), (&from, theme.text)], width, "")
+        let source = connection.source.strip_prefix(model.as_str()).unwrap_or(&connection.source);
+        let separator = if source.is_empty() || source.starts_with([' ', ',', '(']) { "" } else { ", " };
+        let source = if model.is_empty() { format!("{source}.") } else { format!("{separator}{source}.") };
+        wrap_styled(&[("Connected to ", theme.text), (model, theme.strong), (&source, theme.text)], width, "")
     };
     let mode = state.agent.policy.mode;
     if state.agent.is_dry_run() {
-        let words = "Dry run: nothing is changed; you see what would be done. ";
+        let text = "Dry run: nothing is changed; you see what would be done. ";
         let commands = match &state.agent.no_sandbox_reason {
             None => "Commands run in an overlay sandbox.".to_owned(),
-            Some(why) => format!(
-                "Commands do not run: no overlay sandbox ({why}). The model receives {}.",
+            Some(reason) => format!(
+                "Commands do not run: no overlay sandbox ({reason}). The model receives {}.",
                 state.agent.describe_simulation()
             ),
         };
-        lines.extend(wrap_words(&[(words, theme.danger), (&commands, theme.text)], width, ""));
+        lines.extend(wrap_styled(&[(text, theme.danger), (&commands, theme.text)], width, ""));
     } else if !connection.is_tour {
-        let words = format!("{} mode: {}", mode.as_str(), mode.description());
-        lines.extend(wrap_words(&[(&words, mode_style(mode, theme))], width, ""));
+        let text = format!("{} mode: {}", mode.as_str(), mode.description());
+        lines.extend(wrap_styled(&[(&text, mode_style(mode, theme))], width, ""));
     }
     lines.extend(project_lines(state, width));
     Section { lines, priority: 0 }
@@ -110,12 +110,12 @@ fn connection_section(state: &State, width: usize) -> Section {
 fn warnings_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let mut lines: Vec<Line<'static>> = Vec::new();
-    for words in state.current_warnings().take(MAX_WARNINGS) {
-        lines.extend(wrap_words(&[(&clean_text(words), theme.warning)], width, "! "));
+    for warning in state.current_warnings().take(MAX_WARNINGS) {
+        lines.extend(wrap_styled(&[(&clean_text(warning), theme.warning)], width, "! "));
     }
-    let more = state.current_warnings().count().saturating_sub(MAX_WARNINGS);
-    if more > 0 {
-        lines.extend(wrap_words(&[(&format!("{more} more · /notices lists all"), theme.dim)], width, "  "));
+    let hidden_count = state.current_warnings().count().saturating_sub(MAX_WARNINGS);
+    if hidden_count > 0 {
+        lines.extend(wrap_styled(&[(&format!("{hidden_count} more · /notices lists all"), theme.dim)], width, "  "));
     }
     Section { lines, priority: 0 }
 }
@@ -123,16 +123,16 @@ fn warnings_section(state: &State, width: usize) -> Section {
 /// Project instructions sent to the model, and project files that are not used.
 fn project_lines(state: &State, width: usize) -> Vec<Line<'static>> {
     let theme = &state.theme;
-    let told: Vec<String> = state.agent.instructions.iter().map(trust_prompt::describe_instructions).collect();
+    let instructions: Vec<String> = state.agent.instructions.iter().map(trust_prompt::describe_instructions).collect();
     let mut lines = Vec::new();
-    if !told.is_empty() {
-        let words = format!("Project instructions, trusted and sent with every request: {}.", told.join(", "));
-        lines.extend(wrap_words(&[(&words, theme.dim)], width, ""));
+    if !instructions.is_empty() {
+        let text = format!("Project instructions, trusted and sent with every request: {}.", instructions.join(", "));
+        lines.extend(wrap_styled(&[(&text, theme.dim)], width, ""));
     }
-    let left_out = &state.session.trust.unused_files;
-    if !left_out.is_empty() && state.session.trust.pending.is_none() {
-        let words = format!("Not used, because you do not trust it: {}. Review with /trust.", left_out.join(", "));
-        lines.extend(wrap_words(&[(&words, theme.warning)], width, ""));
+    let unused = &state.session.trust.unused_files;
+    if !unused.is_empty() && state.session.trust.pending.is_none() {
+        let text = format!("Not used, because you do not trust it: {}. Review with /trust.", unused.join(", "));
+        lines.extend(wrap_styled(&[(&text, theme.warning)], width, ""));
     }
     lines
 }
@@ -140,15 +140,15 @@ fn project_lines(state: &State, width: usize) -> Vec<Line<'static>> {
 /// First step in the tour.
 fn first_step_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
-    let enter = state.keys.first_chord(Scope::Composer, Action::Send);
-    let words = [
+    let send_key = state.keys.first_chord(Scope::Composer, Action::Send);
+    let pieces = [
         ("Type ", theme.text),
         ("“say hello”", theme.person),
         (" and press ", theme.text),
-        (&enter, theme.accent),
+        (&send_key, theme.accent),
         (" to start.", theme.text),
     ];
-    Section { lines: wrap_words(&words, width, "❯ "), priority: 0 }
+    Section { lines: wrap_styled(&pieces, width, "❯ "), priority: 0 }
 }
 
 /// Providers that can be used instead of the tour.
@@ -156,25 +156,25 @@ fn providers_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let key = state.keys.first_chord(Scope::Anywhere, Action::Connect);
     let key = if key.is_empty() { "/connect".to_owned() } else { key };
-    let words = [("To connect to a model instead, press ", theme.text), (&key, theme.accent), (":", theme.text)];
-    let mut lines = wrap_words(&words, width, "");
+    let pieces = [("To connect to a model instead, press ", theme.text), (&key, theme.accent), (":", theme.text)];
+    let mut lines = wrap_styled(&pieces, width, "");
     for server in &state.local_servers {
         let models = match server.models.as_slice() {
             [] => String::new(),
-            [one] => format!(" · {one}"),
+            [model] => format!(" · {model}"),
             [first, rest @ ..] => format!(" · {first} and {} more", rest.len()),
         };
-        let words = [(server.name.as_str(), theme.strong), (" is running on this machine", theme.text)];
-        let mut line = words.to_vec();
-        line.push((&models, theme.dim));
-        lines.extend(wrap_words(&line, width, "• "));
+        let server_text = [(server.name.as_str(), theme.strong), (" is running on this machine", theme.text)];
+        let mut pieces = server_text.to_vec();
+        pieces.push((&models, theme.dim));
+        lines.extend(wrap_styled(&pieces, width, "• "));
     }
     if state.local_servers.is_empty() {
-        let words = "Ollama, LM Studio, llama.cpp or vLLM, if one is running on this machine";
-        lines.extend(wrap_words(&[(words, theme.dim)], width, "• "));
+        let text = "Ollama, LM Studio, llama.cpp or vLLM, if one is running on this machine";
+        lines.extend(wrap_styled(&[(text, theme.dim)], width, "• "));
     }
-    let words = "OpenAI, or the provider in your settings, with an API key";
-    lines.extend(wrap_words(&[(words, theme.dim)], width, "• "));
+    let text = "OpenAI, or the provider in your settings, with an API key";
+    lines.extend(wrap_styled(&[(text, theme.dim)], width, "• "));
     Section { lines, priority: 1 }
 }
 
@@ -191,23 +191,23 @@ fn keys_section(state: &State, width: usize) -> Section {
     if state.agent.is_dry_run() {
         hints[0].2 = "Send message; tool calls are only rehearsed";
     }
-    let careful = (!state.agent.is_dry_run()).then(|| mode_style(mode, theme));
+    let send_style = (!state.agent.is_dry_run()).then(|| mode_style(mode, theme));
     if state.session.connection.is_tour {
         hints.remove(0);
     } else {
         hints.insert(3, (Scope::Anywhere, Action::Connect, "Switch provider"));
     }
     let mut lines = Vec::new();
-    for (scope, action, words) in hints {
-        let hint = state.keys.first_chord(scope, action);
-        if !hint.is_empty() {
-            let gap = " ".repeat(9usize.saturating_sub(width::text_width(&hint)).max(1));
-            let first = vec![Piece::new(hint, theme.accent), Piece::new(gap, theme.dim)];
-            let room = first.iter().map(|piece| width::text_width(&piece.text)).sum();
-            let rest = vec![Piece::new(" ".repeat(room), theme.dim)];
-            let shape = Shape { width, first, rest, verbatim: false };
-            let style = careful.filter(|_| action == Action::Send).unwrap_or(theme.dim);
-            lines.extend(wrap_pieces(&[Piece::new(words, style)], &shape).lines);
+    for (scope, action, label) in hints {
+        let chord = state.keys.first_chord(scope, action);
+        if !chord.is_empty() {
+            let gap = " ".repeat(9usize.saturating_sub(width::text_width(&chord)).max(1));
+            let first = vec![Piece::new(chord, theme.accent), Piece::new(gap, theme.dim)];
+            let indent = first.iter().map(|piece| width::text_width(&piece.text)).sum();
+            let rest = vec![Piece::new(" ".repeat(indent), theme.dim)];
+            let shape = Shape { width, first_prefix: first, next_prefix: rest, verbatim: false };
+            let style = send_style.filter(|_| action == Action::Send).unwrap_or(theme.dim);
+            lines.extend(wrap_pieces(&[Piece::new(label, style)], &shape).lines);
         }
     }
     Section { lines, priority: 2 }
@@ -233,11 +233,15 @@ fn mode_style(mode: Mode, theme: &Theme) -> Style {
 }
 
 /// Wraps a paragraph in several styles after a bullet, with hanging indentation.
-fn wrap_words(words: &[(&str, Style)], width: usize, sign: &str) -> Vec<Line<'static>> {
+fn wrap_styled(texts: &[(&str, Style)], width: usize, bullet: &str) -> Vec<Line<'static>> {
     let pieces: Vec<Piece> =
-        words.iter().filter(|(text, _)| !text.is_empty()).map(|(text, style)| Piece::new(*text, *style)).collect();
-    let style = words.first().map_or(Style::new(), |(_, style)| *style);
-    let lead = |text: String| if text.is_empty() { Vec::new() } else { vec![Piece::new(text, style)] };
-    let rest = lead(" ".repeat(width::text_width(sign)));
-    wrap_pieces(&pieces, &Shape { width, first: lead(sign.to_owned()), rest, verbatim: false }).lines
+        texts.iter().filter(|(text, _)| !text.is_empty()).map(|(text, style)| Piece::new(*text, *style)).collect();
+    let style = texts.first().map_or(Style::new(), |(_, style)| *style);
+    let lead_pieces = |text: String| if text.is_empty() { Vec::new() } else { vec![Piece::new(text, style)] };
+    let rest = lead_pieces(" ".repeat(width::text_width(bullet)));
+    wrap_pieces(
+        &pieces,
+        &Shape { width, first_prefix: lead_pieces(bullet.to_owned()), next_prefix: rest, verbatim: false },
+    )
+    .lines
 }

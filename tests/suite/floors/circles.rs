@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::file_graph::{FileGraph, build_graph};
-use super::{is_test, sources};
+use super::{is_test, read_sources};
 
 /// Maximum files that may import each other.
 const MAX_FILES: usize = 3;
@@ -27,12 +27,14 @@ pub fn find_circles(graph: &FileGraph) -> Vec<Vec<String>> {
 
 /// Lists the files that `start` leads to, itself only if it is on a circle.
 fn reach<'g>(graph: &'g FileGraph, start: &'g String) -> BTreeSet<&'g String> {
-    let mut seen = BTreeSet::new();
+    let mut seen_before = BTreeSet::new();
     let mut open = vec![start];
     while let Some(file) = open.pop() {
-        open.extend(graph.get(file).into_iter().flat_map(|arrows| arrows.keys()).filter(|next| seen.insert(*next)));
+        open.extend(
+            graph.get(file).into_iter().flat_map(|arrows| arrows.keys()).filter(|next| seen_before.insert(*next)),
+        );
     }
-    seen
+    seen_before
 }
 
 /// Describes the circle as `file -> file: names`, one line per arrow.
@@ -50,27 +52,27 @@ pub fn describe_circle(graph: &FileGraph, circle: &[String]) -> String {
 /// Lists what is wrong: circles that are new or have grown, and entries of `known` that are out of date.
 fn compare_circles(graph: &FileGraph, known: &[(&str, usize)]) -> Vec<String> {
     let circles = find_circles(graph);
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for circle in circles.iter().filter(|circle| circle.len() > MAX_FILES) {
         let listed = known.iter().find(|(first, _)| *first == circle[0]).map_or(MAX_FILES, |(_, files)| *files);
         if circle.len() > listed {
-            wrong.push(describe_circle(graph, circle));
+            failures.push(describe_circle(graph, circle));
         }
     }
     for (first, files) in known {
         let now = circles.iter().find(|circle| circle[0] == *first).map_or(0, Vec::len);
         if now < *files {
-            wrong.push(format!("the circle of {first} has {now} files, {files} are listed: shorten the list"));
+            failures.push(format!("the circle of {first} has {now} files, {files} are listed: shorten the list"));
         }
     }
-    wrong
+    failures
 }
 
 #[test]
 fn at_most_three_files_import_each_other() {
-    let sources: Vec<_> = sources().into_iter().filter(|(file, _)| !is_test(file)).collect();
-    let wrong = compare_circles(&build_graph(&sources), CIRCLES);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    let sources: Vec<_> = read_sources().into_iter().filter(|(file, _)| !is_test(file)).collect();
+    let failures = compare_circles(&build_graph(&sources), CIRCLES);
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
 fn graph_of(files: &[(&str, &str)]) -> FileGraph {

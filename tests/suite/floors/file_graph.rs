@@ -78,16 +78,16 @@ fn absolute(
     files: &HashMap<ModulePath, SourceFile>,
     hops: usize,
 ) -> Option<ModulePath> {
-    let (first, rest) = path.split_first()?;
+    let (first, remaining) = path.split_first()?;
     let mut base = source.module.clone();
     match first.as_str() {
-        "crate" => return Some(rest.to_vec()),
+        "crate" => return Some(remaining.to_vec()),
         "self" => {}
         "super" => {
             base.pop();
-            let supers = rest.iter().take_while(|segment| *segment == "super").count();
+            let supers = remaining.iter().take_while(|segment| *segment == "super").count();
             base.truncate(base.len().saturating_sub(supers));
-            base.extend_from_slice(&rest[supers..]);
+            base.extend_from_slice(&remaining[supers..]);
             return Some(base);
         }
         _ => {
@@ -100,7 +100,7 @@ fn absolute(
             }
         }
     }
-    base.extend_from_slice(rest);
+    base.extend_from_slice(remaining);
     Some(base)
 }
 
@@ -108,7 +108,7 @@ fn absolute(
 fn resolve(path: ModulePath, files: &HashMap<ModulePath, SourceFile>, hops: usize) -> Option<(String, String)> {
     let depth = (1..=path.len()).take_while(|depth| files.contains_key(&path[..*depth])).last().unwrap_or(0);
     let source = files.get(&path[..depth])?;
-    let (name, rest) = path[depth..].split_first()?;
+    let (name, remaining) = path[depth..].split_first()?;
     if source.definitions.contains(name) || hops == MAX_HOPS {
         return Some((source.file.clone(), name.clone()));
     }
@@ -116,7 +116,7 @@ fn resolve(path: ModulePath, files: &HashMap<ModulePath, SourceFile>, hops: usiz
         base.and_then(|base| resolve([base.as_slice(), tail].concat(), files, hops + 1))
     };
     if let Some(import) = source.imports.iter().find(|import| import.name == *name) {
-        return follow(absolute(source, &import.path, files, 0), rest);
+        return follow(absolute(source, &import.path, files, 0), remaining);
     }
     for glob in &source.globs {
         let module = absolute(source, glob, files, 0).filter(|module| {
@@ -215,20 +215,20 @@ fn from_file(path: &[String], inline: &[(String, usize)]) -> ModulePath {
 /// Lists the paths of a tree of imports, each with the name given by `as`.
 fn expand_tree(tokens: &[String], prefix: &[String], paths: &mut Vec<(ModulePath, Option<String>)>) {
     let mut path = prefix.to_vec();
-    let mut at = 0;
-    while at < tokens.len() {
-        match tokens[at].as_str() {
+    let mut position = 0;
+    while position < tokens.len() {
+        match tokens[position].as_str() {
             // A leading `::` names another crate.
-            "::" if at == 0 && prefix.is_empty() => return,
+            "::" if position == 0 && prefix.is_empty() => return,
             "::" => {}
-            "as" => return paths.push((path, tokens.get(at + 1).cloned())),
+            "as" => return paths.push((path, tokens.get(position + 1).cloned())),
             "{" => {
-                let inner = &tokens[at + 1..tokens.len() - 1];
+                let inner = &tokens[position + 1..tokens.len() - 1];
                 return split_at_commas(inner).into_iter().for_each(|part| expand_tree(part, &path, paths));
             }
             segment => path.push(segment.to_owned()),
         }
-        at += 1;
+        position += 1;
     }
     if path.len() > prefix.len() {
         paths.push((path, None));
@@ -259,21 +259,22 @@ fn is_word(token: &str) -> bool {
 /// Removes every item under `#[cfg(test)]`.
 fn without_tests(tokens: Vec<String>) -> Vec<String> {
     let mut kept = Vec::new();
-    let mut at = 0;
-    while at < tokens.len() {
-        let is_test = tokens[at..].iter().map(String::as_str).take(7).eq(["#", "[", "cfg", "(", "test", ")", "]"]);
+    let mut position = 0;
+    while position < tokens.len() {
+        let is_test =
+            tokens[position..].iter().map(String::as_str).take(7).eq(["#", "[", "cfg", "(", "test", ")", "]"]);
         if !is_test {
-            kept.push(tokens[at].clone());
-            at += 1;
+            kept.push(tokens[position].clone());
+            position += 1;
             continue;
         }
-        at += 7;
+        position += 7;
         let mut depth = 0;
-        while at < tokens.len() {
-            let token = tokens[at].as_str();
+        while position < tokens.len() {
+            let token = tokens[position].as_str();
             depth += i32::from(matches!(token, "{" | "(" | "[")) - i32::from(matches!(token, "}" | ")" | "]"));
-            at += 1;
-            let ends_use = tokens.get(at).is_some_and(|next| next == ";");
+            position += 1;
+            let ends_use = tokens.get(position).is_some_and(|next| next == ";");
             if depth <= 0 && (token == ";" || token == "}" && !ends_use) {
                 break;
             }
@@ -285,57 +286,57 @@ fn without_tests(tokens: Vec<String>) -> Vec<String> {
 /// Splits code into identifiers, `::` and single characters, without comments, strings and lifetimes.
 fn split_tokens(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
-    let at_end = |at: usize| at >= chars.len();
-    let starts = |at: usize, with: &str| with.chars().enumerate().all(|(i, c)| chars.get(at + i) == Some(&c));
+    let at_end = |index: usize| index >= chars.len();
+    let starts = |index: usize, with: &str| with.chars().enumerate().all(|(i, c)| chars.get(index + i) == Some(&c));
     let mut tokens = Vec::new();
-    let mut at = 0;
-    while !at_end(at) {
-        let c = chars[at];
-        if starts(at, "//") {
-            at += chars[at..].iter().take_while(|c| **c != '\n').count();
-        } else if starts(at, "/*") {
-            at += 2;
-            while !at_end(at) && !starts(at, "*/") {
-                at += 1;
+    let mut position = 0;
+    while !at_end(position) {
+        let c = chars[position];
+        if starts(position, "//") {
+            position += chars[position..].iter().take_while(|c| **c != '\n').count();
+        } else if starts(position, "/*") {
+            position += 2;
+            while !at_end(position) && !starts(position, "*/") {
+                position += 1;
             }
-            at += 2;
+            position += 2;
         } else if c.is_alphanumeric() || c == '_' {
-            let word: String = chars[at..].iter().take_while(|c| c.is_alphanumeric() || **c == '_').collect();
-            at += word.chars().count();
-            let hashes = chars[at.min(chars.len())..].iter().take_while(|c| **c == '#').count();
-            if matches!(word.as_str(), "r" | "br" | "cr") && chars.get(at + hashes) == Some(&'"') {
+            let word: String = chars[position..].iter().take_while(|c| c.is_alphanumeric() || **c == '_').collect();
+            position += word.chars().count();
+            let hashes = chars[position.min(chars.len())..].iter().take_while(|c| **c == '#').count();
+            if matches!(word.as_str(), "r" | "br" | "cr") && chars.get(position + hashes) == Some(&'"') {
                 let close = format!("\"{}", "#".repeat(hashes));
-                at += hashes + 1;
-                while !at_end(at) && !starts(at, &close) {
-                    at += 1;
+                position += hashes + 1;
+                while !at_end(position) && !starts(position, &close) {
+                    position += 1;
                 }
-                at += close.len();
+                position += close.len();
             } else {
                 tokens.push(word);
             }
         } else if c == '"' {
-            at += 1;
-            while !at_end(at) && chars[at] != '"' {
-                at += if chars[at] == '\\' { 2 } else { 1 };
+            position += 1;
+            while !at_end(position) && chars[position] != '"' {
+                position += if chars[position] == '\\' { 2 } else { 1 };
             }
-            at += 1;
+            position += 1;
         } else if c == '\'' {
-            if chars.get(at + 1) == Some(&'\\') {
-                at += 3;
-                at += chars[at.min(chars.len())..].iter().take_while(|c| **c != '\'').count() + 1;
-            } else if chars.get(at + 2) == Some(&'\'') {
-                at += 3;
+            if chars.get(position + 1) == Some(&'\\') {
+                position += 3;
+                position += chars[position.min(chars.len())..].iter().take_while(|c| **c != '\'').count() + 1;
+            } else if chars.get(position + 2) == Some(&'\'') {
+                position += 3;
             } else {
-                at += 1 + chars[at + 1..].iter().take_while(|c| c.is_alphanumeric() || **c == '_').count();
+                position += 1 + chars[position + 1..].iter().take_while(|c| c.is_alphanumeric() || **c == '_').count();
             }
-        } else if starts(at, "::") {
+        } else if starts(position, "::") {
             tokens.push("::".to_owned());
-            at += 2;
+            position += 2;
         } else {
             if !c.is_whitespace() {
                 tokens.push(c.to_string());
             }
-            at += 1;
+            position += 1;
         }
     }
     tokens

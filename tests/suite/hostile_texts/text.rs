@@ -80,7 +80,7 @@ impl Generator {
     }
 
     /// A word that is in no other text.
-    fn word(&mut self) -> String {
+    fn random_word(&mut self) -> String {
         self.count += 1;
         format!("wz{}q", self.count)
     }
@@ -97,7 +97,7 @@ impl Generator {
             if !self.dice.one_of(4) {
                 text.push_str(self.pick(&HOSTILE));
             }
-            text.push_str(&self.word());
+            text.push_str(&self.random_word());
             if self.dice.one_of(3) {
                 text.push_str(self.pick(&PLAIN));
             }
@@ -115,7 +115,7 @@ impl Generator {
             let bare = part.strip_suffix('@');
             text.push_str(bare.unwrap_or(part));
             if bare.is_some() {
-                text.push_str(&self.word());
+                text.push_str(&self.random_word());
             }
         }
         text + &self.text()
@@ -133,35 +133,35 @@ impl Generator {
 }
 
 /// The known words of a text, each once per occurrence, in order.
-pub fn words(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
+pub fn split_words(text: &str) -> Vec<String> {
+    let mut matches = Vec::new();
     for (at, _) in text.match_indices("wz") {
-        let rest = &text[at + 2..];
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        if digits > 0 && rest[digits..].starts_with('q') {
-            found.push(format!("wz{}q", &rest[..digits]));
+        let remaining = &text[at + 2..];
+        let digits = remaining.bytes().take_while(u8::is_ascii_digit).count();
+        if digits > 0 && remaining[digits..].starts_with('q') {
+            matches.push(format!("wz{}q", &remaining[..digits]));
         }
     }
-    found
+    matches
 }
 
 /// A text without whitespace and frames, independent of its layout.
-pub fn squash(text: &str) -> String {
+pub fn remove_whitespace(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && !('\u{2500}'..='\u{259f}').contains(c)).collect()
 }
 
 /// The first character that a terminal would obey or not show.
-pub fn forbidden(printed: &str) -> Option<(usize, char)> {
+pub fn find_forbidden(printed: &str) -> Option<(usize, char)> {
     aye::text::hidden_chars::find_hidden(printed)
 }
 
 /// Terminal output without the program's own sequences, but with the text inside them.
 pub fn without_sequences(sent: &str) -> String {
     let mut out = String::new();
-    let mut rest = sent;
-    while let Some(at) = rest.find('\u{1b}') {
-        out.push_str(&rest[..at]);
-        let sequence = &rest[at + 1..];
+    let mut remaining = sent;
+    while let Some(offset) = remaining.find('\u{1b}') {
+        out.push_str(&remaining[..offset]);
+        let sequence = &remaining[offset + 1..];
         let length = match sequence.as_bytes().first() {
             Some(b'[') => sequence[1..].find(|c| ('@'..='~').contains(&c)).map_or(sequence.len(), |end| 2 + end),
             Some(b']') => {
@@ -177,9 +177,9 @@ pub fn without_sequences(sent: &str) -> String {
             Some(_) => 1,
             None => 0,
         };
-        rest = &sequence[length.min(sequence.len())..];
+        remaining = &sequence[length.min(sequence.len())..];
         // Text on both sides of a sequence does not belong together.
         out.push('\n');
     }
-    out + rest
+    out + remaining
 }

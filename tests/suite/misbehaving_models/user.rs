@@ -27,14 +27,14 @@ enum Open {
 
 /// All decisions that were pressed, oldest first.
 #[derive(Default)]
-pub struct Person {
+pub struct Persona {
     pub pressed: Vec<Pressed>,
     turns: usize,
 }
 
 /// Returns every entry of the only session; waits if an entry is being written.
-pub fn entries(program: &Program) -> Vec<Entry> {
-    let folder = program.place.path().join("home/aye/data/sessions");
+pub fn read_session_entries(program: &Program) -> Vec<Entry> {
+    let folder = program.root.path().join("home/aye/data/sessions");
     loop {
         let Some(file) = std::fs::read_dir(&folder).ok().and_then(|mut files| files.next()) else {
             return Vec::new();
@@ -48,7 +48,7 @@ pub fn entries(program: &Program) -> Vec<Entry> {
 }
 
 /// Returns the decisions of a session, oldest first. Prompts ignore keys in their first half second.
-pub fn decisions(entries: &[Entry]) -> Vec<Pressed> {
+pub fn list_decisions(entries: &[Entry]) -> Vec<Pressed> {
     let decision_of = |entry: &Entry| match entry {
         Entry::Decided { call, decision, by: Decider::User { key, after_ms }, .. } => {
             assert!(*after_ms >= 500, "{call} was decided after {after_ms} ms");
@@ -76,25 +76,25 @@ fn find_open(entries: &[Entry]) -> (usize, Option<CallId>, Option<Open>) {
         if let Some(questions) = &call.questions {
             return Some(Open::Question(id.clone(), questions.clone()));
         }
-        let asks = call.plan.as_ref().is_some_and(|shown| shown.verdict == "ask") && !call.is_started;
-        asks.then(|| Open::Approval(id.clone()))
+        let is_asking = call.plan.as_ref().is_some_and(|shown| shown.verdict == "ask") && !call.is_started;
+        is_asking.then(|| Open::Approval(id.clone()))
     });
     (calls.len(), last, first)
 }
 
-fn turns(entries: &[Entry]) -> usize {
+fn count_turns(entries: &[Entry]) -> usize {
     entries.iter().filter(|entry| matches!(entry, Entry::Ended { .. })).count()
 }
 
-impl Person {
+impl Persona {
     /// Answers everything that waits, in random ways, until the turn ends.
     pub fn answer_until_turn_ends(&mut self, program: &mut Program, dice: &mut Dice) {
-        let began = Instant::now();
+        let started = Instant::now();
         loop {
-            assert!(began.elapsed() < PATIENCE, "the turn does not end:\n{}", program.screen());
-            let entries = entries(program);
-            if turns(&entries) > self.turns {
-                self.turns = turns(&entries);
+            assert!(started.elapsed() < PATIENCE, "the turn does not end:\n{}", program.screen());
+            let entries = read_session_entries(program);
+            if count_turns(&entries) > self.turns {
+                self.turns = count_turns(&entries);
                 return program.wait_ms(30);
             }
             match find_open(&entries) {
@@ -104,7 +104,7 @@ impl Person {
                     let approval = Pressed::Decided(last, Decision::Once, "y".into());
                     self.press(program, &["l", "", "\x1b[F", "", "\r", "", "", "y"], &approval);
                 }
-                (many, _, Some(_)) if (many > 20 && dice.one_of(3)) || dice.one_of(12) => stop(program),
+                (many, _, Some(_)) if (many > 20 && dice.one_of(3)) || dice.one_of(12) => stop_turn(program),
                 (_, _, Some(Open::Approval(call))) => self.decide_call(&call, program, dice),
                 (_, _, Some(Open::Question(call, questions))) => {
                     self.answer_questions(&call, &questions, program, dice);
@@ -125,7 +125,7 @@ impl Person {
             _ => {
                 // Approves at the end of the prompt, with `Y` if the call is destructive.
                 program.wait_ms(PROMPT_DELAY);
-                program.keys("\x1b[F");
+                program.press_keys("\x1b[F");
                 program.wait_ms(200);
                 let key = if program.screen().contains("Y approve") { "Y" } else { "y" };
                 let approval = Pressed::Decided(call.clone(), Decision::Once, key.into());
@@ -173,7 +173,7 @@ impl Person {
 
     /// Presses keys that answer nothing, whatever waits.
     fn press_ignored_keys(&mut self, program: &mut Program, dice: &mut Dice) {
-        let before = decisions(&entries(program)).len();
+        let before = list_decisions(&read_session_entries(program)).len();
         let all = [
             "\x1b[200~y\n1\nY\x1b[201~",
             "y\rY\ryes\r",
@@ -182,52 +182,57 @@ impl Person {
             "\x1b[5~\x1b[6~",
             "\x1b[<0;9;12M\x1b[<0;9;12m",
         ];
-        program.keys(all[dice.below(all.len() as u64) as usize]);
+        program.press_keys(all[dice.below(all.len() as u64) as usize]);
         program.wait_ms(150);
-        assert_eq!(decisions(&entries(program)).len(), before, "{}", program.screen());
-        clear(program);
+        assert_eq!(list_decisions(&read_session_entries(program)).len(), before, "{}", program.screen());
+        clear_composer(program);
     }
 
     /// Presses these keys until the session holds exactly one more decision, the expected one. An empty key is a longer
     /// pause. A key pressed before the prompt takes keys is typed, deleted and pressed again. `see x` is a condition:
     /// if no prompt shows x, the keys have gone astray, and the turn is stopped.
     fn press(&mut self, program: &mut Program, keys: &[&str], expected: &Pressed) {
-        let before = decisions(&entries(program)).len();
+        let before = list_decisions(&read_session_entries(program)).len();
         for attempt in 0.. {
             program.wait_ms(PROMPT_DELAY << attempt.min(2));
             for key in keys {
                 match *key {
                     "" => program.wait_ms(620),
                     key => match key.strip_prefix("see ") {
-                        None => program.keys(key),
+                        None => program.press_keys(key),
                         Some(text) if is_in_prompt(program, text) => {}
                         Some(_) => {
-                            stop(program);
-                            assert_eq!(decisions(&entries(program)).len(), before, "{}", program.screen());
-                            return clear(program);
+                            stop_turn(program);
+                            assert_eq!(
+                                list_decisions(&read_session_entries(program)).len(),
+                                before,
+                                "{}",
+                                program.screen()
+                            );
+                            return clear_composer(program);
                         }
                     },
                 }
                 program.wait_ms(40);
             }
-            let began = Instant::now();
-            while began.elapsed() < Duration::from_secs(2) {
-                let now = decisions(&entries(program));
+            let started = Instant::now();
+            while started.elapsed() < Duration::from_secs(2) {
+                let now = list_decisions(&read_session_entries(program));
                 if now.len() > before {
                     assert_eq!(&now[before..], std::slice::from_ref(expected), "{}", program.screen());
                     self.pressed.push(expected.clone());
-                    return clear(program);
+                    return clear_composer(program);
                 }
                 program.wait_ms(20);
             }
             assert!(attempt < 6, "{expected:?} was not recorded:\n{}", program.screen());
             // Leave any text field or step, and start again.
-            clear(program);
+            clear_composer(program);
             let screen = program.screen();
             if screen.contains("─ Queue ─") {
-                program.keys("\x1b");
+                program.press_keys("\x1b");
             } else if screen.contains("alt-x decline") {
-                program.keys("\x11");
+                program.press_keys("\x11");
             }
         }
     }
@@ -239,19 +244,19 @@ fn is_in_prompt(program: &mut Program, text: &str) -> bool {
 }
 
 /// Empties the composer or the text field.
-fn clear(program: &mut Program) {
+fn clear_composer(program: &mut Program) {
     for _ in 0..3 {
-        program.keys("\x15");
+        program.press_keys("\x15");
         program.wait_ms(15);
-        program.keys("\x7f");
+        program.press_keys("\x7f");
         program.wait_ms(15);
     }
 }
 
 /// Stops the turn.
-fn stop(program: &mut Program) {
+fn stop_turn(program: &mut Program) {
     for _ in 0..3 {
-        program.keys("\x1b");
+        program.press_keys("\x1b");
         program.wait_ms(120);
     }
 }

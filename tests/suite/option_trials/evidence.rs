@@ -37,7 +37,7 @@ impl Effect {
 
 /// Outcome of a line.
 #[derive(Debug)]
-pub struct Ran {
+pub struct RunEvidence {
     /// Output of both streams, up to the limit.
     pub output: Vec<u8>,
     /// Whether it was stopped because of its time or its output.
@@ -86,7 +86,7 @@ impl Watch {
 }
 
 /// Runs a line in bash without a sandbox, in its own environment, and kills everything it started.
-pub fn run(scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> Ran {
+pub fn run(scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> RunEvidence {
     watch.opened();
     let (mut reader, writer) = std::io::pipe().unwrap();
     let mut command = Command::new("bash");
@@ -104,36 +104,36 @@ pub fn run(scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> Ran {
         .process_group(0);
     let mut child = command.spawn().unwrap();
     drop(command);
-    let until = Instant::now() + Duration::from_secs(SECONDS);
-    let mut ran = Ran { output: Vec::new(), stopped: false, opened: BTreeSet::new(), left_running: false };
+    let deadline = Instant::now() + Duration::from_secs(SECONDS);
+    let mut outcome = RunEvidence { output: Vec::new(), stopped: false, opened: BTreeSet::new(), left_running: false };
     let mut buffer = [0; 64 * 1024];
     loop {
         // A process that waits on a pipe has drained it.
-        if Instant::now() > until || ran.output.len() > BYTES {
-            ran.stopped = true;
+        if Instant::now() > deadline || outcome.output.len() > BYTES {
+            outcome.stopped = true;
             break;
         }
         let tick = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
         if poll(&mut [PollFd::new(&reader, PollFlags::IN)], Some(&tick)).unwrap_or(0) == 0 {
             if scratch.is_drained(project) {
-                ran.stopped = true;
+                outcome.stopped = true;
                 break;
             }
             continue;
         }
         match reader.read(&mut buffer) {
             Ok(0) | Err(_) => break,
-            Ok(bytes) => ran.output.extend_from_slice(&buffer[..bytes]),
+            Ok(bytes) => outcome.output.extend_from_slice(&buffer[..bytes]),
         }
     }
     let group = Pid::from_child(&child);
-    if ran.stopped {
+    if outcome.stopped {
         let _ = kill_process_group(group, Signal::KILL);
     }
     let _ = child.wait();
     let _ = kill_process_group(group, Signal::KILL);
-    ran.opened = watch.opened();
-    ran
+    outcome.opened = watch.opened();
+    outcome
 }
 
 /// Finds secrets in every form in which programs print them.
@@ -178,21 +178,21 @@ impl Forms {
 
     /// The decoys whose secret is in this output.
     pub fn find(&self, output: &[u8]) -> BTreeSet<&'static str> {
-        let bare: Vec<u8> = output.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        let mut found = find(&self.any_case, &bare.to_ascii_lowercase());
-        found.extend(find(&self.exact, &bare));
+        let visible_bytes: Vec<u8> = output.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let mut found = find(&self.any_case, &visible_bytes.to_ascii_lowercase());
+        found.extend(find(&self.exact, &visible_bytes));
         found
     }
 }
 
 fn find(forms: &Index, output: &[u8]) -> BTreeSet<&'static str> {
-    let mut found = BTreeSet::new();
+    let mut matches = BTreeSet::new();
     for at in 0..output.len().saturating_sub(START) {
         let start: &[u8; START] = output[at..at + START].try_into().unwrap();
         let Some(forms) = forms.get(start) else { continue };
-        found.extend(forms.iter().filter(|(_, form)| output[at..].starts_with(form)).map(|(decoy, _)| *decoy));
+        matches.extend(forms.iter().filter(|(_, form)| output[at..].starts_with(form)).map(|(decoy, _)| *decoy));
     }
-    found
+    matches
 }
 
 /// A part of a secret as a dump prints it, without spaces: in bytes and in little-endian words of two, four and eight
@@ -212,7 +212,13 @@ fn dump_forms(part: &[u8]) -> Vec<String> {
 }
 
 /// Returns the effects of a line that it may not have.
-pub fn effects(scratch: &mut Scratch, project: &'static str, line: &str, ran: &Ran, forms: &Forms) -> BTreeSet<Effect> {
+pub fn effects(
+    scratch: &mut Scratch,
+    project: &'static str,
+    line: &str,
+    ran: &RunEvidence,
+    forms: &Forms,
+) -> BTreeSet<Effect> {
     let mut effects: BTreeSet<Effect> = forms.find(&ran.output).into_iter().map(Effect::Printed).collect();
     // Git compares tracked files with its index, and `df` opens a file to find its disk. Without output that discloses
     // nothing.

@@ -87,13 +87,13 @@ impl<'a> Generator<'a> {
     pub fn line(&mut self) -> Line {
         let mut words = self.command();
         match self.random.below(100) {
-            0..=2 => words.splice(0..0, self.words(&["cd", "src", "&&"])).for_each(drop),
-            3 => words.splice(0..0, self.words(&["cd", "docs", ";"])).for_each(drop),
+            0..=2 => words.splice(0..0, self.fill_words(&["cd", "src", "&&"])).for_each(drop),
+            3 => words.splice(0..0, self.fill_words(&["cd", "docs", ";"])).for_each(drop),
             4..=5 => {
                 let wrapper = self.random.pick(&["LC_ALL=C", "env", "time", "timeout 5", "nice", "command", "env -i"]);
                 words.insert(0, wrapper.to_owned());
             }
-            6..=8 => words.extend(self.words(&["|", "head", "-5"])),
+            6..=8 => words.extend(self.fill_words(&["|", "head", "-5"])),
             9 => {
                 words.push("|".to_owned());
                 let next = self.command();
@@ -112,24 +112,24 @@ impl<'a> Generator<'a> {
                     words.push(file);
                 }
             }
-            15 => words.extend(self.words(&[">", "/dev/null"])),
+            15 => words.extend(self.fill_words(&[">", "/dev/null"])),
             16 => {
                 words.insert(0, "(".to_owned());
                 words.push(")".to_owned());
             }
             17 => {
-                words.splice(0..0, self.words(&["find", "src", "-type", "f", "-exec"])).for_each(drop);
-                words.extend(self.words(&["{}", "+"]));
+                words.splice(0..0, self.fill_words(&["find", "src", "-type", "f", "-exec"])).for_each(drop);
+                words.extend(self.fill_words(&["{}", "+"]));
             }
             18 => {
-                words.splice(0..0, self.words(&["printf", "'src/main.rs\\n'", "|", "xargs"])).for_each(drop);
+                words.splice(0..0, self.fill_words(&["printf", "'src/main.rs\\n'", "|", "xargs"])).for_each(drop);
             }
             _ => {}
         }
         Line(words)
     }
 
-    fn words(&self, words: &[&str]) -> Vec<String> {
+    fn fill_words(&self, words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()
     }
 
@@ -200,9 +200,9 @@ impl<'a> Generator<'a> {
         if first.is_empty() && !recipe.scripts.is_empty() && self.random.percent(50) {
             operands.push(self.operand(ValueKind::Script, recipe));
         }
-        let more = [0, 0, 1, 1, 1, 1, 2, 2, 3][self.random.below(9)];
+        let extra_count = [0, 0, 1, 1, 1, 1, 2, 2, 3][self.random.below(9)];
         match rest {
-            Some(kind) => (0..more).for_each(|_| operands.push(self.operand(kind, recipe))),
+            Some(kind) => (0..extra_count).for_each(|_| operands.push(self.operand(kind, recipe))),
             None if self.random.percent(15) => operands.push(self.path(20)),
             None => {}
         }

@@ -12,8 +12,8 @@ impl Generator<'_> {
     pub(super) fn with_optional_value(&mut self, recipe: &Recipe) -> Option<Parts> {
         let choice = self.choose(recipe, |choice| choice.takes == Takes::Optional)?;
         let word = if self.target == Target::Plain { self.path(20) } else { self.take_decoy() };
-        let more = if self.random.percent(60) { vec![self.path(20)] } else { Vec::new() };
-        Some((vec![vec![choice.name.to_owned(), word]], more))
+        let extra_words = if self.random.percent(60) { vec![self.path(20)] } else { Vec::new() };
+        Some((vec![vec![choice.name.to_owned(), word]], extra_words))
     }
 
     /// A recursive search with one or two options for exclusions, which may exclude less than they seem to.

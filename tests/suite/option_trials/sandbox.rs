@@ -1,6 +1,6 @@
 //! Runs lines in the read-only sandbox, as the program does with commands that run without approval.
 
-use super::evidence::{Effect, Ran, SECONDS, Watch};
+use super::evidence::{Effect, RunEvidence, SECONDS, Watch};
 use super::scratch::Scratch;
 use crate::support::program::program;
 use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
@@ -27,7 +27,7 @@ impl Sandbox {
     }
 
     /// Runs a line, whether the policy allows it or not, and waits until all its processes have ended.
-    pub fn run(&self, scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> Ran {
+    pub fn run(&self, scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> RunEvidence {
         watch.opened();
         let line = CommandLine {
             command: text.to_owned(),
@@ -36,10 +36,15 @@ impl Sandbox {
             sandbox: CommandSandbox::enforced(SandboxAccess::default()),
             ..CommandLine::default()
         };
-        let ran = self.runtime.block_on(self.shell.run_read_only(&line, runs_git(text), &[], &|_| {}));
-        let (ran, _) = ran.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let outcome = self.runtime.block_on(self.shell.run_read_only(&line, runs_git(text), &[], &|_| {}));
+        let (outcome, _) = outcome.unwrap_or_else(|error| panic!("{text}: {error}"));
         let left_running = is_process_left();
-        Ran { output: ran.output.into_bytes(), stopped: ran.timed_out, opened: watch.opened(), left_running }
+        RunEvidence {
+            output: outcome.output.into_bytes(),
+            stopped: outcome.timed_out,
+            opened: watch.opened(),
+            left_running,
+        }
     }
 }
 
@@ -56,12 +61,12 @@ pub fn is_known(project: &str, text: &str, effect: &Effect) -> bool {
 
 /// Returns whether a process of the line still runs after the limit.
 fn is_process_left() -> bool {
-    let until = Instant::now() + LAST;
+    let deadline = Instant::now() + LAST;
     loop {
         match wait(WaitOptions::NOHANG) {
             // An ended process was reaped.
             Ok(Some(_)) => {}
-            Ok(None) if Instant::now() > until => return true,
+            Ok(None) if Instant::now() > deadline => return true,
             Ok(None) => sleep(Duration::from_millis(1)),
             Err(_) => return false,
         }

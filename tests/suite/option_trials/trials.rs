@@ -1,6 +1,6 @@
 //! Tries lines: judges them with the real policy, runs what it allows, and shortens lines that had a forbidden effect.
 
-use super::evidence::{Effect, Forms, Ran, Watch, effects, run};
+use super::evidence::{Effect, Forms, RunEvidence, Watch, effects, run};
 use super::generate::Line;
 use super::sandbox::{self, Sandbox};
 use super::scratch::{PROJECTS, Scratch};
@@ -90,20 +90,20 @@ impl Trials {
             return self.observe(project, &text);
         };
         self.runs += 1;
-        let ran = sandbox.run(&self.scratch, project, &text, &self.watches[project]);
-        let mut effects = self.judge(project, &text, &ran);
+        let outcome = sandbox.run(&self.scratch, project, &text, &self.watches[project]);
+        let mut effects = self.judge(project, &text, &outcome);
         effects.retain(|effect| !sandbox::is_known(project, &text, effect) || self.is_allowed(project, &text));
         effects
     }
 
     /// Runs a line without a sandbox, whatever its verdict, and returns its forbidden effects.
     pub fn observe(&mut self, project: &'static str, text: &str) -> BTreeSet<Effect> {
-        let ran = run(&self.scratch, project, text, &self.watches[project]);
-        self.judge(project, text, &ran)
+        let outcome = run(&self.scratch, project, text, &self.watches[project]);
+        self.judge(project, text, &outcome)
     }
 
     /// Returns the forbidden effects of a line and restores the scratch folder.
-    fn judge(&mut self, project: &'static str, text: &str, ran: &Ran) -> BTreeSet<Effect> {
+    fn judge(&mut self, project: &'static str, text: &str, ran: &RunEvidence) -> BTreeSet<Effect> {
         let effects = effects(&mut self.scratch, project, text, ran, &self.forms);
         if ran.stopped && effects.is_empty() {
             self.stopped.push(text.to_owned());

@@ -4,7 +4,7 @@ use crate::sandbox_escapes::is_there;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files::write_settings;
-use crate::support::terminal_session::{runs, say, says};
+use crate::support::terminal_session::{command_answer, submit_message, text_answer};
 use serde_json::Value;
 
 struct Trial {
@@ -15,15 +15,20 @@ struct Trial {
 
 impl Trial {
     /// Starts the program with these settings and variables, after `prepare` was called with its place.
-    fn new(answers: Vec<Answer>, set: &str, more: &[(&str, &str)], prepare: impl FnOnce(&std::path::Path)) -> Self {
+    fn new(
+        answers: Vec<Answer>,
+        set: &str,
+        environment: &[(&str, &str)],
+        prepare: impl FnOnce(&std::path::Path),
+    ) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let service = runtime.block_on(Service::start(answers));
         let mut setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(150, 40);
-        for (name, value) in more {
+        for (name, value) in environment {
             setup = setup.env(name, value);
         }
         write_settings(&setup, set);
-        prepare(setup.place.path());
+        prepare(setup.root.path());
         let mut program = setup.start();
         program.until("Connected to");
         Self { _runtime: runtime, service, program }
@@ -44,21 +49,21 @@ fn outcome_names_withheld_files_and_the_command_asks_next_time() {
         return;
     }
     // The policy judges the name in the command; the list of sensitive files also contains the targets of links.
-    let answers = vec![runs("cat notes"), runs("cat notes"), says("So it is.")];
+    let answers = vec![command_answer("cat notes"), command_answer("cat notes"), text_answer("So it is.")];
     let mut trial = Trial::new(answers, "", &[], |place| {
         std::fs::write(place.join("project/notes"), "elsewhere-4711").unwrap();
         std::os::unix::fs::symlink("notes", place.join("project/.env")).unwrap();
     });
-    say(&mut trial.program, "go");
-    trial.program.until_asked("needs more than the read-only sandbox");
+    submit_message(&mut trial.program, "go");
+    trial.program.until_prompt("needs more than the read-only sandbox");
     let result = trial.last_result();
     assert!(!result.contains("elsewhere-4711"), "{result}");
     assert!(
         result.contains("Withheld by the read-only sandbox: notes (may hold secrets or configure other programs)."),
         "{result}"
     );
-    trial.program.keys("y");
-    trial.program.until_quiet("So it is.");
+    trial.program.press_keys("y");
+    trial.program.until_idle("So it is.");
     assert!(trial.last_result().contains("elsewhere-4711"), "{}", trial.last_result());
 }
 
@@ -76,13 +81,13 @@ fn variables_of_the_user_do_not_affect_commands_without_approval() {
         ("PYTHONSTARTUP", "/hijacked"),
     ];
     let line = "cat mine; grep real mine -c";
-    let answers = vec![runs(line), says("So it is.")];
+    let answers = vec![command_answer(line), text_answer("So it is.")];
     let mut trial = Trial::new(answers, "", &hostile_variables, |place| {
         std::fs::write(place.join("project/mine"), "real\n").unwrap();
         std::fs::write(place.join("project/hijack"), "echo hijacked\n").unwrap();
     });
-    say(&mut trial.program, "go");
-    trial.program.until_quiet("So it is.");
+    submit_message(&mut trial.program, "go");
+    trial.program.until_idle("So it is.");
     let requests = trial.service.received();
     let all = requests.last().unwrap().body.to_string();
     assert!(!all.contains("hijacked"), "{line}: {all}");
@@ -91,7 +96,7 @@ fn variables_of_the_user_do_not_affect_commands_without_approval() {
 
 #[test]
 fn without_a_sandbox_only_exact_lines_run_and_screen_and_doctor_say_so() {
-    let answers = vec![runs("ls"), runs("cat mine"), says("So it is.")];
+    let answers = vec![command_answer("ls"), command_answer("cat mine"), text_answer("So it is.")];
     let set = "[shell]\nsandbox = false\n";
     let mut trial = Trial::new(answers, set, &[], |place| {
         std::fs::write(place.join("project/mine"), "real\n").unwrap();
@@ -99,20 +104,20 @@ fn without_a_sandbox_only_exact_lines_run_and_screen_and_doctor_say_so() {
     let screen = trial.program.screen().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(screen.contains("No sandbox: shell.sandbox is false"), "{screen}");
     assert!(screen.contains("exact command lines run without approval; every other command asks"), "{screen}");
-    say(&mut trial.program, "go");
-    trial.program.until_asked("no sandbox can restrict it to reading");
+    submit_message(&mut trial.program, "go");
+    trial.program.until_prompt("no sandbox can restrict it to reading");
     assert!(trial.last_result().starts_with("mine\nexit 0"), "ls ran: {}", trial.last_result());
-    trial.program.keys("y");
-    trial.program.until_quiet("So it is.");
+    trial.program.press_keys("y");
+    trial.program.until_idle("So it is.");
     assert!(trial.last_result().contains("real"), "{}", trial.last_result());
 
     let setup = Setup::new(&["doctor"]);
     write_settings(&setup, set);
-    let (out, _, _) = setup.print("");
+    let (out, _, _) = setup.run_piped("");
     let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("commands that run without approval: pwd · ls · "), "{flat}");
     if is_there() {
-        let (out, _, _) = Setup::new(&["doctor"]).print("");
+        let (out, _, _) = Setup::new(&["doctor"]).run_piped("");
         let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains("read-only for commands without approval, tested"), "{flat}");
     }

@@ -1,6 +1,6 @@
 //! Sockets of every kind, tried from inside the sandbox.
 
-use super::{Place, is_there};
+use super::{EscapeFixture, is_there};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, socketpair};
 use std::io::Write;
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -12,14 +12,14 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 fn child_in_the_sandbox() {
     let Some(settings) = std::env::var_os("AYE_TEST_INSIDE") else { return };
     let settings = settings.into_string().unwrap();
-    let (network, rest) = settings.split_once(' ').unwrap();
-    let (port, path) = rest.split_once(' ').unwrap();
+    let (network, remaining) = settings.split_once(' ').unwrap();
+    let (port, path) = remaining.split_once(' ').unwrap();
     let network = network == "on";
     let port: u16 = port.parse().unwrap();
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     let mut check = |what: String, is_possible: bool, is_expected: bool| {
         if is_possible != is_expected {
-            wrong.push(what);
+            failures.push(what);
         }
     };
     for family in 0..48u16 {
@@ -53,7 +53,7 @@ fn child_in_the_sandbox() {
     check("an abstract socket of another program".into(), UnixStream::connect_addr(&abstract_socket).is_ok(), false);
     let threads: Vec<_> = (0..4).map(|n| std::thread::spawn(move || n)).collect();
     check("threads".into(), threads.into_iter().map(|thread| thread.join().unwrap()).sum::<i32>() == 6, true);
-    writeln!(std::io::stdout(), "inside: {wrong:?}").unwrap();
+    writeln!(std::io::stdout(), "inside: {failures:?}").unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -61,11 +61,11 @@ async fn r21_sandbox_allows_internet_sockets_only_and_only_with_network() {
     if !is_there() {
         return;
     }
-    let place = Place::new();
+    let fixture = EscapeFixture::new();
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = tcp.local_addr().unwrap().port();
     // In a writable folder, so that nothing but the sandbox prevents the connection.
-    let path = place.at("tmp/socket");
+    let path = fixture.path("tmp/socket");
     let _named = UnixListener::bind(&path).unwrap();
     let abstract_socket = SocketAddr::from_abstract_name(path.to_str().unwrap().as_bytes()).unwrap();
     let _abstract = UnixListener::bind_addr(&abstract_socket).unwrap();
@@ -76,8 +76,8 @@ async fn r21_sandbox_allows_internet_sockets_only_and_only_with_network() {
             "AYE_TEST_INSIDE='{settings}' '{}' --exact sandbox_escapes::sockets::child_in_the_sandbox --nocapture",
             suite.display()
         );
-        let ran = place.run(&command, network == "on").await;
-        assert!(ran.output.contains("inside: []"), "network {network}: {}", ran.output);
+        let outcome = fixture.run(&command, network == "on").await;
+        assert!(outcome.output.contains("inside: []"), "network {network}: {}", outcome.output);
     }
     assert!(UnixStream::connect(&path).is_ok(), "outside the sandbox the socket can be reached");
 }

@@ -47,7 +47,7 @@ pub struct Fixture {
     /// Path in the folder, without the extension.
     pub name: String,
     /// Description of the quirk.
-    pub what: Vec<String>,
+    pub description: Vec<String>,
     /// Where it is documented.
     pub source: Vec<String>,
     /// The answers of the service, in order.
@@ -57,7 +57,7 @@ pub struct Fixture {
     /// The `idle_seconds` of the profile.
     pub idle: Option<u64>,
     /// Expected top-level fields of requests: request number, whether the field is present, and its name.
-    pub sent: Vec<(usize, bool, String)>,
+    pub request_fields: Vec<(usize, bool, String)>,
 }
 
 /// The expected result of an answer.
@@ -69,18 +69,18 @@ pub struct Expected {
     pub calls: Vec<(String, String)>,
     /// Input, cached and output tokens.
     pub usage: Option<(u64, u64, u64)>,
-    pub fails: Option<String>,
-    pub again: Vec<String>,
-    pub exit: i32,
-    pub asked: usize,
+    pub error: Option<String>,
+    pub retried_errors: Vec<String>,
+    pub exit_code: i32,
+    pub request_count: usize,
 }
 
 /// Reads all fixtures, sorted by name. An error names the file and the line.
 pub fn read_all() -> Result<Vec<Fixture>, String> {
     let mut files = Vec::new();
     let mut folders = vec![folder()];
-    while let Some(at) = folders.pop() {
-        for entry in std::fs::read_dir(&at).map_err(|error| format!("{}: {error}", at.display()))? {
+    while let Some(directory) = folders.pop() {
+        for entry in std::fs::read_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))? {
             let path = entry.map_err(|error| error.to_string())?.path();
             if path.is_dir() { folders.push(path) } else { files.push(path) }
         }
@@ -90,60 +90,61 @@ pub fn read_all() -> Result<Vec<Fixture>, String> {
 }
 
 fn read_file(file: &Path) -> Result<Fixture, String> {
-    let short = file.strip_prefix(folder()).unwrap_or(file).to_string_lossy().into_owned();
-    let Some(name) = short.strip_suffix(".wire") else { return Err(format!("{short}: not a .wire file")) };
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{short}: {error}"))?;
-    parse(name, &text).map_err(|error| format!("tests/wire/{short}:{error}"))
+    let relative = file.strip_prefix(folder()).unwrap_or(file).to_string_lossy().into_owned();
+    let Some(name) = relative.strip_suffix(".wire") else { return Err(format!("{relative}: not a .wire file")) };
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{relative}: {error}"))?;
+    parse(name, &text).map_err(|error| format!("tests/wire/{relative}:{error}"))
 }
 
 /// Parses one fixture. An error begins with the line.
 pub fn parse(name: &str, text: &str) -> Result<Fixture, String> {
     let mut fixture = Fixture { name: name.to_owned(), ..Fixture::default() };
-    let (mut exit, mut asked) = (None, None);
+    let (mut exit_code, mut request_count) = (None, None);
     let lines: Vec<&str> = text.lines().collect();
-    let mut at = 0;
-    while at < lines.len() && !lines[at].starts_with("--- ") {
-        parse_head_line(&mut fixture, lines[at], &mut exit, &mut asked).map_err(|why| format!("{}: {why}", at + 1))?;
-        at += 1;
+    let mut index = 0;
+    while index < lines.len() && !lines[index].starts_with("--- ") {
+        parse_head_line(&mut fixture, lines[index], &mut exit_code, &mut request_count)
+            .map_err(|reason| format!("{}: {reason}", index + 1))?;
+        index += 1;
     }
     loop {
-        let fail = |why: &str| Err(format!("{}: {why}", at + 1));
-        let Some(line) = lines.get(at) else { return fail("the file ends without `--- end`") };
-        let headed = match *line {
+        let fail = |reason: &str| Err(format!("{}: {reason}", index + 1));
+        let Some(line) = lines.get(index) else { return fail("the file ends without `--- end`") };
+        let has_head = match *line {
             "--- end" => break,
             "--- answer" => true,
             "--- bytes" => false,
             _ => return fail("a section is `--- answer`, `--- bytes` or `--- end`"),
         };
-        let first = at + 1;
-        at = first + lines[first..].iter().position(|line| line.starts_with("--- ")).unwrap_or(lines.len() - first);
-        let answer = bytes::read(&lines[first..at], headed);
-        fixture.answers.push(answer.map_err(|(line, why)| format!("{}: {why}", first + line + 1))?);
+        let start = index + 1;
+        index = start + lines[start..].iter().position(|line| line.starts_with("--- ")).unwrap_or(lines.len() - start);
+        let answer = bytes::read(&lines[start..index], has_head);
+        fixture.answers.push(answer.map_err(|(line, reason)| format!("{}: {reason}", start + line + 1))?);
     }
-    let fail = |why: &str| Err(format!("{}: {why}", at + 1));
-    if at + 1 != lines.len() {
+    let fail = |reason: &str| Err(format!("{}: {reason}", index + 1));
+    if index + 1 != lines.len() {
         return fail("there is text after `--- end`");
     }
-    if fixture.what.is_empty() || fixture.source.is_empty() || fixture.answers.is_empty() {
+    if fixture.description.is_empty() || fixture.source.is_empty() || fixture.answers.is_empty() {
         return fail("a fixture needs `what`, `source` and an answer");
     }
     let expected = &mut fixture.expected;
-    if !expected.calls.is_empty() && expected.fails.is_some() {
+    if !expected.calls.is_empty() && expected.error.is_some() {
         return fail("a fixture with `fails` cannot have calls");
     }
     if !expected.calls.is_empty() && fixture.answers.len() == 1 {
-        fixture.answers.push(Answer::stream().says("Done.").finish("stop").done());
+        fixture.answers.push(Answer::stream().text("Done.").finish("stop").done());
     }
-    expected.exit = exit.unwrap_or(i32::from(expected.fails.is_some()));
-    expected.asked = asked.unwrap_or(fixture.answers.len());
+    expected.exit_code = exit_code.unwrap_or(i32::from(expected.error.is_some()));
+    expected.request_count = request_count.unwrap_or(fixture.answers.len());
     Ok(fixture)
 }
 
 fn parse_head_line(
     fixture: &mut Fixture,
     line: &str,
-    exit: &mut Option<i32>,
-    asked: &mut Option<usize>,
+    exit_code: &mut Option<i32>,
+    request_count: &mut Option<usize>,
 ) -> Result<(), String> {
     if line.is_empty() || line.starts_with('#') {
         return Ok(());
@@ -153,10 +154,10 @@ fn parse_head_line(
     if value.is_empty() {
         return Err(format!("`{key}` has no value"));
     }
-    let number = || value.parse::<u64>().map_err(|_| format!("`{value}` is not a number"));
+    let parse_number = || value.parse::<u64>().map_err(|_| format!("`{value}` is not a number"));
     let expected = &mut fixture.expected;
     match key {
-        "what" => fixture.what.push(value.to_owned()),
+        "what" => fixture.description.push(value.to_owned()),
         "source" if is_source(value) => fixture.source.push(value.to_owned()),
         "source" => {
             return Err("a source is `owner/repo#1`, `https://…`, `grammar: …` or `own: …`".to_owned());
@@ -170,18 +171,20 @@ fn parse_head_line(
         "usage" if expected.usage.is_none() => {
             expected.usage = Some(parse_usage(value).ok_or("`input(cached)+output`")?)
         }
-        "fails" if expected.fails.is_none() => expected.fails = Some(bytes::parse_text(value)?),
-        "again" => expected.again.push(bytes::parse_text(value)?),
-        "exit" if exit.is_none() => *exit = Some(i32::try_from(number()?).map_err(|_| "not an exit code")?),
-        "asked" if asked.is_none() => *asked = usize::try_from(number()?).ok(),
-        "idle" if fixture.idle.is_none() => fixture.idle = Some(number()?),
+        "fails" if expected.error.is_none() => expected.error = Some(bytes::parse_text(value)?),
+        "again" => expected.retried_errors.push(bytes::parse_text(value)?),
+        "exit" if exit_code.is_none() => {
+            *exit_code = Some(i32::try_from(parse_number()?).map_err(|_| "not an exit code")?)
+        }
+        "asked" if request_count.is_none() => *request_count = usize::try_from(parse_number()?).ok(),
+        "idle" if fixture.idle.is_none() => fixture.idle = Some(parse_number()?),
         "sent" => {
             let parts: Vec<&str> = value.split(' ').collect();
-            let [which, has @ ("has" | "lacks"), name] = parts[..] else {
+            let [request_text, presence @ ("has" | "lacks"), name] = parts[..] else {
                 return Err("`sent` is `1 has name` or `1 lacks name`".to_owned());
             };
-            let which = which.parse().map_err(|_| format!("`{which}` is not a number"))?;
-            fixture.sent.push((which, has == "has", name.to_owned()));
+            let request_number = request_text.parse().map_err(|_| format!("`{request_text}` is not a number"))?;
+            fixture.request_fields.push((request_number, presence == "has", name.to_owned()));
         }
         "usage" | "fails" | "exit" | "asked" | "idle" => return Err(format!("`{key}` is given twice")),
         _ => return Err(format!("`{key}` is not a key of a fixture")),
@@ -189,21 +192,21 @@ fn parse_head_line(
     Ok(())
 }
 
-fn set_once(place: &mut String, value: String) -> Result<(), String> {
-    if !place.is_empty() {
+fn set_once(target: &mut String, value: String) -> Result<(), String> {
+    if !target.is_empty() {
         return Err("given twice".to_owned());
     }
-    *place = value;
+    *target = value;
     Ok(())
 }
 
 fn is_source(value: &str) -> bool {
-    let thread = value.split_once('#').is_some_and(|(repo, number)| {
+    let is_thread = value.split_once('#').is_some_and(|(repo, number)| {
         repo.split('/').filter(|part| !part.is_empty() && !part.contains(' ')).count() == 2
             && repo.matches('/').count() == 1
             && number.parse::<u32>().is_ok()
     });
-    thread || ["https://", "grammar: ", "own: "].iter().any(|start| value.starts_with(start))
+    is_thread || ["https://", "grammar: ", "own: "].iter().any(|start| value.starts_with(start))
 }
 
 fn parse_usage(value: &str) -> Option<(u64, u64, u64)> {

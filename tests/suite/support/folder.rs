@@ -34,9 +34,9 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let Some(folder) = self.0.take() else { return };
         let path = folder.keep();
-        let until = Instant::now() + LAST_WRITES;
-        while let Err(error) = remove(&path) {
-            if Instant::now() > until {
+        let deadline = Instant::now() + LAST_WRITES;
+        while let Err(error) = remove_folder(&path) {
+            if Instant::now() > deadline {
                 assert!(panicking(), "this test leaves {} behind: {error}", path.display());
                 return;
             }
@@ -46,13 +46,13 @@ impl Drop for Folder {
 }
 
 /// Removes a folder with everything in it. A missing folder counts as removed.
-fn remove(folder: &Path) -> io::Result<()> {
+fn remove_folder(folder: &Path) -> io::Result<()> {
     if fs::remove_dir_all(folder).is_ok() {
         return Ok(());
     }
     #[cfg(target_os = "linux")]
     unmount(folder)?;
-    unlock(folder)?;
+    allow_access(folder)?;
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -64,23 +64,25 @@ fn remove(folder: &Path) -> io::Result<()> {
 fn unmount(folder: &Path) -> io::Result<()> {
     use rustix::mount::UnmountFlags;
     let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-    let places = mounts.lines().filter_map(|mount| mount.split(' ').nth(4));
-    for place in places.collect::<Vec<_>>().into_iter().rev().filter(|place| Path::new(place).starts_with(folder)) {
+    let mount_points = mounts.lines().filter_map(|mount| mount.split(' ').nth(4));
+    for mount_point in
+        mount_points.collect::<Vec<_>>().into_iter().rev().filter(|place| Path::new(place).starts_with(folder))
+    {
         // A mount of another process makes the removal of its folder fail.
-        let _ = rustix::mount::unmount(place, UnmountFlags::DETACH);
+        let _ = rustix::mount::unmount(mount_point, UnmountFlags::DETACH);
     }
     Ok(())
 }
 
 /// Gives the owner every permission on a folder and all folders in it.
-fn unlock(folder: &Path) -> io::Result<()> {
+fn allow_access(folder: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(folder)?.is_dir() {
         return Ok(());
     }
     fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     for entry in fs::read_dir(folder)?.flatten() {
         // The entry may be gone by now.
-        let _ = unlock(&entry.path());
+        let _ = allow_access(&entry.path());
     }
     Ok(())
 }
@@ -95,9 +97,9 @@ fn a_folder_is_removed_whatever_was_left_in_it() {
         fs::set_permissions(path.join(locked), Permissions::from_mode(0o000)).unwrap();
     }
     let busy = path.join("busy");
-    let until = Instant::now() + Duration::from_millis(200);
+    let deadline = Instant::now() + Duration::from_millis(200);
     let writer = std::thread::spawn(move || {
-        while Instant::now() < until {
+        while Instant::now() < deadline {
             let _ = fs::create_dir(&busy);
             let _ = fs::write(busy.join("file"), "");
         }

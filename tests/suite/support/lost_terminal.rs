@@ -7,7 +7,7 @@ use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 impl Program {
     /// Disconnects the terminal, as a dropped connection does.
     pub fn lose_terminal(&mut self) {
-        self.output.0.lock().unwrap().lost = true;
+        self.output.0.lock().unwrap().is_disconnecting = true;
         // Drawing again wakes the reader thread, which holds the terminal too.
         self.resize(70, 20);
         self.disable_eof_key();
@@ -28,6 +28,6 @@ impl Program {
 
     /// Stops reading the program's output, as a dead connection does.
     pub fn stop_reading(&mut self) {
-        self.output.0.lock().unwrap().stuck = true;
+        self.output.0.lock().unwrap().is_paused = true;
     }
 }

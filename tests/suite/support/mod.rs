@@ -33,9 +33,9 @@ pub fn print_uncaptured(line: &str) {
 }
 
 /// Reports that this test, or a part of it, is skipped on this machine, and why.
-pub fn report_skipped(why: &str) {
+pub fn report_skipped(reason: &str) {
     let thread = std::thread::current();
-    print_uncaptured(&format!("LEFT OUT: {}: {why}", thread.name().unwrap_or("a test")));
+    print_uncaptured(&format!("LEFT OUT: {}: {reason}", thread.name().unwrap_or("a test")));
 }
 
 /// Returns `thorough` if `AYE_TEST_THOROUGH` is set, as the checks before a merge do; otherwise `quick`, for runs that
@@ -46,8 +46,8 @@ pub fn pick_count(thorough: usize, quick: usize) -> usize {
 
 /// All items if `AYE_TEST_THOROUGH` is set; otherwise every nth item, beginning with the item `from`, so that a quick
 /// run takes something from each group of similar items.
-pub fn pick_samples<T>(all: &[T], each: usize, from: usize) -> impl Iterator<Item = &T> {
-    all.iter().skip(pick_count(0, from)).step_by(pick_count(1, each))
+pub fn pick_samples<T>(all: &[T], step: usize, start: usize) -> impl Iterator<Item = &T> {
+    all.iter().skip(pick_count(0, start)).step_by(pick_count(1, step))
 }
 
 /// The number of trials for something that must never happen: `quick` in a quick run, 15 in a thorough run, or

@@ -12,33 +12,33 @@ const MOUNTING_TEST: &str = "AYE_TEST_MOUNTS";
 /// Returns true if the test with this name may mount in this process. Otherwise runs the test in a process that may,
 /// checks that it passes, and returns false; reports the skipped test if there can be no such process.
 pub fn continue_with_mounts(test: &str) -> bool {
-    if std::env::var_os(MOUNTING_TEST).is_some_and(|own| own == test) {
+    if std::env::var_os(MOUNTING_TEST).is_some_and(|name| name == test) {
         return true;
     }
-    let alone = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
+    let flags = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
     let unshare = |arguments: &[&str]| {
         let mut command = Command::new("unshare");
-        command.args([alone, "--propagation", "private", "--"]).args(arguments);
+        command.args([flags, "--propagation", "private", "--"]).args(arguments);
         command
     };
-    if !unshare(&["mount", "-t", "tmpfs", "none", "/mnt"]).output().is_ok_and(|tried| tried.status.success()) {
+    if !unshare(&["mount", "-t", "tmpfs", "none", "/mnt"]).output().is_ok_and(|output| output.status.success()) {
         report_skipped("nothing can be mounted here");
         return false;
     }
     let suite = std::env::current_exe().unwrap();
-    let done = unshare(&[suite.to_str().unwrap(), "--exact", test, "--nocapture"]).env(MOUNTING_TEST, test).output();
-    let done = done.unwrap();
-    let output = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success(), "{output}\n{}", String::from_utf8_lossy(&done.stderr));
+    let result = unshare(&[suite.to_str().unwrap(), "--exact", test, "--nocapture"]).env(MOUNTING_TEST, test).output();
+    let result = result.unwrap();
+    let output = String::from_utf8_lossy(&result.stdout);
+    assert!(result.status.success(), "{output}\n{}", String::from_utf8_lossy(&result.stderr));
     assert!(output.contains("1 passed"), "no test is called {test}:\n{output}");
     false
 }
 
 /// Mounts a file system in memory with these options, such as `size=512k`. Creates the folder.
-pub fn mount_small_disk(at: &Path, options: &str) {
-    std::fs::create_dir_all(at).unwrap();
+pub fn mount_small_disk(folder: &Path, options: &str) {
+    std::fs::create_dir_all(folder).unwrap();
     let options = CString::new(options).unwrap();
-    mount("small", at, "tmpfs", MountFlags::empty(), options.as_c_str()).unwrap();
+    mount("small", folder, "tmpfs", MountFlags::empty(), options.as_c_str()).unwrap();
 }
 
 /// Mounts an empty overlay over a folder, with the internal folders of overlayfs in `overlayfs_folder`.

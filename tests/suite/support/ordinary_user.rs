@@ -26,17 +26,17 @@ pub fn continue_as_ordinary_user(test: &str) -> bool {
     std::fs::create_dir(&tmp).unwrap();
     chown(&tmp, Some(NOBODY), Some(NOBODY)).unwrap();
     // An ordinary user may not be able to enter the folder where the suite was built.
-    let [aye, suite] = [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
-        let to = root.path().join(name);
-        share_program(&from, &to);
-        to
+    let [aye, suite] = [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, source)| {
+        let target = root.path().join(name);
+        share_program(&source, &target);
+        target
     });
     let mut command = Command::new(suite);
     command.args(["--exact", test, "--nocapture"]).current_dir(&tmp).env("TMPDIR", &tmp).env("HOME", &tmp);
     command.env("AYE_TEST_PROGRAM", aye).env(ORDINARY, test).uid(NOBODY).gid(NOBODY);
-    let done = command.output().unwrap();
-    let output = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success(), "{output}\n{}", String::from_utf8_lossy(&done.stderr));
+    let result = command.output().unwrap();
+    let output = String::from_utf8_lossy(&result.stdout);
+    assert!(result.status.success(), "{output}\n{}", String::from_utf8_lossy(&result.stderr));
     assert!(output.contains("1 passed"), "no test is called {test}:\n{output}");
     output.lines().filter(|line| line.contains("LEFT OUT")).for_each(print_uncaptured);
     false

@@ -14,47 +14,49 @@ use std::sync::Arc;
 pub const SECRET: &str = "zq8-hunter-27xw";
 
 /// A project, the home and the overlay.
-pub struct Place {
+pub struct OverlayFixture {
     root: PathBuf,
-    pub play: Arc<Rehearsal>,
+    pub rehearsal: Arc<Rehearsal>,
     pub shell: OverlayShell,
 }
 
-impl Place {
+impl OverlayFixture {
     pub fn new(root: &Path, disclosed: DisclosedPaths) -> Self {
         Self::with_overlay(root, &root.join("layers/one"), disclosed)
     }
 
     /// Stores the overlay in this folder.
     pub fn with_overlay(root: &Path, overlay: &Path, disclosed: DisclosedPaths) -> Self {
-        let own = root.join("home/.aye");
+        let aye_folder = root.join("home/.aye");
         let shell = Shell::new(super::program::program())
-            .with_closed_paths(vec![own.clone()], vec![own.join("credentials.toml")]);
+            .with_closed_paths(vec![aye_folder.clone()], vec![aye_folder.join("credentials.toml")]);
         let disk = Arc::new(Disk::new(&root.join("project")).unwrap());
-        let play = Arc::new(Rehearsal::new(disk, overlay.to_owned()));
-        let shell = OverlayShell::new(Arc::new(shell), play.clone()).with_disclosed(disclosed);
-        Self { root: root.to_owned(), play, shell }
+        let rehearsal = Arc::new(Rehearsal::new(disk, overlay.to_owned()));
+        let shell = OverlayShell::new(Arc::new(shell), rehearsal.clone()).with_disclosed(disclosed);
+        Self { root: root.to_owned(), rehearsal, shell }
     }
 
-    pub fn reading(root: &Path, read: &[&str]) -> Self {
-        let read = read.iter().map(|path| root.join(path)).collect();
-        Self::new(root, DisclosedPaths { read, is_writable: false })
+    pub fn with_readable(root: &Path, paths: &[&str]) -> Self {
+        let read_paths = paths.iter().map(|path| root.join(path)).collect();
+        Self::new(root, DisclosedPaths { read: read_paths, is_writable: false })
     }
 
-    pub async fn runs(&self, command: &str, view: View) -> CommandOutcome {
-        let ran = self.shell.run_in_overlay(&command_line(command, &self.root.join("project")), view, &|_| {}).await;
-        ran.unwrap_or_else(|error| panic!("{command}: {error}"))
+    pub async fn run(&self, command: &str, view: View) -> CommandOutcome {
+        let outcome =
+            self.shell.run_in_overlay(&command_line(command, &self.root.join("project")), view, &|_| {}).await;
+        outcome.unwrap_or_else(|error| panic!("{command}: {error}"))
     }
 
     /// The output of a command for which nothing is approved.
-    pub async fn says(&self, command: &str) -> String {
-        self.runs(command, View::Hidden).await.output
+    pub async fn run_hidden(&self, command: &str) -> String {
+        self.run(command, View::Hidden).await.output
     }
 
     /// Returns whether a secret was copied into the overlay.
-    pub fn has_copied(&self) -> bool {
-        let found = Command::new("grep").arg("-rsq").arg(SECRET).arg(self.play.overlay_folder()).status().unwrap();
-        found.success()
+    pub fn has_copied_secret(&self) -> bool {
+        let status =
+            Command::new("grep").arg("-rsq").arg(SECRET).arg(self.rehearsal.overlay_folder()).status().unwrap();
+        status.success()
     }
 }
 

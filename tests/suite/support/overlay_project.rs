@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 /// Opens an overlay over a project, stored in `overlay`.
 pub fn open_overlay(project: &Path, overlay: PathBuf) -> (Arc<Rehearsal>, Arc<OverlayShell>) {
-    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(project).unwrap()), overlay));
-    let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play.clone()));
-    (play, shell)
+    let rehearsal = Arc::new(Rehearsal::new(Arc::new(Disk::new(project).unwrap()), overlay));
+    let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), rehearsal.clone()));
+    (rehearsal, shell)
 }
 
 /// A command to run in this folder.
@@ -24,15 +24,15 @@ pub fn command_line(command: &str, folder: &Path) -> CommandLine {
 }
 
 /// The paths that differ from the project.
-pub fn list_changed_paths(play: &Rehearsal) -> Vec<String> {
-    play.list_changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
+pub fn list_changed_paths(rehearsal: &Rehearsal) -> Vec<String> {
+    rehearsal.list_changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
 }
 
 /// An empty project with an overlay, which is the only one in the folder `layers`.
 pub struct EmptyProject {
     pub root: Folder,
     pub project: PathBuf,
-    pub play: Arc<Rehearsal>,
+    pub rehearsal: Arc<Rehearsal>,
     pub shell: Arc<OverlayShell>,
 }
 
@@ -41,8 +41,8 @@ impl EmptyProject {
         let root = Folder::new();
         let project = root.path().join("project");
         std::fs::create_dir(&project).unwrap();
-        let (play, shell) = open_overlay(&project, root.path().join("layers/one"));
-        Self { root, project, play, shell }
+        let (rehearsal, shell) = open_overlay(&project, root.path().join("layers/one"));
+        Self { root, project, rehearsal, shell }
     }
 }
 

@@ -21,36 +21,36 @@ pub fn own_process(test: &str) -> Option<PathBuf> {
     if let Some(root) = std::env::var_os(FOLDER) {
         return Some(root.into());
     }
-    start(test, None, &[]);
+    start_process(test, None, &[]);
     if !rustix::process::geteuid().is_root() {
         return None;
     }
     let unshared = Command::new("unshare").args(["-Ur", "true"]).uid(NOBODY).gid(NOBODY).output();
-    match unshared.is_ok_and(|done| done.status.success()) {
-        true => start(test, Some(NOBODY), &[]),
+    match unshared.is_ok_and(|output| output.status.success()) {
+        true => start_process(test, Some(NOBODY), &[]),
         false => report_skipped("an ordinary user may make no namespaces here"),
     }
     None
 }
 
 /// Starts the process through a wrapper command, if any. `ROOT` in its arguments is replaced by the folder of the test.
-pub fn start(test: &str, user: Option<u32>, wrapper: &[&str]) {
+pub fn start_process(test: &str, user: Option<u32>, wrapper: &[&str]) {
     // Not in `/tmp`, because commands in the sandbox see another `/tmp`.
-    let place = tempfile::Builder::new().prefix("aye-test-").tempdir_in("/var/tmp").unwrap();
-    let root = place.path().canonicalize().unwrap();
-    let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    open(&root);
+    let temporary = tempfile::Builder::new().prefix("aye-test-").tempdir_in("/var/tmp").unwrap();
+    let root = temporary.path().canonicalize().unwrap();
+    let make_accessible = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    make_accessible(&root);
     for folder in ["programs", "home", "project", "elsewhere", "layers"] {
         std::fs::create_dir(root.join(folder)).unwrap();
-        open(&root.join(folder));
+        make_accessible(&root.join(folder));
         std::os::unix::fs::chown(root.join(folder), user, user).unwrap();
     }
     // Another user may not be able to enter the folder where the suite was built.
     let programs = [("aye", program()), ("suite", std::env::current_exe().unwrap())];
-    let [aye, suite] = programs.map(|(name, from)| {
-        let to = root.join("programs").join(name);
-        share_program(&from, &to);
-        to
+    let [aye, suite] = programs.map(|(name, source)| {
+        let target = root.join("programs").join(name);
+        share_program(&source, &target);
+        target
     });
     let wrapper: Vec<String> = wrapper.iter().map(|word| word.replace("ROOT", root.to_str().unwrap())).collect();
     let mut arguments = wrapper.into_iter().chain([suite.display().to_string()]);
@@ -61,9 +61,9 @@ pub fn start(test: &str, user: Option<u32>, wrapper: &[&str]) {
     if let Some(user) = user {
         command.uid(user).gid(user);
     }
-    let done = command.output().unwrap();
-    let output = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success(), "user {user:?}: {output}\n{}", String::from_utf8_lossy(&done.stderr));
+    let result = command.output().unwrap();
+    let output = String::from_utf8_lossy(&result.stdout);
+    assert!(result.status.success(), "user {user:?}: {output}\n{}", String::from_utf8_lossy(&result.stderr));
     assert!(output.contains("1 passed"), "no test is called {test}:\n{output}");
     for line in output.lines().filter(|line| line.starts_with("LEFT OUT")) {
         print_uncaptured(line);

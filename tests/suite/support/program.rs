@@ -16,14 +16,14 @@ use std::time::{Duration, Instant};
 pub(super) struct Output {
     pub(super) bytes: Vec<u8>,
     /// The output has ended.
-    pub(super) ended: bool,
+    pub(super) has_ended: bool,
     /// The terminal is about to disconnect, so the thread stops reading.
-    pub(super) lost: bool,
+    pub(super) is_disconnecting: bool,
     /// The thread stops reading, but the terminal stays connected.
-    pub(super) stuck: bool,
+    pub(super) is_paused: bool,
 }
 
-pub(super) type Shared = Arc<(Mutex<Output>, Condvar)>;
+pub(super) type SharedOutput = Arc<(Mutex<Output>, Condvar)>;
 
 /// Path of the program under test. `AYE_TEST_PROGRAM` names another build, for measurements.
 pub fn program() -> PathBuf {
@@ -37,24 +37,24 @@ pub struct Setup {
     columns: u16,
     environment: Vec<(String, String)>,
     umask: Option<&'static str>,
-    pub place: Arc<Folder>,
+    pub root: Arc<Folder>,
 }
 
 impl Setup {
     /// The program with these arguments, in an empty project and a new home.
     pub fn new(arguments: &[&str]) -> Self {
-        let place = Folder::new();
-        std::fs::create_dir(place.path().join("project")).unwrap();
-        std::fs::create_dir(place.path().join("home")).unwrap();
-        std::fs::create_dir(place.path().join("tmp")).unwrap();
+        let root = Folder::new();
+        std::fs::create_dir(root.path().join("project")).unwrap();
+        std::fs::create_dir(root.path().join("home")).unwrap();
+        std::fs::create_dir(root.path().join("tmp")).unwrap();
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), umask: None, place: Arc::new(place) }
+        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), umask: None, root: Arc::new(root) }
     }
 
     /// The program in an existing home and project.
-    pub fn again(place: &Arc<Folder>, arguments: &[&str]) -> Self {
+    pub fn with_home(root: &Arc<Folder>, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), umask: None, place: place.clone() }
+        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), umask: None, root: root.clone() }
     }
 
     pub fn size(mut self, columns: u16, rows: u16) -> Self {
@@ -81,21 +81,21 @@ impl Setup {
     }
 
     /// Writes a file into the project.
-    pub fn has(self, path: &str, text: &str) -> Self {
-        let path = self.place.path().join("project").join(path);
+    pub fn with_file(self, path: &str, text: &str) -> Self {
+        let path = self.root.path().join("project").join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
         self
     }
 
     fn variables(&self) -> Vec<(String, String)> {
-        let home = self.place.path().join("home");
+        let home = self.root.path().join("home");
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let mut variables = vec![
             ("HOME".to_owned(), text(&home)),
             ("AYE_HOME".to_owned(), text(&home.join("aye"))),
             // Not the system's folder, which contains this home: no command could write there then.
-            ("TMPDIR".to_owned(), text(&self.place.path().join("tmp"))),
+            ("TMPDIR".to_owned(), text(&self.root.path().join("tmp"))),
             ("PATH".to_owned(), std::env::var("PATH").unwrap_or_default()),
             ("TERM".to_owned(), "xterm-256color".to_owned()),
             ("COLORTERM".to_owned(), "truecolor".to_owned()),
@@ -107,18 +107,18 @@ impl Setup {
     }
 
     /// Runs the program without a terminal; returns its output, its errors and its exit code.
-    pub fn print(&self, input: &str) -> (String, String, i32) {
-        self.print_to(input, std::process::Stdio::piped())
+    pub fn run_piped(&self, input: &str) -> (String, String, i32) {
+        self.run_piped_to(input, std::process::Stdio::piped())
     }
 
     /// The same with the output redirected.
-    pub fn print_to(&self, input: &str, out: std::process::Stdio) -> (String, String, i32) {
+    pub fn run_piped_to(&self, input: &str, out: std::process::Stdio) -> (String, String, i32) {
         let (program, arguments) = self.command();
         let mut child = std::process::Command::new(program)
             .args(arguments)
             .env_clear()
             .envs(self.variables())
-            .current_dir(self.place.path().join("project"))
+            .current_dir(self.root.path().join("project"))
             .stdin(std::process::Stdio::piped())
             .stdout(out)
             .stderr(std::process::Stdio::piped())
@@ -126,9 +126,9 @@ impl Setup {
             .unwrap();
         // A program may end without reading its input, which closes the pipe.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        let done = child.wait_with_output().unwrap();
+        let result = child.wait_with_output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (text(&done.stdout), text(&done.stderr), done.status.code().unwrap_or(-1))
+        (text(&result.stdout), text(&result.stderr), result.status.code().unwrap_or(-1))
     }
 
     /// Starts the program in a terminal.
@@ -142,10 +142,10 @@ impl Setup {
         for (name, value) in self.variables() {
             command.env(name, value);
         }
-        command.cwd(self.place.path().join("project"));
+        command.cwd(self.root.path().join("project"));
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
-        let output = Shared::default();
+        let output = SharedOutput::default();
         let mut reader = pair.master.try_clone_reader().unwrap();
         let writer = pair.master.take_writer().unwrap();
         let shared = output.clone();
@@ -155,12 +155,12 @@ impl Setup {
                 let count = reader.read(&mut buffer).unwrap_or(0);
                 let mut output = shared.0.lock().unwrap();
                 output.bytes.extend_from_slice(&buffer[..count]);
-                output.ended = count == 0 || output.lost;
+                output.has_ended = count == 0 || output.is_disconnecting;
                 shared.1.notify_all();
-                if output.ended {
+                if output.has_ended {
                     return;
                 }
-                while output.stuck {
+                while output.is_paused {
                     output = shared.1.wait(output).unwrap();
                 }
             }
@@ -170,10 +170,10 @@ impl Setup {
             master: Some(pair.master),
             writer: Some(writer),
             output,
-            parser: vt100::Parser::new(cells(self.rows), cells(self.columns), 0),
-            read: 0,
-            typed: None,
-            place: self.place,
+            parser: vt100::Parser::new(cell_count(self.rows), cell_count(self.columns), 0),
+            read_count: 0,
+            last_press: None,
+            root: self.root,
         }
     }
 }
@@ -183,18 +183,18 @@ pub struct Program {
     child: Box<dyn Child + Send + Sync>,
     pub(super) master: Option<Box<dyn MasterPty + Send>>,
     pub(super) writer: Option<Box<dyn Write + Send>>,
-    pub(super) output: Shared,
+    pub(super) output: SharedOutput,
     pub(super) parser: vt100::Parser,
-    pub(super) read: usize,
+    pub(super) read_count: usize,
     /// When the last key was pressed, and the pause before the next.
-    pub(super) typed: Option<(Instant, Duration)>,
-    pub place: Arc<Folder>,
+    pub(super) last_press: Option<(Instant, Duration)>,
+    pub root: Arc<Folder>,
 }
 
 impl Program {
     /// The project folder.
     pub fn project(&self) -> PathBuf {
-        self.place.path().join("project")
+        self.root.path().join("project")
     }
 
     /// The content of a file in the project.
@@ -208,29 +208,29 @@ impl Program {
     }
 
     /// Processes new output, and answers the query for device attributes as a terminal does.
-    pub(super) fn take_in(&mut self) {
+    pub(super) fn process_output(&mut self) {
         let output = self.output.0.lock().unwrap();
-        let new = output.bytes[self.read..].to_vec();
+        let new_bytes = output.bytes[self.read_count..].to_vec();
         // The query may be split between two reads.
-        let from = self.read.saturating_sub(2);
-        let asked = output.bytes[from..].windows(3).filter(|window| *window == b"\x1b[c").count();
-        self.read = output.bytes.len();
+        let start = self.read_count.saturating_sub(2);
+        let query_count = output.bytes[start..].windows(3).filter(|window| *window == b"\x1b[c").count();
+        self.read_count = output.bytes.len();
         drop(output);
-        self.parser.process(&new);
-        for _ in 0..asked {
+        self.parser.process(&new_bytes);
+        for _ in 0..query_count {
             self.send_bytes("\x1b[?62;22c");
         }
     }
 
     /// The screen as text, one line per row.
     pub fn screen(&mut self) -> String {
-        self.take_in();
+        self.process_output();
         self.parser.screen().contents()
     }
 
     /// Returns whether the alternate screen, mouse reports and bracketed paste are off and the cursor is visible.
     pub fn is_restored(&mut self) -> bool {
-        self.take_in();
+        self.process_output();
         let screen = self.parser.screen();
         !screen.alternate_screen()
             && !screen.bracketed_paste()
@@ -239,30 +239,30 @@ impl Program {
     }
 
     /// Returns whether the terminal echoes and buffers lines, as before the start of the program.
-    pub fn echoes(&self) -> bool {
+    pub fn is_echoing(&self) -> bool {
         let modes = self.master.as_ref().and_then(|master| master.get_termios());
         modes.is_some_and(|modes| {
             let flags = format!("{:?}", modes.local_flags);
-            ["ECHO", "ICANON"].iter().all(|flag| flags.split([' ', '(', ')', '|']).any(|own| own == *flag))
+            ["ECHO", "ICANON"].iter().all(|flag| flags.split([' ', '(', ')', '|']).any(|set_flag| set_flag == *flag))
         })
     }
 
     /// The visible content of every cell: its character and attributes, or the background color of a blank.
-    pub fn colours(&mut self) -> Vec<String> {
-        self.take_in();
+    pub fn cell_styles(&mut self) -> Vec<String> {
+        self.process_output();
         let screen = self.parser.screen();
         let (rows, columns) = screen.size();
         let cells = (0..rows.get()).flat_map(|y| (0..columns.get()).map(move |x| (y, x)));
-        let seen = |(y, x)| {
+        let describe_cell = |(y, x)| {
             let cell = screen.cell(y, x).unwrap();
             let text = cell.contents().trim();
-            let marks = (cell.bold(), cell.dim(), cell.italic(), cell.underline(), cell.inverse());
+            let attributes = (cell.bold(), cell.dim(), cell.italic(), cell.underline(), cell.inverse());
             match text.is_empty() && !cell.underline() && !cell.inverse() {
                 true => format!("{:?}", cell.bgcolor()),
-                false => format!("{text} {:?} on {:?} {marks:?}", cell.fgcolor(), cell.bgcolor()),
+                false => format!("{text} {:?} on {:?} {attributes:?}", cell.fgcolor(), cell.bgcolor()),
             }
         };
-        cells.map(seen).collect()
+        cells.map(describe_cell).collect()
     }
 
     /// The width of the screen in columns.
@@ -278,14 +278,14 @@ impl Program {
     /// Waits, to check that something does not happen. No other code may sleep.
     pub fn wait_ms(&mut self, milliseconds: u64) {
         std::thread::sleep(Duration::from_millis(milliseconds));
-        self.take_in();
+        self.process_output();
     }
 
     /// Resizes the terminal.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         self.master.as_ref().expect("the terminal is there").resize(size).unwrap();
-        self.parser.screen_mut().set_size(cells(rows), cells(columns));
+        self.parser.screen_mut().set_size(cell_count(rows), cell_count(columns));
     }
 
     /// Sends a signal to the program, but not to its children.
@@ -301,13 +301,13 @@ impl Program {
 
     /// Waits until the program has ended; returns its exit code, or 128 plus the signal.
     pub fn wait_for_exit(&mut self) -> u32 {
-        let end = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(code) = self.try_exit_code() {
-                self.read_rest();
+                self.read_last_output();
                 return code;
             }
-            if Instant::now() > end {
+            if Instant::now() > deadline {
                 let screen = self.screen();
                 panic!("the program did not end:\n{screen}");
             }
@@ -317,23 +317,23 @@ impl Program {
 
     /// Reads the last output, which may still be in transit. Processes left running may hold the terminal open and are
     /// not waited for.
-    fn read_rest(&mut self) {
+    fn read_last_output(&mut self) {
         let output = self.output.0.lock().unwrap();
         let limit = Duration::from_secs(2);
-        drop(self.output.1.wait_timeout_while(output, limit, |output| !output.ended && !output.stuck).unwrap());
-        self.take_in();
+        drop(self.output.1.wait_timeout_while(output, limit, |output| !output.has_ended && !output.is_paused).unwrap());
+        self.process_output();
     }
 
     /// The same with a time limit.
     pub fn wait_for_exit_within(&mut self, limit: Duration) -> u32 {
-        let began = Instant::now();
-        let mut took = Duration::ZERO;
-        while self.try_exit_code().is_none() && took < PATIENCE {
+        let started = Instant::now();
+        let mut elapsed = Duration::ZERO;
+        while self.try_exit_code().is_none() && elapsed < PATIENCE {
             std::thread::sleep(Duration::from_millis(5));
-            took = began.elapsed();
+            elapsed = started.elapsed();
         }
         let code = self.wait_for_exit();
-        assert!(is_within_limit(limit, took), "the program took {took:?}:\n{}", self.screen());
+        assert!(is_within_limit(limit, elapsed), "the program took {elapsed:?}:\n{}", self.screen());
         code
     }
 }
@@ -361,16 +361,20 @@ pub fn unique_sleep_seconds() -> u32 {
 /// Counts the processes on this machine that sleep this many seconds.
 pub fn count_sleeping(seconds: u32) -> usize {
     let line = format!("sleep\0{seconds}\0");
-    let all = std::fs::read_dir("/proc").unwrap().flatten();
-    all.filter(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|read| read == line.as_bytes())).count()
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter(|entry| {
+            std::fs::read(entry.path().join("cmdline")).is_ok_and(|command_line| command_line == line.as_bytes())
+        })
+        .count()
 }
 
 /// Waits until no process sleeps this many seconds; fails after three seconds.
 pub fn wait_until_none_sleeps(seconds: u32) {
-    let began = Instant::now();
+    let started = Instant::now();
     while count_sleeping(seconds) > 0 {
         assert!(
-            is_within_limit(Duration::from_secs(3), began.elapsed()),
+            is_within_limit(Duration::from_secs(3), started.elapsed()),
             "{} processes are left",
             count_sleeping(seconds)
         );
@@ -378,7 +382,7 @@ pub fn wait_until_none_sleeps(seconds: u32) {
     }
 }
 
-fn cells(count: u16) -> NonZeroU16 {
+fn cell_count(count: u16) -> NonZeroU16 {
     NonZeroU16::new(count).expect("a terminal has a size")
 }
 

@@ -8,17 +8,17 @@ impl Program {
     /// Everything that is not as before the start: modes, keyboard, colors, scroll region, an open link, and the
     /// settings of the terminal device. Empty if all is restored.
     pub fn find_unrestored_modes(&mut self) -> Vec<String> {
-        let mut left = Modes::read(&self.bytes()).list_unrestored();
-        let modes = |master: &(dyn MasterPty + Send)| master.get_termios().map(|modes| format!("{modes:?}"));
+        let mut unrestored = Modes::read(&self.bytes()).list_unrestored();
+        let read_settings = |master: &(dyn MasterPty + Send)| master.get_termios().map(|modes| format!("{modes:?}"));
         let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
-        let untouched = native_pty_system().openpty(size).unwrap();
+        let new_terminal = native_pty_system().openpty(size).unwrap();
         // A disconnected terminal has no settings.
-        if let Some(now) = self.master.as_ref().and_then(|master| modes(&**master))
-            && Some(&now) != modes(&*untouched.master).as_ref()
+        if let Some(settings) = self.master.as_ref().and_then(|master| read_settings(&**master))
+            && Some(&settings) != read_settings(&*new_terminal.master).as_ref()
         {
-            left.push(format!("the settings of the terminal device differ: {now}"));
+            unrestored.push(format!("the settings of the terminal device differ: {settings}"));
         }
-        left
+        unrestored
     }
 }
 
@@ -39,38 +39,38 @@ struct Modes {
 impl Modes {
     fn read(bytes: &[u8]) -> Self {
         let mut modes = Self::default();
-        let mut at = 0;
-        while at < bytes.len() {
-            match &bytes[at..] {
-                [0x1b, b'[', rest @ ..] => {
-                    let length = rest.iter().position(|byte| (0x40..0x7f).contains(byte));
+        let mut position = 0;
+        while position < bytes.len() {
+            match &bytes[position..] {
+                [0x1b, b'[', tail @ ..] => {
+                    let length = tail.iter().position(|byte| (0x40..0x7f).contains(byte));
                     let Some(length) = length else { break };
-                    modes.sequence(&String::from_utf8_lossy(&rest[..length]), rest[length]);
-                    at += 3 + length;
+                    modes.apply_sequence(&String::from_utf8_lossy(&tail[..length]), tail[length]);
+                    position += 3 + length;
                 }
-                [0x1b, b']', rest @ ..] => {
-                    let length = rest.iter().position(|byte| [0x07, 0x1b].contains(byte));
-                    let text = String::from_utf8_lossy(&rest[..length.unwrap_or(rest.len())]).into_owned();
+                [0x1b, b']', tail @ ..] => {
+                    let length = tail.iter().position(|byte| [0x07, 0x1b].contains(byte));
+                    let text = String::from_utf8_lossy(&tail[..length.unwrap_or(tail.len())]).into_owned();
                     if let Some((_, address)) = text.strip_prefix("8;").and_then(|rest| rest.split_once(';')) {
                         modes.link = !address.is_empty();
                     }
-                    at += 2 + text.len();
+                    position += 2 + text.len();
                 }
-                _ => at += 1,
+                _ => position += 1,
             }
         }
         modes
     }
 
-    fn sequence(&mut self, parameters: &str, last: u8) {
-        match (parameters.as_bytes().first(), last) {
+    fn apply_sequence(&mut self, parameters: &str, final_byte: u8) {
+        match (parameters.as_bytes().first(), final_byte) {
             (Some(b'?'), b'h' | b'l') => {
                 for mode in parameters[1..].split(';') {
-                    self.set.insert(format!("?{mode}"), last == b'h');
+                    self.set.insert(format!("?{mode}"), final_byte == b'h');
                 }
             }
             (_, b'h' | b'l') => {
-                self.set.insert(parameters.to_owned(), last == b'h');
+                self.set.insert(parameters.to_owned(), final_byte == b'h');
             }
             (Some(b'>'), b'u') => self.keyboard_depth += 1,
             (Some(b'<'), b'u') => self.keyboard_depth -= parameters[1..].parse().unwrap_or(1),
@@ -85,17 +85,18 @@ impl Modes {
         // Initially the cursor is visible, and bidirectional text is enabled.
         let is_initial = |mode: &str| ["?25", "8"].contains(&mode);
         let changed = self.set.iter().filter(|(mode, on)| **on != is_initial(mode));
-        let mut left: Vec<String> = changed.map(|(mode, on)| format!("mode {mode} is {on}")).collect();
+        let mut unrestored: Vec<String> = changed.map(|(mode, on)| format!("mode {mode} is {on}")).collect();
         if self.keyboard_depth != 0 {
-            left.push(format!("{} keyboard modes", self.keyboard_depth));
+            unrestored.push(format!("{} keyboard modes", self.keyboard_depth));
         }
-        let rest = [
+        let others = [
             (self.attributes, "colors or attributes"),
             (self.scroll_region, "the scroll region"),
             (self.shape, "the cursor shape"),
             (self.link, "an open link"),
         ];
-        left.extend(rest.iter().filter(|(is, _)| *is).map(|(_, what)| (*what).to_owned()));
-        left
+        unrestored
+            .extend(others.iter().filter(|(is_set, _)| *is_set).map(|(_, description)| (*description).to_owned()));
+        unrestored
     }
 }

@@ -21,17 +21,17 @@ const LIMIT: Duration = super::keyboard::PATIENCE;
 
 /// A session log in memory, with the number of writes to fail first.
 #[derive(Clone, Default)]
-pub struct Memory {
+pub struct MemoryLog {
     pub entries: Arc<Mutex<Vec<Entry>>>,
-    pub fails: Arc<Mutex<usize>>,
+    pub failures_left: Arc<Mutex<usize>>,
 }
 
-impl Log for Memory {
+impl Log for MemoryLog {
     fn append(&mut self, entry: &Entry) -> io::Result<()> {
         self.entries.lock().unwrap().push(entry.clone());
-        let mut fails = self.fails.lock().unwrap();
-        if *fails > 0 {
-            *fails -= 1;
+        let mut failures_left = self.failures_left.lock().unwrap();
+        if *failures_left > 0 {
+            *failures_left -= 1;
             return Err(io::Error::from(io::ErrorKind::StorageFull));
         }
         Ok(())
@@ -51,10 +51,10 @@ pub struct Scene {
     pub state: State,
     pub runtime: Runtime,
     events: Events,
-    pub log: Memory,
+    pub log: MemoryLog,
     pub model: Scripted,
     pub errors: Vec<String>,
-    place: Folder,
+    root: Folder,
 }
 
 impl Scene {
@@ -70,51 +70,51 @@ impl Scene {
 
     /// A model that replies slowly, so that it can be stopped in the middle.
     pub fn slow(text: &str) -> Self {
-        Self::with(Scripted::new([says(text)]).paced(60), false)
+        Self::with_scripted(Scripted::new([says(text)]).paced(60), false)
     }
 
     fn build(replies: impl IntoIterator<Item = Reply>, dry_run: bool) -> Self {
-        Self::with(Scripted::new(replies), dry_run)
+        Self::with_scripted(Scripted::new(replies), dry_run)
     }
 
     /// A session with this model client.
-    pub fn asking(model: impl Llm + 'static) -> Self {
-        Self::at(Scripted::new([]), Arc::new(model), false)
+    pub fn with_llm(model: impl Llm + 'static) -> Self {
+        Self::build_with(Scripted::new([]), Arc::new(model), false)
     }
 
-    fn with(model: Scripted, dry_run: bool) -> Self {
+    fn with_scripted(model: Scripted, dry_run: bool) -> Self {
         let llm = Arc::new(model.clone());
-        Self::at(model, llm, dry_run)
+        Self::build_with(model, llm, dry_run)
     }
 
-    fn at(model: Scripted, llm: Arc<dyn Llm>, dry_run: bool) -> Self {
-        let place = Folder::new();
-        let project = place.path().join("project");
+    fn build_with(model: Scripted, llm: Arc<dyn Llm>, dry_run: bool) -> Self {
+        let root = Folder::new();
+        let project = root.path().join("project");
         std::fs::create_dir(&project).unwrap();
         let tools = Arc::new(Toolbox::with_builtin_tools(aye::tools::ToolSettings::default()));
         let policy = Policy { dry_run, ..Policy::default() };
         let mut state = State::new(policy, "scripted".into(), "words".into(), tools.tool_specs());
         state.sub_agent_config =
             Some(SubAgentConfig { system_prompt: "sub-agent prompt".into(), tools: tools.sub_agent_specs() });
-        let log = Memory::default();
+        let log = MemoryLog::default();
         let disk = Arc::new(Disk::new(&project).unwrap());
         let (runtime, events) = if dry_run {
-            let overlay = Arc::new(Rehearsal::new(disk, place.path().join("layer")));
+            let overlay = Arc::new(Rehearsal::new(disk, root.path().join("layer")));
             Runtime::new(llm, tools, overlay, None, Box::new(log.clone()))
         } else {
             let shell = Arc::new(Shell::new(env!("CARGO_BIN_EXE_aye").into()));
             Runtime::new(llm, tools, disk, Some(shell), Box::new(log.clone()))
         };
-        Self { state, runtime, events, log, model, errors: Vec::new(), place }
+        Self { state, runtime, events, log, model, errors: Vec::new(), root }
     }
 
     /// The project folder.
     pub fn project(&self) -> std::path::PathBuf {
-        self.place.path().join("project")
+        self.root.path().join("project")
     }
 
     /// Writes a file into the project.
-    pub fn has(self, path: &str, text: &str) -> Self {
+    pub fn with_file(self, path: &str, text: &str) -> Self {
         let path = self.project().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
@@ -135,28 +135,28 @@ impl Scene {
     /// Applies an event without waiting.
     pub fn apply_event(&mut self, event: Event) {
         let effects = agent::update(&mut self.state, event);
-        self.run(effects);
+        self.execute_effects(effects);
     }
 
-    fn run(&mut self, effects: Vec<Effect>) {
+    fn execute_effects(&mut self, effects: Vec<Effect>) {
         self.errors.extend(self.runtime.execute(effects));
     }
 
     /// Waits until the agent is idle or waits for the user.
     pub async fn run_until_idle(&mut self) {
         while !self.state.is_idle() && self.state.waiting_call().is_none() {
-            self.step().await;
+            self.apply_next_event().await;
         }
     }
 
     /// Applies the next event.
-    pub async fn step(&mut self) {
-        let event = self.next().await;
+    pub async fn apply_next_event(&mut self) {
+        let event = self.next_event().await;
         self.apply_event(event);
     }
 
     /// The next event, not applied.
-    pub async fn next(&mut self) -> Event {
+    pub async fn next_event(&mut self) -> Event {
         let event = tokio::time::timeout(LIMIT, self.events.recv()).await.expect("an event within the limit");
         event.expect("the runtime is there")
     }
@@ -195,10 +195,10 @@ impl Scene {
         let requests = self.model.requests();
         let requests = requests.lock().unwrap();
         let request = requests.last().expect("the model was asked");
-        let last_tool_result = |message: &Message| match message {
+        let result_text = |message: &Message| match message {
             Message::Tool { text, .. } => Some(text.clone()),
             _ => None,
         };
-        request.messages.iter().rev().find_map(last_tool_result).unwrap_or_default()
+        request.messages.iter().rev().find_map(result_text).unwrap_or_default()
     }
 }

@@ -43,9 +43,9 @@ impl Answer {
 
     /// A complete answer with a body.
     pub fn body(status: u16, kind: &str, headers: &[&str], body: &str) -> Self {
-        let mut all = vec![format!("content-type: {kind}"), format!("content-length: {}", body.len())];
-        all.extend(headers.iter().map(|header| (*header).to_owned()));
-        Self::head(status, &all.iter().map(String::as_str).collect::<Vec<_>>()).raw(body)
+        let mut all_headers = vec![format!("content-type: {kind}"), format!("content-length: {}", body.len())];
+        all_headers.extend(headers.iter().map(|header| (*header).to_owned()));
+        Self::head(status, &all_headers.iter().map(String::as_str).collect::<Vec<_>>()).raw(body)
     }
 
     /// Adds these bytes.
@@ -60,7 +60,7 @@ impl Answer {
     }
 
     /// Adds an event with text.
-    pub fn says(self, text: &str) -> Self {
+    pub fn text(self, text: &str) -> Self {
         self.event(json!({"choices": [{"index": 0, "delta": {"content": text}}]}))
     }
 
@@ -76,30 +76,30 @@ impl Answer {
 
     /// All bytes that the answer sends.
     pub fn bytes(&self) -> Vec<u8> {
-        let sent = |step: &Step| if let Step::Send(bytes) = step { bytes.clone() } else { Vec::new() };
-        self.0.iter().flat_map(sent).collect()
+        let sent_bytes = |step: &Step| if let Step::Send(bytes) = step { bytes.clone() } else { Vec::new() };
+        self.0.iter().flat_map(sent_bytes).collect()
     }
 
     /// The same bytes in other pieces: `next` gives the length of each, and a short pause follows it.
-    pub fn recut(&self, mut next: impl FnMut() -> usize) -> Self {
+    pub fn split_again(&self, mut next_length: impl FnMut() -> usize) -> Self {
         let mut out = Self::default();
         for step in &self.0 {
             let Step::Send(bytes) = step else {
-                out = out.then(step.clone());
+                out = out.with_step(step.clone());
                 continue;
             };
-            let mut rest = &bytes[..];
-            while !rest.is_empty() {
-                let (piece, rest_of_bytes) = rest.split_at(next().clamp(1, rest.len()));
-                out = out.raw(piece).then(Step::Pause(Duration::from_millis(1)));
-                rest = rest_of_bytes;
+            let mut remaining = &bytes[..];
+            while !remaining.is_empty() {
+                let (piece, tail) = remaining.split_at(next_length().clamp(1, remaining.len()));
+                out = out.raw(piece).with_step(Step::Pause(Duration::from_millis(1)));
+                remaining = tail;
             }
         }
         out
     }
 
     /// Adds a step.
-    pub fn then(mut self, step: Step) -> Self {
+    pub fn with_step(mut self, step: Step) -> Self {
         self.0.push(step);
         self
     }
@@ -115,17 +115,17 @@ pub struct Received {
     /// The body; null if there is none.
     pub body: Value,
     /// When the request was complete.
-    pub at: Instant,
+    pub completed_at: Instant,
     /// When the client closed the connection, if it did so before the end of the answer.
     pub closed_early: Option<Instant>,
     /// The number of bytes of the answer that the client's side has accepted.
-    pub sent: usize,
+    pub sent_bytes: usize,
 }
 
 impl Received {
     /// The value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -146,38 +146,49 @@ pub struct Service {
 impl Service {
     /// Starts a service on a free port.
     pub async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::start_with_title(answers, Answer::stream().says(TITLE).finish("stop").done()).await
+        Self::start_with_title(answers, Answer::stream().text(TITLE).finish("stop").done()).await
     }
 
     /// The same without separate answers: every request gets the next answer.
     pub async fn start_strict(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::with(Answers { session: answers.into_iter().collect(), sessions: vec![], title: None, list: None }).await
+        Self::start_with_answers(Answers {
+            session: answers.into_iter().collect(),
+            sessions: vec![],
+            title: None,
+            list: None,
+        })
+        .await
     }
 
     /// The same as [`Self::start`], with this answer to a title request.
     pub async fn start_with_title(answers: impl IntoIterator<Item = Answer>, title: Answer) -> Self {
-        Self::with(Answers { session: answers.into_iter().collect(), sessions: vec![], title: Some(title), list: None })
-            .await
+        Self::start_with_answers(Answers {
+            session: answers.into_iter().collect(),
+            sessions: vec![],
+            title: Some(title),
+            list: None,
+        })
+        .await
     }
 
     /// A service for parallel sessions: a request gets the next answer of the session whose key text is in the first
     /// user message.
     pub async fn start_parallel(sessions: impl IntoIterator<Item = (&'static str, Vec<Answer>)>) -> Self {
-        let answers = |(first, answers): (&'static str, Vec<Answer>)| (first, answers.into_iter().collect());
-        let sessions = sessions.into_iter().map(answers).collect();
-        let title = Some(Answer::stream().says(TITLE).finish("stop").done());
-        Self::with(Answers { session: VecDeque::new(), sessions, title, list: None }).await
+        let to_queue = |(first, answers): (&'static str, Vec<Answer>)| (first, answers.into_iter().collect());
+        let sessions = sessions.into_iter().map(to_queue).collect();
+        let title = Some(Answer::stream().text(TITLE).finish("stop").done());
+        Self::start_with_answers(Answers { session: VecDeque::new(), sessions, title, list: None }).await
     }
 
-    async fn with(answers: Answers) -> Self {
+    async fn start_with_answers(answers: Answers) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let (received, titles) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
         let next = Arc::new(Mutex::new(answers));
-        let (log, aside) = (received.clone(), titles.clone());
+        let (session_log, title_log) = (received.clone(), titles.clone());
         let task = tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
-                tokio::spawn(serve(socket, next.clone(), log.clone(), aside.clone()));
+                tokio::spawn(serve(socket, next.clone(), session_log.clone(), title_log.clone()));
             }
         });
         Self { base_url, received, titles, task }
@@ -195,10 +206,10 @@ impl Service {
 
     /// Waits until the client has closed the connection of the first request, at most this long.
     pub async fn closed_early(&self, limit: Duration) -> Option<Instant> {
-        let began = Instant::now();
-        while began.elapsed() < limit {
-            if let Some(at) = self.received().first().and_then(|request| request.closed_early) {
-                return Some(at);
+        let started = Instant::now();
+        while started.elapsed() < limit {
+            if let Some(time) = self.received().first().and_then(|request| request.closed_early) {
+                return Some(time);
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -231,8 +242,8 @@ enum RequestKind {
 }
 
 impl Answers {
-    fn to(&mut self, request: &Received) -> (Answer, RequestKind) {
-        let Some(title) = &self.title else { return (self.next(), RequestKind::Session) };
+    fn answer_for(&mut self, request: &Received) -> (Answer, RequestKind) {
+        let Some(title) = &self.title else { return (self.next_answer(), RequestKind::Session) };
         let system_prompt = [&request.body["messages"][0]["content"], &request.body["instructions"]];
         let text = system_prompt.into_iter().find_map(|text| text.as_str()).unwrap_or_default();
         if text.contains("a title") && request.body.get("tools").is_none() {
@@ -246,13 +257,13 @@ impl Answers {
             return (title, RequestKind::Title);
         }
         if let Some(session) = self.parallel_session(request) {
-            return (next(session), RequestKind::Session);
+            return (pop_answer(session), RequestKind::Session);
         }
         if request.line.starts_with("GET") {
             let is_list = self.session.front().is_some_and(Answer::is_list);
             return match (&self.list, is_list) {
                 (None, true) => {
-                    self.list = Some(self.next());
+                    self.list = Some(self.next_answer());
                     (self.list.clone().unwrap(), RequestKind::Session)
                 }
                 (Some(list), _) => (list.clone(), RequestKind::Ignored),
@@ -263,11 +274,11 @@ impl Answers {
         while self.session.len() > 1 && self.session.front().is_some_and(Answer::is_list) {
             self.list = self.session.pop_front();
         }
-        (self.next(), RequestKind::Session)
+        (self.next_answer(), RequestKind::Session)
     }
 
-    fn next(&mut self) -> Answer {
-        next(&mut self.session)
+    fn next_answer(&mut self) -> Answer {
+        pop_answer(&mut self.session)
     }
 
     fn parallel_session(&mut self, request: &Received) -> Option<&mut VecDeque<Answer>> {
@@ -277,19 +288,19 @@ impl Answers {
     }
 }
 
-fn next(session: &mut VecDeque<Answer>) -> Answer {
-    let next = if session.len() > 1 { session.pop_front() } else { session.front().cloned() };
-    next.unwrap_or_default()
+fn pop_answer(session: &mut VecDeque<Answer>) -> Answer {
+    let answer = if session.len() > 1 { session.pop_front() } else { session.front().cloned() };
+    answer.unwrap_or_default()
 }
 
 impl Answer {
     fn is_list(&self) -> bool {
-        let text = |step: &Step| match step {
+        let sent_text = |step: &Step| match step {
             Step::Send(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             Step::Pause(_) | Step::Reset | Step::Stall => String::new(),
         };
-        let all: String = self.0.iter().map(text).collect();
-        ["\"data\":[", "\"data\": [", "\"models\":["].iter().any(|start| all.contains(start))
+        let body: String = self.0.iter().map(sent_text).collect();
+        ["\"data\":[", "\"data\": [", "\"models\":["].iter().any(|start| body.contains(start))
     }
 }
 
@@ -305,70 +316,70 @@ enum SendResult {
 
 async fn serve(
     mut socket: TcpStream,
-    next: Arc<Mutex<Answers>>,
+    answers: Arc<Mutex<Answers>>,
     received: Arc<Mutex<Vec<Received>>>,
     titles: Arc<Mutex<Vec<Received>>>,
 ) {
     socket.set_nodelay(true).unwrap();
-    let Some(request) = read(&mut socket).await else { return };
-    let (answer, whose) = next.lock().unwrap().to(&request);
-    let log = match whose {
+    let Some(request) = read_request(&mut socket).await else { return };
+    let (answer, kind) = answers.lock().unwrap().answer_for(&request);
+    let log = match kind {
         RequestKind::Session => received,
         RequestKind::Title => titles,
         RequestKind::Ignored => Arc::default(),
     };
-    let at = {
+    let index = {
         let mut log = log.lock().unwrap();
         log.push(request);
         log.len() - 1
     };
-    let (mut from, mut to) = socket.into_split();
-    let closed = async move {
+    let (mut reader, mut writer) = socket.into_split();
+    let wait_for_close = async move {
         let mut byte = [0; 64];
-        while !matches!(from.read(&mut byte).await, Ok(0) | Err(_)) {}
-        from
+        while !matches!(reader.read(&mut byte).await, Ok(0) | Err(_)) {}
+        reader
     };
-    let sending = log.clone();
-    let play = async {
+    let progress_log = log.clone();
+    let send_answer = async {
         for step in answer.0 {
             match step {
                 Step::Send(bytes) => {
-                    if to.write_all(&bytes).await.is_err() {
+                    if writer.write_all(&bytes).await.is_err() {
                         return SendResult::Closed;
                     }
-                    sending.lock().unwrap()[at].sent += bytes.len();
+                    progress_log.lock().unwrap()[index].sent_bytes += bytes.len();
                 }
                 Step::Pause(time) => tokio::time::sleep(time).await,
                 Step::Stall => std::future::pending().await,
                 Step::Reset => return SendResult::Reset,
             }
         }
-        let _ = to.shutdown().await;
+        let _ = writer.shutdown().await;
         SendResult::Complete
     };
-    let closed_early = || log.lock().unwrap()[at].closed_early = Some(Instant::now());
+    let record_early_close = || log.lock().unwrap()[index].closed_early = Some(Instant::now());
     tokio::select! {
         biased;
-        over = play => match over {
+        result = send_answer => match result {
             SendResult::Complete => {}
-            SendResult::Closed => closed_early(),
+            SendResult::Closed => record_early_close(),
             SendResult::Reset => {
                 // With a linger time of zero the kernel sends a reset and drops unsent bytes, so these must be
                 // sent first.
                 tokio::time::sleep(Duration::from_millis(30)).await;
-                to.as_ref().set_zero_linger().unwrap();
+                writer.as_ref().set_zero_linger().unwrap();
                 // Dropping it would shut the connection down in the regular way first.
-                to.forget();
+                writer.forget();
             }
         },
-        _ = closed => closed_early(),
+        _ = wait_for_close => record_early_close(),
     }
 }
 
-async fn read(socket: &mut TcpStream) -> Option<Received> {
+async fn read_request(socket: &mut TcpStream) -> Option<Received> {
     let mut bytes = Vec::new();
     let head = loop {
-        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             break end;
         }
         if socket.read_buf(&mut bytes).await.ok()? == 0 {
@@ -390,5 +401,5 @@ async fn read(socket: &mut TcpStream) -> Option<Received> {
         }
     }
     let body = serde_json::from_slice(&bytes[head + 4..]).unwrap_or_default();
-    Some(Received { line, headers, body, at: Instant::now(), closed_early: None, sent: 0 })
+    Some(Received { line, headers, body, completed_at: Instant::now(), closed_early: None, sent_bytes: 0 })
 }

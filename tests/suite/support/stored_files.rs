@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Writes the settings for the next start.
 pub fn write_settings(setup: &Setup, text: &str) {
-    let folder = setup.place.path().join("home/aye/config");
+    let folder = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("config.toml"), text).unwrap();
 }
@@ -25,17 +25,17 @@ pub fn write_script(file: &Path, text: &str) {
 }
 
 /// Copies a program and makes it executable for everyone; done by another process for the same reason.
-pub fn copy_program(program: &Path, to: &Path) {
-    let status = Command::new("cp").arg("--").args([program, to]).status().unwrap();
+pub fn copy_program(program: &Path, target: &Path) {
+    let status = Command::new("cp").arg("--").args([program, target]).status().unwrap();
     assert!(status.success());
-    std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(target, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Makes a program executable for everyone at this path, as a hard link if possible. The file must not be written.
-pub fn share_program(program: &Path, to: &Path) {
-    let for_all = program.metadata().unwrap().permissions().mode() & 0o005 == 0o005;
-    if !for_all || std::fs::hard_link(program, to).is_err() {
-        copy_program(program, to);
+pub fn share_program(program: &Path, target: &Path) {
+    let is_public = program.metadata().unwrap().permissions().mode() & 0o005 == 0o005;
+    if !is_public || std::fs::hard_link(program, target).is_err() {
+        copy_program(program, target);
     }
 }
 
@@ -44,25 +44,25 @@ pub const NO_TITLES: &str = "[model]\ntitles = false\n[profiles.openai]\ncontext
 
 /// Reads the only session on disk. Waits until no line is half written.
 pub fn read_session(setup: &Setup) -> Vec<Entry> {
-    read_entries(setup.place.path())
+    read_entries(setup.root.path())
 }
 
 /// Reads the only session of the home in this folder, or nothing if there is none. Other files (partial replies, locks)
 /// are ignored. Waits until no line is half written.
-pub fn read_entries(place: &Path) -> Vec<Entry> {
-    let Ok(files) = std::fs::read_dir(place.join("home/aye/data/sessions")) else { return Vec::new() };
+pub fn read_entries(root: &Path) -> Vec<Entry> {
+    let Ok(files) = std::fs::read_dir(root.join("home/aye/data/sessions")) else { return Vec::new() };
     let mut files = files.map(|file| file.unwrap().path());
-    let Some(file) = files.find(|file| file.extension().is_some_and(|end| end == "jsonl")) else {
+    let Some(file) = files.find(|file| file.extension().is_some_and(|extension| extension == "jsonl")) else {
         return Vec::new();
     };
     let mut tries = 0;
     loop {
-        let read = read(&file).unwrap();
-        if read.notices.is_empty() {
-            return read.entries;
+        let stored = read(&file).unwrap();
+        if stored.notices.is_empty() {
+            return stored.entries;
         }
         tries += 1;
-        assert!(tries < 100, "{:?}", read.notices);
+        assert!(tries < 100, "{:?}", stored.notices);
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -74,14 +74,14 @@ pub fn count_ended_turns(entries: &[Entry]) -> usize {
 
 /// Waits until this many turns have ended on disk.
 pub fn wait_for_turns(program: &mut Program, setup: &Setup, turns: usize) {
-    program.until_that(&format!("the end of turn {turns}"), |_| count_ended_turns(&read_session(setup)) >= turns);
+    program.until_condition(&format!("the end of turn {turns}"), |_| count_ended_turns(&read_session(setup)) >= turns);
 }
 
 /// Finds every file in this folder that contains the text. Files are read here, because a search program would have the
 /// text on its command line, where tests that inspect all processes would find it.
-pub fn find_files_with(place: &Path, text: &str) -> Vec<PathBuf> {
-    let all = ignore::WalkBuilder::new(place).standard_filters(false).build().map(|entry| entry.unwrap());
-    let files = all.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    let holds = |file: &PathBuf| String::from_utf8_lossy(&std::fs::read(file).unwrap()).contains(text);
-    files.map(ignore::DirEntry::into_path).filter(holds).collect()
+pub fn find_files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
+    let entries = ignore::WalkBuilder::new(folder).standard_filters(false).build().map(|entry| entry.unwrap());
+    let files = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let contains_text = |file: &PathBuf| String::from_utf8_lossy(&std::fs::read(file).unwrap()).contains(text);
+    files.map(ignore::DirEntry::into_path).filter(contains_text).collect()
 }

@@ -9,14 +9,14 @@ const STEPS: u32 = 20;
 
 /// Returns whether an operation stayed within its limit. A longer time is compared with the duration of the shortest
 /// run of the program at this moment: hardly anything on a quiet machine, and much more on a busy one.
-pub fn is_within_limit(limit: Duration, took: Duration) -> bool {
-    took <= limit || took <= limit + STEPS * shortest_run()
+pub fn is_within_limit(limit: Duration, elapsed: Duration) -> bool {
+    elapsed <= limit || elapsed <= limit + STEPS * shortest_run()
 }
 
 fn shortest_run() -> Duration {
-    let began = Instant::now();
+    let started = Instant::now();
     Command::new(program()).arg("--version").stdout(Stdio::null()).status().expect("the program runs");
-    began.elapsed()
+    started.elapsed()
 }
 
 /// Compares a result that depends on times which a busy machine may exceed. Tries with the given times first, then with
@@ -31,7 +31,7 @@ pub async fn check_with_slower_times<T: PartialEq + std::fmt::Debug>(expected: T
 }
 
 /// Tries up to three times: a machine may be slow for a moment, but what is really too slow fails each time.
-pub fn try_three_times(what: &str, mut check: impl FnMut() -> Result<(), String>) {
+pub fn try_three_times(description: &str, mut check: impl FnMut() -> Result<(), String>) {
     let errors: Vec<String> = (0..3).map_while(|_| check().err()).collect();
-    assert!(errors.len() < 3, "{what}: {errors:?}");
+    assert!(errors.len() < 3, "{description}: {errors:?}");
 }

@@ -25,10 +25,10 @@ impl Authority {
     }
 
     /// Issues a certificate for this host, valid until this year.
-    pub fn issue_certificate(&self, host: &str, until: i32) -> ServerCertificate {
+    pub fn issue_certificate(&self, host: &str, last_year: i32) -> ServerCertificate {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
-        params.not_after = date_time_ymd(until, 1, 1);
+        params.not_after = date_time_ymd(last_year, 1, 1);
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         ServerCertificate { chain: vec![certificate.der().clone()], key: key.serialize_der() }
     }
@@ -43,19 +43,19 @@ pub struct ServerCertificate {
 impl ServerCertificate {
     /// A self-signed certificate of an authority, as plain `openssl req -x509` creates it, for this host and until this
     /// year; and the certificate in PEM.
-    pub fn self_signed_authority(host: &str, until: i32) -> (Self, String) {
+    pub fn self_signed_authority(host: &str, last_year: i32) -> (Self, String) {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.not_after = date_time_ymd(until, 1, 1);
-        let made = params.self_signed(&key).unwrap();
-        (Self { chain: vec![made.der().clone()], key: key.serialize_der() }, made.pem())
+        params.not_after = date_time_ymd(last_year, 1, 1);
+        let certificate = params.self_signed(&key).unwrap();
+        (Self { chain: vec![certificate.der().clone()], key: key.serialize_der() }, certificate.pem())
     }
 
     /// A self-signed certificate.
     pub fn self_signed(host: &str) -> Self {
-        let made = rcgen::generate_simple_self_signed(vec![host.to_owned()]).unwrap();
-        Self { chain: vec![made.cert.der().clone()], key: made.signing_key.serialize_der() }
+        let certificate = rcgen::generate_simple_self_signed(vec![host.to_owned()]).unwrap();
+        Self { chain: vec![certificate.cert.der().clone()], key: certificate.signing_key.serialize_der() }
     }
 }
 
@@ -64,25 +64,25 @@ pub struct TlsService {
     /// Its port on the loopback interface.
     pub port: u16,
     /// The request of each connection, decrypted.
-    pub heard: Arc<Mutex<Vec<String>>>,
-    met: Arc<AtomicUsize>,
+    pub requests: Arc<Mutex<Vec<String>>>,
+    connections: Arc<AtomicUsize>,
 }
 
 impl TlsService {
     /// Starts the service.
-    pub fn start(shown: ServerCertificate, answer: Vec<u8>) -> Self {
+    pub fn start(certificate: ServerCertificate, answer: Vec<u8>) -> Self {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(shown.chain, PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(shown.key)))
+            .with_single_cert(certificate.chain, PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(certificate.key)))
             .unwrap();
         let config = Arc::new(config);
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let log = heard.clone();
-        let met = Arc::new(AtomicUsize::new(0));
-        let count = met.clone();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let log = requests.clone();
+        let connections = Arc::new(AtomicUsize::new(0));
+        let count = connections.clone();
         let port = serve_connections(move |socket| {
             count.fetch_add(1, Ordering::SeqCst);
             let connection = rustls::ServerConnection::new(config.clone()).unwrap();
@@ -95,12 +95,12 @@ impl TlsService {
                 let _ = stream.flush();
             }
         });
-        Self { port, heard, met }
+        Self { port, requests, connections }
     }
 
     /// The number of connections, including failed ones.
     pub fn connection_count(&self) -> usize {
-        self.met.load(Ordering::SeqCst)
+        self.connections.load(Ordering::SeqCst)
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 pub struct User {
     _runtime: Runtime,
     pub service: Service,
-    pub place: Arc<Folder>,
+    pub root: Arc<Folder>,
 }
 
 impl User {
@@ -23,12 +23,12 @@ impl User {
         let service = runtime.block_on(Service::start(answers));
         let setup = Setup::new(&[]);
         write_settings(&setup, NO_TITLES);
-        Self { _runtime: runtime, service, place: setup.place.clone() }
+        Self { _runtime: runtime, service, root: setup.root.clone() }
     }
 
     /// Adds a file to the project.
-    pub fn with(self, name: &str, text: &str) -> Self {
-        self.has(name, text);
+    pub fn with_project_file(self, name: &str, text: &str) -> Self {
+        self.write_file(name, text);
         self
     }
 
@@ -39,7 +39,7 @@ impl User {
     }
 
     /// Writes a file of the project, and creates its folders.
-    pub fn has(&self, name: &str, text: &str) {
+    pub fn write_file(&self, name: &str, text: &str) {
         let file = self.project().join(name);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
@@ -57,23 +57,23 @@ impl User {
 
     /// A path in the folder that contains the project and the home.
     pub fn path(&self, path: &str) -> PathBuf {
-        self.place.path().join(path)
+        self.root.path().join(path)
     }
 
     /// The program with these arguments, ready to start.
-    pub fn setup(&self, more: &[&str]) -> Setup {
+    pub fn setup(&self, extra_arguments: &[&str]) -> Setup {
         let address = ["--base-url", &self.service.base_url, "--model", "scripted-7b"];
-        let arguments: Vec<&str> = address.iter().copied().chain(more.iter().copied()).collect();
-        Setup::again(&self.place, &arguments).size(110, 36)
+        let arguments: Vec<&str> = address.iter().copied().chain(extra_arguments.iter().copied()).collect();
+        Setup::with_home(&self.root, &arguments).size(110, 36)
     }
 
     /// Starts the program with these arguments in a terminal.
-    pub fn start(&self, more: &[&str]) -> Program {
-        self.setup(more).start()
+    pub fn start(&self, extra_arguments: &[&str]) -> Program {
+        self.setup(extra_arguments).start()
     }
 
     /// Runs the program without a terminal; returns its output, its errors and its exit code.
     pub fn run_headless(&self, arguments: &[&str]) -> (String, String, i32) {
-        Setup::again(&self.place, arguments).print("")
+        Setup::with_home(&self.root, arguments).run_piped("")
     }
 }

@@ -72,7 +72,7 @@ fn trusting(port: u16) -> Settings {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/suite/wire/data/untrusted.pem");
     Settings {
         key: Some(Secret::new("sk-secret")),
-        connection: ConnectionOptions { roots: Some(file), ..ConnectionOptions::default() },
+        connection: ConnectionOptions { ca_file: Some(file), ..ConnectionOptions::default() },
         ..Settings::new(&format!("https://127.0.0.1:{port}/v1"))
     }
 }
@@ -88,12 +88,12 @@ async fn certificate_of_the_user_is_trusted_in_addition_to_the_systems() {
 
 #[tokio::test]
 async fn r42_a_redirect_out_of_encryption_is_not_followed() {
-    let other = Service::start_strict([Answer::stream().says("stolen").done()]).await;
+    let other_service = Service::start_strict([Answer::stream().text("stolen").done()]).await;
     let (port, _said) = serve(Some(format!(
         "HTTP/1.1 308 Permanent Redirect\r\nlocation: {}/chat/completions\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
-        other.base_url
+        other_service.base_url
     )));
     let out = format_reply(&collect(&OpenAi::new(trusting(port))).await);
     assert!(out.contains("not followed") && !out.contains("sk-secret"), "{out}");
-    assert!(other.received().is_empty(), "the redirect was followed without encryption");
+    assert!(other_service.received().is_empty(), "the redirect was followed without encryption");
 }

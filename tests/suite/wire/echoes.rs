@@ -105,7 +105,7 @@ async fn deepseek_reasoning_is_sent_back_with_its_calls_if_enabled() {
 
 #[tokio::test]
 async fn reasoning_in_tags_is_sent_back_in_tags_if_enabled() {
-    let answer = Answer::stream().says("<think>so be").says(" it</think>\n\nDone.").finish("stop").done();
+    let answer = Answer::stream().text("<think>so be").text(" it</think>\n\nDone.").finish("stop").done();
     let service = Service::start([answer]).await;
     let back =
         Settings { quirks: Quirks { send_reasoning: true, ..Quirks::default() }, ..Settings::new(&service.base_url) };

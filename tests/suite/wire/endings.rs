@@ -27,12 +27,12 @@ async fn r49_silence_ends_a_reply_but_slowness_does_not() {
             (out.last() == Some(&Err(Error::Idle(IDLE * factor))), out.len(), service.received().len())
         }
     };
-    check_with_slower_times((true, 2, 1), silent(Answer::stream().says("a").then(Step::Stall))).await;
-    check_with_slower_times((true, 1, 1), silent(Answer::default().then(Step::Stall))).await;
+    check_with_slower_times((true, 2, 1), silent(Answer::stream().text("a").with_step(Step::Stall))).await;
+    check_with_slower_times((true, 1, 1), silent(Answer::default().with_step(Step::Stall))).await;
     // Longer than the idle limit in total, but without a long pause.
     check_with_slower_times("aaaaaaaaaa.".to_owned(), async |factor| {
         let pause = || Step::Pause(IDLE / 8 * factor);
-        let slow = (0..10).fold(Answer::stream(), |slow, _| slow.says("a").then(pause()));
+        let slow = (0..10).fold(Answer::stream(), |slow, _| slow.text("a").with_step(pause()));
         let service = Service::start_strict([slow.done()]).await;
         format_reply(&collect(&model_with_idle(&service, factor)).await)
     })
@@ -42,8 +42,8 @@ async fn r49_silence_ends_a_reply_but_slowness_does_not() {
 #[tokio::test]
 async fn r62_dropping_a_reply_closes_the_connection_at_once() {
     for (what, answer, first) in [
-        ("in the middle", Answer::stream().says("a").then(Step::Stall), true),
-        ("before the answer", Answer::default().then(Step::Stall), false),
+        ("in the middle", Answer::stream().text("a").with_step(Step::Stall), true),
+        ("before the answer", Answer::default().with_step(Step::Stall), false),
     ] {
         let service = Service::start_strict([answer]).await;
         let mut reply = OpenAi::new(Settings::new(&service.base_url)).stream(request_with("hi"));
@@ -70,9 +70,9 @@ async fn r62_dropping_a_reply_closes_the_connection_at_once() {
 
 #[tokio::test]
 async fn r49_lost_connection_is_retried_only_before_any_output() {
-    let good = || Answer::stream().says("b").done();
+    let good = || Answer::stream().text("b").done();
     for (what, first, expected) in [
-        ("reset at once", Answer::default().then(Step::Reset), "~2~b."),
+        ("reset at once", Answer::default().with_step(Step::Reset), "~2~b."),
         ("closed at once", Answer::default(), "~2~b."),
         ("closed after the head", Answer::stream(), "~2~b."),
         ("closed after an empty event", Answer::stream().event(json!({"choices": []})), "~2~b."),
@@ -81,7 +81,7 @@ async fn r49_lost_connection_is_retried_only_before_any_output() {
         let service = Service::start_strict([first, good()]).await;
         assert_eq!(format_reply(&collect(&model(&service)).await), expected, "{what}");
     }
-    let service = Service::start_strict([Answer::stream().says("a"), good()]).await;
+    let service = Service::start_strict([Answer::stream().text("a"), good()]).await;
     assert!(format_reply(&collect(&model(&service)).await).starts_with("a!"), "retried after output");
     assert_eq!(service.received().len(), 1);
 }
@@ -89,34 +89,34 @@ async fn r49_lost_connection_is_retried_only_before_any_output() {
 /// Returns an element for each silence that was reported, and whether it was longer than zero.
 async fn collect_silences(answer: Answer, factor: u32) -> Vec<bool> {
     let service = Service::start([answer]).await;
-    let all: Vec<_> = model_with_idle(&service, factor).stream(request_with("hi")).collect().await;
+    let events: Vec<_> = model_with_idle(&service, factor).stream(request_with("hi")).collect().await;
     let quiet = |item: &Result<Chunk, Error>| match item {
-        Ok(Chunk::Silent { since, limit }) => {
+        Ok(Chunk::Silent { silence: since, limit }) => {
             assert_eq!(*limit, IDLE * factor);
             Some(!since.is_zero())
         }
         _ => None,
     };
-    all.iter().filter_map(quiet).collect()
+    events.iter().filter_map(quiet).collect()
 }
 
 #[tokio::test]
 async fn silence_is_reported_before_the_limit_and_keepalives_end_it() {
-    let stalled = || Answer::default().then(Step::Stall);
-    let later = || Answer::stream().says("a").then(Step::Stall);
+    let stalled = || Answer::default().with_step(Step::Stall);
+    let later = || Answer::stream().text("a").with_step(Step::Stall);
     check_with_slower_times(vec![true], async |factor| collect_silences(stalled(), factor).await).await;
     check_with_slower_times(vec![true], async |factor| collect_silences(later(), factor).await).await;
     check_with_slower_times(vec![true, false], async |factor| {
         let pause = |part| Step::Pause(IDLE * factor * part / 8);
-        let sign = Answer::stream().then(pause(6)).raw(": still here\n\n").then(pause(1));
-        collect_silences(sign.says("a").done(), factor).await
+        let sign = Answer::stream().with_step(pause(6)).raw(": still here\n\n").with_step(pause(1));
+        collect_silences(sign.text("a").done(), factor).await
     })
     .await;
     // No text for longer than the limit, but keepalives all the time.
     check_with_slower_times(vec![], async |factor| {
         let pause = || Step::Pause(IDLE / 8 * factor);
-        let alive = (0..10).fold(Answer::stream(), |alive, _| alive.raw(": still here\n\n").then(pause()));
-        collect_silences(alive.says("a").done(), factor).await
+        let alive = (0..10).fold(Answer::stream(), |alive, _| alive.raw(": still here\n\n").with_step(pause()));
+        collect_silences(alive.text("a").done(), factor).await
     })
     .await;
 }

@@ -42,8 +42,8 @@ fn size(fixture: &Fixture) -> usize {
 /// name, so there are some of each kind.
 fn sample(step: usize) -> Vec<Fixture> {
     let all = std::env::var_os("AYE_WIRE").is_some();
-    let (step, most) = if all { (1, usize::MAX) } else { (pick_count(1, step), pick_count(usize::MAX, 1 << 20)) };
-    let is_small = |fixture: &Fixture| size(fixture) <= most;
+    let (step, max_count) = if all { (1, usize::MAX) } else { (pick_count(1, step), pick_count(usize::MAX, 1 << 20)) };
+    let is_small = |fixture: &Fixture| size(fixture) <= max_count;
     choose_fixtures().into_iter().step_by(step).filter(is_small).collect()
 }
 
@@ -57,7 +57,7 @@ where
     let running: Vec<_> = fixtures
         .into_iter()
         .map(|fixture| {
-            let (name, what) = (fixture.name.clone(), fixture.what.join(" "));
+            let (name, what) = (fixture.name.clone(), fixture.description.join(" "));
             let (running, room) = (run(fixture), room.clone());
             let task = tokio::spawn(async move {
                 let _permit = room.acquire().await;
@@ -83,9 +83,9 @@ async fn r48_every_fixture_passes_in_the_real_program() {
 async fn run_in_program(fixture: Fixture) -> Result<(), String> {
     let service = Service::start(fixture.answers.clone()).await;
     let setup = Setup::new(&["-p", "--json", "--profile", "odd", "hi"])
-        .has("a.txt", "What is in a.\n")
-        .has("b.txt", "What is in b.\n");
-    let config = setup.place.path().join("home/aye/config");
+        .with_file("a.txt", "What is in a.\n")
+        .with_file("b.txt", "What is in b.\n");
+    let config = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     let profile = format!(
         "[profiles.odd]\nbase_url = \"{}\"\nmodel = \"m\"\nidle_seconds = {}\n",
@@ -93,12 +93,12 @@ async fn run_in_program(fixture: Fixture) -> Result<(), String> {
         fixture.idle.unwrap_or(30)
     );
     std::fs::write(config.join("config.toml"), profile).unwrap();
-    let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
+    let (out, err, code) = tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap();
     let received = service.received();
     let origin = service.base_url.trim_end_matches("/v1");
     let found = describe_result(&out.replace(origin, "ORIGIN"), &err.replace(origin, "ORIGIN"), code, received.len())?;
     compare(&describe_expected(&fixture), &found)?;
-    for (which, has, name) in &fixture.sent {
+    for (which, has, name) in &fixture.request_fields {
         let request = received.get(which - 1).ok_or_else(|| format!("there was no request {which}"))?;
         if request.body.get(name).is_some() != *has {
             let verb = if *has { "lacks" } else { "has" };
@@ -111,7 +111,7 @@ async fn run_in_program(fixture: Fixture) -> Result<(), String> {
 /// Describes the expected result, one fact per line.
 fn describe_expected(fixture: &Fixture) -> String {
     let expected = &fixture.expected;
-    let mut lines: Vec<String> = expected.again.iter().map(|why| format!("again: {why}")).collect();
+    let mut lines: Vec<String> = expected.retried_errors.iter().map(|why| format!("again: {why}")).collect();
     lines.push(format!("text: {}", quote_text(&expected.text)));
     lines.push(format!("reasoning: {}", quote_text(&expected.reasoning)));
     lines.extend(expected.calls.iter().map(|(name, arguments)| format!("call: {name} {arguments}")));
@@ -121,8 +121,8 @@ fn describe_expected(fixture: &Fixture) -> String {
     if !expected.calls.is_empty() {
         lines.push("then: Done.".to_owned());
     }
-    lines.extend(expected.fails.iter().map(|why| format!("fails: {why}")));
-    lines.push(format!("exit: {}, requests: {}", expected.exit, expected.asked));
+    lines.extend(expected.error.iter().map(|why| format!("fails: {why}")));
+    lines.push(format!("exit: {}, requests: {}", expected.exit_code, expected.request_count));
     lines.join("\n")
 }
 
@@ -205,7 +205,7 @@ async fn run_recut(fixture: Fixture) -> Result<(), String> {
     if fixture.idle.is_some() {
         return Ok(());
     }
-    let whole = collect_reply(&fixture, &fixture.answers).await;
+    let full_text = collect_reply(&fixture, &fixture.answers).await;
     // Nearly byte by byte, and in random pieces, seeded by the name.
     let small = most.div_ceil(pick_count(4000, 50)).max(1);
     let mut chance = fixture.name.bytes().fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
@@ -214,10 +214,10 @@ async fn run_recut(fixture: Fixture) -> Result<(), String> {
         1 + (chance >> 33) as usize % (most / 8).max(9)
     };
     for answers in [
-        fixture.answers.iter().map(|answer| answer.recut(|| small)).collect::<Vec<_>>(),
-        fixture.answers.iter().map(|answer| answer.recut(&mut by_chance)).collect(),
+        fixture.answers.iter().map(|answer| answer.split_again(|| small)).collect::<Vec<_>>(),
+        fixture.answers.iter().map(|answer| answer.split_again(&mut by_chance)).collect(),
     ] {
-        compare(&whole, &collect_reply(&fixture, &answers).await)?;
+        compare(&full_text, &collect_reply(&fixture, &answers).await)?;
     }
     Ok(())
 }
@@ -232,7 +232,7 @@ async fn collect_reply(fixture: &Fixture, answers: &[Answer]) -> String {
         messages: vec![Message::User("hi".into())],
         tools: vec![],
         max_tokens: None,
-        pictures: vec![],
+        images: vec![],
     };
     let out: Vec<_> = model.stream(request).collect().await;
     let origin = service.base_url.trim_end_matches("/v1");

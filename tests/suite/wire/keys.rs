@@ -24,16 +24,16 @@ impl KeySource for CountingKeys {
 }
 
 async fn collect_text(model: &dyn Llm) -> String {
-    let all: Vec<_> = model.stream(request_with("hi")).collect().await;
-    format_reply(&all)
+    let events: Vec<_> = model.stream(request_with("hi")).collect().await;
+    format_reply(&events)
 }
 
 fn refusal() -> Answer {
     Answer::body(401, "application/json", &[], r#"{"error":{"message":"no key-1, no key-2"}}"#)
 }
 
-fn says(text: &str) -> Answer {
-    Answer::stream().says(text).finish("stop").done()
+fn text_answer(text: &str) -> Answer {
+    Answer::stream().text(text).finish("stop").done()
 }
 
 fn sent_keys(service: &Service) -> Vec<String> {
@@ -45,8 +45,16 @@ fn sent_keys(service: &Service) -> Vec<String> {
 
 #[tokio::test]
 async fn key_is_requested_with_the_first_request_and_again_if_refused() {
-    let service =
-        Service::start_strict([says("a"), says("b"), refusal(), says("c"), refusal(), refusal(), says("d")]).await;
+    let service = Service::start_strict([
+        text_answer("a"),
+        text_answer("b"),
+        refusal(),
+        text_answer("c"),
+        refusal(),
+        refusal(),
+        text_answer("d"),
+    ])
+    .await;
     let source = Arc::new(CountingKeys::default());
     let model = AuthProvider::with_key_source(Settings::new(&service.base_url), source.clone());
     assert_eq!(source.0.load(Ordering::SeqCst), 0, "the key was requested before the first request");
@@ -61,7 +69,7 @@ async fn key_is_requested_with_the_first_request_and_again_if_refused() {
 
 #[tokio::test]
 async fn concurrent_requests_share_one_key_request() {
-    let service = Service::start_strict([says("a")]).await;
+    let service = Service::start_strict([text_answer("a")]).await;
     let source = Arc::new(CountingKeys::default());
     let model = AuthProvider::with_key_source(Settings::new(&service.base_url), source.clone());
     let all = (0..5).map(|_| collect_text(&model));
@@ -82,7 +90,7 @@ async fn failing_key_source_is_reported_and_nothing_is_sent() {
             Err(Error::InvalidReply("the safe is shut".to_owned()))
         }
     }
-    let service = Service::start_strict([says("a")]).await;
+    let service = Service::start_strict([text_answer("a")]).await;
     let model = AuthProvider::with_key_source(Settings::new(&service.base_url), Arc::new(None));
     assert_eq!(collect_text(&model).await, "!the safe is shut");
     assert!(service.received().is_empty());
@@ -91,29 +99,33 @@ async fn failing_key_source_is_reported_and_nothing_is_sent() {
 #[tokio::test]
 async fn first_chat_model_is_chosen_and_reported_first() {
     let list = r#"{"data":[{"id":"text-embedding-3"},{"id":"whisper-1"},{"id":"talker"},{"id":"other"}]}"#;
-    let service = Service::start_strict([Answer::body(200, "application/json", &[], list), says("a")]).await;
+    let service = Service::start_strict([Answer::body(200, "application/json", &[], list), text_answer("a")]).await;
     let model = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&service.base_url)));
     let unnamed = || Request { model: String::new(), ..request_with("hi") };
     for _ in 0..2 {
-        let all: Vec<_> = model.stream(unnamed()).collect().await;
-        assert!(matches!(&all[0], Ok(Chunk::ModelChosen { model, instead: None }) if model == "talker"), "{all:?}");
-        assert_eq!(format_reply(&all[1..]), "a.");
+        let events: Vec<_> = model.stream(unnamed()).collect().await;
+        assert!(
+            matches!(&events[0], Ok(Chunk::ModelChosen { model, reason: None }) if model == "talker"),
+            "{events:?}"
+        );
+        assert_eq!(format_reply(&events[1..]), "a.");
     }
     let named: Vec<_> = model.stream(request_with("hi")).collect().await;
     assert_eq!(format_reply(&named), "a.", "a named model was reported again");
     let models: Vec<_> = service.received()[1..].iter().map(|request| request.body["model"].clone()).collect();
     assert_eq!(models, ["talker", "talker", "m"]);
     let drawing =
-        Service::start_strict([Answer::body(200, "application/json", &[], r#"[{"id":"image-1"}]"#), says("a")]).await;
+        Service::start_strict([Answer::body(200, "application/json", &[], r#"[{"id":"image-1"}]"#), text_answer("a")])
+            .await;
     let model = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&drawing.base_url)));
-    let all: Vec<_> = model.stream(unnamed()).collect().await;
-    assert_eq!(format_reply(&all), "@image-1@a.", "the only model is used");
+    let events: Vec<_> = model.stream(unnamed()).collect().await;
+    assert_eq!(format_reply(&events), "@image-1@a.", "the only model is used");
 }
 
 #[tokio::test]
 async fn proxy_is_used_only_if_named() {
-    let service = Service::start_strict([says("straight")]).await;
-    let proxy = Service::start_strict([says("through")]).await;
+    let service = Service::start_strict([text_answer("straight")]).await;
+    let proxy = Service::start_strict([text_answer("through")]).await;
     let with_proxy = |base_url: &str, proxy: Proxy| {
         let connection = ConnectionOptions { proxy, ..ConnectionOptions::default() };
         OpenAi::new(Settings { connection, ..Settings::new(base_url) })
@@ -127,8 +139,9 @@ async fn proxy_is_used_only_if_named() {
     assert_eq!(collect_text(&with_proxy(&service.base_url, Proxy::Address(Secret::new(&address)))).await, "through.");
     assert_eq!(collect_text(&with_proxy(&service.base_url, Proxy::Direct)).await, "straight.");
     assert_eq!(collect_text(&with_proxy(&service.base_url, Proxy::System)).await, "straight.");
-    let gone = with_proxy("http://192.0.2.1/v1", Proxy::Address(Secret::new("http://me:secret@127.0.0.1:1")));
-    let listed = gone.models().await.unwrap_err();
+    let unreachable_proxy =
+        with_proxy("http://192.0.2.1/v1", Proxy::Address(Secret::new("http://me:secret@127.0.0.1:1")));
+    let listed = unreachable_proxy.models().await.unwrap_err();
     assert!(!format!("{listed} {listed:?}").contains("secret"), "{listed}");
 }
 
@@ -136,12 +149,12 @@ async fn proxy_is_used_only_if_named() {
 async fn connection_attempt_ends_at_the_timeout() {
     // No host answers at an address of a documentation network.
     let connection =
-        ConnectionOptions { connect: std::time::Duration::from_millis(50), ..ConnectionOptions::default() };
+        ConnectionOptions { connect_timeout: std::time::Duration::from_millis(50), ..ConnectionOptions::default() };
     let model = OpenAi::new(Settings { connection, ..Settings::new("http://192.0.2.1/v1") });
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let error = model.models().await.unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error}");
-    assert!(is_within_limit(std::time::Duration::from_secs(8), began.elapsed()), "{:?}", began.elapsed());
+    assert!(is_within_limit(std::time::Duration::from_secs(8), started.elapsed()), "{:?}", started.elapsed());
 }
 
 #[tokio::test]

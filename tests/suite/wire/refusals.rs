@@ -14,13 +14,13 @@ const JSON: &str = "application/json";
 #[tokio::test]
 async fn r49_requested_wait_is_kept_and_announced() {
     let wait = Answer::body(429, JSON, &["retry-after: 1"], r#"{"error":{"message":"slower"}}"#);
-    let service = Service::start_strict([wait, Answer::stream().says("a").done()]).await;
+    let service = Service::start_strict([wait, Answer::stream().text("a").done()]).await;
     let out = collect(&model(&service)).await;
-    let Ok(Chunk::Retrying { attempt: 2, wait, why, .. }) = &out[0] else { panic!("unannounced: {out:?}") };
-    assert_eq!((*wait, why.contains("slower")), (Duration::from_secs(1), true));
+    let Ok(Chunk::Retrying { attempt: 2, wait, reason, .. }) = &out[0] else { panic!("unannounced: {out:?}") };
+    assert_eq!((*wait, reason.contains("slower")), (Duration::from_secs(1), true));
     assert_eq!(format_reply(&out[1..]), "a.");
     let requests = service.received();
-    assert!(requests[1].at - requests[0].at >= Duration::from_secs(1), "the retry came too early");
+    assert!(requests[1].completed_at - requests[0].completed_at >= Duration::from_secs(1), "the retry came too early");
     assert_eq!(requests[0].body, requests[1].body);
 
     let long = Answer::body(429, JSON, &["retry-after: 120"], r#"{"error":{"message":"slower"}}"#);
@@ -39,16 +39,16 @@ async fn r49_dropped_reply_is_not_retried() {
 
 #[tokio::test]
 async fn r42_a_redirect_is_not_followed_and_the_key_stays() {
-    let other = Service::start_strict([Answer::stream().says("stolen").done()]).await;
+    let other_service = Service::start_strict([Answer::stream().text("stolen").done()]).await;
     for status in [301, 302, 303, 307, 308] {
-        let to = format!("location: {}/chat/completions", other.base_url);
+        let to = format!("location: {}/chat/completions", other_service.base_url);
         let service = Service::start_strict([Answer::head(status, &[&to, "content-length: 0"])]).await;
         let settings = Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&service.base_url) };
         let out = format_reply(&collect(&OpenAi::new(settings)).await);
-        let origin = other.base_url.trim_end_matches("/v1");
+        let origin = other_service.base_url.trim_end_matches("/v1");
         assert!(out.contains(origin) && out.contains("not followed"), "{out}");
     }
-    assert!(other.received().is_empty(), "the redirect was followed");
+    assert!(other_service.received().is_empty(), "the redirect was followed");
 }
 
 #[tokio::test]
@@ -56,15 +56,15 @@ async fn r57_key_repeated_by_the_provider_is_redacted() {
     for answer in [
         Answer::body(401, JSON, &[], r#"{"error":{"message":"sk-secret is wrong","code":"sk-secret"}}"#),
         Answer::body(500, "text/plain", &["retry-after: 90"], "Bearer sk-secret"),
-        Answer::stream().says("a").event(serde_json::json!({"error": "sk-secret"})),
-        Answer::stream().says("a").raw("data: sk-secret\n\n"),
+        Answer::stream().text("a").event(serde_json::json!({"error": "sk-secret"})),
+        Answer::stream().text("a").raw("data: sk-secret\n\n"),
         Answer::body(200, "text/html", &[], "<html><title>sk-secret</title>"),
     ] {
         let service = Service::start_strict([answer]).await;
         let settings = Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&service.base_url) };
         let out = collect(&OpenAi::new(settings)).await;
-        let shown = format!("{out:?} {}", format_reply(&out));
-        assert!(!shown.contains("sk-secret") && shown.contains("[key]"), "{shown}");
+        let shown_text = format!("{out:?} {}", format_reply(&out));
+        assert!(!shown_text.contains("sk-secret") && shown_text.contains("[key]"), "{shown_text}");
     }
 }
 
@@ -82,7 +82,7 @@ async fn refused_connection_is_reported() {
 async fn r49_listing_models_is_retried_and_the_first_one_is_reported() {
     let busy = || Answer::body(503, JSON, &["retry-after-ms: 10"], "{}");
     let list = || Answer::body(200, JSON, &[], r#"{"data": [{"id": "one"}, {"id": "two"}]}"#);
-    let reply = || Answer::stream().says("a").done();
+    let reply = || Answer::stream().text("a").done();
     let service = Service::start_strict([busy(), list(), busy(), reply(), reply()]).await;
     let first = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&service.base_url)));
     let request = || Request { model: String::new(), ..request_with("hi") };
@@ -100,7 +100,7 @@ async fn r49_listing_models_is_retried_and_the_first_one_is_reported() {
 #[tokio::test]
 async fn r49_user_can_skip_a_wait() {
     let long = Answer::body(429, JSON, &["retry-after: 3000"], "{}");
-    let service = Service::start_strict([long, Answer::stream().says("a").done()]).await;
+    let service = Service::start_strict([long, Answer::stream().text("a").done()]).await;
     let interactive = Settings { longest_wait: INTERACTIVE_MAX_WAIT, ..Settings::new(&service.base_url) };
     for model in [
         Box::new(OpenAi::new(interactive.clone())) as Box<dyn Llm>,

@@ -39,16 +39,17 @@ async fn without_a_key_none_is_sent() {
 #[tokio::test]
 async fn headers_of_the_settings_replace_the_default_ones() {
     let service = Service::start_strict([Answer::stream().done()]).await;
-    let own = [("Content-Type", "application/json; charset=utf-8"), ("accept", "*/*"), ("Authorization", "Basic x")];
+    let environment =
+        [("Content-Type", "application/json; charset=utf-8"), ("accept", "*/*"), ("Authorization", "Basic x")];
     let settings = Settings {
-        headers: own.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(value))).collect(),
+        headers: environment.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(value))).collect(),
         ..Settings::new(&service.base_url)
     };
     collect(&OpenAi::new(settings)).await;
-    let asked = &service.received()[0];
-    for (name, value) in own {
+    let request = &service.received()[0];
+    for (name, value) in environment {
         let name = name.to_ascii_lowercase();
-        let sent: Vec<_> = asked.headers.iter().filter(|(own, _)| *own == name).map(|(_, value)| value).collect();
+        let sent: Vec<_> = request.headers.iter().filter(|(own, _)| *own == name).map(|(_, value)| value).collect();
         assert_eq!(sent, [value], "{name}");
     }
 }
@@ -77,18 +78,18 @@ async fn the_models_of_a_service_are_listed() {
 async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
     let list = r#"{"data":[{"id":"a"}]}"#;
     let good = Service::start_strict([Answer::body(200, "application/json", &[], list)]).await;
-    let mute = Service::start_strict([Answer::default().then(crate::support::service::Step::Stall)]).await;
-    let other = Service::start_strict([Answer::body(200, "text/html", &[], "<html>")]).await;
+    let mute = Service::start_strict([Answer::default().with_step(crate::support::service::Step::Stall)]).await;
+    let other_service = Service::start_strict([Answer::body(200, "text/html", &[], "<html>")]).await;
     let port = |service: &Service| service.base_url.split(['/', ':']).nth(4).unwrap().parse().unwrap();
-    let addresses = [("mute", port(&mute)), ("good", port(&good)), ("other", port(&other)), ("none", 1)];
-    let mut found = Vec::new();
+    let addresses = [("mute", port(&mute)), ("good", port(&good)), ("other", port(&other_service)), ("none", 1)];
+    let mut matches = Vec::new();
     // A machine under load may miss this limit occasionally.
     for _ in 0..100 {
-        let began = std::time::Instant::now();
-        found = local_servers::find_servers_at(&addresses).await;
-        let took = began.elapsed();
-        assert!(is_within_limit(std::time::Duration::from_secs(1), took), "{took:?}");
-        if !found.is_empty() {
+        let started = std::time::Instant::now();
+        matches = local_servers::find_servers_at(&addresses).await;
+        let elapsed = started.elapsed();
+        assert!(is_within_limit(std::time::Duration::from_secs(1), elapsed), "{elapsed:?}");
+        if !matches.is_empty() {
             break;
         }
     }
@@ -97,6 +98,6 @@ async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
         base_url: good.base_url.clone(),
         models: vec![Model::from_name("a")],
     };
-    assert_eq!(found, [expected]);
+    assert_eq!(matches, [expected]);
     assert_eq!(good.received()[0].header("authorization"), None);
 }

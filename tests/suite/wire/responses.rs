@@ -19,8 +19,8 @@ pub async fn collect_once(answer: Answer) -> Vec<Result<Chunk, Error>> {
     out
 }
 
-pub async fn check(what: &str, answer: Answer, expected: &str) {
-    assert_eq!(format_reply(&collect_once(answer).await), expected, "{what}");
+pub async fn check(description: &str, answer: Answer, expected: &str) {
+    assert_eq!(format_reply(&collect_once(answer).await), expected, "{description}");
 }
 
 /// Adds an event as OpenAI writes it, with its kind as name and inside the data.
@@ -36,7 +36,7 @@ pub fn stream(events: &[(&str, Value)]) -> Answer {
         .fold(Answer::stream(), |answer, (kind, data)| event(answer, &format!("response.{kind}"), data.clone()))
 }
 
-pub fn says(text: &str) -> (&'static str, Value) {
+pub fn text_delta(text: &str) -> (&'static str, Value) {
     ("output_text.delta", json!({"item_id": "m", "output_index": 0, "content_index": 0, "delta": text}))
 }
 
@@ -68,7 +68,7 @@ fn text_events(pieces: &[&str]) -> Vec<(&'static str, Value)> {
             json!({"item_id": "m", "output_index": 0, "content_index": 0, "part": {"type": "output_text", "text": ""}}),
         ),
     ];
-    events.extend(pieces.iter().map(|piece| says(piece)));
+    events.extend(pieces.iter().map(|piece| text_delta(piece)));
     events.push(("output_text.done", json!({"item_id": "m", "output_index": 0, "content_index": 0, "text": all})));
     events.push((
         "content_part.done",
@@ -99,11 +99,16 @@ async fn r48_reply_of_the_responses_api_arrives_once_although_repeated() {
         "Hello#9+2.",
     )
     .await;
-    check("the last piece lost", stream(&[says("Hel"), completed(json!([message("Hello")]))]), "Hello#9+2.").await;
-    check("told otherwise in the end", stream(&[says("Hello"), completed(json!([message("Bye")]))]), "Hello#9+2.")
+    check("the last piece lost", stream(&[text_delta("Hel"), completed(json!([message("Hello")]))]), "Hello#9+2.")
         .await;
+    check(
+        "told otherwise in the end",
+        stream(&[text_delta("Hello"), completed(json!([message("Bye")]))]),
+        "Hello#9+2.",
+    )
+    .await;
     check("nothing at all", stream(&[completed(json!([]))]), "#9+2.").await;
-    check("no list in the end", stream(&[says("a"), ("completed", json!({"response": {}}))]), "a.").await;
+    check("no list in the end", stream(&[text_delta("a"), ("completed", json!({"response": {}}))]), "a.").await;
 }
 
 #[tokio::test]
@@ -115,13 +120,13 @@ async fn r48_responses_api_follows_the_grammar_of_event_streams() {
     check("CRLF, no blanks, comment", Answer::stream().raw(&crlf), "中👩‍👩‍👧.").await;
     let mut slow = Answer::stream();
     for byte in crlf.as_bytes() {
-        slow = slow.raw([*byte]).then(Step::Pause(Duration::from_micros(200)));
+        slow = slow.raw([*byte]).with_step(Step::Pause(Duration::from_micros(200)));
     }
     check("byte by byte", slow, "中👩‍👩‍👧.").await;
     let noise = "event: ping\ndata: {\"type\":\"ping\"}\n\nevent: keepalive\ndata: still\n\n";
-    check("signs of life", stream(&[says("a")]).raw(noise).raw(format!("data: {end}\n\n")), "a.").await;
-    check("[DONE] behind it", stream(&[says("a"), completed(json!([]))]).done(), "a#9+2.").await;
-    check("words behind the end", stream(&[says("a"), completed(json!([])), says("b")]), "a#9+2.").await;
+    check("signs of life", stream(&[text_delta("a")]).raw(noise).raw(format!("data: {end}\n\n")), "a.").await;
+    check("[DONE] behind it", stream(&[text_delta("a"), completed(json!([]))]).done(), "a#9+2.").await;
+    check("words behind the end", stream(&[text_delta("a"), completed(json!([])), text_delta("b")]), "a#9+2.").await;
     let unknown = ("web_search_call.searching", json!({"output_index": 1, "item_id": "w"}));
     let image = (
         "output_item.done",
@@ -129,7 +134,7 @@ async fn r48_responses_api_follows_the_grammar_of_event_streams() {
     );
     check(
         "kinds nobody knows",
-        stream(&[unknown, image, says("a"), completed(json!([{"type": "mcp_call"}]))]),
+        stream(&[unknown, image, text_delta("a"), completed(json!([{"type": "mcp_call"}]))]),
         "a#9+2.",
     )
     .await;
@@ -146,7 +151,8 @@ async fn r48_responses_api_follows_the_grammar_of_event_streams() {
     )
     .await;
     let big = "x".repeat(3 << 20);
-    check("an event of 3 MB", stream(&[says(&big), completed(json!([message(&big)]))]), &format!("{big}#9+2.")).await;
+    check("an event of 3 MB", stream(&[text_delta(&big), completed(json!([message(&big)]))]), &format!("{big}#9+2."))
+        .await;
 }
 
 #[tokio::test]
@@ -164,15 +170,23 @@ async fn r48_reasoning_and_refusals_are_separate_from_text() {
     );
     check(
         "summaries",
-        stream(&[summary(0, "a"), summary(0, "b"), summary(1, "c"), done.clone(), says("x"), completed(json!([]))]),
+        stream(&[
+            summary(0, "a"),
+            summary(0, "b"),
+            summary(1, "c"),
+            done.clone(),
+            text_delta("x"),
+            completed(json!([])),
+        ]),
         "(a)(b)(\n\nc)(d)x#9+2.",
     )
     .await;
-    check("only in the end", stream(&[done, says("x"), completed(json!([]))]), "(ab)(\n\ncd)x#9+2.").await;
+    check("only in the end", stream(&[done, text_delta("x"), completed(json!([]))]), "(ab)(\n\ncd)x#9+2.").await;
     let plain = ("reasoning_text.delta", json!({"item_id": "r", "output_index": 0, "content_index": 0, "delta": "r"}));
-    check("open models", stream(&[plain.clone(), says("x"), completed(json!([]))]), "(r)x#9+2.").await;
-    check("both at once", stream(&[plain, summary(0, "a"), says("x"), completed(json!([]))]), "(r)x#9+2.").await;
-    check("tags", stream(&[says("<thi"), says("nk>r</think>\n\nx"), completed(json!([]))]), "(r)x#9+2.").await;
+    check("open models", stream(&[plain.clone(), text_delta("x"), completed(json!([]))]), "(r)x#9+2.").await;
+    check("both at once", stream(&[plain, summary(0, "a"), text_delta("x"), completed(json!([]))]), "(r)x#9+2.").await;
+    check("tags", stream(&[text_delta("<thi"), text_delta("nk>r</think>\n\nx"), completed(json!([]))]), "(r)x#9+2.")
+        .await;
     let refusal =
         |text: &str| ("refusal.delta", json!({"item_id": "m", "output_index": 0, "content_index": 0, "delta": text}));
     let item = json!({"type": "message", "id": "m", "content": [{"type": "refusal", "refusal": "I can't."}]});
@@ -201,7 +215,7 @@ async fn r48_calls_of_the_responses_api_arrive_complete_or_not_at_all() {
     check(
         "the usual way",
         stream(&[
-            says("Hm."),
+            text_delta("Hm."),
             added(1, "a"),
             delta(1, "a", "{\"x\":"),
             delta(1, "a", "1}"),

@@ -1,6 +1,6 @@
 //! Ends of replies of the responses API, and responses that are not replies.
 
-use super::responses::{call, check, collect_once, completed, message, model, says, stream};
+use super::responses::{call, check, collect_once, completed, message, model, stream, text_delta};
 use super::{collect, format_reply};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::time_limits::check_with_slower_times;
@@ -13,30 +13,30 @@ async fn r48_every_end_of_a_response_is_understood() {
     let incomplete = |reason: Value| {
         ("incomplete", json!({"response": {"status": "incomplete", "incomplete_details": {"reason": reason}}}))
     };
-    check("length", stream(&[says("a"), incomplete(json!("max_output_tokens"))]), "a<length>").await;
-    check("filter", stream(&[says("a"), incomplete(json!("content_filter"))]), "a<content_filter>").await;
-    check("something new", stream(&[says("a"), incomplete(json!("tired"))]), "a<tired>").await;
-    check("no reason", stream(&[says("a"), incomplete(Value::Null)]), "a<no reason given>").await;
+    check("length", stream(&[text_delta("a"), incomplete(json!("max_output_tokens"))]), "a<length>").await;
+    check("filter", stream(&[text_delta("a"), incomplete(json!("content_filter"))]), "a<content_filter>").await;
+    check("something new", stream(&[text_delta("a"), incomplete(json!("tired"))]), "a<tired>").await;
+    check("no reason", stream(&[text_delta("a"), incomplete(Value::Null)]), "a<no reason given>").await;
     let mislabelled = (
         "completed",
         json!({"response": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}}),
     );
-    check("completed, but is not", stream(&[says("a"), mislabelled]), "a<length>").await;
+    check("completed, but is not", stream(&[text_delta("a"), mislabelled]), "a<length>").await;
     let lost = "a!The connection was lost during the reply: the provider closed it before the reply was complete";
-    check("closed", stream(&[says("a")]), lost).await;
-    check("only [DONE]", stream(&[says("a")]).done(), lost).await;
+    check("closed", stream(&[text_delta("a")]), lost).await;
+    check("only [DONE]", stream(&[text_delta("a")]).done(), lost).await;
     check(
         "closed within an event",
-        stream(&[says("a")]).raw("event: response.completed\ndata: {\"type\":\"resp"),
+        stream(&[text_delta("a")]).raw("event: response.completed\ndata: {\"type\":\"resp"),
         lost,
     )
     .await;
-    let broken = stream(&[says("a")]).raw("event: response.output_text.delta\ndata: {\"type\n\n");
+    let broken = stream(&[text_delta("a")]).raw("event: response.output_text.delta\ndata: {\"type\n\n");
     check("an event that cannot be read", broken, "a!Cannot read the reply: an event is not valid JSON: {\"type").await;
-    let damaged = |more: &[(&str, Value)]| {
-        let start = stream(&[says("a")]).raw("event: response.output_text.delta\ndata: {\"type\n\n");
+    let damaged = |environment: &[(&str, Value)]| {
+        let start = stream(&[text_delta("a")]).raw("event: response.output_text.delta\ndata: {\"type\n\n");
         start.raw(
-            stream(more)
+            stream(environment)
                 .bytes()
                 .split(|byte| *byte == b'\n')
                 .skip_while(|line| !line.starts_with(b"event"))
@@ -44,49 +44,57 @@ async fn r48_every_end_of_a_response_is_understood() {
                 .join(&b'\n'),
         )
     };
-    check("an event is damaged", damaged(&[says("c"), completed(json!([]))]), "a\u{fffd}c#9+2.").await;
+    check("an event is damaged", damaged(&[text_delta("c"), completed(json!([]))]), "a\u{fffd}c#9+2.").await;
     let whole = json!([{ "type": "message", "id": "m", "content": [{ "type": "output_text", "text": "abc" }] }]);
     check("and comes again at the end", damaged(&[completed(whole)]), "abc#9+2.").await;
     let reset = format_reply(
-        &collect_once(stream(&[says("a")]).then(Step::Pause(Duration::from_millis(50))).then(Step::Reset)).await,
+        &collect_once(
+            stream(&[text_delta("a")]).with_step(Step::Pause(Duration::from_millis(50))).with_step(Step::Reset),
+        )
+        .await,
     );
     assert!(reset.starts_with("a!The connection was lost") && reset.to_lowercase().contains("reset"), "{reset}");
     let silence = "a!The provider sent no data for 1 s. To wait longer, increase `idle_seconds` of the profile.";
     check_with_slower_times(silence.to_owned(), async |factor| {
-        let service = Service::start_strict([stream(&[says("a")]).then(Step::Stall)]).await;
+        let service = Service::start_strict([stream(&[text_delta("a")]).with_step(Step::Stall)]).await;
         let idle_limit = Duration::from_secs(factor.into());
         let settings = Settings { api: Api::Responses, idle_limit, ..Settings::new(&service.base_url) };
         format_reply(&collect(&OpenAi::new(settings)).await).replace(&format!("for {factor} s"), "for 1 s")
     })
     .await;
-    let service = Service::start_strict([stream(&[says("a"), completed(json!([]))]).then(Step::Stall)]).await;
+    let service =
+        Service::start_strict([stream(&[text_delta("a"), completed(json!([]))]).with_step(Step::Stall)]).await;
     assert_eq!(format_reply(&collect(&model(&service)).await), "a#9+2.", "the end of the connection is not awaited");
 }
 
 #[tokio::test]
 async fn r48_errors_of_the_responses_api_keep_their_message() {
     let failed = ("failed", json!({"response": {"status": "failed", "error": {"code": "odd", "message": "it broke"}}}));
-    check("failed", stream(&[says("a"), failed]), "a!The provider reported an error during the reply: it broke (odd)")
-        .await;
+    check(
+        "failed",
+        stream(&[text_delta("a"), failed]),
+        "a!The provider reported an error during the reply: it broke (odd)",
+    )
+    .await;
     let error = json!({"type": "error", "code": "odd", "message": "it broke", "param": null, "sequence_number": 3});
     let expected = "a!The provider reported an error during the reply: it broke (odd)";
-    check("named", stream(&[says("a")]).raw(format!("event: error\ndata: {error}\n\n")), expected).await;
-    check("not named", stream(&[says("a")]).event(error), expected).await;
+    check("named", stream(&[text_delta("a")]).raw(format!("event: error\ndata: {error}\n\n")), expected).await;
+    check("not named", stream(&[text_delta("a")]).event(error), expected).await;
     check(
         "nested",
-        stream(&[says("a")]).event(json!({"type": "error", "error": {"type": "odd", "message": "it broke"}})),
+        stream(&[text_delta("a")]).event(json!({"type": "error", "error": {"type": "odd", "message": "it broke"}})),
         expected,
     )
     .await;
     check(
         "bare",
-        stream(&[says("a")]).raw("{\"error\": \"it broke\"}\n\n"),
+        stream(&[text_delta("a")]).raw("{\"error\": \"it broke\"}\n\n"),
         "a!The provider reported an error during the reply: it broke",
     )
     .await;
     check(
         "the other API",
-        Answer::stream().says("a").done(),
+        Answer::stream().text("a").done(),
         "!Cannot read the reply: its events are chat completion events. Set `api` of the profile to \"chat\".",
     )
     .await;
@@ -121,7 +129,7 @@ async fn r49_response_that_fails_before_any_output_is_retried() {
         ),
     ];
     let all = cases.map(async |(what, first, expected)| {
-        let service = Service::start_strict([first, stream(&[says("b"), completed(json!([]))])]).await;
+        let service = Service::start_strict([first, stream(&[text_delta("b"), completed(json!([]))])]).await;
         assert_eq!(format_reply(&collect(&model(&service)).await), expected, "{what}");
     });
     futures::future::join_all(all).await;

@@ -55,9 +55,10 @@ fn message(id: &str, phase: &str, text: &str) -> Value {
 fn items(all: &[Value]) -> Answer {
     let mut events = Vec::new();
     for (at, item) in all.iter().enumerate() {
-        let mut begun = json!({"type": item["type"], "id": item["id"], "name": item["name"], "phase": item["phase"]});
-        begun["summary"] = json!([]);
-        events.push(("output_item.added", json!({"output_index": at, "item": begun})));
+        let mut started_item =
+            json!({"type": item["type"], "id": item["id"], "name": item["name"], "phase": item["phase"]});
+        started_item["summary"] = json!([]);
+        events.push(("output_item.added", json!({"output_index": at, "item": started_item})));
         events.push(("output_item.done", json!({"output_index": at, "item": item})));
     }
     events.push(completed(json!(all)));
@@ -149,16 +150,16 @@ async fn encrypted_reasoning_is_sent_back_before_its_call() {
 #[tokio::test]
 async fn encrypted_reasoning_is_sent_to_its_own_model_only() {
     let service = Service::start_strict([items(&[sealed("r1"), call("c1")]), items(&[])]).await;
-    let chat = Service::start_strict([Answer::stream().says("a").done()]).await;
-    let other = Service::start_strict([items(&[])]).await;
+    let chat = Service::start_strict([Answer::stream().text("a").done()]).await;
+    let other_service = Service::start_strict([items(&[])]).await;
     let (text, calls, echo) =
         collect_message(&settings_for(&service), with_tools(vec![Message::User("go".into())])).await;
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
     let messages = vec![Message::User("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome];
-    collect_message(&settings_for(&other), with_tools(messages.clone())).await;
+    collect_message(&settings_for(&other_service), with_tools(messages.clone())).await;
     collect_message(&Settings::new(&chat.base_url), with_tools(messages.clone())).await;
     collect_message(&settings_for(&service), Request { model: "another".into(), ..with_tools(messages) }).await;
-    for request in [&other.received()[0], &chat.received()[0], &service.received()[1]] {
+    for request in [&other_service.received()[0], &chat.received()[0], &service.received()[1]] {
         assert!(!request.body.to_string().contains("sealed"), "{}", request.body);
     }
 }
@@ -205,11 +206,11 @@ async fn encrypted_reasoning_survives_session_and_log() {
         items(&[message("m2", "final_answer", "Bye.")]),
     ])
     .await;
-    let mut scene = Scene::asking(OpenAi::new(settings_for(&service))).has("a.txt", "alpha\n");
+    let mut scene = Scene::with_llm(OpenAi::new(settings_for(&service))).with_file("a.txt", "alpha\n");
     scene.say("read it twice").await;
     assert!(scene.state.is_idle());
-    let kinds = |at: usize| -> Vec<String> {
-        let input = service.received()[at].body["input"].as_array().unwrap().clone();
+    let kinds = |index: usize| -> Vec<String> {
+        let input = service.received()[index].body["input"].as_array().unwrap().clone();
         let describe_item = |item: &Value| match item["type"].as_str().unwrap() {
             "message" if item["role"] == "user" => "user".to_owned(),
             "reasoning" => item["encrypted_content"].as_str().unwrap().to_owned(),
@@ -253,9 +254,9 @@ async fn session_that_is_too_long_is_reported_as_such() {
         [(refused("context_length_exceeded"), true), (inside, true), (refused("invalid_value"), false)]
     {
         let service = Service::start_strict([answer]).await;
-        let mut scene = Scene::asking(OpenAi::new(settings_for(&service)));
+        let mut scene = Scene::with_llm(OpenAi::new(settings_for(&service)));
         scene.apply_event(Event::UserMessage("go".into()));
-        let Event::RequestFailed { too_long, reason, .. } = scene.next().await else {
+        let Event::RequestFailed { too_long, reason, .. } = scene.next_event().await else {
             panic!("the request did not fail")
         };
         assert_eq!(too_long, expected, "{reason}");
@@ -267,8 +268,8 @@ async fn real_program_uses_the_responses_api_and_calls_a_tool() {
     let read = json!({"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "read_file", "arguments": "{\"path\":\"a.txt\"}"});
     let service =
         Service::start([items(&[sealed("r1"), read]), items(&[message("m1", "final_answer", "It says alpha.")])]).await;
-    let setup = Setup::new(&["-p", "--profile", "new", "read it"]).has("a.txt", "alpha\n");
-    let config = setup.place.path().join("home/aye/config");
+    let setup = Setup::new(&["-p", "--profile", "new", "read it"]).with_file("a.txt", "alpha\n");
+    let config = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     let profile = format!(
         "[profiles.new]\nbase_url = \"{}\"\nmodel = \"m\"\napi = \"responses\"\nreasoning_effort = \"high\"\nmax_tokens = 900\nquery = {{ v = \"1\" }}\n",
@@ -276,7 +277,7 @@ async fn real_program_uses_the_responses_api_and_calls_a_tool() {
     );
     std::fs::write(config.join("config.toml"), profile).unwrap();
 
-    let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
+    let (out, err, code) = tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap();
     assert_eq!((out.trim(), code), ("It says alpha.", 0), "{err}");
     let requests = service.received();
     assert_eq!(requests[1].line, "POST /v1/responses?v=1 HTTP/1.1");

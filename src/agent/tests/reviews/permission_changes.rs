@@ -3,14 +3,16 @@
 use super::*;
 
 /// Returns the verdict on a write that a hook allows, after this event during the review.
-fn after(set: fn(&mut State), meanwhile: impl Fn(&mut State)) -> &'static str {
-    let mut state = asking(1, false);
-    set(&mut state);
-    let asks = judged(&mut state, covered(Access::Write("a".into())), &[]);
-    assert_eq!(shape(&asks), ["CONSULT a"]);
-    meanwhile(&mut state);
-    let effects = consulted(&mut state, &asks, answer(Does::Says(ReviewVerdict::Allow))).unwrap();
-    match shape(&effects)[1].as_str() {
+fn verdict_after(prepare: fn(&mut State), during_review: impl Fn(&mut State)) -> &'static str {
+    let mut state = state_with_reviewers(1, false);
+    prepare(&mut state);
+    let review_effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
+    assert_eq!(describe_effects(&review_effects), ["CONSULT a"]);
+    during_review(&mut state);
+    let effects =
+        finish_review(&mut state, &review_effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow)))
+            .unwrap();
+    match describe_effects(&effects)[1].as_str() {
         "allow a" => "allow",
         "ask a" => "ask",
         "refuse a" => "refuse",
@@ -18,16 +20,16 @@ fn after(set: fn(&mut State), meanwhile: impl Fn(&mut State)) -> &'static str {
     }
 }
 
-fn mode(mode: Mode) -> impl Fn(&mut State) {
+fn change_mode(mode: Mode) -> impl Fn(&mut State) {
     move |state| {
         update(state, Event::ModeChanged(mode));
     }
 }
 
-fn ruled(says: RuleEffect) -> impl Fn(&mut State) {
+fn add_rule(effect: RuleEffect) -> impl Fn(&mut State) {
     move |state| {
         let rule = Rule {
-            effect: says,
+            effect,
             tool: None,
             target: RuleTarget::Path("a".into()),
             scope: RuleHolds::EveryProject,
@@ -44,40 +46,45 @@ fn ruled(says: RuleEffect) -> impl Fn(&mut State) {
 
 #[test]
 fn r20_mode_narrowed_during_review_applies() {
-    let full: fn(&mut State) = |state| state.policy.mode = Mode::Full;
-    assert_eq!(after(full, |_| {}), "allow");
-    assert_eq!(after(full, mode(Mode::Auto)), "allow", "this mode allows it too");
-    assert_eq!(after(full, mode(Mode::Ask)), "ask");
-    assert_eq!(after(full, mode(Mode::Plan)), "refuse");
-    assert_eq!(after(full, ruled(RuleEffect::Ask)), "ask");
-    assert_eq!(after(full, ruled(RuleEffect::Deny)), "refuse");
+    let set_full_mode: fn(&mut State) = |state| state.policy.mode = Mode::Full;
+    assert_eq!(verdict_after(set_full_mode, |_| {}), "allow");
+    assert_eq!(verdict_after(set_full_mode, change_mode(Mode::Auto)), "allow", "this mode allows it too");
+    assert_eq!(verdict_after(set_full_mode, change_mode(Mode::Ask)), "ask");
+    assert_eq!(verdict_after(set_full_mode, change_mode(Mode::Plan)), "refuse");
+    assert_eq!(verdict_after(set_full_mode, add_rule(RuleEffect::Ask)), "ask");
+    assert_eq!(verdict_after(set_full_mode, add_rule(RuleEffect::Deny)), "refuse");
 }
 
 #[test]
 fn r11_grant_revoked_during_review_no_longer_applies() {
-    let take_back = |state: &mut State| {
-        update(state, Event::GrantRevoked { given_on: Some("z".into()), what: String::new(), by: Decider::Headless });
+    let revoke_grant = |state: &mut State| {
+        update(
+            state,
+            Event::GrantRevoked { given_on: Some("z".into()), description: String::new(), by: Decider::Headless },
+        );
     };
-    assert_eq!(after(granted, |_| {}), "allow");
-    assert_eq!(after(granted, take_back), "ask");
+    assert_eq!(verdict_after(add_grant, |_| {}), "allow");
+    assert_eq!(verdict_after(add_grant, revoke_grant), "ask");
 }
 
 #[test]
 fn r11_hook_approval_yields_to_a_new_rule_that_asks() {
-    assert_eq!(after(|_| {}, |_| {}), "allow");
-    assert_eq!(after(|_| {}, mode(Mode::Auto)), "allow");
-    assert_eq!(after(|_| {}, ruled(RuleEffect::Ask)), "ask");
-    assert_eq!(after(|_| {}, ruled(RuleEffect::Deny)), "refuse");
+    assert_eq!(verdict_after(|_| {}, |_| {}), "allow");
+    assert_eq!(verdict_after(|_| {}, change_mode(Mode::Auto)), "allow");
+    assert_eq!(verdict_after(|_| {}, add_rule(RuleEffect::Ask)), "ask");
+    assert_eq!(verdict_after(|_| {}, add_rule(RuleEffect::Deny)), "refuse");
 }
 
 #[test]
 fn r01_hook_cannot_approve_apply_calls() {
-    let mut state = asking(1, false);
+    let mut state = state_with_reviewers(1, false);
     let calls = vec![LiveCall { tool: "t".into(), arguments: serde_json::json!({}), changed_paths: vec![] }];
     update(&mut state, Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls }));
-    let turn = turn(&state);
-    let intent = Ok(covered(Access::Write("a".into())));
-    let asks = update(&mut state, Event::CallPlanned { turn, call: "offered_1".into(), intent });
-    let effects = consulted(&mut state, &asks, answer(Does::Says(ReviewVerdict::Allow))).unwrap();
-    assert_eq!(shape(&effects), ["allow says offered_1", "ask offered_1"]);
+    let turn = running_turn(&state);
+    let intent = Ok(grantable_intent(Access::Write("a".into())));
+    let review_effects = update(&mut state, Event::CallPlanned { turn, call: "offered_1".into(), intent });
+    let effects =
+        finish_review(&mut state, &review_effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow)))
+            .unwrap();
+    assert_eq!(describe_effects(&effects), ["allow says offered_1", "ask offered_1"]);
 }

@@ -49,16 +49,16 @@ const MAX_VALUE_CHARS: usize = 80;
 
 /// Returns lines about the build and the environment.
 pub(super) fn environment_lines() -> Vec<String> {
-    let checked = if cfg!(debug_assertions) { "debug build" } else { "release build" };
+    let build_kind = if cfg!(debug_assertions) { "debug build" } else { "release build" };
     let library = if cfg!(target_env = "musl") { "musl" } else { "system C library" };
     let mut lines = vec![format!(
-        "aye {} · {checked} · {} {} · {library}",
+        "aye {} · {build_kind} · {} {} · {library}",
         env!("CARGO_PKG_VERSION"),
         env::consts::OS,
         env::consts::ARCH
     )];
     if let Ok(program) = env::current_exe() {
-        let bytes = std::fs::metadata(&program).map_or(0, |about| about.len());
+        let bytes = std::fs::metadata(&program).map_or(0, |metadata| metadata.len());
         lines.push(format!("{} ({bytes} bytes)", program.display()));
     }
     for name in SHOWN_VARIABLES {
@@ -67,9 +67,9 @@ pub(super) fn environment_lines() -> Vec<String> {
             lines.push(format!("{name} {value}"));
         }
     }
-    let set: Vec<&str> = HIDDEN_VARIABLES.into_iter().filter(|name| env::var_os(name).is_some()).collect();
-    if !set.is_empty() {
-        lines.push(format!("set, values not shown: {}", set.join(", ")));
+    let set_variables: Vec<&str> = HIDDEN_VARIABLES.into_iter().filter(|name| env::var_os(name).is_some()).collect();
+    if !set_variables.is_empty() {
+        lines.push(format!("set, values not shown: {}", set_variables.join(", ")));
     }
     lines
 }

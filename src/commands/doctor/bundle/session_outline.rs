@@ -12,19 +12,19 @@ const FIRST: usize = 20;
 const LAST: usize = 300;
 
 /// Outlines a session in lines. `tools` are the names of existing tools, because a model can invent others.
-pub(super) fn outline_lines(read: &StoredSession, tools: &[String]) -> Vec<String> {
+pub(super) fn outline_lines(stored: &StoredSession, tools: &[String]) -> Vec<String> {
     let mut lines = Vec::new();
-    match &read.header {
+    match &stored.header {
         Some(header) => {
             let kind = if header.dry_run { "a dry run" } else { "live" };
-            let copy = if header.from.is_some() { ", started as a copy" } else { "" };
-            lines.push(format!("format {} · {kind}{copy}", header.aye));
+            let copy_label = if header.from.is_some() { ", started as a copy" } else { "" };
+            lines.push(format!("format {} · {kind}{copy_label}", header.aye));
         }
         None => lines.push("its first line is damaged".to_owned()),
     }
-    for notice in &read.notices {
+    for notice in &stored.notices {
         // The name of an unknown kind comes from the file.
-        let words = match &notice.problem {
+        let line = match &notice.problem {
             Problem::Unknown(_) => format!("line {} and on: written by a newer aye, skipped", notice.first),
             Problem::Damaged
             | Problem::Long
@@ -33,36 +33,37 @@ pub(super) fn outline_lines(read: &StoredSession, tools: &[String]) -> Vec<Strin
             | Problem::NoHeader
             | Problem::Newer(_) => notice.to_string(),
         };
-        lines.push(words);
+        lines.push(line);
     }
-    let mut of: HashMap<&CallId, &str> = HashMap::new();
+    let mut call_tools: HashMap<&CallId, &str> = HashMap::new();
     let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    let begin = read.times.first().copied().unwrap_or(0);
-    let count = read.entries.len();
+    let start_ms = stored.times.first().copied().unwrap_or(0);
+    let count = stored.entries.len();
     let mut rows = Vec::new();
-    for (index, (entry, at)) in read.entries.iter().zip(&read.times).enumerate() {
+    for (index, (entry, time_ms)) in stored.entries.iter().zip(&stored.times).enumerate() {
         if let Entry::Replied { calls, .. } = entry.unwrap_sub_agent() {
-            of.extend(calls.iter().map(|call| (&call.id, known_tool(&call.name, tools))));
+            call_tools.extend(calls.iter().map(|call| (&call.id, known_tool(&call.name, tools))));
         }
-        let shape = EntryOutline::from_entry(entry, &of, tools);
+        let outline = EntryOutline::from_entry(entry, &call_tools, tools);
         let bytes = serde_json::to_vec(entry).map_or(0, |line| line.len());
-        let sum = kinds.entry(shape.kind).or_default();
-        *sum = (sum.0 + 1, sum.1 + bytes);
+        let total = kinds.entry(outline.kind).or_default();
+        *total = (total.0 + 1, total.1 + bytes);
         if index == FIRST && count > FIRST + LAST {
             rows.push(format!("       … {} entries omitted …", count - FIRST - LAST));
         }
         if index < FIRST || index + LAST >= count {
-            let (sign, ms) = if *at < begin { ("-", begin - at) } else { ("+", at - begin) };
-            let when = format!("{sign}{}.{:03}", ms / 1000, ms % 1000);
-            let beneath = if matches!(entry, Entry::SubAgent { .. }) { "sub-agent: " } else { "" };
-            let more = if shape.more.is_empty() { String::new() } else { format!(" · {}", shape.more) };
-            rows.push(format!("{:>6}  {when:>12} s  {bytes:>8}  {beneath}{}{more}", index + 1, shape.kind));
+            let (sign, delta_ms) =
+                if *time_ms < start_ms { ("-", start_ms - time_ms) } else { ("+", time_ms - start_ms) };
+            let elapsed = format!("{sign}{}.{:03}", delta_ms / 1000, delta_ms % 1000);
+            let prefix = if matches!(entry, Entry::SubAgent { .. }) { "sub-agent: " } else { "" };
+            let details = if outline.details.is_empty() { String::new() } else { format!(" · {}", outline.details) };
+            rows.push(format!("{:>6}  {elapsed:>12} s  {bytes:>8}  {prefix}{}{details}", index + 1, outline.kind));
         }
     }
-    let half = if read.incomplete_count > 0 { ", the last one an incomplete reply" } else { "" };
-    lines.push(format!("{count} entries{half}"));
+    let incomplete_label = if stored.incomplete_count > 0 { ", the last one an incomplete reply" } else { "" };
+    lines.push(format!("{count} entries{incomplete_label}"));
     let kinds = kinds.iter().map(|(kind, (count, bytes))| format!("{kind} {count} ({bytes} bytes)"));
-    lines.extend(kinds.map(|words| format!("  {words}")));
+    lines.extend(kinds.map(|line| format!("  {line}")));
     lines.push(String::new());
     lines.push(format!("{:>6}  {:>14}  {:>8}  kind", "no", "after", "bytes"));
     lines.extend(rows);
@@ -77,29 +78,29 @@ fn known_tool<'a>(name: &str, tools: &'a [String]) -> &'a str {
 struct EntryOutline {
     kind: &'static str,
     /// Counts, sizes and fixed words.
-    more: String,
+    details: String,
 }
 
 impl EntryOutline {
-    fn from_entry(entry: &Entry, tool: &HashMap<&CallId, &str>, tools: &[String]) -> Self {
-        let of = |call: &CallId| tool.get(call).copied().unwrap_or("an unknown call");
-        let (kind, more) = match entry.unwrap_sub_agent() {
+    fn from_entry(entry: &Entry, call_tools: &HashMap<&CallId, &str>, tools: &[String]) -> Self {
+        let call_tool = |call: &CallId| call_tools.get(call).copied().unwrap_or("an unknown call");
+        let (kind, details) = match entry.unwrap_sub_agent() {
             Entry::UserMessage { text } => ("said", format!("{} lines", text.lines().count())),
             Entry::Replied { text, reasoning, calls, incomplete, usage, thought_ms, echo, .. } => {
-                let mut more = format!("text {}, reasoning {}", text.len(), reasoning.len());
+                let mut details = format!("text {}, reasoning {}", text.len(), reasoning.len());
                 let names: Vec<&str> = calls.iter().map(|call| known_tool(&call.name, tools)).collect();
                 if !names.is_empty() {
-                    more.push_str(&format!(", calls {}", names.join(" ")));
+                    details.push_str(&format!(", calls {}", names.join(" ")));
                 }
                 if let Some(usage) = usage {
-                    more.push_str(&format!(", tokens {} in {} out", usage.input, usage.output));
+                    details.push_str(&format!(", tokens {} in {} out", usage.input, usage.output));
                 }
                 if *thought_ms > 0 {
-                    more.push_str(&format!(", first after {thought_ms} ms"));
+                    details.push_str(&format!(", first after {thought_ms} ms"));
                 }
-                more.push_str(if echo.is_some() { ", an echo" } else { "" });
-                more.push_str(if incomplete.is_some() { ", incomplete" } else { "" });
-                ("replied", more)
+                details.push_str(if echo.is_some() { ", an echo" } else { "" });
+                details.push_str(if incomplete.is_some() { ", incomplete" } else { "" });
+                ("replied", details)
             }
             Entry::Planned { call, access, preview, destroys, verdict, .. } => {
                 let preview = match &**preview {
@@ -111,20 +112,20 @@ impl EntryOutline {
                 let verdicts = ["allow", "ask", "rehearse", "withhold", "refuse"];
                 let verdict = verdicts.iter().find(|word| *word == verdict).unwrap_or(&"unknown verdict");
                 let destroys = if destroys.is_some() { ", destroys" } else { "" };
-                ("planned", format!("{}: {}, {preview}, {verdict}{destroys}", of(call), access_kind(access)))
+                ("planned", format!("{}: {}, {preview}, {verdict}{destroys}", call_tool(call), access_kind(access)))
             }
-            Entry::Reviewed { call, reviewer: by, verdict: advice, is_failed: failed, took_ms, .. } => {
-                let by = match by {
+            Entry::Reviewed { call, reviewer, verdict, is_failed, took_ms, .. } => {
+                let reviewer = match reviewer {
                     Reviewer::Hook(_) => "a hook",
                     Reviewer::Model => "the model reviewer",
                 };
-                let advice = match (failed, advice) {
+                let verdict = match (is_failed, verdict) {
                     (true, _) => "no answer",
                     (false, ReviewVerdict::Allow) => "allow",
                     (false, ReviewVerdict::Ask) => "ask",
                     (false, ReviewVerdict::Deny) => "deny",
                 };
-                ("consulted", format!("{}: {by}: {advice} after {took_ms} ms", of(call)))
+                ("consulted", format!("{}: {reviewer}: {verdict} after {took_ms} ms", call_tool(call)))
             }
             Entry::Asked { questions, .. } => {
                 let options: usize = questions.list.iter().map(|question| question.options.len()).sum();
@@ -138,7 +139,7 @@ impl EntryOutline {
                     Decision::Edited(_) => "edit arguments",
                     Decision::Deny(_) => "deny",
                 };
-                ("decided", format!("{}: {decision}, {}", of(call), decided_by(by)))
+                ("decided", format!("{}: {decision}, {}", call_tool(call), decided_by(by)))
             }
             Entry::Answered { answer, by, .. } => {
                 let by = by.as_ref().map(decided_by).unwrap_or_default();
@@ -152,9 +153,9 @@ impl EntryOutline {
                     Outcome::Rehearsed(_) => "rehearsed",
                     Outcome::Interrupted(_) => "interrupted",
                 };
-                let staged = staged.as_ref().map(|staged| format!(", {}", staged.as_str())).unwrap_or_default();
+                let staged_label = staged.as_ref().map(|staged| format!(", {}", staged.as_str())).unwrap_or_default();
                 let text = outcome.text().len();
-                ("settled", format!("{}: {how}, text {text}, after {took_ms} ms{staged}", of(call)))
+                ("settled", format!("{}: {how}, text {text}, after {took_ms} ms{staged_label}", call_tool(call)))
             }
             Entry::Ended { ending } => {
                 let how = match ending {
@@ -173,8 +174,8 @@ impl EntryOutline {
             }
             Entry::Compacted { summary, upto, tokens, .. } => {
                 let (before, after) = tokens;
-                let more = format!("up to {upto}, summary {}, tokens {before} to {after}", summary.len());
-                ("compacted", more)
+                let details = format!("up to {upto}, summary {}, tokens {before} to {after}", summary.len());
+                ("compacted", details)
             }
             Entry::FellBack { .. } => ("fell back", String::new()),
             Entry::Revoked { .. } => ("taken back", String::new()),
@@ -186,7 +187,7 @@ impl EntryOutline {
             // Nested sub-agents do not occur.
             Entry::SubAgent { .. } => ("beneath", String::new()),
         };
-        Self { kind, more }
+        Self { kind, details }
     }
 }
 

@@ -19,8 +19,8 @@ pub(in crate::commands) fn format_html(document: &Document) -> String {
          <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
          <body>\n<h1>{title}</h1>\n"
     );
-    if let Some((_, words)) = document.facts.iter().find(|(label, _)| *label == "dry run") {
-        let _ = writeln!(out, "<p class=\"dry\">Dry run: {}.</p>", escape(words));
+    if let Some((_, extent)) = document.facts.iter().find(|(label, _)| *label == "dry run") {
+        let _ = writeln!(out, "<p class=\"dry\">Dry run: {}.</p>", escape(extent));
     }
     out.push_str("<dl>\n");
     for (label, value) in &document.facts {
@@ -31,8 +31,8 @@ pub(in crate::commands) fn format_html(document: &Document) -> String {
         let _ = writeln!(out, "<p class=\"careful\">{}</p>", escape(notice));
     }
     write_parts(&document.parts, &mut out);
-    if let Some(told) = document.redaction_notice() {
-        let _ = writeln!(out, "<hr>\n<p class=\"aside\">{}.</p>", escape(&told));
+    if let Some(notice) = document.redaction_notice() {
+        let _ = writeln!(out, "<hr>\n<p class=\"aside\">{}.</p>", escape(&notice));
     }
     out.push_str("</body>\n</html>\n");
     out
@@ -41,7 +41,7 @@ pub(in crate::commands) fn format_html(document: &Document) -> String {
 fn write_parts(parts: &[Part], out: &mut String) {
     for part in parts {
         match part {
-            Part::Words(words) => write_message(words, out),
+            Part::Message(message) => write_message(message, out),
             Part::Call(call) => write_call(call, out),
             Part::Aside(text) => {
                 let _ = writeln!(out, "<p class=\"aside\">{}</p>", escape(text));
@@ -50,28 +50,28 @@ fn write_parts(parts: &[Part], out: &mut String) {
     }
 }
 
-fn write_message(words: &Message, out: &mut String) {
-    let class = if words.model { "model" } else { "you" };
+fn write_message(message: &Message, out: &mut String) {
+    let class = if message.is_model { "model" } else { "you" };
     let _ = writeln!(
         out,
         "<section class=\"{class}\">\n<p class=\"who\"><b>{}</b> {}</p>",
-        escape(&words.who),
-        escape(&words.when)
+        escape(&message.author),
+        escape(&message.time)
     );
-    if !words.reasoning.trim().is_empty() {
-        let reasoning = escape(words.reasoning.trim());
+    if !message.reasoning.trim().is_empty() {
+        let reasoning = escape(message.reasoning.trim());
         let _ = writeln!(
             out,
             "<details><summary class=\"end\">thought</summary><p class=\"aside\">{reasoning}</p></details>"
         );
     }
-    match words.model {
-        true => out.push_str(&markdown_to_html(&words.text)),
+    match message.is_model {
+        true => out.push_str(&markdown_to_html(&message.text)),
         false => {
-            let _ = writeln!(out, "<div class=\"said\">{}</div>", escape(words.text.trim_end()));
+            let _ = writeln!(out, "<div class=\"said\">{}</div>", escape(message.text.trim_end()));
         }
     }
-    if let Some(why) = &words.incomplete {
+    if let Some(why) = &message.incomplete {
         let _ = writeln!(out, "<p class=\"careful\">incomplete: {}</p>", escape(why));
     }
     out.push_str("</section>\n");
@@ -79,25 +79,25 @@ fn write_message(words: &Message, out: &mut String) {
 
 fn write_call(call: &CallPart, out: &mut String) {
     // Bodies worth reading are open.
-    let asks = call.bodies.iter().any(|body| matches!(body, Body::Asked(_) | Body::Change { .. }));
-    let open = asks || !call.sub_agent.is_empty() || call.end != CallEnd::Done;
+    let has_content = call.bodies.iter().any(|body| matches!(body, Body::Questions(_) | Body::Change { .. }));
+    let is_open = has_content || !call.sub_agent.is_empty() || call.end != CallEnd::Done;
     let _ = writeln!(
         out,
         "<details class=\"call\"{}><summary>{} <code>{}</code> {} <span class=\"end {word}\">{word} {}</span></summary>",
-        if open { " open" } else { "" },
+        if is_open { " open" } else { "" },
         call.end.mark(),
         escape(&call.name),
         escape(&call.summary),
-        escape(&call.when),
-        word = call.end.word(),
+        escape(&call.time),
+        word = call.end.label(),
     );
     out.push_str("<ul class=\"steps\">\n");
     for step in &call.steps {
         let _ = writeln!(out, "<li>{}</li>", escape(step));
     }
     out.push_str("</ul>\n");
-    if let Some(careful) = &call.warning {
-        let _ = writeln!(out, "<p class=\"careful\">warning: {}</p>", escape(careful));
+    if let Some(warning) = &call.warning {
+        let _ = writeln!(out, "<p class=\"careful\">warning: {}</p>", escape(warning));
     }
     for body in &call.bodies {
         match body {
@@ -108,7 +108,7 @@ fn write_call(call: &CallPart, out: &mut String) {
                 out.push_str(&code_block(language, text));
             }
             Body::Change { path, note, lines } => write_change(path, note.as_deref(), lines, out),
-            Body::Asked(questions) => questions.iter().for_each(|question| write_question(question, out)),
+            Body::Questions(questions) => questions.iter().for_each(|question| write_question(question, out)),
         }
     }
     if !call.sub_agent.is_empty() {
@@ -142,7 +142,7 @@ fn write_question(question: &QuestionPart, out: &mut String) {
         let _ = writeln!(out, "<li{class}>{mark} {}</li>", escape(option));
     }
     out.push_str("</ul>\n");
-    for answer in &question.answer {
+    for answer in &question.answers {
         let _ = writeln!(out, "<p class=\"said\">{}</p>", escape(answer));
     }
 }

@@ -9,40 +9,40 @@ use crate::text::redaction::Redactor;
 use serde_json::{Value, json};
 
 /// Returns one JSON object, and the number of secrets redacted.
-pub(in crate::commands) fn format_json(id: &SessionId, read: &StoredSession) -> (String, usize) {
-    let session = Session::replay(read.entries.iter().cloned());
+pub(in crate::commands) fn format_json(id: &SessionId, stored: &StoredSession) -> (String, usize) {
+    let session = Session::replay(stored.entries.iter().cloned());
     let mut redacted = 0;
     let mut entries = Vec::new();
-    let dry_run = dry_run_entries(read.header.as_ref().map(|header| header.dry_run), &read.entries);
-    for (at, entry) in read.entries.iter().enumerate() {
+    let dry_run = dry_run_entries(stored.header.as_ref().map(|header| header.dry_run), &stored.entries);
+    for (index, entry) in stored.entries.iter().enumerate() {
         let mut value = serde_json::to_value(entry).unwrap_or_default();
         redacted += Redactor::default().redact_json(&mut value, None);
-        if dry_run[at] {
+        if dry_run[index] {
             mark_reply(&mut value);
         }
-        if let (Some(object), Some(time)) = (value.as_object_mut(), read.times.get(at)) {
+        if let (Some(object), Some(time)) = (value.as_object_mut(), stored.times.get(index)) {
             object.insert("at".to_owned(), json!(time));
         }
         entries.push(value);
     }
-    let mut about = json!({ "session": id.0, "title": session.title() });
-    if let Some(header) = &read.header {
-        about["folder"] = json!(header.folder.to_string_lossy());
-        about["time"] = json!(header.time);
-        about["model"] = json!(header.model);
-        about["dry_run"] = json!(header.dry_run);
-        about["from"] = json!(header.from);
+    let mut root = json!({ "session": id.0, "title": session.title() });
+    if let Some(header) = &stored.header {
+        root["folder"] = json!(header.folder.to_string_lossy());
+        root["time"] = json!(header.time);
+        root["model"] = json!(header.model);
+        root["dry_run"] = json!(header.dry_run);
+        root["from"] = json!(header.from);
     }
-    redacted += Redactor::default().redact_json(&mut about, None);
-    about["notices"] = read.notices.iter().map(|notice| json!(notice.to_string())).collect();
-    about["entries"] = Value::Array(entries);
-    about["redacted"] = json!(redacted);
+    redacted += Redactor::default().redact_json(&mut root, None);
+    root["notices"] = stored.notices.iter().map(|notice| json!(notice.to_string())).collect();
+    root["entries"] = Value::Array(entries);
+    root["redacted"] = json!(redacted);
     if let Some(notice) = redaction_notice(redacted) {
-        (about["redaction_notice"], about["careful"]) = (json!(notice), json!(notice));
+        (root["redaction_notice"], root["careful"]) = (json!(notice), json!(notice));
     }
     // The names of version 0.1, kept for one release.
-    (about["left_out"], about["masked"]) = (about["notices"].clone(), json!(redacted));
-    let text = serde_json::to_string_pretty(&about).unwrap_or_default();
+    (root["left_out"], root["masked"]) = (root["notices"].clone(), json!(redacted));
+    let text = serde_json::to_string_pretty(&root).unwrap_or_default();
     let lines: Vec<String> = text.lines().map(escape_json).collect();
     (lines.join("\n") + "\n", redacted)
 }

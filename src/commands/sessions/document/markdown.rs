@@ -15,8 +15,8 @@ pub(in crate::commands) fn format_markdown(document: &Document) -> String {
     }
     out.push('\n');
     out.push_str(&format_parts(&document.parts));
-    if let Some(told) = document.redaction_notice() {
-        let _ = write!(out, "---\n\n*{told}.*\n");
+    if let Some(notice) = document.redaction_notice() {
+        let _ = write!(out, "---\n\n*{notice}.*\n");
     }
     out
 }
@@ -25,14 +25,14 @@ fn format_parts(parts: &[Part]) -> String {
     let mut out = String::new();
     for part in parts {
         match part {
-            Part::Words(words) => push_message(words, &mut out),
+            Part::Message(message) => push_message(message, &mut out),
             Part::Call(call) => push_call(call, &mut out),
             Part::Aside(text) => {
                 let mut lines = text.lines();
                 let _ = writeln!(out, "*{}*\n", escape_inline(lines.next().unwrap_or_default()));
-                let rest: Vec<&str> = lines.collect();
-                if !rest.is_empty() {
-                    push_quote(&escape_plain(&rest.join("\n")), &mut out);
+                let other_lines: Vec<&str> = lines.collect();
+                if !other_lines.is_empty() {
+                    push_quote(&escape_plain(&other_lines.join("\n")), &mut out);
                 }
             }
         }
@@ -40,29 +40,29 @@ fn format_parts(parts: &[Part]) -> String {
     out
 }
 
-fn push_message(words: &Message, out: &mut String) {
-    let dot = if words.when.is_empty() { "" } else { " · " };
-    let _ = writeln!(out, "**{}**{dot}{}\n", escape_inline(&words.who), words.when);
-    if !words.reasoning.trim().is_empty() {
+fn push_message(message: &Message, out: &mut String) {
+    let separator = if message.time.is_empty() { "" } else { " · " };
+    let _ = writeln!(out, "**{}**{separator}{}\n", escape_inline(&message.author), message.time);
+    if !message.reasoning.trim().is_empty() {
         out.push_str("> *Thought:*\n>\n");
-        push_quote(&escape_plain(&words.reasoning), out);
+        push_quote(&escape_plain(&message.reasoning), out);
     }
-    if !words.text.trim().is_empty() {
-        push_quote(&if words.model { neutralize(&words.text) } else { escape_plain(&words.text) }, out);
+    if !message.text.trim().is_empty() {
+        push_quote(&if message.is_model { neutralize(&message.text) } else { escape_plain(&message.text) }, out);
     }
-    if let Some(why) = &words.incomplete {
+    if let Some(why) = &message.incomplete {
         let _ = writeln!(out, "*Incomplete: {}*\n", escape_inline(why));
     }
 }
 
 fn push_call(call: &CallPart, out: &mut String) {
     let _ = write!(out, "{} {} {}", call.end.mark(), code_span(&call.name), escape_inline(&call.summary));
-    let _ = writeln!(out, " — *{}*\n", call.end.word());
+    let _ = writeln!(out, " — *{}*\n", call.end.label());
     for step in &call.steps {
         let _ = writeln!(out, "- {}", escape_inline(step));
     }
-    if let Some(careful) = &call.warning {
-        let _ = writeln!(out, "- **warning**: {}", escape_inline(careful));
+    if let Some(warning) = &call.warning {
+        let _ = writeln!(out, "- **warning**: {}", escape_inline(warning));
     }
     out.push('\n');
     for body in &call.bodies {
@@ -76,13 +76,13 @@ fn push_call(call: &CallPart, out: &mut String) {
             Body::Change { path, note, lines } => {
                 let note = note.as_ref().map(|note| format!(" · {}", escape_inline(note))).unwrap_or_default();
                 let _ = writeln!(out, "{}{note}\n", code_span(path));
-                let line = |(sign, text): &(DiffSign, String)| match sign {
+                let format_line = |(sign, text): &(DiffSign, String)| match sign {
                     DiffSign::Position => format!("@@ {text} @@\n"),
                     sign => format!("{}{text}\n", sign.mark()),
                 };
-                push_fence("diff", &lines.iter().map(line).collect::<String>(), out);
+                push_fence("diff", &lines.iter().map(format_line).collect::<String>(), out);
             }
-            Body::Asked(questions) => questions.iter().for_each(|question| push_question(question, out)),
+            Body::Questions(questions) => questions.iter().for_each(|question| push_question(question, out)),
         }
     }
     if !call.sub_agent.is_empty() {
@@ -99,7 +99,7 @@ fn push_question(question: &QuestionPart, out: &mut String) {
     if !question.options.is_empty() {
         out.push('\n');
     }
-    for answer in &question.answer {
+    for answer in &question.answers {
         push_quote(&escape_plain(answer), out);
     }
 }
@@ -126,9 +126,9 @@ fn longest_run(text: &str) -> usize {
 }
 
 fn code_span(text: &str) -> String {
-    let marks = "`".repeat(longest_run(text) + 1);
-    let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{marks}{blank}{text}{blank}{marks}")
+    let backticks = "`".repeat(longest_run(text) + 1);
+    let padding = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{backticks}{padding}{text}{padding}{backticks}")
 }
 
 /// Escapes text for a line, so that nothing in it is markup.
@@ -147,18 +147,18 @@ fn escape_inline(text: &str) -> String {
 fn escape_plain(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
-        let shown = line.trim_start();
+        let content = line.trim_start();
         // Keeps the indentation without making it a code block.
-        out.push_str(&"\u{a0}".repeat(line.len() - shown.len()));
-        let escaped = escape_inline(shown);
-        let number = shown.bytes().take_while(u8::is_ascii_digit).count();
-        match shown.as_bytes().get(number) {
+        out.push_str(&"\u{a0}".repeat(line.len() - content.len()));
+        let escaped = escape_inline(content);
+        let digits = content.bytes().take_while(u8::is_ascii_digit).count();
+        match content.as_bytes().get(digits) {
             // Prevents a list or a rule.
-            Some(b'-' | b'+' | b'=') if number == 0 => out.push('\\'),
-            Some(b'.' | b')') if number > 0 => {
-                out.push_str(&escaped[..number]);
+            Some(b'-' | b'+' | b'=') if digits == 0 => out.push('\\'),
+            Some(b'.' | b')') if digits > 0 => {
+                out.push_str(&escaped[..digits]);
                 out.push('\\');
-                out.push_str(&escaped[number..]);
+                out.push_str(&escaped[digits..]);
                 out.push_str("  \n");
                 continue;
             }
@@ -172,44 +172,44 @@ fn escape_plain(text: &str) -> String {
 
 /// Makes a model's markdown harmless: HTML becomes text, pictures become links, and only web links are kept.
 fn neutralize(text: &str) -> String {
-    let mut marks = Vec::new();
+    let mut offsets = Vec::new();
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         match event {
             Event::Html(_) | Event::InlineHtml(_) => {
                 let html = &text[range.clone()];
-                marks.extend(html.match_indices(['<', '>', '&']).map(|(at, _)| range.start + at));
+                offsets.extend(html.match_indices(['<', '>', '&']).map(|(offset, _)| range.start + offset));
             }
-            Event::Start(Tag::Image { .. }) => marks.push(range.start),
-            Event::Start(Tag::Link { dest_url, .. }) if !is_web(&dest_url) => marks.push(range.start),
+            Event::Start(Tag::Image { .. }) => offsets.push(range.start),
+            Event::Start(Tag::Link { dest_url, .. }) if !is_web(&dest_url) => offsets.push(range.start),
             _ => {}
         }
     }
-    marks.sort_unstable();
-    marks.dedup();
-    let mut out = String::with_capacity(text.len() + marks.len());
-    let mut from = 0;
-    for at in marks {
-        out.push_str(&text[from..at]);
+    offsets.sort_unstable();
+    offsets.dedup();
+    let mut out = String::with_capacity(text.len() + offsets.len());
+    let mut start = 0;
+    for offset in offsets {
+        out.push_str(&text[start..offset]);
         // In an HTML block a backslash is no escape.
-        match text.as_bytes().get(at) {
+        match text.as_bytes().get(offset) {
             Some(b'<') => out.push_str("&lt;"),
             Some(b'>') => out.push_str("&gt;"),
             Some(b'&') => out.push_str("&amp;"),
             Some(b'!') => out.push_str("\\!"),
             Some(_) | None => {
                 out.push('\\');
-                out.push_str(&text[at..=at]);
+                out.push_str(&text[offset..=offset]);
             }
         }
-        from = at + 1;
+        start = offset + 1;
     }
-    out.push_str(&text[from..]);
+    out.push_str(&text[start..]);
     out
 }
 
 /// Returns whether a link leads to the web.
 pub(super) fn is_web(address: &str) -> bool {
-    let low = address.trim().to_ascii_lowercase();
-    low.starts_with("https://") || low.starts_with("http://") || low.starts_with("mailto:")
+    let lowercase = address.trim().to_ascii_lowercase();
+    lowercase.starts_with("https://") || lowercase.starts_with("http://") || lowercase.starts_with("mailto:")
 }

@@ -3,7 +3,7 @@
 use super::markdown::is_web;
 use crate::text::hidden_chars::mark_hidden;
 use crate::tui::text::code::{self, SyntaxRole};
-use crate::tui::text::markdown::unrendered_text::{ShownLinks, excess_cells, info_words, is_named_after};
+use crate::tui::text::markdown::unrendered_text::{ShownLinks, excess_cells, is_named_after, unrendered_info};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
 /// Escapes text for HTML content and attributes.
@@ -37,10 +37,10 @@ pub(super) fn markdown_to_html(markdown: &str) -> String {
         match &event {
             Event::Start(tag) => links.record_link(tag),
             Event::End(TagEnd::TableCell) => writer.cell_end = range.end,
-            Event::End(TagEnd::TableRow) => writer.excess_cells(excess_cells(markdown, writer.cell_end)),
+            Event::End(TagEnd::TableRow) => writer.write_excess_cells(excess_cells(markdown, writer.cell_end)),
             _ => {}
         }
-        writer.event(event);
+        writer.write_event(event);
     }
     for definition in links.unused_definitions(markdown, events.reference_definitions()) {
         writer.out.push_str(&format!("<p class=\"aside\">{}</p>\n", escape(definition)));
@@ -52,20 +52,24 @@ pub(super) fn markdown_to_html(markdown: &str) -> String {
 pub(super) fn code_block(language: &str, text: &str) -> String {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let short = text.lines().count() <= code::MAX_LINES && text.lines().all(|line| line.len() <= code::MAX_LINE_LENGTH);
-    let word = language.split([' ', ',', '{']).next().unwrap_or_default();
-    let colours = if short && !word.is_empty() { code::highlight(word, text) } else { code::Highlighting::default() };
+    let language_name = language.split([' ', ',', '{']).next().unwrap_or_default();
+    let highlighting = if short && !language_name.is_empty() {
+        code::highlight(language_name, text)
+    } else {
+        code::Highlighting::default()
+    };
     let mut out = String::from("<pre><code>");
-    for (at, line) in text.split('\n').enumerate() {
-        let mut from = 0;
-        for (length, role) in colours.lines.get(at).map_or(&[][..], Vec::as_slice) {
-            let Some(part) = line.get(from..from + length) else { break };
-            from += length;
+    for (index, line) in text.split('\n').enumerate() {
+        let mut start = 0;
+        for (length, role) in highlighting.lines.get(index).map_or(&[][..], Vec::as_slice) {
+            let Some(part) = line.get(start..start + length) else { break };
+            start += length;
             match color_class(*role) {
                 "" => out.push_str(&escape(part)),
                 class => out.push_str(&format!("<span class=\"{class}\">{}</span>", escape(part))),
             }
         }
-        out.push_str(&escape(&line[from..]));
+        out.push_str(&escape(&line[start..]));
         out.push('\n');
     }
     out.push_str("</code></pre>\n");
@@ -93,7 +97,7 @@ struct OpenLink {
     address: String,
     title: String,
     /// Start of its text in the output.
-    begin: usize,
+    text_start: usize,
 }
 
 #[derive(Default)]
@@ -102,42 +106,42 @@ struct Writer {
     /// The open code block: its language and text so far.
     code: Option<(String, String)>,
     /// Open links and pictures.
-    open: Vec<OpenLink>,
+    open_links: Vec<OpenLink>,
     columns: Vec<Alignment>,
     /// Current table column, and whether it is in the header row.
     column: usize,
-    head: bool,
+    is_header_row: bool,
     /// Byte offset in the source where the last table cell ends.
     cell_end: usize,
 }
 
 impl Writer {
-    fn event(&mut self, event: Event<'_>) {
+    fn write_event(&mut self, event: Event<'_>) {
         match event {
-            Event::Start(tag) => self.start(tag),
-            Event::End(tag) => self.end(tag),
-            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.text(&text),
+            Event::Start(tag) => self.start_tag(tag),
+            Event::End(tag) => self.end_tag(tag),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.write_text(&text),
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
                 self.out.push_str(&format!("<code>{}</code>", escape_decoded(&text)));
             }
             Event::SoftBreak => self.out.push('\n'),
             Event::HardBreak => self.out.push_str("<br>\n"),
             Event::Rule => self.out.push_str("<hr>\n"),
-            Event::TaskListMarker(done) => self.task(done),
-            Event::FootnoteReference(name) => self.text(&format!("[{name}]").into()),
+            Event::TaskListMarker(is_done) => self.write_task_marker(is_done),
+            Event::FootnoteReference(name) => self.write_text(&format!("[{name}]").into()),
         }
     }
 
     /// Replaces the list bullet with a checkbox.
-    fn task(&mut self, done: bool) {
+    fn write_task_marker(&mut self, is_done: bool) {
         let item = self.out.rfind("<li>").filter(|at| matches!(&self.out[at + 4..], "" | "<p>"));
-        if let Some(at) = item {
-            self.out.replace_range(at..at + 4, "<li class=\"task\">");
+        if let Some(start) = item {
+            self.out.replace_range(start..start + 4, "<li class=\"task\">");
         }
-        self.out.push_str(if done { "☑ " } else { "☐ " });
+        self.out.push_str(if is_done { "☑ " } else { "☐ " });
     }
 
-    fn text(&mut self, text: &CowStr<'_>) {
+    fn write_text(&mut self, text: &CowStr<'_>) {
         match &mut self.code {
             Some((_, code)) => code.push_str(&mark_hidden(text)),
             None => self.out.push_str(&escape_decoded(text)),
@@ -151,32 +155,32 @@ impl Writer {
             self.out.push_str(&format!("<a href=\"{address}\" rel=\"noopener noreferrer nofollow\">"));
         }
         let (address, title) = (address.to_owned(), title.to_owned());
-        self.open.push(OpenLink { address, title, begin: self.out.len() });
+        self.open_links.push(OpenLink { address, title, text_start: self.out.len() });
     }
 
     /// Returns the text after a link.
     fn end_link(&mut self) -> String {
-        let OpenLink { address, title, begin } = self.open.pop().unwrap_or_default();
-        let mut after = String::new();
+        let OpenLink { address, title, text_start } = self.open_links.pop().unwrap_or_default();
+        let mut suffix = String::new();
         if is_web(&address) {
-            after.push_str("</a>");
-        } else if !address.is_empty() && !is_named_after(&address, &self.out[begin..]) {
-            after.push_str(&format!(" ({})", escape_decoded(&address)));
+            suffix.push_str("</a>");
+        } else if !address.is_empty() && !is_named_after(&address, &self.out[text_start..]) {
+            suffix.push_str(&format!(" ({})", escape_decoded(&address)));
         }
         if !title.is_empty() {
-            after.push_str(&format!(" “{}”", escape_decoded(&title)));
+            suffix.push_str(&format!(" “{}”", escape_decoded(&title)));
         }
-        after
+        suffix
     }
 
     /// Writes the cells of a row beyond the table's columns.
-    fn excess_cells(&mut self, cells: &str) {
+    fn write_excess_cells(&mut self, cells: &str) {
         if !cells.is_empty() {
             self.out.push_str(&format!("<td>{}</td>", escape(cells)));
         }
     }
 
-    fn start(&mut self, tag: Tag<'_>) {
+    fn start_tag(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Paragraph => self.out.push_str("<p>"),
             // The page has its own headings above these.
@@ -197,21 +201,21 @@ impl Writer {
                 self.out.push_str("<table>\n");
             }
             Tag::TableHead => {
-                (self.head, self.column) = (true, 0);
+                (self.is_header_row, self.column) = (true, 0);
                 self.out.push_str("<tr>");
             }
             Tag::TableRow => {
-                (self.head, self.column) = (false, 0);
+                (self.is_header_row, self.column) = (false, 0);
                 self.out.push_str("<tr>");
             }
             Tag::TableCell => {
-                let side = match self.columns.get(self.column) {
+                let alignment = match self.columns.get(self.column) {
                     Some(Alignment::Right) => " class=\"right\"",
                     Some(Alignment::Center) => " class=\"center\"",
                     Some(Alignment::Left | Alignment::None) | None => "",
                 };
                 self.column += 1;
-                self.out.push_str(&format!("<{}{side}>", if self.head { "th" } else { "td" }));
+                self.out.push_str(&format!("<{}{alignment}>", if self.is_header_row { "th" } else { "td" }));
             }
             Tag::Emphasis => self.out.push_str("<em>"),
             Tag::Strong => self.out.push_str("<strong>"),
@@ -228,15 +232,15 @@ impl Writer {
         }
     }
 
-    fn end(&mut self, tag: TagEnd) {
-        let words = match tag {
+    fn end_tag(&mut self, tag: TagEnd) {
+        let closing = match tag {
             TagEnd::Paragraph => "</p>\n".to_owned(),
             TagEnd::Heading(level) => format!("</h{}>\n", (level as usize + 2).min(6)),
             TagEnd::BlockQuote(_) => "</blockquote>\n".to_owned(),
             TagEnd::CodeBlock => {
                 let (language, text) = self.code.take().unwrap_or_default();
                 let info =
-                    info_words(&language).map(|words| format!("<p class=\"label\">{}</p>\n", escape_decoded(words)));
+                    unrendered_info(&language).map(|info| format!("<p class=\"label\">{}</p>\n", escape_decoded(info)));
                 info.unwrap_or_default() + &code_block(&language, &text)
             }
             TagEnd::List(false) => "</ul>\n".to_owned(),
@@ -244,13 +248,13 @@ impl Writer {
             TagEnd::Item => "</li>\n".to_owned(),
             TagEnd::Table => "</table>\n".to_owned(),
             TagEnd::TableHead | TagEnd::TableRow => "</tr>\n".to_owned(),
-            TagEnd::TableCell => if self.head { "</th>" } else { "</td>" }.to_owned(),
+            TagEnd::TableCell => if self.is_header_row { "</th>" } else { "</td>" }.to_owned(),
             TagEnd::Emphasis => "</em>".to_owned(),
             TagEnd::Strong => "</strong>".to_owned(),
             TagEnd::Strikethrough => "</del>".to_owned(),
             TagEnd::Link | TagEnd::Image => self.end_link(),
             _ => String::new(),
         };
-        self.out.push_str(&words);
+        self.out.push_str(&closing);
     }
 }

@@ -36,7 +36,7 @@ pub(super) struct Document {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Part {
     /// A message.
-    Words(Message),
+    Message(Message),
     /// A tool call.
     Call(Box<CallPart>),
     /// A note.
@@ -46,10 +46,10 @@ pub(super) enum Part {
 /// A message of the user or the model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Message {
-    pub(super) who: String,
+    pub(super) author: String,
     /// True if it is from the model; its text is then markdown.
-    pub(super) model: bool,
-    pub(super) when: String,
+    pub(super) is_model: bool,
+    pub(super) time: String,
     pub(super) text: String,
     /// The reasoning before it; empty if unknown.
     pub(super) reasoning: String,
@@ -62,7 +62,7 @@ pub(super) struct Message {
 pub(super) struct CallPart {
     pub(super) name: String,
     pub(super) summary: String,
-    pub(super) when: String,
+    pub(super) time: String,
     pub(super) end: CallEnd,
     /// Verdict, decision and outcome, in order.
     pub(super) steps: Vec<String>,
@@ -101,7 +101,7 @@ impl CallEnd {
         }
     }
 
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn label(self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::ExitError => "exited with an error",
@@ -123,7 +123,7 @@ pub(super) enum Body {
     /// A change of a file.
     Change { path: String, note: Option<String>, lines: Vec<(DiffSign, String)> },
     /// Questions with their answers.
-    Asked(Vec<QuestionPart>),
+    Questions(Vec<QuestionPart>),
 }
 
 /// Kind of a diff line.
@@ -155,37 +155,37 @@ pub(super) struct QuestionPart {
     /// Each with whether it was picked.
     pub(super) options: Vec<(bool, String)>,
     /// Written answers, notes, or why there is no answer.
-    pub(super) answer: Vec<String>,
+    pub(super) answers: Vec<String>,
 }
 
 impl Document {
     /// Creates the document of a session.
-    pub(super) fn from_session(id: &SessionId, read: &StoredSession) -> Self {
-        let session = Session::replay(read.entries.iter().cloned());
-        let mut tidy = Cleaner::default();
-        let now = read.header.as_ref().map(|header| header.dry_run);
-        let dry_run = dry_run_entries(now, &read.entries);
-        let title = tidy.clean_line(session.title().unwrap_or("empty session"));
-        let is_dry_run = now.or(dry_run.last().copied()).unwrap_or(false);
+    pub(super) fn from_session(id: &SessionId, stored: &StoredSession) -> Self {
+        let session = Session::replay(stored.entries.iter().cloned());
+        let mut cleaner = Cleaner::default();
+        let header_dry_run = stored.header.as_ref().map(|header| header.dry_run);
+        let dry_run = dry_run_entries(header_dry_run, &stored.entries);
+        let title = cleaner.clean_line(session.title().unwrap_or("empty session"));
+        let is_dry_run = header_dry_run.or(dry_run.last().copied()).unwrap_or(false);
         let title = mark_dry_run(&title, is_dry_run).into_owned();
         let mut facts = vec![("session", id.0.clone())];
-        if let Some(header) = &read.header {
-            facts.push(("folder", tidy.clean_line(&run_facts::shorten_home(&header.folder))));
-            facts.push(("began", tidy.clean_line(&header.time)));
+        if let Some(header) = &stored.header {
+            facts.push(("folder", cleaner.clean_line(&run_facts::shorten_home(&header.folder))));
+            facts.push(("began", cleaner.clean_line(&header.time)));
             let model = session.model().unwrap_or(&header.model);
             if !model.is_empty() {
-                facts.push(("model", tidy.clean_line(model)));
+                facts.push(("model", cleaner.clean_line(model)));
             }
-            if let Some(from) = &header.from {
-                facts.push(("copy of", tidy.clean_line(&from.0)));
+            if let Some(origin) = &header.from {
+                facts.push(("copy of", cleaner.clean_line(&origin.0)));
             }
         }
-        if let Some(words) = dry_run_extent(is_dry_run, &dry_run, DryRunCounts::from_entries(&read.entries)) {
-            facts.push(("dry run", words));
+        if let Some(extent) = dry_run_extent(is_dry_run, &dry_run, DryRunCounts::from_entries(&stored.entries)) {
+            facts.push(("dry run", extent));
         }
-        let parts = PartCollector::new(&session, read, dry_run, &mut tidy).collect_transcript();
-        let notices = read.notices.iter().map(|notice| tidy.clean_line(&notice.to_string())).collect();
-        Self { title, facts, parts, notices, redacted: tidy.redacted }
+        let parts = PartCollector::new(&session, stored, dry_run, &mut cleaner).collect_transcript();
+        let notices = stored.notices.iter().map(|notice| cleaner.clean_line(&notice.to_string())).collect();
+        Self { title, facts, parts, notices, redacted: cleaner.redacted }
     }
 
     /// Formats the number of redacted secrets; `None` if zero.
@@ -195,15 +195,15 @@ impl Document {
 }
 
 /// Describes how much of a session was a dry run; `None` if nothing was.
-fn dry_run_extent(is_dry_run: bool, entries: &[bool], tally: DryRunCounts) -> Option<String> {
-    let any = is_dry_run || entries.contains(&true);
-    let all = is_dry_run && !entries.contains(&false);
-    match (any, all, tally.live_effects) {
+fn dry_run_extent(is_dry_run: bool, entry_flags: &[bool], counts: DryRunCounts) -> Option<String> {
+    let any = is_dry_run || entry_flags.contains(&true);
+    let all = is_dry_run && !entry_flags.contains(&false);
+    match (any, all, counts.live_effects) {
         (false, ..) => None,
         (true, false, _) => Some("in part; the replies of that part are marked".to_owned()),
         (true, true, 0) => Some("nothing real was changed".to_owned()),
         (true, true, 1) => Some("1 call had effects outside of it".to_owned()),
-        (true, true, many) => Some(format!("{many} calls had effects outside of it")),
+        (true, true, count) => Some(format!("{count} calls had effects outside of it")),
     }
 }
 
@@ -212,7 +212,7 @@ pub(super) fn redaction_notice(redacted: usize) -> Option<String> {
     match redacted {
         0 => None,
         1 => Some("1 secret of a known form was redacted; there may be others".to_owned()),
-        many => Some(format!("{many} secrets of known forms were redacted; there may be others")),
+        count => Some(format!("{count} secrets of known forms were redacted; there may be others")),
     }
 }
 
@@ -252,7 +252,7 @@ impl Cleaner {
             }
         }
         let lines = self.clean_text(&lines);
-        let line = |line: &str| {
+        let parse_line = |line: &str| {
             let sign = match line.as_bytes().first() {
                 Some(b'+') => DiffSign::Added,
                 Some(b'-') => DiffSign::Removed,
@@ -261,6 +261,6 @@ impl Cleaner {
             };
             (sign, line.get(1..).unwrap_or_default().to_owned())
         };
-        lines.lines().map(line).collect()
+        lines.lines().map(parse_line).collect()
     }
 }

@@ -14,56 +14,56 @@ use std::collections::HashMap;
 /// Parts of a session while they are collected.
 pub(super) struct PartCollector<'a> {
     session: &'a Session,
-    read: &'a StoredSession,
+    stored: &'a StoredSession,
     records: HashMap<&'a CallId, Record<'a>>,
     /// For each entry, whether it belongs to a dry run.
     dry_run: Vec<bool>,
-    tidy: &'a mut Cleaner,
+    cleaner: &'a mut Cleaner,
 }
 
 impl<'a> PartCollector<'a> {
     pub(super) fn new(
         session: &'a Session,
-        read: &'a StoredSession,
+        stored: &'a StoredSession,
         dry_run: Vec<bool>,
-        tidy: &'a mut Cleaner,
+        cleaner: &'a mut Cleaner,
     ) -> Self {
         let records = collect_records(session.entries()).into_iter().map(|record| (&record.call.id, record)).collect();
-        Self { session, read, records, dry_run, tidy }
+        Self { session, stored, records, dry_run, cleaner }
     }
 
     /// Returns the transcript of the session, with each sub-agent's below its call.
     pub(super) fn collect_transcript(&mut self) -> Vec<Part> {
         let session = self.session;
-        let own = session.entries().iter().enumerate();
-        let own: Vec<_> = own.filter(|(_, entry)| !matches!(entry, Entry::SubAgent { .. })).collect();
-        self.collect_parts(own)
+        let entries = session.entries().iter().enumerate();
+        let own_entries: Vec<_> = entries.filter(|(_, entry)| !matches!(entry, Entry::SubAgent { .. })).collect();
+        self.collect_parts(own_entries)
     }
 
     fn collect_parts(&mut self, entries: Vec<(usize, &'a Entry)>) -> Vec<Part> {
         let mut parts = Vec::new();
-        for (at, entry) in entries {
-            self.add_part(at, entry, &mut parts);
+        for (index, entry) in entries {
+            self.add_part(index, entry, &mut parts);
         }
         parts
     }
 
-    fn entry_time(&self, at: usize) -> String {
-        self.read.times.get(at).copied().map(run_facts::format_entry_time).unwrap_or_default()
+    fn entry_time(&self, index: usize) -> String {
+        self.stored.times.get(index).copied().map(run_facts::format_entry_time).unwrap_or_default()
     }
 
-    fn is_dry_run(&self, at: usize) -> bool {
-        self.dry_run.get(at).copied().unwrap_or(false)
+    fn is_dry_run(&self, index: usize) -> bool {
+        self.dry_run.get(index).copied().unwrap_or(false)
     }
 
-    fn add_part(&mut self, at: usize, entry: &'a Entry, parts: &mut Vec<Part>) {
+    fn add_part(&mut self, index: usize, entry: &'a Entry, parts: &mut Vec<Part>) {
         let aside = match entry {
             Entry::UserMessage { text } => {
-                let (text, when) = (self.tidy.clean_text(text), self.entry_time(at));
-                parts.push(Part::Words(Message {
-                    who: "You".to_owned(),
-                    model: false,
-                    when,
+                let (text, time) = (self.cleaner.clean_text(text), self.entry_time(index));
+                parts.push(Part::Message(Message {
+                    author: "You".to_owned(),
+                    is_model: false,
+                    time,
                     text,
                     reasoning: String::new(),
                     incomplete: None,
@@ -72,14 +72,14 @@ impl<'a> PartCollector<'a> {
             }
             Entry::Replied { text, reasoning, calls, incomplete, model, .. } => {
                 if !text.trim().is_empty() || !reasoning.trim().is_empty() || incomplete.is_some() {
-                    let who = if model.is_empty() { "The model" } else { model };
-                    parts.push(Part::Words(Message {
-                        who: mark_dry_run(&self.tidy.clean_line(who), self.is_dry_run(at)).into_owned(),
-                        model: true,
-                        when: self.entry_time(at),
-                        text: self.tidy.clean_text(text),
-                        reasoning: self.tidy.clean_text(reasoning),
-                        incomplete: incomplete.as_ref().map(|why| self.tidy.clean_line(why)),
+                    let author = if model.is_empty() { "The model" } else { model };
+                    parts.push(Part::Message(Message {
+                        author: mark_dry_run(&self.cleaner.clean_line(author), self.is_dry_run(index)).into_owned(),
+                        is_model: true,
+                        time: self.entry_time(index),
+                        text: self.cleaner.clean_text(text),
+                        reasoning: self.cleaner.clean_text(reasoning),
+                        incomplete: incomplete.as_ref().map(|why| self.cleaner.clean_line(why)),
                     }));
                 }
                 for call in calls {
@@ -96,9 +96,9 @@ impl<'a> PartCollector<'a> {
             Entry::Titled { title, .. } => format!("The session was named “{title}”."),
             Entry::Compacted { summary, pinned, tokens: (before, after), .. } => format!(
                 "{}From here on the model receives a summary of what was said before ({before} → {after} tokens):\n{summary}\n\nKept word for word:\n{pinned}",
-                mark_dry_run("", self.is_dry_run(at))
+                mark_dry_run("", self.is_dry_run(index))
             ),
-            Entry::FellBack { model, reason: why } => format!("{why}; {model} answered instead"),
+            Entry::FellBack { model, reason } => format!("{reason}; {model} answered instead"),
             Entry::Switched { model, .. } => format!("Model from here on: {model}."),
             Entry::DryRunChanged { dry_run: true, .. } => {
                 "From here on this is a dry run: nothing real is changed.".to_owned()
@@ -106,7 +106,7 @@ impl<'a> PartCollector<'a> {
             Entry::DryRunChanged { dry_run: false, .. } => {
                 "From here on this is live, in a copy of a dry run.".to_owned()
             }
-            Entry::Revoked { description: what, .. } => format!("Grant removed: {what}"),
+            Entry::Revoked { description, .. } => format!("Grant removed: {description}"),
             Entry::Planned { .. }
             | Entry::Reviewed { .. }
             | Entry::Asked { .. }
@@ -115,13 +115,13 @@ impl<'a> PartCollector<'a> {
             | Entry::Settled { .. }
             | Entry::SubAgent { .. } => return,
         };
-        parts.push(Part::Aside(self.tidy.clean_text(&aside)));
+        parts.push(Part::Aside(self.cleaner.clean_text(&aside)));
     }
 
     fn call_part(&mut self, record: &Record<'a>) -> CallPart {
         let steps = record.steps.iter().filter_map(|(_, entry)| audit_page::describe_step(entry));
-        let steps = steps.map(|step| self.tidy.clean_line(&step)).collect();
-        let careful = match record.verify() {
+        let steps = steps.map(|step| self.cleaner.clean_line(&step)).collect();
+        let warning = match record.verify() {
             Integrity::Broken(why) => Some(why.to_owned()),
             Integrity::Intact | Integrity::Unknown => None,
         };
@@ -137,35 +137,35 @@ impl<'a> PartCollector<'a> {
         };
         let bodies = self.call_bodies(record);
         let session = self.session;
-        let beneath = self.collect_parts(session.sub_agent_entries(&record.call.id).collect());
+        let sub_agent = self.collect_parts(session.sub_agent_entries(&record.call.id).collect());
         CallPart {
-            name: self.tidy.clean_line(&record.call.name),
-            summary: self.tidy.clean_line(record.summary()),
-            when: self.entry_time(record.reply_index),
+            name: self.cleaner.clean_line(&record.call.name),
+            summary: self.cleaner.clean_line(record.summary()),
+            time: self.entry_time(record.reply_index),
             end,
             steps,
-            warning: careful,
+            warning,
             bodies,
-            sub_agent: beneath,
+            sub_agent,
         }
     }
 
     fn change_body(&mut self, diff: &crate::chat::Diff) -> Body {
         Body::Change {
-            path: self.tidy.clean_line(&diff.path.to_string_lossy()),
-            note: diff.note.as_ref().map(|note| self.tidy.clean_line(note)),
-            lines: self.tidy.clean_change(diff),
+            path: self.cleaner.clean_line(&diff.path.to_string_lossy()),
+            note: diff.note.as_ref().map(|note| self.cleaner.clean_line(note)),
+            lines: self.cleaner.clean_change(diff),
         }
     }
 
     fn call_bodies(&mut self, record: &Record<'a>) -> Vec<Body> {
         let mut bodies = Vec::new();
-        let code = |label, language, text| Body::Code { label, language, text };
+        let code_body = |label, language, text| Body::Code { label, language, text };
         match record.last_plan() {
             Some(Entry::Planned { preview, .. }) => match &**preview {
-                Preview::Text(text) => bodies.push(code("", "", self.tidy.clean_text(text))),
+                Preview::Text(text) => bodies.push(code_body("", "", self.cleaner.clean_text(text))),
                 Preview::Command(line) => {
-                    bodies.push(code("", "bash", self.tidy.clean_text(&line.command)));
+                    bodies.push(code_body("", "bash", self.cleaner.clean_text(&line.command)));
                 }
                 Preview::Edit(diff) => bodies.push(self.change_body(diff)),
                 Preview::Batch(batch) => {
@@ -174,24 +174,26 @@ impl<'a> PartCollector<'a> {
                 }
             },
             _ => {
-                let asked = record.steps.iter().find_map(|(_, entry)| match entry {
+                let questions = record.steps.iter().find_map(|(_, entry)| match entry {
                     Entry::Asked { questions, .. } => Some(questions),
                     _ => None,
                 });
-                match asked {
+                match questions {
                     Some(questions) => {
                         bodies.push(self.question_body(questions, record));
                         // The answers are shown with the questions.
                         return bodies;
                     }
-                    None => bodies.push(code("arguments", "json", self.tidy.clean_text(&record.call.arguments))),
+                    None => {
+                        bodies.push(code_body("arguments", "json", self.cleaner.clean_text(&record.call.arguments)))
+                    }
                 }
             }
         }
         if let Some(outcome) = record.outcome().filter(|outcome| !outcome.text().trim().is_empty()) {
-            let edit = self.session.call(&record.call.id).and_then(CallState::edit_notice).unwrap_or_default();
-            let text = format!("{edit}{}", escape_sequences::strip_colors(outcome.text()));
-            bodies.push(code("result", "", self.tidy.clean_text(&text)));
+            let edit_notice = self.session.call(&record.call.id).and_then(CallState::edit_notice).unwrap_or_default();
+            let text = format!("{edit_notice}{}", escape_sequences::strip_colors(outcome.text()));
+            bodies.push(code_body("result", "", self.cleaner.clean_text(&text)));
         }
         bodies
     }
@@ -202,33 +204,36 @@ impl<'a> PartCollector<'a> {
             _ => None,
         });
         let questions = questions.list.iter().map(|question| {
-            let given = answer.and_then(|answer| answer.answers.iter().find(|given| given.keyword == question.keyword));
-            let picked = |at: usize| {
-                given.is_some_and(|given| matches!(&given.value, AnswerValue::Selected(picks) if picks.contains(&at)))
+            let response =
+                answer.and_then(|answer| answer.answers.iter().find(|candidate| candidate.keyword == question.keyword));
+            let picked = |index: usize| {
+                response.is_some_and(
+                    |response| matches!(&response.value, AnswerValue::Selected(picks) if picks.contains(&index)),
+                )
             };
-            let options = question.options.iter().enumerate().map(|(at, option)| {
-                let dash = if option.description.is_empty() { "" } else { " — " };
-                let words = format!("{}{dash}{}", option.label, option.description);
-                (picked(at), self.tidy.clean_line(&words))
+            let options = question.options.iter().enumerate().map(|(index, option)| {
+                let separator = if option.description.is_empty() { "" } else { " — " };
+                let option_text = format!("{}{separator}{}", option.label, option.description);
+                (picked(index), self.cleaner.clean_line(&option_text))
             });
             let options = options.collect();
-            let mut words = Vec::new();
-            match (given, answer) {
-                (Some(given), _) => {
-                    match &given.value {
-                        AnswerValue::Text(text) => words.push(self.tidy.clean_text(text)),
-                        AnswerValue::Skipped => words.push("(skipped)".to_owned()),
+            let mut answers = Vec::new();
+            match (response, answer) {
+                (Some(response), _) => {
+                    match &response.value {
+                        AnswerValue::Text(text) => answers.push(self.cleaner.clean_text(text)),
+                        AnswerValue::Skipped => answers.push("(skipped)".to_owned()),
                         AnswerValue::Selected(_) => {}
                     }
-                    let notes = given.notes.iter().map(|note| &note.text);
-                    let notes = notes.chain(Some(&given.note).filter(|note| !note.is_empty()));
-                    words.extend(notes.map(|note| format!("note: {}", self.tidy.clean_text(note))));
+                    let notes = response.notes.iter().map(|note| &note.text);
+                    let notes = notes.chain(Some(&response.note).filter(|note| !note.is_empty()));
+                    answers.extend(notes.map(|note| format!("note: {}", self.cleaner.clean_text(note))));
                 }
-                (None, answer) => words.push(no_answer_reason(answer).to_owned()),
+                (None, answer) => answers.push(no_answer_reason(answer).to_owned()),
             }
-            QuestionPart { text: self.tidy.clean_text(&question.text), options, answer: words }
+            QuestionPart { text: self.cleaner.clean_text(&question.text), options, answers }
         });
-        Body::Asked(questions.collect())
+        Body::Questions(questions.collect())
     }
 }
 

@@ -13,11 +13,11 @@ const BAD: &str = "</script><script>alert(1)</script>\n```\n# You\n**You** · 12
     [ref]\n\n[ref]: data:text/html,x\n````\n~~~\n<style>body{display:none}</style>\n<!--\n\" onmouseover=\"x' ";
 
 /// Returns a key assembled from parts, so that this file contains none.
-fn key() -> String {
+fn sample_key() -> String {
     format!("{}{}", "ghp_", "aB3dE5gH7j".repeat(3))
 }
 
-fn read(entries: &[Value], dry_run: bool) -> StoredSession {
+fn stored_session(entries: &[Value], dry_run: bool) -> StoredSession {
     let entries: Vec<Entry> = entries.iter().map(|entry| serde_json::from_value(entry.clone()).unwrap()).collect();
     let header = Header::new(SessionId("01J".into()), Path::new("/p/<b>"), BAD, dry_run);
     StoredSession { header: Some(header), times: vec![0; entries.len()], entries, ..StoredSession::default() }
@@ -25,32 +25,32 @@ fn read(entries: &[Value], dry_run: bool) -> StoredSession {
 
 /// Creates a session with `bad` in every field that comes from outside.
 fn hostile_session(bad: &str) -> StoredSession {
-    let call = |id: &str| json!({ "id": id, "name": format!("tool{bad}"), "arguments": bad });
-    let planned = |call: &str, preview: Value| {
+    let call_json = |id: &str| json!({ "id": id, "name": format!("tool{bad}"), "arguments": bad });
+    let plan_json = |call: &str, preview: Value| {
         json!({ "kind": "planned", "call": call, "title": bad, "summary": bad, "access": { "reach": "nothing" },
             "preview": preview, "verdict": "ask", "why": bad, "destroys": bad })
     };
-    let settled = |call: &str, how: &str| json!({ "kind": "settled", "call": call, "outcome": { "how": how, "text": bad }, "took_ms": 5 });
+    let outcome_json = |call: &str, how: &str| json!({ "kind": "settled", "call": call, "outcome": { "how": how, "text": bad }, "took_ms": 5 });
     let diff = json!({ "path": bad, "created": false, "added": 1, "removed": 1, "note": bad,
         "hunks": [{ "before": 1, "after": 1, "lines": [{ "=": bad }, { "+": bad }, { "-": bad }] }] });
     let question = json!({ "keyword": "k", "text": bad, "options": [{ "label": bad, "description": bad }] });
-    let given = json!({ "keyword": "k", "source": { "source": "written", "value": bad }, "notes": [{ "option": 0, "text": bad }] });
-    read(
+    let answer = json!({ "keyword": "k", "source": { "source": "written", "value": bad }, "notes": [{ "option": 0, "text": bad }] });
+    stored_session(
         &[
             json!({ "kind": "said", "text": bad }),
             json!({ "kind": "replied", "text": bad, "reasoning": bad, "model": bad, "incomplete": bad,
-                "calls": [call("a"), call("b"), call("c"), call("d"), call("e")] }),
-            planned("a", json!({ "as": "text", "what": bad })),
-            settled("a", "done"),
-            planned("b", json!({ "as": "command", "what": { "command": bad, "folder": "/p", "seconds": 3 } })),
+                "calls": [call_json("a"), call_json("b"), call_json("c"), call_json("d"), call_json("e")] }),
+            plan_json("a", json!({ "as": "text", "what": bad })),
+            outcome_json("a", "done"),
+            plan_json("b", json!({ "as": "command", "what": { "command": bad, "folder": "/p", "seconds": 3 } })),
             json!({ "kind": "decided", "call": "b", "decision": { "what": "deny", "with": bad },
                 "by": { "who": "person", "key": bad, "after_ms": 5 } }),
-            settled("b", "refused"),
-            planned("c", json!({ "as": "edit", "what": diff })),
-            settled("c", "rehearsed"),
+            outcome_json("b", "refused"),
+            plan_json("c", json!({ "as": "edit", "what": diff })),
+            outcome_json("c", "rehearsed"),
             json!({ "kind": "asked", "call": "d", "questions": { "list": [question] } }),
-            json!({ "kind": "answered", "call": "d", "answer": { "status": "answered", "given": [given] } }),
-            settled("d", "done"),
+            json!({ "kind": "answered", "call": "d", "answer": { "status": "answered", "given": [answer] } }),
+            outcome_json("d", "done"),
             json!({ "kind": "beneath", "call": "a", "entry": { "kind": "replied", "text": format!("BENEATH {bad}"), "model": bad } }),
             json!({ "kind": "fell_back", "model": bad, "why": bad }),
             json!({ "kind": "compacted", "summary": bad, "pinned": bad, "upto": 0 }),
@@ -61,44 +61,47 @@ fn hostile_session(bad: &str) -> StoredSession {
     )
 }
 
-fn document_of(read: &StoredSession) -> Document {
-    Document::from_session(&SessionId("01J".into()), read)
+fn document_from(stored: &StoredSession) -> Document {
+    Document::from_session(&SessionId("01J".into()), stored)
 }
 
 /// Checks that there are no control or direction characters.
 #[track_caller]
-fn is_clean(text: &str) {
-    let strange = text.chars().find(|c| *c != '\n' && (c.is_control() || "\u{202e}\u{2066}".contains(*c)));
-    assert_eq!(strange, None);
+fn assert_clean(text: &str) {
+    let bad_char = text.chars().find(|c| *c != '\n' && (c.is_control() || "\u{202e}\u{2066}".contains(*c)));
+    assert_eq!(bad_char, None);
 }
 
 /// Returns the tags of a page.
 fn html_tags(html: &str) -> Vec<&str> {
     let style = html.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
     assert!(!style.contains('<') && !style.contains("url("));
-    let tag = |rest: &'_ str| rest.find('>').map(|end| end + 1);
-    html.match_indices('<').filter_map(|(at, _)| Some(&html[at..at + tag(&html[at..])?])).collect()
+    let tag_length = |rest: &'_ str| rest.find('>').map(|end| end + 1);
+    html.match_indices('<').filter_map(|(at, _)| Some(&html[at..at + tag_length(&html[at..])?])).collect()
 }
 
 #[test]
 fn r32_html_runs_and_loads_nothing() {
-    let html = html::format_html(&document_of(&hostile_session(BAD)));
-    is_clean(&html);
+    let html = html::format_html(&document_from(&hostile_session(BAD)));
+    assert_clean(&html);
     const NAMES: &str = " html head meta title style body h1 h3 h4 h5 h6 p dl dt dd section b br hr div details summary code pre \
         span ul ol li a em strong del table tr th td blockquote ";
     for tag in html_tags(&html) {
         let name: String = tag.trim_start_matches(['<', '/']).chars().take_while(char::is_ascii_alphanumeric).collect();
         assert!(NAMES.contains(&format!(" {name} ")) || tag == "<!doctype html>", "{tag}");
-        let low = tag.to_ascii_lowercase();
-        assert!(!low.contains(" on") || low.starts_with("<meta"), "{tag}");
-        assert!(!low.contains("src=") && !low.contains("javascript:") && !low.contains("data:"), "{tag}");
-        if let Some(href) = low.split_once("href=\"").map(|(_, href)| href) {
-            assert!(href.starts_with("https://evil.example/p.png\"") && low.contains("noopener"), "{tag}");
+        let lowercase = tag.to_ascii_lowercase();
+        assert!(!lowercase.contains(" on") || lowercase.starts_with("<meta"), "{tag}");
+        assert!(
+            !lowercase.contains("src=") && !lowercase.contains("javascript:") && !lowercase.contains("data:"),
+            "{tag}"
+        );
+        if let Some(href) = lowercase.split_once("href=\"").map(|(_, href)| href) {
+            assert!(href.starts_with("https://evil.example/p.png\"") && lowercase.contains("noopener"), "{tag}");
         }
     }
     // Every tag is closed, so outside text closed none of them.
     for name in ["section", "details", "div", "pre", "code", "ul", "blockquote", "span"] {
-        let count = |what: &str| html.matches(what).count();
+        let count = |pattern: &str| html.matches(pattern).count();
         let opened = count(&format!("<{name}>")) + count(&format!("<{name} "));
         assert_eq!(opened, count(&format!("</{name}>")), "{name}");
     }
@@ -109,9 +112,9 @@ fn r32_html_runs_and_loads_nothing() {
 
 #[test]
 fn r32_markdown_text_stays_in_its_quote_or_fence() {
-    let read = hostile_session(BAD);
-    let markdown = markdown::format_markdown(&document_of(&read));
-    is_clean(&markdown);
+    let stored = hostile_session(BAD);
+    let markdown = markdown::format_markdown(&document_from(&stored));
+    assert_clean(&markdown);
     let mut quotes = 0usize;
     let mut headings = 0;
     for event in Parser::new(&markdown) {
@@ -133,11 +136,11 @@ fn r32_markdown_text_stays_in_its_quote_or_fence() {
 
 #[test]
 fn r32_text_page_is_harmless_and_within_the_width() {
-    let read = hostile_session(BAD);
+    let stored = hostile_session(BAD);
     for columns in [20, 80] {
-        let lines = text_page::format_lines(&document_of(&read), columns);
+        let lines = text_page::format_lines(&document_from(&stored), columns);
         for line in &lines {
-            is_clean(line);
+            assert_clean(line);
             assert!(crate::text::width::text_width(line) <= columns, "{line}");
         }
     }
@@ -145,13 +148,13 @@ fn r32_text_page_is_harmless_and_within_the_width() {
 
 #[test]
 fn r57_no_known_secret_is_in_any_format() {
-    let key = key();
+    let key = sample_key();
     let armour = "-----BEGIN RSA PRIVATE KEY-----";
     let inner = "MIIEpAIBAAKCAQEA7";
     let diff = json!({ "path": "id", "created": true, "added": 3, "removed": 0, "hunks": [{ "before": 0, "after": 1,
         "lines": [{ "+": armour }, { "+": inner }, { "+": "-----END RSA PRIVATE KEY-----" }, { "+": "behind" }] }] });
-    let mut read = hostile_session(&format!("x {key}\ny"));
-    let more = super::tests::read(
+    let mut stored = hostile_session(&format!("x {key}\ny"));
+    let extra = super::tests::stored_session(
         &[
             json!({ "kind": "replied", "text": "", "model": "m", "calls": [{ "id": "z", "name": "write_file",
                 "arguments": json!({ "content": format!("{armour}\n{inner}\n-----END RSA PRIVATE KEY-----\n") }).to_string() }] }),
@@ -161,10 +164,10 @@ fn r57_no_known_secret_is_in_any_format() {
         ],
         false,
     );
-    read.entries.extend(more.entries);
-    read.times.resize(read.entries.len(), 0);
-    let document = document_of(&read);
-    let (json, redacted) = json::format_json(&SessionId("01J".into()), &read);
+    stored.entries.extend(extra.entries);
+    stored.times.resize(stored.entries.len(), 0);
+    let document = document_from(&stored);
+    let (json, redacted) = json::format_json(&SessionId("01J".into()), &stored);
     assert!(document.redacted > 10 && redacted > 10, "{} {redacted}", document.redacted);
     let lines = text_page::format_lines(&document, 80).join("\n");
     for text in [&html::format_html(&document), &markdown::format_markdown(&document), &lines] {
@@ -177,12 +180,12 @@ fn r57_no_known_secret_is_in_any_format() {
     assert!(!json.contains(inner) && json.contains("[redacted]"));
     assert!(!json.contains(&key[4..]), "not even with a color code inside");
     let value: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(value["entries"].as_array().unwrap().len(), read.entries.len());
+    assert_eq!(value["entries"].as_array().unwrap().len(), stored.entries.len());
 }
 
 #[test]
 fn transcript_is_in_order_with_decisions_and_outcomes() {
-    let read = read(
+    let stored = stored_session(
         &[
             json!({ "kind": "said", "text": "1. fix\n    it" }),
             json!({ "kind": "replied", "text": "I **will**:\n\n```rust\nfn main() {}\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n- [x] a\n- [ ] b\n\n- c",
@@ -197,7 +200,7 @@ fn transcript_is_in_order_with_decisions_and_outcomes() {
         ],
         false,
     );
-    let document = document_of(&read);
+    let document = document_from(&stored);
     let html = html::format_html(&document);
     for part in [
         "<div class=\"said\">1. fix\n    it</div>",
@@ -224,7 +227,7 @@ fn transcript_is_in_order_with_decisions_and_outcomes() {
 
 #[test]
 fn failed_command_has_no_success_mark_live_or_rehearsed() {
-    for (settled, mark, words) in [
+    for (settled, mark, label) in [
         (json!({ "outcome": { "how": "done", "text": "out\nexit 3" } }), "✗", "exited with an error"),
         (json!({ "outcome": { "how": "done", "text": "out\nexit 0" } }), "✓", "done"),
         (
@@ -236,7 +239,7 @@ fn failed_command_has_no_success_mark_live_or_rehearsed() {
     ] {
         let mut end = json!({ "kind": "settled", "call": "a", "took_ms": 12 });
         end.as_object_mut().unwrap().extend(settled.as_object().unwrap().clone());
-        let read = read(
+        let stored = stored_session(
             &[
                 json!({ "kind": "replied", "text": "", "model": "m",
                     "calls": [{ "id": "a", "name": "bash_exec", "arguments": "{}" }] }),
@@ -247,14 +250,14 @@ fn failed_command_has_no_success_mark_live_or_rehearsed() {
             ],
             true,
         );
-        let document = document_of(&read);
+        let document = document_from(&stored);
         let markdown = markdown::format_markdown(&document);
-        assert!(markdown.contains(&format!("{mark} `bash_exec` make — *{words}*")), "{markdown}");
+        assert!(markdown.contains(&format!("{mark} `bash_exec` make — *{label}*")), "{markdown}");
         let page = text_page::format_lines(&document, 80).join("\n");
         assert!(page.contains(&format!("  {mark} bash_exec · make")), "{page}");
         assert!(html::format_html(&document).contains(&format!("{mark} <code>bash_exec</code>")));
         let (row, _) =
-            crate::tui::parts::audit_page::audit_row_texts(&crate::chat::audit::collect_records(&read.entries)[0]);
+            crate::tui::parts::audit_page::audit_row_texts(&crate::chat::audit::collect_records(&stored.entries)[0]);
         assert!(row.starts_with(mark), "{row}");
     }
 }
@@ -264,7 +267,7 @@ fn no_export_hides_text_of_a_reply_or_result() {
     let reply = "\u{1b}[2Jbegin\n\n```rust info words\nx\n```\n\n[a](https://a.example \"title words\") [b](#other) [c](file:///c)\n\n\
         [unused]: https://u.example \"unused words\"\n\n| a |\n|---|\n| b | excess |\n\n&#27;end\u{e0041}";
     let result: String = (0..40).map(|n| format!("line {n}\n")).collect();
-    let read = read(
+    let stored = stored_session(
         &[
             json!({ "kind": "replied", "text": reply, "model": "m",
                 "calls": [{ "id": "a", "name": "read_file", "arguments": "{}" }] }),
@@ -273,7 +276,7 @@ fn no_export_hides_text_of_a_reply_or_result() {
         ],
         false,
     );
-    let document = document_of(&read);
+    let document = document_from(&stored);
     let (html, markdown) = (html::format_html(&document), markdown::format_markdown(&document));
     for part in [
         "<U+001B>[2Jbegin",

@@ -15,9 +15,9 @@ pub(in crate::commands) fn format_lines(document: &Document, columns: usize) -> 
         page.push_wrapped(0, &format!("warning: {notice}"));
     }
     page.push_parts(0, &document.parts);
-    if let Some(told) = document.redaction_notice() {
+    if let Some(notice) = document.redaction_notice() {
         page.lines.push(String::new());
-        page.push_wrapped(0, &format!("{told}."));
+        page.push_wrapped(0, &format!("{notice}."));
     }
     page.lines
 }
@@ -28,63 +28,66 @@ struct Page {
 }
 
 impl Page {
-    fn push_wrapped(&mut self, by: usize, text: &str) {
-        let room = self.columns.saturating_sub(by).max(1);
-        for line in wrap::wrap_plain(text.trim_end(), Style::new(), room) {
-            let line = format!("{}{line}", " ".repeat(by));
+    fn push_wrapped(&mut self, indent: usize, text: &str) {
+        let available = self.columns.saturating_sub(indent).max(1);
+        for line in wrap::wrap_plain(text.trim_end(), Style::new(), available) {
+            let line = format!("{}{line}", " ".repeat(indent));
             self.lines.push(line.trim_end().to_owned());
         }
     }
 
-    fn push_parts(&mut self, by: usize, parts: &[Part]) {
+    fn push_parts(&mut self, indent: usize, parts: &[Part]) {
         for part in parts {
             self.lines.push(String::new());
             match part {
-                Part::Words(words) => {
-                    let dot = if words.when.is_empty() { "" } else { " · " };
-                    self.push_wrapped(by, &format!("{}{dot}{}", words.who, words.when));
-                    if !words.text.trim().is_empty() {
-                        self.push_wrapped(by + 2, &words.text);
+                Part::Message(message) => {
+                    let separator = if message.time.is_empty() { "" } else { " · " };
+                    self.push_wrapped(indent, &format!("{}{separator}{}", message.author, message.time));
+                    if !message.text.trim().is_empty() {
+                        self.push_wrapped(indent + 2, &message.text);
                     }
-                    if let Some(why) = &words.incomplete {
-                        self.push_wrapped(by + 2, &format!("(incomplete: {why})"));
+                    if let Some(why) = &message.incomplete {
+                        self.push_wrapped(indent + 2, &format!("(incomplete: {why})"));
                     }
                 }
                 Part::Call(call) => {
-                    let dot = if call.summary.is_empty() { "" } else { " · " };
-                    self.push_wrapped(by + 2, &format!("{} {}{dot}{}", call.end.mark(), call.name, call.summary));
+                    let separator = if call.summary.is_empty() { "" } else { " · " };
+                    self.push_wrapped(
+                        indent + 2,
+                        &format!("{} {}{separator}{}", call.end.mark(), call.name, call.summary),
+                    );
                     for step in &call.steps {
-                        self.push_wrapped(by + 4, &format!("· {step}"));
+                        self.push_wrapped(indent + 4, &format!("· {step}"));
                     }
-                    if let Some(careful) = &call.warning {
-                        self.push_wrapped(by + 4, &format!("WARNING: {careful}"));
+                    if let Some(warning) = &call.warning {
+                        self.push_wrapped(indent + 4, &format!("WARNING: {warning}"));
                     }
                     for body in &call.bodies {
-                        self.push_body(by + 6, body);
+                        self.push_body(indent + 6, body);
                     }
-                    self.push_parts(by + 4, &call.sub_agent);
+                    self.push_parts(indent + 4, &call.sub_agent);
                 }
-                Part::Aside(text) => self.push_wrapped(by, &format!("— {text}")),
+                Part::Aside(text) => self.push_wrapped(indent, &format!("— {text}")),
             }
         }
     }
 
-    fn push_body(&mut self, by: usize, body: &Body) {
+    fn push_body(&mut self, indent: usize, body: &Body) {
         match body {
-            Body::Code { text, .. } => text.trim_end().lines().for_each(|line| self.push_wrapped(by, line)),
+            Body::Code { text, .. } => text.trim_end().lines().for_each(|line| self.push_wrapped(indent, line)),
             Body::Change { path, lines, .. } => {
-                self.push_wrapped(by, path);
-                let line = |(sign, text): &(DiffSign, String)| format!("{}{text}", sign.mark());
-                lines.iter().for_each(|one| self.push_wrapped(by, &line(one)));
+                self.push_wrapped(indent, path);
+                let format_line = |(sign, text): &(DiffSign, String)| format!("{}{text}", sign.mark());
+                lines.iter().for_each(|line| self.push_wrapped(indent, &format_line(line)));
             }
-            Body::Asked(questions) => {
+            Body::Questions(questions) => {
                 for question in questions {
-                    self.push_wrapped(by, &question.text);
+                    self.push_wrapped(indent, &question.text);
                     for (picked, option) in &question.options {
-                        self.push_wrapped(by, &format!("[{}] {option}", if *picked { "x" } else { " " }));
+                        self.push_wrapped(indent, &format!("[{}] {option}", if *picked { "x" } else { " " }));
                     }
-                    for answer in &question.answer {
-                        self.push_wrapped(by, &format!("→ {answer}"));
+                    for answer in &question.answers {
+                        self.push_wrapped(indent, &format!("→ {answer}"));
                     }
                 }
             }

@@ -12,10 +12,10 @@ pub(in crate::config::rules) const MISSING: &str = "missing";
 impl RuleParser<'_> {
     /// Returns the bound files, sorted. A rule that allows a command with scripts must list them, because their content
     /// may change later.
-    pub(super) fn read_scripts(&mut self, says: Option<RuleEffect>, about: Option<&RuleTarget>) -> Vec<Script> {
-        let given = self.table.contains_key("scripts");
-        let command = match about {
-            Some(RuleTarget::Command(command)) if says == Some(RuleEffect::Allow) => Some(command),
+    pub(super) fn read_scripts(&mut self, effect: Option<RuleEffect>, target: Option<&RuleTarget>) -> Vec<Script> {
+        let has_scripts = self.table.contains_key("scripts");
+        let command = match target {
+            Some(RuleTarget::Command(command)) if effect == Some(RuleEffect::Allow) => Some(command),
             Some(
                 RuleTarget::Command(_)
                 | RuleTarget::EveryCall
@@ -26,26 +26,26 @@ impl RuleParser<'_> {
             | None => None,
         };
         let Some(command) = command else {
-            if given && about.is_some() && says.is_some() {
+            if has_scripts && target.is_some() && effect.is_some() {
                 self.report_error("scripts", "scripts is only valid in a rule that allows a command");
             }
             return Vec::new();
         };
-        let runs = find_scripts(&command_line::parse_command_line(command));
-        if let ScriptSet::Unknown(why) = &runs {
-            let words = format!("this command cannot be allowed permanently: {why}");
-            self.report_error("command", words);
+        let scripts = find_scripts(&command_line::parse_command_line(command));
+        if let ScriptSet::Unknown(reason) = &scripts {
+            let message = format!("this command cannot be allowed permanently: {reason}");
+            self.report_error("command", message);
         }
-        if given {
+        if has_scripts {
             return self.read_listed_scripts();
         }
-        if let ScriptSet::Files(parts) = &runs {
+        if let ScriptSet::Files(parts) = &scripts {
             let name = parts.iter().find(|part| part.is_certain).map_or("a file", |part| part.name.as_str());
-            let words = format!(
+            let message = format!(
                 "the command runs {}, but the rule does not list its digest. Run `aye rules explain` to get the line to add: scripts = {{ … }}",
                 truncate_for_display(name)
             );
-            self.report_error("command", words);
+            self.report_error("command", message);
         }
         Vec::new()
     }
@@ -62,24 +62,24 @@ impl RuleParser<'_> {
         let listed: Vec<(String, Option<String>)> =
             table.iter().map(|(name, item)| (name.to_owned(), item.as_str().map(str::to_owned))).collect();
         let mut scripts = Vec::new();
-        for (name, held) in listed {
-            let sha256 = match (held.as_deref(), held.as_deref().and_then(Digest::parse)) {
+        for (name, digest) in listed {
+            let sha256 = match (digest.as_deref(), digest.as_deref().and_then(Digest::parse)) {
                 (Some(MISSING), _) => None,
                 (_, Some(digest)) => Some(digest),
                 (_, None) => {
-                    let words = format!(
+                    let message = format!(
                         "{} must be the 64 hex digits of a SHA-256, or {MISSING:?}. Run `aye rules explain` to get it",
                         truncate_for_display(&name)
                     );
-                    self.report_error("scripts", words);
+                    self.report_error("scripts", message);
                     continue;
                 }
             };
-            let odd = |part: Component<'_>| matches!(part, Component::ParentDir | Component::CurDir);
-            if name.is_empty() || Path::new(&name).components().any(odd) {
-                let words =
+            let is_dot_component = |part: Component<'_>| matches!(part, Component::ParentDir | Component::CurDir);
+            if name.is_empty() || Path::new(&name).components().any(is_dot_component) {
+                let message =
                     format!("{:?} is not a file path relative to the project directory", truncate_for_display(&name));
-                self.report_error("scripts", words);
+                self.report_error("scripts", message);
             }
             scripts.push(Script { path: PathBuf::from(name), sha256 });
         }

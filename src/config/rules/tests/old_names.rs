@@ -7,7 +7,7 @@ fn old_names_of_keys_work_with_one_notice_each() {
     let new = "[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\nnot_matches = \"git log\"\n\n\
         [[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\n";
     let old = new.replace("verdict", "says").replace("prefix", "words").replace("not_matches", "not");
-    let (expected, loaded) = (Place::new().says(new), Place::new().says(&old));
+    let (expected, loaded) = (TestProject::new().load_user_rules(new), TestProject::new().load_user_rules(&old));
     assert_eq!((expected.old_names.len(), loaded.notices().len()), (0, 0));
     let without_file = |rules: &Rules| -> Vec<Rule> {
         let location = |line| RuleLocation { line, ..RuleLocation::default() };
@@ -25,7 +25,7 @@ fn old_names_of_keys_work_with_one_notice_each() {
         ]
     );
     // An error in a rule with old names has the right line.
-    let loaded = Place::new().says("[[rule]]\nsays = \"deny\"\nwords = \"a | b\"\n");
+    let loaded = TestProject::new().load_user_rules("[[rule]]\nsays = \"deny\"\nwords = \"a | b\"\n");
     assert!(loaded.problems[0].to_string().contains("toml:3: prefix must be plain words"), "{:?}", loaded.problems);
 }
 
@@ -35,7 +35,7 @@ fn a_key_given_with_both_names_fails_closed() {
         "verdict = \"allow\"\nsays = \"deny\"\nprefix = \"cargo test\"",
         "verdict = \"deny\"\nwords = \"git\"\nprefix = \"git push\"",
     ] {
-        let loaded = Place::new().says(&format!("[[rule]]\n{rule}\n"));
+        let loaded = TestProject::new().load_user_rules(&format!("[[rule]]\n{rule}\n"));
         assert_eq!(loaded.rules.list, [], "{rule}");
         let why = loaded.rules.read_error.unwrap();
         assert!(why.contains("toml:3: the rule has ") && why.contains(" and its old name "), "{why}");

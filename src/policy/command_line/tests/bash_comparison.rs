@@ -21,30 +21,30 @@ const PIECES: &[&str] = &[
 ];
 
 /// Deterministic pseudo-random numbers.
-struct Numbers(u64);
+struct RandomNumbers(u64);
 
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
+impl RandomNumbers {
+    fn next_below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 >> 11).unwrap_or(0) % end
     }
 
-    fn line(&mut self) -> String {
-        let count = 1 + self.below(12);
-        (0..count).map(|_| PIECES[self.below(PIECES.len())]).collect()
+    fn next_line(&mut self) -> String {
+        let count = 1 + self.next_below(12);
+        (0..count).map(|_| PIECES[self.next_below(PIECES.len())]).collect()
     }
 }
 
 /// Returns the commands with their words if the parser reports all of them as known and run.
-fn known(reading: &ParsedLine) -> Option<Vec<Vec<String>>> {
-    if reading.unclear.is_some() {
+fn fully_known_commands(parsed_line: &ParsedLine) -> Option<Vec<Vec<String>>> {
+    if parsed_line.unclear.is_some() {
         return None;
     }
     let mut commands = Vec::new();
-    for simple in &reading.commands {
-        let plain = simple.assignments.iter().all(|(_, value)| value.known_text().is_some())
+    for simple in &parsed_line.commands {
+        let is_comparable = simple.assignments.iter().all(|(_, value)| value.known_text().is_some())
             && simple.connector != Connector::Or
             // A background command may outlive bash and the end of the output.
             && !simple.is_background
@@ -56,102 +56,103 @@ fn known(reading: &ParsedLine) -> Option<Vec<Vec<String>>> {
                 Redirect::Read(_) => false,
             });
         let words: Option<Vec<String>> = simple.words.iter().map(|word| word.known_text().map(str::to_owned)).collect();
-        let words = words.filter(|_| plain)?;
+        let words = words.filter(|_| is_comparable)?;
         if !words.is_empty() {
             commands.push(words);
         }
     }
     // Commands with redirected output cannot report themselves.
-    let told = |words: &Vec<String>| !matches!(words[0].as_str(), ":" | "." | "[") && !words[0].starts_with('%');
-    commands.iter().all(told).then_some(commands)
+    let can_report = |words: &Vec<String>| !matches!(words[0].as_str(), ":" | "." | "[") && !words[0].starts_with('%');
+    commands.iter().all(can_report).then_some(commands)
 }
 
 /// Returns the commands as bash runs them; `None` if bash rejects the line.
-fn of_bash(bash: &Path, line: &str, folder: &Path) -> Option<Vec<Vec<String>>> {
-    let place = folder.join("in");
-    let _ = std::fs::remove_dir_all(&place);
-    std::fs::create_dir(&place).unwrap();
-    let out = folder.join("out");
-    std::fs::write(&out, "").unwrap();
-    let told = "() { printf '%s\\0' \"$#\" \"$@\" >>\"$OUT\"; }";
-    let ran = Command::new(bash)
+fn commands_from_bash(bash: &Path, line: &str, folder: &Path) -> Option<Vec<Vec<String>>> {
+    let directory = folder.join("in");
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir(&directory).unwrap();
+    let output_file = folder.join("out");
+    std::fs::write(&output_file, "").unwrap();
+    let report_function = "() { printf '%s\\0' \"$#\" \"$@\" >>\"$OUT\"; }";
+    let result = Command::new(bash)
         .args(["--norc", "--noprofile", "-c", line])
-        .current_dir(&place)
+        .current_dir(&directory)
         .env_clear()
         .env("PATH", "/nowhere")
-        .env("OUT", &out)
+        .env("OUT", &output_file)
         .env("LC_ALL", "C.UTF-8")
-        .env("BASH_FUNC_command_not_found_handle%%", told)
+        .env("BASH_FUNC_command_not_found_handle%%", report_function)
         .stdin(Stdio::null())
         .output();
-    assert!(ran.is_ok(), "{ran:?}");
-    let complains = |words: &str| ran.as_ref().is_ok_and(|ran| String::from_utf8_lossy(&ran.stderr).contains(words));
+    assert!(result.is_ok(), "{result:?}");
+    let has_error =
+        |message: &str| result.as_ref().is_ok_and(|output| String::from_utf8_lossy(&output.stderr).contains(message));
     // A command with an unusable redirection is not run, however it was parsed.
-    let unrun = ["Bad file descriptor", "ambiguous redirect", "bad substitution"];
-    if unrun.iter().any(|words| complains(words)) {
+    let unrun_errors = ["Bad file descriptor", "ambiguous redirect", "bad substitution"];
+    if unrun_errors.iter().any(|message| has_error(message)) {
         return None;
     }
-    let is_none = complains("syntax error");
-    let text = String::from_utf8(std::fs::read(&out).unwrap()).unwrap();
+    let is_syntax_error = has_error("syntax error");
+    let text = String::from_utf8(std::fs::read(&output_file).unwrap()).unwrap();
     let mut words = text.split('\0');
     let mut commands = Vec::new();
     while let Some(count) = words.next().and_then(|count| count.parse::<usize>().ok()) {
         commands.push(words.by_ref().take(count).map(str::to_owned).collect());
     }
     // A line that bash rejects runs nothing, whatever was parsed.
-    if is_none && commands.is_empty() { None } else { Some(commands) }
+    if is_syntax_error && commands.is_empty() { None } else { Some(commands) }
 }
 
 /// Returns the path of bash. The test compares with bash itself, so it is skipped without it.
-fn bash() -> Option<PathBuf> {
+fn find_bash() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|folder| folder.join("bash")).find(|bash| bash.is_file())
 }
 
-fn compare(bash: &Path, line: &str, folder: &Path) -> Option<Result<(), String>> {
+fn compare_with_bash(bash: &Path, line: &str, folder: &Path) -> Option<Result<(), String>> {
     // Commands after `!` and `&&` may not run here, where every command succeeds.
     if line.contains('!') && line.contains("&&") {
         return None;
     }
-    let mut ours = known(&parse_command_line(line)).filter(|ours| !ours.is_empty())?;
-    let mut its = of_bash(bash, line, folder)?;
+    let mut parsed = fully_known_commands(&parse_command_line(line)).filter(|commands| !commands.is_empty())?;
+    let mut expected = commands_from_bash(bash, line, folder)?;
     // The stages of a pipeline run in any order.
-    ours.sort();
-    its.sort();
-    Some(if ours == its { Ok(()) } else { Err(format!("{line:?} is {its:?} and was read as {ours:?}")) })
+    parsed.sort();
+    expected.sort();
+    Some(if parsed == expected { Ok(()) } else { Err(format!("{line:?} is {expected:?} and was read as {parsed:?}")) })
 }
 
 #[test]
 fn r12_bash_splits_known_lines_into_the_same_words() {
-    let Some(bash) = bash() else { return };
-    let place = tempfile::tempdir().unwrap();
+    let Some(bash) = find_bash() else { return };
+    let folder = tempfile::tempdir().unwrap();
     let thorough = std::env::var_os("AYE_TEST_THOROUGH").is_some();
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let env_number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     // `AYE_TEST_SECONDS` sets the duration, and `AYE_TEST_SEED` the seed.
-    let seconds = number("AYE_TEST_SECONDS").map(Duration::from_secs);
-    let least = if thorough { 3000 } else { 100 };
-    let (mut compared, mut made, mut words) = (0, 0, 0);
-    let mut wrong = Vec::new();
-    let began = Instant::now();
-    let mut numbers = Numbers(number("AYE_TEST_SEED").unwrap_or(0x2545_f491_4f6c_dd1d) | 1);
-    while compared < least || seconds.is_some_and(|seconds| began.elapsed() < seconds) {
-        let line = numbers.line();
-        made += 1;
-        if let Some(found) = compare(&bash, &line, place.path()) {
+    let seconds = env_number("AYE_TEST_SECONDS").map(Duration::from_secs);
+    let min_compared = if thorough { 3000 } else { 100 };
+    let (mut compared, mut generated, mut words) = (0, 0, 0);
+    let mut failures = Vec::new();
+    let started = Instant::now();
+    let mut random = RandomNumbers(env_number("AYE_TEST_SEED").unwrap_or(0x2545_f491_4f6c_dd1d) | 1);
+    while compared < min_compared || seconds.is_some_and(|seconds| started.elapsed() < seconds) {
+        let line = random.next_line();
+        generated += 1;
+        if let Some(comparison) = compare_with_bash(&bash, &line, folder.path()) {
             compared += 1;
             words += parse_command_line(&line).commands.iter().map(|simple| simple.words.len()).sum::<usize>();
-            wrong.extend(found.err());
-            assert!(wrong.len() < 20, "{wrong:#?}");
+            failures.extend(comparison.err());
+            assert!(failures.len() < 20, "{failures:#?}");
         }
     }
-    assert!(wrong.is_empty(), "of {compared} compared, {made} made: {wrong:#?}");
-    assert!(words > compared, "only {words} words in {compared} of {made} lines");
+    assert!(failures.is_empty(), "of {compared} compared, {generated} made: {failures:#?}");
+    assert!(words > compared, "only {words} words in {compared} of {generated} lines");
 }
 
 #[test]
 fn r12_bash_agrees_on_former_parser_bugs() {
-    let Some(bash) = bash() else { return };
-    let place = tempfile::tempdir().unwrap();
+    let Some(bash) = find_bash() else { return };
+    let folder = tempfile::tempdir().unwrap();
     for line in [
         "a >>b -1<<E\na\nE\n",
         "! \t'a'>>a\"a$\"if -1<<E\na\nE\n",
@@ -189,10 +190,10 @@ fn r12_bash_agrees_on_former_parser_bugs() {
         "a\\\\ b",
         "\"a\\\nb\" a",
     ] {
-        let found = compare(&bash, line, place.path());
-        assert!(found.is_none_or(|found| found == Ok(())), "{line:?}");
+        let comparison = compare_with_bash(&bash, line, folder.path());
+        assert!(comparison.is_none_or(|result| result == Ok(())), "{line:?}");
     }
-    let is_known = |line: &str| known(&parse_command_line(line)).is_some();
+    let is_known = |line: &str| fully_known_commands(&parse_command_line(line)).is_some();
     assert!(
         is_known("a 'b c'; b")
             && !is_known("a $b")

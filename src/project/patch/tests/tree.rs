@@ -50,10 +50,10 @@ impl std::fmt::Debug for TreeEntry {
         match self {
             Self::Folder(mode) => write!(f, "folder {mode:o}"),
             Self::File(bytes, mode) => {
-                let shown = bytes[..bytes.len().min(60)].escape_ascii();
-                write!(f, "file {mode:o} {} \"{shown}\"", bytes.len())
+                let preview = bytes[..bytes.len().min(60)].escape_ascii();
+                write!(f, "file {mode:o} {} \"{preview}\"", bytes.len())
             }
-            Self::Link(to) => write!(f, "link {to:?}"),
+            Self::Link(target) => write!(f, "link {target:?}"),
             Self::Pipe => write!(f, "pipe"),
         }
     }
@@ -79,24 +79,24 @@ impl Tree {
         match change {
             TreeStep::Put(path, kind) => self.put_entry(path, kind.clone()),
             TreeStep::Remove(path) => self.remove_path(path),
-            TreeStep::Move(from, to) if !to.starts_with(from) && !from.starts_with(to) => {
+            TreeStep::Move(source, target) if !target.starts_with(source) && !source.starts_with(target) => {
                 let moved: Vec<(PathBuf, TreeEntry)> = self
                     .0
                     .iter()
-                    .filter(|(path, _)| path.starts_with(from))
+                    .filter(|(path, _)| path.starts_with(source))
                     .map(|(path, kind)| (path.clone(), kind.clone()))
                     .collect();
-                self.remove_path(from);
+                self.remove_path(source);
                 for (path, kind) in moved {
-                    let below = path.strip_prefix(from).unwrap();
-                    let at = if below.as_os_str().is_empty() { to.clone() } else { to.join(below) };
-                    self.put_entry(&at, kind);
+                    let relative = path.strip_prefix(source).unwrap();
+                    let new_path = if relative.as_os_str().is_empty() { target.clone() } else { target.join(relative) };
+                    self.put_entry(&new_path, kind);
                 }
             }
             TreeStep::Move(_, _) => {}
-            TreeStep::Mode(path, to) => match self.0.get_mut(path) {
-                Some(TreeEntry::File(_, mode)) => *mode = *to & !current_umask(),
-                Some(TreeEntry::Folder(mode)) => *mode = (*to | 0o700) & !current_umask(),
+            TreeStep::Mode(path, new_mode) => match self.0.get_mut(path) {
+                Some(TreeEntry::File(_, mode)) => *mode = *new_mode & !current_umask(),
+                Some(TreeEntry::Folder(mode)) => *mode = (*new_mode | 0o700) & !current_umask(),
                 Some(TreeEntry::Link(_) | TreeEntry::Pipe) | None => {}
             },
         }
@@ -104,7 +104,7 @@ impl Tree {
 
     /// Returns whether git can represent the path: absent, a file or a link, with a default mode, and only in folders.
     pub fn is_plain(&self, path: &Path) -> bool {
-        let folders = path.ancestors().skip(1).all(|folder| {
+        let has_default_folders = path.ancestors().skip(1).all(|folder| {
             folder.as_os_str().is_empty()
                 || match self.0.get(folder) {
                     None => true,
@@ -112,11 +112,11 @@ impl Tree {
                     Some(_) => false,
                 }
         });
-        let usual = [0o666, 0o777].map(|mode| mode & !current_umask());
-        folders
+        let default_modes = [0o666, 0o777].map(|mode| mode & !current_umask());
+        has_default_folders
             && match self.0.get(path) {
                 None | Some(TreeEntry::Link(_)) => true,
-                Some(TreeEntry::File(_, mode)) => usual.contains(mode),
+                Some(TreeEntry::File(_, mode)) => default_modes.contains(mode),
                 Some(TreeEntry::Folder(_) | TreeEntry::Pipe) => false,
             }
     }
@@ -158,33 +158,33 @@ impl Tree {
             seed & 1 == 1
         };
         // Folders whose whole content is in the upper folder.
-        let mut whole: Vec<PathBuf> = Vec::new();
+        let mut opaque_folders: Vec<PathBuf> = Vec::new();
         for (path, kind) in &self.0 {
-            let at = upper.join(path);
-            let is_whole = whole.iter().any(|folder| path.starts_with(folder));
-            let was = before.0.get(path);
-            match (was, kind) {
-                (Some(TreeEntry::Folder(_)), TreeEntry::Folder(_)) if !is_whole => {
+            let upper_path = upper.join(path);
+            let is_in_opaque = opaque_folders.iter().any(|folder| path.starts_with(folder));
+            let old = before.0.get(path);
+            match (old, kind) {
+                (Some(TreeEntry::Folder(_)), TreeEntry::Folder(_)) if !is_in_opaque => {
                     // A merged folder exists only because of its entries.
-                    create_entry(&at, kind);
+                    create_entry(&upper_path, kind);
                     if is_chosen() {
-                        lsetxattr(&at, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
-                        whole.push(path.clone());
+                        lsetxattr(&upper_path, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
+                        opaque_folders.push(path.clone());
                     }
                 }
-                (was, kind) if !is_whole && was == Some(kind) && !is_chosen() => {}
-                (was, kind) => {
-                    create_entry(&at, kind);
-                    if matches!(kind, TreeEntry::Folder(_)) && (was.is_some() || is_chosen()) && !is_whole {
-                        lsetxattr(&at, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
-                        whole.push(path.clone());
+                (old, kind) if !is_in_opaque && old == Some(kind) && !is_chosen() => {}
+                (old, kind) => {
+                    create_entry(&upper_path, kind);
+                    if matches!(kind, TreeEntry::Folder(_)) && (old.is_some() || is_chosen()) && !is_in_opaque {
+                        lsetxattr(&upper_path, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
+                        opaque_folders.push(path.clone());
                     }
                 }
             }
         }
         for path in before.0.keys().filter(|path| !self.0.contains_key(*path)) {
             let parent = path.parent().unwrap();
-            let is_hidden = whole.iter().any(|folder| path.starts_with(folder));
+            let is_hidden = opaque_folders.iter().any(|folder| path.starts_with(folder));
             let has_folder = parent.as_os_str().is_empty() || matches!(self.0.get(parent), Some(TreeEntry::Folder(_)));
             if has_folder && !is_hidden {
                 mknodat(CWD, upper.join(path), FileType::CharacterDevice, 0o600.into(), 0).unwrap();
@@ -193,19 +193,19 @@ impl Tree {
     }
 }
 
-fn create_entry(at: &Path, kind: &TreeEntry) {
-    let set = |mode: u32| fs::set_permissions(at, fs::Permissions::from_mode(mode)).unwrap();
+fn create_entry(path: &Path, kind: &TreeEntry) {
+    let set_mode = |mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     match kind {
         TreeEntry::Folder(mode) => {
-            fs::create_dir(at).unwrap();
-            set(*mode);
+            fs::create_dir(path).unwrap();
+            set_mode(*mode);
         }
         TreeEntry::File(bytes, mode) => {
-            fs::write(at, bytes).unwrap();
-            set(*mode);
+            fs::write(path, bytes).unwrap();
+            set_mode(*mode);
         }
-        TreeEntry::Link(to) => symlink(to, at).unwrap(),
-        TreeEntry::Pipe => mknodat(CWD, at, FileType::Fifo, 0o600.into(), 0).unwrap(),
+        TreeEntry::Link(target) => symlink(target, path).unwrap(),
+        TreeEntry::Pipe => mknodat(CWD, path, FileType::Fifo, 0o600.into(), 0).unwrap(),
     }
 }
 
@@ -225,9 +225,9 @@ pub fn tree_pairs() -> impl Strategy<Value = (Tree, Tree)> {
         2 => (any_path(), any_path()).prop_map(|(from, to)| TreeStep::Move(from, to)),
         1 => (any_path(), prop_oneof![Just(0o777), Just(0o666), Just(0o640), Just(0o755)]).prop_map(|(path, mode)| TreeStep::Mode(path, mode)),
     ];
-    (vec((any_path(), any_entry()), 0..10), vec(step, 0..8)).prop_map(|(all, steps)| {
+    (vec((any_path(), any_entry()), 0..10), vec(step, 0..8)).prop_map(|(entries, steps)| {
         let mut before = Tree::default();
-        all.into_iter().for_each(|(path, kind)| before.put_entry(&path, kind));
+        entries.into_iter().for_each(|(path, kind)| before.put_entry(&path, kind));
         let mut after = before.clone();
         steps.iter().for_each(|step| after.apply_step(step));
         (before, after)

@@ -26,28 +26,28 @@ pub(super) struct Attributes {
 
 /// Attributes of folders by path relative to the project, in memory and on disk.
 pub(super) struct Journal<'a> {
-    layer: &'a Path,
-    known: HashMap<PathBuf, Attributes>,
+    overlay_folder: &'a Path,
+    recorded: HashMap<PathBuf, Attributes>,
     /// Folders recorded by an interrupted merge, by parent folder.
     interrupted: HashMap<PathBuf, Vec<OsString>>,
 }
 
 impl<'a> Journal<'a> {
     /// Reads the journal of an interrupted merge, if any.
-    pub(super) fn read_interrupted(layer: &'a Path) -> Self {
-        let mut journal = Self { layer, known: HashMap::new(), interrupted: HashMap::new() };
-        let bytes = fs::read(layer.join(JOURNAL_FILE)).unwrap_or_default();
-        for (path, its) in bytes.split(|byte| *byte == 0).filter_map(parse_line) {
+    pub(super) fn read_interrupted(overlay_folder: &'a Path) -> Self {
+        let mut journal = Self { overlay_folder, recorded: HashMap::new(), interrupted: HashMap::new() };
+        let bytes = fs::read(overlay_folder.join(JOURNAL_FILE)).unwrap_or_default();
+        for (path, attributes) in bytes.split(|byte| *byte == 0).filter_map(parse_line) {
             if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
                 journal.interrupted.entry(folder.to_owned()).or_default().push(name.to_owned());
             }
-            journal.known.insert(path, its);
+            journal.recorded.insert(path, attributes);
         }
         journal
     }
 
     pub(super) fn get_recorded(&self, path: &Path) -> Option<Attributes> {
-        self.known.get(path).copied()
+        self.recorded.get(path).copied()
     }
 
     /// Returns the names of the subfolders that an interrupted merge recorded, once per folder.
@@ -57,23 +57,23 @@ impl<'a> Journal<'a> {
 
     /// Records the attributes of a folder. On a full disk this fails silently: the merge continues, and the attributes
     /// are lost only if it is interrupted.
-    pub(super) fn record(&mut self, path: &Path, its: Attributes) {
-        if self.known.insert(path.to_owned(), its).is_some() {
+    pub(super) fn record(&mut self, path: &Path, attributes: Attributes) {
+        if self.recorded.insert(path.to_owned(), attributes).is_some() {
             return;
         }
-        let (path, (seconds, part)) = (path.as_os_str().as_bytes(), its.modified);
+        let (path, (seconds, nanoseconds)) = (path.as_os_str().as_bytes(), attributes.modified);
         // A line truncated by a full disk ends at this first byte.
-        let mut line = format!("\0{:o} {seconds} {part} {} ", its.mode, path.len()).into_bytes();
+        let mut line = format!("\0{:o} {seconds} {nanoseconds} {} ", attributes.mode, path.len()).into_bytes();
         line.extend(path);
         line.push(0);
-        let file = File::options().create(true).append(true).open(self.layer.join(JOURNAL_FILE));
+        let file = File::options().create(true).append(true).open(self.overlay_folder.join(JOURNAL_FILE));
         let _ = file.and_then(|mut file| file.write_all(&line));
     }
 }
 
 /// Removes the journal of an earlier merge.
-pub(in super::super) fn forget_journal(layer: &Path) -> io::Result<()> {
-    match fs::remove_file(layer.join(JOURNAL_FILE)) {
+pub(in super::super) fn forget_journal(overlay_folder: &Path) -> io::Result<()> {
+    match fs::remove_file(overlay_folder.join(JOURNAL_FILE)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
@@ -81,49 +81,51 @@ pub(in super::super) fn forget_journal(layer: &Path) -> io::Result<()> {
 
 /// Parses a line of the journal. `None` if it is truncated.
 fn parse_line(line: &[u8]) -> Option<(PathBuf, Attributes)> {
-    let mut words = line.splitn(5, |byte| *byte == b' ');
-    let mut word = || std::str::from_utf8(words.next()?).ok();
-    let mode = RawMode::from_str_radix(word()?, 8).ok()?;
-    let mut number = || word()?.parse::<i64>().ok();
-    let modified = (number()?, number()?);
-    let length = usize::try_from(number()?).ok()?;
-    let path = words.next()?;
-    let its = Attributes { mode, modified };
-    (path.len() == length).then(|| (OsString::from_vec(path.to_vec()).into(), its))
+    let mut fields = line.splitn(5, |byte| *byte == b' ');
+    let mut next_field = || std::str::from_utf8(fields.next()?).ok();
+    let mode = RawMode::from_str_radix(next_field()?, 8).ok()?;
+    let mut next_number = || next_field()?.parse::<i64>().ok();
+    let modified = (next_number()?, next_number()?);
+    let length = usize::try_from(next_number()?).ok()?;
+    let path = fields.next()?;
+    let attributes = Attributes { mode, modified };
+    (path.len() == length).then(|| (OsString::from_vec(path.to_vec()).into(), attributes))
 }
 
 /// Gives `to` the owner, extended attributes, mode and times of another folder.
 pub(super) fn copy_folder_attributes(
-    from: Option<BorrowedFd<'_>>,
-    to: BorrowedFd<'_>,
-    about: &Stat,
-    its: Attributes,
+    source: Option<BorrowedFd<'_>>,
+    target: BorrowedFd<'_>,
+    metadata: &Stat,
+    attributes: Attributes,
 ) -> io::Result<()> {
-    let now = fstat(to)?;
-    if let Some(from) = from {
-        copy_extended_attributes(from, to);
+    let current = fstat(target)?;
+    if let Some(source) = source {
+        copy_extended_attributes(source, target);
     }
-    if (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid) {
+    if (current.st_uid, current.st_gid) != (metadata.st_uid, metadata.st_gid) {
         // An unprivileged user cannot change the owner and does not need to: the folder is already theirs.
-        let (user, group) = (Uid::from_raw(about.st_uid), Gid::from_raw(about.st_gid));
-        let _ = rustix::fs::fchown(to, Some(user), Some(group));
+        let (user, group) = (Uid::from_raw(metadata.st_uid), Gid::from_raw(metadata.st_gid));
+        let _ = rustix::fs::fchown(target, Some(user), Some(group));
     }
-    if read_attributes(&now).mode != its.mode || (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid) {
-        fchmod(to, Mode::from_raw_mode(its.mode))?;
+    if read_attributes(&current).mode != attributes.mode
+        || (current.st_uid, current.st_gid) != (metadata.st_uid, metadata.st_gid)
+    {
+        fchmod(target, Mode::from_raw_mode(attributes.mode))?;
     }
-    Ok(futimens(to, &its.times())?)
+    Ok(futimens(target, &attributes.times())?)
 }
 
 /// Makes the extended attributes of two folders equal, as far as permitted, except those of the overlay.
-fn copy_extended_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>) {
-    let (new, old) = (list_extended_attributes(from), list_extended_attributes(to));
+fn copy_extended_attributes(source: BorrowedFd<'_>, target: BorrowedFd<'_>) {
+    let (new, old) = (list_extended_attributes(source), list_extended_attributes(target));
     for name in old.iter().filter(|name| !new.contains(name)) {
-        let _ = fremovexattr(to, name.as_c_str());
+        let _ = fremovexattr(target, name.as_c_str());
     }
     for name in &new {
         let mut value = vec![0; 1 << 16];
-        let Ok(length) = fgetxattr(from, name.as_c_str(), &mut value[..]) else { continue };
-        let _ = fsetxattr(to, name.as_c_str(), &value[..length], XattrFlags::empty());
+        let Ok(length) = fgetxattr(source, name.as_c_str(), &mut value[..]) else { continue };
+        let _ = fsetxattr(target, name.as_c_str(), &value[..length], XattrFlags::empty());
     }
 }
 
@@ -142,8 +144,11 @@ fn list_extended_attributes(folder: BorrowedFd<'_>) -> Vec<CString> {
     names.filter_map(|name| CStr::from_bytes_with_nul(name).ok().map(CStr::to_owned)).collect()
 }
 
-pub(super) fn read_attributes(about: &Stat) -> Attributes {
-    Attributes { mode: (about.st_mode & 0o7777) as RawMode, modified: (about.st_mtime, about.st_mtime_nsec as i64) }
+pub(super) fn read_attributes(metadata: &Stat) -> Attributes {
+    Attributes {
+        mode: (metadata.st_mode & 0o7777) as RawMode,
+        modified: (metadata.st_mtime, metadata.st_mtime_nsec as i64),
+    }
 }
 
 impl Attributes {
@@ -155,7 +160,7 @@ impl Attributes {
     }
 }
 
-pub(super) fn restore_attributes(to: &OwnedFd, name: &OsStr, its: Attributes) -> io::Result<()> {
-    utimensat(to, name, &its.times(), AtFlags::SYMLINK_NOFOLLOW)?;
-    Ok(chmodat(to, name, Mode::from_raw_mode(its.mode), AtFlags::empty())?)
+pub(super) fn restore_attributes(folder: &OwnedFd, name: &OsStr, attributes: Attributes) -> io::Result<()> {
+    utimensat(folder, name, &attributes.times(), AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(chmodat(folder, name, Mode::from_raw_mode(attributes.mode), AtFlags::empty())?)
 }

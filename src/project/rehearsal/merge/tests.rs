@@ -20,8 +20,8 @@ thread_local! {
 pub(super) fn check_interruption() -> io::Result<()> {
     match STEPS.get().checked_sub(1) {
         None => Err(ErrorKind::Interrupted.into()),
-        Some(left) => {
-            STEPS.set(left);
+        Some(remaining) => {
+            STEPS.set(remaining);
             Ok(())
         }
     }
@@ -31,9 +31,9 @@ pub(super) fn check_interruption() -> io::Result<()> {
 struct RandomNumbers(u64);
 
 impl RandomNumbers {
-    fn next_below(&mut self, most: usize) -> usize {
+    fn next_below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % most
+        (self.0 >> 33) as usize % limit
     }
 
     fn random_path(&mut self) -> String {
@@ -85,11 +85,11 @@ impl MergeFixture {
             fs::write(base.join("project").join(file), file).unwrap();
         }
         std::os::unix::fs::symlink("../a", base.join("project/c/a")).unwrap();
-        let scene = Self { base: base.to_owned() };
-        let copied = Command::new("cp").args(["-a", "project", "plain"]).current_dir(base).status().unwrap();
-        assert!(copied.success());
-        scene.open_rehearsal().prepare_overlay().unwrap();
-        scene
+        let fixture = Self { base: base.to_owned() };
+        let status = Command::new("cp").args(["-a", "project", "plain"]).current_dir(base).status().unwrap();
+        assert!(status.success());
+        fixture.open_rehearsal().prepare_overlay().unwrap();
+        fixture
     }
 
     fn path_of(&self, path: &str) -> PathBuf {
@@ -106,16 +106,16 @@ impl MergeFixture {
 
     /// Runs a script as root of a user namespace, or as root. `None` if that is not possible here.
     fn run_script(&self, script: &str) -> Option<String> {
-        let own = if rustix::thread::capabilities(None)
-            .is_ok_and(|has| has.effective.contains(rustix::thread::CapabilitySet::SYS_ADMIN))
+        let user_option = if rustix::thread::capabilities(None)
+            .is_ok_and(|sets| sets.effective.contains(rustix::thread::CapabilitySet::SYS_ADMIN))
         {
             "-m"
         } else {
             "-rm"
         };
         let mut command = Command::new("unshare");
-        let done = command.args([own, "sh", "-c", script]).current_dir(&self.base).output().ok()?;
-        done.status.success().then(|| String::from_utf8(done.stdout).unwrap())
+        let output = command.args([user_option, "sh", "-c", script]).current_dir(&self.base).output().ok()?;
+        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
     }
 
     /// Runs a script over the overlay, like a command of a dry run.
@@ -140,33 +140,33 @@ impl MergeFixture {
 fn can_mount(base: &Path) -> bool {
     let probe = base.join("probe");
     fs::create_dir(&probe).unwrap();
-    let scene = MergeFixture::new(&probe);
-    let can =
-        scene.run_over_overlay("echo x > probe").is_some() && scene.overlay_path(PENDING_FOLDER).join("probe").exists();
-    if !can {
+    let fixture = MergeFixture::new(&probe);
+    let is_mounted = fixture.run_over_overlay("echo x > probe").is_some()
+        && fixture.overlay_path(PENDING_FOLDER).join("probe").exists();
+    if !is_mounted {
         let _ = writeln!(io::stderr(), "left out: cannot mount an overlay here");
     }
-    can
+    is_mounted
 }
 
 fn assert_merge_matches(base: &Path, seed: u64) {
-    let mut dice = RandomNumbers(seed.wrapping_mul(7919));
-    let scene = MergeFixture::new(base);
+    let mut random = RandomNumbers(seed.wrapping_mul(7919));
+    let fixture = MergeFixture::new(base);
     let mut log = format!("seed {seed}\n");
     for _ in 0..5 {
-        let script: Vec<String> = (0..6).map(|_| dice.random_change()).collect();
+        let script: Vec<String> = (0..6).map(|_| random.random_change()).collect();
         let script = script.join("\n");
         log.push_str(&format!("{script}\n--\n"));
-        scene.run_over_overlay(&script).unwrap();
-        scene.run_script(&format!("cd plain && {{ {script}\n}} 2>/dev/null; true")).unwrap();
-        let most = 1 + dice.next_below(9);
+        fixture.run_over_overlay(&script).unwrap();
+        fixture.run_script(&format!("cd plain && {{ {script}\n}} 2>/dev/null; true")).unwrap();
+        let max_steps = 1 + random.next_below(9);
         let mut tries = 0;
         loop {
             // A merge interrupted after every single step would repeat the first steps of finishing a folder forever.
-            STEPS.set(4 + dice.next_below(most));
-            let done = scene.open_rehearsal().prepare_overlay();
+            STEPS.set(4 + random.next_below(max_steps));
+            let result = fixture.open_rehearsal().prepare_overlay();
             STEPS.set(usize::MAX);
-            match done {
+            match result {
                 Ok(()) => break,
                 Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted, "{log}{error}"),
             }
@@ -174,10 +174,10 @@ fn assert_merge_matches(base: &Path, seed: u64) {
             assert!(tries < 1000, "{log}");
         }
         for name in [PENDING_FOLDER, MERGING_FOLDER, JOURNAL_FILE, REPLACED_FOLDER] {
-            assert!(!scene.overlay_path(name).exists(), "{log}{name}");
+            assert!(!fixture.overlay_path(name).exists(), "{log}{name}");
         }
-        let plain = scene.run_script(&format!("cd plain && {{ {LIST_SCRIPT}; }}")).unwrap();
-        assert_eq!(scene.list_merged(), plain, "{log}");
+        let plain = fixture.run_script(&format!("cd plain && {{ {LIST_SCRIPT}; }}")).unwrap();
+        assert_eq!(fixture.list_merged(), plain, "{log}");
     }
 }
 
@@ -186,18 +186,18 @@ fn assert_all_seeds_match(base: &Path) {
         return;
     }
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-    let most = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24).min(64);
-    for seed in seed.map_or(1..most + 1, |seed| seed..seed + 1) {
-        let place = base.join(seed.to_string());
-        fs::create_dir(&place).unwrap();
-        assert_merge_matches(&place, seed);
+    let count = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24).min(64);
+    for seed in seed.map_or(1..count + 1, |seed| seed..seed + 1) {
+        let folder = base.join(seed.to_string());
+        fs::create_dir(&folder).unwrap();
+        assert_merge_matches(&folder, seed);
     }
 }
 
 #[test]
 fn r30_merged_changes_match_the_commands_after_any_interruption() {
-    let place = crate::test_folder::Folder::new();
-    assert_all_seeds_match(&place.path().canonicalize().unwrap());
+    let temporary = crate::test_folder::Folder::new();
+    assert_all_seeds_match(&temporary.path().canonicalize().unwrap());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Parses the options of a question in all the shapes that models send.
 
 use super::{
-    MAX_LABEL_CHARS, MAX_OPTIONS, MAX_PREVIEW_CHARS, MAX_SCANNED, MAX_TEXT_CHARS, decode_nested, first_present,
+    MAX_LABEL_CHARS, MAX_OPTIONS, MAX_PREVIEW_CHARS, MAX_SCANNED_ITEMS, MAX_TEXT_CHARS, decode_nested, first_present,
     scalar_text, truncate_counted,
 };
 use crate::chat::{Dropped, QuestionOption};
@@ -19,16 +19,16 @@ const MAX_PART_CHARS: usize = 60;
 
 /// Returns the raw options of a field as a list.
 pub(super) fn raw_options(value: &Value) -> Result<Vec<Value>, String> {
-    let wrong = || {
+    let invalid_error = || {
         Err("'options' to be an array of strings or of objects with a 'label', such as [{\"label\": \"a\"}, {\"label\": \"b\"}]".to_owned())
     };
     match decode_nested(value) {
         Value::Null => Ok(Vec::new()),
         Value::Array(items) => Ok(items),
-        Value::Object(one) if first_present(&one, LABEL_FIELDS).is_some() => Ok(vec![Value::Object(one)]),
-        Value::Object(several) => options_of_object(&several).map_or_else(wrong, Ok),
-        Value::String(text) => split_text(&text).map_or_else(wrong, Ok),
-        Value::Bool(_) | Value::Number(_) => wrong(),
+        Value::Object(object) if first_present(&object, LABEL_FIELDS).is_some() => Ok(vec![Value::Object(object)]),
+        Value::Object(object) => options_of_object(&object).map_or_else(invalid_error, Ok),
+        Value::String(text) => split_text(&text).map_or_else(invalid_error, Ok),
+        Value::Bool(_) | Value::Number(_) => invalid_error(),
     }
 }
 
@@ -39,12 +39,12 @@ pub(super) fn parse_options(
     recommended: Option<&Value>,
     dropped: &mut Dropped,
 ) -> Result<(Vec<QuestionOption>, Option<usize>), String> {
-    let (mut options, mut best): (Vec<QuestionOption>, _) = (Vec::new(), None);
-    dropped.options += raw.len().saturating_sub(MAX_SCANNED);
-    for (at, value) in raw.iter().take(MAX_SCANNED).enumerate() {
+    let (mut options, mut recommended_index): (Vec<QuestionOption>, _) = (Vec::new(), None);
+    dropped.options += raw.len().saturating_sub(MAX_SCANNED_ITEMS);
+    for (index, value) in raw.iter().take(MAX_SCANNED_ITEMS).enumerate() {
         let Some(option) = parse_option(value)? else { continue };
-        let mut cut = Dropped::default();
-        let label = truncate_counted(&option.choice.label, MAX_LABEL_CHARS, &mut cut);
+        let mut label_dropped = Dropped::default();
+        let label = truncate_counted(&option.choice.label, MAX_LABEL_CHARS, &mut label_dropped);
         if options.iter().any(|option| option.label == label) {
             continue;
         }
@@ -52,18 +52,19 @@ pub(super) fn parse_options(
             dropped.options += 1;
             continue;
         }
-        let advised = |wanted: &Value| {
-            wanted.as_u64() == Some(at as u64) || scalar_text(wanted).as_ref() == Some(&option.choice.label)
+        let is_recommended = |recommendation: &Value| {
+            recommendation.as_u64() == Some(index as u64)
+                || scalar_text(recommendation).as_ref() == Some(&option.choice.label)
         };
-        if best.is_none() && (option.is_recommended || recommended.is_some_and(advised)) {
-            best = Some(options.len());
+        if recommended_index.is_none() && (option.is_recommended || recommended.is_some_and(is_recommended)) {
+            recommended_index = Some(options.len());
         }
-        dropped.shortened += cut.shortened;
+        dropped.shortened += label_dropped.shortened;
         let description = truncate_counted(&option.choice.description, MAX_TEXT_CHARS, dropped);
         let preview = truncate_counted(&option.choice.preview, MAX_PREVIEW_CHARS, dropped);
         options.push(QuestionOption { label, description, preview });
     }
-    Ok((options, best))
+    Ok((options, recommended_index))
 }
 
 /// One option before it is truncated.
@@ -77,9 +78,9 @@ fn parse_option(value: &Value) -> Result<Option<RawOption>, String> {
     let fields = match decode_nested(value) {
         Value::Object(fields) => fields,
         Value::Array(_) => return Err("each option to be a string or an object with a 'label'".to_owned()),
-        other => {
-            let plain = |label: String| RawOption { choice: QuestionOption::new(&label), is_recommended: false };
-            return Ok(scalar_text(&other).map(plain));
+        scalar => {
+            let label_only = |label: String| RawOption { choice: QuestionOption::new(&label), is_recommended: false };
+            return Ok(scalar_text(&scalar).map(label_only));
         }
     };
     let Some(name) = first_present(&fields, LABEL_FIELDS) else {
@@ -90,14 +91,18 @@ fn parse_option(value: &Value) -> Result<Option<RawOption>, String> {
     let Some(label) = scalar_text(&fields[name]) else {
         return Err(format!("an option's '{name}' to be a string"));
     };
-    let of = |names: &[&str]| {
-        let found = names.iter().filter(|other| **other != name).find_map(|name| scalar_text(fields.get(*name)?));
-        found.unwrap_or_default()
+    let first_text = |names: &[&str]| {
+        let text = names.iter().filter(|field| **field != name).find_map(|name| scalar_text(fields.get(*name)?));
+        text.unwrap_or_default()
     };
-    let best = RECOMMENDED_FIELDS.iter().any(|name| fields.get(*name) == Some(&Value::Bool(true)));
+    let is_recommended = RECOMMENDED_FIELDS.iter().any(|name| fields.get(*name) == Some(&Value::Bool(true)));
     Ok(Some(RawOption {
-        choice: QuestionOption { label, description: of(DESCRIPTION_FIELDS), preview: of(PREVIEW_FIELDS) },
-        is_recommended: best,
+        choice: QuestionOption {
+            label,
+            description: first_text(DESCRIPTION_FIELDS),
+            preview: first_text(PREVIEW_FIELDS),
+        },
+        is_recommended,
     }))
 }
 
@@ -106,9 +111,9 @@ fn options_of_object(object: &Map<String, Value>) -> Option<Vec<Value>> {
     if object.is_empty() {
         return None;
     }
-    let mut named: Vec<(&String, &Value)> = object.iter().collect();
-    named.sort_by_key(|(name, _)| name.parse::<u64>().unwrap_or(u64::MAX));
-    let one = |(name, value): (&String, &Value)| match value {
+    let mut entries: Vec<(&String, &Value)> = object.iter().collect();
+    entries.sort_by_key(|(name, _)| name.parse::<u64>().unwrap_or(u64::MAX));
+    let named_option = |(name, value): (&String, &Value)| match value {
         Value::Object(fields) if first_present(fields, LABEL_FIELDS).is_some() => Some(value.clone()),
         Value::Object(fields) => {
             let mut fields = fields.clone();
@@ -119,7 +124,7 @@ fn options_of_object(object: &Map<String, Value>) -> Option<Vec<Value>> {
         Value::String(text) => Some(serde_json::json!({ "label": name, "description": text })),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     };
-    named.into_iter().map(one).collect()
+    entries.into_iter().map(named_option).collect()
 }
 
 /// Splits a list that was sent as one string, if its parts are unambiguous: one per line, or short parts between
@@ -129,37 +134,37 @@ fn split_text(text: &str) -> Option<Vec<Value>> {
     if lines.len() > 1 {
         return Some(lines.into_iter().map(Value::from).collect());
     }
-    let spaced = text.contains(", ");
-    let parts: Vec<&str> = text.split(if spaced { ", " } else { "," }).map(str::trim).collect();
-    let doubtful = |part: &&str| {
-        let number = !spaced && part.chars().all(|c| c.is_ascii_digit());
-        let joined = ["or ", "and "].iter().any(|word| part.starts_with(word));
-        let sentence = part.ends_with(['.', '?', ':', ';']);
-        let brackets = part.contains(['(', ')', '[', ']', '{', '}', '"', '“', '„']);
+    let has_spaces = text.contains(", ");
+    let parts: Vec<&str> = text.split(if has_spaces { ", " } else { "," }).map(str::trim).collect();
+    let is_ambiguous = |part: &&str| {
+        let is_number = !has_spaces && part.chars().all(|c| c.is_ascii_digit());
+        let has_conjunction = ["or ", "and "].iter().any(|word| part.starts_with(word));
+        let ends_sentence = part.ends_with(['.', '?', ':', ';']);
+        let has_brackets = part.contains(['(', ')', '[', ']', '{', '}', '"', '“', '„']);
         part.is_empty()
             || part.chars().count() > MAX_PART_CHARS
             || part.contains(',')
             || part.contains(" or ")
-            || number
-            || joined
-            || sentence
-            || brackets
-            || (!spaced && part.contains(' '))
+            || is_number
+            || has_conjunction
+            || ends_sentence
+            || has_brackets
+            || (!has_spaces && part.contains(' '))
     };
-    let plain = parts.len() > 1 && !parts.iter().any(doubtful);
-    plain.then(|| parts.into_iter().map(Value::from).collect())
+    let is_unambiguous = parts.len() > 1 && !parts.iter().any(is_ambiguous);
+    is_unambiguous.then(|| parts.into_iter().map(Value::from).collect())
 }
 
 /// Removes the bullet or number from a list item.
 fn strip_bullet(line: &str) -> &str {
     let line = line.trim();
-    if let Some(rest) = ["- ", "* ", "• "].iter().find_map(|mark| line.strip_prefix(mark)) {
-        return rest.trim();
+    if let Some(item) = ["- ", "* ", "• "].iter().find_map(|bullet| line.strip_prefix(bullet)) {
+        return item.trim();
     }
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let numbered = line[digits..].strip_prefix(". ").or_else(|| line[digits..].strip_prefix(") "));
     match numbered {
-        Some(rest) if digits > 0 => rest.trim(),
+        Some(item) if digits > 0 => item.trim(),
         Some(_) | None => line,
     }
 }

@@ -7,55 +7,55 @@ const CHECKSUM: usize = 20;
 
 /// Returns every path in the index; `None` if its format is not supported: split, sparse or of another version.
 pub(super) fn read_paths(bytes: &[u8]) -> Option<Vec<String>> {
-    let number = |at: usize| {
-        let word: [u8; 4] = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
+    let read_u32 = |offset: usize| {
+        let word: [u8; 4] = bytes.get(offset..offset.checked_add(4)?)?.try_into().ok()?;
         usize::try_from(u32::from_be_bytes(word)).ok()
     };
-    let version = number(4).filter(|version| bytes.starts_with(b"DIRC") && (2..=4).contains(version))?;
-    let count = number(8)?;
-    let (mut at, mut before, mut paths) = (12, Vec::new(), Vec::new());
+    let version = read_u32(4).filter(|version| bytes.starts_with(b"DIRC") && (2..=4).contains(version))?;
+    let count = read_u32(8)?;
+    let (mut offset, mut name, mut paths) = (12, Vec::new(), Vec::new());
     for _ in 0..count {
-        let start = at;
-        let flags = bytes.get(at + BEFORE_FLAGS..at + BEFORE_FLAGS + 2)?;
-        at += BEFORE_FLAGS + 2;
+        let start = offset;
+        let flags = bytes.get(offset + BEFORE_FLAGS..offset + BEFORE_FLAGS + 2)?;
+        offset += BEFORE_FLAGS + 2;
         if flags[0] & 0x40 != 0 {
-            at += 2;
+            offset += 2;
         }
         if version == 4 {
-            let (drop, read) = read_prefix_length(bytes.get(at..)?)?;
-            before.truncate(before.len().checked_sub(drop)?);
-            at += read;
+            let (dropped, length) = read_prefix_length(bytes.get(offset..)?)?;
+            name.truncate(name.len().checked_sub(dropped)?);
+            offset += length;
         } else {
-            before.clear();
+            name.clear();
         }
-        let rest = bytes.get(at..)?;
-        let end = rest.iter().position(|byte| *byte == 0)?;
-        before.extend_from_slice(&rest[..end]);
-        paths.push(String::from_utf8_lossy(&before).into_owned());
-        at += end + 1;
+        let remaining = bytes.get(offset..)?;
+        let name_length = remaining.iter().position(|byte| *byte == 0)?;
+        name.extend_from_slice(&remaining[..name_length]);
+        paths.push(String::from_utf8_lossy(&name).into_owned());
+        offset += name_length + 1;
         if version < 4 {
-            at = start + (at - start).next_multiple_of(8);
+            offset = start + (offset - start).next_multiple_of(8);
         }
     }
-    let end = bytes.len().checked_sub(CHECKSUM)?;
-    while at < end {
+    let extensions_end = bytes.len().checked_sub(CHECKSUM)?;
+    while offset < extensions_end {
         // An extension whose name begins with a lowercase letter changes the meaning of the entries.
-        if !bytes.get(at)?.is_ascii_uppercase() {
+        if !bytes.get(offset)?.is_ascii_uppercase() {
             return None;
         }
-        at = at.checked_add(8)?.checked_add(number(at + 4)?)?;
+        offset = offset.checked_add(8)?.checked_add(read_u32(offset + 4)?)?;
     }
-    (at == end).then_some(paths)
+    (offset == extensions_end).then_some(paths)
 }
 
 /// Decodes how many bytes of the previous name are dropped, and the length of that number.
 fn read_prefix_length(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = 0usize;
-    for (at, byte) in bytes.iter().enumerate().take(5) {
-        value = if at == 0 { 0 } else { value.checked_add(1)? };
+    for (index, byte) in bytes.iter().enumerate().take(5) {
+        value = if index == 0 { 0 } else { value.checked_add(1)? };
         value = (value << 7) | usize::from(byte & 0x7f);
         if byte & 0x80 == 0 {
-            return Some((value, at + 1));
+            return Some((value, index + 1));
         }
     }
     None
@@ -98,13 +98,13 @@ pub(in crate::tools) mod tests {
 
     #[test]
     fn r13_reads_indexes_of_every_version() {
-        let git = |folder: &std::path::Path, words: &[&str]| {
-            let mut git = std::process::Command::new("git");
-            git.args(words).current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
-            git.output().is_ok_and(|output| output.status.success())
+        let run_git = |folder: &std::path::Path, arguments: &[&str]| {
+            let mut command = std::process::Command::new("git");
+            command.args(arguments).current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
+            command.output().is_ok_and(|output| output.status.success())
         };
         let folder = tempfile::tempdir().unwrap();
-        if !git(folder.path(), &["init", "-q"]) {
+        if !run_git(folder.path(), &["init", "-q"]) {
             eprintln!("skipped: git is not installed");
             return;
         }
@@ -113,11 +113,11 @@ pub(in crate::tools) mod tests {
             vec![".env".to_owned(), "a".to_owned(), format!("{long}/x"), format!("{long}/y"), "later".to_owned()];
         std::fs::create_dir(folder.path().join(&long)).unwrap();
         names.iter().for_each(|name| std::fs::write(folder.path().join(name), "x").unwrap());
-        assert!(git(folder.path(), &["add", ".env", "a", &long]));
-        assert!(git(folder.path(), &["add", "-N", "later"]));
+        assert!(run_git(folder.path(), &["add", ".env", "a", &long]));
+        assert!(run_git(folder.path(), &["add", "-N", "later"]));
         names.sort();
         for version in ["2", "3", "4"] {
-            assert!(git(folder.path(), &["update-index", "--index-version", version]));
+            assert!(run_git(folder.path(), &["update-index", "--index-version", version]));
             let bytes = std::fs::read(folder.path().join(".git/index")).unwrap();
             assert_eq!(read_paths(&bytes).unwrap(), names, "version {version}");
         }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn r30_file_of_a_redirection_alone_is_not_read() {
     let (_place, files) = project_with_secrets();
-    for (command, sensitive, discloses) in [
+    for (command, is_sensitive, may_disclose) in [
         ("make", false, false),
         ("echo x > .env", true, false),
         ("echo x >> ../other.txt", true, false),
@@ -34,6 +34,6 @@ fn r30_file_of_a_redirection_alone_is_not_read() {
             ..CommandLine::default()
         };
         let Access::Run(run) = command_access(line, &files) else { panic!("{command} only reads") };
-        assert_eq!((run.is_sensitive, run.may_disclose), (sensitive, discloses), "{command}: {run:?}");
+        assert_eq!((run.is_sensitive, run.may_disclose), (is_sensitive, may_disclose), "{command}: {run:?}");
     }
 }

@@ -85,10 +85,10 @@ fn r13_names_secrets_only_if_nothing_else_needs_approval() {
     ] {
         assert_eq!(named_secrets(command, &files), expected, "{command}");
     }
-    let many: Vec<String> = (0..17).map(|number| format!("{number}.env")).collect();
-    many.iter().for_each(|name| fs::write(root.join(name), "x").unwrap());
-    assert_eq!(named_secrets(&format!("cat {}", many[..16].join(" ")), &files).len(), 16);
-    assert!(named_secrets(&format!("cat {}", many.join(" ")), &files).is_empty());
+    let names: Vec<String> = (0..17).map(|number| format!("{number}.env")).collect();
+    names.iter().for_each(|name| fs::write(root.join(name), "x").unwrap());
+    assert_eq!(named_secrets(&format!("cat {}", names[..16].join(" ")), &files).len(), 16);
+    assert!(named_secrets(&format!("cat {}", names.join(" ")), &files).is_empty());
     let network = CommandLine {
         command: "cat .env".into(),
         folder: root,
@@ -102,34 +102,36 @@ fn r13_names_secrets_only_if_nothing_else_needs_approval() {
 
 #[tokio::test]
 async fn r13_named_file_that_was_replaced_is_not_read() {
-    let walls = CommandSandbox::enforced(SandboxAccess::default());
-    let tool = BashExec::new(ToolSettings { walls, ..ToolSettings::default() });
+    let sandbox = CommandSandbox::enforced(SandboxAccess::default());
+    let tool = BashExec::new(ToolSettings { sandbox, ..ToolSettings::default() });
     let (_place, disk) = project_with_secrets();
     let env = disk.root().join(".env");
     let files = Arc::new(disk);
-    let swap = |how: &str| {
+    let replace_env = |kind: &str| {
         fs::remove_file(&env).unwrap();
-        match how {
+        match kind {
             "link" => symlink("keys/server.pem", &env).unwrap(),
             "hard link" => fs::hard_link(files.root().join("keys/server.pem"), &env).unwrap(),
             "folder" => fs::create_dir(&env).unwrap(),
             _ => {}
         }
     };
-    for how in ["link", "hard link", "folder"] {
-        let Intent::Act(plan) = tool.plan(&json!({ "command": "cat .env" }), &*files).unwrap() else { panic!("{how}") };
-        assert!(matches!(&plan.access, Access::Run(run) if run.named_secrets == [Path::new(".env")]), "{how}");
-        swap(how);
+    for kind in ["link", "hard link", "folder"] {
+        let Intent::Act(plan) = tool.plan(&json!({ "command": "cat .env" }), &*files).unwrap() else {
+            panic!("{kind}")
+        };
+        assert!(matches!(&plan.access, Access::Run(run) if run.named_secrets == [Path::new(".env")]), "{kind}");
+        replace_env(kind);
         let project = files.clone();
-        let hands = LiveContext {
+        let context = LiveContext {
             project,
             shell: Arc::new(Shell::new("/nowhere".into())),
             excluded: ExcludedPaths::default(),
             progress: Arc::new(|_| {}),
         };
-        let error = tool.run(&plan, &hands).await.unwrap_err().to_string();
-        assert!(error.contains("changed since it was checked"), "{how}: {error}");
-        if how == "folder" {
+        let error = tool.run(&plan, &context).await.unwrap_err().to_string();
+        assert!(error.contains("changed since it was checked"), "{kind}: {error}");
+        if kind == "folder" {
             fs::remove_dir(&env).unwrap()
         } else {
             fs::remove_file(&env).unwrap()

@@ -3,11 +3,11 @@
 
 use super::*;
 
-const OPTIONS: &str = include_str!("../lines/options.txt");
+const OPTIONS_TABLE: &str = include_str!("../lines/options.txt");
 
 #[test]
 fn r12_no_option_hides_a_file_that_is_used() {
-    check_table(OPTIONS);
+    check_table(OPTIONS_TABLE);
 }
 
 /// Commands that models often send run without approval in a project without secrets.
@@ -27,17 +27,17 @@ fn r12_everyday_lines_run_without_approval() {
         unzip -l a.zip\nzipinfo -1 a.zip\ndate -u +%s\nuniq -c data.csv";
     let (_place, files) = plain_project();
     let lines: Vec<&str> = lines.lines().map(str::trim).collect();
-    let asked: Vec<(&str, String)> =
-        lines.iter().map(|line| (*line, reach(line, &files).1)).filter(|(_, why)| !why.is_empty()).collect();
-    assert!(lines.len() >= 40 && asked.is_empty(), "{asked:#?}");
+    let asking: Vec<(&str, String)> =
+        lines.iter().map(|line| (*line, judge_reach(line, &files).1)).filter(|(_, why)| !why.is_empty()).collect();
+    assert!(lines.len() >= 40 && asking.is_empty(), "{asking:#?}");
 }
 
 /// git prints staged and tracked files and those of `git add -N`: a sensitive file among them needs approval.
 #[test]
 fn r13_git_printing_a_tracked_secret_needs_approval() {
-    let (place, files) = plain_project();
-    let git = place.path().join("project/.git");
-    let prints = [
+    let (directory, files) = plain_project();
+    let git = directory.path().join("project/.git");
+    let printing = [
         "git diff",
         "git diff HEAD",
         "git diff --cached",
@@ -82,7 +82,7 @@ fn r13_git_printing_a_tracked_secret_needs_approval() {
         "git show 'HEAD^{/fix: x}'",
         "git show 1a2b3c4:src/main.rs 1a2b3c4",
     ];
-    let lists = [
+    let listing = [
         "git status",
         "git status -s",
         "git diff --stat",
@@ -100,30 +100,34 @@ fn r13_git_printing_a_tracked_secret_needs_approval() {
         "git blame src/main.rs",
         "git grep main -- src",
     ];
-    let calls = |lines: &[&str]| -> Vec<String> {
-        let runs = |line: &&&str| reach(line, &files).0 == Reach::Reads;
-        lines.iter().filter(runs).map(|line| (*line).to_owned()).collect()
+    let unasked = |lines: &[&str]| -> Vec<String> {
+        let needs_no_approval = |line: &&&str| judge_reach(line, &files).0 == Reach::Reads;
+        lines.iter().filter(needs_no_approval).map(|line| (*line).to_owned()).collect()
     };
-    let known: Vec<&str> = prints
+    let plain_printing: Vec<&str> = printing
         .iter()
         .copied()
         .filter(|line| !line.contains("-pall") && !line.contains("':(") && !line.contains("'d*'"))
         .collect();
-    assert_eq!(calls(&known), known, "without a sensitive file");
+    assert_eq!(unasked(&plain_printing), plain_printing, "without a sensitive file");
     for names in [["README.md", "config/.env"], ["config/id_rsa", "src/main.rs"]] {
         fs::write(git.join("index"), repository::git_index::tests::index_of(&names)).unwrap();
-        assert_eq!(calls(&prints), Vec::<String>::new(), "{names:?}");
-        assert_eq!(calls(&lists), lists, "{names:?}");
+        assert_eq!(unasked(&printing), Vec::<String>::new(), "{names:?}");
+        assert_eq!(unasked(&listing), listing, "{names:?}");
     }
-    assert!(reach("git diff", &files).1.contains("git may print config/id_rsa"), "{:?}", reach("git diff", &files));
+    assert!(
+        judge_reach("git diff", &files).1.contains("git may print config/id_rsa"),
+        "{:?}",
+        judge_reach("git diff", &files)
+    );
     fs::write(git.join("index"), "DIRC").unwrap();
-    assert!(reach("git diff", &files).1.contains("cannot be read"));
+    assert!(judge_reach("git diff", &files).1.contains("cannot be read"));
 }
 
 #[test]
 fn r13_git_printing_stashed_changes_needs_approval() {
-    for packed in [false, true] {
-        let (place, files) = plain_project();
+    for is_packed in [false, true] {
+        let (directory, files) = plain_project();
         let lines = [
             "git log -p --all",
             "git show 1a2b3c4",
@@ -133,17 +137,17 @@ fn r13_git_printing_stashed_changes_needs_approval() {
             "git show 1a2b3c4^3",
             "git log -p main-1-g1a2b3c4",
         ];
-        let calls = || lines.iter().filter(|line| reach(line, &files).0 == Reach::Reads).count();
-        assert_eq!(calls(), lines.len());
-        let git = place.path().join("project/.git");
-        match packed {
+        let count_unasked = || lines.iter().filter(|line| judge_reach(line, &files).0 == Reach::Reads).count();
+        assert_eq!(count_unasked(), lines.len());
+        let git = directory.path().join("project/.git");
+        match is_packed {
             true => fs::write(git.join("packed-refs"), "# pack-refs\n1a2b refs/stash\n").unwrap(),
             false => fs::write(git.join("refs/stash"), "1a2b\n").unwrap(),
         }
-        assert_eq!(calls(), 0);
-        assert!(reach("git show 1a2b3c4", &files).1.contains("stashed"));
-        assert_eq!(reach("git show HEAD", &files).0, Reach::Reads);
-        assert_eq!(reach("git log --all --oneline", &files).0, Reach::Reads);
+        assert_eq!(count_unasked(), 0);
+        assert!(judge_reach("git show 1a2b3c4", &files).1.contains("stashed"));
+        assert_eq!(judge_reach("git show HEAD", &files).0, Reach::Reads);
+        assert_eq!(judge_reach("git log --all --oneline", &files).0, Reach::Reads);
     }
 }
 
@@ -151,10 +155,10 @@ fn r13_git_printing_stashed_changes_needs_approval() {
 #[cfg(unix)]
 #[test]
 fn r13_only_regular_files_are_read() {
-    let (place, files) = plain_project();
-    let root = place.path().join("project");
-    let made = std::process::Command::new("mkfifo").arg(root.join("docs/pipe")).status().unwrap();
-    assert!(made.success());
+    let (directory, files) = plain_project();
+    let root = directory.path().join("project");
+    let status = std::process::Command::new("mkfifo").arg(root.join("docs/pipe")).status().unwrap();
+    assert!(status.success());
     let _socket = std::os::unix::net::UnixListener::bind(root.join("tools/socket")).unwrap();
     symlink("docs/pipe", root.join("pipe-link")).unwrap();
     symlink("not-there", root.join("dangling")).unwrap();
@@ -181,33 +185,33 @@ fn r13_only_regular_files_are_read() {
         "xxd docs/pipe",
         "cd docs && cat pipe",
     ] {
-        let (found, why) = reach(command, &files);
-        assert!(found == Reach::Runs && why.contains("a pipe, a socket or a device"), "{command}: {found:?} {why}");
+        let (actual, why) = judge_reach(command, &files);
+        assert!(actual == Reach::Runs && why.contains("a pipe, a socket or a device"), "{command}: {actual:?} {why}");
     }
     for command in
         ["ls docs", "stat docs/pipe", "cat dangling", "test -e docs/pipe", "find docs", "grep -r x src", "rg x src"]
     {
-        assert_eq!(reach(command, &files), (Reach::Reads, String::new()), "{command}");
+        assert_eq!(judge_reach(command, &files), (Reach::Reads, String::new()), "{command}");
     }
 }
 
 /// Options that exclude files from a search do not exclude them from the check.
 #[test]
 fn r13_no_exclusion_hides_a_sensitive_file_from_the_check() {
-    let (place, files) = plain_project();
-    let root = place.path().join("project");
+    let (directory, files) = plain_project();
+    let root = directory.path().join("project");
     fs::create_dir_all(root.join("src/[s]ecret")).unwrap();
     fs::create_dir_all(root.join("src/.hid")).unwrap();
     for name in ["src/.env", "src/[s]ecret/id_rsa", "src/.hid/.env"] {
         fs::write(root.join(name), "x").unwrap();
     }
-    let leave_out = "--exclude-dir='[s]ecret' --exclude-dir=.hid";
+    let exclusions = "--exclude-dir='[s]ecret' --exclude-dir=.hid";
     for command in [
         "grep -r --exclude-dir=.env --exclude-dir=.hid --exclude-dir='[s]ecret' x src",
         "grep -rn --exclude-dir=.env x src",
         "grep -r --include='*.rs' --exclude-dir=.env x src",
-        &format!("grep -r {leave_out} --exclude=.env x src"),
-        &format!("grep -r {leave_out} --include=.env x src"),
+        &format!("grep -r {exclusions} --exclude=.env x src"),
+        &format!("grep -r {exclusions} --include=.env x src"),
         "grep -r x src --exclude='.*'",
         "grep -r --exclude-dir=src x .",
         "grep -r --exclude-dir='*' x src",
@@ -221,13 +225,13 @@ fn r13_no_exclusion_hides_a_sensitive_file_from_the_check() {
         "find src -name '.env' -prune -o -type f -exec cat {} +",
         "find src -path 'src/.env' -prune -o -exec grep x {} +",
     ] {
-        let (found, why) = reach(command, &files);
-        assert_ne!(found, Reach::Reads, "{command}: {why}");
+        let (actual, why) = judge_reach(command, &files);
+        assert_ne!(actual, Reach::Reads, "{command}: {why}");
     }
     fs::remove_file(root.join("src/.env")).unwrap();
     fs::remove_dir_all(root.join("src/[s]ecret")).unwrap();
-    assert_eq!(reach("grep -r --exclude-dir=.hid/ x src", &files).0, Reach::Reads);
-    assert_eq!(reach("rg x src", &files).0, Reach::Reads);
+    assert_eq!(judge_reach("grep -r --exclude-dir=.hid/ x src", &files).0, Reach::Reads);
+    assert_eq!(judge_reach("rg x src", &files).0, Reach::Reads);
 }
 
 /// A hard link to a secret is sensitive too, and `df` must not open a pipe.
@@ -236,7 +240,7 @@ fn r13_hard_links_and_pipes_need_approval() {
     let (_place, files) = plain_project();
     let root = files.root();
     for command in ["cat notes.txt", "grep -r main src", "rg main", "diff -r src docs", "df README.md"] {
-        assert_eq!(reach(command, &files), (Reach::Reads, String::new()), "{command}");
+        assert_eq!(judge_reach(command, &files), (Reach::Reads, String::new()), "{command}");
     }
     fs::write(root.join(".env"), "x\n").unwrap();
     fs::create_dir_all(root.join("target/debug")).unwrap();
@@ -244,7 +248,7 @@ fn r13_hard_links_and_pipes_need_approval() {
         fs::hard_link(root.join(".env"), root.join(name)).unwrap();
     }
     symlink("../notes.txt", root.join("docs/link.txt")).unwrap();
-    let reading = [
+    let parsed_line = [
         "cat notes.txt",
         "cat < notes.txt",
         "column ./notes.txt",
@@ -262,19 +266,19 @@ fn r13_hard_links_and_pipes_need_approval() {
         "awk 1 notes.txt",
         "find src -exec cat {} +",
     ];
-    for command in reading {
-        let (found, why) = reach(command, &files);
-        assert!(found == Reach::Runs && why.contains("hard links"), "{command}: {found:?} {why}");
+    for command in parsed_line {
+        let (actual, why) = judge_reach(command, &files);
+        assert!(actual == Reach::Runs && why.contains("hard links"), "{command}: {actual:?} {why}");
         let line = CommandLine { command: command.to_owned(), folder: root.to_owned(), ..CommandLine::default() };
         assert!(matches!(command_access(line, &files), Access::Run(run) if run.is_sensitive), "{command}");
     }
     for command in ["cat target/debug/notes.txt", "stat notes.txt", "ls -l notes.txt", "du src", "df", "df src"] {
-        assert_eq!(reach(command, &files), (Reach::Reads, String::new()), "{command}");
+        assert_eq!(judge_reach(command, &files), (Reach::Reads, String::new()), "{command}");
     }
-    let made = std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap();
-    assert!(made.success());
+    let status = std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap();
+    assert!(status.success());
     for command in ["df pipe", "df -h ./pipe", "df -- p*", "cat pipe"] {
-        let (found, why) = reach(command, &files);
-        assert!(found == Reach::Runs && why.contains("a pipe"), "{command}: {found:?} {why}");
+        let (actual, why) = judge_reach(command, &files);
+        assert!(actual == Reach::Runs && why.contains("a pipe"), "{command}: {actual:?} {why}");
     }
 }

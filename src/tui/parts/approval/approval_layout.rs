@@ -23,133 +23,133 @@ const LONG_PREVIEW_ROWS: usize = 6;
 
 impl Approval {
     /// Returns the rows the prompt needs at this width. It scrolls in fewer.
-    pub fn preferred_height(&self, card: &ApprovalContent<'_>, width: u16, theme: &Theme) -> u16 {
-        let rows = self.lay_out_body(card, usize::from(width.saturating_sub(4)), theme).len() + 2;
-        let line = usize::from(matches!(self.view, ApprovalView::DenyMessage(_)));
-        u16::try_from(rows + line).unwrap_or(u16::MAX)
+    pub fn preferred_height(&self, content: &ApprovalContent<'_>, width: u16, theme: &Theme) -> u16 {
+        let rows = self.lay_out_body(content, usize::from(width.saturating_sub(4)), theme).len() + 2;
+        let input_rows = usize::from(matches!(self.view, ApprovalView::DenyMessage(_)));
+        u16::try_from(rows + input_rows).unwrap_or(u16::MAX)
     }
 
     /// Draws the prompt.
     pub fn draw(
         &self,
-        card: &ApprovalContent<'_>,
-        sight: &PromptContext<'_>,
+        content: &ApprovalContent<'_>,
+        context: &PromptContext<'_>,
         area: Rect,
         buffer: &mut Buffer,
     ) -> DrawnFrame {
-        let PromptContext { listening, keys, theme, message: says } = *sight;
-        let (at, of) = card.position;
-        let mut right: Vec<String> = Vec::new();
-        if let Preview::Batch(batch) = &card.plan.preview {
+        let PromptContext { listening, keys, theme, message } = *context;
+        let (position, total) = content.position;
+        let mut right_parts: Vec<String> = Vec::new();
+        if let Preview::Batch(batch) = &content.plan.preview {
             let count = self.review.count_ticked(batch);
-            right.extend((count.total > 1).then(|| count.to_string()));
+            right_parts.extend((count.total > 1).then(|| count.to_string()));
         }
-        right.extend((of > 1).then(|| format!("{at} of {of}")));
-        let right = right.join(" · ");
+        right_parts.extend((total > 1).then(|| format!("{position} of {total}")));
+        let right_title = right_parts.join(" · ");
         // This frame may be the first to show the end, and no later frame is guaranteed to update the hints.
-        let least = usize::from(self.preferred_height(card, area.width, theme));
-        let ends = self.scroll.saturating_add(usize::from(area.height)) >= least;
+        let needed_rows = usize::from(self.preferred_height(content, area.width, theme));
+        let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
         let frame = Frame {
-            title: &card.plan.title,
-            right_title: &right,
-            hints: &self.build_hints(card, keys, ends),
-            message: says,
+            title: &content.plan.title,
+            right_title: &right_title,
+            hints: &self.build_hints(content, keys, shows_end),
+            message,
             is_listening: listening.is_listening() || self.is_writing(),
-            is_destructive: self.is_destructive(card.plan),
+            is_destructive: self.is_destructive(content.plan),
         };
-        let mut inside = frame.draw(area, buffer, theme);
-        if inside.is_empty() {
+        let mut inner = frame.draw(area, buffer, theme);
+        if inner.is_empty() {
             return DrawnFrame::default();
         }
-        let mut seen = DrawnFrame::default();
-        if let ApprovalView::DenyMessage(line) = &self.view {
-            inside.height -= 1;
-            let row = Rect { y: inside.bottom(), height: 1, ..inside };
-            seen.cursor = Some(line.draw_with_label("deny: ", row, buffer, theme));
+        let mut drawn = DrawnFrame::default();
+        if let ApprovalView::DenyMessage(field) = &self.view {
+            inner.height -= 1;
+            let row = Rect { y: inner.bottom(), height: 1, ..inner };
+            drawn.cursor = Some(field.draw_with_label("deny: ", row, buffer, theme));
         }
         if let ApprovalView::Form(form) = &self.view {
-            seen.cursor = form.draw(inside, buffer, theme);
-            seen.rows = usize::from(inside.height);
-            return seen;
+            drawn.cursor = form.draw(inner, buffer, theme);
+            drawn.rows = usize::from(inner.height);
+            return drawn;
         }
-        let lines = self.lay_out_body(card, usize::from(inside.width), theme);
-        let rows = usize::from(inside.height);
-        seen.scroll = self.scroll.min(lines.len().saturating_sub(rows));
-        let left = lines.len().saturating_sub(seen.scroll + rows);
+        let lines = self.lay_out_body(content, usize::from(inner.width), theme);
+        let rows = usize::from(inner.height);
+        drawn.scroll = self.scroll.min(lines.len().saturating_sub(rows));
+        let hidden_rows = lines.len().saturating_sub(drawn.scroll + rows);
         // The count of remaining lines takes a row.
-        let shown = if left > 0 && rows > 1 { rows - 1 } else { rows };
-        for (row, at) in inside.rows().zip(seen.scroll..lines.len()).take(shown) {
-            match (&lines, &card.plan.preview) {
-                (BodyRows::Lines(lines), _) => buffer.set_line(row.x, row.y, &lines[at], row.width),
+        let shown_rows = if hidden_rows > 0 && rows > 1 { rows - 1 } else { rows };
+        for (row, index) in inner.rows().zip(drawn.scroll..lines.len()).take(shown_rows) {
+            match (&lines, &content.plan.preview) {
+                (BodyRows::Lines(lines), _) => buffer.set_line(row.x, row.y, &lines[index], row.width),
                 (BodyRows::Rows(rows), Preview::Batch(batch)) => {
-                    buffer.set_line(row.x, row.y, &self.review.draw_row(&rows[at], batch, theme), row.width)
+                    buffer.set_line(row.x, row.y, &self.review.draw_row(&rows[index], batch, theme), row.width)
                 }
                 (BodyRows::Rows(_), Preview::Text(_) | Preview::Command(_) | Preview::Edit(_)) => continue,
             };
         }
-        if shown < rows {
-            let more = format!("{} more lines", left + 1);
-            let words = width::fit_start(&more, usize::from(inside.width)).into_owned();
-            buffer.set_stringn(inside.x, inside.bottom() - 1, words, usize::from(inside.width), theme.warning);
+        if shown_rows < rows {
+            let note = format!("{} more lines", hidden_rows + 1);
+            let text = width::fit_start(&note, usize::from(inner.width)).into_owned();
+            buffer.set_stringn(inner.x, inner.bottom() - 1, text, usize::from(inner.width), theme.warning);
         }
-        seen.rows = rows;
-        seen.is_readable = rows > 0 && inside.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
-        seen.is_at_end = left == 0;
-        seen
+        drawn.rows = rows;
+        drawn.is_readable = rows > 0 && inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
+        drawn.is_at_end = hidden_rows == 0;
+        drawn
     }
 
     /// Returns the body of the prompt, wrapped.
-    fn lay_out_body(&self, card: &ApprovalContent<'_>, width: usize, theme: &Theme) -> BodyRows {
+    fn lay_out_body(&self, content: &ApprovalContent<'_>, width: usize, theme: &Theme) -> BodyRows {
         if let (Preview::Batch(batch), ApprovalView::Plan | ApprovalView::DenyMessage(_)) =
-            (&card.plan.preview, &self.view)
+            (&content.plan.preview, &self.view)
         {
-            let end = || {
+            let end_lines = || {
                 let mut body = BodyBuilder { lines: Vec::new(), width: width.max(1), theme };
-                if !card.reason.is_empty() {
-                    body.push_text(&format!("reason: {}", card.reason), theme.dim);
+                if !content.reason.is_empty() {
+                    body.push_text(&format!("reason: {}", content.reason), theme.dim);
                 }
                 body.lines
             };
-            return BodyRows::Rows(self.review.lay_out_rows(batch, width, theme, end));
+            return BodyRows::Rows(self.review.lay_out_rows(batch, width, theme, end_lines));
         }
-        BodyRows::Lines(self.layout.lines_for(width, (), theme, || self.lay_out_text(card, width, theme)))
+        BodyRows::Lines(self.layout.lines_for(width, (), theme, || self.lay_out_text(content, width, theme)))
     }
 
-    fn lay_out_text(&self, card: &ApprovalContent<'_>, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    fn lay_out_text(&self, content: &ApprovalContent<'_>, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let mut body = BodyBuilder { lines: Vec::new(), width: width.max(1), theme };
         match &self.view {
-            ApprovalView::Details => body.push_details(card),
-            ApprovalView::Scope(choosing) => {
-                for (line, style) in choosing.choice_lines(theme) {
+            ApprovalView::Details => body.push_details(content),
+            ApprovalView::Scope(choice) => {
+                for (line, style) in choice.choice_lines(theme) {
                     body.push_text(&line, style);
                 }
             }
             // The form draws its fields.
             ApprovalView::Form(form) => return vec![Line::default(); form.preferred_height()],
             ApprovalView::Plan | ApprovalView::DenyMessage(_) => {
-                body.push_sub_agent(card);
-                let warning = card.plan.destroys.as_ref().map(|what| format!("warning: this {what}"));
-                let from = body.lines.len();
-                body.push_preview(&card.plan.preview);
+                body.push_sub_agent(content);
+                let warning = content.plan.destroys.as_ref().map(|destruction| format!("warning: this {destruction}"));
+                let preview_start = body.lines.len();
+                body.push_preview(&content.plan.preview);
                 // A long preview has the warning at its top.
-                let early = match &card.plan.preview {
+                let warning_row = match &content.plan.preview {
                     Preview::Edit(_) => Some(1),
                     Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => {
-                        (body.lines.len() - from > LONG_PREVIEW_ROWS).then_some(0)
+                        (body.lines.len() - preview_start > LONG_PREVIEW_ROWS).then_some(0)
                     }
                 };
-                if let (Some(words), Some(row)) = (&warning, early) {
-                    let rest = body.lines.split_off((from + row).min(body.lines.len()));
-                    body.push_text(words, theme.danger);
-                    body.lines.extend(rest);
+                if let (Some(text), Some(row)) = (&warning, warning_row) {
+                    let following = body.lines.split_off((preview_start + row).min(body.lines.len()));
+                    body.push_text(text, theme.danger);
+                    body.lines.extend(following);
                 }
                 body.push_blank();
-                body.push_location(card);
-                if let (Some(words), None) = (&warning, early) {
-                    body.push_text(words, theme.danger);
+                body.push_location(content);
+                if let (Some(text), None) = (&warning, warning_row) {
+                    body.push_text(text, theme.danger);
                 }
-                if !card.reason.is_empty() {
-                    body.push_text(&format!("reason: {}", card.reason), theme.dim);
+                if !content.reason.is_empty() {
+                    body.push_text(&format!("reason: {}", content.reason), theme.dim);
                 }
             }
         }
@@ -157,61 +157,68 @@ impl Approval {
     }
 
     /// Returns the key hints for the border, longest variant first.
-    fn build_hints(&self, card: &ApprovalContent<'_>, keys: &Keymap, ends: bool) -> Vec<String> {
+    fn build_hints(&self, content: &ApprovalContent<'_>, keys: &Keymap, shows_end: bool) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Approval, action);
-        let (yes, always) = match (self.is_destructive(card.plan), &card.plan.grant) {
+        let (approve_action, can_grant) = match (self.is_destructive(content.plan), &content.plan.grant) {
             (true, _) => (Action::ApproveDestructive, false),
-            (false, always) => (Action::ApproveOnce, always.is_some()),
+            (false, grant) => (Action::ApproveOnce, grant.is_some()),
         };
-        let review = match &card.plan.preview {
+        let review = match &content.plan.preview {
             Preview::Batch(batch) => Some(self.review.hints(batch, keys)),
             Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => None,
         };
-        let yes = key(yes);
-        let (no, because, details) = (key(Action::Deny), key(Action::DenyWithMessage), key(Action::Details));
-        let back = key(Action::Close);
+        let approve_key = key(approve_action);
+        let (deny_key, message_key, details_key) =
+            (key(Action::Deny), key(Action::DenyWithMessage), key(Action::Details));
+        let close_key = key(Action::Close);
         match &self.view {
             ApprovalView::DenyMessage(_) => {
-                vec![format!("enter deny with this message · {back} back"), "enter deny".to_owned()]
+                vec![format!("enter deny with this message · {close_key} back"), "enter deny".to_owned()]
             }
-            ApprovalView::Scope(choosing) => choosing.hints(keys, ends),
+            ApprovalView::Scope(choice) => choice.hints(keys, shows_end),
             ApprovalView::Form(form) => {
-                let editor = keys.first_chord(Scope::Composer, Action::OpenEditor);
-                let rest =
-                    if form.is_focused_multiline() { format!("{editor} open editor · ") } else { String::new() };
+                let editor_key = keys.first_chord(Scope::Composer, Action::OpenEditor);
+                let editor_hint =
+                    if form.is_focused_multiline() { format!("{editor_key} open editor · ") } else { String::new() };
                 vec![
-                    format!("↑↓ field · {rest}enter preview · {back} back"),
-                    format!("enter preview · {back} back"),
+                    format!("↑↓ field · {editor_hint}enter preview · {close_key} back"),
+                    format!("enter preview · {close_key} back"),
                     "enter preview".to_owned(),
                 ]
             }
             ApprovalView::Details => {
-                vec![format!("{details} back to prompt · {no} deny"), format!("{details} back")]
+                vec![format!("{details_key} back to prompt · {deny_key} deny"), format!("{details_key} back")]
             }
             ApprovalView::Plan => {
-                let l = if card.position.1 > 1 { key(Action::OpenQueue) } else { String::new() };
-                let always = if always { key(Action::ApproveAlways) } else { String::new() };
-                let rest = [
-                    key_hint(1, &no, &["deny"]),
-                    key_hint(4, &because, &["deny with message…", "message"]),
-                    key_hint(6, &details, &["details", "more"]),
-                    key_hint(2, &l, &["list"]),
+                let queue_key = if content.position.1 > 1 { key(Action::OpenQueue) } else { String::new() };
+                let grant_key = if can_grant { key(Action::ApproveAlways) } else { String::new() };
+                let other_hints = [
+                    key_hint(1, &deny_key, &["deny"]),
+                    key_hint(4, &message_key, &["deny with message…", "message"]),
+                    key_hint(6, &details_key, &["details", "more"]),
+                    key_hint(2, &queue_key, &["list"]),
                 ];
-                if !self.has_reached_end && !ends {
-                    let rest: Vec<_> = review.into_iter().flatten().chain(rest).collect();
-                    return key_hints::hint_rows_with_end_first(&key(Action::Bottom), &yes, "approve", &rest);
+                if !self.has_reached_end && !shows_end {
+                    let other_hints: Vec<_> = review.into_iter().flatten().chain(other_hints).collect();
+                    return key_hints::hint_rows_with_end_first(
+                        &key(Action::Bottom),
+                        &approve_key,
+                        "approve",
+                        &other_hints,
+                    );
                 }
                 let is_many = review.as_ref().is_some_and(|review| review.iter().any(Option::is_some));
                 if let Some(review) = review {
-                    let first = key_hint(0, &yes, if is_many { &["apply selected", "apply"][..] } else { &["apply"] });
-                    return key_hints::hint_rows([first].into_iter().chain(review).chain(rest));
+                    let apply_hint =
+                        key_hint(0, &approve_key, if is_many { &["apply selected", "apply"][..] } else { &["apply"] });
+                    return key_hints::hint_rows([apply_hint].into_iter().chain(review).chain(other_hints));
                 }
-                let first = [
-                    key_hint(0, &yes, &["approve"]),
-                    key_hint(3, &always, &["always…", "always"]),
+                let first_hints = [
+                    key_hint(0, &approve_key, &["approve"]),
+                    key_hint(3, &grant_key, &["always…", "always"]),
                     key_hint(5, &key(Action::EditCall), &["edit"]),
                 ];
-                key_hints::hint_rows(first.into_iter().chain(rest))
+                key_hints::hint_rows(first_hints.into_iter().chain(other_hints))
             }
         }
     }
@@ -262,76 +269,79 @@ impl BodyBuilder<'_> {
                 let pieces = revealed_pieces(command, self.theme.strong, self.theme.mark);
                 let shape = Shape {
                     width: self.width,
-                    first: vec![Piece::new("$ ", self.theme.accent)],
-                    rest: vec![Piece::new("  ", self.theme.accent)],
+                    first_prefix: vec![Piece::new("$ ", self.theme.accent)],
+                    next_prefix: vec![Piece::new("  ", self.theme.accent)],
                     verbatim: true,
                 };
-                let on = Piece::new(wrap::CONTINUATION_MARK, self.theme.dim);
-                self.lines.extend(wrap::wrap_code(&pieces, &shape, &on).lines);
+                let continuation_mark = Piece::new(wrap::CONTINUATION_MARK, self.theme.dim);
+                self.lines.extend(wrap::wrap_code(&pieces, &shape, &continuation_mark).lines);
             }
         }
     }
 
     /// Adds the working directory, the time limit and the sandbox of a command.
-    fn push_location(&mut self, card: &ApprovalContent<'_>) {
-        let Access::Run(line) = &card.plan.access else { return };
-        let folder = match card.home.and_then(|home| line.folder.strip_prefix(home).ok()) {
-            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-            Some(rest) => format!("~/{}", rest.display()),
+    fn push_location(&mut self, content: &ApprovalContent<'_>) {
+        let Access::Run(line) = &content.plan.access else { return };
+        let folder = match content.home.and_then(|home| line.folder.strip_prefix(home).ok()) {
+            Some(relative) if relative.as_os_str().is_empty() => "~".to_owned(),
+            Some(relative) => format!("~/{}", relative.display()),
             None => line.folder.display().to_string(),
         };
         let mut parts = vec![(format!("in {folder} · timeout {} s", line.seconds), false)];
-        parts.extend(line.sandbox.describe_parts(line.network.as_deref(), card.home));
-        if parts.len() == 1 && !card.sandbox_note.is_empty() {
-            parts.push((card.sandbox_note.to_owned(), false));
+        parts.extend(line.sandbox.describe_parts(line.network.as_deref(), content.home));
+        if parts.len() == 1 && !content.sandbox_note.is_empty() {
+            parts.push((content.sandbox_note.to_owned(), false));
         }
         let mut pieces = Vec::new();
-        for (at, (words, opens)) in parts.iter().enumerate() {
-            if at > 0 {
+        for (index, (text, is_exception)) in parts.iter().enumerate() {
+            if index > 0 {
                 pieces.push(Piece::new(" · ", self.theme.dim));
             }
             // Access that the sandbox normally denies is highlighted.
-            let style = if *opens { self.theme.warning } else { self.theme.dim };
-            pieces.extend(revealed_pieces(words, style, self.theme.mark));
+            let style = if *is_exception { self.theme.warning } else { self.theme.dim };
+            pieces.extend(revealed_pieces(text, style, self.theme.mark));
         }
         self.lines.extend(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)).lines);
     }
 
     /// Adds the name of the sub-agent, if any, on one line.
-    fn push_sub_agent(&mut self, card: &ApprovalContent<'_>) {
-        if let Some(name) = card.sub_agent {
+    fn push_sub_agent(&mut self, content: &ApprovalContent<'_>) {
+        if let Some(name) = content.sub_agent {
             self.push_text(&width::fit_start(&origin_line(name), self.width), self.theme.accent);
         }
     }
 
-    fn push_details(&mut self, card: &ApprovalContent<'_>) {
-        self.push_sub_agent(card);
-        self.push_text(&format!("tool {}", card.call.name), self.theme.text);
-        self.push_text(&format!("arguments {}", card.call.arguments), self.theme.text);
-        self.push_location(card);
-        self.push_preconditions(&card.plan.preconditions);
-        if !card.reason.is_empty() {
-            self.push_text(&format!("reason: {}", card.reason), self.theme.dim);
+    fn push_details(&mut self, content: &ApprovalContent<'_>) {
+        self.push_sub_agent(content);
+        self.push_text(&format!("tool {}", content.call.name), self.theme.text);
+        self.push_text(&format!("arguments {}", content.call.arguments), self.theme.text);
+        self.push_location(content);
+        self.push_preconditions(&content.plan.preconditions);
+        if !content.reason.is_empty() {
+            self.push_text(&format!("reason: {}", content.reason), self.theme.dim);
         }
     }
 
     /// Adds the preconditions of the call.
-    fn push_preconditions(&mut self, basis: &Preconditions) {
-        for seen in &basis.files {
-            let words = match seen.content {
-                FileContent::TooLarge => audit_page::describe_file(seen),
+    fn push_preconditions(&mut self, preconditions: &Preconditions) {
+        for file in &preconditions.files {
+            let text = match file.content {
+                FileContent::TooLarge => audit_page::describe_file(file),
                 FileContent::Missing | FileContent::Bytes { .. } => {
-                    format!("{}, rechecked before the call", audit_page::describe_file(seen))
+                    format!("{}, rechecked before the call", audit_page::describe_file(file))
                 }
             };
-            self.push_text(&format!("file {words}"), self.theme.text);
+            self.push_text(&format!("file {text}"), self.theme.text);
         }
-        if basis.is_partial {
+        if preconditions.is_partial {
             self.push_text("the call may use files that are not checked", self.theme.warning);
         }
-        if !basis.environment.is_empty() {
-            let names = basis.environment.join(" ");
-            self.push_text(&format!("{} environment variables: {names}", basis.environment.len()), self.theme.dim);
+        if !preconditions.environment.is_empty() {
+            let names = preconditions.environment.join(" ");
+            self.push_text(
+                &format!("{} environment variables: {names}", preconditions.environment.len()),
+                self.theme.dim,
+            );
         }
     }
 }

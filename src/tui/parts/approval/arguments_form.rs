@@ -29,7 +29,7 @@ pub struct Field {
     /// Display name with marks for invisible characters; the model may have invented the name.
     pub display_name: String,
     field_type: FieldType,
-    required: bool,
+    is_required: bool,
     pub text: FieldText,
 }
 
@@ -72,23 +72,23 @@ impl Form {
     /// Creates the form of a call: the tool's fields in schema order, filled fields first, then extra arguments that the
     /// model sent. Returns `None` if the arguments are not a JSON object or there is no field.
     pub fn new(spec: Option<&ToolSpec>, arguments: &str) -> Option<Self> {
-        let Ok(Value::Object(mut given)) = serde_json::from_str(arguments) else { return None };
+        let Ok(Value::Object(mut values)) = serde_json::from_str(arguments) else { return None };
         let schema = spec.map(|spec| &spec.parameters);
-        let required = |name: &str| {
+        let is_required = |name: &str| {
             let list = schema.and_then(|schema| schema["required"].as_array());
             list.is_some_and(|list| list.iter().any(|field| field == name))
         };
         let properties = schema.and_then(|schema| schema["properties"].as_object());
-        let known = properties.into_iter().flatten().map(|(name, of)| {
-            let written = given.remove(name);
-            Field::new(name, FieldType::from_schema(of), required(name), written.as_ref())
+        let schema_fields = properties.into_iter().flatten().map(|(name, property)| {
+            let value = values.remove(name);
+            Field::new(name, FieldType::from_schema(property), is_required(name), value.as_ref())
         });
-        let mut fields: Vec<Field> = known.collect();
-        fields.extend(given.iter().map(|(name, value)| Field::new(name, FieldType::Json, false, Some(value))));
+        let mut fields: Vec<Field> = schema_fields.collect();
+        fields.extend(values.iter().map(|(name, value)| Field::new(name, FieldType::Json, false, Some(value))));
         // Stable sort: filled fields first, otherwise in order.
         fields.sort_by_key(Field::is_empty);
-        let opened = fields.iter().map(|field| field.as_str().to_owned()).collect();
-        (!fields.is_empty()).then_some(Self { fields, focused: 0, initial_texts: opened, error: None })
+        let initial_texts = fields.iter().map(|field| field.as_str().to_owned()).collect();
+        (!fields.is_empty()).then_some(Self { fields, focused: 0, initial_texts, error: None })
     }
 
     /// Handles a key. The form receives every key while it is open.
@@ -108,15 +108,15 @@ impl Form {
             return KeyResult::Handled;
         }
         let Some(field) = self.fields.get_mut(self.focused) else { return KeyResult::Close };
-        let reply = match &mut field.text {
-            FieldText::Line(line) => line.key(key, keys),
+        let result = match &mut field.text {
+            FieldText::Line(input) => input.key(key, keys),
             FieldText::Multiline(_) => match keys.lookup(Scope::TextField, key) {
                 Some(Action::Accept) => text_field::KeyResult::Accepted,
                 Some(Action::Close) => text_field::KeyResult::Cancelled,
                 _ => text_field::KeyResult::Handled,
             },
         };
-        match reply {
+        match result {
             text_field::KeyResult::PassedOn => KeyResult::PassedOn,
             text_field::KeyResult::Handled => KeyResult::Handled,
             text_field::KeyResult::Changed => {
@@ -126,8 +126,8 @@ impl Form {
             text_field::KeyResult::Cancelled => KeyResult::Close,
             text_field::KeyResult::Accepted => match self.parse_arguments() {
                 Ok(value) => KeyResult::Submit(value),
-                Err((at, trouble)) => {
-                    (self.focused, self.error) = (at, Some(trouble));
+                Err((index, message)) => {
+                    (self.focused, self.error) = (index, Some(message));
                     KeyResult::Handled
                 }
             },
@@ -137,7 +137,7 @@ impl Form {
     /// Inserts pasted text into the focused field.
     pub fn insert_paste(&mut self, text: &str) {
         match self.fields.get_mut(self.focused).map(|field| &mut field.text) {
-            Some(FieldText::Line(line)) => line.insert(text),
+            Some(FieldText::Line(input)) => input.insert(text),
             Some(FieldText::Multiline(_)) | None => {}
         }
         self.error = None;
@@ -156,11 +156,11 @@ impl Form {
         if self.fields.iter().map(Field::as_str).eq(self.initial_texts.iter().map(String::as_str)) {
             return None;
         }
-        let written = self.fields.iter().filter_map(|field| {
+        let values = self.fields.iter().filter_map(|field| {
             let value = field.parse_value().unwrap_or_else(|_| Some(Value::String(field.as_str().to_owned())))?;
             Some((field.name.clone(), value))
         });
-        Some(Value::Object(written.collect()))
+        Some(Value::Object(values.collect()))
     }
 
     fn focused_field(&self) -> Option<&Field> {
@@ -170,14 +170,14 @@ impl Form {
     /// Returns the arguments, or the index of the first invalid field and its error.
     fn parse_arguments(&self) -> Result<Value, (usize, String)> {
         let mut arguments = Map::new();
-        for (at, field) in self.fields.iter().enumerate() {
+        for (index, field) in self.fields.iter().enumerate() {
             match field.parse_value() {
                 Ok(Some(value)) => drop(arguments.insert(field.name.clone(), value)),
-                Ok(None) if field.required => {
-                    return Err((at, format!("{} is required", field.display_name)));
+                Ok(None) if field.is_required => {
+                    return Err((index, format!("{} is required", field.display_name)));
                 }
                 Ok(None) => {}
-                Err(takes) => return Err((at, format!("{} must be {takes}", field.display_name))),
+                Err(expected_type) => return Err((index, format!("{} must be {expected_type}", field.display_name))),
             }
         }
         Ok(Value::Object(arguments))
@@ -185,36 +185,42 @@ impl Form {
 }
 
 impl Field {
-    fn new(name: &str, kind: FieldType, required: bool, value: Option<&Value>) -> Self {
+    fn new(name: &str, schema_type: FieldType, is_required: bool, value: Option<&Value>) -> Self {
         let (field_type, text) = match value {
-            None | Some(Value::Null) => (kind, String::new()),
-            Some(Value::String(text)) if kind == FieldType::Text => (kind, text.clone()),
+            None | Some(Value::Null) => (schema_type, String::new()),
+            Some(Value::String(text)) if schema_type == FieldType::Text => (schema_type, text.clone()),
             // A value that does not match the schema is shown as JSON and can be corrected.
-            Some(value) if kind == FieldType::Text => (FieldType::Json, value.to_string()),
-            Some(value) => (kind, value.to_string()),
+            Some(value) if schema_type == FieldType::Text => (FieldType::Json, value.to_string()),
+            Some(value) => (schema_type, value.to_string()),
         };
-        let shown = revealed_pieces(name, Style::new(), Style::new()).into_iter().map(|piece| piece.text);
-        Self { name: name.to_owned(), display_name: shown.collect(), field_type, required, text: FieldText::new(&text) }
+        let name_parts = revealed_pieces(name, Style::new(), Style::new()).into_iter().map(|piece| piece.text);
+        Self {
+            name: name.to_owned(),
+            display_name: name_parts.collect(),
+            field_type,
+            is_required,
+            text: FieldText::new(&text),
+        }
     }
 
     pub fn as_str(&self) -> &str {
         match &self.text {
-            FieldText::Line(line) => line.text(),
+            FieldText::Line(input) => input.text(),
             FieldText::Multiline(text) => text,
         }
     }
 
     /// Describes the accepted value.
     fn describe_type(&self) -> String {
-        let what = match self.field_type {
+        let value_type = match self.field_type {
             FieldType::Text => "text",
             FieldType::Integer => "a whole number",
             FieldType::Number => "a number",
             FieldType::Boolean => "true or false",
             FieldType::Json => "JSON",
         };
-        let need = if self.required { "required" } else { "optional" };
-        format!("{}: {what}, {need}", self.display_name)
+        let necessity = if self.is_required { "required" } else { "optional" };
+        format!("{}: {value_type}, {necessity}", self.display_name)
     }
 
     fn is_empty(&self) -> bool {
@@ -224,20 +230,20 @@ impl Field {
     /// Returns the value; `None` for an empty optional field. The error names the expected type.
     fn parse_value(&self) -> Result<Option<Value>, &'static str> {
         let text = self.as_str();
-        let bare = text.trim();
-        if text.is_empty() || bare.is_empty() && self.field_type != FieldType::Text {
+        let trimmed = text.trim();
+        if text.is_empty() || trimmed.is_empty() && self.field_type != FieldType::Text {
             // A required text field accepts an empty text.
-            return Ok((self.field_type == FieldType::Text && self.required).then(|| Value::String(text.to_owned())));
+            return Ok((self.field_type == FieldType::Text && self.is_required).then(|| Value::String(text.to_owned())));
         }
         let value = match self.field_type {
             FieldType::Text => Value::String(text.to_owned()),
-            FieldType::Integer => Value::Number(Number::from(bare.parse::<i64>().map_err(|_| "a whole number")?)),
+            FieldType::Integer => Value::Number(Number::from(trimmed.parse::<i64>().map_err(|_| "a whole number")?)),
             FieldType::Number => {
-                let number = bare.parse::<f64>().ok().and_then(Number::from_f64);
+                let number = trimmed.parse::<f64>().ok().and_then(Number::from_f64);
                 Value::Number(number.ok_or("a number")?)
             }
-            FieldType::Boolean => Value::Bool(bare.parse::<bool>().map_err(|_| "true or false")?),
-            FieldType::Json => serde_json::from_str(bare).map_err(|_| "JSON, for example [\"a\", \"b\"]")?,
+            FieldType::Boolean => Value::Bool(trimmed.parse::<bool>().map_err(|_| "true or false")?),
+            FieldType::Json => serde_json::from_str(trimmed).map_err(|_| "JSON, for example [\"a\", \"b\"]")?,
         };
         Ok(Some(value))
     }
@@ -258,8 +264,8 @@ impl FieldType {
 impl FieldText {
     /// Uses a line only if a line can hold the text unchanged.
     fn new(text: &str) -> Self {
-        let line = TextField::new(text);
-        if line.text() == text { Self::Line(line) } else { Self::Multiline(text.to_owned()) }
+        let field = TextField::new(text);
+        if field.text() == text { Self::Line(field) } else { Self::Multiline(text.to_owned()) }
     }
 }
 

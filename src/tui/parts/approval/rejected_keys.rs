@@ -9,31 +9,31 @@ impl Approval {
     /// Explains why a key that the prompt received has no effect.
     pub(super) fn explain_ignored_key(&self, action: Action, keys: &Keymap, plan: &Plan) -> KeyResult {
         let key = |action| keys.first_chord(Scope::Approval, action);
-        let destroys = self.is_destructive(plan);
-        let yes = key(if destroys { Action::ApproveDestructive } else { Action::ApproveOnce });
-        let says = matches!(action, Action::ApproveOnce | Action::ApproveDestructive | Action::ApproveAlways);
+        let is_destructive = self.is_destructive(plan);
+        let approve_key = key(if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce });
+        let is_approval = matches!(action, Action::ApproveOnce | Action::ApproveDestructive | Action::ApproveAlways);
         KeyResult::Explained(match (&self.view, action) {
-            (ApprovalView::Plan, _) if says && !self.has_reached_end => {
+            (ApprovalView::Plan, _) if is_approval && !self.has_reached_end => {
                 format!("Read to the end first · {} to jump there", key(Action::Bottom))
             }
-            (ApprovalView::Plan, _) if says && self.is_selection_empty(plan) => {
-                let (tick, no) = (key(Action::Select), key(Action::Deny));
-                format!("Nothing is ticked · {tick} to tick, {no} to deny all")
+            (ApprovalView::Plan, _) if is_approval && self.is_selection_empty(plan) => {
+                let (tick_key, deny_key) = (key(Action::Select), key(Action::Deny));
+                format!("Nothing is ticked · {tick_key} to tick, {deny_key} to deny all")
             }
-            (ApprovalView::Plan, Action::ApproveOnce) if destroys => {
-                format!("Destructive: {} is not enough · {yes} to approve", key(action))
+            (ApprovalView::Plan, Action::ApproveOnce) if is_destructive => {
+                format!("Destructive: {} is not enough · {approve_key} to approve", key(action))
             }
             (ApprovalView::Plan, Action::ApproveDestructive) => {
-                format!("{} is for destructive calls only · {yes} to approve", key(action))
+                format!("{} is for destructive calls only · {approve_key} to approve", key(action))
             }
-            (ApprovalView::Plan, Action::ApproveAlways) if destroys => {
-                format!("Destructive calls need approval each time · {yes} to approve")
+            (ApprovalView::Plan, Action::ApproveAlways) if is_destructive => {
+                format!("Destructive calls need approval each time · {approve_key} to approve")
             }
             (ApprovalView::Plan, Action::ApproveAlways) => match explain_no_scopes("", plan) {
-                Some(why) => format!("Needs approval each time: {why} · {yes} to approve"),
-                None => format!("This call needs approval each time · {yes} to approve"),
+                Some(reason) => format!("Needs approval each time: {reason} · {approve_key} to approve"),
+                None => format!("This call needs approval each time · {approve_key} to approve"),
             },
-            (ApprovalView::Details, _) if says => {
+            (ApprovalView::Details, _) if is_approval => {
                 format!("Close the details to approve · {} to go back", key(Action::Details))
             }
             (
@@ -52,7 +52,7 @@ impl Approval {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{decision_of, draw, drawn_prompt, plan, press, screen_text};
+    use super::super::tests::{command_plan, draw_prompt, drawn_prompt, extract_decision, press_key, screen_text};
     use super::*;
     use crate::chat::Scripts;
     use crate::tui::parts::listening::Listening;
@@ -61,28 +61,28 @@ mod tests {
     /// Presses the keys in turn and compares the message for the last one.
     #[track_caller]
     fn assert_message(plan: &Plan, size: (u16, u16), keys: &str, expected: &str) {
-        let mut card = drawn_prompt(plan, size);
-        let mut last = KeyResult::Handled;
-        for (letter, now) in keys.chars().zip((1_000..).step_by(600)) {
-            last = press(&mut card, plan, KeyCode::Char(letter), now);
-            draw(&mut card, plan, size, Listening::Ready, now);
+        let mut approval = drawn_prompt(plan, size);
+        let mut result = KeyResult::Handled;
+        for (key_char, now) in keys.chars().zip((1_000..).step_by(600)) {
+            result = press_key(&mut approval, plan, KeyCode::Char(key_char), now);
+            draw_prompt(&mut approval, plan, size, Listening::Ready, now);
         }
-        let KeyResult::Explained(words) = last.clone() else { panic!("{keys}: {last:?}") };
-        assert_eq!((words.as_str(), decision_of(last)), (expected, None), "{keys}");
+        let KeyResult::Explained(message) = result.clone() else { panic!("{keys}: {result:?}") };
+        assert_eq!((message.as_str(), extract_decision(result)), (expected, None), "{keys}");
     }
 
     #[test]
     fn an_ignored_key_gets_a_reason_and_the_key_that_works() {
         let (wide, small) = ((80, 24), (60, 15));
-        let (ls, long) = (plan("ls"), plan(&"ls\n".repeat(60)));
-        let asks = Plan { grant: None, ..plan("ls") };
-        let rm = Plan { destroys: Some("deletes".into()), ..plan("rm -r x") };
+        let (ls, long) = (command_plan("ls"), command_plan(&"ls\n".repeat(60)));
+        let ungrantable = Plan { grant: None, ..command_plan("ls") };
+        let rm = Plan { destroys: Some("deletes".into()), ..command_plan("rm -r x") };
         let long_rm = Plan { destroys: Some("deletes".into()), ..long.clone() };
         assert_message(&ls, wide, "Y", "Y is for destructive calls only · y to approve");
-        assert_message(&asks, wide, "a", "This call needs approval each time · y to approve");
-        let mut loops = asks.clone();
-        loops.preconditions.scripts = Scripts::Unknown("it holds a loop".into());
-        assert_message(&loops, wide, "a", "Needs approval each time: it holds a loop · y to approve");
+        assert_message(&ungrantable, wide, "a", "This call needs approval each time · y to approve");
+        let mut with_loop = ungrantable.clone();
+        with_loop.preconditions.scripts = Scripts::Unknown("it holds a loop".into());
+        assert_message(&with_loop, wide, "a", "Needs approval each time: it holds a loop · y to approve");
         assert_message(&rm, wide, "y", "Destructive: y is not enough · Y to approve");
         assert_message(&rm, wide, "a", "Destructive calls need approval each time · Y to approve");
         for key in ["y", "a", "Y"] {
@@ -96,9 +96,9 @@ mod tests {
 
     #[test]
     fn a_destructive_call_has_a_thick_frame_and_a_label_without_colour() {
-        let rm = Plan { destroys: Some("deletes the folder x".into()), ..plan("rm -r x") };
-        let shown = screen_text(&draw(&mut drawn_prompt(&rm, (60, 9)), &rm, (60, 9), Listening::Ready, 0));
-        insta::assert_snapshot!(shown, @r#"
+        let rm = Plan { destroys: Some("deletes the folder x".into()), ..command_plan("rm -r x") };
+        let screen = screen_text(&draw_prompt(&mut drawn_prompt(&rm, (60, 9)), &rm, (60, 9), Listening::Ready, 0));
+        insta::assert_snapshot!(screen, @r#"
 ┏━ Warning: Run a command? ━━━━━━━━━━━━━━━━━━━━━━━ 1 of 3 ━┓
 ┃ $ rm -r x                                                ┃
 ┃                                                          ┃

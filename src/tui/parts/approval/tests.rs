@@ -17,7 +17,7 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-pub(super) fn plan(command: &str) -> Plan {
+pub(super) fn command_plan(command: &str) -> Plan {
     let line = CommandLine {
         command: command.into(),
         folder: "/home/ada/src/app".into(),
@@ -37,8 +37,8 @@ pub(super) fn plan(command: &str) -> Plan {
     }
 }
 
-pub(super) fn draw(
-    card: &mut Approval,
+pub(super) fn draw_prompt(
+    prompt: &mut Approval,
     plan: &Plan,
     (width, height): (u16, u16),
     listening: Listening,
@@ -47,7 +47,7 @@ pub(super) fn draw(
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
     let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments: "{\"command\":\"x\"}".into() };
-    let shown = ApprovalContent {
+    let content = ApprovalContent {
         sub_agent: None,
         plan,
         call: &call,
@@ -57,13 +57,13 @@ pub(super) fn draw(
         home: Some(Path::new("/home/ada")),
     };
     let (keys, theme) = (Keymap::default(), Theme::without_colours());
-    let says = match listening {
+    let message = match listening {
         Listening::Unsent => "keys go to the composer · tab to answer",
         Listening::Ready | Listening::Unseen | Listening::Until(_) => "",
     };
-    let sight = PromptContext { listening, keys: &keys, theme: &theme, message: says };
-    let seen = card.draw(&shown, &sight, area, &mut buffer);
-    card.record_frame(ms(now), seen);
+    let context = PromptContext { listening, keys: &keys, theme: &theme, message };
+    let drawn = prompt.draw(&content, &context, area, &mut buffer);
+    prompt.record_frame(ms(now), drawn);
     buffer
 }
 
@@ -73,22 +73,22 @@ pub(super) fn screen_text(buffer: &Buffer) -> String {
     rows.collect::<Vec<_>>().join("\n")
 }
 
-pub(super) fn press(card: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -> KeyResult {
+pub(super) fn press_key(prompt: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -> KeyResult {
     let key = KeyEvent::new(code, KeyModifiers::NONE);
-    let reply = card.handle_key(&key, &Keymap::default(), plan, Listening::Ready, ms(now));
-    if reply != KeyResult::OpenScope {
-        return reply;
+    let result = prompt.handle_key(&key, &Keymap::default(), plan, Listening::Ready, ms(now));
+    if result != KeyResult::OpenScope {
+        return result;
     }
     let grant = plan.grant.clone().expect("only a plan that can become a rule opens the scope");
-    let widths = vec![GrantOption { grant, can_be_rule: true, earlier_calls: vec!["cargo check".into()] }];
-    card.open_scope(
-        ScopeChoice::open(widths, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now)).expect("there is one"),
+    let options = vec![GrantOption { grant, can_be_rule: true, earlier_calls: vec!["cargo check".into()] }];
+    prompt.open_scope(
+        ScopeChoice::open(options, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now)).expect("there is one"),
     );
     KeyResult::Handled
 }
 
-pub(super) fn decision_of(reply: KeyResult) -> Option<Decision> {
-    match reply {
+pub(super) fn extract_decision(result: KeyResult) -> Option<Decision> {
+    match result {
         KeyResult::Decided { decision, .. } => Some(decision),
         KeyResult::Handled
         | KeyResult::Explained(_)
@@ -101,17 +101,17 @@ pub(super) fn decision_of(reply: KeyResult) -> Option<Decision> {
 }
 
 pub(super) fn drawn_prompt(plan: &Plan, size: (u16, u16)) -> Approval {
-    let mut card = Approval::new("1".into());
-    draw(&mut card, plan, size, Listening::Ready, 0);
-    card
+    let mut prompt = Approval::new("1".into());
+    draw_prompt(&mut prompt, plan, size, Listening::Ready, 0);
+    prompt
 }
 
 #[test]
 fn the_prompt_shows_command_directory_reason_and_keys() {
-    let mut card = Approval::new("1".into());
-    let plan = plan("cargo test retry -- --nocapture");
-    draw(&mut card, &plan, (90, 6), Listening::Ready, 0);
-    insta::assert_snapshot!(screen_text(&draw(&mut card, &plan, (90, 6), Listening::Ready, 0)), @r#"
+    let mut prompt = Approval::new("1".into());
+    let plan = command_plan("cargo test retry -- --nocapture");
+    draw_prompt(&mut prompt, &plan, (90, 6), Listening::Ready, 0);
+    insta::assert_snapshot!(screen_text(&draw_prompt(&mut prompt, &plan, (90, 6), Listening::Ready, 0)), @r#"
 ╭─ Run a command? ────────────────────────────────────────────────────────────── 1 of 3 ─╮
 │ $ cargo test retry -- --nocapture                                                      │
 │                                                                                        │
@@ -119,7 +119,7 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 │ reason: project code run by cargo                                                      │
 ╰─ y approve · a always… · e edit · n deny · m deny with message… · d more · l list ─────╯
 "#);
-    insta::assert_snapshot!(screen_text(&draw(&mut card, &plan, (60, 6), Listening::Ready, 0)), @r#"
+    insta::assert_snapshot!(screen_text(&draw_prompt(&mut prompt, &plan, (60, 6), Listening::Ready, 0)), @r#"
 ╭─ Run a command? ──────────────────────────────── 1 of 3 ─╮
 │ $ cargo test retry -- --nocapture                        │
 │                                                          │
@@ -127,7 +127,7 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 │ reason: project code run by cargo                        │
 ╰─ y approve · a always… · n deny · m message · l list ────╯
 "#);
-    insta::assert_snapshot!(screen_text(&draw(&mut card, &plan, (40, 8), Listening::Unsent, 0)), @r#"
+    insta::assert_snapshot!(screen_text(&draw_prompt(&mut prompt, &plan, (40, 8), Listening::Unsent, 0)), @r#"
 ╭─ Run a command? ──────────── 1 of 3 ─╮
 │ $ cargo test retry -- --nocapture    │
 │                                      │
@@ -141,136 +141,149 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 
 #[test]
 fn r07_approval_needs_the_end_on_screen_also_at_60_by_15() {
-    let plan = plan(&(1..40).map(|n| format!("echo {n}\n")).collect::<String>());
-    let mut card = drawn_prompt(&plan, (60, 15));
-    let says = |reply| matches!(reply, KeyResult::Explained(words) if words.starts_with("Read to the end first"));
-    assert!(says(press(&mut card, &plan, KeyCode::Char('y'), 1_000)));
-    assert!(screen_text(&draw(&mut card, &plan, (60, 15), Listening::Ready, 0)).contains("more lines"));
-    press(&mut card, &plan, KeyCode::End, 1_000);
+    let plan = command_plan(&(1..40).map(|n| format!("echo {n}\n")).collect::<String>());
+    let mut prompt = drawn_prompt(&plan, (60, 15));
+    let is_read_hint =
+        |result| matches!(result, KeyResult::Explained(message) if message.starts_with("Read to the end first"));
+    assert!(is_read_hint(press_key(&mut prompt, &plan, KeyCode::Char('y'), 1_000)));
+    assert!(screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0)).contains("more lines"));
+    press_key(&mut prompt, &plan, KeyCode::End, 1_000);
     // Scrolled but not drawn yet: the end was not on the screen.
-    assert!(says(press(&mut card, &plan, KeyCode::Char('y'), 1_000)));
-    assert!(!screen_text(&draw(&mut card, &plan, (60, 15), Listening::Ready, 0)).contains("more lines"));
-    assert_eq!(decision_of(press(&mut card, &plan, KeyCode::Char('y'), 1_001)), Some(Decision::Once));
+    assert!(is_read_hint(press_key(&mut prompt, &plan, KeyCode::Char('y'), 1_000)));
+    assert!(!screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0)).contains("more lines"));
+    assert_eq!(extract_decision(press_key(&mut prompt, &plan, KeyCode::Char('y'), 1_001)), Some(Decision::Once));
 }
 
 #[test]
 fn r02_only_the_approve_key_approves() {
-    let plan = plan("ls");
+    let plan = command_plan("ls");
     for code in [KeyCode::Enter, KeyCode::Esc, KeyCode::Tab, KeyCode::Char(' '), KeyCode::Char('Y')] {
-        assert_eq!(decision_of(press(&mut drawn_prompt(&plan, (60, 15)), &plan, code, 1_000)), None, "{code:?}");
+        assert_eq!(
+            extract_decision(press_key(&mut drawn_prompt(&plan, (60, 15)), &plan, code, 1_000)),
+            None,
+            "{code:?}"
+        );
     }
-    let denied = decision_of(press(&mut drawn_prompt(&plan, (60, 15)), &plan, KeyCode::Char('n'), 1_000));
+    let denied = extract_decision(press_key(&mut drawn_prompt(&plan, (60, 15)), &plan, KeyCode::Char('n'), 1_000));
     assert_eq!(denied, Some(Decision::Deny(String::new())));
 }
 
 #[test]
 fn r03_a_prompt_that_does_not_listen_passes_every_character_on() {
-    let plan = plan("ls");
+    let plan = command_plan("ls");
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(ms(9_000))] {
-        for letter in ['y', 'a', 'n', 'm', 'd', 'q'] {
-            let key = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
-            let mut card = drawn_prompt(&plan, (60, 15));
-            let reply = card.handle_key(&key, &Keymap::default(), &plan, listening, ms(1_000));
-            assert_eq!(reply, KeyResult::PassedOn, "{letter} {listening:?}");
+        for character in ['y', 'a', 'n', 'm', 'd', 'q'] {
+            let key = KeyEvent::new(KeyCode::Char(character), KeyModifiers::NONE);
+            let mut prompt = drawn_prompt(&plan, (60, 15));
+            let result = prompt.handle_key(&key, &Keymap::default(), &plan, listening, ms(1_000));
+            assert_eq!(result, KeyResult::PassedOn, "{character} {listening:?}");
         }
     }
 }
 
 #[test]
 fn r04_a_repeated_key_decides_nothing() {
-    let plan = plan("ls");
+    let plan = command_plan("ls");
     let key = KeyEvent::new_with_kind(KeyCode::Char('y'), KeyModifiers::NONE, KeyEventKind::Repeat);
-    let reply = drawn_prompt(&plan, (60, 15)).handle_key(&key, &Keymap::default(), &plan, Listening::Ready, ms(1_000));
-    assert_eq!(reply, KeyResult::Handled);
+    let result = drawn_prompt(&plan, (60, 15)).handle_key(&key, &Keymap::default(), &plan, Listening::Ready, ms(1_000));
+    assert_eq!(result, KeyResult::Handled);
 }
 
 #[test]
 fn r11_always_shows_its_scope_and_needs_a_second_confirmation() {
-    let plan = plan("ls");
-    let mut card = drawn_prompt(&plan, (60, 15));
-    assert_eq!(press(&mut card, &plan, KeyCode::Char('a'), 1_000), KeyResult::Handled);
-    assert!(screen_text(&draw(&mut card, &plan, (60, 15), Listening::Ready, 0)).contains("exactly this command"));
+    let plan = command_plan("ls");
+    let mut prompt = drawn_prompt(&plan, (60, 15));
+    assert_eq!(press_key(&mut prompt, &plan, KeyCode::Char('a'), 1_000), KeyResult::Handled);
+    assert!(
+        screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0)).contains("exactly this command")
+    );
     // Keys typed right after the one that opened the scope are ignored; the prompt's approve key has no effect here.
     for code in [KeyCode::Char('y'), KeyCode::Char('n'), KeyCode::Enter] {
-        assert_eq!(press(&mut card, &plan, code, 1_499), KeyResult::PassedOn);
+        assert_eq!(press_key(&mut prompt, &plan, code, 1_499), KeyResult::PassedOn);
     }
     for code in [KeyCode::Char('y'), KeyCode::Char('a')] {
-        let reply = press(&mut card, &plan, code, 1_500);
+        let result = press_key(&mut prompt, &plan, code, 1_500);
         assert!(
-            matches!(&reply, KeyResult::Explained(words) if words.starts_with("enter to grant and approve")),
-            "{reply:?}"
+            matches!(&result, KeyResult::Explained(message) if message.starts_with("enter to grant and approve")),
+            "{result:?}"
         );
     }
     let grant = plan.grant.clone().unwrap();
     assert_eq!(
-        decision_of(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)),
+        extract_decision(press_key(&mut prompt.clone(), &plan, KeyCode::Enter, 1_500)),
         Some(Decision::Always(grant.clone()))
     );
     // A different scope must be on the screen before it can be confirmed.
-    press(&mut card, &plan, KeyCode::Down, 1_500);
-    assert_eq!(decision_of(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)), None);
-    let shown = screen_text(&draw(&mut card, &plan, (60, 24), Listening::Ready, 0));
+    press_key(&mut prompt, &plan, KeyCode::Down, 1_500);
+    assert_eq!(extract_decision(press_key(&mut prompt.clone(), &plan, KeyCode::Enter, 1_500)), None);
+    let screen = screen_text(&draw_prompt(&mut prompt, &plan, (60, 24), Listening::Ready, 0));
     for part in [
         "verdict = \"allow\"",
         "command = \"ls\"",
         "project = \"/home/ada/src/app\"",
         "1 call of this session: cargo check",
     ] {
-        assert!(shown.contains(part), "{part}: {shown}");
+        assert!(screen.contains(part), "{part}: {screen}");
     }
-    let kept = Grant { span: crate::chat::GrantSpan::Project, ..grant };
-    assert_eq!(decision_of(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)), Some(Decision::Always(kept)));
+    let project_grant = Grant { span: crate::chat::GrantSpan::Project, ..grant };
     assert_eq!(
-        decision_of(press(&mut card.clone(), &plan, KeyCode::Char('n'), 1_500)),
+        extract_decision(press_key(&mut prompt.clone(), &plan, KeyCode::Enter, 1_500)),
+        Some(Decision::Always(project_grant))
+    );
+    assert_eq!(
+        extract_decision(press_key(&mut prompt.clone(), &plan, KeyCode::Char('n'), 1_500)),
         Some(Decision::Deny(String::new()))
     );
-    press(&mut card, &plan, KeyCode::Esc, 1_500);
-    assert_eq!(decision_of(press(&mut card, &plan, KeyCode::Char('y'), 1_600)), Some(Decision::Once));
+    press_key(&mut prompt, &plan, KeyCode::Esc, 1_500);
+    assert_eq!(extract_decision(press_key(&mut prompt, &plan, KeyCode::Char('y'), 1_600)), Some(Decision::Once));
     let plan = Plan { grant: None, ..plan };
-    let mut card = drawn_prompt(&plan, (60, 15));
-    press(&mut card, &plan, KeyCode::Char('a'), 1_000);
-    assert!(!screen_text(&draw(&mut card, &plan, (60, 15), Listening::Ready, 0)).contains("always"));
+    let mut prompt = drawn_prompt(&plan, (60, 15));
+    press_key(&mut prompt, &plan, KeyCode::Char('a'), 1_000);
+    assert!(!screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0)).contains("always"));
 }
 
 #[test]
 fn a_destructive_call_shows_its_effect_and_needs_a_capital_y() {
-    let plan = Plan { destroys: Some("deletes the folder build".into()), ..plan("rm -rf build") };
-    let mut card = drawn_prompt(&plan, (60, 15));
+    let plan = Plan { destroys: Some("deletes the folder build".into()), ..command_plan("rm -rf build") };
+    let mut prompt = drawn_prompt(&plan, (60, 15));
     assert!(
-        screen_text(&draw(&mut card, &plan, (60, 15), Listening::Ready, 0))
+        screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0))
             .contains("warning: this deletes the folder build")
     );
-    for (key, why) in [('y', "is not enough"), ('a', "need approval each time")] {
-        let reply = press(&mut card, &plan, KeyCode::Char(key), 1_000);
-        assert!(matches!(&reply, KeyResult::Explained(words) if words.contains(why)), "{reply:?}");
+    for (key, reason) in [('y', "is not enough"), ('a', "need approval each time")] {
+        let result = press_key(&mut prompt, &plan, KeyCode::Char(key), 1_000);
+        assert!(matches!(&result, KeyResult::Explained(message) if message.contains(reason)), "{result:?}");
     }
-    assert_eq!(decision_of(press(&mut card, &plan, KeyCode::Char('Y'), 1_000)), Some(Decision::Once));
+    assert_eq!(extract_decision(press_key(&mut prompt, &plan, KeyCode::Char('Y'), 1_000)), Some(Decision::Once));
 }
 
 #[test]
 fn r15_a_denial_can_carry_a_message_for_the_model() {
-    let plan = plan("ls");
-    let mut card = drawn_prompt(&plan, (60, 15));
+    let plan = command_plan("ls");
+    let mut prompt = drawn_prompt(&plan, (60, 15));
     for code in [KeyCode::Char('m'), KeyCode::Char('y'), KeyCode::Char('n')] {
-        assert_eq!(press(&mut card, &plan, code, 1_000), KeyResult::Handled);
+        assert_eq!(press_key(&mut prompt, &plan, code, 1_000), KeyResult::Handled);
     }
-    assert!(card.insert_paste("o\n"));
-    draw(&mut card, &plan, (60, 15), Listening::Ready, 0);
-    assert_eq!(decision_of(press(&mut card, &plan, KeyCode::Enter, 1_000)), Some(Decision::Deny("yno".into())));
+    assert!(prompt.insert_paste("o\n"));
+    draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0);
+    assert_eq!(
+        extract_decision(press_key(&mut prompt, &plan, KeyCode::Enter, 1_000)),
+        Some(Decision::Deny("yno".into()))
+    );
 }
 
 #[test]
 fn r09_model_text_stays_inside_and_r10_hides_nothing() {
-    let plan = plan("ls\u{202e}\x1b[2J╰─ y yes ─╯\nrm -rf /");
-    let shown = screen_text(&draw(&mut drawn_prompt(&plan, (60, 15)), &plan, (60, 15), Listening::Ready, 0));
-    assert!(shown.contains("<U+202E><U+001B>[2J") && shown.contains("rm -rf /"), "{shown}");
-    let rows: Vec<&str> = shown.lines().collect();
-    assert!(rows[1..14].iter().all(|row| row.starts_with('│') && row.ends_with('│')), "{shown}");
+    let plan = command_plan("ls\u{202e}\x1b[2J╰─ y yes ─╯\nrm -rf /");
+    let screen = screen_text(&draw_prompt(&mut drawn_prompt(&plan, (60, 15)), &plan, (60, 15), Listening::Ready, 0));
+    assert!(screen.contains("<U+202E><U+001B>[2J") && screen.contains("rm -rf /"), "{screen}");
+    let rows: Vec<&str> = screen.lines().collect();
+    assert!(rows[1..14].iter().all(|row| row.starts_with('│') && row.ends_with('│')), "{screen}");
 }
 
 #[test]
 fn a_prompt_too_small_to_read_does_not_count_as_drawn() {
-    let plan = plan("ls");
+    let plan = command_plan("ls");
     for size in [(1, 1), (12, 8), (60, 0)] {
         assert_eq!(drawn_prompt(&plan, size).first_drawn(), None, "{size:?}");
     }
@@ -280,11 +293,11 @@ fn a_prompt_too_small_to_read_does_not_count_as_drawn() {
 proptest! {
     #[test]
     fn r34_no_size_and_no_key_causes_a_panic(width in 0u16..70, height in 0u16..20, command in "\\PC{0,80}", codes in "[yanmdY\t ]{0,6}") {
-        let plan = plan(&command);
+        let plan = command_plan(&command);
         let mut card = drawn_prompt(&plan, (width, height));
         for letter in codes.chars() {
-            press(&mut card, &plan, KeyCode::Char(letter), 1_000);
-            draw(&mut card, &plan, (width, height), Listening::Ready, 1_000);
+            press_key(&mut card, &plan, KeyCode::Char(letter), 1_000);
+            draw_prompt(&mut card, &plan, (width, height), Listening::Ready, 1_000);
         }
     }
 }
@@ -292,58 +305,61 @@ proptest! {
 #[test]
 fn r21_access_beyond_the_sandbox_is_highlighted() {
     use crate::chat::{CommandSandbox, SandboxAccess};
-    let of = |network: bool| {
-        let mut plan = plan("cargo fetch");
+    let plan_with_network = |network: bool| {
+        let mut plan = command_plan("cargo fetch");
         let Access::Run(run) = &mut plan.access else { panic!("it runs") };
         run.line.sandbox = CommandSandbox::enforced(SandboxAccess { write: Vec::new(), network, sockets: network });
         run.line.network = network.then(|| "to fetch crates".into());
         plan
     };
-    let styles = |plan: &Plan, words: &str| {
-        let mut card = Approval::new("1".into());
-        let buffer = draw(&mut card, plan, (120, 12), Listening::Ready, 0);
-        let row = screen_text(&buffer).lines().position(|line| line.contains(words)).expect("it is shown");
+    let text_styles = |plan: &Plan, text: &str| {
+        let mut prompt = Approval::new("1".into());
+        let buffer = draw_prompt(&mut prompt, plan, (120, 12), Listening::Ready, 0);
+        let row = screen_text(&buffer).lines().position(|line| line.contains(text)).expect("it is shown");
         let line = screen_text(&buffer).lines().nth(row).unwrap().to_owned();
-        let from = line[..line.find(words).unwrap()].chars().count();
-        let cells = &buffer.content[row * 120 + from..][..words.chars().count()];
+        let first_cell = line[..line.find(text).unwrap()].chars().count();
+        let cells = &buffer.content[row * 120 + first_cell..][..text.chars().count()];
         cells.iter().map(|cell| (cell.fg, cell.modifier)).collect::<Vec<_>>()
     };
     let theme = Theme::without_colours();
-    let look = |style: Style| (style.fg.unwrap_or_default(), style.add_modifier);
-    for words in ["network ON (“to fetch crates”)", "sockets of other programs ON"] {
-        assert!(styles(&of(true), words).iter().all(|cell| *cell == look(theme.warning)), "{words}");
+    let cell_style = |style: Style| (style.fg.unwrap_or_default(), style.add_modifier);
+    for text in ["network ON (“to fetch crates”)", "sockets of other programs ON"] {
+        assert!(
+            text_styles(&plan_with_network(true), text).iter().all(|cell| *cell == cell_style(theme.warning)),
+            "{text}"
+        );
     }
-    for (plan, words) in [(of(false), "network off"), (of(true), "may write here")] {
-        assert!(styles(&plan, words).iter().all(|cell| *cell == look(theme.dim)), "{words}");
+    for (plan, text) in [(plan_with_network(false), "network off"), (plan_with_network(true), "may write here")] {
+        assert!(text_styles(&plan, text).iter().all(|cell| *cell == cell_style(theme.dim)), "{text}");
     }
-    assert_ne!(look(theme.warning), look(theme.dim));
+    assert_ne!(cell_style(theme.warning), cell_style(theme.dim));
 }
 
 #[test]
 fn r11_the_scope_explains_its_limit_and_never_offers_a_whole_tool_or_host() {
-    let exact = |network, scripts: Vec<crate::chat::Script>| {
+    let exact_grant = |network, scripts: Vec<crate::chat::Script>| {
         let scope = Wide::Command { command: "x".into(), folder: "/p".into(), network };
         Grant::new("bash_exec", scope).with_scripts(scripts)
     };
     let script = crate::chat::Script { path: "x.sh".into(), sha256: None };
-    let words = Wide::Prefix { words: vec!["cargo".into()], folder: "/p".into() };
+    let prefix_scope = Wide::Prefix { words: vec!["cargo".into()], folder: "/p".into() };
     for (grant, part) in [
-        (exact(true, Vec::new()), "other hosts than it names"),
-        (exact(false, vec![script]), "while that file is unchanged"),
-        (exact(false, Vec::new()), "not a simple command"),
-        (Grant::new("bash_exec", words), "allowing any command would allow anything"),
+        (exact_grant(true, Vec::new()), "other hosts than it names"),
+        (exact_grant(false, vec![script]), "while that file is unchanged"),
+        (exact_grant(false, Vec::new()), "not a simple command"),
+        (Grant::new("bash_exec", prefix_scope), "allowing any command would allow anything"),
         (Grant::new("write_file", Wide::Folder("".into())), "This is the widest scope"),
     ] {
         let keys = Keymap::default();
-        let widths = vec![GrantOption { grant, can_be_rule: true, earlier_calls: Vec::new() }];
-        let mut choosing = ScopeChoice::open(widths, Path::new("/p"), &keys, ms(0)).unwrap();
-        let said = choosing.handle_action(Action::WidenScope, &keys, true, ms(5000));
-        let scope_choice::KeyResult::Explained(words) = said else { panic!("{said:?}") };
-        assert!(words.contains(part), "{words}");
+        let options = vec![GrantOption { grant, can_be_rule: true, earlier_calls: Vec::new() }];
+        let mut choice = ScopeChoice::open(options, Path::new("/p"), &keys, ms(0)).unwrap();
+        let result = choice.handle_action(Action::WidenScope, &keys, true, ms(5000));
+        let scope_choice::KeyResult::Explained(message) = result else { panic!("{result:?}") };
+        assert!(message.contains(part), "{message}");
     }
     // A command that names a host can be granted only exactly.
-    let curl = plan("curl https://api.example.com/v1");
-    let offered: Vec<Wide> =
+    let curl = command_plan("curl https://api.example.com/v1");
+    let scopes: Vec<Wide> =
         crate::policy::grant_scopes("bash_exec", &curl).into_iter().map(|grant| grant.scope).collect();
-    assert!(matches!(offered.as_slice(), [Wide::Command { .. }]), "{offered:?}");
+    assert!(matches!(scopes.as_slice(), [Wide::Command { .. }]), "{scopes:?}");
 }

@@ -40,22 +40,24 @@ pub struct Word {
 impl Word {
     /// Returns the word at `cursor`, a byte offset in `text`; `None` if it cannot be completed.
     pub fn at_cursor(text: &str, cursor: usize) -> Option<Self> {
-        let before = text.get(..cursor)?;
-        let blank = |c: char| c.is_whitespace();
-        let start = before.rfind(blank).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
-        let end = cursor + text[cursor..].find(blank).unwrap_or(text.len() - cursor);
-        if before[..start] == *TOPIC_COMMAND {
-            return Some(Self { kind: Kind::Topic, typed: before[start..].to_owned(), range: start..end });
+        let text_before = text.get(..cursor)?;
+        let is_blank = |c: char| c.is_whitespace();
+        let start = text_before
+            .rfind(is_blank)
+            .map_or(0, |index| index + text_before[index..].chars().next().map_or(1, char::len_utf8));
+        let end = cursor + text[cursor..].find(is_blank).unwrap_or(text.len() - cursor);
+        if text_before[..start] == *TOPIC_COMMAND {
+            return Some(Self { kind: Kind::Topic, typed: text_before[start..].to_owned(), range: start..end });
         }
         // A name may be in brackets or quotes: `(@src/main.rs`.
-        let open = before[start..].find(|c| !"([{\"'`".contains(c)).unwrap_or(0);
-        let from = start + open;
-        let kind = match before[from..].chars().next()? {
+        let opening_length = text_before[start..].find(|c| !"([{\"'`".contains(c)).unwrap_or(0);
+        let sign_start = start + opening_length;
+        let kind = match text_before[sign_start..].chars().next()? {
             '@' => Kind::File,
-            '/' if from == 0 => Kind::Command,
+            '/' if sign_start == 0 => Kind::Command,
             _ => return None,
         };
-        Some(Self { kind, typed: before[from + 1..].to_owned(), range: from..end })
+        Some(Self { kind, typed: text_before[sign_start + 1..].to_owned(), range: sign_start..end })
     }
 
     /// True if the whole word is this name already.

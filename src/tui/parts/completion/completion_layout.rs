@@ -19,22 +19,22 @@ const MAX_NAME_CELLS: usize = 40;
 
 impl Completion {
     /// Returns the rows used of `room` rows above the composer; 0 while the list is closed.
-    pub fn height(&self, room: u16) -> u16 {
-        let most = match self.word.as_ref().map(|word| word.kind) {
-            Some(Kind::File) => (room / 2).max(MIN_FILE_ROWS).min(room),
-            Some(Kind::Command | Kind::Topic) | None => room,
+    pub fn height(&self, available_rows: u16) -> u16 {
+        let max_rows = match self.word.as_ref().map(|word| word.kind) {
+            Some(Kind::File) => (available_rows / 2).max(MIN_FILE_ROWS).min(available_rows),
+            Some(Kind::Command | Kind::Topic) | None => available_rows,
         };
         let rows = if self.is_open() { self.matches.len() } else { 0 };
-        let wanted = rows + usize::from(self.status().is_some());
-        u16::try_from(wanted).unwrap_or(u16::MAX).min(most)
+        let wanted_rows = rows + usize::from(self.status().is_some());
+        u16::try_from(wanted_rows).unwrap_or(u16::MAX).min(max_rows)
     }
 
     /// Returns the text below the rows, of which `shown` are visible from `first` on: search status and number of
     /// hidden rows.
-    fn footer_text(&self, first: usize, shown: usize) -> String {
-        let all = if self.is_open() { self.matches.len() } else { 0 };
-        let after = all.saturating_sub(first + shown);
-        self.status().into_iter().chain(hidden_rows_text(first, after)).collect::<Vec<_>>().join(" · ")
+    fn footer_text(&self, first_row: usize, shown_rows: usize) -> String {
+        let match_count = if self.is_open() { self.matches.len() } else { 0 };
+        let below = match_count.saturating_sub(first_row + shown_rows);
+        self.status().into_iter().chain(hidden_rows_text(first_row, below)).collect::<Vec<_>>().join(" · ")
     }
 
     /// Returns the status of the file search, if it is not complete.
@@ -44,8 +44,8 @@ impl Completion {
         match self.file_progress {
             ListState::Scanning if is_shown => Some(format!("searching files, {count} so far")),
             ListState::Truncated if is_shown => {
-                let none = if self.matches.is_empty() { "no match in" } else { "matches in" };
-                Some(format!("{none} the first {count} files; more exist"))
+                let prefix = if self.matches.is_empty() { "no match in" } else { "matches in" };
+                Some(format!("{prefix} the first {count} files; more exist"))
             }
             ListState::Scanning | ListState::Truncated | ListState::Complete => None,
         }
@@ -59,14 +59,14 @@ impl Completion {
         let area = Rect { y: area.bottom() - height, height, ..area };
         Clear.render(area, buffer);
         buffer.set_style(area, theme.ground.patch(theme.text));
-        let all = if self.is_open() { self.matches.len() } else { 0 };
-        let all_fit = self.status().is_none() && all <= usize::from(height);
+        let match_count = if self.is_open() { self.matches.len() } else { 0 };
+        let all_fit = self.status().is_none() && match_count <= usize::from(height);
         // A single row shows the selected candidate.
-        let rows = if all_fit || (height == 1 && all > 0) { height } else { height - 1 };
-        let first = (self.cursor + 1).saturating_sub(usize::from(rows));
+        let rows = if all_fit || (height == 1 && match_count > 0) { height } else { height - 1 };
+        let first_row = (self.cursor + 1).saturating_sub(usize::from(rows));
         if rows < height {
-            let words = self.footer_text(first, usize::from(rows).min(all));
-            buffer.set_line(area.x, area.bottom() - 1, &Line::styled(format!("  {words}"), theme.dim), area.width);
+            let footer = self.footer_text(first_row, usize::from(rows).min(match_count));
+            buffer.set_line(area.x, area.bottom() - 1, &Line::styled(format!("  {footer}"), theme.dim), area.width);
         }
         self.page_rows.set(usize::from(rows));
         if rows == 0 {
@@ -74,35 +74,39 @@ impl Completion {
         }
         let (area, height) = (Rect { height: rows, ..area }, rows);
         let (candidates, mut filter) = (self.candidates(word.kind), self.filter(word));
-        let shown = &self.matches[first..self.matches.len().min(first + usize::from(height))];
-        let names =
-            shown.iter().map(|at| width::text_width(&candidates[*at].name)).max().unwrap_or(0).min(MAX_NAME_CELLS);
+        let visible = &self.matches[first_row..self.matches.len().min(first_row + usize::from(height))];
+        let name_cells = visible
+            .iter()
+            .map(|index| width::text_width(&candidates[*index].name))
+            .max()
+            .unwrap_or(0)
+            .min(MAX_NAME_CELLS);
         let sign = word.kind.sign();
-        for (at, (found, row)) in shown.iter().zip(area.rows()).enumerate() {
-            let candidate = &candidates[*found];
-            let picked = first + at == self.cursor;
-            let style = if picked { theme.text.patch(theme.selected) } else { theme.text };
-            let dim = if picked { style } else { theme.dim };
-            if picked {
+        for (position, (index, row)) in visible.iter().zip(area.rows()).enumerate() {
+            let candidate = &candidates[*index];
+            let is_selected = first_row + position == self.cursor;
+            let style = if is_selected { theme.text.patch(theme.selected) } else { theme.text };
+            let dim = if is_selected { style } else { theme.dim };
+            if is_selected {
                 buffer.set_style(row, style);
             }
-            let room = usize::from(row.width).saturating_sub(3);
+            let cells = usize::from(row.width).saturating_sub(3);
             let name = match word.kind {
-                Kind::File => width::fit_end(&candidate.name, room),
-                Kind::Command | Kind::Topic => width::fit_start(&candidate.name, room),
+                Kind::File => width::fit_end(&candidate.name, cells),
+                Kind::Command | Kind::Topic => width::fit_start(&candidate.name, cells),
             };
             let dropped = candidate.name.graphemes(true).count().saturating_sub(name.graphemes(true).count());
             let dropped = if word.kind == Kind::File { dropped } else { 0 };
-            let marks = filter.matched_graphemes(&candidate.name);
-            let marks: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(dropped)).collect();
-            let mut spans = vec![Span::styled(if picked { "❯ " } else { "  " }, style), Span::styled(sign, dim)];
-            spans.extend(highlight_matches(&name, &marks, style, theme.found));
-            let column = names.max(width::text_width(&name)) + 2;
-            if !candidate.description.is_empty() && column + 4 <= room {
+            let matched = filter.matched_graphemes(&candidate.name);
+            let matched: Vec<usize> = matched.iter().filter_map(|index| index.checked_sub(dropped)).collect();
+            let mut spans = vec![Span::styled(if is_selected { "❯ " } else { "  " }, style), Span::styled(sign, dim)];
+            spans.extend(highlight_matches(&name, &matched, style, theme.found));
+            let column = name_cells.max(width::text_width(&name)) + 2;
+            if !candidate.description.is_empty() && column + 4 <= cells {
                 spans.push(Span::styled(" ".repeat(column - width::text_width(&name)), style));
                 // One blank column is kept at the right.
-                let words = width::fit_start(&candidate.description, room - column - 1);
-                spans.push(Span::styled(words.into_owned(), dim));
+                let description = width::fit_start(&candidate.description, cells - column - 1);
+                spans.push(Span::styled(description.into_owned(), dim));
             }
             buffer.set_line(row.x, row.y, &Line::from(spans), row.width);
         }

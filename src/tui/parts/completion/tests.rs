@@ -10,57 +10,57 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 fn sample_completion() -> Completion {
-    let mut complete = Completion::default();
+    let mut completion = Completion::default();
     let files = ["README.md", "src/main.rs", "src/domain.rs", "tests/retry.rs", "docs/a b.md"];
-    complete.set_files(files.iter().map(|file| Candidate::new(file, "")).collect(), ListState::Complete);
+    completion.set_files(files.iter().map(|file| Candidate::new(file, "")).collect(), ListState::Complete);
     let commands = [("help", "the keys that work now"), ("theme", "change the theme"), ("themes", "all themes")];
-    complete.set_commands(commands.iter().map(|(name, words)| Candidate::new(name, words)).collect());
-    complete
+    completion.set_commands(commands.iter().map(|(name, description)| Candidate::new(name, description)).collect());
+    completion
 }
 
 /// Returns the list for a text whose cursor is marked with `|`.
 fn completion_for(text: &str) -> Completion {
-    let mut complete = sample_completion();
-    update_word(&mut complete, text);
-    complete
+    let mut completion = sample_completion();
+    update_word(&mut completion, text);
+    completion
 }
 
-fn update_word(complete: &mut Completion, text: &str) -> Option<Kind> {
-    complete.update_word(&text.replacen('|', "", 1), text.find('|').unwrap())
+fn update_word(completion: &mut Completion, text: &str) -> Option<Kind> {
+    completion.update_word(&text.replacen('|', "", 1), text.find('|').unwrap())
 }
 
-fn press_key(complete: &mut Completion, code: KeyCode) -> CompletionKey {
-    complete.key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default())
+fn press_key(completion: &mut Completion, code: KeyCode) -> CompletionKey {
+    completion.key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default())
 }
 
-fn draw_buffer(complete: &Completion, width: u16, height: u16) -> Buffer {
+fn draw_buffer(completion: &Completion, width: u16, height: u16) -> Buffer {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    complete.draw(area, &mut buffer, &Theme::without_colours());
+    completion.draw(area, &mut buffer, &Theme::without_colours());
     buffer
 }
 
-fn screen_text(complete: &Completion, width: u16, height: u16) -> String {
-    buffer_text(&draw_buffer(complete, width, height))
+fn screen_text(completion: &Completion, width: u16, height: u16) -> String {
+    buffer_text(&draw_buffer(completion, width, height))
 }
 
 /// Checks the text after Tab.
 #[track_caller]
 fn check_completion(text: &str, expected: &str) {
-    let mut complete = completion_for(text);
-    let whole = text.replacen('|', "", 1);
-    let after = match press_key(&mut complete, KeyCode::Tab) {
-        CompletionKey::Replace(range, with) => {
-            let cursor = range.start + with.len();
-            let mut after = whole.clone();
-            after.replace_range(range, &with);
-            after.insert(cursor, '|');
-            after
+    let mut completion = completion_for(text);
+    let original = text.replacen('|', "", 1);
+    let result = match press_key(&mut completion, KeyCode::Tab) {
+        CompletionKey::Replace(range, replacement) => {
+            let cursor = range.start + replacement.len();
+            let mut edited = original.clone();
+            edited.replace_range(range, &replacement);
+            edited.insert(cursor, '|');
+            edited
         }
         CompletionKey::Passed => "passed".to_owned(),
         CompletionKey::Used => "used".to_owned(),
     };
-    assert_eq!(after, expected, "{text}");
+    assert_eq!(result, expected, "{text}");
 }
 
 #[test]
@@ -97,13 +97,13 @@ fn enter_sends_complete_names_and_completes_others() {
 
 #[test]
 fn the_selection_wraps_around() {
-    let mut complete = completion_for("/theme|");
-    assert_eq!(press_key(&mut complete, KeyCode::Down), CompletionKey::Used);
-    assert_eq!(press_key(&mut complete, KeyCode::Enter), CompletionKey::Replace(0..6, "/themes ".into()));
-    assert_eq!(press_key(&mut complete, KeyCode::Down), CompletionKey::Used);
-    assert_eq!(press_key(&mut complete, KeyCode::Up), CompletionKey::Used);
-    assert_eq!(press_key(&mut complete, KeyCode::Tab), CompletionKey::Replace(0..6, "/themes ".into()));
-    assert_eq!(press_key(&mut complete, KeyCode::Char('x')), CompletionKey::Passed);
+    let mut completion = completion_for("/theme|");
+    assert_eq!(press_key(&mut completion, KeyCode::Down), CompletionKey::Used);
+    assert_eq!(press_key(&mut completion, KeyCode::Enter), CompletionKey::Replace(0..6, "/themes ".into()));
+    assert_eq!(press_key(&mut completion, KeyCode::Down), CompletionKey::Used);
+    assert_eq!(press_key(&mut completion, KeyCode::Up), CompletionKey::Used);
+    assert_eq!(press_key(&mut completion, KeyCode::Tab), CompletionKey::Replace(0..6, "/themes ".into()));
+    assert_eq!(press_key(&mut completion, KeyCode::Char('x')), CompletionKey::Passed);
 }
 
 #[test]
@@ -134,23 +134,23 @@ fn a_topic_of_help_is_completed_and_may_be_left_out() {
 
 #[test]
 fn esc_closes_until_the_word_changes() {
-    let mut complete = completion_for("/he|");
-    assert_eq!(press_key(&mut complete, KeyCode::Esc), CompletionKey::Used);
-    assert!(!complete.is_open() && complete.height(16) == 0);
-    assert_eq!(press_key(&mut complete, KeyCode::Esc), CompletionKey::Passed);
-    update_word(&mut complete, "/he|");
-    assert!(!complete.is_open());
-    update_word(&mut complete, "/hel|");
-    assert!(complete.is_open());
+    let mut completion = completion_for("/he|");
+    assert_eq!(press_key(&mut completion, KeyCode::Esc), CompletionKey::Used);
+    assert!(!completion.is_open() && completion.height(16) == 0);
+    assert_eq!(press_key(&mut completion, KeyCode::Esc), CompletionKey::Passed);
+    update_word(&mut completion, "/he|");
+    assert!(!completion.is_open());
+    update_word(&mut completion, "/hel|");
+    assert!(completion.is_open());
 }
 
 #[test]
 fn candidates_that_arrive_late_open_the_list() {
-    let mut complete = Completion::default();
-    assert_eq!(update_word(&mut complete, "@ma|"), Some(Kind::File));
-    assert!(!complete.is_open());
-    complete.set_files(vec![Candidate::new("src/main.rs", "")], ListState::Complete);
-    assert!(complete.is_open());
+    let mut completion = Completion::default();
+    assert_eq!(update_word(&mut completion, "@ma|"), Some(Kind::File));
+    assert!(!completion.is_open());
+    completion.set_files(vec![Candidate::new("src/main.rs", "")], ListState::Complete);
+    assert!(completion.is_open());
 }
 
 #[test]
@@ -172,90 +172,90 @@ fn typed_characters_are_highlighted() {
     let buffer = draw_buffer(&completion_for("see @retr|"), 30, 1);
     let marked = buffer.content.iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED));
     assert_eq!(marked.map(|cell| cell.symbol()).collect::<String>().trim_end(), "❯ @tests/retry.rs");
-    let mut complete = completion_for("see @s|");
-    press_key(&mut complete, KeyCode::Down);
-    let buffer = draw_buffer(&complete, 30, 3);
+    let mut completion = completion_for("see @s|");
+    press_key(&mut completion, KeyCode::Down);
+    let buffer = draw_buffer(&completion, 30, 3);
     let first = buffer.content[..30].iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED));
     assert_eq!(first.map(|cell| cell.symbol()).collect::<String>(), "s");
 }
 
 #[test]
 fn r32_r34_file_names_are_sanitized_at_every_size() {
-    let mut complete = Completion::default();
+    let mut completion = Completion::default();
     let names = (0..30).map(|number| format!("a{number}\x1b[2J漢字\u{202e}👩\u{200d}👧"));
-    complete.set_files(names.map(|name| Candidate::new(&name, "words")).collect(), ListState::Complete);
-    update_word(&mut complete, "@a|");
-    assert_eq!(complete.height(16), 8);
+    completion.set_files(names.map(|name| Candidate::new(&name, "words")).collect(), ListState::Complete);
+    update_word(&mut completion, "@a|");
+    assert_eq!(completion.height(16), 8);
     for (width, height) in (1..40).flat_map(|width| (1..10).map(move |height| (width, height))) {
-        press_key(&mut complete, KeyCode::PageDown);
-        assert!(!screen_text(&complete, width, height).contains(['\x1b', '\u{202e}']));
+        press_key(&mut completion, KeyCode::PageDown);
+        assert!(!screen_text(&completion, width, height).contains(['\x1b', '\u{202e}']));
     }
 }
 
 #[test]
 fn a_growing_list_shows_its_status_and_keeps_the_selection() {
-    let files = |names: &[&str]| names.iter().map(|name| Candidate::new(name, "")).collect::<Vec<_>>();
-    let mut complete = Completion::default();
-    update_word(&mut complete, "@|");
-    assert_eq!(complete.height(16), 0, "no status before the search takes long");
-    complete.set_files(files(&["b", "c"]), ListState::Scanning);
-    press_key(&mut complete, KeyCode::Down);
-    assert_snapshot!(screen_text(&complete, 34, 4), @"
+    let candidates = |names: &[&str]| names.iter().map(|name| Candidate::new(name, "")).collect::<Vec<_>>();
+    let mut completion = Completion::default();
+    update_word(&mut completion, "@|");
+    assert_eq!(completion.height(16), 0, "no status before the search takes long");
+    completion.set_files(candidates(&["b", "c"]), ListState::Scanning);
+    press_key(&mut completion, KeyCode::Down);
+    assert_snapshot!(screen_text(&completion, 34, 4), @"
 
       @b
     ❯ @c
       searching files, 2 so far
     ");
-    complete.set_files(files(&["a", "b", "c"]), ListState::Truncated);
-    assert_snapshot!(screen_text(&complete, 50, 5), @"
+    completion.set_files(candidates(&["a", "b", "c"]), ListState::Truncated);
+    assert_snapshot!(screen_text(&completion, 50, 5), @"
 
       @a
       @b
     ❯ @c
       matches in the first 3 files; more exist
     ");
-    complete.set_files(files(&["a", "b", "c"]), ListState::Complete);
-    assert_eq!(complete.height(16), 3);
-    assert_eq!(press_key(&mut complete, KeyCode::Tab), CompletionKey::Replace(0..1, "@c ".into()));
+    completion.set_files(candidates(&["a", "b", "c"]), ListState::Complete);
+    assert_eq!(completion.height(16), 3);
+    assert_eq!(press_key(&mut completion, KeyCode::Tab), CompletionKey::Replace(0..1, "@c ".into()));
 }
 
 #[test]
 fn rows_that_do_not_fit_are_counted() {
-    let mut complete = Completion::default();
+    let mut completion = Completion::default();
     let names = ["a", "b", "c", "d", "e", "f"].map(|name| Candidate::new(name, ""));
-    complete.set_commands(names.to_vec());
-    update_word(&mut complete, "/|");
-    assert_eq!((complete.height(20), complete.height(4)), (6, 4));
-    assert_snapshot!(screen_text(&complete, 30, 4), @"
+    completion.set_commands(names.to_vec());
+    update_word(&mut completion, "/|");
+    assert_eq!((completion.height(20), completion.height(4)), (6, 4));
+    assert_snapshot!(screen_text(&completion, 30, 4), @"
     ❯ /a
       /b
       /c
       ↓ 3 more
     ");
-    press_key(&mut complete, KeyCode::PageDown);
-    press_key(&mut complete, KeyCode::Down);
-    assert_snapshot!(screen_text(&complete, 30, 4), @"
+    press_key(&mut completion, KeyCode::PageDown);
+    press_key(&mut completion, KeyCode::Down);
+    assert_snapshot!(screen_text(&completion, 30, 4), @"
       /c
       /d
     ❯ /e
       ↑ 2 more · ↓ 1 more
     ");
-    assert_eq!(screen_text(&complete, 30, 1).trim(), "❯ /e");
+    assert_eq!(screen_text(&completion, 30, 1).trim(), "❯ /e");
     let files: Vec<_> = (0..40).map(|number| Candidate::new(&format!("f{number}"), "")).collect();
-    complete.set_files(files, ListState::Scanning);
-    update_word(&mut complete, "@|");
-    assert_eq!((complete.height(40), complete.height(12), complete.height(3)), (20, 8, 3));
-    assert!(screen_text(&complete, 60, 12).contains("40 so far · ↓ 33 more"), "{}", screen_text(&complete, 60, 12));
+    completion.set_files(files, ListState::Scanning);
+    update_word(&mut completion, "@|");
+    assert_eq!((completion.height(40), completion.height(12), completion.height(3)), (20, 8, 3));
+    assert!(screen_text(&completion, 60, 12).contains("40 so far · ↓ 33 more"), "{}", screen_text(&completion, 60, 12));
 }
 
 #[test]
 fn without_a_match_keys_go_to_the_composer() {
-    let mut complete = Completion::default();
-    complete.set_files(vec![Candidate::new("a", "")], ListState::Scanning);
-    update_word(&mut complete, "@zzz|");
-    assert_eq!((complete.height(16), complete.is_open()), (1, false));
-    assert_eq!(press_key(&mut complete, KeyCode::Down), CompletionKey::Passed);
+    let mut completion = Completion::default();
+    completion.set_files(vec![Candidate::new("a", "")], ListState::Scanning);
+    update_word(&mut completion, "@zzz|");
+    assert_eq!((completion.height(16), completion.is_open()), (1, false));
+    assert_eq!(press_key(&mut completion, KeyCode::Down), CompletionKey::Passed);
     for (width, height) in [(0, 0), (1, 1), (3, 1)] {
-        draw_buffer(&complete, width, height);
+        draw_buffer(&completion, width, height);
     }
 }

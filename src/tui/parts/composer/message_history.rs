@@ -25,11 +25,11 @@ impl History {
 
     /// Moves to the previous entry. Returns false if there is none.
     pub fn show_older(&mut self, draft: &mut TextBuffer) -> bool {
-        let there = self.steps_back < self.messages.len();
-        if there {
+        let has_older = self.steps_back < self.messages.len();
+        if has_older {
             self.show_entry(self.steps_back + 1, draft);
         }
-        there
+        has_older
     }
 
     /// Moves one entry towards the draft.
@@ -38,19 +38,19 @@ impl History {
     }
 
     /// Moves to the entry that is `back` steps from the draft.
-    pub fn show_entry(&mut self, back: usize, draft: &mut TextBuffer) {
-        let back = back.min(self.messages.len());
-        if back == self.steps_back {
+    pub fn show_entry(&mut self, steps_back: usize, draft: &mut TextBuffer) {
+        let steps_back = steps_back.min(self.messages.len());
+        if steps_back == self.steps_back {
             return;
         }
-        let kept = self.edited.remove(&back);
-        let there = kept.unwrap_or_else(|| match back {
+        let edited_entry = self.edited.remove(&steps_back);
+        let entry = edited_entry.unwrap_or_else(|| match steps_back {
             0 => TextBuffer::default(),
-            back => TextBuffer::from_text(&self.messages[self.messages.len() - back]),
+            steps_back => TextBuffer::from_text(&self.messages[self.messages.len() - steps_back]),
         });
-        self.edited.insert(self.steps_back, std::mem::replace(draft, there));
+        self.edited.insert(self.steps_back, std::mem::replace(draft, entry));
         draft.move_to_end();
-        self.steps_back = back;
+        self.steps_back = steps_back;
     }
 
     /// Makes the text in the composer the draft and forgets edits of entries.
@@ -60,31 +60,34 @@ impl History {
     }
 
     /// Adds a sent message. Returns false for blank text and for a repetition of the last message.
-    pub fn push_message(&mut self, said: &str) -> bool {
-        if said.trim().is_empty() || self.messages.last().is_some_and(|last| last == said) {
+    pub fn push_message(&mut self, message: &str) -> bool {
+        if message.trim().is_empty() || self.messages.last().is_some_and(|last| last == message) {
             return false;
         }
-        self.messages.push(said.to_owned());
+        self.messages.push(message.to_owned());
         if self.steps_back > 0 {
             self.steps_back += 1;
         }
-        let left = std::mem::take(&mut self.edited);
-        self.edited = left.into_iter().map(|(back, draft)| (if back > 0 { back + 1 } else { 0 }, draft)).collect();
+        let old_edits = std::mem::take(&mut self.edited);
+        self.edited = old_edits
+            .into_iter()
+            .map(|(steps_back, draft)| (if steps_back > 0 { steps_back + 1 } else { 0 }, draft))
+            .collect();
         true
     }
 
     /// Replaces the history and returns to the draft.
-    pub fn replace_messages(&mut self, said: Vec<String>, draft: &mut TextBuffer) {
+    pub fn replace_messages(&mut self, messages: Vec<String>, draft: &mut TextBuffer) {
         self.show_entry(0, draft);
         self.edited.clear();
-        self.messages = said;
+        self.messages = messages;
         self.messages.dedup();
     }
 
     /// Returns the entry that is `back` steps from the draft.
-    pub fn entry(&self, back: usize) -> Option<&str> {
-        let at = self.messages.len().checked_sub(back)?;
-        self.messages.get(at).map(String::as_str)
+    pub fn entry(&self, steps_back: usize) -> Option<&str> {
+        let index = self.messages.len().checked_sub(steps_back)?;
+        self.messages.get(index).map(String::as_str)
     }
 }
 
@@ -93,7 +96,7 @@ impl History {
 pub(super) struct Search {
     query: String,
     /// Steps back of the match.
-    found: Option<usize>,
+    match_steps_back: Option<usize>,
     /// True if no older entry matches.
     is_exhausted: bool,
 }
@@ -105,8 +108,8 @@ impl Search {
     }
 
     /// Returns the steps back of the match.
-    pub fn found(&self) -> Option<usize> {
-        self.found
+    pub fn match_steps_back(&self) -> Option<usize> {
+        self.match_steps_back
     }
 
     /// Returns whether the last step found no further match.
@@ -116,37 +119,37 @@ impl Search {
 
     /// Adjusts the match after a message was added to the history.
     pub fn shift_match(&mut self) {
-        self.found = self.found.map(|back| back + 1);
+        self.match_steps_back = self.match_steps_back.map(|steps_back| steps_back + 1);
     }
 
     /// Extends the query.
     pub fn extend_query(&mut self, text: &str, history: &History) {
         self.query.push_str(&clean::clean_line(text));
-        self.find_from(self.found.unwrap_or(1), history);
+        self.find_from(self.match_steps_back.unwrap_or(1), history);
     }
 
     /// Removes the last character of the query and searches from the newest entry.
     pub fn shorten_query(&mut self, history: &History) {
-        if let Some((at, _)) = self.query.grapheme_indices(true).next_back() {
-            self.query.truncate(at);
+        if let Some((offset, _)) = self.query.grapheme_indices(true).next_back() {
+            self.query.truncate(offset);
         }
         self.find_from(1, history);
     }
 
     /// Moves to the next older match.
     pub fn find_older(&mut self, history: &History) {
-        let before = self.found;
-        self.find_from(before.unwrap_or(0) + 1, history);
-        if self.found.is_none() {
-            self.found = before;
+        let previous = self.match_steps_back;
+        self.find_from(previous.unwrap_or(0) + 1, history);
+        if self.match_steps_back.is_none() {
+            self.match_steps_back = previous;
         }
     }
 
     /// Moves to the next newer match.
     pub fn find_newer(&mut self, history: &History) {
-        let Some(found) = self.found else { return };
-        if let Some(newer) = (1..found).rev().find(|back| self.matches_entry(*back, history)) {
-            (self.found, self.is_exhausted) = (Some(newer), false);
+        let Some(current) = self.match_steps_back else { return };
+        if let Some(newer) = (1..current).rev().find(|steps_back| self.matches_entry(*steps_back, history)) {
+            (self.match_steps_back, self.is_exhausted) = (Some(newer), false);
         }
     }
 
@@ -155,32 +158,32 @@ impl Search {
         if self.query.is_empty() {
             return None;
         }
-        let strict = self.query.chars().any(char::is_uppercase);
-        line.char_indices().find_map(|(at, _)| {
-            let mut wanted = self.query.chars();
-            let mut end = at;
-            for c in line[at..].chars() {
-                let Some(want) = wanted.next() else { break };
-                if c != want && (strict || !c.to_lowercase().eq(std::iter::once(want))) {
+        let is_case_sensitive = self.query.chars().any(char::is_uppercase);
+        line.char_indices().find_map(|(start, _)| {
+            let mut remaining_query = self.query.chars();
+            let mut end = start;
+            for c in line[start..].chars() {
+                let Some(expected) = remaining_query.next() else { break };
+                if c != expected && (is_case_sensitive || !c.to_lowercase().eq(std::iter::once(expected))) {
                     return None;
                 }
                 end += c.len_utf8();
             }
-            wanted.next().is_none().then_some(at..end)
+            remaining_query.next().is_none().then_some(start..end)
         })
     }
 
-    fn find_from(&mut self, from: usize, history: &History) {
-        self.found = if self.query.is_empty() {
+    fn find_from(&mut self, first_step: usize, history: &History) {
+        self.match_steps_back = if self.query.is_empty() {
             None
         } else {
-            (from..=history.messages.len()).find(|back| self.matches_entry(*back, history))
+            (first_step..=history.messages.len()).find(|steps_back| self.matches_entry(*steps_back, history))
         };
-        self.is_exhausted = self.found.is_none() && !self.query.is_empty();
+        self.is_exhausted = self.match_steps_back.is_none() && !self.query.is_empty();
     }
 
-    fn matches_entry(&self, back: usize, history: &History) -> bool {
-        let entry = history.entry(back);
+    fn matches_entry(&self, steps_back: usize, history: &History) -> bool {
+        let entry = history.entry(steps_back);
         entry.is_some_and(|entry| entry.lines().any(|line| self.match_range(&clean::clean_text(line)).is_some()))
     }
 }

@@ -17,30 +17,30 @@ pub(super) struct Pastes(Vec<Arc<str>>);
 
 impl Pastes {
     /// Returns the paste that a character represents.
-    pub fn paste_text(&self, letter: char) -> Option<&str> {
-        self.get(letter).map(|paste| &**paste)
+    pub fn paste_text(&self, c: char) -> Option<&str> {
+        self.get(c).map(|paste| &**paste)
     }
 
     /// Returns the paste that a character represents, as a shared pointer.
-    pub fn get(&self, letter: char) -> Option<&Arc<str>> {
-        let at = u32::from(letter).checked_sub(FOLDED_CHARS.start)?;
-        self.0.get(at as usize)
+    pub fn get(&self, c: char) -> Option<&Arc<str>> {
+        let index = u32::from(c).checked_sub(FOLDED_CHARS.start)?;
+        self.0.get(index as usize)
     }
 
     /// Folds a long paste. Returns a short one unchanged as `Err`.
     pub fn fold_if_long(&mut self, paste: String) -> Result<char, String> {
-        let long = paste.lines().count() > MAX_INLINE_LINES || paste.chars().count() > MAX_INLINE_CHARS;
-        if long { self.fold(paste) } else { Err(paste) }
+        let is_long = paste.lines().count() > MAX_INLINE_LINES || paste.chars().count() > MAX_INLINE_CHARS;
+        if is_long { self.fold(paste) } else { Err(paste) }
     }
 
     /// Folds a paste. Returns it as `Err` if all characters are used.
     pub fn fold(&mut self, paste: String) -> Result<char, String> {
         let number = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
-        let letter = FOLDED_CHARS.start.checked_add(number).filter(|letter| FOLDED_CHARS.contains(letter));
-        match letter.and_then(char::from_u32) {
-            Some(letter) => {
+        let code_point = FOLDED_CHARS.start.checked_add(number).filter(|code_point| FOLDED_CHARS.contains(code_point));
+        match code_point.and_then(char::from_u32) {
+            Some(c) => {
                 self.0.push(paste.into());
-                Ok(letter)
+                Ok(c)
             }
             None => Err(paste),
         }
@@ -51,23 +51,23 @@ impl Pastes {
         if !text.chars().any(|c| FOLDED_CHARS.contains(&u32::from(c))) {
             return text.to_owned();
         }
-        let guard = |c: char| match FOLDED_CHARS.contains(&u32::from(c)) {
+        let fold_private = |c: char| match FOLDED_CHARS.contains(&u32::from(c)) {
             true => self.fold(c.to_string()).unwrap_or(c),
             false => c,
         };
-        text.chars().map(guard).collect()
+        text.chars().map(fold_private).collect()
     }
 
     /// Replaces each folded character with its paste.
     pub fn unfold(&self, text: &str) -> String {
-        let mut whole = String::with_capacity(text.len());
+        let mut unfolded = String::with_capacity(text.len());
         for c in text.chars() {
             match self.paste_text(c) {
-                Some(paste) => whole.push_str(paste),
-                None => whole.push(c),
+                Some(paste) => unfolded.push_str(paste),
+                None => unfolded.push(c),
             }
         }
-        whole
+        unfolded
     }
 }
 
@@ -83,8 +83,8 @@ pub(super) fn paste_label(paste: &str) -> String {
 /// Removes escape sequences and control characters from pasted text, except tabs and newlines. Normalizes line ends.
 pub(super) fn clean_paste(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let kept = |c: char| c == '\n' || c == '\t' || !c.is_control();
-    if text.chars().all(kept) {
+    let is_allowed = |c: char| c == '\n' || c == '\t' || !c.is_control();
+    if text.chars().all(is_allowed) {
         return text;
     }
     escape_sequences::strip_controls(&text)

@@ -20,8 +20,8 @@ fn composer_with(text: &str) -> Composer {
     composer.set(before);
     composer.insert(after);
     for _ in after.chars() {
-        let at = composer.folded_text().1;
-        if at > before.len() {
+        let cursor = composer.folded_text().1;
+        if cursor > before.len() {
             composer.draft.move_left();
         }
     }
@@ -30,26 +30,26 @@ fn composer_with(text: &str) -> Composer {
 
 /// Returns the text with a `|` at the cursor and the labels of folded pastes.
 fn text_with_cursor(composer: &Composer) -> String {
-    let (mut text, at) = composer.folded_text();
-    text.insert(at, '|');
-    let shown = |c| composer.draft.get_paste(c).map_or(String::from(c), pastes::paste_label);
-    text.chars().map(shown).collect()
+    let (mut text, cursor) = composer.folded_text();
+    text.insert(cursor, '|');
+    let label_or_char = |c| composer.draft.get_paste(c).map_or(String::from(c), pastes::paste_label);
+    text.chars().map(label_or_char).collect()
 }
 
 /// Presses keys given as chords, as in the settings, separated by blanks.
-fn press(composer: &mut Composer, pressed: &str) -> KeyResult {
+fn press_keys(composer: &mut Composer, chords: &str) -> KeyResult {
     let keys = Keymap::default();
-    pressed.split(' ').fold(KeyResult::PassedOn, |_, chord| composer.handle_key(&key(chord), &keys))
+    chords.split(' ').fold(KeyResult::PassedOn, |_, chord| composer.handle_key(&key_event(chord), &keys))
 }
 
-fn key(chord: &str) -> KeyEvent {
-    let mut held = KeyModifiers::NONE;
+fn key_event(chord: &str) -> KeyEvent {
+    let mut modifiers = KeyModifiers::NONE;
     let mut name = chord;
-    for (word, modifier) in
+    for (prefix, modifier) in
         [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)]
     {
-        if let Some(rest) = name.strip_prefix(word) {
-            (held, name) = (held | modifier, rest);
+        if let Some(rest) = name.strip_prefix(prefix) {
+            (modifiers, name) = (modifiers | modifier, rest);
         }
     }
     let code = match name {
@@ -64,17 +64,17 @@ fn key(chord: &str) -> KeyEvent {
         "backspace" => KeyCode::Backspace,
         "delete" => KeyCode::Delete,
         "space" => KeyCode::Char(' '),
-        letter => KeyCode::Char(letter.chars().next().unwrap()),
+        character => KeyCode::Char(character.chars().next().unwrap()),
     };
-    KeyEvent::new(code, held)
+    KeyEvent::new(code, modifiers)
 }
 
 #[track_caller]
-fn assert_keys(before: &str, pressed: &str, after: &str) {
+fn assert_keys(before: &str, chords: &str, after: &str) {
     let mut composer = composer_with(before);
     assert_eq!(text_with_cursor(&composer), before, "the text before");
-    press(&mut composer, pressed);
-    assert_eq!(text_with_cursor(&composer), after, "{before} {pressed}");
+    press_keys(&mut composer, chords);
+    assert_eq!(text_with_cursor(&composer), after, "{before} {chords}");
 }
 
 fn draw_composer(composer: &Composer, width: u16, height: u16) -> (Buffer, Option<ratatui::layout::Position>) {
@@ -106,8 +106,8 @@ fn characters_are_inserted_at_the_cursor() {
 #[test]
 fn a_chord_with_the_super_key_is_not_text() {
     let mut composer = composer_with("a|");
-    let pressed = KeyEvent::new(KeyCode::Char('v'), KeyModifiers::SUPER);
-    assert_eq!(composer.handle_key(&pressed, &Keymap::default()), KeyResult::PassedOn);
+    let super_v = KeyEvent::new(KeyCode::Char('v'), KeyModifiers::SUPER);
+    assert_eq!(composer.handle_key(&super_v, &Keymap::default()), KeyResult::PassedOn);
     let alt_gr = KeyEvent::new(KeyCode::Char('€'), KeyModifiers::CONTROL | KeyModifiers::ALT);
     assert_eq!(composer.handle_key(&alt_gr, &Keymap::default()), KeyResult::Handled);
     assert_eq!(text_with_cursor(&composer), "a€|");
@@ -115,10 +115,10 @@ fn a_chord_with_the_super_key_is_not_text() {
 
 #[test]
 fn keys_without_text_insert_nothing() {
-    for pressed in ["alt-j", "ctrl-x", "esc", "ctrl-g", "shift-tab"] {
+    for chord in ["alt-j", "ctrl-x", "esc", "ctrl-g", "shift-tab"] {
         let mut composer = composer_with("a|");
-        if pressed != "shift-tab" {
-            assert_eq!(press(&mut composer, pressed), KeyResult::PassedOn, "{pressed}");
+        if chord != "shift-tab" {
+            assert_eq!(press_keys(&mut composer, chord), KeyResult::PassedOn, "{chord}");
         }
         assert_eq!(text_with_cursor(&composer), "a|");
     }
@@ -184,10 +184,10 @@ fn up_and_down_move_by_screen_rows() {
     let text = "twelve words that are long enough to be wrapped to rows";
     let mut composer = composer_with(&format!("{text}|"));
     assert_eq!(composer.preferred_height(40, 10), 2);
-    press(&mut composer, "up");
-    let (_, at) = composer.folded_text();
-    assert!(at < 36, "{at}");
-    press(&mut composer, "down");
+    press_keys(&mut composer, "up");
+    let (_, cursor) = composer.folded_text();
+    assert!(cursor < 36, "{cursor}");
+    press_keys(&mut composer, "down");
     assert_eq!(text_with_cursor(&composer), format!("{text}|"));
     assert_keys("abc\nd\nef|g", "up up", "ab|c\nd\nefg");
     assert_keys("ab|c", "up", "|abc");
@@ -196,9 +196,9 @@ fn up_and_down_move_by_screen_rows() {
 
 #[test]
 fn enter_sends_text_but_never_blanks() {
-    assert_eq!(press(&mut composer_with("hi|"), "enter"), KeyResult::Send);
-    assert_eq!(press(&mut composer_with(" \n |"), "enter"), KeyResult::PassedOn);
-    assert_eq!(press(&mut composer_with("|"), "enter"), KeyResult::PassedOn);
+    assert_eq!(press_keys(&mut composer_with("hi|"), "enter"), KeyResult::Send);
+    assert_eq!(press_keys(&mut composer_with(" \n |"), "enter"), KeyResult::PassedOn);
+    assert_eq!(press_keys(&mut composer_with("|"), "enter"), KeyResult::PassedOn);
     let mut composer = composer_with("a\nb|");
     assert_eq!(composer.take_text(), "a\nb");
     assert!(composer.is_empty() && composer.text().is_empty());
@@ -206,11 +206,11 @@ fn enter_sends_text_but_never_blanks() {
 
 #[test]
 fn an_empty_composer_passes_keys_on() {
-    for pressed in ["?", "ctrl-d", "down", "up"] {
-        assert_eq!(press(&mut composer_with("|"), pressed), KeyResult::PassedOn, "{pressed}");
+    for chord in ["?", "ctrl-d", "down", "up"] {
+        assert_eq!(press_keys(&mut composer_with("|"), chord), KeyResult::PassedOn, "{chord}");
     }
-    assert_eq!(press(&mut composer_with("a|"), "?"), KeyResult::Handled);
-    assert_eq!(press(&mut composer_with("a|"), "ctrl-d"), KeyResult::Handled);
+    assert_eq!(press_keys(&mut composer_with("a|"), "?"), KeyResult::Handled);
+    assert_eq!(press_keys(&mut composer_with("a|"), "ctrl-d"), KeyResult::Handled);
 }
 
 fn numbered_lines(count: usize) -> String {
@@ -243,7 +243,7 @@ proptest! {
     ) {
         let mut composer = composer_with_history("|");
         for (chord, pasted, width, height) in &steps {
-            press(&mut composer, chord);
+            press_keys(&mut composer, chord);
             composer.paste(pasted);
             if long {
                 composer.paste(&numbered_lines(9));
@@ -268,12 +268,12 @@ proptest! {
             if long {
                 composer.paste(&numbered_lines(9));
             }
-            press(&mut composer, chord);
+            press_keys(&mut composer, chord);
         }
         let (whole, many) = (composer.text(), steps.len() * 5 + 1);
-        press(&mut composer, &vec!["ctrl-_"; many].join(" "));
+        press_keys(&mut composer, &vec!["ctrl-_"; many].join(" "));
         prop_assert_eq!(composer.text(), "");
-        press(&mut composer, &vec!["alt-z"; many].join(" "));
+        press_keys(&mut composer, &vec!["alt-z"; many].join(" "));
         prop_assert_eq!(composer.text(), whole);
     }
 

@@ -45,7 +45,7 @@ impl TextBuffer {
             match piece {
                 DraftPart::Typed(typed) => text.push_str(&draft.pastes.fold_private_chars(&clean_paste(typed))),
                 DraftPart::Pasted(paste) => match draft.pastes.fold(clean_paste(paste)) {
-                    Ok(letter) => text.push(letter),
+                    Ok(c) => text.push(c),
                     Err(paste) => text.push_str(&paste),
                 },
             }
@@ -61,17 +61,17 @@ impl TextBuffer {
     pub fn to_pieces(&self) -> Vec<DraftPart> {
         let mut pieces = Vec::new();
         let mut typed = String::new();
-        for (at, line) in self.lines().iter().enumerate() {
-            if at > 0 {
+        for (index, line) in self.lines().iter().enumerate() {
+            if index > 0 {
                 typed.push('\n');
             }
-            for part in line.split_inclusive(|letter| self.pastes.get(letter).is_some()) {
-                let paste = part.chars().next_back().and_then(|letter| Some((letter, self.pastes.get(letter)?)));
-                let Some((letter, paste)) = paste else {
+            for part in line.split_inclusive(|c| self.pastes.get(c).is_some()) {
+                let paste = part.chars().next_back().and_then(|c| Some((c, self.pastes.get(c)?)));
+                let Some((paste_char, paste)) = paste else {
                     typed.push_str(part);
                     continue;
                 };
-                typed.push_str(&part[..part.len() - letter.len_utf8()]);
+                typed.push_str(&part[..part.len() - paste_char.len_utf8()]);
                 if !typed.is_empty() {
                     pieces.push(DraftPart::Typed(std::mem::take(&mut typed).into()));
                 }
@@ -98,9 +98,9 @@ impl TextBuffer {
     }
 
     pub fn folded_text(&self) -> (String, usize) {
-        let (line, at) = self.cursor();
-        let before: usize = self.lines()[..line].iter().map(|line| line.len() + 1).sum();
-        (self.lines().join("\n"), before + at)
+        let (line, offset) = self.cursor();
+        let line_start: usize = self.lines()[..line].iter().map(|line| line.len() + 1).sum();
+        (self.lines().join("\n"), line_start + offset)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -117,19 +117,19 @@ impl TextBuffer {
     }
 
     /// Returns the paste that a character represents.
-    pub fn get_paste(&self, letter: char) -> Option<&str> {
-        self.pastes.paste_text(letter)
+    pub fn get_paste(&self, c: char) -> Option<&str> {
+        self.pastes.paste_text(c)
     }
 
     pub fn wrap_rows(&self, width: usize) -> WrappedRows {
-        WrappedRows::new(self.lines(), |letter| self.get_paste(letter).map(paste_label), width)
+        WrappedRows::new(self.lines(), |c| self.get_paste(c).map(paste_label), width)
     }
 
     /// Returns the line of the cursor and the byte offset in it.
     pub fn cursor(&self) -> (usize, usize) {
-        let at = self.area.cursor();
-        let line = &self.lines()[at.0];
-        (at.0, line.char_indices().nth(at.1).map_or(line.len(), |(byte, _)| byte))
+        let position = self.area.cursor();
+        let line = &self.lines()[position.0];
+        (position.0, line.char_indices().nth(position.1).map_or(line.len(), |(byte, _)| byte))
     }
 
     /// Moves the cursor to a byte offset of a line.
@@ -139,11 +139,11 @@ impl TextBuffer {
         let length = text.chars().count();
         // `Jump` reaches only the first 65,535 lines and columns. Beyond them the cursor moves step by step from the
         // nearest reachable position.
-        let reached = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
-        let beyond = column - usize::from(reached(column));
-        let here = self.area.cursor();
-        if here.0 != line || here.1.abs_diff(column) >= beyond {
-            self.area.move_cursor(CursorMove::Jump(reached(line), reached(column)));
+        let clamp_to_jump = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        let steps_beyond_jump = column - usize::from(clamp_to_jump(column));
+        let position = self.area.cursor();
+        if position.0 != line || position.1.abs_diff(column) >= steps_beyond_jump {
+            self.area.move_cursor(CursorMove::Jump(clamp_to_jump(line), clamp_to_jump(column)));
             while self.area.cursor().0 < line {
                 self.area.move_cursor(CursorMove::End);
                 self.area.move_cursor(CursorMove::Forward);
@@ -172,9 +172,9 @@ impl TextBuffer {
     }
 
     /// Inserts a typed character, including combining characters.
-    pub fn type_letter(&mut self, letter: char) {
-        if !letter.is_control() {
-            self.insert(letter.encode_utf8(&mut [0; 4]));
+    pub fn type_char(&mut self, c: char) {
+        if !c.is_control() {
+            self.insert(c.encode_utf8(&mut [0; 4]));
         }
     }
 
@@ -182,7 +182,7 @@ impl TextBuffer {
     pub fn paste(&mut self, text: &str) {
         let text = clean_paste(text);
         match self.pastes.fold_if_long(text) {
-            Ok(letter) => self.area.insert_char(letter),
+            Ok(c) => self.area.insert_char(c),
             Err(text) => self.insert(&text),
         }
     }
@@ -190,40 +190,39 @@ impl TextBuffer {
     /// Unfolds the paste before the cursor, otherwise the one under it, otherwise the first one. Returns false if there is
     /// no folded paste.
     pub fn open_paste(&mut self) -> bool {
-        let (line, at) = self.cursor();
-        let here = &self.lines()[line];
-        let opens = |c: &char| self.get_paste(*c).is_some_and(|paste| paste.chars().nth(1).is_some());
-        let before = here[..at].chars().next_back().filter(opens);
-        let under = here[at..].chars().next().filter(opens);
-        let anywhere = || {
-            self.lines()
-                .iter()
-                .enumerate()
-                .find_map(|(line, text)| text.char_indices().find(|(_, c)| opens(c)).map(|(at, c)| (line, at, c)))
+        let (line, offset) = self.cursor();
+        let line_text = &self.lines()[line];
+        let is_paste = |c: &char| self.get_paste(*c).is_some_and(|paste| paste.chars().nth(1).is_some());
+        let previous_char = line_text[..offset].chars().next_back().filter(is_paste);
+        let next_char = line_text[offset..].chars().next().filter(is_paste);
+        let find_first = || {
+            self.lines().iter().enumerate().find_map(|(line, text)| {
+                text.char_indices().find(|(_, c)| is_paste(c)).map(|(offset, c)| (line, offset, c))
+            })
         };
-        let found = match (before, under) {
-            (Some(letter), _) => Some((line, at - letter.len_utf8(), letter)),
-            (None, Some(letter)) => Some((line, at, letter)),
-            (None, None) => anywhere(),
+        let target = match (previous_char, next_char) {
+            (Some(c), _) => Some((line, offset - c.len_utf8(), c)),
+            (None, Some(c)) => Some((line, offset, c)),
+            (None, None) => find_first(),
         };
-        let Some((line, at, letter)) = found else { return false };
-        let Some(paste) = self.get_paste(letter).map(str::to_owned) else { return false };
-        self.move_to(line, at);
+        let Some((line, offset, c)) = target else { return false };
+        let Some(paste) = self.get_paste(c).map(str::to_owned) else { return false };
+        self.move_to(line, offset);
         self.delete_chars(1);
         let paste = self.pastes.fold_private_chars(&paste);
         self.area.insert_str(paste);
         true
     }
 
-    pub fn replace(&mut self, range: Range<usize>, with: &str) {
+    pub fn replace(&mut self, range: Range<usize>, new_text: &str) {
         let (text, _) = self.folded_text();
-        let (Some(before), Some(inside)) = (text.get(..range.start), text.get(range)) else { return };
-        let line = before.matches('\n').count();
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        let (byte, characters) = (before.len() - start, inside.chars().count());
+        let (Some(text_before), Some(replaced)) = (text.get(..range.start), text.get(range)) else { return };
+        let line = text_before.matches('\n').count();
+        let start = text_before.rfind('\n').map_or(0, |end| end + 1);
+        let (byte, characters) = (text_before.len() - start, replaced.chars().count());
         self.move_to(line, byte);
         self.delete_chars(characters);
-        self.insert(with);
+        self.insert(new_text);
     }
 
     pub fn move_left(&mut self) {
@@ -244,16 +243,17 @@ impl TextBuffer {
 
     /// Moves to the end of the word, as in a shell.
     pub fn move_word_right(&mut self) {
-        let (line, at) = self.cursor();
+        let (line, offset) = self.cursor();
         let text = &self.lines()[line];
-        let word = |c: char| c.is_alphanumeric() || c == '_';
-        match text[at..].find(word) {
+        let is_word_char = |c: char| c.is_alphanumeric() || c == '_';
+        match text[offset..].find(is_word_char) {
             None if line + 1 < self.lines().len() => self.move_to(line + 1, 0),
             None => self.move_to(line, text.len()),
             Some(start) => {
-                let start = at + start;
-                let end =
-                    text[start..].find(|c: char| !word(c) && !is_combining(c)).map_or(text.len(), |end| start + end);
+                let start = offset + start;
+                let end = text[start..]
+                    .find(|c: char| !is_word_char(c) && !is_combining(c))
+                    .map_or(text.len(), |end| start + end);
                 self.move_to(line, end);
             }
         }
@@ -292,11 +292,11 @@ impl TextBuffer {
     }
 
     pub fn delete_word_forward(&mut self) {
-        let (line, at) = self.cursor();
+        let (line, offset) = self.cursor();
         self.move_word_right();
-        let (to_line, to) = self.cursor();
-        self.move_to(line, at);
-        let characters = if to_line == line { self.lines()[line][at..to].chars().count() } else { 1 };
+        let (end_line, end_offset) = self.cursor();
+        self.move_to(line, offset);
+        let characters = if end_line == line { self.lines()[line][offset..end_offset].chars().count() } else { 1 };
         self.area.delete_str(characters);
     }
 
@@ -314,15 +314,15 @@ impl TextBuffer {
 
     /// Swaps the graphemes around the cursor, or the last two at the end of a line.
     pub fn transpose(&mut self) {
-        let (line, at) = self.cursor();
+        let (line, offset) = self.cursor();
         let text = &self.lines()[line];
-        let at = if at == text.len() { at - last_grapheme(&text[..at]).len() } else { at };
-        let (first, second) = (last_grapheme(&text[..at]), text[at..].graphemes(true).next().unwrap_or(""));
+        let offset = if offset == text.len() { offset - last_grapheme(&text[..offset]).len() } else { offset };
+        let (first, second) = (last_grapheme(&text[..offset]), text[offset..].graphemes(true).next().unwrap_or(""));
         if first.is_empty() || second.is_empty() {
             return;
         }
-        let (from, swapped) = (at - first.len(), format!("{second}{first}"));
-        self.move_to(line, from);
+        let (start, swapped) = (offset - first.len(), format!("{second}{first}"));
+        self.move_to(line, start);
         self.delete_chars(swapped.chars().count());
         self.area.insert_str(swapped);
     }
@@ -344,14 +344,14 @@ impl TextBuffer {
 
     /// Returns the length in characters of the grapheme before the cursor; 0 at the line start.
     fn chars_before(&self) -> usize {
-        let (line, at) = self.cursor();
-        last_grapheme(&self.lines()[line][..at]).chars().count()
+        let (line, offset) = self.cursor();
+        last_grapheme(&self.lines()[line][..offset]).chars().count()
     }
 
     /// Returns the length in characters of the grapheme after the cursor; 0 at the line end.
     fn chars_after(&self) -> usize {
-        let (line, at) = self.cursor();
-        self.lines()[line][at..].graphemes(true).next().map_or(0, |grapheme| grapheme.chars().count())
+        let (line, offset) = self.cursor();
+        self.lines()[line][offset..].graphemes(true).next().map_or(0, |grapheme| grapheme.chars().count())
     }
 }
 

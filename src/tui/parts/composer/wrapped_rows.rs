@@ -46,9 +46,9 @@ struct Row {
 
 impl WrappedRows {
     /// Wraps lines to a width in cells. The caller reserves one more cell for the cursor or a trailing blank.
-    pub fn new(lines: &[String], paste: impl Fn(char) -> Option<String>, width: usize) -> Self {
+    pub fn new(lines: &[String], paste_label: impl Fn(char) -> Option<String>, width: usize) -> Self {
         let width = width.max(1);
-        let lines: Vec<Vec<Glyph>> = lines.iter().map(|line| split_glyphs(line, &paste)).collect();
+        let lines: Vec<Vec<Glyph>> = lines.iter().map(|line| split_glyphs(line, &paste_label)).collect();
         let rows = lines.iter().enumerate().flat_map(|(line, glyphs)| wrap_line(line, glyphs, width)).collect();
         Self { lines, rows }
     }
@@ -71,44 +71,44 @@ impl WrappedRows {
     /// Returns the row and cell of a line and byte offset.
     pub fn cell_at_offset(&self, (line, byte): (usize, usize)) -> (usize, usize) {
         let glyph = self.lines[line].partition_point(|glyph| glyph.offset < byte);
-        let holds = |row: &Row| row.line == line && (glyph < row.glyphs.end || row.is_line_end);
-        let at = self.rows.iter().position(holds).unwrap_or(0);
-        let before = self.rows[at].glyphs.start..glyph.max(self.rows[at].glyphs.start);
-        (at, self.lines[line][before].iter().map(|glyph| glyph.width).sum())
+        let contains_glyph = |row: &Row| row.line == line && (glyph < row.glyphs.end || row.is_line_end);
+        let row_index = self.rows.iter().position(contains_glyph).unwrap_or(0);
+        let preceding = self.rows[row_index].glyphs.start..glyph.max(self.rows[row_index].glyphs.start);
+        (row_index, self.lines[line][preceding].iter().map(|glyph| glyph.width).sum())
     }
 
     /// Returns the line and byte offset at a cell of a row, or at the end of the row.
     pub fn offset_at_cell(&self, row: usize, cell: usize) -> (usize, usize) {
-        let Row { line, glyphs, is_line_end: ends } = &self.rows[row];
-        let mut used = 0;
-        let after = self.row_glyphs(row).iter().position(|glyph| {
-            used += glyph.width;
-            used > cell
+        let Row { line, glyphs, is_line_end } = &self.rows[row];
+        let mut used_cells = 0;
+        let count_before = self.row_glyphs(row).iter().position(|glyph| {
+            used_cells += glyph.width;
+            used_cells > cell
         });
-        let last = if *ends { glyphs.end } else { glyphs.end.saturating_sub(1).max(glyphs.start) };
-        let glyph = after.map_or(last, |after| glyphs.start + after);
+        let last_glyph = if *is_line_end { glyphs.end } else { glyphs.end.saturating_sub(1).max(glyphs.start) };
+        let glyph = count_before.map_or(last_glyph, |count| glyphs.start + count);
         (*line, self.lines[*line].get(glyph).map_or(usize::MAX, |glyph| glyph.offset))
     }
 }
 
-fn split_glyphs(line: &str, paste: &impl Fn(char) -> Option<String>) -> Vec<Glyph> {
+fn split_glyphs(line: &str, paste_label: &impl Fn(char) -> Option<String>) -> Vec<Glyph> {
     let mut column = 0;
     let mut glyphs = Vec::with_capacity(line.len());
-    for (at, grapheme) in line.grapheme_indices(true) {
-        let (shown, look) = build_glyph(grapheme, column, paste);
-        let cells = width::text_width(&shown);
+    for (offset, grapheme) in line.grapheme_indices(true) {
+        let (text, kind) = build_glyph(grapheme, column, paste_label);
+        let cells = width::text_width(&text);
         column += cells;
-        glyphs.push(Glyph { text: shown, offset: at, width: cells, kind: look });
+        glyphs.push(Glyph { text, offset, width: cells, kind });
     }
     glyphs
 }
 
-fn build_glyph(grapheme: &str, column: usize, paste: &impl Fn(char) -> Option<String>) -> (String, GlyphKind) {
+fn build_glyph(grapheme: &str, column: usize, paste_label: &impl Fn(char) -> Option<String>) -> (String, GlyphKind) {
     // Fast path: most of a long text is ASCII, and it is laid out on every key.
     if grapheme.len() == 1 && grapheme.bytes().all(|byte| byte.is_ascii_graphic()) {
         return (grapheme.to_owned(), GlyphKind::Text);
     }
-    if let Some(label) = grapheme.chars().next().and_then(paste) {
+    if let Some(label) = grapheme.chars().next().and_then(paste_label) {
         return (label, GlyphKind::Paste);
     }
     match grapheme {
@@ -123,23 +123,23 @@ fn build_glyph(grapheme: &str, column: usize, paste: &impl Fn(char) -> Option<St
 
 /// Wraps a line between words, or inside a word that is longer than a row.
 fn wrap_line(line: usize, glyphs: &[Glyph], width: usize) -> Vec<Row> {
-    let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
-    let mut between = None;
-    for (at, glyph) in glyphs.iter().enumerate() {
-        let blank = glyph.kind == GlyphKind::Blank;
-        if used + glyph.width > width && at > start && !(blank && used <= width && glyph.width == 1) {
-            let end = between.filter(|end| *end > start).unwrap_or(at);
+    let (mut rows, mut start, mut used_cells) = (Vec::new(), 0, 0);
+    let mut last_break = None;
+    for (index, glyph) in glyphs.iter().enumerate() {
+        let is_blank = glyph.kind == GlyphKind::Blank;
+        if used_cells + glyph.width > width && index > start && !(is_blank && used_cells <= width && glyph.width == 1) {
+            let end = last_break.filter(|end| *end > start).unwrap_or(index);
             rows.push(Row { line, glyphs: start..end, is_line_end: false });
-            (start, between) = (end, None);
-            used = glyphs[start..at].iter().map(|glyph| glyph.width).sum();
+            (start, last_break) = (end, None);
+            used_cells = glyphs[start..index].iter().map(|glyph| glyph.width).sum();
         }
-        used += glyph.width;
+        used_cells += glyph.width;
         // Wide characters belong to scripts without blanks and can break anywhere.
-        if blank || glyph.kind == GlyphKind::Paste || (glyph.width == 2 && glyph.kind == GlyphKind::Text) {
-            between = Some(at + 1);
+        if is_blank || glyph.kind == GlyphKind::Paste || (glyph.width == 2 && glyph.kind == GlyphKind::Text) {
+            last_break = Some(index + 1);
         }
     }
-    if used > width && start < glyphs.len() {
+    if used_cells > width && start < glyphs.len() {
         rows.push(Row { line, glyphs: start..glyphs.len(), is_line_end: false });
         start = glyphs.len();
     }
@@ -155,8 +155,8 @@ mod tests {
     fn assert_rows(text: &str, width: usize, expected: &[&str]) {
         let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
         let rows = WrappedRows::new(&lines, |_| None, width);
-        let shown = (0..rows.len()).map(|row| rows.row_glyphs(row).iter().map(|glyph| glyph.text.as_str()).collect());
-        assert_eq!(shown.collect::<Vec<String>>(), expected, "{text:?} in {width}");
+        let texts = (0..rows.len()).map(|row| rows.row_glyphs(row).iter().map(|glyph| glyph.text.as_str()).collect());
+        assert_eq!(texts.collect::<Vec<String>>(), expected, "{text:?} in {width}");
     }
 
     #[test]

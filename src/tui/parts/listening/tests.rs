@@ -12,9 +12,9 @@ fn chord(text: &str) -> Chord {
 
 #[track_caller]
 fn check_listening(
-    seen: Option<u64>,
+    first_drawn: Option<u64>,
     pressed: Option<u64>,
-    (unsent, moved): (bool, bool),
+    (has_draft, has_moved_focus): (bool, bool),
     now: u64,
     expected: Listening,
 ) {
@@ -22,21 +22,21 @@ fn check_listening(
     if let Some(pressed) = pressed {
         presses.record_other_press(ms(pressed));
     }
-    assert_eq!(listening(seen.map(ms), &presses, unsent, moved, false, ms(now)), expected);
+    assert_eq!(listening_state(first_drawn.map(ms), &presses, has_draft, has_moved_focus, false, ms(now)), expected);
 }
 
 #[test]
 fn r03_a_prompt_accepts_answers_after_a_quiet_time_on_screen() {
     use Listening::{Ready, Unseen, Unsent, Until};
-    let nothing = (false, false);
-    check_listening(None, None, nothing, 9_000, Unseen);
-    check_listening(Some(1_000), None, nothing, 1_000, Until(ms(1_500)));
-    check_listening(Some(1_000), None, nothing, 1_499, Until(ms(1_500)));
-    check_listening(Some(1_000), None, nothing, 1_500, Ready);
-    check_listening(Some(1_000), Some(1_400), nothing, 1_500, Until(ms(1_900)));
-    check_listening(Some(1_000), Some(60_000), nothing, 60_499, Until(ms(60_500)));
-    check_listening(Some(1_000), Some(60_000), nothing, 60_500, Ready);
-    check_listening(Some(1_000), Some(100), nothing, 1_499, Until(ms(1_500)));
+    let no_draft = (false, false);
+    check_listening(None, None, no_draft, 9_000, Unseen);
+    check_listening(Some(1_000), None, no_draft, 1_000, Until(ms(1_500)));
+    check_listening(Some(1_000), None, no_draft, 1_499, Until(ms(1_500)));
+    check_listening(Some(1_000), None, no_draft, 1_500, Ready);
+    check_listening(Some(1_000), Some(1_400), no_draft, 1_500, Until(ms(1_900)));
+    check_listening(Some(1_000), Some(60_000), no_draft, 60_499, Until(ms(60_500)));
+    check_listening(Some(1_000), Some(60_000), no_draft, 60_500, Ready);
+    check_listening(Some(1_000), Some(100), no_draft, 1_499, Until(ms(1_500)));
     check_listening(Some(1_000), None, (true, false), 9_000, Unsent);
     check_listening(Some(1_000), None, (true, true), 9_000, Ready);
     check_listening(Some(1_000), Some(8_900), (true, true), 9_000, Until(ms(9_400)));
@@ -46,25 +46,26 @@ fn r03_a_prompt_accepts_answers_after_a_quiet_time_on_screen() {
 fn r05_fast_input_is_text_in_a_field_and_delays_a_prompt() {
     let mut presses = Presses::default();
     presses.record_fast_input(ms(2_000));
-    let at = |line, now| listening(Some(ms(0)), &presses, false, false, line, ms(now));
-    assert_eq!(at(false, 2_499), Listening::Until(ms(2_500)));
-    assert_eq!(at(false, 2_500), Listening::Ready);
-    assert_eq!(at(true, 2_149), Listening::Until(ms(2_150)));
-    assert_eq!(at(true, 2_150), Listening::Ready);
+    let listening_at =
+        |is_editing_text, now| listening_state(Some(ms(0)), &presses, false, false, is_editing_text, ms(now));
+    assert_eq!(listening_at(false, 2_499), Listening::Until(ms(2_500)));
+    assert_eq!(listening_at(false, 2_500), Listening::Ready);
+    assert_eq!(listening_at(true, 2_149), Listening::Until(ms(2_150)));
+    assert_eq!(listening_at(true, 2_150), Listening::Ready);
     let mut presses = presses.clone();
     presses.record_other_press(ms(2_100));
-    let at = |now| listening(Some(ms(0)), &presses, false, false, true, ms(now));
+    let listening_at = |now| listening_state(Some(ms(0)), &presses, false, false, true, ms(now));
     assert_eq!(
-        (at(2_599), at(2_600)),
+        (listening_at(2_599), listening_at(2_600)),
         (Listening::Until(ms(2_600)), Listening::Ready),
         "a click delays a text field as well"
     );
 }
 
 /// Deterministic pseudo-random numbers.
-struct Dice(u64);
+struct RandomNumbers(u64);
 
-impl Dice {
+impl RandomNumbers {
     fn next_in_range(&mut self, from: u64, to: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         from + (self.0 >> 33) % (to - from)
@@ -73,20 +74,22 @@ impl Dice {
 
 #[test]
 fn r03_typing_ahead_never_answers_and_loses_no_character_in_200_trials() {
-    let mut dice = Dice(3);
+    let mut random = RandomNumbers(3);
     for trial in 0..200 {
-        let shown = ms(dice.next_in_range(0, 3_000));
+        let first_drawn = ms(random.next_in_range(0, 3_000));
         let (mut now, mut composer, mut typed) = (ms(0), Vec::new(), Vec::new());
         let mut presses = Presses::default();
         while now < ms(5_000) {
-            let key = chord(["y", "enter", "1", "space"][dice.next_in_range(0, 4) as usize]);
+            let key = chord(["y", "enter", "1", "space"][random.next_in_range(0, 4) as usize]);
             typed.push(key);
-            let seen = (now >= shown).then_some(shown);
-            if !presses.goes_on(key, now) && !listening(seen, &presses, false, false, false, now).is_listening() {
+            let seen = (now >= first_drawn).then_some(first_drawn);
+            if !presses.is_repeat_of_answer(key, now)
+                && !listening_state(seen, &presses, false, false, false, now).is_listening()
+            {
                 presses.record_other_press(now);
                 composer.push(key);
             }
-            now += ms(dice.next_in_range(30, 200));
+            now += ms(random.next_in_range(30, 200));
         }
         assert_eq!(composer, typed, "trial {trial}");
     }
@@ -94,27 +97,27 @@ fn r03_typing_ahead_never_answers_and_loses_no_character_in_200_trials() {
 
 #[test]
 fn r04_a_double_press_answers_one_prompt_in_200_trials() {
-    let mut dice = Dice(4);
+    let mut random = RandomNumbers(4);
     for trial in 0..200 {
         let mut presses = Presses::default();
-        let first = ms(1_000);
-        presses.record_answer(chord("y"), first);
-        let again = first + ms(dice.next_in_range(1, 500));
-        assert!(presses.goes_on(chord("y"), again), "trial {trial}");
+        let first_press = ms(1_000);
+        presses.record_answer(chord("y"), first_press);
+        let second_press = first_press + ms(random.next_in_range(1, 500));
+        assert!(presses.is_repeat_of_answer(chord("y"), second_press), "trial {trial}");
     }
 }
 
 #[test]
 fn r04_a_key_held_for_three_seconds_answers_one_prompt() {
-    let (mut presses, mut seen, mut answers) = (Presses::default(), Some(ms(0)), 0);
+    let (mut presses, mut first_drawn, mut answers) = (Presses::default(), Some(ms(0)), 0);
     for now in (600..3_600).step_by(33).map(ms) {
-        if presses.goes_on(chord("y"), now) {
+        if presses.is_repeat_of_answer(chord("y"), now) {
             continue;
         }
-        if listening(seen, &presses, false, false, false, now).is_listening() {
+        if listening_state(first_drawn, &presses, false, false, false, now).is_listening() {
             answers += 1;
             presses.record_answer(chord("y"), now);
-            seen = Some(now);
+            first_drawn = Some(now);
         }
     }
     assert_eq!(answers, 1);
@@ -124,14 +127,14 @@ fn r04_a_key_held_for_three_seconds_answers_one_prompt() {
 fn r04_a_gap_or_another_key_makes_the_same_key_a_new_press() {
     let mut presses = Presses::default();
     presses.record_answer(chord("y"), ms(0));
-    assert!(!presses.clone().goes_on(chord("y"), ms(500)));
-    assert!(!presses.goes_on(chord("x"), ms(100)));
-    assert!(!presses.goes_on(chord("y"), ms(200)));
+    assert!(!presses.clone().is_repeat_of_answer(chord("y"), ms(500)));
+    assert!(!presses.is_repeat_of_answer(chord("x"), ms(100)));
+    assert!(!presses.is_repeat_of_answer(chord("y"), ms(200)));
 }
 
 #[test]
 fn r06_focusing_the_window_counts_as_a_press() {
     let mut presses = Presses::default();
     presses.record_other_press(ms(9_000));
-    assert_eq!(listening(Some(ms(0)), &presses, false, false, false, ms(9_100)), Listening::Until(ms(9_500)));
+    assert_eq!(listening_state(Some(ms(0)), &presses, false, false, false, ms(9_100)), Listening::Until(ms(9_500)));
 }

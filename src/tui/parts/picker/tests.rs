@@ -31,18 +31,18 @@ fn screen_text(picker: &Picker, width: u16, height: u16) -> String {
     buffer_text(&draw_buffer(picker, width, height))
 }
 
-fn press_keys(picker: &mut Picker, pressed: &str) -> Pick {
+fn press_keys(picker: &mut Picker, chords: &str) -> Pick {
     let keys = Keymap::default();
-    let mut last = Pick::Handled;
-    for chord in pressed.split(' ') {
-        last = picker.key(&key_event(chord), &keys);
+    let mut result = Pick::Handled;
+    for chord in chords.split(' ') {
+        result = picker.key(&key_event(chord), &keys);
     }
-    last
+    result
 }
 
 fn key_event(chord: &str) -> KeyEvent {
     use crossterm::event::{KeyCode, KeyModifiers};
-    let (held, name) = match chord.strip_prefix("ctrl-") {
+    let (modifiers, name) = match chord.strip_prefix("ctrl-") {
         Some(name) => (KeyModifiers::CONTROL, name),
         None => (KeyModifiers::NONE, chord),
     };
@@ -56,9 +56,9 @@ fn key_event(chord: &str) -> KeyEvent {
         "enter" => KeyCode::Enter,
         "esc" => KeyCode::Esc,
         "backspace" => KeyCode::Backspace,
-        letter => KeyCode::Char(letter.chars().next().unwrap()),
+        character => KeyCode::Char(character.chars().next().unwrap()),
     };
-    KeyEvent::new(code, held)
+    KeyEvent::new(code, modifiers)
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn a_long_title_does_not_cut_the_second_column() {
         Row::new(&"a long title ".repeat(9)).with_secondary("dry run, waiting for you").with_detail("07:46"),
         Row::new("Tidy the build").with_secondary("copy, waiting for you").with_detail("07:44"),
     ];
-    let shown = screen_text(&Picker::new("sessions", "none", rows), 80, 14);
-    for words in ["dry run, waiting for you", "copy, waiting for you", "echo z >/tmp/three  ", "07:46"] {
-        assert!(shown.contains(words), "{words}: {shown}");
+    let screen = screen_text(&Picker::new("sessions", "none", rows), 80, 14);
+    for text in ["dry run, waiting for you", "copy, waiting for you", "echo z >/tmp/three  ", "07:46"] {
+        assert!(screen.contains(text), "{text}: {screen}");
     }
 }
 
@@ -128,10 +128,10 @@ fn typed_text_filters_rows_and_is_highlighted() {
 }
 
 #[track_caller]
-fn check_pick(pressed: &str, expected: Pick, current: Option<usize>) {
+fn check_pick(chords: &str, expected: Pick, current: Option<usize>) {
     let mut picker = session_picker();
-    assert_eq!(press_keys(&mut picker, pressed), expected, "{pressed}");
-    assert_eq!(picker.selected_row(), current, "{pressed}");
+    assert_eq!(press_keys(&mut picker, chords), expected, "{chords}");
+    assert_eq!(picker.selected_row(), current, "{chords}");
 }
 
 #[test]
@@ -211,13 +211,13 @@ fn twenty_thousand_rows_are_matched_only_when_the_filter_changes() {
     let mut picker = Picker::new("files", "none", rows);
     press_keys(&mut picker, "1 9 9 9 9");
     assert_eq!(picker.selected_row(), Some(19_999));
-    let work = || clock_gettime(ClockId::ThreadCPUTime);
-    let start = work();
+    let cpu_time = || clock_gettime(ClockId::ThreadCPUTime);
+    let start = cpu_time();
     for _ in 0..50 {
         press_keys(&mut picker, "down");
         draw_buffer(&picker, 80, 24);
     }
-    assert!((work() - start).tv_sec < 5, "{:?}", work() - start);
+    assert!((cpu_time() - start).tv_sec < 5, "{:?}", cpu_time() - start);
 }
 
 proptest! {
@@ -251,27 +251,27 @@ fn a_filtered_tree_row_shows_its_full_name_with_the_match_highlighted() {
         Row::new("~ src/retry.rs").with_detail("+3 −1").in_tree(1, "~ retry.rs").with_sign(),
     ];
     let mut picker = Picker::new("rehearsed", "", rows);
-    let shown = screen_text(&picker, 60, 12);
-    assert!(shown.contains("❯ src/") && shown.contains("    ~ retry.rs"), "{shown}");
+    let screen = screen_text(&picker, 60, 12);
+    assert!(screen.contains("❯ src/") && screen.contains("    ~ retry.rs"), "{screen}");
     let theme = crate::tui::theme::Themes::bundled().all[0].clone();
-    let drawn = |picker: &Picker| {
+    let draw_themed = |picker: &Picker| {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 12));
         picker.draw(buffer.area, &mut buffer, &theme);
         buffer
     };
-    let coloured = |picker: &Picker, text: &str| {
-        let buffer = drawn(picker);
+    let symbol_colour = |picker: &Picker, text: &str| {
+        let buffer = draw_themed(picker);
         let cell = buffer.content.iter().find(|cell| cell.symbol() == text).unwrap();
         Some(cell.fg)
     };
-    assert_eq!(coloured(&picker, "+"), theme.added.fg);
-    assert_eq!(coloured(&picker, "−"), theme.removed.fg);
-    assert_eq!(coloured(&picker, "~"), theme.accent.fg);
+    assert_eq!(symbol_colour(&picker, "+"), theme.added.fg);
+    assert_eq!(symbol_colour(&picker, "−"), theme.removed.fg);
+    assert_eq!(symbol_colour(&picker, "~"), theme.accent.fg);
     press_keys(&mut picker, "r e t r y");
-    let shown = screen_text(&picker, 60, 12);
-    assert!(shown.contains("❯ ~ src/retry.rs") && !shown.contains("❯ src/"), "{shown}");
+    let screen = screen_text(&picker, 60, 12);
+    assert!(screen.contains("❯ ~ src/retry.rs") && !screen.contains("❯ src/"), "{screen}");
     let is_match = |cell: &&ratatui::buffer::Cell| Some(cell.fg) == theme.found.fg;
-    let marked: String = drawn(&picker).content.iter().filter(is_match).map(|cell| cell.symbol()).collect();
+    let marked: String = draw_themed(&picker).content.iter().filter(is_match).map(|cell| cell.symbol()).collect();
     assert_eq!(marked, "retry");
     press_keys(&mut picker, "backspace backspace backspace backspace backspace");
     assert!(screen_text(&picker, 60, 12).contains("    ~ retry.rs"), "the tree is shown again");
@@ -282,12 +282,12 @@ fn hidden_rows_are_counted_even_with_a_long_title() {
     for title in ["files", "Rehearsed: 6 files changed, +47 −2, 3 folders, 2 commands"] {
         let rows = (0..16).map(|n| Row::new(&format!("row {n}"))).collect();
         let mut picker = Picker::new(title, "", rows);
-        let shown = screen_text(&picker, 60, 15);
-        assert!(shown.contains("↓ 4 more") && shown.contains(&title[..5]), "{shown}");
+        let screen = screen_text(&picker, 60, 15);
+        assert!(screen.contains("↓ 4 more") && screen.contains(&title[..5]), "{screen}");
         press_keys(&mut picker, "end");
         assert!(screen_text(&picker, 60, 15).contains("↑ 4 more"));
         // If all rows fit, no count of hidden rows is shown.
-        let shown = screen_text(&picker, 80, 19);
-        assert!((0..16).all(|n| shown.contains(&format!("row {n}"))) && !shown.contains("more"), "{shown}");
+        let screen = screen_text(&picker, 80, 19);
+        assert!((0..16).all(|n| screen.contains(&format!("row {n}"))) && !screen.contains("more"), "{screen}");
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct AnswerDraft {
 
 impl AnswerDraft {
     /// Returns the answer of this draft without its notes.
-    pub(super) fn source(&self) -> AnswerValue {
+    pub(super) fn answer_value(&self) -> AnswerValue {
         match (self.picks.is_empty(), self.is_text_selected && !self.text_answer.is_empty()) {
             (false, _) => AnswerValue::Selected(self.picks.clone()),
             (true, true) => AnswerValue::Text(self.text_answer.clone()),
@@ -38,26 +38,26 @@ impl AnswerDraft {
     }
 
     /// Returns the answer with its notes. The note of the text answer applies to the answer as a whole.
-    pub(super) fn to_given(&self, question: &Question) -> QuestionAnswer {
-        let mut given = QuestionAnswer::new(&question.keyword, self.source());
+    pub(super) fn to_answer(&self, question: &Question) -> QuestionAnswer {
+        let mut answer = QuestionAnswer::new(&question.keyword, self.answer_value());
         for (&option, text) in &self.notes {
             match option < question.options.len() {
-                true => given.notes.push(OptionNote { option, text: text.clone() }),
-                false => given.note.clone_from(text),
+                true => answer.notes.push(OptionNote { option, text: text.clone() }),
+                false => answer.note.clone_from(text),
             }
         }
-        given
+        answer
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.source() == AnswerValue::Skipped
+        self.answer_value() == AnswerValue::Skipped
     }
 
     /// Removes everything that is invalid for this question.
     fn remove_invalid(mut self, question: &Question) -> Self {
         let options = question.options.len();
-        let own = accepts_text(question);
-        let rows = options + usize::from(own);
+        let allows_text = accepts_text(question);
+        let rows = options + usize::from(allows_text);
         self.cursor = self.cursor.min(rows.saturating_sub(1));
         self.notes.retain(|row, text| *row < rows && !text.is_empty());
         self.unfinished_notes.retain(|row, _| *row < rows);
@@ -67,7 +67,7 @@ impl AnswerDraft {
         if !question.is_multiple {
             self.picks.truncate(1);
         }
-        self.is_text_selected &= own && self.picks.is_empty();
+        self.is_text_selected &= allows_text && self.picks.is_empty();
         self
     }
 }
@@ -100,32 +100,36 @@ impl QuestionPrompt {
         if untouched && self.pages.iter().all(|page| *page == AnswerDraft::default()) {
             return String::new();
         }
-        let kept = SavedPrompt {
+        let saved = SavedPrompt {
             call: self.call.clone(),
             parked: self.is_parked,
             page: self.page,
             pages: self.pages.clone(),
             open_line: self.open_line.clone(),
         };
-        serde_json::to_string(&kept).unwrap_or_default()
+        serde_json::to_string(&saved).unwrap_or_default()
     }
 
     /// Restores the prompt of a call. Returns a new prompt if the saved text is invalid or belongs to another call.
-    pub fn from_saved_json(call: CallId, asked: &Questions, text: &str) -> Self {
-        let mut card = Self::new(call, asked);
-        let Ok(kept) = serde_json::from_str::<SavedPrompt>(text) else { return card };
-        if kept.call != card.call || kept.pages.len() != asked.list.len() {
-            return card;
+    pub fn from_saved_json(call: CallId, questions: &Questions, text: &str) -> Self {
+        let mut prompt = Self::new(call, questions);
+        let Ok(saved) = serde_json::from_str::<SavedPrompt>(text) else { return prompt };
+        if saved.call != prompt.call || saved.pages.len() != questions.list.len() {
+            return prompt;
         }
-        card.pages =
-            kept.pages.into_iter().zip(&asked.list).map(|(page, question)| page.remove_invalid(question)).collect();
-        card.is_parked = kept.parked;
-        card.page = kept.page.min(card.page_count() - 1);
-        let on_question = asked.list.get(card.page);
-        card.open_line = kept.open_line.filter(|(what, _)| match what {
-            LineKind::TextAnswer => on_question.is_some_and(accepts_text),
-            LineKind::Note => on_question.is_some(),
+        prompt.pages = saved
+            .pages
+            .into_iter()
+            .zip(&questions.list)
+            .map(|(page, question)| page.remove_invalid(question))
+            .collect();
+        prompt.is_parked = saved.parked;
+        prompt.page = saved.page.min(prompt.page_count() - 1);
+        let question = questions.list.get(prompt.page);
+        prompt.open_line = saved.open_line.filter(|(kind, _)| match kind {
+            LineKind::TextAnswer => question.is_some_and(accepts_text),
+            LineKind::Note => question.is_some(),
         });
-        card
+        prompt
     }
 }

@@ -31,250 +31,271 @@ const MAX_PREVIEW_ROWS: usize = 14;
 
 impl QuestionPrompt {
     /// Returns the rows the prompt needs at this width. It scrolls in fewer.
-    pub fn preferred_height(&self, asked: &Questions, width: u16, theme: &Theme) -> u16 {
+    pub fn preferred_height(&self, questions: &Questions, width: u16, theme: &Theme) -> u16 {
         let cells = usize::from(width.saturating_sub(4));
-        let body = match (asked.list.get(self.page), self.pages.get(self.page)) {
+        let body = match (questions.list.get(self.page), self.pages.get(self.page)) {
             (Some(question), Some(page)) => {
                 let text = wrap_revealed(&question.text, theme.strong, cells, theme).len() + 1;
-                let preview = estimate_preview_rows(question, cells);
-                let list = lay_out_rows(question, page, picker_width(question, cells), theme).lines.len();
-                match preview {
-                    0 => text + list,
-                    _ if cells >= SIDE_PREVIEW_WIDTH => text + list.max(preview),
-                    _ => text + list + 1 + preview,
+                let preview_rows = estimate_preview_rows(question, cells);
+                let list_rows = lay_out_rows(question, page, picker_width(question, cells), theme).lines.len();
+                match preview_rows {
+                    0 => text + list_rows,
+                    _ if cells >= SIDE_PREVIEW_WIDTH => text + list_rows.max(preview_rows),
+                    _ => text + list_rows + 1 + preview_rows,
                 }
             }
-            _ => self.lay_out_review(asked, cells, theme).len(),
+            _ => self.lay_out_review(questions, cells, theme).len(),
         };
-        let writing = self.line_height(cells, MAX_LINE_ROWS * 2);
-        let rows = body + 2 + self.build_footers(asked, theme).len() + writing;
+        let input_rows = self.line_height(cells, MAX_LINE_ROWS * 2);
+        let rows = body + 2 + self.build_footers(questions, theme).len() + input_rows;
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
     /// Draws the prompt. `by` is the sub-agent that asks, or `None` for the main session.
     pub fn draw(
         &self,
-        asked: &Questions,
-        by: Option<&str>,
-        sight: &PromptContext<'_>,
+        questions: &Questions,
+        sub_agent: Option<&str>,
+        context: &PromptContext<'_>,
         area: Rect,
         buffer: &mut Buffer,
     ) -> DrawnFrame {
-        let theme = sight.theme;
-        let (title, right) = self.build_title(asked, by);
-        let listens = sight.listening.is_listening() || self.is_writing();
+        let theme = context.theme;
+        let (title, right_title) = self.build_title(questions, sub_agent);
+        let is_listening = context.listening.is_listening() || self.is_writing();
         let frame = Frame {
             title: &title,
-            right_title: &right,
-            message: sight.message,
-            is_listening: listens,
+            right_title: &right_title,
+            message: context.message,
+            is_listening,
             ..Frame::default()
         };
-        let mut inside = frame.draw(area, buffer, theme);
-        let mut seen = DrawnFrame::default();
-        if inside.is_empty() {
-            return seen;
+        let mut inner = frame.draw(area, buffer, theme);
+        let mut drawn = DrawnFrame::default();
+        if inner.is_empty() {
+            return drawn;
         }
         if self.is_writing() {
-            let rows = self.line_height(usize::from(inside.width), usize::from(inside.height)) as u16;
-            inside.height -= rows;
-            let line = Rect { y: inside.bottom(), height: rows, ..inside };
-            seen.cursor = self.draw_line(line, buffer, theme);
-            seen.line_width = usize::from(line.width - line_label(self.open_line.as_ref(), line.width).1);
+            let rows = self.line_height(usize::from(inner.width), usize::from(inner.height)) as u16;
+            inner.height -= rows;
+            let line_area = Rect { y: inner.bottom(), height: rows, ..inner };
+            drawn.cursor = self.draw_line(line_area, buffer, theme);
+            drawn.line_width = usize::from(line_area.width - line_label(self.open_line.as_ref(), line_area.width).1);
         }
-        let more = self.draw_body(asked, inside, buffer, sight, &mut seen);
-        let hints = self.build_hints(asked, sight.keys, more);
+        let scroll_label = self.draw_body(questions, inner, buffer, context, &mut drawn);
+        let hints = self.build_hints(questions, context.keys, scroll_label);
         Frame { hints: &hints, ..frame }.draw_hints(area, buffer, theme);
-        seen.is_readable =
-            seen.visible_rows > 0 && inside.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
-        seen
+        drawn.is_readable =
+            drawn.visible_rows > 0 && inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
+        drawn
     }
 
     /// Draws the content of the frame. Returns the label of the scroll key if content does not fit.
     fn draw_body(
         &self,
-        asked: &Questions,
-        mut inside: Rect,
+        questions: &Questions,
+        mut inner: Rect,
         buffer: &mut Buffer,
-        sight: &PromptContext<'_>,
-        seen: &mut DrawnFrame,
+        context: &PromptContext<'_>,
+        drawn: &mut DrawnFrame,
     ) -> Option<&'static str> {
-        let theme = sight.theme;
-        let mut footers = self.build_footers(asked, theme);
-        footers.truncate(usize::from(inside.height / 4));
-        inside.height -= footers.len() as u16;
-        for ((words, style), y) in footers.iter().zip(inside.bottom()..) {
-            let words = width::fit_start(words, usize::from(inside.width));
-            buffer.set_stringn(inside.x, y, words, usize::from(inside.width), *style);
+        let theme = context.theme;
+        let mut footers = self.build_footers(questions, theme);
+        footers.truncate(usize::from(inner.height / 4));
+        inner.height -= footers.len() as u16;
+        for ((text, style), y) in footers.iter().zip(inner.bottom()..) {
+            let text = width::fit_start(text, usize::from(inner.width));
+            buffer.set_stringn(inner.x, y, text, usize::from(inner.width), *style);
         }
-        let cells = usize::from(inside.width);
-        let Some((question, page)) = asked.list.get(self.page).zip(self.pages.get(self.page)) else {
-            let lines = self.lay_out_review(asked, cells, theme);
-            let over = lines.len().saturating_sub(usize::from(inside.height));
-            (seen.visible_rows, seen.scroll) = (usize::from(inside.height), self.scroll.min(over));
-            draw_scrolled_lines(&lines, seen.scroll, inside, buffer, theme);
-            return (over > 0).then_some(SCROLL_LABEL);
+        let cells = usize::from(inner.width);
+        let Some((question, page)) = questions.list.get(self.page).zip(self.pages.get(self.page)) else {
+            let lines = self.lay_out_review(questions, cells, theme);
+            let hidden_rows = lines.len().saturating_sub(usize::from(inner.height));
+            (drawn.visible_rows, drawn.scroll) = (usize::from(inner.height), self.scroll.min(hidden_rows));
+            draw_scrolled_lines(&lines, drawn.scroll, inner, buffer, theme);
+            return (hidden_rows > 0).then_some(SCROLL_LABEL);
         };
-        self.draw_question(question, page, inside, buffer, sight, seen)
+        self.draw_question(question, page, inner, buffer, context, drawn)
     }
 
     /// Draws a question: its text, the picker, and the preview of the focused option.
     fn draw_question(
         &self,
         question: &Question,
-        page: &AnswerDraft,
-        inside: Rect,
+        draft: &AnswerDraft,
+        inner: Rect,
         buffer: &mut Buffer,
-        sight: &PromptContext<'_>,
-        seen: &mut DrawnFrame,
+        context: &PromptContext<'_>,
+        drawn: &mut DrawnFrame,
     ) -> Option<&'static str> {
-        let theme = sight.theme;
-        let cells = usize::from(inside.width);
-        let height = usize::from(inside.height);
+        let theme = context.theme;
+        let cells = usize::from(inner.width);
+        let height = usize::from(inner.height);
         let text = wrap_revealed(&question.text, theme.strong, cells, theme);
-        let wish = estimate_preview_rows(question, cells);
-        let beside = wish > 0 && cells >= SIDE_PREVIEW_WIDTH;
-        let wide = picker_width(question, cells);
-        let lines = lay_out_rows(question, page, wide, theme).lines;
-        let want = match (wish, beside) {
+        let preview_rows = estimate_preview_rows(question, cells);
+        let is_side_by_side = preview_rows > 0 && cells >= SIDE_PREVIEW_WIDTH;
+        let picker_cells = picker_width(question, cells);
+        let lines = lay_out_rows(question, draft, picker_cells, theme).lines;
+        let wanted_rows = match (preview_rows, is_side_by_side) {
             (0, _) => lines.len(),
-            (_, true) => lines.len().max(wish),
-            (_, false) => lines.len() + 1 + wish,
+            (_, true) => lines.len().max(preview_rows),
+            (_, false) => lines.len() + 1 + preview_rows,
         };
         // The picker gets up to two thirds of the height, the text the rest, with a blank row between if there is room.
-        let least = want.min(height - (height / 3).max(usize::from(height > 1)));
-        let text_rows = text.len().min(height - least);
-        let blank = usize::from(text_rows > 0 && (text_rows + want < height || height >= 12));
-        let [head, rest] = split_rows(inside, text_rows);
-        let [_, rest] = split_rows(rest, blank);
+        let min_picker_rows = wanted_rows.min(height - (height / 3).max(usize::from(height > 1)));
+        let text_rows = text.len().min(height - min_picker_rows);
+        let blank_rows = usize::from(text_rows > 0 && (text_rows + wanted_rows < height || height >= 12));
+        let [text_area, remaining] = split_rows(inner, text_rows);
+        let [_, content_area] = split_rows(remaining, blank_rows);
         // The picker has priority: if both do not fit, scrolling past the picker shows the preview.
-        let tight = wish > 0 && !beside && lines.len() + 1 + wish.min(MIN_PREVIEW_ROWS) > usize::from(rest.height);
-        let PickerRows { lines, focused: open } = match tight || beside {
-            true => fit_rows(question, page, wide, theme, usize::from(rest.height)),
-            false => lay_out_rows(question, page, wide, theme),
+        let is_tight = preview_rows > 0
+            && !is_side_by_side
+            && lines.len() + 1 + preview_rows.min(MIN_PREVIEW_ROWS) > usize::from(content_area.height);
+        let PickerRows { lines, focused } = match is_tight || is_side_by_side {
+            true => fit_rows(question, draft, picker_cells, theme, usize::from(content_area.height)),
+            false => lay_out_rows(question, draft, picker_cells, theme),
         };
-        let text_over = text.len() - text_rows;
+        let text_overflow = text.len() - text_rows;
         // Until then the picker has all of this area.
-        let whole_over = open.len().saturating_sub(usize::from(rest.height));
-        let turned = tight && usize::from(rest.height) >= 2 * MIN_PREVIEW_ROWS && self.scroll > text_over + whole_over;
-        let (list, preview) = match (wish, beside) {
-            (0, _) => (rest, None),
-            (_, false) if tight && !turned => (rest, None),
+        let full_row_overflow = focused.len().saturating_sub(usize::from(content_area.height));
+        let shows_only_preview = is_tight
+            && usize::from(content_area.height) >= 2 * MIN_PREVIEW_ROWS
+            && self.scroll > text_overflow + full_row_overflow;
+        let (list_area, preview_area) = match (preview_rows, is_side_by_side) {
+            (0, _) => (content_area, None),
+            (_, false) if is_tight && !shows_only_preview => (content_area, None),
             (_, true) => {
-                let own = picker_width(question, cells) as u16;
-                let list = Rect { width: own, ..rest };
-                draw_divider(Rect { x: list.right() + 1, width: 1, ..rest }, buffer, theme);
-                (list, Some(Rect { x: list.right() + 3, width: rest.width - own - 3, ..rest }))
+                let picker_columns = picker_width(question, cells) as u16;
+                let list_area = Rect { width: picker_columns, ..content_area };
+                draw_divider(Rect { x: list_area.right() + 1, width: 1, ..content_area }, buffer, theme);
+                (
+                    list_area,
+                    Some(Rect {
+                        x: list_area.right() + 3,
+                        width: content_area.width - picker_columns - 3,
+                        ..content_area
+                    }),
+                )
             }
-            (_, false) => split_preview(rest, lines.len(), buffer, theme),
+            (_, false) => split_preview(content_area, lines.len(), buffer, theme),
         };
-        let list_rows = usize::from(list.height);
-        let row_over = if tight { whole_over } else { open.len().saturating_sub(list_rows) };
+        let list_rows = usize::from(list_area.height);
+        let row_overflow = if is_tight { full_row_overflow } else { focused.len().saturating_sub(list_rows) };
         // One scroll step switches from the picker to the preview.
-        let turn = usize::from(tight && usize::from(rest.height) >= 2 * MIN_PREVIEW_ROWS);
-        let page_of =
-            preview.map(|area| (area, lay_out_preview(question, page.cursor, usize::from(area.width), theme)));
-        let preview_over =
-            page_of.as_ref().map_or(0, |(area, lines)| lines.len().saturating_sub(usize::from(area.height)));
+        let switch_steps = usize::from(is_tight && usize::from(content_area.height) >= 2 * MIN_PREVIEW_ROWS);
+        let preview_page =
+            preview_area.map(|area| (area, lay_out_preview(question, draft.cursor, usize::from(area.width), theme)));
+        let preview_overflow =
+            preview_page.as_ref().map_or(0, |(area, lines)| lines.len().saturating_sub(usize::from(area.height)));
         // One offset scrolls everything: the question to its end, then the focused option, then its preview.
-        let all = text_over + row_over + turn + preview_over;
-        let read = self.scroll.min(all);
-        let (of_text, of_row) = (read.min(text_over), read.saturating_sub(text_over).min(row_over));
-        draw_scrolled_lines(&text, of_text, head, buffer, theme);
-        let down = sight.keys.first_chord(Scope::Question, Action::ScrollTextDown);
-        if of_text < text_over && text_rows > 1 && !down.is_empty() {
+        let max_scroll = text_overflow + row_overflow + switch_steps + preview_overflow;
+        let scroll = self.scroll.min(max_scroll);
+        let (text_scroll, row_scroll) =
+            (scroll.min(text_overflow), scroll.saturating_sub(text_overflow).min(row_overflow));
+        draw_scrolled_lines(&text, text_scroll, text_area, buffer, theme);
+        let scroll_key = context.keys.first_chord(Scope::Question, Action::ScrollTextDown);
+        if text_scroll < text_overflow && text_rows > 1 && !scroll_key.is_empty() {
             // The count of remaining lines takes a row.
-            let row = Rect { y: head.bottom() - 1, height: 1, ..head };
-            let words = format!("… {} more lines · {down}", text_over - of_text + 1);
-            let line = Text::styled(format!("{words:<cells$}"), theme.warning);
+            let row = Rect { y: text_area.bottom() - 1, height: 1, ..text_area };
+            let note = format!("… {} more lines · {scroll_key}", text_overflow - text_scroll + 1);
+            let line = Text::styled(format!("{note:<cells$}"), theme.warning);
             buffer.set_line(row.x, row.y, &line, row.width);
         }
-        let of_row = if turned { 0 } else { of_row };
-        let from = open.end.saturating_sub(list_rows).min(open.start) + of_row;
-        for (at, row) in (from..).zip(list.rows()) {
-            if open.contains(&at) {
+        let row_scroll = if shows_only_preview { 0 } else { row_scroll };
+        let first_line = focused.end.saturating_sub(list_rows).min(focused.start) + row_scroll;
+        for (index, row) in (first_line..).zip(list_area.rows()) {
+            if focused.contains(&index) {
                 buffer.set_style(row, theme.selected);
             }
         }
-        draw_scrolled_lines(&lines, from, list, buffer, theme);
-        if let Some((area, lines)) = &page_of {
-            draw_scrolled_lines(lines, read.saturating_sub(text_over + row_over + turn), *area, buffer, theme);
+        draw_scrolled_lines(&lines, first_line, list_area, buffer, theme);
+        if let Some((area, lines)) = &preview_page {
+            draw_scrolled_lines(
+                lines,
+                scroll.saturating_sub(text_overflow + row_overflow + switch_steps),
+                *area,
+                buffer,
+                theme,
+            );
         }
-        if turn > 0 && !turned && lines.len() < list_rows {
-            let words =
-                if down.is_empty() { PREVIEW_HEADING.to_owned() } else { format!("{PREVIEW_HEADING} ↓ {down}") };
-            draw_preview_heading(&words, Rect { y: list.bottom() - 1, height: 1, ..list }, buffer, theme);
+        if switch_steps > 0 && !shows_only_preview && lines.len() < list_rows {
+            let heading = if scroll_key.is_empty() {
+                PREVIEW_HEADING.to_owned()
+            } else {
+                format!("{PREVIEW_HEADING} ↓ {scroll_key}")
+            };
+            draw_preview_heading(&heading, Rect { y: list_area.bottom() - 1, height: 1, ..list_area }, buffer, theme);
         }
-        (seen.visible_rows, seen.scroll, seen.question_scroll) = (list_rows, read, text_over);
-        let previews = turn > 0 && !turned && read >= text_over + row_over;
-        (all > 0).then_some(if previews { PREVIEW_HEADING } else { SCROLL_LABEL })
+        (drawn.visible_rows, drawn.scroll, drawn.question_scroll) = (list_rows, scroll, text_overflow);
+        let announces_preview = switch_steps > 0 && !shows_only_preview && scroll >= text_overflow + row_overflow;
+        (max_scroll > 0).then_some(if announces_preview { PREVIEW_HEADING } else { SCROLL_LABEL })
     }
 
     /// Returns the lines under the picker: a warning if limits truncated the questions.
-    fn build_footers(&self, asked: &Questions, theme: &Theme) -> Vec<(String, Style)> {
+    fn build_footers(&self, questions: &Questions, theme: &Theme) -> Vec<(String, Style)> {
         let mut footers = Vec::new();
-        if !asked.dropped.is_empty() {
-            footers.push((format!("truncated: {}", asked.dropped.describe_dropped()), theme.warning));
+        if !questions.dropped.is_empty() {
+            footers.push((format!("truncated: {}", questions.dropped.describe_dropped()), theme.warning));
         }
         footers
     }
 
     /// Lays out the review of all answers.
-    fn lay_out_review(&self, asked: &Questions, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
+    fn lay_out_review(&self, questions: &Questions, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
         let mut lines = Vec::new();
-        for (at, (question, page)) in asked.list.iter().zip(&self.pages).enumerate() {
-            let number = if at < 9 { format!("{} ", at + 1) } else { "  ".to_owned() };
+        for (index, (question, page)) in questions.list.iter().zip(&self.pages).enumerate() {
+            let number = if index < 9 { format!("{} ", index + 1) } else { "  ".to_owned() };
             let text = question.text.split_whitespace().collect::<Vec<_>>().join(" ");
             let text = width::fit_start(&text, cells.saturating_sub(2).max(1) * 2).into_owned();
             lines.extend(wrap_revealed(&format!("{number}{text}"), theme.dim, cells, theme));
-            let given = page.to_given(question);
-            let mut say = |words: &str, style| {
-                let first = vec![Piece::new("  ", style)];
-                let shape = Shape { width: cells, rest: first.clone(), first, verbatim: false };
-                lines.extend(wrap::wrap_pieces(&revealed_pieces(words, style, theme.mark), &shape).lines);
+            let answer = page.to_answer(question);
+            let mut push_text = |text: &str, style| {
+                let first_prefix = vec![Piece::new("  ", style)];
+                let shape = Shape { width: cells, next_prefix: first_prefix.clone(), first_prefix, verbatim: false };
+                lines.extend(wrap::wrap_pieces(&revealed_pieces(text, style, theme.mark), &shape).lines);
             };
-            match &given.value {
-                AnswerValue::Skipped => say("no answer: sent as skipped", theme.warning),
-                AnswerValue::Text(words) => say(words, theme.text),
-                AnswerValue::Selected(_) => say(&reveal::reveal_line(&given.answer_text(question)), theme.text),
+            match &answer.value {
+                AnswerValue::Skipped => push_text("no answer: sent as skipped", theme.warning),
+                AnswerValue::Text(text) => push_text(text, theme.text),
+                AnswerValue::Selected(_) => push_text(&reveal::reveal_line(&answer.answer_text(question)), theme.text),
             }
-            for note in &given.notes {
+            for note in &answer.notes {
                 let option = question.options.get(note.option).map_or("", |choice| choice.label.as_str());
-                say(&format!("note on {}: {}", reveal::reveal_line(option), note.text), theme.dim);
+                push_text(&format!("note on {}: {}", reveal::reveal_line(option), note.text), theme.dim);
             }
-            if !given.note.is_empty() {
-                say(&format!("note: {}", given.note), theme.dim);
+            if !answer.note.is_empty() {
+                push_text(&format!("note: {}", answer.note), theme.dim);
             }
         }
         lines
     }
 
     /// Returns the rows of the line being edited in a prompt with `inside` rows. The line scrolls in fewer.
-    fn line_height(&self, cells: usize, inside: usize) -> usize {
-        let Some((_, line)) = &self.open_line else { return 0 };
-        let taken = usize::from(line_label(self.open_line.as_ref(), cells as u16).1);
-        line.wrap_rows(cells.saturating_sub(taken).max(1)).0.len().min(MAX_LINE_ROWS).min((inside / 2).max(1))
+    fn line_height(&self, cells: usize, max_rows: usize) -> usize {
+        let Some((_, field)) = &self.open_line else { return 0 };
+        let label_cells = usize::from(line_label(self.open_line.as_ref(), cells as u16).1);
+        field.wrap_rows(cells.saturating_sub(label_cells).max(1)).0.len().min(MAX_LINE_ROWS).min((max_rows / 2).max(1))
     }
 
     /// Draws the line being edited. Returns the cursor position.
     fn draw_line(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
-        let (what, line) = self.open_line.as_ref()?;
-        let (label, taken) = line_label(self.open_line.as_ref(), area.width);
-        let room = usize::from(area.width - taken);
-        buffer.set_stringn(area.x, area.y, label, usize::from(taken), theme.prompt);
-        let (x, (row, cell)) = match what {
+        let (kind, field) = self.open_line.as_ref()?;
+        let (label, label_cells) = line_label(self.open_line.as_ref(), area.width);
+        let columns = usize::from(area.width - label_cells);
+        buffer.set_stringn(area.x, area.y, label, usize::from(label_cells), theme.prompt);
+        let (x, (row, cell)) = match kind {
             LineKind::Note => {
-                let (text, cursor) = line.visible_part(room);
-                buffer.set_stringn(area.x + taken, area.y, text, room, theme.text);
-                (area.x + taken, (0, cursor))
+                let (text, cursor) = field.visible_part(columns);
+                buffer.set_stringn(area.x + label_cells, area.y, text, columns, theme.text);
+                (area.x + label_cells, (0, cursor))
             }
             LineKind::TextAnswer => {
-                let (rows, (row, cell)) = line.wrap_rows(room.max(1));
+                let (rows, (row, cell)) = field.wrap_rows(columns.max(1));
                 let first = (row + 1).saturating_sub(usize::from(area.height));
-                for (text, place) in rows.iter().skip(first).zip(area.rows()) {
-                    buffer.set_stringn(area.x + taken, place.y, text, room, theme.text);
+                for (text, row_area) in rows.iter().skip(first).zip(area.rows()) {
+                    buffer.set_stringn(area.x + label_cells, row_area.y, text, columns, theme.text);
                 }
-                (area.x + taken, (row - first, cell))
+                (area.x + label_cells, (row - first, cell))
             }
         };
         let x = x.saturating_add(cell as u16).min(area.right().saturating_sub(1));
@@ -283,8 +304,8 @@ impl QuestionPrompt {
 }
 
 /// Returns the label of the line being edited, and its width in cells.
-fn line_label(writing: Option<&(LineKind, TextField)>, width: u16) -> (&'static str, u16) {
-    let label = match writing {
+fn line_label(open_line: Option<&(LineKind, TextField)>, width: u16) -> (&'static str, u16) {
+    let label = match open_line {
         Some((LineKind::TextAnswer, _)) => "Your own answer ",
         Some((LineKind::Note, _)) => "note ",
         None => "",
@@ -300,8 +321,9 @@ fn wrap_revealed(text: &str, style: Style, cells: usize, theme: &Theme) -> Vec<T
 
 /// Returns the width of the picker in cells.
 fn picker_width(question: &Question, cells: usize) -> usize {
-    let beside = cells >= SIDE_PREVIEW_WIDTH && question.options.iter().any(|choice| !choice.preview.is_empty());
-    if beside { (cells * 9 / 20).clamp(30, 52) } else { cells }
+    let has_side_preview =
+        cells >= SIDE_PREVIEW_WIDTH && question.options.iter().any(|choice| !choice.preview.is_empty());
+    if has_side_preview { (cells * 9 / 20).clamp(30, 52) } else { cells }
 }
 
 /// Estimates the lines of the longest preview; 0 if no option has one. Counts characters instead of laying out, because
@@ -310,12 +332,12 @@ fn estimate_preview_rows(question: &Question, cells: usize) -> usize {
     let cells =
         if cells >= SIDE_PREVIEW_WIDTH { cells.saturating_sub(picker_width(question, cells) + 3) } else { cells }
             .max(1);
-    let lines = |text: &str| {
-        let each = text.lines().take(MAX_PREVIEW_ROWS).map(|line| 1 + line.chars().take(2_000).count() / cells);
-        each.sum::<usize>().clamp(3, MAX_PREVIEW_ROWS)
+    let estimate_lines = |text: &str| {
+        let line_rows = text.lines().take(MAX_PREVIEW_ROWS).map(|line| 1 + line.chars().take(2_000).count() / cells);
+        line_rows.sum::<usize>().clamp(3, MAX_PREVIEW_ROWS)
     };
-    let shown = question.options.iter().filter(|choice| !choice.preview.is_empty());
-    shown.map(|choice| lines(&choice.preview)).max().unwrap_or(0)
+    let with_preview = question.options.iter().filter(|choice| !choice.preview.is_empty());
+    with_preview.map(|choice| estimate_lines(&choice.preview)).max().unwrap_or(0)
 }
 
 /// Lays out the preview of an option.
@@ -324,8 +346,8 @@ fn lay_out_preview(question: &Question, row: usize, cells: usize, theme: &Theme)
         None => Vec::new(),
         Some(choice) if choice.preview.is_empty() => wrap::wrap_plain("no preview", theme.dim, cells),
         Some(choice) => {
-            let shown = reveal::mark_invisible(&choice.preview);
-            markdown::lay_out_markdown(&shown, cells, theme, &|_| false, &|_| None).lines
+            let text = reveal::mark_invisible(&choice.preview);
+            markdown::lay_out_markdown(&text, cells, theme, &|_| false, &|_| None).lines
         }
     }
 }
@@ -337,24 +359,24 @@ fn split_rows(area: Rect, rows: usize) -> [Rect; 2] {
 }
 
 /// Splits an area into picker and preview with a line between them. Returns no preview area if both do not fit.
-fn split_preview(area: Rect, wanted: usize, buffer: &mut Buffer, theme: &Theme) -> (Rect, Option<Rect>) {
-    let most = usize::from(area.height);
-    let preview = if most < 4 { 0 } else { (most / 2).max(2) };
-    let [list, rest] = split_rows(area, wanted.min(most - preview));
+fn split_preview(area: Rect, picker_rows: usize, buffer: &mut Buffer, theme: &Theme) -> (Rect, Option<Rect>) {
+    let height = usize::from(area.height);
+    let preview = if height < 4 { 0 } else { (height / 2).max(2) };
+    let [list, below] = split_rows(area, picker_rows.min(height - preview));
     if preview == 0 {
         return (list, None);
     }
-    let [rule, preview] = split_rows(rest, 1);
-    draw_preview_heading(PREVIEW_HEADING, rule, buffer, theme);
+    let [heading_row, preview] = split_rows(below, 1);
+    draw_preview_heading(PREVIEW_HEADING, heading_row, buffer, theme);
     (list, Some(preview))
 }
 
 /// Draws the heading of a preview.
-fn draw_preview_heading(head: &str, rule: Rect, buffer: &mut Buffer, theme: &Theme) {
-    let words = format!("── {head} {}", "─".repeat(usize::from(rule.width)));
-    let cells = usize::from(rule.width);
-    buffer.set_stringn(rule.x, rule.y, words, cells, theme.border_dim);
-    buffer.set_stringn(rule.x + 3, rule.y, head, cells.saturating_sub(3), theme.dim);
+fn draw_preview_heading(heading: &str, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+    let text = format!("── {heading} {}", "─".repeat(usize::from(area.width)));
+    let cells = usize::from(area.width);
+    buffer.set_stringn(area.x, area.y, text, cells, theme.border_dim);
+    buffer.set_stringn(area.x + 3, area.y, heading, cells.saturating_sub(3), theme.dim);
 }
 
 /// Draws the line between the picker and a preview next to it.
@@ -366,9 +388,9 @@ fn draw_divider(area: Rect, buffer: &mut Buffer, theme: &Theme) {
 
 /// Draws lines from index `from` on. If not all fit, draws a scrollbar thumb on the line at the right, which is the frame
 /// or the divider.
-fn draw_scrolled_lines(lines: &[Text<'_>], from: usize, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+fn draw_scrolled_lines(lines: &[Text<'_>], first: usize, area: Rect, buffer: &mut Buffer, theme: &Theme) {
     let edge = area.right() + 1;
-    for (line, row) in lines.iter().skip(from).zip(area.rows()) {
+    for (line, row) in lines.iter().skip(first).zip(area.rows()) {
         buffer.set_line(row.x, row.y, line, row.width);
     }
     let rows = usize::from(area.height);
@@ -376,7 +398,7 @@ fn draw_scrolled_lines(lines: &[Text<'_>], from: usize, area: Rect, buffer: &mut
         return;
     }
     let thumb = (rows * rows / lines.len()).max(1);
-    let top = (from * (rows - thumb)).div_ceil((lines.len() - rows).max(1)).min(rows - thumb);
+    let top = (first * (rows - thumb)).div_ceil((lines.len() - rows).max(1)).min(rows - thumb);
     for y in (area.y..area.bottom()).skip(top).take(thumb) {
         buffer.set_stringn(edge, y, "┃", 1, theme.accent);
     }

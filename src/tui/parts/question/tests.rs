@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-fn question(keyword: &str, multi: bool) -> Question {
+fn question(keyword: &str, is_multiple: bool) -> Question {
     let choice = |(label, description): (&str, &str)| QuestionOption {
         description: description.into(),
         ..QuestionOption::new(label)
@@ -27,7 +27,7 @@ fn question(keyword: &str, multi: bool) -> Question {
         keyword: keyword.into(),
         text: "Which clock should the test use?".into(),
         options: options.into_iter().map(choice).collect(),
-        is_multiple: multi,
+        is_multiple,
         allow_text: true,
         recommended: Some(0),
     }
@@ -37,55 +37,57 @@ fn questions(list: Vec<Question>) -> Questions {
     Questions { list, dropped: Dropped::default() }
 }
 
-fn draw(card: &mut QuestionPrompt, asked: &Questions, (width, height): (u16, u16)) -> String {
+fn draw_prompt(prompt: &mut QuestionPrompt, questions: &Questions, (width, height): (u16, u16)) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
     let (keys, theme) = (Keymap::default(), Theme::without_colours());
-    let sight = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
-    let seen = card.draw(asked, None, &sight, area, &mut buffer);
-    card.record_frame(Duration::ZERO, seen);
+    let context = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
+    let drawn = prompt.draw(questions, None, &context, area, &mut buffer);
+    prompt.record_frame(Duration::ZERO, drawn);
     let rows = buffer.content.chunks(usize::from(width.max(1)));
     rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).collect::<Vec<_>>().join("\n")
 }
 
 /// Presses keys written as characters; `>` is Tab, `<` Shift-Tab, `v` Down, `!` Enter, `^` Alt-Enter, `_` Esc.
-fn press(card: &mut QuestionPrompt, asked: &Questions, letters: &str) -> KeyResult {
-    let mut last = KeyResult::Handled;
-    for letter in letters.chars() {
-        let code = match letter {
+fn press_keys(prompt: &mut QuestionPrompt, questions: &Questions, key_string: &str) -> KeyResult {
+    let mut result = KeyResult::Handled;
+    for symbol in key_string.chars() {
+        let code = match symbol {
             '>' => KeyCode::Tab,
             '<' => KeyCode::BackTab,
             'v' => KeyCode::Down,
             '!' | '^' => KeyCode::Enter,
             '_' => KeyCode::Esc,
-            letter => KeyCode::Char(letter),
+            symbol => KeyCode::Char(symbol),
         };
-        let held = if letter == '^' { KeyModifiers::ALT } else { KeyModifiers::NONE };
-        let key = KeyEvent::new(code, held);
-        last = card.handle_key(&key, &Keymap::default(), asked, Listening::Ready);
+        let modifiers = if symbol == '^' { KeyModifiers::ALT } else { KeyModifiers::NONE };
+        let key = KeyEvent::new(code, modifiers);
+        result = prompt.handle_key(&key, &Keymap::default(), questions, Listening::Ready);
     }
-    last
+    result
 }
 
 #[track_caller]
-fn assert_answer(asked: &Questions, letters: &str, expected: Option<&[AnswerValue]>) {
-    let mut card = QuestionPrompt::new("1".into(), asked);
-    let sources = match press(&mut card, asked, letters) {
-        KeyResult::Answered(answer) => Some(answer.answers.into_iter().map(|given| given.value).collect::<Vec<_>>()),
+fn assert_answer(questions: &Questions, key_string: &str, expected: Option<&[AnswerValue]>) {
+    let mut prompt = QuestionPrompt::new("1".into(), questions);
+    let values = match press_keys(&mut prompt, questions, key_string) {
+        KeyResult::Answered(answer) => {
+            Some(answer.answers.into_iter().map(|question_answer| question_answer.value).collect::<Vec<_>>())
+        }
         KeyResult::Handled
         | KeyResult::Explained(_)
         | KeyResult::Selected
         | KeyResult::PassedOn
         | KeyResult::Parked => None,
     };
-    assert_eq!(sources.as_deref(), expected, "{letters}");
+    assert_eq!(values.as_deref(), expected, "{key_string}");
 }
 
 #[test]
 fn the_prompt_shows_question_options_and_keys() {
-    let asked = questions(vec![question("clock", false), question("other", true)]);
-    let mut card = QuestionPrompt::new("1".into(), &asked);
-    insta::assert_snapshot!(draw(&mut card, &asked, (90, 8)), @r#"
+    let question_set = questions(vec![question("clock", false), question("other", true)]);
+    let mut prompt = QuestionPrompt::new("1".into(), &question_set);
+    insta::assert_snapshot!(draw_prompt(&mut prompt, &question_set, (90, 8)), @r#"
 ╭─ Question · clock ──────────────────────────────────────────────────────────── 1 of 2 ─╮
 │ Which clock should the test use?                                                       │
 │                                                                                        │
@@ -95,7 +97,7 @@ fn the_prompt_shows_question_options_and_keys() {
 │   4   Write an answer…                                                                 │
 ╰─ ↑↓ move · 1-4 pick · n note · tab next · enter confirm · esc later · x decline ───────╯
 "#);
-    insta::assert_snapshot!(draw(&mut card, &asked, (60, 11)), @r#"
+    insta::assert_snapshot!(draw_prompt(&mut prompt, &question_set, (60, 11)), @r#"
 ╭─ Question · clock ────────────────────────────── 1 of 2 ─╮
 │ Which clock should the test use?                         │
 │                                                          │
@@ -108,8 +110,8 @@ fn the_prompt_shows_question_options_and_keys() {
 │   4   Write an answer…                                   │
 ╰─ 1-4 pick · tab next · enter confirm · esc later ────────╯
 "#);
-    press(&mut card, &asked, "2>");
-    insta::assert_snapshot!(draw(&mut card, &asked, (40, 13)), @r#"
+    press_keys(&mut prompt, &question_set, "2>");
+    insta::assert_snapshot!(draw_prompt(&mut prompt, &question_set, (40, 13)), @r#"
 ╭─ Your answers ───── 1 of 2 answered ─╮
 │ 1 Which clock should the test use?   │
 │   a Clock trait                      │
@@ -128,53 +130,58 @@ fn the_prompt_shows_question_options_and_keys() {
 
 #[test]
 fn the_selected_answers_are_sent() {
-    let one = questions(vec![question("clock", false)]);
-    assert_answer(&one, "!", Some(&[AnswerValue::Selected(vec![0])]));
-    assert_answer(&one, "vv!", Some(&[AnswerValue::Selected(vec![2])]));
-    assert_answer(&one, "2", None);
-    assert_answer(&one, "2!", Some(&[AnswerValue::Selected(vec![1])]));
-    assert_answer(&one, "4none!", Some(&[AnswerValue::Text("none".into())]));
-    assert_answer(&one, "4none_", None);
-    let several = questions(vec![question("clock", true)]);
-    assert_answer(&several, "31!", Some(&[AnswerValue::Selected(vec![0, 2])]));
-    assert_answer(&several, "311!", Some(&[AnswerValue::Selected(vec![2])]));
+    let single_question = questions(vec![question("clock", false)]);
+    assert_answer(&single_question, "!", Some(&[AnswerValue::Selected(vec![0])]));
+    assert_answer(&single_question, "vv!", Some(&[AnswerValue::Selected(vec![2])]));
+    assert_answer(&single_question, "2", None);
+    assert_answer(&single_question, "2!", Some(&[AnswerValue::Selected(vec![1])]));
+    assert_answer(&single_question, "4none!", Some(&[AnswerValue::Text("none".into())]));
+    assert_answer(&single_question, "4none_", None);
+    let multiple_choice = questions(vec![question("clock", true)]);
+    assert_answer(&multiple_choice, "31!", Some(&[AnswerValue::Selected(vec![0, 2])]));
+    assert_answer(&multiple_choice, "311!", Some(&[AnswerValue::Selected(vec![2])]));
 }
 
 #[test]
 fn r16_nothing_is_picked_or_sent_without_a_key() {
-    let two = questions(vec![question("a", false), question("b", false)]);
-    assert_answer(&two, ">>!", None);
-    assert_answer(&two, "2>>", None);
-    assert_answer(&two, "23", None);
-    assert_answer(&two, "23!", Some(&[AnswerValue::Selected(vec![1]), AnswerValue::Selected(vec![2])]));
-    assert_answer(&two, "2>!", Some(&[AnswerValue::Selected(vec![1]), AnswerValue::Skipped]));
-    assert_answer(&two, "x", Some(&[]));
+    let several_questions = questions(vec![question("a", false), question("b", false)]);
+    assert_answer(&several_questions, ">>!", None);
+    assert_answer(&several_questions, "2>>", None);
+    assert_answer(&several_questions, "23", None);
+    assert_answer(&several_questions, "23!", Some(&[AnswerValue::Selected(vec![1]), AnswerValue::Selected(vec![2])]));
+    assert_answer(&several_questions, "2>!", Some(&[AnswerValue::Selected(vec![1]), AnswerValue::Skipped]));
+    assert_answer(&several_questions, "x", Some(&[]));
 }
 
 #[test]
 fn r16_a_prompt_that_does_not_listen_passes_every_key_on() {
-    let one = questions(vec![question("clock", false)]);
+    let single_question = questions(vec![question("clock", false)]);
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(Duration::MAX)] {
         for code in [KeyCode::Enter, KeyCode::Char('1'), KeyCode::Char('x'), KeyCode::Esc] {
             let key = KeyEvent::new(code, KeyModifiers::NONE);
-            let reply = QuestionPrompt::new("1".into(), &one).handle_key(&key, &Keymap::default(), &one, listening);
-            assert_eq!(reply, KeyResult::PassedOn);
+            let result = QuestionPrompt::new("1".into(), &single_question).handle_key(
+                &key,
+                &Keymap::default(),
+                &single_question,
+                listening,
+            );
+            assert_eq!(result, KeyResult::PassedOn);
         }
     }
 }
 
 #[test]
 fn esc_parks_the_prompt_with_its_draft() {
-    let one = questions(vec![question("clock", false)]);
-    let mut card = QuestionPrompt::new("1".into(), &one);
-    draw(&mut card, &one, (60, 15));
-    press(&mut card, &one, "2nbecause!");
-    assert_eq!(press(&mut card, &one, "_"), KeyResult::Parked);
-    assert_eq!(card.chip_text(&Keymap::default()), "1 question waiting · ctrl-q · alt-x decline");
-    assert_eq!(press(&mut card, &one, "!"), KeyResult::PassedOn);
-    card.restore();
-    assert_eq!(card.first_drawn(), None);
-    let KeyResult::Answered(answer) = press(&mut card, &one, "!") else { panic!("not sent") };
+    let single_question = questions(vec![question("clock", false)]);
+    let mut prompt = QuestionPrompt::new("1".into(), &single_question);
+    draw_prompt(&mut prompt, &single_question, (60, 15));
+    press_keys(&mut prompt, &single_question, "2nbecause!");
+    assert_eq!(press_keys(&mut prompt, &single_question, "_"), KeyResult::Parked);
+    assert_eq!(prompt.chip_text(&Keymap::default()), "1 question waiting · ctrl-q · alt-x decline");
+    assert_eq!(press_keys(&mut prompt, &single_question, "!"), KeyResult::PassedOn);
+    prompt.restore();
+    assert_eq!(prompt.first_drawn(), None);
+    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "!") else { panic!("not sent") };
     assert_eq!(
         (&answer.answers[0].value, &answer.answers[0].notes[0]),
         (&AnswerValue::Selected(vec![1]), &OptionNote { option: 1, text: "because".into() })
@@ -185,22 +192,22 @@ fn esc_parks_the_prompt_with_its_draft() {
 fn r09_model_text_stays_inside_the_prompt() {
     let mut hostile = question("a\n\x1b[2J", false);
     hostile.text = "x\x1b[2J\u{202e}╰──╯".into();
-    let asked = questions(vec![hostile]);
-    let shown = draw(&mut QuestionPrompt::new("1".into(), &asked), &asked, (60, 15));
-    assert!(!shown.contains(['\x1b', '\u{202e}']));
-    assert!(shown.lines().skip(1).take(13).all(|row| row.starts_with('│') && row.ends_with('│')), "{shown}");
+    let question_set = questions(vec![hostile]);
+    let screen = draw_prompt(&mut QuestionPrompt::new("1".into(), &question_set), &question_set, (60, 15));
+    assert!(!screen.contains(['\x1b', '\u{202e}']));
+    assert!(screen.lines().skip(1).take(13).all(|row| row.starts_with('│') && row.ends_with('│')), "{screen}");
 }
 
 #[test]
 fn the_focused_row_is_always_visible() {
-    let mut many = question("clock", false);
-    many.options = (0..25).map(|n| QuestionOption::new(&format!("option {n}"))).collect();
-    let asked = questions(vec![many]);
-    let mut card = QuestionPrompt::new("1".into(), &asked);
+    let mut long_question = question("clock", false);
+    long_question.options = (0..25).map(|n| QuestionOption::new(&format!("option {n}"))).collect();
+    let question_set = questions(vec![long_question]);
+    let mut prompt = QuestionPrompt::new("1".into(), &question_set);
     for n in 0..25 {
-        let shown = draw(&mut card, &asked, (60, 6));
-        assert!(shown.contains("❯") && shown.contains(&format!("option {n} ")), "{shown}");
-        press(&mut card, &asked, "v");
+        let screen = draw_prompt(&mut prompt, &question_set, (60, 6));
+        assert!(screen.contains("❯") && screen.contains(&format!("option {n} ")), "{screen}");
+        press_keys(&mut prompt, &question_set, "v");
     }
 }
 
@@ -215,9 +222,9 @@ proptest! {
         let asked = questions(vec![strange, empty]);
         let mut card = QuestionPrompt::new("1".into(), &asked);
         for letter in letters.chars() {
-            draw(&mut card, &asked, (width, height));
-            press(&mut card, &asked, &letter.to_string());
+            draw_prompt(&mut card, &asked, (width, height));
+            press_keys(&mut card, &asked, &letter.to_string());
         }
-        draw(&mut card, &asked, (width, height));
+        draw_prompt(&mut card, &asked, (width, height));
     }
 }

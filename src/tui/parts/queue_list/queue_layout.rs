@@ -35,118 +35,119 @@ impl QueueList {
         (rows.clamp(1, MAX_ROWS) + MAX_DETAIL_ROWS + 3) as u16
     }
 
-    pub fn draw(&self, rows: &[QueueRow], sight: &PromptContext<'_>, area: Rect, buffer: &mut Buffer) -> DrawnFrame {
-        let PromptContext { listening, keys, theme, message: says } = *sight;
-        let at = self.cursor.min(rows.len().saturating_sub(1));
+    pub fn draw(&self, rows: &[QueueRow], context: &PromptContext<'_>, area: Rect, buffer: &mut Buffer) -> DrawnFrame {
+        let PromptContext { listening, keys, theme, message } = *context;
+        let selected = self.cursor.min(rows.len().saturating_sub(1));
         let ticked = rows.iter().filter(|row| self.ticked.contains(&row.call)).count();
-        let QueueLayout { first, visible_rows: shown, detail_rows: more } =
-            self.divide_height(rows.len(), at, area.intersection(buffer.area));
-        let ticks = (ticked > 0).then(|| format!("{ticked} ticked"));
-        let place = Some(format!("{} of {}", at + 1, rows.len()));
-        let beyond = hidden_rows_text(first, rows.len().saturating_sub(first + shown));
-        let right: Vec<String> = [ticks, place, beyond].into_iter().flatten().collect();
-        let right = right.join(" · ");
+        let QueueLayout { first, visible_rows, detail_rows } =
+            self.divide_height(rows.len(), selected, area.intersection(buffer.area));
+        let ticked_text = (ticked > 0).then(|| format!("{ticked} ticked"));
+        let position_text = Some(format!("{} of {}", selected + 1, rows.len()));
+        let hidden_text = hidden_rows_text(first, rows.len().saturating_sub(first + visible_rows));
+        let right_parts: Vec<String> = [ticked_text, position_text, hidden_text].into_iter().flatten().collect();
+        let right_title = right_parts.join(" · ");
         let frame = Frame {
             title: "Queue",
-            right_title: &right,
+            right_title: &right_title,
             hints: &self.hints(keys, ticked),
-            message: says,
+            message,
             is_listening: listening.is_listening() || self.is_writing(),
             is_destructive: false,
         };
-        let mut inside = frame.draw(area, buffer, theme);
-        if inside.is_empty() {
+        let mut inner = frame.draw(area, buffer, theme);
+        if inner.is_empty() {
             return DrawnFrame::default();
         }
         let mut cursor = None;
-        if let Some((calls, line)) = &self.denial_message {
-            inside.height -= 1;
-            let row = Rect { y: inside.bottom(), height: 1, ..inside };
-            cursor = Some(draw_denial_message(calls.len(), line, row, buffer, theme));
+        if let Some((calls, field)) = &self.denial_message {
+            inner.height -= 1;
+            let row = Rect { y: inner.bottom(), height: 1, ..inner };
+            cursor = Some(draw_denial_message(calls.len(), field, row, buffer, theme));
         }
-        let columns = column_widths(rows, usize::from(inside.width));
-        for ((index, row), place) in rows.iter().enumerate().skip(first).zip(inside.rows().take(shown)) {
-            self.draw_row(row, index == at, columns, place, buffer, theme);
+        let columns = column_widths(rows, usize::from(inner.width));
+        for ((index, row), row_area) in rows.iter().enumerate().skip(first).zip(inner.rows().take(visible_rows)) {
+            self.draw_row(row, index == selected, columns, row_area, buffer, theme);
         }
-        if let Some(row) = rows.get(at).filter(|_| more > 0) {
-            let y = inside.bottom() - more as u16;
-            let line = "─".repeat(usize::from(inside.width));
-            buffer.set_stringn(inside.x, y, line, usize::from(inside.width), theme.border_dim);
-            let lines = detail_lines(row, usize::from(inside.width), more - 1, theme);
+        if let Some(row) = rows.get(selected).filter(|_| detail_rows > 0) {
+            let y = inner.bottom() - detail_rows as u16;
+            let line = "─".repeat(usize::from(inner.width));
+            buffer.set_stringn(inner.x, y, line, usize::from(inner.width), theme.border_dim);
+            let lines = detail_lines(row, usize::from(inner.width), detail_rows - 1, theme);
             for (line, y) in lines.iter().zip(y + 1..) {
-                buffer.set_line(inside.x, y, line, inside.width);
+                buffer.set_line(inner.x, y, line, inner.width);
             }
         }
-        let readable = inside.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
-        DrawnFrame { cursor, visible_rows: shown, is_readable: readable }
+        let is_readable = inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
+        DrawnFrame { cursor, visible_rows, is_readable }
     }
 
     /// Divides the height between rows and details. If every call and some details fit, every call is shown.
-    fn divide_height(&self, rows: usize, at: usize, area: Rect) -> QueueLayout {
-        let inside = usize::from(area.height).saturating_sub(if area.height < 3 || area.width < 5 { 0 } else { 2 });
-        let height = inside.saturating_sub(usize::from(self.denial_message.is_some()));
-        let more = match height.saturating_sub(rows) {
+    fn divide_height(&self, rows: usize, selected: usize, area: Rect) -> QueueLayout {
+        let inner_height =
+            usize::from(area.height).saturating_sub(if area.height < 3 || area.width < 5 { 0 } else { 2 });
+        let height = inner_height.saturating_sub(usize::from(self.denial_message.is_some()));
+        let detail_rows = match height.saturating_sub(rows) {
             0..=1 if height > MAX_DETAIL_ROWS + rows.min(3) => MAX_DETAIL_ROWS + 1,
             0..=1 => 0,
-            left => left.min(MAX_DETAIL_ROWS + 1),
+            free => free.min(MAX_DETAIL_ROWS + 1),
         };
-        let shown = height - more;
-        let first = (at + 1).saturating_sub(shown.div_ceil(2)).min(rows.saturating_sub(shown));
-        QueueLayout { first, visible_rows: shown, detail_rows: more }
+        let visible_rows = height - detail_rows;
+        let first = (selected + 1).saturating_sub(visible_rows.div_ceil(2)).min(rows.saturating_sub(visible_rows));
+        QueueLayout { first, visible_rows, detail_rows }
     }
 
     /// Draws one row: cursor, tick, number, tool, summary, access.
     fn draw_row(
         &self,
         row: &QueueRow,
-        open: bool,
-        (tool, reach): (usize, usize),
-        place: Rect,
+        is_selected: bool,
+        (tool_cells, access_cells): (usize, usize),
+        area: Rect,
         buffer: &mut Buffer,
         theme: &Theme,
     ) {
-        if open {
-            buffer.set_style(place, theme.selected);
+        if is_selected {
+            buffer.set_style(area, theme.selected);
         }
         // The selected row has a single style, because not every colour is readable on its background.
-        let look = |style| if open { theme.text.patch(theme.selected) } else { style };
+        let row_style = |style| if is_selected { theme.text.patch(theme.selected) } else { style };
         let tick = match (row.can_deny, self.ticked.contains(&row.call)) {
             (false, _) => "    ",
             (true, true) => "[x] ",
             (true, false) => "[ ] ",
         };
-        let lead = format!("{} {tick}{:>3} ", if open { "❯" } else { " " }, row.number);
-        let cells = usize::from(place.width);
-        let mut x = place.x;
-        let mut put = |text: &str, cells: usize, style| {
-            let room = usize::from(place.right().saturating_sub(x)).min(cells);
+        let prefix = format!("{} {tick}{:>3} ", if is_selected { "❯" } else { " " }, row.number);
+        let cells = usize::from(area.width);
+        let mut x = area.x;
+        let mut draw_column = |text: &str, cells: usize, style| {
+            let columns = usize::from(area.right().saturating_sub(x)).min(cells);
             let text = reveal::reveal_line(width::cut_to_width(text, 200));
-            buffer.set_stringn(x, place.y, width::fit_start(&text, room), room, style);
-            x = x.saturating_add(cells as u16).min(place.right());
+            buffer.set_stringn(x, area.y, width::fit_start(&text, columns), columns, style);
+            x = x.saturating_add(cells as u16).min(area.right());
         };
-        let left = cells.saturating_sub(width::text_width(&lead) + tool + reach + 2);
-        put(&lead, width::text_width(&lead), look(theme.accent));
-        put(&row.tool, tool, look(theme.text));
-        put(" ", 1, look(theme.text));
-        put(&row.summary, left, look(theme.dim));
-        put(" ", 1, look(theme.text));
+        let summary_cells = cells.saturating_sub(width::text_width(&prefix) + tool_cells + access_cells + 2);
+        draw_column(&prefix, width::text_width(&prefix), row_style(theme.accent));
+        draw_column(&row.tool, tool_cells, row_style(theme.text));
+        draw_column(" ", 1, row_style(theme.text));
+        draw_column(&row.summary, summary_cells, row_style(theme.dim));
+        draw_column(" ", 1, row_style(theme.text));
         let style = match (row.is_destructive, row.needs_care) {
             // On the background of the prompt, so that its colour is readable in the selected row too.
             (true, _) => Style::reset().patch(theme.ground).patch(theme.text).patch(theme.danger),
-            (false, true) => look(theme.warning),
-            (false, false) => look(theme.dim),
+            (false, true) => row_style(theme.warning),
+            (false, false) => row_style(theme.dim),
         };
-        put(&row.access, reach, style);
+        draw_column(&row.access, access_cells, style);
     }
 }
 
 /// Returns the details of the selected call: the text its row has no room for, and its other arguments.
 fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec<Text<'static>> {
-    let CallSummary { subject: about, others } = summarize_arguments(&row.arguments);
-    let about = if row.arguments.is_empty() { &row.summary } else { &about };
+    let CallSummary { subject, others } = summarize_arguments(&row.arguments);
+    let subject = if row.arguments.is_empty() { &row.summary } else { &subject };
     let mut pieces = Vec::new();
-    if others.is_empty() || about.contains('\n') || width::text_width(about) > cells / 2 {
-        pieces.extend(revealed_pieces(about, theme.text, theme.mark));
+    if others.is_empty() || subject.contains('\n') || width::text_width(subject) > cells / 2 {
+        pieces.extend(revealed_pieces(subject, theme.text, theme.mark));
     }
     for (name, value) in &others {
         if !pieces.is_empty() {
@@ -158,11 +159,11 @@ fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec
     let mut lines = wrap::wrap_pieces(&pieces, &wrap::Shape::with_width(cells)).lines;
     // There are few rows, and the prompt of the call shows everything.
     lines.retain(|line| line.width() > 0);
-    let left = lines.len().saturating_sub(rows);
-    if left > 0 {
+    let hidden_lines = lines.len().saturating_sub(rows);
+    if hidden_lines > 0 {
         lines.truncate(rows);
         if let Some(last) = lines.last_mut() {
-            *last = Text::styled(format!("… {} more lines", left + 1), theme.dim);
+            *last = Text::styled(format!("… {} more lines", hidden_lines + 1), theme.dim);
         }
     }
     lines
@@ -178,12 +179,12 @@ fn column_widths(rows: &[QueueRow], cells: usize) -> (usize, usize) {
 }
 
 /// Draws the message of a denial. Returns the position of its cursor.
-fn draw_denial_message(calls: usize, line: &TextField, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
+fn draw_denial_message(calls: usize, field: &TextField, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
     let label = match calls {
         1 => "deny because ".to_owned(),
         calls => format!("deny {calls} because "),
     };
-    line.draw_with_label(&label, area, buffer, theme)
+    field.draw_with_label(&label, area, buffer, theme)
 }
 
 impl QueueList {
@@ -191,14 +192,14 @@ impl QueueList {
     fn hints(&self, keys: &Keymap, ticked: usize) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Queue, action);
         if self.is_writing() {
-            let line = |action| keys.first_chord(Scope::TextField, action);
-            let (enter, back) = (line(Action::Accept), line(Action::Close));
+            let line_key = |action| keys.first_chord(Scope::TextField, action);
+            let (accept_key, close_key) = (line_key(Action::Accept), line_key(Action::Close));
             return vec![
-                format!("{enter} deny with this message · {back} back"),
-                format!("{enter} deny · {back} back"),
+                format!("{accept_key} deny with this message · {close_key} back"),
+                format!("{accept_key} deny · {close_key} back"),
             ];
         }
-        let no = match ticked {
+        let deny_label = match ticked {
             0 => "deny".to_owned(),
             1 => "deny ticked".to_owned(),
             count => format!("deny {count}"),
@@ -208,7 +209,7 @@ impl QueueList {
             key_hint(0, &key(Action::Accept), &["open prompt", "open"]),
             key_hint(4, &key(Action::Select), &["tick"]),
             key_hint(5, &key(Action::SelectAll), &["all"]),
-            key_hint(1, &key(Action::Deny), &[&no, if ticked == 0 { "deny" } else { &no }]),
+            key_hint(1, &key(Action::Deny), &[&deny_label, if ticked == 0 { "deny" } else { &deny_label }]),
             key_hint(3, &key(Action::DenyWithMessage), &["deny with message…", "message"]),
             key_hint(2, &key(Action::Close), &["back"]),
         ])

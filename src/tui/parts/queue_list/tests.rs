@@ -14,9 +14,9 @@ fn draw_list(width: u16, height: u16, list: &mut QueueList, rows: &[QueueRow]) -
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
     let (keys, theme) = (Keymap::default(), Theme::without_colours());
-    let sight = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
-    let seen = list.draw(rows, &sight, area, &mut buffer);
-    list.record_frame(Duration::ZERO, seen);
+    let context = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
+    let drawn = list.draw(rows, &context, area, &mut buffer);
+    list.record_frame(Duration::ZERO, drawn);
     let lines = buffer.content.chunks(usize::from(width.max(1)));
     lines.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).collect::<Vec<_>>().join("\n")
 }
@@ -30,20 +30,20 @@ fn denied_without_message(calls: Vec<CallId>) -> KeyResult {
     KeyResult::Deny(calls, String::new())
 }
 
-fn queue_row(number: usize, tool: &str, summary: &str, reach: &str) -> QueueRow {
-    let (opens, refusable) = (!["needs no approval", "approved"].contains(&reach), reach != "question");
+fn queue_row(number: usize, tool: &str, summary: &str, access: &str) -> QueueRow {
+    let (can_open, can_deny) = (!["needs no approval", "approved"].contains(&access), access != "question");
     QueueRow {
         call: CallId(format!("c{number}")),
         number,
         tool: tool.into(),
         summary: summary.into(),
         arguments: String::new(),
-        access: reach.into(),
-        needs_care: reach == "destroys",
-        is_destructive: reach == "destroys",
-        can_open: opens,
-        can_deny: refusable,
-        is_approved: reach == "approved",
+        access: access.into(),
+        needs_care: access == "destroys",
+        is_destructive: access == "destroys",
+        can_open,
+        can_deny,
+        is_approved: access == "approved",
     }
 }
 
@@ -59,9 +59,9 @@ fn sample_rows() -> Vec<QueueRow> {
 
 #[test]
 fn the_list_shows_tool_summary_and_access_of_each_call() {
-    let (mut waits, rows) = (QueueList::default(), sample_rows());
-    press_key(&mut waits, &rows, KeyCode::Char(' '));
-    insta::assert_snapshot!(draw_list(60, 12, &mut waits, &rows), @r#"
+    let (mut list, rows) = (QueueList::default(), sample_rows());
+    press_key(&mut list, &rows, KeyCode::Char(' '));
+    insta::assert_snapshot!(draw_list(60, 12, &mut list, &rows), @r#"
 ╭─ Queue ────────────────────────────── 1 ticked · 2 of 5 ─╮
 │   [x]   1 bash_exec    cargo test ret… runs              │
 │ ❯ [ ]   2 bash_exec    rm -rf target   destroys          │
@@ -75,7 +75,7 @@ fn the_list_shows_tool_summary_and_access_of_each_call() {
 │                                                          │
 ╰─ enter open · n deny ticked · m message · esc back ──────╯
 "#);
-    insta::assert_snapshot!(draw_list(100, 11, &mut waits, &rows), @r#"
+    insta::assert_snapshot!(draw_list(100, 11, &mut list, &rows), @r#"
 ╭─ Queue ────────────────────────────────────────────────────────────────────── 1 ticked · 2 of 5 ─╮
 │   [x]   1 bash_exec    cargo test retry -- --nocapture                         runs              │
 │ ❯ [ ]   2 bash_exec    rm -rf target                                           destroys          │
@@ -99,94 +99,91 @@ fn r18_calls_cannot_be_approved_from_the_list() {
     for code in ['q', '1', '?'].map(KeyCode::Char) {
         assert_eq!(press_key(&mut QueueList::default(), &rows, code), KeyResult::PassedOn, "{code:?}");
     }
-    let mut waits = QueueList::default();
-    press_key(&mut waits, &rows, KeyCode::Down);
-    assert_eq!(press_key(&mut waits, &rows, KeyCode::Enter), KeyResult::OpenPrompt("c2".into()));
-    press_key(&mut waits, &rows, KeyCode::Down);
-    assert!(matches!(press_key(&mut waits, &rows, KeyCode::Enter), KeyResult::Explained(_)));
-    press_key(&mut waits, &rows, KeyCode::Down);
-    assert_eq!(press_key(&mut waits, &rows, KeyCode::Enter), KeyResult::OpenPrompt("c4".into()), "a question");
+    let mut list = QueueList::default();
+    press_key(&mut list, &rows, KeyCode::Down);
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Enter), KeyResult::OpenPrompt("c2".into()));
+    press_key(&mut list, &rows, KeyCode::Down);
+    assert!(matches!(press_key(&mut list, &rows, KeyCode::Enter), KeyResult::Explained(_)));
+    press_key(&mut list, &rows, KeyCode::Down);
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Enter), KeyResult::OpenPrompt("c4".into()), "a question");
 }
 
 #[test]
 fn r15_a_denial_message_is_for_ticked_calls_or_the_selected_one() {
-    let (mut waits, rows) = (QueueList::default(), sample_rows());
-    assert_eq!(press_key(&mut waits, &rows, KeyCode::Char('m')), KeyResult::Handled);
-    assert!(waits.is_writing() && waits.insert_paste("n\no"));
+    let (mut list, rows) = (QueueList::default(), sample_rows());
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('m')), KeyResult::Handled);
+    assert!(list.is_writing() && list.insert_paste("n\no"));
     for code in [KeyCode::Char('y'), KeyCode::Char(' '), KeyCode::Esc] {
-        assert_eq!(press_key(&mut waits, &rows, code), KeyResult::Handled, "{code:?}");
+        assert_eq!(press_key(&mut list, &rows, code), KeyResult::Handled, "{code:?}");
     }
-    assert!(!waits.is_writing(), "back in the list, nothing was denied");
-    press_key(&mut waits, &rows, KeyCode::Char(' '));
-    press_key(&mut waits, &rows, KeyCode::Char(' '));
-    press_key(&mut waits, &rows, KeyCode::Char('m'));
-    for letter in "not now".chars() {
-        press_key(&mut waits, &rows, KeyCode::Char(letter));
+    assert!(!list.is_writing(), "back in the list, nothing was denied");
+    press_key(&mut list, &rows, KeyCode::Char(' '));
+    press_key(&mut list, &rows, KeyCode::Char(' '));
+    press_key(&mut list, &rows, KeyCode::Char('m'));
+    for character in "not now".chars() {
+        press_key(&mut list, &rows, KeyCode::Char(character));
     }
-    let shown = draw_list(60, 12, &mut waits, &rows);
-    assert!(shown.contains("deny 2 because not now"), "{shown}");
+    let screen = draw_list(60, 12, &mut list, &rows);
+    assert!(screen.contains("deny 2 because not now"), "{screen}");
     let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
-    let pasted = waits.key(&enter, &Keymap::default(), &rows, Listening::Until(Duration::MAX));
-    assert_eq!(pasted, KeyResult::Explained(TOO_SOON_AFTER_PASTE), "an enter that came with a paste ends nothing");
+    let result = list.key(&enter, &Keymap::default(), &rows, Listening::Until(Duration::MAX));
+    assert_eq!(result, KeyResult::Explained(TOO_SOON_AFTER_PASTE), "an enter that came with a paste ends nothing");
     // The first of them has started in the meantime.
-    let reply = press_key(&mut waits, &rows[1..], KeyCode::Enter);
-    assert_eq!(reply, KeyResult::Deny(vec!["c2".into()], "not now".into()));
+    let result = press_key(&mut list, &rows[1..], KeyCode::Enter);
+    assert_eq!(result, KeyResult::Deny(vec!["c2".into()], "not now".into()));
 }
 
 #[test]
 fn destructive_calls_keep_their_colour_in_the_selected_row() {
     for name in ["dark", "light", "colour-blind", "high-contrast", "terminal"] {
         let theme = crate::tui::theme::Themes::bundled().choose_theme(name, None);
-        let (mut waits, rows, keys) = (QueueList::default(), sample_rows(), Keymap::default());
-        let sight = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
+        let (mut list, rows, keys) = (QueueList::default(), sample_rows(), Keymap::default());
+        let context = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
         for _ in 0..2 {
             let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 14));
-            waits.draw(&rows, &sight, buffer.area, &mut buffer);
+            list.draw(&rows, &context, buffer.area, &mut buffer);
             let row: String = (0..80).map(|x| buffer[(x, 2)].symbol()).collect();
-            let at = row[..row.find("destroys").unwrap()].chars().count() as u16;
-            let cell = &buffer[(at, 2)];
+            let column = row[..row.find("destroys").unwrap()].chars().count() as u16;
+            let cell = &buffer[(column, 2)];
             assert_eq!((Some(cell.fg), cell.modifier), (theme.danger.fg, theme.danger.add_modifier), "{name} {row}");
-            press_key(&mut waits, &rows, KeyCode::Down);
+            press_key(&mut list, &rows, KeyCode::Down);
         }
     }
 }
 
 #[test]
 fn a_denial_is_for_ticked_calls_or_the_selected_one() {
-    let (mut waits, rows) = (QueueList::default(), sample_rows());
-    assert_eq!(press_key(&mut waits, &rows, KeyCode::Char('n')), denied_without_message(vec!["c1".into()]));
-    press_key(&mut waits, &rows, KeyCode::Char(' '));
-    press_key(&mut waits, &rows, KeyCode::Down);
-    press_key(&mut waits, &rows, KeyCode::Char(' '));
-    assert!(matches!(press_key(&mut waits, &rows, KeyCode::Char(' ')), KeyResult::Explained(_)), "a question");
-    assert_eq!(
-        press_key(&mut waits, &rows, KeyCode::Char('n')),
-        denied_without_message(vec!["c1".into(), "c3".into()])
-    );
-    assert!(matches!(press_key(&mut waits, &rows, KeyCode::Char('n')), KeyResult::Explained(_)), "a question");
-    press_key(&mut waits, &rows, KeyCode::Home);
-    press_key(&mut waits, &rows, KeyCode::Char(' '));
-    press_key(&mut waits, &rows, KeyCode::Home);
-    press_key(&mut waits, &rows, KeyCode::Char(' '));
-    press_key(&mut waits, &rows, KeyCode::End);
-    assert_eq!(press_key(&mut waits, &rows, KeyCode::Char('n')), denied_without_message(vec!["c5".into()]), "unticked");
+    let (mut list, rows) = (QueueList::default(), sample_rows());
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denied_without_message(vec!["c1".into()]));
+    press_key(&mut list, &rows, KeyCode::Char(' '));
+    press_key(&mut list, &rows, KeyCode::Down);
+    press_key(&mut list, &rows, KeyCode::Char(' '));
+    assert!(matches!(press_key(&mut list, &rows, KeyCode::Char(' ')), KeyResult::Explained(_)), "a question");
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denied_without_message(vec!["c1".into(), "c3".into()]));
+    assert!(matches!(press_key(&mut list, &rows, KeyCode::Char('n')), KeyResult::Explained(_)), "a question");
+    press_key(&mut list, &rows, KeyCode::Home);
+    press_key(&mut list, &rows, KeyCode::Char(' '));
+    press_key(&mut list, &rows, KeyCode::Home);
+    press_key(&mut list, &rows, KeyCode::Char(' '));
+    press_key(&mut list, &rows, KeyCode::End);
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denied_without_message(vec!["c5".into()]), "unticked");
 }
 
 #[test]
 fn tick_all_skips_approved_calls() {
     let mut rows = sample_rows();
     rows.push(queue_row(6, "bash_exec", "ls", "approved"));
-    let mut waits = QueueList::default();
-    press_key(&mut waits, &rows, KeyCode::Char('t'));
-    press_key(&mut waits, &rows, KeyCode::Char('t'));
-    assert_eq!(press_key(&mut waits, &rows, KeyCode::Char('n')), denied_without_message(vec!["c1".into()]), "none");
-    press_key(&mut waits, &rows, KeyCode::Char('t'));
-    let all = ["c1", "c2", "c3", "c5"].map(CallId::from).to_vec();
-    assert_eq!(press_key(&mut waits, &rows, KeyCode::Char('n')), denied_without_message(all));
-    press_key(&mut waits, &rows, KeyCode::End);
-    assert!(matches!(press_key(&mut waits, &rows, KeyCode::Enter), KeyResult::Explained(_)));
+    let mut list = QueueList::default();
+    press_key(&mut list, &rows, KeyCode::Char('t'));
+    press_key(&mut list, &rows, KeyCode::Char('t'));
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denied_without_message(vec!["c1".into()]), "none");
+    press_key(&mut list, &rows, KeyCode::Char('t'));
+    let deniable = ["c1", "c2", "c3", "c5"].map(CallId::from).to_vec();
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denied_without_message(deniable));
+    press_key(&mut list, &rows, KeyCode::End);
+    assert!(matches!(press_key(&mut list, &rows, KeyCode::Enter), KeyResult::Explained(_)));
     assert_eq!(
-        press_key(&mut waits, &rows, KeyCode::Char('n')),
+        press_key(&mut list, &rows, KeyCode::Char('n')),
         denied_without_message(vec!["c6".into()]),
         "the approval is revoked"
     );
@@ -198,25 +195,25 @@ fn r03_a_list_that_does_not_listen_denies_nothing() {
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(Duration::MAX)] {
         for code in [KeyCode::Char('n'), KeyCode::Char(' '), KeyCode::Enter] {
             let key = KeyEvent::new(code, KeyModifiers::NONE);
-            let reply = QueueList::default().key(&key, &Keymap::default(), &rows, listening);
-            assert_eq!(reply, KeyResult::PassedOn, "{code:?}");
+            let result = QueueList::default().key(&key, &Keymap::default(), &rows, listening);
+            assert_eq!(result, KeyResult::PassedOn, "{code:?}");
         }
     }
-    let held = KeyEvent::new_with_kind(KeyCode::Char('n'), KeyModifiers::NONE, KeyEventKind::Repeat);
-    assert_eq!(QueueList::default().key(&held, &Keymap::default(), &rows, Listening::Ready), KeyResult::Handled);
+    let repeat = KeyEvent::new_with_kind(KeyCode::Char('n'), KeyModifiers::NONE, KeyEventKind::Repeat);
+    assert_eq!(QueueList::default().key(&repeat, &Keymap::default(), &rows, Listening::Ready), KeyResult::Handled);
 }
 
 #[test]
 fn r10_hostile_names_and_summaries_stay_in_their_row() {
     let hostile = "\u{202e}\x1b[2J\n❯ [x] 9 yes╰──╯\u{200b}".repeat(9);
     let rows: Vec<QueueRow> = (1..=200).map(|n| queue_row(n, &hostile, &hostile, "runs")).collect();
-    let mut waits = QueueList::default();
-    for at in 1..=200 {
-        let shown = draw_list(60, 11, &mut waits, &rows);
-        assert!(shown.contains(&format!("❯ [ ] {at:>3} ")), "{at}: {shown}");
-        let framed = shown.lines().skip(1).take(9).all(|row| row.starts_with('│') && row.ends_with('│'));
-        assert!(framed && !shown.contains(['\x1b', '\u{202e}', '\u{200b}']), "{shown}");
-        press_key(&mut waits, &rows, KeyCode::Down);
+    let mut list = QueueList::default();
+    for number in 1..=200 {
+        let screen = draw_list(60, 11, &mut list, &rows);
+        assert!(screen.contains(&format!("❯ [ ] {number:>3} ")), "{number}: {screen}");
+        let is_framed = screen.lines().skip(1).take(9).all(|row| row.starts_with('│') && row.ends_with('│'));
+        assert!(is_framed && !screen.contains(['\x1b', '\u{202e}', '\u{200b}']), "{screen}");
+        press_key(&mut list, &rows, KeyCode::Down);
     }
 }
 
@@ -238,11 +235,11 @@ fn a_row_shows_what_is_known_about_its_call() {
     for id in ["a", "b"] {
         let call = ToolCall { id: id.into(), name: "t".into(), arguments: "{\"x\": 1}".into() };
         let (turn, chunk) = (state.current_turn().expect("it runs"), crate::chat::Chunk::Call(call));
-        crate::agent::update(&mut state, crate::agent::Event::ReplyChunk { turn, chunk, after: Duration::ZERO });
+        crate::agent::update(&mut state, crate::agent::Event::ReplyChunk { turn, chunk, elapsed: Duration::ZERO });
     }
     let turn = state.current_turn().expect("it runs");
     let done = crate::chat::Chunk::Done(crate::chat::FinishReason::Stop);
-    crate::agent::update(&mut state, crate::agent::Event::ReplyChunk { turn, chunk: done, after: Duration::ZERO });
+    crate::agent::update(&mut state, crate::agent::Event::ReplyChunk { turn, chunk: done, elapsed: Duration::ZERO });
     let intent = Ok(crate::chat::Intent::Act(Box::new(plan)));
     crate::agent::update(&mut state, crate::agent::Event::CallPlanned { turn, call: "a".into(), intent });
     let rows = queue_rows(&state);

@@ -35,9 +35,14 @@ impl Row {
     }
 
     /// Returns the row with its tick and cursor.
-    pub fn styled_line(&self, ticked: impl Fn(TickTarget) -> Ticked, at_cursor: bool, theme: &Theme) -> Line<'static> {
-        let Some(stop @ (_, hunk)) = self.target else { return self.line.clone() };
-        let ticked = ticked(stop);
+    pub fn styled_line(
+        &self,
+        ticked: impl Fn(TickTarget) -> Ticked,
+        is_at_cursor: bool,
+        theme: &Theme,
+    ) -> Line<'static> {
+        let Some(target @ (_, hunk)) = self.target else { return self.line.clone() };
+        let ticked = ticked(target);
         let mut line = self.line.clone();
         if ticked == Ticked::None {
             for span in &mut line.spans {
@@ -50,13 +55,13 @@ impl Row {
                 Ticked::Part => "[-] ",
                 Ticked::None => "[ ] ",
             };
-            let style = if at_cursor { theme.accent } else { theme.dim };
-            let strong = if at_cursor { Modifier::BOLD } else { Modifier::empty() };
+            let style = if is_at_cursor { theme.accent } else { theme.dim };
+            let modifier = if is_at_cursor { Modifier::BOLD } else { Modifier::empty() };
             let indent = if hunk.is_some() { INDENT } else { 0 };
-            let before = format!("{}{} ", " ".repeat(indent), if at_cursor { "❯" } else { " " });
-            let of_tick = if ticked == Ticked::None { theme.dim } else { theme.accent };
-            line.spans.insert(0, Span::styled(tick, of_tick.add_modifier(strong)));
-            line.spans.insert(0, Span::styled(before, style.add_modifier(strong)));
+            let prefix = format!("{}{} ", " ".repeat(indent), if is_at_cursor { "❯" } else { " " });
+            let tick_style = if ticked == Ticked::None { theme.dim } else { theme.accent };
+            line.spans.insert(0, Span::styled(tick, tick_style.add_modifier(modifier)));
+            line.spans.insert(0, Span::styled(prefix, style.add_modifier(modifier)));
         }
         line
     }
@@ -64,7 +69,7 @@ impl Row {
 
 /// Returns all rows of a batch.
 pub fn lay_out_batch(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
-    let mut page = Page { rows: Vec::new(), width: width.max(1), notes: theme.warning, theme };
+    let mut page = Page { rows: Vec::new(), width: width.max(1), note_style: theme.warning, theme };
     page.push_text(&batch.describe_batch(), theme.strong, None);
     if let Some(destroys) = batch.destroys(&[]) {
         page.push_text(&format!("warning: this {destroys}"), theme.danger, None);
@@ -72,13 +77,13 @@ pub fn lay_out_batch(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
     for note in &batch.notes {
         page.push_text(note, theme.dim, None);
     }
-    page.notes = if batch.group == Group::Repository { theme.text } else { theme.warning };
-    for (at, item) in batch.items.iter().enumerate() {
+    page.note_style = if batch.group == Group::Repository { theme.text } else { theme.warning };
+    for (index, item) in batch.items.iter().enumerate() {
         // Items without a difference follow each other without a blank row.
-        if item.diff.is_some() || at == 0 || batch.items[at - 1].diff.is_some() {
+        if item.diff.is_some() || index == 0 || batch.items[index - 1].diff.is_some() {
             page.rows.push(Row::plain(Line::default()));
         }
-        page.push_item(at, item);
+        page.push_item(index, item);
     }
     page.rows.push(Row::plain(Line::default()));
     page.rows
@@ -88,43 +93,48 @@ struct Page<'a> {
     rows: Vec<Row>,
     width: usize,
     /// Style of notes about an item.
-    notes: Style,
+    note_style: Style,
     theme: &'a Theme,
 }
 
 impl Page<'_> {
-    fn push_text(&mut self, text: &str, style: Style, of: Option<TickTarget>) {
+    fn push_text(&mut self, text: &str, style: Style, target: Option<TickTarget>) {
         let pieces = revealed_pieces(text, style, self.theme.mark);
-        self.push_lines(wrap_pieces(&pieces, &Shape::with_width(self.width)).lines, of);
+        self.push_lines(wrap_pieces(&pieces, &Shape::with_width(self.width)).lines, target);
     }
 
-    fn push_lines(&mut self, lines: Vec<Line<'static>>, of: Option<TickTarget>) {
-        self.rows.extend(lines.into_iter().map(|line| Row { line, target: of, is_heading: false }));
+    fn push_lines(&mut self, lines: Vec<Line<'static>>, target: Option<TickTarget>) {
+        self.rows.extend(lines.into_iter().map(|line| Row { line, target, is_heading: false }));
     }
 
     /// Adds a row with a tick, and more rows if its text wraps.
-    fn push_heading(&mut self, pieces: &[Piece], stop: TickTarget) {
-        let before = TICK_CELLS + if stop.1.is_some() { INDENT } else { 0 };
-        let width = self.width.saturating_sub(before).max(1);
+    fn push_heading(&mut self, pieces: &[Piece], target: TickTarget) {
+        let prefix_cells = TICK_CELLS + if target.1.is_some() { INDENT } else { 0 };
+        let width = self.width.saturating_sub(prefix_cells).max(1);
         let lines = wrap_pieces(pieces, &Shape::with_width(width)).lines;
-        for (at, mut line) in lines.into_iter().enumerate() {
-            if at > 0 {
-                line.spans.insert(0, Span::raw(" ".repeat(before)));
+        for (index, mut line) in lines.into_iter().enumerate() {
+            if index > 0 {
+                line.spans.insert(0, Span::raw(" ".repeat(prefix_cells)));
             }
-            self.rows.push(Row { line, target: Some(stop), is_heading: at == 0 });
+            self.rows.push(Row { line, target: Some(target), is_heading: index == 0 });
         }
     }
 
     /// Adds indented text below a heading.
-    fn push_indented(&mut self, text: &str, style: Style, of: Option<TickTarget>) {
-        let room = if of.is_some() { TICK_CELLS } else { 2 };
-        let indent = |cells: usize| vec![Piece::new(" ".repeat(cells), style)];
-        let shape = Shape { width: self.width, first: indent(room), rest: indent(room), verbatim: false };
+    fn push_indented(&mut self, text: &str, style: Style, target: Option<TickTarget>) {
+        let indent_cells = if target.is_some() { TICK_CELLS } else { 2 };
+        let blanks = |cells: usize| vec![Piece::new(" ".repeat(cells), style)];
+        let shape = Shape {
+            width: self.width,
+            first_prefix: blanks(indent_cells),
+            next_prefix: blanks(indent_cells),
+            verbatim: false,
+        };
         let pieces = revealed_pieces(text, style, self.theme.mark);
-        self.push_lines(wrap_pieces(&pieces, &shape).lines, of);
+        self.push_lines(wrap_pieces(&pieces, &shape).lines, target);
     }
 
-    fn push_item(&mut self, at: usize, item: &Item) {
+    fn push_item(&mut self, item_index: usize, item: &Item) {
         let theme = self.theme;
         let name = item.name().replace('\n', "<U+000A>");
         let sign = if item.from.is_some() { "→" } else { item.kind.symbol() };
@@ -137,40 +147,40 @@ impl Page<'_> {
             pieces.push(Piece::new(format!("−{}", diff.removed), Style { bg: None, ..theme.removed }));
         }
         // A single short note is on the same row.
-        let short = item.notes.len() == 1 && item.diff.is_none();
-        if let ([note], true) = (item.notes.as_slice(), short) {
+        let has_inline_note = item.notes.len() == 1 && item.diff.is_none();
+        if let ([note], true) = (item.notes.as_slice(), has_inline_note) {
             pieces.push(Piece::new(" · ", theme.dim));
             pieces.extend(revealed_pieces(&note.replace('\n', " "), theme.dim, theme.mark));
         }
-        if let Some(why) = &item.blocked {
+        if let Some(reason) = &item.blocked {
             pieces.insert(0, Piece::new("✗ ", theme.danger));
             self.push_lines(wrap_pieces(&pieces, &Shape::with_width(self.width)).lines, None);
-            self.push_indented(why, theme.danger, None);
+            self.push_indented(reason, theme.danger, None);
         } else {
-            self.push_heading(&pieces, (at, None));
+            self.push_heading(&pieces, (item_index, None));
         }
-        let of = item.blocked.is_none().then_some((at, None));
-        if let Some(destroys) = item.destroys.as_ref().filter(|_| of.is_some()) {
-            self.push_indented(&format!("warning: this {destroys}"), theme.danger, of);
+        let target = item.blocked.is_none().then_some((item_index, None));
+        if let Some(destroys) = item.destroys.as_ref().filter(|_| target.is_some()) {
+            self.push_indented(&format!("warning: this {destroys}"), theme.danger, target);
         }
-        for note in item.notes.iter().filter(|_| !short) {
-            self.push_indented(note, self.notes, of);
+        for note in item.notes.iter().filter(|_| !has_inline_note) {
+            self.push_indented(note, self.note_style, target);
         }
         let Some(change) = &item.diff else { return };
-        if of.is_none() || !item.has_hunks() {
+        if target.is_none() || !item.has_hunks() {
             let lines = diff::lay_out_changes(change, self.width, theme);
-            return self.push_lines(lines, of);
+            return self.push_lines(lines, target);
         }
         let count = change.hunks.len();
         for (index, hunk) in change.hunks.iter().enumerate() {
-            let stop = (at, Some(hunk.after));
-            let words = format!("hunk {} of {count}, line {}", index + 1, hunk.after);
-            self.push_heading(&[Piece::new(words, theme.dim)], stop);
+            let hunk_target = (item_index, Some(hunk.after));
+            let heading = format!("hunk {} of {count}, line {}", index + 1, hunk.after);
+            self.push_heading(&[Piece::new(heading, theme.dim)], hunk_target);
             let lines = diff::lay_out_changes(&with_only_hunk(change, hunk), self.width, theme);
-            self.push_lines(lines, Some(stop));
+            self.push_lines(lines, Some(hunk_target));
         }
         if let Some(note) = &change.note {
-            self.push_text(note, theme.warning, of);
+            self.push_text(note, theme.warning, target);
         }
     }
 }

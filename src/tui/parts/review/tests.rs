@@ -33,9 +33,9 @@ fn review_item(path: &str, before: Option<&str>, after: &str) -> Item {
 fn sample_items() -> Vec<Item> {
     let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
     let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n");
-    let gone =
+    let deleted =
         Item { kind: ChangeKind::Deleted, destroys: Some("deletes c".into()), ..review_item("c", Some("x\n"), "") };
-    vec![review_item("a", Some(&before), &after), review_item("b", None, "new\n"), gone]
+    vec![review_item("a", Some(&before), &after), review_item("b", None, "new\n"), deleted]
 }
 
 fn batch_plan(items: Vec<Item>) -> Plan {
@@ -54,7 +54,7 @@ fn batch_plan(items: Vec<Item>) -> Plan {
 }
 
 struct Prompt {
-    card: Approval,
+    approval: Approval,
     plan: Plan,
     size: (u16, u16),
     now: u64,
@@ -62,8 +62,8 @@ struct Prompt {
 
 impl Prompt {
     fn new(items: Vec<Item>, size: (u16, u16)) -> Self {
-        let card = Approval::new(CallId("1".into()));
-        let mut prompt = Self { card, plan: batch_plan(items), size, now: 0 };
+        let approval = Approval::new(CallId("1".into()));
+        let mut prompt = Self { approval, plan: batch_plan(items), size, now: 0 };
         prompt.screen_text();
         prompt.now = 1000;
         prompt
@@ -73,7 +73,7 @@ impl Prompt {
         let area = Rect::new(0, 0, self.size.0, self.size.1);
         let mut buffer = Buffer::empty(area);
         let call = ToolCall { id: "1".into(), name: "apply_group".into(), arguments: "{}".into() };
-        let card = ApprovalContent {
+        let content = ApprovalContent {
             sub_agent: None,
             plan: &self.plan,
             call: &call,
@@ -83,9 +83,9 @@ impl Prompt {
             home: None,
         };
         let (keys, theme) = (Keymap::default(), Theme::without_colours());
-        let sight = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
-        let seen = self.card.draw(&card, &sight, area, &mut buffer);
-        self.card.record_frame(Duration::from_millis(self.now), seen);
+        let context = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
+        let drawn_frame = self.approval.draw(&content, &context, area, &mut buffer);
+        self.approval.record_frame(Duration::from_millis(self.now), drawn_frame);
         let rows = buffer.content.chunks(usize::from(self.size.0));
         let rows = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
         rows.collect::<Vec<_>>().join("\n")
@@ -95,9 +95,9 @@ impl Prompt {
         self.now += 1000;
         let key = KeyEvent::new(code, KeyModifiers::NONE);
         let now = Duration::from_millis(self.now);
-        let reply = self.card.handle_key(&key, &Keymap::default(), &self.plan, listening, now);
+        let result = self.approval.handle_key(&key, &Keymap::default(), &self.plan, listening, now);
         self.screen_text();
-        reply
+        result
     }
 
     fn press_key(&mut self, code: KeyCode) -> KeyResult {
@@ -105,8 +105,8 @@ impl Prompt {
     }
 }
 
-fn decision_of(reply: KeyResult) -> Option<Decision> {
-    match reply {
+fn extract_decision(result: KeyResult) -> Option<Decision> {
+    match result {
         KeyResult::Decided { decision, .. } => Some(decision),
         _ => None,
     }
@@ -117,19 +117,19 @@ const TALL: (u16, u16) = (80, 50);
 #[test]
 fn each_file_and_hunk_is_ticked_separately() {
     let mut prompt = Prompt::new(sample_items(), TALL);
-    let shown = prompt.screen_text();
-    assert!(shown.contains("❯ [x] ~ a · +2 −2") && shown.contains("3 of 3 ticked · 1 of 2"), "{shown}");
-    assert!(shown.contains("[x] hunk 1 of 2") && shown.contains("[x] + b · new file"), "{shown}");
+    let screen = prompt.screen_text();
+    assert!(screen.contains("❯ [x] ~ a · +2 −2") && screen.contains("3 of 3 ticked · 1 of 2"), "{screen}");
+    assert!(screen.contains("[x] hunk 1 of 2") && screen.contains("[x] + b · new file"), "{screen}");
     // One hunk is rejected, so the file is ticked in part.
     prompt.press_key(KeyCode::Down);
     prompt.press_key(KeyCode::Char(' '));
-    let shown = prompt.screen_text();
-    assert!(shown.contains("[-] ~ a") && shown.contains("❯ [ ] hunk 1 of 2"), "{shown}");
+    let screen = prompt.screen_text();
+    assert!(screen.contains("[-] ~ a") && screen.contains("❯ [ ] hunk 1 of 2"), "{screen}");
     // Both hunks are rejected, so the file is rejected.
     prompt.press_key(KeyCode::Down);
     prompt.press_key(KeyCode::Char(' '));
-    let shown = prompt.screen_text();
-    assert!(shown.contains("[ ] ~ a") && shown.contains("2 of 3 ticked"), "{shown}");
+    let screen = prompt.screen_text();
+    assert!(screen.contains("[ ] ~ a") && screen.contains("2 of 3 ticked"), "{screen}");
     // The whole file is ticked again, then one hunk of it.
     prompt.press_key(KeyCode::Up);
     prompt.press_key(KeyCode::Up);
@@ -138,11 +138,14 @@ fn each_file_and_hunk_is_ticked_separately() {
     prompt.press_key(KeyCode::Char(' '));
     prompt.press_key(KeyCode::Down);
     prompt.press_key(KeyCode::Char(' '));
-    let shown = prompt.screen_text();
-    assert!(shown.contains("[-] ~ a") && shown.contains("[x] hunk 1 of 2") && shown.contains("[ ] hunk 2"), "{shown}");
+    let screen = prompt.screen_text();
+    assert!(
+        screen.contains("[-] ~ a") && screen.contains("[x] hunk 1 of 2") && screen.contains("[ ] hunk 2"),
+        "{screen}"
+    );
     let second = sample_items()[0].diff.as_ref().unwrap().hunks[1].after;
     let rejected = Rejected { item: 0, hunks: vec![second] };
-    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('Y'))), Some(Decision::Selected(vec![rejected])));
+    assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('Y'))), Some(Decision::Selected(vec![rejected])));
 }
 
 #[test]
@@ -150,55 +153,61 @@ fn ticked_items_decide_whether_a_capital_is_needed() {
     let mut prompt = Prompt::new(sample_items(), TALL);
     assert!(prompt.screen_text().contains("Warning: Apply"), "the frame shows the warning");
     assert!(
-        matches!(prompt.press_key(KeyCode::Char('y')), KeyResult::Explained(words) if words.contains("not enough"))
+        matches!(prompt.press_key(KeyCode::Char('y')), KeyResult::Explained(message) if message.contains("not enough"))
     );
-    assert_eq!(decision_of(prompt.press_key(KeyCode::Enter)), None);
+    assert_eq!(extract_decision(prompt.press_key(KeyCode::Enter)), None);
     for _ in 0..4 {
         prompt.press_key(KeyCode::Down);
     }
     prompt.press_key(KeyCode::Char(' '));
-    let shown = prompt.screen_text();
-    assert!(shown.contains("[ ] − c") && !shown.contains("Warning: Apply"), "{shown}");
+    let screen = prompt.screen_text();
+    assert!(screen.contains("[ ] − c") && !screen.contains("Warning: Apply"), "{screen}");
     let rejected = Rejected { item: 2, hunks: vec![] };
     assert!(matches!(prompt.press_key(KeyCode::Char('Y')), KeyResult::Explained(_)));
-    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
+    assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
     // A selection without ticks cannot be approved.
     let mut prompt = Prompt::new(sample_items(), TALL);
     prompt.press_key(KeyCode::Char('t'));
     for key in ['y', 'Y'] {
-        let reply = prompt.press_key(KeyCode::Char(key));
-        assert!(matches!(&reply, KeyResult::Explained(words) if words.contains("Nothing is ticked")), "{reply:?}");
+        let result = prompt.press_key(KeyCode::Char(key));
+        assert!(
+            matches!(&result, KeyResult::Explained(message) if message.contains("Nothing is ticked")),
+            "{result:?}"
+        );
     }
     prompt.press_key(KeyCode::Char('t'));
-    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('Y'))), Some(Decision::Once));
-    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('n'))), Some(Decision::Deny(String::new())));
+    assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('Y'))), Some(Decision::Once));
+    assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('n'))), Some(Decision::Deny(String::new())));
 }
 
 #[test]
 fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
     for size in [(60, 15), (80, 24), (120, 36)] {
         let long: String = (1..=3000).map(|n| format!("line {n}\n")).collect();
-        let all = vec![review_item("a", None, "x\n"), review_item("b", None, &long), review_item("z", None, "end\n")];
-        let mut prompt = Prompt::new(all, size);
-        let shown = prompt.screen_text();
-        assert!(shown.contains("more lines") && shown.contains("end jump to the end"), "{shown}");
-        let reply = prompt.press_key(KeyCode::Char('y'));
-        assert!(matches!(&reply, KeyResult::Explained(words) if words.contains("Read to the end first")), "{reply:?}");
+        let items = vec![review_item("a", None, "x\n"), review_item("b", None, &long), review_item("z", None, "end\n")];
+        let mut prompt = Prompt::new(items, size);
+        let screen = prompt.screen_text();
+        assert!(screen.contains("more lines") && screen.contains("end jump to the end"), "{screen}");
+        let result = prompt.press_key(KeyCode::Char('y'));
+        assert!(
+            matches!(&result, KeyResult::Explained(message) if message.contains("Read to the end first")),
+            "{result:?}"
+        );
         // Reading does not tick, and a key pressed too soon goes to the composer.
         for _ in 0..30 {
             prompt.press_key(KeyCode::Down);
         }
         assert!(prompt.screen_text().contains("3 of 3 ticked"));
-        let hasty = prompt.press_key_while(KeyCode::Char(' '), Listening::Until(Duration::MAX));
-        assert_eq!(hasty, KeyResult::PassedOn);
+        let early = prompt.press_key_while(KeyCode::Char(' '), Listening::Until(Duration::MAX));
+        assert_eq!(early, KeyResult::PassedOn);
         assert_eq!(prompt.press_key_while(KeyCode::Char('t'), Listening::Unsent), KeyResult::PassedOn);
         prompt.press_key(KeyCode::End);
-        let shown = prompt.screen_text();
-        assert!(shown.contains("❯ [x] + z") && shown.contains("reason: "), "{shown}");
+        let screen = prompt.screen_text();
+        assert!(screen.contains("❯ [x] + z") && screen.contains("reason: "), "{screen}");
         prompt.press_key(KeyCode::Char(' '));
         assert!(prompt.screen_text().contains("2 of 3 ticked"));
         let rejected = Rejected { item: 2, hunks: vec![] };
-        assert_eq!(decision_of(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
+        assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
     }
 }
 
@@ -206,23 +215,23 @@ fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
 fn arrow_keys_reach_every_row_and_tick() {
     for size in [(60, 15), (80, 24)] {
         let long: String = (1..=60).map(|n| format!("line {n}\n")).collect();
-        let all = vec![
+        let items = vec![
             review_item("a", None, &long),
             sample_items().remove(0),
             review_item("b", None, &long),
             review_item("z", None, "end\n"),
         ];
-        let mut prompt = Prompt::new(all, size);
-        let mut under: Vec<String> = Vec::new();
+        let mut prompt = Prompt::new(items, size);
+        let mut cursor_rows: Vec<String> = Vec::new();
         for _ in 0..400 {
-            let shown = prompt.screen_text();
-            under.extend(shown.lines().find(|line| line.contains('❯')).map(|line| line.trim().to_owned()));
+            let screen = prompt.screen_text();
+            cursor_rows.extend(screen.lines().find(|line| line.contains('❯')).map(|line| line.trim().to_owned()));
             prompt.press_key(KeyCode::Down);
         }
         assert!(prompt.screen_text().contains("reason: "), "the end: {}", prompt.screen_text());
-        under.dedup();
-        for words in ["+ a", "~ a", "hunk 1 of 2", "hunk 2 of 2", "+ b", "+ z"] {
-            assert!(under.iter().any(|line| line.contains(words)), "{words}: {under:?}");
+        cursor_rows.dedup();
+        for heading in ["+ a", "~ a", "hunk 1 of 2", "hunk 2 of 2", "+ b", "+ z"] {
+            assert!(cursor_rows.iter().any(|line| line.contains(heading)), "{heading}: {cursor_rows:?}");
         }
         for _ in 0..400 {
             prompt.press_key(KeyCode::Up);
@@ -246,12 +255,12 @@ fn hostile_names_are_escaped_and_blocked_items_cannot_be_ticked() {
     hostile.from = Some("from\n╰──╯".into());
     let blocked = Item { blocked: Some("CONFLICT: b\n[x] changed".into()), ..review_item("b", None, "x\n") };
     let mut prompt = Prompt::new(vec![hostile, blocked], TALL);
-    let shown = prompt.screen_text();
-    assert!(shown.contains("<U+000A>") && shown.contains("<U+202E>") && !shown.contains('\x1b'), "{shown}");
-    assert!(shown.contains("✗ + b") && shown.matches("❯ [x]").count() == 2, "{shown}");
-    assert!(!shown.contains("of 2 ticked"), "{shown}");
+    let screen = prompt.screen_text();
+    assert!(screen.contains("<U+000A>") && screen.contains("<U+202E>") && !screen.contains('\x1b'), "{screen}");
+    assert!(screen.contains("✗ + b") && screen.matches("❯ [x]").count() == 2, "{screen}");
+    assert!(!screen.contains("of 2 ticked"), "{screen}");
     prompt.press_key(KeyCode::Char('t'));
-    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('y'))), None);
+    assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('y'))), None);
     prompt.press_key(KeyCode::Char('t'));
-    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Once));
+    assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Once));
 }

@@ -49,13 +49,13 @@ fn text_without_room_ends_with_an_ellipsis() {
 
 #[test]
 fn longer_text_stays_longer_up_to_a_limit() {
-    let stays = |words: &str| {
+    let visible_time = |text: &str| {
         let mut toasts = Toasts::default();
-        toasts.push(Kind::Info, words, seconds_after_start(10));
+        toasts.push(Kind::Info, text, seconds_after_start(10));
         toasts.next_expiry().unwrap() - seconds_after_start(10)
     };
-    assert!(stays("copied") < stays("copied the whole of the last reply"));
-    assert!(stays("x") >= MIN_TIME && stays(&"x".repeat(5000)) == MAX_TIME);
+    assert!(visible_time("copied") < visible_time("copied the whole of the last reply"));
+    assert!(visible_time("x") >= MIN_TIME && visible_time(&"x".repeat(5000)) == MAX_TIME);
 }
 
 #[test]

@@ -22,35 +22,35 @@ const MAX_OUTPUT_LINES: usize = 200;
 
 /// Lays out a settled call.
 pub fn lay_out_call(
-    ground: &LayoutContext<'_>,
+    context: &LayoutContext<'_>,
     index: usize,
     id: &CallId,
     end: &CallEnd<'_>,
-    toggled: bool,
-    outside: &LinkLookups,
+    is_toggled: bool,
+    lookups: &LinkLookups,
 ) -> Page {
-    let Some(call) = ground.agent.session.call(id) else { return Page::default() };
+    let Some(call) = context.agent.session.call(id) else { return Page::default() };
     let outcome = end.outcome;
     if let Some(questions) = &call.questions {
-        return lay_out_answers(ground, questions, find_answer(ground, index, id), outcome);
+        return lay_out_answers(context, questions, find_answer(context, index, id), outcome);
     }
-    let no = find_denial_message(ground, index, id);
-    let mut page = Page { lines: vec![call_row(ground, call, end, no)], ..Page::default() };
-    page.lines.extend(skipped_hooks_row(ground, call));
-    let short = edit_diff(call).filter(|diff| is_short_diff(diff) && is_success(outcome));
+    let denial = find_denial_message(context, index, id);
+    let mut page = Page { lines: vec![call_row(context, call, end, denial)], ..Page::default() };
+    page.lines.extend(skipped_hooks_row(context, call));
+    let short_diff = edit_diff(call).filter(|diff| is_short_diff(diff) && is_success(outcome));
     let not_applied = find_not_applied(call, outcome);
-    if (short.is_some() || not_applied.is_some()) != toggled {
-        match short {
-            Some(diff) => {
-                page.lines.extend(indent_lines(diff::lay_out_diff(diff, inner_width(ground), ground.theme), 4).skip(1))
+    if (short_diff.is_some() || not_applied.is_some()) != is_toggled {
+        match short_diff {
+            Some(diff) => page
+                .lines
+                .extend(indent_lines(diff::lay_out_diff(diff, inner_width(context), context.theme), 4).skip(1)),
+            None if let Some(text) = not_applied => {
+                page.append_page(lay_out_block(context, text, context.theme.warning, lookups));
             }
-            None if let Some(words) = not_applied => {
-                page.append_page(lay_out_block(ground, words, ground.theme.warning, outside));
+            None if context.agent.session.has_sub_agent(&call.call.id) => {
+                page.append_page(sub_agent_layout::lay_out_transcript(context, call, outcome, lookups))
             }
-            None if ground.agent.session.has_sub_agent(&call.call.id) => {
-                page.append_page(sub_agent_layout::lay_out_transcript(ground, call, outcome, outside))
-            }
-            None => page.append_page(lay_out_details(ground, call, outcome, outside)),
+            None => page.append_page(lay_out_details(context, call, outcome, lookups)),
         }
     }
     page
@@ -58,34 +58,34 @@ pub fn lay_out_call(
 
 /// Returns the call and everything the model receives as its result, for the pager. `staged` is the note that precedes a
 /// rehearsed result.
-pub fn full_text(call: &CallState, outcome: &Outcome, staged: Option<&str>) -> String {
-    let staged = staged.map(|words| format!("{words}\n")).unwrap_or_default();
-    let edit = call.edit_notice().unwrap_or_default();
+pub fn full_text(call: &CallState, outcome: &Outcome, staging_note: Option<&str>) -> String {
+    let staging_note = staging_note.map(|note| format!("{note}\n")).unwrap_or_default();
+    let edit_notice = call.edit_notice().unwrap_or_default();
     let (name, arguments) = (mark_hidden(&call.call.name), format_arguments(&call.call.arguments));
-    format!("{name} {arguments}\n\n{staged}{edit}{}", outcome.text())
+    format!("{name} {arguments}\n\n{staging_note}{edit_notice}{}", outcome.text())
 }
 
-fn inner_width(ground: &LayoutContext<'_>) -> usize {
-    ground.width.saturating_sub(4).max(1)
+fn inner_width(context: &LayoutContext<'_>) -> usize {
+    context.width.saturating_sub(4).max(1)
 }
 
-fn lay_out_details(ground: &LayoutContext<'_>, call: &CallState, outcome: &Outcome, outside: &LinkLookups) -> Page {
-    let theme = ground.theme;
+fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outcome, lookups: &LinkLookups) -> Page {
+    let theme = context.theme;
     let mut page = Page::default();
-    match call.plan.as_ref().map(|shown| &shown.preview) {
+    match call.plan.as_ref().map(|plan| &plan.preview) {
         Some(Preview::Edit(diff)) => {
-            page.lines.extend(indent_lines(diff::lay_out_diff(diff, inner_width(ground), theme), 4));
+            page.lines.extend(indent_lines(diff::lay_out_diff(diff, inner_width(context), theme), 4));
         }
         Some(Preview::Command(line)) => {
-            page.append_page(lay_out_block(ground, &format!("$ {}", line.command), theme.code, outside));
+            page.append_page(lay_out_block(context, &format!("$ {}", line.command), theme.code, lookups));
         }
         Some(Preview::Batch(batch)) => {
             for diff in batch.items.iter().filter_map(|item| item.diff.as_ref()) {
-                page.lines.extend(indent_lines(diff::lay_out_diff(diff, inner_width(ground), theme), 4));
+                page.lines.extend(indent_lines(diff::lay_out_diff(diff, inner_width(context), theme), 4));
             }
         }
         Some(Preview::Text(_)) | None => {
-            page.append_page(lay_out_block(ground, &format_arguments(&call.call.arguments), theme.dim, outside));
+            page.append_page(lay_out_block(context, &format_arguments(&call.call.arguments), theme.dim, lookups));
         }
     }
     let style = match outcome {
@@ -93,49 +93,52 @@ fn lay_out_details(ground: &LayoutContext<'_>, call: &CallState, outcome: &Outco
         Outcome::Done(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) | Outcome::Interrupted(_) => theme.text,
     };
     let text = outcome.text().trim_end();
-    let shown = match call.is_command() {
+    let styled_output = match call.is_command() {
         true => output::parse_output(text, style, theme),
         false => output::clean_output(text, style),
     };
-    page.append_page(lay_out_output(ground, shown, outside));
+    page.append_page(lay_out_output(context, styled_output, lookups));
     page
 }
 
 /// Lays out the first lines of an output.
-fn lay_out_output(ground: &LayoutContext<'_>, mut shown: StyledOutput, outside: &LinkLookups) -> Page {
-    let total = shown.text.lines().count();
-    if let Some((end, _)) = shown.text.match_indices('\n').nth(MAX_OUTPUT_LINES - 1) {
-        shown.truncate_at(end);
+fn lay_out_output(context: &LayoutContext<'_>, mut styled_output: StyledOutput, lookups: &LinkLookups) -> Page {
+    let total = styled_output.text.lines().count();
+    if let Some((end, _)) = styled_output.text.match_indices('\n').nth(MAX_OUTPUT_LINES - 1) {
+        styled_output.truncate_at(end);
     }
-    let exists = |target: &_| outside.target_exists(target);
-    let mut page = wrap_verbatim(ground, &output::output_pieces(&shown, ground.theme.link, &exists));
+    let exists = |target: &_| lookups.target_exists(target);
+    let mut page = wrap_verbatim(context, &output::output_pieces(&styled_output, context.theme.link, &exists));
     if total > MAX_OUTPUT_LINES {
-        let words = format!("{} more lines", total - MAX_OUTPUT_LINES);
-        page.append_page(lay_out_plain(&words, ground.theme.dim, ground.width, "    "));
+        let note = format!("{} more lines", total - MAX_OUTPUT_LINES);
+        page.append_page(lay_out_plain(&note, context.theme.dim, context.width, "    "));
     }
     page
 }
 
-fn lay_out_block(ground: &LayoutContext<'_>, text: &str, style: Style, outside: &LinkLookups) -> Page {
+fn lay_out_block(context: &LayoutContext<'_>, text: &str, style: Style, lookups: &LinkLookups) -> Page {
     if text.is_empty() {
         return Page::default();
     }
     let text = clean::clean_text(text);
-    let exists = |target: &_| outside.target_exists(target);
-    wrap_verbatim(ground, &links::split_links(&text, style, ground.theme.link, &exists))
+    let exists = |target: &_| lookups.target_exists(target);
+    wrap_verbatim(context, &links::split_links(&text, style, context.theme.link, &exists))
 }
 
-fn wrap_verbatim(ground: &LayoutContext<'_>, pieces: &[Piece]) -> Page {
+fn wrap_verbatim(context: &LayoutContext<'_>, pieces: &[Piece]) -> Page {
     if pieces.is_empty() {
         return Page::default();
     }
-    let indent = vec![Piece::new("    ", ground.theme.dim)];
-    wrap_pieces(pieces, &Shape { width: ground.width, first: indent.clone(), rest: indent, verbatim: true })
+    let indent = vec![Piece::new("    ", context.theme.dim)];
+    wrap_pieces(
+        pieces,
+        &Shape { width: context.width, first_prefix: indent.clone(), next_prefix: indent, verbatim: true },
+    )
 }
 
-fn indent_lines(lines: Vec<Line<'static>>, by: usize) -> impl Iterator<Item = Line<'static>> {
+fn indent_lines(lines: Vec<Line<'static>>, columns: usize) -> impl Iterator<Item = Line<'static>> {
     lines.into_iter().map(move |mut line| {
-        line.spans.insert(0, Span::raw(" ".repeat(by)));
+        line.spans.insert(0, Span::raw(" ".repeat(columns)));
         line
     })
 }
@@ -148,8 +151,8 @@ pub fn format_arguments(arguments: &str) -> String {
 }
 
 /// Returns the answer to the questions of this call, which precedes its outcome.
-fn find_answer<'a>(ground: &LayoutContext<'a>, index: usize, id: &CallId) -> Option<&'a Answer> {
-    ground.agent.session.entries()[..index].iter().rev().find_map(|entry| {
+fn find_answer<'a>(context: &LayoutContext<'a>, index: usize, id: &CallId) -> Option<&'a Answer> {
+    context.agent.session.entries()[..index].iter().rev().find_map(|entry| {
         if let Entry::Answered { call, answer, .. } = entry
             && call == id
         {
@@ -161,16 +164,22 @@ fn find_answer<'a>(ground: &LayoutContext<'a>, index: usize, id: &CallId) -> Opt
 }
 
 /// Lays out questions and answers. They are never folded.
-fn lay_out_answers(ground: &LayoutContext<'_>, asked: &Questions, answer: Option<&Answer>, outcome: &Outcome) -> Page {
-    let theme = ground.theme;
+fn lay_out_answers(
+    context: &LayoutContext<'_>,
+    questions: &Questions,
+    answer: Option<&Answer>,
+    outcome: &Outcome,
+) -> Page {
+    let theme = context.theme;
     let mut page = Page::default();
-    for question in &asked.list {
-        page.append_page(lay_out_plain(&question.text, theme.prompt, ground.width, "? "));
-        let given = answer.and_then(|answer| answer.answers.iter().find(|given| given.keyword == question.keyword));
-        let (words, style) = match (answer.map(|answer| answer.status), given) {
-            (Some(AnswerStatus::Answered), Some(given)) => match given.value {
+    for question in &questions.list {
+        page.append_page(lay_out_plain(&question.text, theme.prompt, context.width, "? "));
+        let given_answer =
+            answer.and_then(|answer| answer.answers.iter().find(|candidate| candidate.keyword == question.keyword));
+        let (text, style) = match (answer.map(|answer| answer.status), given_answer) {
+            (Some(AnswerStatus::Answered), Some(given_answer)) => match given_answer.value {
                 AnswerValue::Skipped => ("skipped".to_owned(), theme.dim),
-                AnswerValue::Selected(_) | AnswerValue::Text(_) => (given.answer_text(question), theme.person),
+                AnswerValue::Selected(_) | AnswerValue::Text(_) => (given_answer.answer_text(question), theme.person),
             },
             (Some(AnswerStatus::Declined), _) => ("declined".to_owned(), theme.dim),
             (Some(AnswerStatus::Answered), None) => ("skipped".to_owned(), theme.dim),
@@ -182,18 +191,18 @@ fn lay_out_answers(ground: &LayoutContext<'_>, asked: &Questions, answer: Option
                 }
             },
         };
-        page.append_page(lay_out_plain(&words, style, ground.width, "  "));
-        if let Some(given) = given.filter(|given| !given.note.is_empty()) {
-            page.append_page(lay_out_plain(&format!("note: {}", given.note), theme.dim, ground.width, "  "));
+        page.append_page(lay_out_plain(&text, style, context.width, "  "));
+        if let Some(given_answer) = given_answer.filter(|candidate| !candidate.note.is_empty()) {
+            page.append_page(lay_out_plain(&format!("note: {}", given_answer.note), theme.dim, context.width, "  "));
         }
-        for note in given.into_iter().flat_map(|given| &given.notes) {
+        for note in given_answer.into_iter().flat_map(|question_answer| &question_answer.notes) {
             let option = question.options.get(note.option).map_or("", |choice| choice.label.as_str());
-            let words = format!("note on {}: {}", clean::clean_line(option), note.text);
-            page.append_page(lay_out_plain(&words, theme.dim, ground.width, "  "));
+            let text = format!("note on {}: {}", clean::clean_line(option), note.text);
+            page.append_page(lay_out_plain(&text, theme.dim, context.width, "  "));
         }
     }
     if answer.is_some_and(|answer| answer.origin == AnswerOrigin::File) {
-        page.append_page(lay_out_plain("answered by a file", theme.dim, ground.width, "  "));
+        page.append_page(lay_out_plain("answered by a file", theme.dim, context.width, "  "));
     }
     page
 }

@@ -23,89 +23,94 @@ const NAME_WIDTH: usize = 12;
 pub struct CallEnd<'a> {
     pub outcome: &'a Outcome,
     /// Source of the result of a rehearsed call, if known.
-    pub staged: Option<&'a ResultOrigin>,
+    pub origin: Option<&'a ResultOrigin>,
     /// Run time in milliseconds.
     pub took_ms: u64,
 }
 
 /// `✓ read_file    tests/retry.rs:1-80      80 lines · 12 ms`.
 pub fn call_row(
-    ground: &LayoutContext<'_>,
+    context: &LayoutContext<'_>,
     call: &CallState,
-    &CallEnd { outcome, staged, took_ms }: &CallEnd<'_>,
-    no: Option<&str>,
+    &CallEnd { outcome, origin, took_ms }: &CallEnd<'_>,
+    denial: Option<&str>,
 ) -> Line<'static> {
-    let theme = ground.theme;
-    let ended = failed_exit_line(call, outcome);
-    let ran = staged.is_none_or(ResultOrigin::is_ran);
+    let theme = context.theme;
+    let exit_line = failed_exit_line(call, outcome);
+    let has_run = origin.is_none_or(ResultOrigin::is_ran);
     let (mark, style) = match outcome {
         Outcome::Failed(_) => ("✗", theme.danger),
         // Text after the summary names where it ran.
-        Outcome::Done(_) | Outcome::Rehearsed(_) if ended.is_some() && ran => ("✗", theme.danger),
+        Outcome::Done(_) | Outcome::Rehearsed(_) if exit_line.is_some() && has_run => ("✗", theme.danger),
         Outcome::Done(_) => ("✓", theme.success),
         Outcome::Refused(_) => ("⊘", theme.warning),
-        Outcome::Rehearsed(_) if staged.is_some_and(ResultOrigin::is_withheld) => ("⊘", theme.warning),
-        Outcome::Rehearsed(_) => (staged.map_or("◇", ResultOrigin::symbol), theme.accent),
+        Outcome::Rehearsed(_) if origin.is_some_and(ResultOrigin::is_withheld) => ("⊘", theme.warning),
+        Outcome::Rehearsed(_) => (origin.map_or("◇", ResultOrigin::symbol), theme.accent),
         Outcome::Interrupted(_) => ("■", theme.warning),
     };
-    let mut summary = call.plan.as_ref().map_or_else(String::new, |shown| shown.summary.clone());
-    let said = match outcome {
+    let mut summary = call.plan.as_ref().map_or_else(String::new, |plan| plan.summary.clone());
+    let result = match outcome {
         // File tools write to the overlay even on systems without an overlay sandbox for commands.
-        Outcome::Rehearsed(_) if edit_diff(call).is_some() && staged.is_some_and(ResultOrigin::is_ran) => {
+        Outcome::Rehearsed(_) if edit_diff(call).is_some() && origin.is_some_and(ResultOrigin::is_ran) => {
             "written to the overlay".to_owned()
         }
         Outcome::Rehearsed(_) => {
-            staged.map_or_else(|| "rehearsed, nothing changed".to_owned(), ResultOrigin::describe_origin)
+            origin.map_or_else(|| "rehearsed, nothing changed".to_owned(), ResultOrigin::describe_origin)
         }
-        Outcome::Failed(why) => why.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned(),
+        Outcome::Failed(reason) => reason.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned(),
         Outcome::Done(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => String::new(),
     };
-    let took = match took_ms {
+    let duration = match took_ms {
         0 => String::new(),
         ms => format_duration(Duration::from_millis(ms)),
     };
-    let took = match ground.agent.session.has_sub_agent(&call.call.id) {
-        true => finished_figures(ground, &call.call.id, took_ms),
-        false => took,
+    let duration = match context.agent.session.has_sub_agent(&call.call.id) {
+        true => finished_figures(context, &call.call.id, took_ms),
+        false => duration,
     };
-    let much = format_result_size(call, outcome);
-    let right = [ended, much.as_deref(), Some(took.as_str())].into_iter().flatten();
-    let took = right.filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
+    let result_size = format_result_size(call, outcome);
+    let right_parts = [exit_line, result_size.as_deref(), Some(duration.as_str())].into_iter().flatten();
+    let right_text = right_parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
     // The result has priority over a long command; `/audit` has the full reason.
-    let said = clean::clean_line(&said);
+    let result = clean::clean_line(&result);
     summary = reveal::reveal_line(&summary);
-    let name = width::text_width(&clean::clean_line(&call.call.name)).max(NAME_WIDTH);
-    let room = ground.width.saturating_sub(name + width::text_width(&took) + 9);
-    let brief = match outcome {
+    let name_cells = width::text_width(&clean::clean_line(&call.call.name)).max(NAME_WIDTH);
+    let available_cells = context.width.saturating_sub(name_cells + width::text_width(&right_text) + 9);
+    let brief_cells = match outcome {
         Outcome::Rehearsed(_) => {
-            said.split(';').next().map_or(0, |brief| width::text_width(brief) + usize::from(brief != said))
+            result.split(';').next().map_or(0, |start| width::text_width(start) + usize::from(start != result))
         }
-        _ => width::text_width(&said).min(room / 2),
+        _ => width::text_width(&result).min(available_cells / 2),
     };
-    let took = match label_outcome(outcome, no) {
-        Some(words) => {
-            let words = clean::clean_line(&words);
-            let most = (room / 2).max((room + 2).saturating_sub(width::text_width(&summary)));
-            let dot = if took.is_empty() { "" } else { " · " };
-            format!("{}{dot}{took}", width::fit_start(&words, most))
+    let right_text = match label_outcome(outcome, denial) {
+        Some(label) => {
+            let label = clean::clean_line(&label);
+            let max_cells =
+                (available_cells / 2).max((available_cells + 2).saturating_sub(width::text_width(&summary)));
+            let separator = if right_text.is_empty() { "" } else { " · " };
+            format!("{}{separator}{right_text}", width::fit_start(&label, max_cells))
         }
-        None => took,
+        None => right_text,
     };
     let diff = edit_diff(call);
-    let cells = summary_width(ground.width, name, &took);
+    let summary_cells = summary_width(context.width, name_cells, &right_text);
     // The mark already shows where a file was written. The reason of a failure is always shown.
-    let says = !said.is_empty() && (diff.is_none() || !is_success(outcome));
+    let shows_result = !result.is_empty() && (diff.is_none() || !is_success(outcome));
     summary = match diff {
-        Some(diff) if says => fit_path_and_counts(&summary, diff, cells.saturating_sub(brief + 3)),
-        Some(diff) => fit_path_and_counts(&summary, diff, cells),
-        None if says => width::fit_start(&summary, room.saturating_sub(brief)).into_owned(),
+        Some(diff) if shows_result => {
+            fit_path_and_counts(&summary, diff, summary_cells.saturating_sub(brief_cells + 3))
+        }
+        Some(diff) => fit_path_and_counts(&summary, diff, summary_cells),
+        None if shows_result => width::fit_start(&summary, available_cells.saturating_sub(brief_cells)).into_owned(),
         None => summary,
     };
-    if says || !said.is_empty() && width::text_width(&summary) + width::text_width(&said) + 3 <= cells {
-        let dot = if summary.is_empty() { "" } else { " · " };
-        summary = format!("{summary}{dot}{said}");
+    if shows_result
+        || !result.is_empty() && width::text_width(&summary) + width::text_width(&result) + 3 <= summary_cells
+    {
+        let separator = if summary.is_empty() { "" } else { " · " };
+        summary = format!("{summary}{separator}{result}");
     }
-    build_row(ground.width, (mark, style), &call.call.name, &summary, &took, (theme.text, theme.dim))
+    build_row(context.width, (mark, style), &call.call.name, &summary, &right_text, (theme.text, theme.dim))
 }
 
 /// Returns the row of a call in any state, never wider than `cells`. Drops the least important parts first.
@@ -115,7 +120,7 @@ pub fn build_row(
     name: &str,
     summary: &str,
     right: &str,
-    (text, dim): (Style, Style),
+    (text_style, dim_style): (Style, Style),
 ) -> Line<'static> {
     let name = clean::clean_line(name);
     let summary = reveal::reveal_line(summary);
@@ -123,22 +128,22 @@ pub fn build_row(
     let right = right.as_ref();
     let name = width::fit_start(&name, cells.saturating_sub(4)).into_owned();
     let gap = NAME_WIDTH.saturating_sub(width::text_width(&name)) + 1;
-    let used = 4 + width::text_width(&name) + gap;
-    let right = if used + width::text_width(right) + 12 > cells { "" } else { right };
-    let room = cells.saturating_sub(used + width::text_width(right) + usize::from(!right.is_empty()));
-    let summary = width::fit_start(&summary, room).into_owned();
-    let blank = cells.saturating_sub(used + width::text_width(&summary) + width::text_width(right));
+    let used_cells = 4 + width::text_width(&name) + gap;
+    let right = if used_cells + width::text_width(right) + 12 > cells { "" } else { right };
+    let summary_cells = cells.saturating_sub(used_cells + width::text_width(right) + usize::from(!right.is_empty()));
+    let summary = width::fit_start(&summary, summary_cells).into_owned();
+    let padding = cells.saturating_sub(used_cells + width::text_width(&summary) + width::text_width(right));
     let mut spans = vec![
         Span::raw(if cells >= 4 { "  " } else { "" }),
         Span::styled(mark.0.to_owned(), mark.1),
-        Span::styled(if name.is_empty() { String::new() } else { format!(" {name}") }, text),
+        Span::styled(if name.is_empty() { String::new() } else { format!(" {name}") }, text_style),
     ];
     if !summary.is_empty() {
         spans.push(Span::raw(" ".repeat(gap)));
-        spans.push(Span::styled(summary, dim));
+        spans.push(Span::styled(summary, dim_style));
     }
     if !right.is_empty() {
-        spans.push(Span::styled(format!("{}{right}", " ".repeat(blank)), dim));
+        spans.push(Span::styled(format!("{}{right}", " ".repeat(padding)), dim_style));
     }
     Line::from(spans)
 }
@@ -147,21 +152,21 @@ pub fn build_row(
 /// because its end identifies the file.
 fn fit_path_and_counts(path: &str, diff: &Diff, cells: usize) -> String {
     for counts in [format!(" +{} −{}", diff.added, diff.removed), String::new()] {
-        let room = cells.saturating_sub(width::text_width(&counts));
-        if room >= width::text_width(path).min(MIN_PATH_WIDTH) || counts.is_empty() {
-            return format!("{}{counts}", width::fit_end(path, room));
+        let path_cells = cells.saturating_sub(width::text_width(&counts));
+        if path_cells >= width::text_width(path).min(MIN_PATH_WIDTH) || counts.is_empty() {
+            return format!("{}{counts}", width::fit_end(path, path_cells));
         }
     }
     String::new()
 }
 
 /// Returns the cells left for the summary of a row with a name of this width and this text at the right.
-fn summary_width(cells: usize, name: usize, right: &str) -> usize {
-    let right = match width::text_width(right) {
-        right if name + right + 17 > cells => 0,
-        right => right + usize::from(right > 0),
+fn summary_width(cells: usize, name_cells: usize, right: &str) -> usize {
+    let right_cells = match width::text_width(right) {
+        right_cells if name_cells + right_cells + 17 > cells => 0,
+        right_cells => right_cells + usize::from(right_cells > 0),
     };
-    cells.saturating_sub(name + right + 5)
+    cells.saturating_sub(name_cells + right_cells + 5)
 }
 
 /// Returns the last line of a command's outcome if the command ran and failed.
@@ -185,15 +190,15 @@ pub fn is_success(outcome: &Outcome) -> bool {
 }
 
 /// Returns the message of the user's denial of this call; `None` if the user did not deny it.
-pub fn find_denial_message<'a>(ground: &LayoutContext<'a>, index: usize, id: &CallId) -> Option<&'a str> {
-    let before = &ground.agent.session.entries()[..index];
-    before.iter().rev().find_map(|entry| denial_message(entry.unwrap_sub_agent(), id))
+pub fn find_denial_message<'a>(context: &LayoutContext<'a>, index: usize, id: &CallId) -> Option<&'a str> {
+    let earlier_entries = &context.agent.session.entries()[..index];
+    earlier_entries.iter().rev().find_map(|entry| denial_message(entry.unwrap_sub_agent(), id))
 }
 
 /// Returns the message if the entry is the user's denial of this call.
 pub fn denial_message<'a>(entry: &'a Entry, id: &CallId) -> Option<&'a str> {
-    let Entry::Decided { call, decision: Decision::Deny(words), by: Decider::User { .. }, .. } = entry else {
+    let Entry::Decided { call, decision: Decision::Deny(message), by: Decider::User { .. }, .. } = entry else {
         return None;
     };
-    (call == id).then_some(words.as_str())
+    (call == id).then_some(message.as_str())
 }

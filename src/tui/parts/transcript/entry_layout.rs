@@ -23,20 +23,20 @@ pub fn is_too_long(text: &str) -> bool {
 }
 
 /// Lays out a note about the part of a text that is not shown in place, if any.
-fn lay_out_truncation_note(ground: &LayoutContext<'_>, text: &str, shown: &str) -> Page {
-    match text.len() - shown.len() {
+fn lay_out_truncation_note(context: &LayoutContext<'_>, text: &str, inline_text: &str) -> Page {
+    match text.len() - inline_text.len() {
         0 => Page::default(),
-        more => {
-            let words = format!("… {} more: select this entry and press o to open in full", format_bytes(more));
-            lay_out_plain(&words, ground.theme.dim, ground.width, "")
+        hidden_bytes => {
+            let note = format!("… {} more: select this entry and press o to open in full", format_bytes(hidden_bytes));
+            lay_out_plain(&note, context.theme.dim, context.width, "")
         }
     }
 }
 
 /// Returns whether the turn that ends at this entry produced text, reasoning, calls or outcomes.
-fn has_partial_results(ground: &LayoutContext<'_>, index: usize) -> bool {
-    let before = ground.agent.session.entries()[..index].iter().rev();
-    before.take_while(|entry| !matches!(entry, Entry::UserMessage { .. })).any(|entry| {
+fn has_partial_results(context: &LayoutContext<'_>, index: usize) -> bool {
+    let earlier = context.agent.session.entries()[..index].iter().rev();
+    earlier.take_while(|entry| !matches!(entry, Entry::UserMessage { .. })).any(|entry| {
         if let Entry::Replied { text, reasoning, calls, .. } = entry {
             return !text.trim().is_empty() || !reasoning.trim().is_empty() || !calls.is_empty();
         }
@@ -45,59 +45,59 @@ fn has_partial_results(ground: &LayoutContext<'_>, index: usize) -> bool {
 }
 
 /// Lays out an entry; no lines if it has no display. `toggled` is true if its open state differs from the default.
-pub fn lay_out(ground: &LayoutContext<'_>, index: usize, toggled: bool, outside: &LinkLookups) -> Page {
-    let Some(entry) = ground.agent.session.entries().get(index) else { return Page::default() };
+pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, lookups: &LinkLookups) -> Page {
+    let Some(entry) = context.agent.session.entries().get(index) else { return Page::default() };
     let page = match entry {
-        Entry::UserMessage { text } => lay_out_user_message(ground, text, outside),
+        Entry::UserMessage { text } => lay_out_user_message(context, text, lookups),
         // The cache lays out the text of a reply in pieces between these two.
         Entry::Replied { .. } => {
-            let mut page = lay_out_before_text(ground, entry, toggled);
-            let after = lay_out_after_text(ground, entry, !page.lines.is_empty());
-            page.append_page(after);
+            let mut page = lay_out_before_text(context, entry, is_toggled);
+            let notes = lay_out_after_text(context, entry, !page.lines.is_empty());
+            page.append_page(notes);
             page
         }
         Entry::Settled { call, outcome, staged, took_ms, .. } => {
-            let end = CallEnd { outcome, staged: staged.as_ref(), took_ms: *took_ms };
-            call_layout::lay_out_call(ground, index, call, &end, toggled, outside)
+            let end = CallEnd { outcome, origin: staged.as_ref(), took_ms: *took_ms };
+            call_layout::lay_out_call(context, index, call, &end, is_toggled, lookups)
         }
-        Entry::Ended { ending: Ending::Failed(_) } if is_reason_displayed(ground, index) => {
-            lay_out_plain("Partial results are kept. Send a message to continue.", ground.theme.dim, ground.width, "")
+        Entry::Ended { ending: Ending::Failed(_) } if is_reason_displayed(context, index) => {
+            lay_out_plain("Partial results are kept. Send a message to continue.", context.theme.dim, context.width, "")
         }
-        Entry::Ended { ending: Ending::Failed(why) } => {
-            let why = why.trim_end_matches('.');
-            let kept = match has_partial_results(ground, index) {
+        Entry::Ended { ending: Ending::Failed(reason) } => {
+            let reason = reason.trim_end_matches('.');
+            let hint = match has_partial_results(context, index) {
                 true => "Partial results are kept. Send a message to continue.",
                 false => "No reply received. Your message is kept.",
             };
-            lay_out_plain(&format!("{why}. {kept}"), ground.theme.danger, ground.width, "✗ ")
+            lay_out_plain(&format!("{reason}. {hint}"), context.theme.danger, context.width, "✗ ")
         }
-        Entry::Ended { ending: Ending::Interrupted } if !is_reason_displayed(ground, index) => {
-            lay_out_plain("stopped", ground.theme.dim, ground.width, "")
+        Entry::Ended { ending: Ending::Interrupted } if !is_reason_displayed(context, index) => {
+            lay_out_plain("stopped", context.theme.dim, context.width, "")
         }
         Entry::Decided { decision: Decision::Always(grant), .. } => lay_out_plain(
             &format!("allowed from now on: {} ({})", grant.tool, grant.describe_grant()),
-            ground.theme.dim,
-            ground.width,
+            context.theme.dim,
+            context.width,
             "    ",
         ),
         Entry::Decided { decision: Decision::Edited(_), .. } => {
-            lay_out_plain("you edited the arguments", ground.theme.dim, ground.width, "    ")
+            lay_out_plain("you edited the arguments", context.theme.dim, context.width, "    ")
         }
         Entry::Switched { model, profile } => {
             let model = if model.is_empty() { "the server's default model" } else { model };
-            let of = profile.as_ref().map(|profile| format!(" (profile {profile})")).unwrap_or_default();
-            lay_out_plain(&format!("switched to {model}{of}"), ground.theme.dim, ground.width, "")
+            let profile_note = profile.as_ref().map(|profile| format!(" (profile {profile})")).unwrap_or_default();
+            lay_out_plain(&format!("switched to {model}{profile_note}"), context.theme.dim, context.width, "")
         }
-        Entry::DryRunChanged { dry_run, copied_from: of } => {
-            let style = if *dry_run { ground.theme.accent } else { ground.theme.danger };
-            lay_out_plain(&describe_mode_switch(*dry_run, of), style, ground.width, "— ")
+        Entry::DryRunChanged { dry_run, copied_from } => {
+            let style = if *dry_run { context.theme.accent } else { context.theme.danger };
+            lay_out_plain(&describe_mode_switch(*dry_run, copied_from), style, context.width, "— ")
         }
         Entry::Compacted { summary, pinned, tokens, .. } => {
-            lay_out_summary(ground, (summary, pinned), *tokens, toggled, outside)
+            lay_out_summary(context, (summary, pinned), *tokens, is_toggled, lookups)
         }
-        Entry::FellBack { model, reason: why } => {
-            let words = format!("{}; fell back to {model}", why.trim_end_matches('.'));
-            lay_out_plain(&words, ground.theme.warning, ground.width, "↪ ")
+        Entry::FellBack { model, reason } => {
+            let note = format!("{}; fell back to {model}", reason.trim_end_matches('.'));
+            lay_out_plain(&note, context.theme.warning, context.width, "↪ ")
         }
         Entry::Planned { .. }
         | Entry::Reviewed { .. }
@@ -110,15 +110,15 @@ pub fn lay_out(ground: &LayoutContext<'_>, index: usize, toggled: bool, outside:
         | Entry::SubAgent { .. } => Page::default(),
     };
     let mut page = page;
-    if matches!(entry, Entry::Ended { .. }) && ground.agent.is_dry_run() {
-        page.append_page(lay_out_tally(ground, index));
+    if matches!(entry, Entry::Ended { .. }) && context.agent.is_dry_run() {
+        page.append_page(lay_out_tally(context, index));
     }
-    if page.lines.is_empty() { page } else { add_spacing(ground, index, page) }
+    if page.lines.is_empty() { page } else { add_spacing(context, index, page) }
 }
 
 /// Adds the blank line between an entry and the one before, if they need one.
-pub fn add_spacing(ground: &LayoutContext<'_>, index: usize, page: Page) -> Page {
-    if index == 0 || !needs_blank_line(ground, index) {
+pub fn add_spacing(context: &LayoutContext<'_>, index: usize, page: Page) -> Page {
+    if index == 0 || !needs_blank_line(context, index) {
         return page;
     }
     let mut spaced = Page { lines: vec![Line::default()], ..Page::default() };
@@ -135,16 +135,16 @@ pub fn reply_text(entry: &Entry) -> Option<&str> {
 }
 
 /// Lays out the reasoning before the text of a reply.
-pub fn lay_out_before_text(ground: &LayoutContext<'_>, entry: &Entry, toggled: bool) -> Page {
+pub fn lay_out_before_text(context: &LayoutContext<'_>, entry: &Entry, is_toggled: bool) -> Page {
     let mut page = Page::default();
     if let Entry::Replied { text, reasoning, thought_ms, .. } = entry
         && !reasoning.trim().is_empty()
     {
         page.append_page(lay_out_reasoning(
-            ground,
+            context,
             reasoning,
             format_thinking_time(Duration::from_millis(*thought_ms)),
-            toggled,
+            is_toggled,
         ));
         if !text.trim().is_empty() {
             push_blank_line(&mut page);
@@ -154,26 +154,27 @@ pub fn lay_out_before_text(ground: &LayoutContext<'_>, entry: &Entry, toggled: b
 }
 
 /// Lays out the notes after the text of a reply. `follows` is true if any line precedes them.
-pub fn lay_out_after_text(ground: &LayoutContext<'_>, entry: &Entry, follows: bool) -> Page {
+pub fn lay_out_after_text(context: &LayoutContext<'_>, entry: &Entry, has_lines_before: bool) -> Page {
     let Entry::Replied { text, incomplete, .. } = entry else { return Page::default() };
-    let mut page = reply_text(entry).map(|shown| lay_out_truncation_note(ground, text, shown)).unwrap_or_default();
-    if let Some(why) = incomplete {
-        if follows || !page.lines.is_empty() {
+    let mut page =
+        reply_text(entry).map(|inline_text| lay_out_truncation_note(context, text, inline_text)).unwrap_or_default();
+    if let Some(reason) = incomplete {
+        if has_lines_before || !page.lines.is_empty() {
             page.lines.push(Line::default());
         }
-        page.append_page(lay_out_plain(&format!("… cut short: {why}"), ground.theme.warning, ground.width, ""));
+        page.append_page(lay_out_plain(&format!("… cut short: {reason}"), context.theme.warning, context.width, ""));
     }
     page
 }
 
 /// Returns whether the entry can be opened and closed.
-pub fn can_open(ground: &LayoutContext<'_>, index: usize) -> bool {
-    match ground.agent.session.entries().get(index) {
+pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
+    match context.agent.session.entries().get(index) {
         Some(Entry::Replied { reasoning, text, .. }) => !reasoning.trim().is_empty() || is_too_long(text),
         Some(Entry::UserMessage { text }) => is_too_long(text),
         Some(Entry::Compacted { .. }) => true,
         Some(Entry::Settled { call, .. }) => {
-            ground.agent.session.call(call).is_some_and(|call| call.questions.is_none())
+            context.agent.session.call(call).is_some_and(|call| call.questions.is_none())
         }
         Some(_) | None => false,
     }
@@ -187,14 +188,14 @@ fn push_blank_line(page: &mut Page) {
 }
 
 /// Returns whether a blank line precedes the entry. Calls and reasoning are adjacent; all else is separated.
-fn needs_blank_line(ground: &LayoutContext<'_>, index: usize) -> bool {
-    let entries = ground.agent.session.entries();
-    !(is_row(ground, &entries[index]) && ends_in_row(ground, &entries[..index]))
+fn needs_blank_line(context: &LayoutContext<'_>, index: usize) -> bool {
+    let entries = context.agent.session.entries();
+    !(is_row(context, &entries[index]) && ends_in_row(context, &entries[..index]))
 }
 
 /// Returns whether the last displayed entry is a single row that other rows may follow without a blank line.
-pub fn ends_in_row(ground: &LayoutContext<'_>, entries: &[Entry]) -> bool {
-    let shown = |entry: &&Entry| match entry {
+pub fn ends_in_row(context: &LayoutContext<'_>, entries: &[Entry]) -> bool {
+    let is_displayed = |entry: &&Entry| match entry {
         Entry::Planned { .. }
         | Entry::Reviewed { .. }
         | Entry::Asked { .. }
@@ -214,18 +215,18 @@ pub fn ends_in_row(ground: &LayoutContext<'_>, entries: &[Entry]) -> bool {
         | Entry::DryRunChanged { .. }
         | Entry::Compacted { .. } => true,
     };
-    let last = entries.iter().rev().find(shown);
-    last.is_some_and(|last| {
-        let goes_on = matches!(last, Entry::Replied { text, incomplete, .. }
+    let last_displayed = entries.iter().rev().find(is_displayed);
+    last_displayed.is_some_and(|entry| {
+        let ends_in_text = matches!(entry, Entry::Replied { text, incomplete, .. }
             if !text.trim().is_empty() || incomplete.is_some());
-        is_row(ground, last) && !goes_on
+        is_row(context, entry) && !ends_in_text
     })
 }
 
 /// Returns whether an entry starts with a row in the column of the calls.
-fn is_row(ground: &LayoutContext<'_>, entry: &Entry) -> bool {
+fn is_row(context: &LayoutContext<'_>, entry: &Entry) -> bool {
     match entry {
-        Entry::Settled { call, .. } => ground.agent.session.call(call).is_none_or(|call| call.questions.is_none()),
+        Entry::Settled { call, .. } => context.agent.session.call(call).is_none_or(|call| call.questions.is_none()),
         Entry::Decided { .. } => true,
         Entry::Replied { reasoning, .. } => !reasoning.trim().is_empty(),
         Entry::UserMessage { .. }
@@ -245,85 +246,85 @@ fn is_row(ground: &LayoutContext<'_>, entry: &Entry) -> bool {
 }
 
 /// Returns whether the reply before this entry is marked as cut short, so that the reason is already displayed.
-fn is_reason_displayed(ground: &LayoutContext<'_>, index: usize) -> bool {
-    let before = &ground.agent.session.entries()[..index];
-    matches!(before.last(), Some(Entry::Replied { incomplete: Some(_), .. }))
+fn is_reason_displayed(context: &LayoutContext<'_>, index: usize) -> bool {
+    let earlier = &context.agent.session.entries()[..index];
+    matches!(earlier.last(), Some(Entry::Replied { incomplete: Some(_), .. }))
 }
 
 /// Describes the switch of a copied session between dry run and live.
-fn describe_mode_switch(dry_run: bool, of: &SessionId) -> String {
+fn describe_mode_switch(dry_run: bool, original: &SessionId) -> String {
     match dry_run {
         true => {
-            format!("Dry run from here on: no live changes. The original session is kept: aye --resume {of}")
+            format!("Dry run from here on: no live changes. The original session is kept: aye --resume {original}")
         }
         false => {
-            format!("Live from here on, in a copy. The dry run is kept: aye --resume {of}")
+            format!("Live from here on, in a copy. The dry run is kept: aye --resume {original}")
         }
     }
 }
 
 /// Lays out the tally at the end of a dry-run turn.
-fn lay_out_tally(ground: &LayoutContext<'_>, index: usize) -> Page {
-    let tally = DryRunCounts::from_turn(ground.agent.session.entries(), index);
+fn lay_out_tally(context: &LayoutContext<'_>, index: usize) -> Page {
+    let tally = DryRunCounts::from_turn(context.agent.session.entries(), index);
     if tally.calls == 0 {
         return Page::default();
     }
-    let style = if tally.live_effects > 0 { ground.theme.danger } else { ground.theme.dim };
-    lay_out_plain(&tally.describe_counts(), style, ground.width, "— ")
+    let style = if tally.live_effects > 0 { context.theme.danger } else { context.theme.dim };
+    lay_out_plain(&tally.describe_counts(), style, context.width, "— ")
 }
 
 /// Lays out a user message with its bar.
-pub fn lay_out_user_message(ground: &LayoutContext<'_>, text: &str, outside: &LinkLookups) -> Page {
-    let shown = truncate_at_line(text, MAX_INLINE_BYTES);
-    let left = lay_out_truncation_note(ground, text, shown);
-    let text = clean::clean_text(shown);
-    let bar = vec![Piece::new("▌ ", ground.theme.person)];
-    let exists = |target: &_| outside.target_exists(target);
-    let pieces = links::split_links(text.trim_end(), ground.theme.person, ground.theme.link, &exists);
-    let shape = Shape { width: ground.width, first: bar.clone(), rest: bar, verbatim: false };
+pub fn lay_out_user_message(context: &LayoutContext<'_>, text: &str, lookups: &LinkLookups) -> Page {
+    let inline_text = truncate_at_line(text, MAX_INLINE_BYTES);
+    let truncation_note = lay_out_truncation_note(context, text, inline_text);
+    let text = clean::clean_text(inline_text);
+    let bar = vec![Piece::new("▌ ", context.theme.person)];
+    let exists = |target: &_| lookups.target_exists(target);
+    let pieces = links::split_links(text.trim_end(), context.theme.person, context.theme.link, &exists);
+    let shape = Shape { width: context.width, first_prefix: bar.clone(), next_prefix: bar, verbatim: false };
     let mut page = wrap_pieces(&pieces, &shape);
-    page.append_page(left);
-    page.append_page(picture_caption::lay_out_captions(ground, &text, |target| outside.picture_size(target)));
+    page.append_page(truncation_note);
+    page.append_page(picture_caption::lay_out_captions(context, &text, |target| lookups.picture_size(target)));
     page
 }
 
 /// Lays out reasoning: one line, or all of it if `open`.
-pub fn lay_out_reasoning(ground: &LayoutContext<'_>, reasoning: &str, how_long: String, open: bool) -> Page {
-    let mark = if open { "▾" } else { "▸" };
-    let mut page = lay_out_plain(&format!("{mark} thought{how_long}"), ground.theme.dim, ground.width, "  ");
-    if open {
+pub fn lay_out_reasoning(context: &LayoutContext<'_>, reasoning: &str, duration: String, is_open: bool) -> Page {
+    let mark = if is_open { "▾" } else { "▸" };
+    let mut page = lay_out_plain(&format!("{mark} thought{duration}"), context.theme.dim, context.width, "  ");
+    if is_open {
         let reasoning = clean::clean_text(reasoning);
-        let shown = truncate_at_line(reasoning.trim(), MAX_INLINE_BYTES);
-        page.append_page(lay_out_plain(shown, ground.theme.dim, ground.width, "    "));
-        page.append_page(lay_out_truncation_note(ground, reasoning.trim(), shown));
+        let inline_text = truncate_at_line(reasoning.trim(), MAX_INLINE_BYTES);
+        page.append_page(lay_out_plain(inline_text, context.theme.dim, context.width, "    "));
+        page.append_page(lay_out_truncation_note(context, reasoning.trim(), inline_text));
     }
     page
 }
 
 /// Lays out a summary of earlier turns: one line, or everything that the model receives instead if `open`.
 fn lay_out_summary(
-    ground: &LayoutContext<'_>,
+    context: &LayoutContext<'_>,
     (summary, pinned): (&str, &str),
-    (before, after): (u64, u64),
-    open: bool,
-    outside: &LinkLookups,
+    (tokens_before, tokens_after): (u64, u64),
+    is_open: bool,
+    lookups: &LinkLookups,
 ) -> Page {
-    let mark = if open { "▾" } else { "▸" };
-    let sizes = match before {
+    let mark = if is_open { "▾" } else { "▸" };
+    let sizes = match tokens_before {
         0 => String::new(),
-        _ => format!(" · {} → {} tokens", format_tokens(before), format_tokens(after)),
+        _ => format!(" · {} → {} tokens", format_tokens(tokens_before), format_tokens(tokens_after)),
     };
-    let words = format!("{mark} earlier turns summarized{sizes}");
-    let mut page = lay_out_plain(&words, ground.theme.dim, ground.width, "  ");
-    if open {
+    let label = format!("{mark} earlier turns summarized{sizes}");
+    let mut page = lay_out_plain(&label, context.theme.dim, context.width, "  ");
+    if is_open {
         page.lines.push(Line::default());
-        page.append_page(outside.lay_out_markdown(ground, ground.width, truncate_at_line(summary, MAX_INLINE_BYTES)));
+        page.append_page(lookups.lay_out_markdown(context, context.width, truncate_at_line(summary, MAX_INLINE_BYTES)));
         page.lines.push(Line::default());
-        page.append_page(lay_out_plain("Kept verbatim:", ground.theme.dim, ground.width, "  "));
+        page.append_page(lay_out_plain("Kept verbatim:", context.theme.dim, context.width, "  "));
         page.append_page(lay_out_plain(
             truncate_at_line(pinned, MAX_INLINE_BYTES),
-            ground.theme.dim,
-            ground.width,
+            context.theme.dim,
+            context.width,
             "    ",
         ));
     }

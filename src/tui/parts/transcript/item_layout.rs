@@ -43,9 +43,9 @@ impl ItemLayout {
     pub fn find_line(&self, mut line: usize) -> Option<(&Page, usize)> {
         // Most requests are for the end.
         if let Some(last) = self.pages.last() {
-            let before = self.height - last.lines.len();
-            if line >= before {
-                return (line < self.height).then(|| (last.as_ref(), line - before));
+            let last_start = self.height - last.lines.len();
+            if line >= last_start {
+                return (line < self.height).then(|| (last.as_ref(), line - last_start));
             }
         }
         for page in &self.pages {

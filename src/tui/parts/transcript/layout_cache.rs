@@ -44,7 +44,7 @@ struct CachedItem {
     weight: usize,
     /// Pieces of a reply with text.
     pieces: Option<ReplyPieces>,
-    toggled: bool,
+    is_toggled: bool,
     /// Lookup counter at layout time if some lookup was pending; otherwise `None`.
     lookup_count: Option<u64>,
 }
@@ -53,83 +53,83 @@ impl LayoutCache {
     /// Returns the layout of an item: an entry, or the live item after the last entry.
     pub fn item_layout(
         &mut self,
-        ground: &LayoutContext<'_>,
+        context: &LayoutContext<'_>,
         toggled: &HashSet<usize>,
         item: usize,
     ) -> Arc<ItemLayout> {
-        self.match_layout_inputs(ground);
-        let Some(entry) = ground.agent.session.entries().get(item) else {
-            return Arc::new(self.live.lay_out_live(ground, &self.lookups));
+        self.match_layout_inputs(context);
+        let Some(entry) = context.agent.session.entries().get(item) else {
+            return Arc::new(self.live.lay_out_live(context, &self.lookups));
         };
-        let toggled = toggled.contains(&item);
-        let old = self.items.get_mut(&item).filter(|kept| kept.toggled == toggled);
-        if let Some(kept) = old
-            && kept.lookup_count.is_none_or(|known| known == self.lookups.arrivals())
+        let is_toggled = toggled.contains(&item);
+        let cached_item = self.items.get_mut(&item).filter(|cached| cached.is_toggled == is_toggled);
+        if let Some(cached) = cached_item
+            && cached.lookup_count.is_none_or(|count| count == self.lookups.arrivals())
         {
-            kept.last_used = self.frame;
-            return kept.layout.clone();
+            cached.last_used = self.frame;
+            return cached.layout.clone();
         }
         self.entries_laid_out += 1;
-        let before = self.drop_item(item).and_then(|kept| kept.pieces);
-        let (laid, known, pieces) = match entry_layout::reply_text(entry) {
-            Some(words) => {
-                let pieces = before.or_else(|| self.live.take_finished(words)).unwrap_or_default();
-                let (laid, pieces) = self.lay_out_reply(ground, item, toggled, words, pieces);
-                (laid, pieces.oldest_lookup_count(), Some(pieces))
+        let old_pieces = self.drop_item(item).and_then(|cached| cached.pieces);
+        let (layout, lookup_count, pieces) = match entry_layout::reply_text(entry) {
+            Some(text) => {
+                let pieces = old_pieces.or_else(|| self.live.take_finished(text)).unwrap_or_default();
+                let (layout, pieces) = self.lay_out_reply(context, item, is_toggled, text, pieces);
+                (layout, pieces.oldest_lookup_count(), Some(pieces))
             }
             None => {
-                let (page, known) =
-                    self.lookups.track_pending(|| entry_layout::lay_out(ground, item, toggled, &self.lookups));
-                (ItemLayout::from_page(page), known, None)
+                let (page, lookup_count) =
+                    self.lookups.track_pending(|| entry_layout::lay_out(context, item, is_toggled, &self.lookups));
+                (ItemLayout::from_page(page), lookup_count, None)
             }
         };
         if self.heights.len() <= item {
             self.heights.resize(item + 1, None);
         }
-        self.heights[item] = Some((toggled, u32::try_from(laid.height).unwrap_or(u32::MAX)));
-        let weight = size_of::<CachedItem>() + ALLOCATION_OVERHEAD + laid.estimate_bytes();
-        let laid = Arc::new(laid);
+        self.heights[item] = Some((is_toggled, u32::try_from(layout.height).unwrap_or(u32::MAX)));
+        let weight = size_of::<CachedItem>() + ALLOCATION_OVERHEAD + layout.estimate_bytes();
+        let layout = Arc::new(layout);
         self.weight += weight;
-        let kept =
-            CachedItem { layout: laid.clone(), last_used: self.frame, weight, pieces, toggled, lookup_count: known };
-        self.items.insert(item, Box::new(kept));
+        let cached =
+            CachedItem { layout: layout.clone(), last_used: self.frame, weight, pieces, is_toggled, lookup_count };
+        self.items.insert(item, Box::new(cached));
         if self.weight > CACHE_BUDGET {
             self.evict_far_from(item);
         }
-        laid
+        layout
     }
 
     /// Lays out a reply, reusing pieces that are already laid out.
     fn lay_out_reply(
         &self,
-        ground: &LayoutContext<'_>,
+        context: &LayoutContext<'_>,
         item: usize,
-        toggled: bool,
-        words: &str,
+        is_toggled: bool,
+        text: &str,
         mut pieces: ReplyPieces,
     ) -> (ItemLayout, ReplyPieces) {
-        let entry = &ground.agent.session.entries()[item];
-        pieces.lay_out_closed_blocks(ground, words, &self.lookups);
-        pieces.finish_reply(ground, words, &self.lookups);
-        let before = entry_layout::lay_out_before_text(ground, entry, toggled);
-        let follows = !before.lines.is_empty() || pieces.final_height() > 0;
-        let after = entry_layout::lay_out_after_text(ground, entry, follows);
-        let mut laid = ItemLayout::default();
-        if !follows && after.lines.is_empty() {
-            return (laid, pieces);
+        let entry = &context.agent.session.entries()[item];
+        pieces.lay_out_closed_blocks(context, text, &self.lookups);
+        pieces.finish_reply(context, text, &self.lookups);
+        let page_before = entry_layout::lay_out_before_text(context, entry, is_toggled);
+        let has_lines_before = !page_before.lines.is_empty() || pieces.final_height() > 0;
+        let page_after = entry_layout::lay_out_after_text(context, entry, has_lines_before);
+        let mut layout = ItemLayout::default();
+        if !has_lines_before && page_after.lines.is_empty() {
+            return (layout, pieces);
         }
-        laid.push_page(Arc::new(entry_layout::add_spacing(ground, item, before)));
-        pieces.append_to(&mut laid);
-        laid.push_page(Arc::new(after));
-        (laid, pieces)
+        layout.push_page(Arc::new(entry_layout::add_spacing(context, item, page_before)));
+        pieces.append_to(&mut layout);
+        layout.push_page(Arc::new(page_after));
+        (layout, pieces)
     }
 
     /// Returns the height of an item in lines.
-    pub fn item_height(&mut self, ground: &LayoutContext<'_>, toggled: &HashSet<usize>, item: usize) -> usize {
-        self.match_layout_inputs(ground);
+    pub fn item_height(&mut self, context: &LayoutContext<'_>, toggled: &HashSet<usize>, item: usize) -> usize {
+        self.match_layout_inputs(context);
         match self.heights.get(item) {
-            Some(Some((as_now, height))) if *as_now == toggled.contains(&item) => *height as usize,
-            _ => self.item_layout(ground, toggled, item).height,
+            Some(Some((is_toggled, height))) if *is_toggled == toggled.contains(&item) => *height as usize,
+            _ => self.item_layout(context, toggled, item).height,
         }
     }
 
@@ -152,13 +152,13 @@ impl LayoutCache {
     }
 
     /// Stores results of lookups. Invalidates the heights of layouts that waited for one.
-    pub fn store_lookups(&mut self, found: Vec<(LinkTarget, LinkStatus)>) {
-        for (item, _) in self.items.iter().filter(|(_, kept)| kept.lookup_count.is_some()) {
+    pub fn store_lookups(&mut self, results: Vec<(LinkTarget, LinkStatus)>) {
+        for (item, _) in self.items.iter().filter(|(_, cached)| cached.lookup_count.is_some()) {
             if let Some(height) = self.heights.get_mut(*item) {
                 *height = None;
             }
         }
-        self.lookups.store_results(found);
+        self.lookups.store_results(results);
     }
 
     /// Takes the pending lookups. Each is returned once.
@@ -176,30 +176,30 @@ impl LayoutCache {
         self.lookups.reply_lines_laid_out()
     }
 
-    fn match_layout_inputs(&mut self, ground: &LayoutContext<'_>) {
-        if self.width != ground.width || self.theme != ground.theme.name {
+    fn match_layout_inputs(&mut self, context: &LayoutContext<'_>) {
+        if self.width != context.width || self.theme != context.theme.name {
             self.drop_layouts();
-            (self.width, self.theme) = (ground.width, ground.theme.name.clone());
+            (self.width, self.theme) = (context.width, context.theme.name.clone());
         }
     }
 
     fn drop_item(&mut self, item: usize) -> Option<Box<CachedItem>> {
-        let kept = self.items.remove(&item)?;
-        self.weight -= kept.weight;
-        Some(kept)
+        let cached = self.items.remove(&item)?;
+        self.weight -= cached.weight;
+        Some(cached)
     }
 
     /// Evicts the layouts farthest from an item until the budget is met.
     fn evict_far_from(&mut self, item: usize) {
-        let unseen = self.items.iter().filter(|(_, kept)| kept.last_used + 1 < self.frame);
-        let mut far: Vec<usize> = unseen.map(|(at, _)| *at).collect();
-        far.sort_by_key(|at| at.abs_diff(item));
-        while let Some(at) = far.pop() {
-            let room = if at.abs_diff(item) > NEAR_ENTRIES { CACHE_BUDGET * 3 / 4 } else { CACHE_BUDGET * 2 };
-            if self.weight <= room {
+        let evictable = self.items.iter().filter(|(_, cached)| cached.last_used + 1 < self.frame);
+        let mut far: Vec<usize> = evictable.map(|(index, _)| *index).collect();
+        far.sort_by_key(|index| index.abs_diff(item));
+        while let Some(index) = far.pop() {
+            let budget = if index.abs_diff(item) > NEAR_ENTRIES { CACHE_BUDGET * 3 / 4 } else { CACHE_BUDGET * 2 };
+            if self.weight <= budget {
                 return;
             }
-            self.drop_item(at);
+            self.drop_item(index);
         }
     }
 }

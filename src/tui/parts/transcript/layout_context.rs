@@ -22,7 +22,7 @@ pub struct LayoutContext<'a> {
     /// Start of each running sub-agent.
     pub sub_agent_starts: &'a [(CallId, Duration)],
     /// Pace of the reply stream.
-    pub pace: &'a ReplyTiming,
+    pub timing: &'a ReplyTiming,
     /// Key bindings, for hints.
     pub keys: &'a Keymap,
 }

@@ -22,8 +22,8 @@ pub struct LinkLookups {
 
 impl LinkLookups {
     /// Stores results of lookups.
-    pub fn store_results(&mut self, found: Vec<(LinkTarget, LinkStatus)>) {
-        self.results.get_mut().extend(found.into_iter().map(|(target, status)| (target, Some(status))));
+    pub fn store_results(&mut self, results: Vec<(LinkTarget, LinkStatus)>) {
+        self.results.get_mut().extend(results.into_iter().map(|(target, status)| (target, Some(status))));
         self.arrivals += 1;
     }
 
@@ -50,17 +50,17 @@ impl LinkLookups {
     }
 
     /// Lays out a part of a reply. Also returns the lookup counter if some lookup is pending.
-    pub fn lay_out_part(&self, ground: &LayoutContext<'_>, text: &str) -> (Page, Option<u64>) {
-        let (page, known) = self.track_pending(|| self.lay_out_markdown(ground, ground.width, text));
+    pub fn lay_out_part(&self, context: &LayoutContext<'_>, text: &str) -> (Page, Option<u64>) {
+        let (page, lookup_count) = self.track_pending(|| self.lay_out_markdown(context, context.width, text));
         self.reply_lines.set(self.reply_lines.get() + page.lines.len());
-        (page, known)
+        (page, lookup_count)
     }
 
     /// Lays out Markdown and records pending lookups.
-    pub fn lay_out_markdown(&self, ground: &LayoutContext<'_>, width: usize, text: &str) -> Page {
-        let picture =
-            |target: &LinkTarget| self.picture_size(target).map(|size| picture_caption::caption(ground, size));
-        markdown::lay_out_markdown(text, width, ground.theme, &|target| self.target_exists(target), &picture)
+    pub fn lay_out_markdown(&self, context: &LayoutContext<'_>, width: usize, text: &str) -> Page {
+        let describe_picture =
+            |target: &LinkTarget| self.picture_size(target).map(|size| picture_caption::caption(context, size));
+        markdown::lay_out_markdown(text, width, context.theme, &|target| self.target_exists(target), &describe_picture)
     }
 
     /// Returns whether a link target exists; false while its lookup is pending.
@@ -84,14 +84,14 @@ impl LinkLookups {
     }
 
     fn look_up(&self, target: &LinkTarget) -> LinkStatus {
-        let mut exist = self.results.borrow_mut();
-        let known = exist.entry(target.clone()).or_insert_with(|| {
+        let mut results = self.results.borrow_mut();
+        let status = results.entry(target.clone()).or_insert_with(|| {
             self.pending.borrow_mut().push(target.clone());
             None
         });
-        if known.is_none() {
+        if status.is_none() {
             self.has_pending.set(true);
         }
-        known.unwrap_or(LinkStatus::Missing)
+        status.unwrap_or(LinkStatus::Missing)
     }
 }

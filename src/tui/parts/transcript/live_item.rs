@@ -39,22 +39,22 @@ pub struct LiveLayout {
 
 impl LiveLayout {
     /// Lays out the live item. Reuses the layouts of closed blocks of the reply.
-    pub fn lay_out_live(&mut self, ground: &LayoutContext<'_>, outside: &LinkLookups) -> ItemLayout {
-        let mut laid = match &ground.agent.phase {
+    pub fn lay_out_live(&mut self, context: &LayoutContext<'_>, lookups: &LinkLookups) -> ItemLayout {
+        let mut layout = match &context.agent.phase {
             Phase::Idle => {
-                let mut laid = self.start_without_reply();
-                push_page(&mut laid, lay_out_retry_hint(ground));
-                laid
+                let mut layout = self.start_without_reply();
+                push_page(&mut layout, lay_out_retry_hint(context));
+                layout
             }
-            Phase::Replying(draft) => self.lay_out_reply(ground, draft, outside),
+            Phase::Replying(draft) => self.lay_out_reply(context, draft, lookups),
             Phase::RunningCalls { calls, .. } => {
-                let mut laid = self.start_without_reply();
-                push_page(&mut laid, lay_out_calls(ground, calls));
-                laid
+                let mut layout = self.start_without_reply();
+                push_page(&mut layout, lay_out_calls(context, calls));
+                layout
             }
         };
-        push_page(&mut laid, lay_out_queue(ground, outside));
-        laid
+        push_page(&mut layout, lay_out_queue(context, lookups));
+        layout
     }
 
     /// Takes the layout of a finished reply with this text.
@@ -77,57 +77,57 @@ impl LiveLayout {
 
     fn lay_out_reply(
         &mut self,
-        ground: &LayoutContext<'_>,
+        context: &LayoutContext<'_>,
         draft: &StreamingReply,
-        outside: &LinkLookups,
+        lookups: &LinkLookups,
     ) -> ItemLayout {
         if draft.is_summary() {
-            let mut laid = self.start_without_reply();
-            push_page(&mut laid, lay_out_activity(ground, draft));
-            return laid;
+            let mut layout = self.start_without_reply();
+            push_page(&mut layout, lay_out_activity(context, draft));
+            return layout;
         }
-        let reply = Some((draft.turn, ground.agent.session.entries().len(), draft.reclassified));
+        let reply = Some((draft.turn, context.agent.session.entries().len(), draft.reclassified));
         // A shorter text belongs to a different reply.
         if self.reply != reply || draft.text.len() < self.pieces.final_bytes() {
             self.switch_reply(reply);
         }
-        self.pieces.lay_out_closed_blocks(ground, &draft.text, outside);
-        let mut laid = ItemLayout::default();
+        self.pieces.lay_out_closed_blocks(context, &draft.text, lookups);
+        let mut layout = ItemLayout::default();
         let mut head = Page::default();
         let has_text = !draft.text.trim().is_empty();
         if !draft.reasoning.trim().is_empty() {
-            if !(has_text && entry_layout::ends_in_row(ground, ground.agent.session.entries())) {
+            if !(has_text && entry_layout::ends_in_row(context, context.agent.session.entries())) {
                 head.lines.push(Line::default());
             }
-            head.append_page(lay_out_thinking(ground, draft, has_text));
+            head.append_page(lay_out_thinking(context, draft, has_text));
         }
         if has_text {
             head.lines.push(Line::default());
         }
-        push_page(&mut laid, head);
-        self.pieces.append_to(&mut laid);
-        if let Some(open) = self.pieces.lay_out_open_block(ground, &draft.text, outside) {
-            laid.push_page(open);
+        push_page(&mut layout, head);
+        self.pieces.append_to(&mut layout);
+        if let Some(open_page) = self.pieces.lay_out_open_block(context, &draft.text, lookups) {
+            layout.push_page(open_page);
         }
-        push_page(&mut laid, lay_out_activity(ground, draft));
-        laid
+        push_page(&mut layout, lay_out_activity(context, draft));
+        layout
     }
 }
 
-fn push_page(laid: &mut ItemLayout, page: Page) {
+fn push_page(layout: &mut ItemLayout, page: Page) {
     if !page.lines.is_empty() {
-        laid.push_page(Arc::new(page));
+        layout.push_page(Arc::new(page));
     }
 }
 
-fn lay_out_thinking(ground: &LayoutContext<'_>, draft: &StreamingReply, has_text: bool) -> Page {
+fn lay_out_thinking(context: &LayoutContext<'_>, draft: &StreamingReply, has_text: bool) -> Page {
     if has_text {
-        let took = draft.thinking_time.map(entry_layout::format_thinking_time).unwrap_or_default();
-        return entry_layout::lay_out_reasoning(ground, "", took, false);
+        let duration = draft.thinking_time.map(entry_layout::format_thinking_time).unwrap_or_default();
+        return entry_layout::lay_out_reasoning(context, "", duration, false);
     }
     // Only the last lines. The finished entry can be opened for the rest.
     let tail: String = draft.reasoning.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
-    let lines = wrap::wrap_plain(&tail, ground.theme.dim, ground.width.saturating_sub(4).max(1));
+    let lines = wrap::wrap_plain(&tail, context.theme.dim, context.width.saturating_sub(4).max(1));
     let mut page = Page::default();
     for mut line in lines.into_iter().rev().take(3).rev() {
         line.spans.insert(0, Span::raw("    "));
@@ -137,12 +137,12 @@ fn lay_out_thinking(ground: &LayoutContext<'_>, draft: &StreamingReply, has_text
 }
 
 /// Lays out the activity of the model if its text does not show it.
-fn lay_out_activity(ground: &LayoutContext<'_>, draft: &StreamingReply) -> Page {
-    if let Some(wait) = ground.pace.current_wait(ground.agent, ground.now) {
-        return lay_out_wait(ground, wait);
+fn lay_out_activity(context: &LayoutContext<'_>, draft: &StreamingReply) -> Page {
+    if let Some(wait) = context.timing.current_wait(context.agent, context.now) {
+        return lay_out_wait(context, wait);
     }
-    let elapsed = format_duration(ground.now.saturating_sub(ground.activity_start));
-    let words = if draft.is_summary() {
+    let elapsed = format_duration(context.now.saturating_sub(context.activity_start));
+    let activity = if draft.is_summary() {
         format!("summarizing earlier turns… · {elapsed}")
     } else if let Some((name, count)) = &draft.call_in_progress {
         format!("writing call: {name} · {}", format_bytes(*count))
@@ -153,86 +153,88 @@ fn lay_out_activity(ground: &LayoutContext<'_>, draft: &StreamingReply) -> Page 
     } else {
         let model = match &draft.model {
             Some(model) => model,
-            None if ground.agent.model.is_empty() => "the provider",
-            None => &ground.agent.model,
+            None if context.agent.model.is_empty() => "the provider",
+            None => &context.agent.model,
         };
         format!("waiting for {model} · {elapsed}")
     };
     let mut page = Page { lines: vec![Line::default()], ..Page::default() };
     page.append_page(lay_out_plain(
-        &words,
-        ground.theme.dim,
-        ground.width,
-        &format!("  {} ", spinner_frame(ground.now)),
+        &activity,
+        context.theme.dim,
+        context.width,
+        &format!("  {} ", spinner_frame(context.now)),
     ));
     page
 }
 
 /// Lays out the reason of a wait and the keys that end it.
-fn lay_out_wait(ground: &LayoutContext<'_>, wait: Wait<'_>) -> Page {
-    let theme = ground.theme;
-    let line = |words: &str, style, first| lay_out_plain(words, style, ground.width, first);
+fn lay_out_wait(context: &LayoutContext<'_>, wait: Wait<'_>) -> Page {
+    let theme = context.theme;
+    let lay_out_line = |text: &str, style, prefix| lay_out_plain(text, style, context.width, prefix);
     let mut page = Page { lines: vec![Line::default()], ..Page::default() };
-    let stop = ground.keys.first_chord(Scope::Anywhere, Action::Stop);
-    let stop = if stop.is_empty() { String::new() } else { format!(" · {stop} stop") };
+    let stop_key = context.keys.first_chord(Scope::Anywhere, Action::Stop);
+    let stop_hint = if stop_key.is_empty() { String::new() } else { format!(" · {stop_key} stop") };
     match wait {
-        Wait::Countdown { why, left } => {
-            page.append_page(line(&why.reason, theme.warning, "  ↻ "));
-            let now = ground.keys.first_chord(Scope::FailedRequest, Action::RetryNow);
-            let now = if now.is_empty() { String::new() } else { format!(" · {now} retry now") };
-            let try_in = format!("try {} of {} in {}", why.attempt, why.max_attempts, format_seconds(left));
-            page.append_page(line(&format!("{try_in}{now}{stop}"), theme.text, "    "));
+        Wait::Countdown { retry, seconds_left } => {
+            page.append_page(lay_out_line(&retry.reason, theme.warning, "  ↻ "));
+            let retry_key = context.keys.first_chord(Scope::FailedRequest, Action::RetryNow);
+            let retry_hint = if retry_key.is_empty() { String::new() } else { format!(" · {retry_key} retry now") };
+            let attempt_text =
+                format!("try {} of {} in {}", retry.attempt, retry.max_attempts, format_seconds(seconds_left));
+            page.append_page(lay_out_line(&format!("{attempt_text}{retry_hint}{stop_hint}"), theme.text, "    "));
         }
-        Wait::Retrying(why) => {
-            let elapsed = format_duration(ground.now.saturating_sub(ground.activity_start));
-            page.append_page(line(&why.reason, theme.dim, "  ↻ "));
-            let mark = format!("  {} ", spinner_frame(ground.now));
-            let words = format!("retrying, try {} of {} · {elapsed}{stop}", why.attempt, why.max_attempts);
-            page.append_page(line(&words, theme.dim, &mark));
+        Wait::Retrying(retry) => {
+            let elapsed = format_duration(context.now.saturating_sub(context.activity_start));
+            page.append_page(lay_out_line(&retry.reason, theme.dim, "  ↻ "));
+            let mark = format!("  {} ", spinner_frame(context.now));
+            let text = format!("retrying, try {} of {} · {elapsed}{stop_hint}", retry.attempt, retry.max_attempts);
+            page.append_page(lay_out_line(&text, theme.dim, &mark));
         }
-        Wait::Silence { since, limit } => {
-            let (since, limit) = (format_seconds(since), format_seconds(limit));
-            let words = format!("no data for {since} · timeout at {limit}{stop}");
-            page.append_page(line(&words, theme.warning, "  … "));
+        Wait::Silence { elapsed, limit } => {
+            let (elapsed, limit) = (format_seconds(elapsed), format_seconds(limit));
+            let text = format!("no data for {elapsed} · timeout at {limit}{stop_hint}");
+            page.append_page(lay_out_line(&text, theme.warning, "  … "));
         }
     }
     page
 }
 
 /// Lays out the keys that continue after a failed or stopped turn.
-fn lay_out_retry_hint(ground: &LayoutContext<'_>) -> Page {
-    let key = ground.keys.first_chord(Scope::FailedRequest, Action::RetryNow);
-    if key.is_empty() || !ground.agent.can_retry_turn() {
+fn lay_out_retry_hint(context: &LayoutContext<'_>) -> Page {
+    let key = context.keys.first_chord(Scope::FailedRequest, Action::RetryNow);
+    if key.is_empty() || !context.agent.can_retry_turn() {
         return Page::default();
     }
     let mut page = Page { lines: vec![Line::default()], ..Page::default() };
     // After a failure also offer another model, provider or API key.
-    let hint = |action| ground.keys.first_chord(Scope::Anywhere, action);
-    let others = [(hint(Action::Models), "change model"), (hint(Action::Connect), "connect provider")];
-    let failed = |ending: &Ending| matches!(ending, Ending::Failed(_));
-    let endings = ground.agent.session.entries().iter().rev().find_map(|entry| match entry {
+    let key_for = |action| context.keys.first_chord(Scope::Anywhere, action);
+    let other_actions = [(key_for(Action::Models), "change model"), (key_for(Action::Connect), "connect provider")];
+    let is_failure = |ending: &Ending| matches!(ending, Ending::Failed(_));
+    let last_ending = context.agent.session.entries().iter().rev().find_map(|entry| match entry {
         Entry::Ended { ending } => Some(ending),
         _ => None,
     });
-    let mut other = String::new();
-    for (key, words) in others.iter().filter(|(key, _)| endings.is_some_and(failed) && !key.is_empty()) {
-        other.push_str(&format!(" · {key} {words}"));
+    let mut other_hints = String::new();
+    for (key, action) in other_actions.iter().filter(|(key, _)| last_ending.is_some_and(is_failure) && !key.is_empty())
+    {
+        other_hints.push_str(&format!(" · {key} {action}"));
     }
-    page.append_page(lay_out_plain(&format!("{key} retry{other}"), ground.theme.dim, ground.width, "  ↻ "));
+    page.append_page(lay_out_plain(&format!("{key} retry{other_hints}"), context.theme.dim, context.width, "  ↻ "));
     page
 }
 
-fn lay_out_calls(ground: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
-    let theme = ground.theme;
+fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
+    let theme = context.theme;
     let mut page = Page::default();
     // The current question has a prompt or a chip. A question queued after another prompt gets a row.
-    let asked = match ground.agent.waiting_call() {
+    let prompted_call = match context.agent.waiting_call() {
         Some(WaitingCall::Answer { call, .. }) => Some(&call.id),
         Some(WaitingCall::Approval { .. }) | None => None,
     };
-    let shown = |pending: &&PendingCall| match &pending.step {
+    let has_row = |pending: &&PendingCall| match &pending.stage {
         CallStage::Settled => false,
-        CallStage::AwaitingAnswer(_) => asked != Some(&pending.call.id),
+        CallStage::AwaitingAnswer(_) => prompted_call != Some(&pending.call.id),
         CallStage::Waiting
         | CallStage::Planning
         | CallStage::UnderReview(_)
@@ -240,21 +242,21 @@ fn lay_out_calls(ground: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
         | CallStage::Running(_)
         | CallStage::Delegated(_) => true,
     };
-    let open = calls.iter().filter(shown);
-    for pending in open {
+    let visible_calls = calls.iter().filter(has_row);
+    for pending in visible_calls {
         if let Some(sub_agent) = pending.sub_agent() {
-            page.lines.extend(sub_agent_layout::lay_out_running(ground, pending, sub_agent));
+            page.lines.extend(sub_agent_layout::lay_out_running(context, pending, sub_agent));
             continue;
         }
-        let (mark, style, words) = match &pending.step {
+        let (mark, style, text) = match &pending.stage {
             CallStage::Waiting => ("·", theme.dim, describe_queued_call(pending)),
-            CallStage::Planning => (spinner_frame(ground.now), theme.accent, "planning".to_owned()),
-            CallStage::UnderReview(asked) => {
-                let words = format!("asking {}… · {}", asked.reviewer.display_name(), asked.plan.summary);
-                (spinner_frame(ground.now), theme.accent, words)
+            CallStage::Planning => (spinner_frame(context.now), theme.accent, "planning".to_owned()),
+            CallStage::UnderReview(review) => {
+                let text = format!("asking {}… · {}", review.reviewer.display_name(), review.plan.summary);
+                (spinner_frame(context.now), theme.accent, text)
             }
             CallStage::AwaitingApproval(plan, _) => ("?", theme.prompt, plan.summary.clone()),
-            CallStage::Running(plan) => (spinner_frame(ground.now), theme.accent, plan.summary.clone()),
+            CallStage::Running(plan) => (spinner_frame(context.now), theme.accent, plan.summary.clone()),
             CallStage::AwaitingAnswer(questions) => {
                 let text = questions.list.first().map_or("", |question| question.text.as_str());
                 (
@@ -265,9 +267,9 @@ fn lay_out_calls(ground: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
             }
             CallStage::Delegated(_) | CallStage::Settled => continue,
         };
-        let right = match &pending.step {
+        let right = match &pending.stage {
             CallStage::Running(_) | CallStage::UnderReview(_) => {
-                format_duration(ground.now.saturating_sub(ground.activity_start))
+                format_duration(context.now.saturating_sub(context.activity_start))
             }
             CallStage::Waiting
             | CallStage::Planning
@@ -277,11 +279,13 @@ fn lay_out_calls(ground: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
             | CallStage::Settled => String::new(),
         };
         let name = &pending.call.name;
-        page.lines.push(build_row(ground.width, (mark, style), name, &words, &right, (theme.text, theme.dim)));
-        let shown = output::parse_output(escape_sequences::trim_unfinished(&pending.latest_output), theme.dim, theme);
-        page.lines.extend(shown.last_lines(MAX_OUTPUT_LINES).iter().map(|line| fit_output_line(line, ground.width)));
+        page.lines.push(build_row(context.width, (mark, style), name, &text, &right, (theme.text, theme.dim)));
+        let styled_output =
+            output::parse_output(escape_sequences::trim_unfinished(&pending.latest_output), theme.dim, theme);
+        page.lines
+            .extend(styled_output.last_lines(MAX_OUTPUT_LINES).iter().map(|line| fit_output_line(line, context.width)));
     }
-    if !page.lines.is_empty() && !entry_layout::ends_in_row(ground, ground.agent.session.entries()) {
+    if !page.lines.is_empty() && !entry_layout::ends_in_row(context, context.agent.session.entries()) {
         page.lines.insert(0, Line::default());
     }
     page
@@ -289,28 +293,28 @@ fn lay_out_calls(ground: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
 
 /// Returns the row text of a queued call, with its summary as far as known.
 fn describe_queued_call(pending: &PendingCall) -> String {
-    let what = match (pending.preapproval.approved_plan(), &pending.preapproval.preview) {
+    let subject = match (pending.preapproval.approved_plan(), &pending.preapproval.preview) {
         (Some(plan), _) => plan.summary.as_str(),
         (None, Some(QueuePreview::Plan { summary, .. })) => summary.as_str(),
         (None, Some(QueuePreview::Question(text))) => text.as_str(),
         (None, Some(QueuePreview::Error(_)) | None) => &summarize_arguments(&pending.call.arguments).subject,
     };
-    let what = width::cut_to_width(what, QUEUED_TEXT_BYTES);
+    let subject = width::cut_to_width(subject, QUEUED_TEXT_BYTES);
     match pending.preapproval.is_approved() {
-        true => format!("approved, queued: {what}"),
-        false => format!("queued: {what}"),
+        true => format!("approved, queued: {subject}"),
+        false => format!("queued: {subject}"),
     }
 }
 
 /// Returns a line of output, truncated to the width.
 fn fit_output_line(line: &[(&str, Style)], cells: usize) -> Line<'static> {
     let mut spans = vec![Span::raw("    ")];
-    let mut room = cells.saturating_sub(4);
-    for (part, look) in line {
-        let words = width::fit_start(part, room).into_owned();
-        room -= width::text_width(&words).min(room);
-        spans.push(Span::styled(words, *look));
-        if room == 0 {
+    let mut free_cells = cells.saturating_sub(4);
+    for (part, style) in line {
+        let text = width::fit_start(part, free_cells).into_owned();
+        free_cells -= width::text_width(&text).min(free_cells);
+        spans.push(Span::styled(text, *style));
+        if free_cells == 0 {
             break;
         }
     }
@@ -318,24 +322,24 @@ fn fit_output_line(line: &[(&str, Style)], cells: usize) -> Line<'static> {
 }
 
 /// Lays out messages that the user queued while the turn ran.
-fn lay_out_queue(ground: &LayoutContext<'_>, outside: &LinkLookups) -> Page {
+fn lay_out_queue(context: &LayoutContext<'_>, lookups: &LinkLookups) -> Page {
     let mut page = Page::default();
-    for text in &ground.agent.queued_messages {
+    for text in &context.agent.queued_messages {
         page.lines.push(Line::default());
-        page.append_page(entry_layout::lay_out_user_message(ground, text, outside));
+        page.append_page(entry_layout::lay_out_user_message(context, text, lookups));
     }
     if !page.lines.is_empty() {
-        let hint = |action| ground.keys.first_chord(Scope::Composer, action);
-        let mut words = match (ground.agent.is_idle(), hint(Action::Send)) {
+        let key_for = |action| context.keys.first_chord(Scope::Composer, action);
+        let mut note = match (context.agent.is_idle(), key_for(Action::Send)) {
             (false, _) => "queued for the next request".to_owned(),
-            (true, enter) if enter.is_empty() => "not sent".to_owned(),
-            (true, enter) => format!("not sent · {enter} send"),
+            (true, send_key) if send_key.is_empty() => "not sent".to_owned(),
+            (true, send_key) => format!("not sent · {send_key} send"),
         };
-        let back = hint(Action::EditQueued);
-        if !back.is_empty() {
-            words.push_str(&format!(" · {back} edit"));
+        let edit_key = key_for(Action::EditQueued);
+        if !edit_key.is_empty() {
+            note.push_str(&format!(" · {edit_key} edit"));
         }
-        page.append_page(lay_out_plain(&words, ground.theme.dim, ground.width, "  "));
+        page.append_page(lay_out_plain(&note, context.theme.dim, context.width, "  "));
     }
     page
 }

@@ -74,112 +74,112 @@ impl Transcript {
     /// Returns the visible lines at this height, top first.
     pub fn visible_lines(
         &self,
-        ground: &LayoutContext<'_>,
+        context: &LayoutContext<'_>,
         cache: &mut LayoutCache,
         height: usize,
     ) -> Vec<VisibleLine> {
         cache.start_frame();
-        let mut place = self.top_line(ground, cache, height);
-        let last = live_item_index(ground);
-        let mut seen = Vec::with_capacity(height);
-        while place.item <= last && seen.len() < height {
-            let laid = cache.item_layout(ground, &self.toggled, place.item);
-            while place.line < laid.height && seen.len() < height {
-                seen.push(VisibleLine { position: place, layout: laid.clone() });
-                place.line += 1;
+        let mut position = self.top_line(context, cache, height);
+        let live_item = live_item_index(context);
+        let mut visible = Vec::with_capacity(height);
+        while position.item <= live_item && visible.len() < height {
+            let layout = cache.item_layout(context, &self.toggled, position.item);
+            while position.line < layout.height && visible.len() < height {
+                visible.push(VisibleLine { position, layout: layout.clone() });
+                position.line += 1;
             }
-            place = LinePosition { item: place.item + 1, line: 0 };
+            position = LinePosition { item: position.item + 1, line: 0 };
         }
-        seen
+        visible
     }
 
     /// Returns the first visible line.
-    fn top_line(&self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) -> LinePosition {
-        let end = self.end_position(ground, cache, height);
+    fn top_line(&self, context: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) -> LinePosition {
+        let end = self.end_position(context, cache, height);
         match self.top {
             // The live item may have become an entry of a different height, so the position is adjusted.
-            Some(top) => self.normalize_position(ground, cache, top).min(end),
+            Some(top) => self.normalize_position(context, cache, top).min(end),
             None => end,
         }
     }
 
     /// Returns the first visible line when the end is at the bottom. Lays out backwards from the end, only as needed.
-    fn end_position(&self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) -> LinePosition {
-        let mut left = height;
-        for item in (0..=live_item_index(ground)).rev() {
-            let lines = cache.item_height(ground, &self.toggled, item);
-            if lines >= left {
-                return LinePosition { item, line: lines - left };
+    fn end_position(&self, context: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) -> LinePosition {
+        let mut remaining = height;
+        for item in (0..=live_item_index(context)).rev() {
+            let lines = cache.item_height(context, &self.toggled, item);
+            if lines >= remaining {
+                return LinePosition { item, line: lines - remaining };
             }
-            left -= lines;
+            remaining -= lines;
         }
         LinePosition::default()
     }
 
     fn normalize_position(
         &self,
-        ground: &LayoutContext<'_>,
+        context: &LayoutContext<'_>,
         cache: &mut LayoutCache,
-        mut place: LinePosition,
+        mut position: LinePosition,
     ) -> LinePosition {
-        let last = live_item_index(ground);
-        while place.item < last {
-            let lines = cache.item_height(ground, &self.toggled, place.item);
-            if place.line < lines {
+        let live_item = live_item_index(context);
+        while position.item < live_item {
+            let lines = cache.item_height(context, &self.toggled, position.item);
+            if position.line < lines {
                 break;
             }
-            place = LinePosition { item: place.item + 1, line: place.line - lines };
+            position = LinePosition { item: position.item + 1, line: position.line - lines };
         }
-        place
+        position
     }
 
     /// Scrolls by a number of lines, up if negative. Follows again at the end.
-    pub fn scroll_by(&mut self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize, by: isize) {
+    pub fn scroll_by(&mut self, context: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize, delta: isize) {
         if height == 0 {
             return;
         }
-        let mut place = self.top_line(ground, cache, height);
-        let mut left = by.unsigned_abs();
-        while left > 0 {
-            if by < 0 {
-                let step = left.min(place.line);
-                place.line -= step;
-                left -= step;
-                if left == 0 || place.item == 0 {
+        let mut position = self.top_line(context, cache, height);
+        let mut remaining = delta.unsigned_abs();
+        while remaining > 0 {
+            if delta < 0 {
+                let step = remaining.min(position.line);
+                position.line -= step;
+                remaining -= step;
+                if remaining == 0 || position.item == 0 {
                     break;
                 }
-                place.item -= 1;
-                place.line = cache.item_height(ground, &self.toggled, place.item);
+                position.item -= 1;
+                position.line = cache.item_height(context, &self.toggled, position.item);
             } else {
-                let lines = cache.item_height(ground, &self.toggled, place.item);
-                let step = left.min(lines.saturating_sub(place.line));
-                place.line += step;
-                left -= step;
-                if left == 0 || place.item >= live_item_index(ground) {
+                let lines = cache.item_height(context, &self.toggled, position.item);
+                let step = remaining.min(lines.saturating_sub(position.line));
+                position.line += step;
+                remaining -= step;
+                if remaining == 0 || position.item >= live_item_index(context) {
                     break;
                 }
-                place = LinePosition { item: place.item + 1, line: 0 };
+                position = LinePosition { item: position.item + 1, line: 0 };
             }
         }
-        self.scroll_to(ground, cache, height, place);
+        self.scroll_to(context, cache, height, position);
     }
 
     /// Scrolls a line to the top, or as near as the end allows.
     pub fn scroll_to(
         &mut self,
-        ground: &LayoutContext<'_>,
+        context: &LayoutContext<'_>,
         cache: &mut LayoutCache,
         height: usize,
-        place: LinePosition,
+        position: LinePosition,
     ) {
-        let end = self.end_position(ground, cache, height);
+        let end = self.end_position(context, cache, height);
         if self.top.is_none() {
             self.end_before_scroll = LinePosition {
-                item: live_item_index(ground),
-                line: cache.item_height(ground, &self.toggled, live_item_index(ground)),
+                item: live_item_index(context),
+                line: cache.item_height(context, &self.toggled, live_item_index(context)),
             };
         }
-        self.top = (place < end).then_some(place);
+        self.top = (position < end).then_some(position);
     }
 
     /// Makes the view follow the end.
@@ -193,35 +193,41 @@ impl Transcript {
     }
 
     /// Scrolls to the first line.
-    pub fn scroll_to_top(&mut self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) {
-        self.scroll_to(ground, cache, height, LinePosition::default());
+    pub fn scroll_to_top(&mut self, context: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) {
+        self.scroll_to(context, cache, height, LinePosition::default());
     }
 
     /// Returns the number of lines added since the user scrolled back; 0 while the view follows the end.
-    pub fn count_new_lines(&self, ground: &LayoutContext<'_>, cache: &mut LayoutCache) -> usize {
+    pub fn count_new_lines(&self, context: &LayoutContext<'_>, cache: &mut LayoutCache) -> usize {
         if self.is_following() {
             return 0;
         }
-        let last = live_item_index(ground);
+        let live_item = live_item_index(context);
         let mut lines = 0;
-        for item in self.end_before_scroll.item.min(last)..=last {
-            lines += cache.item_height(ground, &self.toggled, item);
+        for item in self.end_before_scroll.item.min(live_item)..=live_item {
+            lines += cache.item_height(context, &self.toggled, item);
         }
         lines.saturating_sub(self.end_before_scroll.line)
     }
 
     /// Scrolls to the previous or next user message, relative to the top of the screen.
-    pub fn jump_to_message(&mut self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize, back: bool) {
-        let top = self.top_line(ground, cache, height);
-        let entries = ground.agent.session.entries();
-        let said = |index: &usize| matches!(entries.get(*index), Some(Entry::UserMessage { .. }));
-        let to = match back {
-            true => (0..top.item.min(entries.len())).rev().find(said),
-            false => (top.item + 1..entries.len()).find(said),
+    pub fn jump_to_message(
+        &mut self,
+        context: &LayoutContext<'_>,
+        cache: &mut LayoutCache,
+        height: usize,
+        is_back: bool,
+    ) {
+        let top = self.top_line(context, cache, height);
+        let entries = context.agent.session.entries();
+        let is_user_message = |index: &usize| matches!(entries.get(*index), Some(Entry::UserMessage { .. }));
+        let target = match is_back {
+            true => (0..top.item.min(entries.len())).rev().find(is_user_message),
+            false => (top.item + 1..entries.len()).find(is_user_message),
         };
-        match to {
-            Some(item) => self.scroll_to(ground, cache, height, LinePosition { item, line: usize::from(item > 0) }),
-            None if back => self.scroll_to_top(ground, cache, height),
+        match target {
+            Some(item) => self.scroll_to(context, cache, height, LinePosition { item, line: usize::from(item > 0) }),
+            None if is_back => self.scroll_to_top(context, cache, height),
             None => self.follow_end(),
         }
     }
@@ -232,18 +238,18 @@ impl Transcript {
 
     /// Selects the next entry above or below that can be opened, and scrolls to it. Moving below the last one clears the
     /// selection.
-    pub fn select_entry(&mut self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize, up: bool) {
-        let opens = |index: &usize| entry_layout::can_open(ground, *index);
-        let count = ground.agent.session.entries().len();
-        let to = match (self.selected, up) {
-            (Some(at), true) => (0..at.min(count)).rev().find(opens).or(Some(at)),
-            (Some(at), false) => (at + 1..count).find(opens),
-            (None, true) => (0..count).rev().find(opens),
+    pub fn select_entry(&mut self, context: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize, is_up: bool) {
+        let is_openable = |index: &usize| entry_layout::can_open(context, *index);
+        let count = context.agent.session.entries().len();
+        let target = match (self.selected, is_up) {
+            (Some(index), true) => (0..index.min(count)).rev().find(is_openable).or(Some(index)),
+            (Some(index), false) => (index + 1..count).find(is_openable),
+            (None, true) => (0..count).rev().find(is_openable),
             (None, false) => None,
         };
-        self.selected = to;
-        if let Some(item) = to {
-            self.scroll_into_view(ground, cache, height, item);
+        self.selected = target;
+        if let Some(item) = target {
+            self.scroll_into_view(context, cache, height, item);
         }
     }
 
@@ -253,8 +259,8 @@ impl Transcript {
     }
 
     /// Opens or closes an entry.
-    pub fn toggle_entry(&mut self, ground: &LayoutContext<'_>, item: usize) {
-        if entry_layout::can_open(ground, item) && !self.toggled.remove(&item) {
+    pub fn toggle_entry(&mut self, context: &LayoutContext<'_>, item: usize) {
+        if entry_layout::can_open(context, item) && !self.toggled.remove(&item) {
             self.toggled.insert(item);
         }
     }
@@ -262,24 +268,24 @@ impl Transcript {
     /// Scrolls until the start of an item is visible.
     pub fn scroll_into_view(
         &mut self,
-        ground: &LayoutContext<'_>,
+        context: &LayoutContext<'_>,
         cache: &mut LayoutCache,
         height: usize,
         item: usize,
     ) {
-        let seen = self.visible_lines(ground, cache, height);
-        if seen.iter().any(|seen| seen.position.item == item && seen.position.line <= 1) {
+        let visible = self.visible_lines(context, cache, height);
+        if visible.iter().any(|visible_line| visible_line.position.item == item && visible_line.position.line <= 1) {
             return;
         }
         // One third from the top, so that earlier lines stay visible.
-        self.scroll_to(ground, cache, height, LinePosition { item, line: 0 });
+        self.scroll_to(context, cache, height, LinePosition { item, line: 0 });
         if !self.is_following() {
-            self.scroll_by(ground, cache, height, -((height / 3) as isize));
+            self.scroll_by(context, cache, height, -((height / 3) as isize));
         }
     }
 }
 
 /// Returns the index of the live item, one past the last entry.
-fn live_item_index(ground: &LayoutContext<'_>) -> usize {
-    ground.agent.session.entries().len()
+fn live_item_index(context: &LayoutContext<'_>) -> usize {
+    context.agent.session.entries().len()
 }

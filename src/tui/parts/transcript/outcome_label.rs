@@ -8,11 +8,11 @@ use crate::text::{clean, width};
 use ratatui::text::{Line, Span};
 
 /// Returns the row that lists hooks skipped in a dry run, shown below their call.
-pub fn skipped_hooks_row(ground: &LayoutContext<'_>, call: &CallState) -> Option<Line<'static>> {
-    let words = describe_hooks_not_run(&call.plan.as_ref()?.hooks_not_run)?;
-    let words = clean::clean_line(&words);
-    let words = width::fit_start(&words, ground.width.saturating_sub(4));
-    Some(Line::from(Span::styled(format!("    {words}"), ground.theme.dim)))
+pub fn skipped_hooks_row(context: &LayoutContext<'_>, call: &CallState) -> Option<Line<'static>> {
+    let hooks = describe_hooks_not_run(&call.plan.as_ref()?.hooks_not_run)?;
+    let hooks = clean::clean_line(&hooks);
+    let hooks = width::fit_start(&hooks, context.width.saturating_sub(4));
+    Some(Line::from(Span::styled(format!("    {hooks}"), context.theme.dim)))
 }
 
 /// Starts of refusals as the model receives them, and their labels. A label that ends in a blank is followed by the reason
@@ -42,19 +42,19 @@ const USER_STOP_PHRASES: [&str; 4] = ["user stopped", "person stopped", "user in
 const EXIT_PHRASES: [&str; 4] = ["program ended", "program exited", "aye ended", "aye exited"];
 
 /// Returns the label; `None` for a call that succeeded or failed. `no` is the message of the user's denial, if any.
-pub fn label_outcome(outcome: &Outcome, no: Option<&str>) -> Option<String> {
+pub fn label_outcome(outcome: &Outcome, denial: Option<&str>) -> Option<String> {
     let text = outcome.text();
-    let first = || text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    match (outcome, no) {
+    let first_line = || text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    match (outcome, denial) {
         (Outcome::Refused(_), Some("")) => Some("denied by you".to_owned()),
-        (Outcome::Refused(_), Some(words)) => Some(format!("denied by you: {words}")),
+        (Outcome::Refused(_), Some(message)) => Some(format!("denied by you: {message}")),
         (Outcome::Refused(_), None) => Some(match label_refusal(text) {
             Some(label) => label,
-            None => first().to_owned(),
+            None => first_line().to_owned(),
         }),
-        (Outcome::Interrupted(_), _) => Some(match label_stop(first()) {
+        (Outcome::Interrupted(_), _) => Some(match label_stop(first_line()) {
             Some(label) => label.to_owned(),
-            None => first().to_owned(),
+            None => first_line().to_owned(),
         }),
         (Outcome::Done(_) | Outcome::Failed(_) | Outcome::Rehearsed(_), _) => None,
     }
@@ -62,8 +62,8 @@ pub fn label_outcome(outcome: &Outcome, no: Option<&str>) -> Option<String> {
 
 /// Returns the label of a refusal with a known start.
 fn label_refusal(text: &str) -> Option<String> {
-    let find = |(start, label): &(&str, &'static str)| Some((*label, text.strip_prefix(start)?));
-    let (label, rest) = REFUSAL_STARTS.iter().find_map(find)?;
+    let strip_start = |(start, label): &(&str, &'static str)| Some((*label, text.strip_prefix(start)?));
+    let (label, rest) = REFUSAL_STARTS.iter().find_map(strip_start)?;
     if !label.ends_with(' ') {
         return Some(label.to_owned());
     }
@@ -154,9 +154,9 @@ mod tests {
 
     #[test]
     fn a_denial_shows_the_users_message() {
-        let no = Outcome::Refused("The person said no. Nothing was done.".into());
-        assert_eq!(label_outcome(&no, Some("")).as_deref(), Some("denied by you"));
-        assert_eq!(label_outcome(&no, Some("not now")).as_deref(), Some("denied by you: not now"));
+        let denied = Outcome::Refused("The person said no. Nothing was done.".into());
+        assert_eq!(label_outcome(&denied, Some("")).as_deref(), Some("denied by you"));
+        assert_eq!(label_outcome(&denied, Some("not now")).as_deref(), Some("denied by you: not now"));
         assert_eq!(label_outcome(&Outcome::Done("x".into()), None), None);
     }
 }

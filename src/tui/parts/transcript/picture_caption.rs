@@ -10,29 +10,29 @@ use crate::tui::text::{Page, Piece};
 use std::sync::Arc;
 
 /// Returns the caption of a picture of this size: `1280 × 720 · 84.0 kB · ctrl-o open or copy`.
-pub fn caption(ground: &LayoutContext<'_>, size: ImageSize) -> String {
-    let ImageSize { pixels: (columns, rows), bytes: count } = size;
-    let key = ground.keys.first_chord(Scope::Anywhere, Action::OpenLink);
+pub fn caption(context: &LayoutContext<'_>, size: ImageSize) -> String {
+    let ImageSize { pixels: (columns, rows), bytes } = size;
+    let key = context.keys.first_chord(Scope::Anywhere, Action::OpenLink);
     let key = if key.is_empty() { String::new() } else { format!(" · {key} open or copy") };
-    format!("{columns} × {rows} · {}{key}", format_bytes(usize::try_from(count).unwrap_or(usize::MAX)))
+    format!("{columns} × {rows} · {}{key}", format_bytes(usize::try_from(bytes).unwrap_or(usize::MAX)))
 }
 
 /// Lays out a line for each picture named in a user message whose size is known.
 pub fn lay_out_captions(
-    ground: &LayoutContext<'_>,
+    context: &LayoutContext<'_>,
     text: &str,
     picture_size: impl Fn(&LinkTarget) -> Option<ImageSize>,
 ) -> Page {
-    let theme = ground.theme;
+    let theme = context.theme;
     let mut page = Page::default();
     for name in image::find_images(text) {
         let Some(target) = link::parse_link(name) else { continue };
-        let Some(words) = picture_size(&target).map(|size| caption(ground, size)) else { continue };
+        let Some(caption_text) = picture_size(&target).map(|size| caption(context, size)) else { continue };
         let name = crate::text::clean::clean_line(name).into_owned();
         let name = Piece { text: name, style: theme.link, link: Some(Arc::new(target)) };
         let indent = vec![Piece::new("  ", theme.dim)];
-        let shape = Shape { width: ground.width, first: indent.clone(), rest: indent, verbatim: false };
-        page.append_page(wrap_pieces(&[name, Piece::new(format!(" · {words}"), theme.dim)], &shape));
+        let shape = Shape { width: context.width, first_prefix: indent.clone(), next_prefix: indent, verbatim: false };
+        page.append_page(wrap_pieces(&[name, Piece::new(format!(" · {caption_text}"), theme.dim)], &shape));
     }
     page
 }

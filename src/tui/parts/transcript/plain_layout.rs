@@ -6,11 +6,11 @@ use crate::tui::text::{Page, Piece};
 use ratatui::style::Style;
 
 /// Returns the start of a text, at most `most` bytes, ending at a line end if there is one.
-pub fn truncate_at_line(text: &str, most: usize) -> &str {
-    if text.len() <= most {
+pub fn truncate_at_line(text: &str, max_bytes: usize) -> &str {
+    if text.len() <= max_bytes {
         return text;
     }
-    let mut end = most;
+    let mut end = max_bytes;
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -19,13 +19,18 @@ pub fn truncate_at_line(text: &str, most: usize) -> &str {
 }
 
 /// Lays out text in one style. `first` is the indent of the first line; the other lines have blanks of the same width.
-pub fn lay_out_plain(text: &str, style: Style, cells: usize, first: &str) -> Page {
+pub fn lay_out_plain(text: &str, style: Style, cells: usize, first_prefix: &str) -> Page {
     let text = clean::clean_text(text).into_owned();
-    let rest = " ".repeat(width::text_width(first));
-    let indent = |text: &str| match text {
+    let next_prefix = " ".repeat(width::text_width(first_prefix));
+    let prefix_pieces = |text: &str| match text {
         "" => Vec::new(),
         text => vec![Piece::new(text, style)],
     };
-    let shape = Shape { width: cells, first: indent(first), rest: indent(&rest), verbatim: false };
+    let shape = Shape {
+        width: cells,
+        first_prefix: prefix_pieces(first_prefix),
+        next_prefix: prefix_pieces(&next_prefix),
+        verbatim: false,
+    };
     wrap_pieces(&[Piece::new(text, style)], &shape)
 }

@@ -50,22 +50,22 @@ impl ReplyPieces {
     /// Returns whether a reply starts with the bytes laid out here.
     pub fn is_start_of(&self, text: &str) -> bool {
         text.get(..self.final_bytes).is_some_and(|text| {
-            let mut mark = DefaultHasher::new();
-            mark.write(text.as_bytes());
-            mark.finish() == self.hash.finish()
+            let mut hasher = DefaultHasher::new();
+            hasher.write(text.as_bytes());
+            hasher.finish() == self.hash.finish()
         })
     }
 
     /// Lays out newly closed blocks, and updates pieces whose lookups have finished.
-    pub fn lay_out_closed_blocks(&mut self, ground: &LayoutContext<'_>, text: &str, outside: &LinkLookups) {
-        self.refresh_stale_pieces(ground, text, outside);
+    pub fn lay_out_closed_blocks(&mut self, context: &LayoutContext<'_>, text: &str, lookups: &LinkLookups) {
+        self.refresh_stale_pieces(context, text, lookups);
         if self.searched_len == text.len() {
             return;
         }
         while !self.is_single_piece
             && let Some(stable) = closed_blocks_len(&text[self.final_bytes..])
         {
-            self.add_final_bytes(ground, text, stable, outside);
+            self.add_final_bytes(context, text, stable, lookups);
         }
         self.searched_len = text.len();
         if !self.is_single_piece && markdown::defines_reference(&text[self.final_bytes..]) {
@@ -74,10 +74,10 @@ impl ReplyPieces {
     }
 
     /// Lays out the rest of a complete reply.
-    pub fn finish_reply(&mut self, ground: &LayoutContext<'_>, text: &str, outside: &LinkLookups) {
+    pub fn finish_reply(&mut self, context: &LayoutContext<'_>, text: &str, lookups: &LinkLookups) {
         self.open_block = None;
         if self.final_bytes < text.len() {
-            self.add_final_bytes(ground, text, text.len() - self.final_bytes, outside);
+            self.add_final_bytes(context, text, text.len() - self.final_bytes, lookups);
         }
         self.searched_len = text.len();
     }
@@ -85,40 +85,40 @@ impl ReplyPieces {
     /// Lays out the open block, which may still change. Returns `None` if it is empty.
     pub fn lay_out_open_block(
         &mut self,
-        ground: &LayoutContext<'_>,
+        context: &LayoutContext<'_>,
         text: &str,
-        outside: &LinkLookups,
+        lookups: &LinkLookups,
     ) -> Option<Arc<Page>> {
-        let rest = &text[self.final_bytes..];
-        let rest = &rest[..markdown::length_of_whole_rows(rest)];
-        if rest.trim().is_empty() {
+        let open_text = &text[self.final_bytes..];
+        let open_text = &open_text[..markdown::complete_rows_length(open_text)];
+        if open_text.trim().is_empty() {
             return None;
         }
-        let range = self.final_bytes..self.final_bytes + rest.len();
-        let fits = |open: &&ReplyPiece| open.range == range && !open.is_stale(outside);
-        if let Some(open) = self.open_block.as_ref().filter(fits) {
-            return Some(open.page.clone());
+        let range = self.final_bytes..self.final_bytes + open_text.len();
+        let is_current = |block: &&ReplyPiece| block.range == range && !block.is_stale(lookups);
+        if let Some(block) = self.open_block.as_ref().filter(is_current) {
+            return Some(block.page.clone());
         }
         let mut page = Page::default();
         if self.final_height() > 0 {
             page.lines.push(Line::default());
         }
-        let mut known = None;
-        if rest.len() <= MAX_OPEN_BLOCK_BYTES {
-            let (laid, lacks) = outside.lay_out_part(ground, rest);
-            page.append_page(laid);
-            known = lacks;
+        let mut lookup_count = None;
+        if open_text.len() <= MAX_OPEN_BLOCK_BYTES {
+            let (part, part_lookup_count) = lookups.lay_out_part(context, open_text);
+            page.append_page(part);
+            lookup_count = part_lookup_count;
         } else {
-            let mut from = rest.len() - MAX_OPEN_BLOCK_BYTES / 2;
-            while !rest.is_char_boundary(from) {
-                from += 1;
+            let mut start = open_text.len() - MAX_OPEN_BLOCK_BYTES / 2;
+            while !open_text.is_char_boundary(start) {
+                start += 1;
             }
-            let words = format!("… {} above, shown when the block is complete", format_bytes(from));
-            page.append_page(lay_out_plain(&words, ground.theme.dim, ground.width, ""));
-            page.lines.extend(wrap::wrap_plain(&rest[from..], ground.theme.text, ground.width));
+            let note = format!("… {} above, shown when the block is complete", format_bytes(start));
+            page.append_page(lay_out_plain(&note, context.theme.dim, context.width, ""));
+            page.lines.extend(wrap::wrap_plain(&open_text[start..], context.theme.text, context.width));
         }
-        let open = ReplyPiece { range, page: Arc::new(page), lookup_count: known };
-        Some(self.open_block.insert(open).page.clone())
+        let block = ReplyPiece { range, page: Arc::new(page), lookup_count };
+        Some(self.open_block.insert(block).page.clone())
     }
 
     /// Returns the lines with a final layout.
@@ -132,19 +132,19 @@ impl ReplyPieces {
     }
 
     /// Appends the final pieces to a layout.
-    pub fn append_to(&self, laid: &mut ItemLayout) {
+    pub fn append_to(&self, layout: &mut ItemLayout) {
         for piece in &self.list {
-            laid.push_page(piece.page.clone());
+            layout.push_page(piece.page.clone());
         }
     }
 
     /// Makes the layout of the next bytes final.
-    fn add_final_bytes(&mut self, ground: &LayoutContext<'_>, text: &str, bytes: usize, outside: &LinkLookups) {
+    fn add_final_bytes(&mut self, context: &LayoutContext<'_>, text: &str, bytes: usize, lookups: &LinkLookups) {
         let range = self.final_bytes..self.final_bytes + bytes;
         self.hash.write(&text.as_bytes()[range.clone()]);
         self.final_bytes = range.end;
         let is_first = self.list.is_empty();
-        if let Some(piece) = ReplyPiece::lay_out(ground, text, range, is_first, outside) {
+        if let Some(piece) = ReplyPiece::lay_out(context, text, range, is_first, lookups) {
             match self.list.last_mut() {
                 Some(last) if last.can_merge(&piece) => last.merge(piece),
                 _ => self.list.push(piece),
@@ -153,15 +153,15 @@ impl ReplyPieces {
     }
 
     /// Lays out pieces again whose lookups may have finished.
-    fn refresh_stale_pieces(&mut self, ground: &LayoutContext<'_>, text: &str, outside: &LinkLookups) {
-        if !self.list.iter().any(|piece| piece.is_stale(outside)) {
+    fn refresh_stale_pieces(&mut self, context: &LayoutContext<'_>, text: &str, lookups: &LinkLookups) {
+        if !self.list.iter().any(|piece| piece.is_stale(lookups)) {
             return;
         }
-        for (at, mut piece) in std::mem::take(&mut self.list).into_iter().enumerate() {
-            if piece.is_stale(outside)
-                && let Some(anew) = ReplyPiece::lay_out(ground, text, piece.range.clone(), at == 0, outside)
+        for (index, mut piece) in std::mem::take(&mut self.list).into_iter().enumerate() {
+            if piece.is_stale(lookups)
+                && let Some(updated) = ReplyPiece::lay_out(context, text, piece.range.clone(), index == 0, lookups)
             {
-                piece = anew;
+                piece = updated;
             }
             match self.list.last_mut() {
                 Some(last) if last.can_merge(&piece) => last.merge(piece),
@@ -173,10 +173,10 @@ impl ReplyPieces {
 
 /// Returns the length in bytes of the closed blocks at the start of a text.
 fn closed_blocks_len(text: &str) -> Option<usize> {
-    for look in SEARCH_WINDOWS {
-        let rest = truncate_at_line(text, look);
-        match markdown::stable_prefix(rest) {
-            0 if rest.len() < text.len() => {}
+    for window in SEARCH_WINDOWS {
+        let window_text = truncate_at_line(text, window);
+        match markdown::stable_prefix(window_text) {
+            0 if window_text.len() < text.len() => {}
             0 => return None,
             stable => return Some(stable),
         }
@@ -186,13 +186,13 @@ fn closed_blocks_len(text: &str) -> Option<usize> {
 
 impl ReplyPiece {
     fn lay_out(
-        ground: &LayoutContext<'_>,
+        context: &LayoutContext<'_>,
         text: &str,
         range: Range<usize>,
         is_first: bool,
-        outside: &LinkLookups,
+        lookups: &LinkLookups,
     ) -> Option<Self> {
-        let (mut page, known) = outside.lay_out_part(ground, &text[range.clone()]);
+        let (mut page, lookup_count) = lookups.lay_out_part(context, &text[range.clone()]);
         if page.lines.is_empty() {
             return None;
         }
@@ -201,21 +201,21 @@ impl ReplyPiece {
             spaced.append_page(page);
             page = spaced;
         }
-        Some(Self { range, page: Arc::new(page), lookup_count: known })
+        Some(Self { range, page: Arc::new(page), lookup_count })
     }
 
-    fn is_stale(&self, outside: &LinkLookups) -> bool {
-        self.lookup_count.is_some_and(|known| known != outside.arrivals())
+    fn is_stale(&self, lookups: &LinkLookups) -> bool {
+        self.lookup_count.is_some_and(|count| count != lookups.arrivals())
     }
 
     /// Returns whether another piece can be merged into this one: both layouts must be final.
-    fn can_merge(&self, other: &ReplyPiece) -> bool {
-        self.lookup_count.is_none() && other.lookup_count.is_none() && self.page.lines.len() < MAX_PIECE_LINES
+    fn can_merge(&self, next_piece: &ReplyPiece) -> bool {
+        self.lookup_count.is_none() && next_piece.lookup_count.is_none() && self.page.lines.len() < MAX_PIECE_LINES
     }
 
-    fn merge(&mut self, other: ReplyPiece) {
-        self.range.end = other.range.end;
-        let page = Arc::try_unwrap(other.page).unwrap_or_else(|page| (*page).clone());
+    fn merge(&mut self, next_piece: ReplyPiece) {
+        self.range.end = next_piece.range.end;
+        let page = Arc::try_unwrap(next_piece.page).unwrap_or_else(|page| (*page).clone());
         Arc::make_mut(&mut self.page).append_page(page);
     }
 }

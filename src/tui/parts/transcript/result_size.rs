@@ -11,11 +11,11 @@ const MAX_INLINE_DIFF_LINES: usize = 12;
 /// lines: edits, answers, failures.
 pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<String> {
     let Outcome::Done(text) = outcome else { return None };
-    let shown = call.plan.as_ref()?;
-    let lines = match &shown.preview {
+    let plan = call.plan.as_ref()?;
+    let lines = match &plan.preview {
         // The last line is the exit status.
         Preview::Command(_) => text.lines().count().saturating_sub(1),
-        Preview::Text(_) if matches!(shown.access, Access::Read(_) | Access::ReadSensitive(_)) => {
+        Preview::Text(_) if matches!(plan.access, Access::Read(_) | Access::ReadSensitive(_)) => {
             text.lines().filter(|line| !is_tool_note(line)).count()
         }
         Preview::Batch(_) => {
@@ -36,11 +36,11 @@ pub fn is_short_diff(diff: &Diff) -> bool {
 pub fn find_not_applied<'a>(call: &CallState, outcome: &'a Outcome) -> Option<&'a str> {
     let is_group = call.call.name == APPLY_GROUP;
     let text = outcome.text();
-    if let (Outcome::Failed(why), true) = (outcome, is_group) {
-        return Some(why);
+    if let (Outcome::Failed(reason), true) = (outcome, is_group) {
+        return Some(reason);
     }
-    let from = ["\nNot applied: ", "\nFailed: "].iter().filter_map(|words| text.find(words)).min()?;
-    is_group.then(|| text[from..].trim())
+    let start = ["\nNot applied: ", "\nFailed: "].iter().filter_map(|heading| text.find(heading)).min()?;
+    is_group.then(|| text[start..].trim())
 }
 
 /// Returns whether a line is a tool's note on its result, such as `[lines 1-200 of 900; …]`.

@@ -10,32 +10,32 @@ use std::time::Duration;
 const FIGURES_MIN_WIDTH: usize = 72;
 
 /// Formats figures as `3 calls · 12k tok · 8 s`. Omits zero values; in a narrow terminal only the first one remains.
-pub fn format_figures(ground: &LayoutContext<'_>, calls: usize, usage: Usage, time: Option<String>) -> String {
+pub fn format_figures(context: &LayoutContext<'_>, calls: usize, usage: Usage, time: Option<String>) -> String {
     let calls = match calls {
         0 => None,
         1 => Some("1 call".to_owned()),
         calls => Some(format!("{calls} calls")),
     };
-    let paid = (usage.total() > 0).then(|| format!("{} tok", format_tokens(usage.total())));
-    let all: Vec<String> = [calls, paid, time].into_iter().flatten().collect();
-    let most = if ground.width < FIGURES_MIN_WIDTH { 1 } else { all.len() };
-    all[..most.min(all.len())].join(" · ")
+    let tokens = (usage.total() > 0).then(|| format!("{} tok", format_tokens(usage.total())));
+    let figures: Vec<String> = [calls, tokens, time].into_iter().flatten().collect();
+    let max_count = if context.width < FIGURES_MIN_WIDTH { 1 } else { figures.len() };
+    figures[..max_count.min(figures.len())].join(" · ")
 }
 
 /// Returns the figures of a finished sub-agent.
-pub fn finished_figures(ground: &LayoutContext<'_>, id: &CallId, took_ms: u64) -> String {
+pub fn finished_figures(context: &LayoutContext<'_>, id: &CallId, took_ms: u64) -> String {
     let mut calls = 0;
     let mut usage = Usage::default();
-    for (_, entry) in ground.agent.session.sub_agent_entries(id) {
+    for (_, entry) in context.agent.session.sub_agent_entries(id) {
         match entry {
-            Entry::Replied { calls: made, usage: counted, .. } => {
-                calls += made.len();
-                usage += counted.unwrap_or_default();
+            Entry::Replied { calls: reply_calls, usage: reply_usage, .. } => {
+                calls += reply_calls.len();
+                usage += reply_usage.unwrap_or_default();
             }
-            Entry::Compacted { usage: counted, .. } => usage += counted.unwrap_or_default(),
+            Entry::Compacted { usage: reply_usage, .. } => usage += reply_usage.unwrap_or_default(),
             _ => {}
         }
     }
     let time = (took_ms > 0).then(|| format_duration(Duration::from_millis(took_ms)));
-    format_figures(ground, calls, usage, time)
+    format_figures(context, calls, usage, time)
 }

@@ -23,33 +23,33 @@ const MAX_MESSAGE_LINES: usize = 6;
 const MAX_TRANSCRIPT_LINES: usize = 200;
 
 /// Lays out a running sub-agent: its activity and its latest calls.
-pub fn lay_out_running(ground: &LayoutContext<'_>, pending: &PendingCall, sub_agent: &SubAgent) -> Vec<Line<'static>> {
-    let theme = ground.theme;
-    let asks = sub_agent.state.waiting_call().is_some();
-    let (mark, style) = match (asks, sub_agent.has_started()) {
+pub fn lay_out_running(context: &LayoutContext<'_>, pending: &PendingCall, sub_agent: &SubAgent) -> Vec<Line<'static>> {
+    let theme = context.theme;
+    let is_waiting = sub_agent.state.waiting_call().is_some();
+    let (mark, style) = match (is_waiting, sub_agent.has_started()) {
         (true, _) => ("?", theme.prompt),
-        (false, true) => (spinner_frame(ground.now), theme.accent),
+        (false, true) => (spinner_frame(context.now), theme.accent),
         (false, false) => ("·", theme.dim),
     };
     let session = &sub_agent.state.session;
-    let since = ground.sub_agent_starts.iter().find(|(id, _)| *id == pending.call.id);
-    let time = since.map(|(_, since)| format_duration(ground.now.saturating_sub(*since)));
-    let right = format_figures(ground, session.calls().count(), session.usage(), time);
-    let words = format!("{} · {}", sub_agent.name, describe_activity(sub_agent));
-    let look = (theme.text, theme.dim);
-    let mut lines = vec![build_row(ground.width, (mark, style), &pending.call.name, &words, &right, look)];
-    let at_work = ground.agent.pending().iter().filter(|pending| pending.sub_agent().is_some()).count();
-    let most = (LATEST_CALL_ROWS / at_work.max(1)).max(1);
-    let did = session.entries().iter().enumerate().rev().filter_map(|(index, entry)| {
+    let start = context.sub_agent_starts.iter().find(|(id, _)| *id == pending.call.id);
+    let time = start.map(|(_, start)| format_duration(context.now.saturating_sub(*start)));
+    let right = format_figures(context, session.calls().count(), session.usage(), time);
+    let text = format!("{} · {}", sub_agent.name, describe_activity(sub_agent));
+    let styles = (theme.text, theme.dim);
+    let mut lines = vec![build_row(context.width, (mark, style), &pending.call.name, &text, &right, styles)];
+    let running_count = context.agent.pending().iter().filter(|pending| pending.sub_agent().is_some()).count();
+    let max_rows = (LATEST_CALL_ROWS / running_count.max(1)).max(1);
+    let call_rows = session.entries().iter().enumerate().rev().filter_map(|(index, entry)| {
         let Entry::Settled { call, outcome, staged, took_ms, .. } = entry else { return None };
-        let end = CallEnd { outcome, staged: staged.as_ref(), took_ms: *took_ms };
+        let end = CallEnd { outcome, origin: staged.as_ref(), took_ms: *took_ms };
         let call = session.call(call)?;
-        let no = session.entries()[..index].iter().rev().find_map(|entry| denial_message(entry, &call.call.id));
-        Some(indent_row(ground, |ground| call_row(ground, call, &end, no)))
+        let denial = session.entries()[..index].iter().rev().find_map(|entry| denial_message(entry, &call.call.id));
+        Some(indent_row(context, |context| call_row(context, call, &end, denial)))
     });
-    let mut did: Vec<Line<'static>> = did.take(most).collect();
-    did.reverse();
-    lines.extend(did);
+    let mut call_rows: Vec<Line<'static>> = call_rows.take(max_rows).collect();
+    call_rows.reverse();
+    lines.extend(call_rows);
     lines
 }
 
@@ -60,24 +60,24 @@ fn describe_activity(sub_agent: &SubAgent) -> String {
         Phase::Idle => String::new(),
         Phase::Replying(draft) => describe_thinking(draft),
         Phase::RunningCalls { calls, .. } => {
-            let words = |pending: &PendingCall| match &pending.step {
+            let describe_step = |pending: &PendingCall| match &pending.stage {
                 CallStage::AwaitingApproval(plan, _) => Some(format!("needs approval: {}", plan.summary)),
                 CallStage::AwaitingAnswer(_) => Some("waiting for your answer".to_owned()),
                 CallStage::Running(plan) => Some(format!("{} {}", pending.call.name, plan.summary)),
                 CallStage::Planning => Some(format!("{}: planning", pending.call.name)),
-                CallStage::UnderReview(consulting) => {
-                    Some(format!("{}: asking {}", pending.call.name, consulting.reviewer.display_name()))
+                CallStage::UnderReview(review) => {
+                    Some(format!("{}: asking {}", pending.call.name, review.reviewer.display_name()))
                 }
                 CallStage::Waiting | CallStage::Delegated(_) | CallStage::Settled => None,
             };
-            calls.iter().find_map(words).unwrap_or_default()
+            calls.iter().find_map(describe_step).unwrap_or_default()
         }
     }
 }
 
 fn describe_thinking(draft: &StreamingReply) -> String {
-    if let Some(again) = &draft.pending_retry {
-        return format!("retrying, try {} of {}: {}", again.attempt, again.max_attempts, again.reason);
+    if let Some(retry) = &draft.pending_retry {
+        return format!("retrying, try {} of {}: {}", retry.attempt, retry.max_attempts, retry.reason);
     }
     match () {
         () if draft.is_summary() => "summarizing".to_owned(),
@@ -89,59 +89,60 @@ fn describe_thinking(draft: &StreamingReply) -> String {
 
 /// Lays out a sub-agent's transcript in order. Its last reply is shown as the outcome.
 pub fn lay_out_transcript(
-    ground: &LayoutContext<'_>,
+    context: &LayoutContext<'_>,
     call: &CallState,
     outcome: &Outcome,
-    outside: &LinkLookups,
+    lookups: &LinkLookups,
 ) -> Page {
-    let theme = ground.theme;
-    let session = &ground.agent.session;
+    let theme = context.theme;
+    let session = &context.agent.session;
     let mut page = Page::default();
-    if let Some(Preview::Text(task)) = call.plan.as_ref().map(|shown| &shown.preview) {
-        push_message(&mut page, ground, task, theme.person, "    ▌ ");
+    if let Some(Preview::Text(task)) = call.plan.as_ref().map(|plan| &plan.preview) {
+        push_message(&mut page, context, task, theme.person, "    ▌ ");
     }
     let entries: Vec<(usize, &Entry)> = session.sub_agent_entries(&call.call.id).collect();
-    let last = entries.iter().rposition(|(_, entry)| matches!(entry, Entry::Replied { .. }));
-    for (at, (index, entry)) in entries.iter().enumerate() {
+    let last_reply = entries.iter().rposition(|(_, entry)| matches!(entry, Entry::Replied { .. }));
+    for (position, (index, entry)) in entries.iter().enumerate() {
         match entry {
             // The outcome contains the whole text.
-            Entry::Replied { .. } if Some(at) == last && matches!(outcome, Outcome::Done(_)) => {}
-            Entry::Replied { text, .. } => push_message(&mut page, ground, text, theme.text, "    "),
+            Entry::Replied { .. } if Some(position) == last_reply && matches!(outcome, Outcome::Done(_)) => {}
+            Entry::Replied { text, .. } => push_message(&mut page, context, text, theme.text, "    "),
             Entry::Settled { call, outcome, staged, took_ms, .. } => {
-                let end = CallEnd { outcome, staged: staged.as_ref(), took_ms: *took_ms };
+                let end = CallEnd { outcome, origin: staged.as_ref(), took_ms: *took_ms };
                 // The `Answered` entry shows questions.
                 if let Some(call) = session.call(call).filter(|call| call.questions.is_none()) {
-                    let no = find_denial_message(ground, *index, &call.call.id);
-                    page.lines.push(indent_row(ground, |ground| call_row(ground, call, &end, no)));
+                    let denial = find_denial_message(context, *index, &call.call.id);
+                    page.lines.push(indent_row(context, |context| call_row(context, call, &end, denial)));
                 }
             }
             Entry::Answered { call, answer, .. } => {
                 let questions = session.call(call).and_then(|call| call.questions.as_ref());
                 for question in questions.into_iter().flat_map(|questions| &questions.list) {
-                    let given = answer.answers.iter().find(|given| given.keyword == question.keyword);
-                    let given = given.map_or_else(|| "no answer".to_owned(), |given| given.answer_text(question));
-                    let words = format!("{} → {given}", question.text);
-                    push_message(&mut page, ground, &words, theme.dim, "    ? ");
+                    let given_answer = answer.answers.iter().find(|candidate| candidate.keyword == question.keyword);
+                    let answer_text = given_answer
+                        .map_or_else(|| "no answer".to_owned(), |given_answer| given_answer.answer_text(question));
+                    let text = format!("{} → {answer_text}", question.text);
+                    push_message(&mut page, context, &text, theme.dim, "    ? ");
                 }
             }
             Entry::Decided { decision: Decision::Always(grant), .. } => {
-                let words = format!("allowed from now on: {} ({})", grant.tool, grant.describe_grant());
-                push_message(&mut page, ground, &words, theme.dim, "      ");
+                let text = format!("allowed from now on: {} ({})", grant.tool, grant.describe_grant());
+                push_message(&mut page, context, &text, theme.dim, "      ");
             }
             Entry::Decided { decision: Decision::Edited(_), .. } => {
-                push_message(&mut page, ground, "you edited the arguments", theme.dim, "      ");
+                push_message(&mut page, context, "you edited the arguments", theme.dim, "      ");
             }
             Entry::Compacted { .. } => {
-                push_message(&mut page, ground, "earlier turns summarized", theme.dim, "      ");
+                push_message(&mut page, context, "earlier turns summarized", theme.dim, "      ");
             }
             Entry::FellBack { model, .. } => {
-                push_message(&mut page, ground, &format!("fell back to {model}"), theme.dim, "    ↪ ");
+                push_message(&mut page, context, &format!("fell back to {model}"), theme.dim, "    ↪ ");
             }
-            Entry::Ended { ending: Ending::Failed(why) } => {
-                push_message(&mut page, ground, why, theme.danger, "    ✗ ");
+            Entry::Ended { ending: Ending::Failed(reason) } => {
+                push_message(&mut page, context, reason, theme.danger, "    ✗ ");
             }
             Entry::Ended { ending: Ending::Interrupted } => {
-                push_message(&mut page, ground, "stopped", theme.dim, "    ");
+                push_message(&mut page, context, "stopped", theme.dim, "    ");
             }
             Entry::UserMessage { .. }
             | Entry::Planned { .. }
@@ -157,45 +158,50 @@ pub fn lay_out_transcript(
         }
     }
     if page.lines.len() > MAX_TRANSCRIPT_LINES {
-        let more = page.lines.len() - MAX_TRANSCRIPT_LINES;
+        let hidden_lines = page.lines.len() - MAX_TRANSCRIPT_LINES;
         page.truncate_lines(MAX_TRANSCRIPT_LINES);
         page.append_page(lay_out_plain(
-            &format!("{more} more lines; /audit lists every call"),
+            &format!("{hidden_lines} more lines; /audit lists every call"),
             theme.dim,
-            ground.width,
+            context.width,
             "    ",
         ));
     }
     if matches!(outcome, Outcome::Done(_)) {
         page.lines.push(Line::default());
-        let by = if ground.width > 16 { 4 } else { 0 };
-        let width = ground.width - usize::from(by);
+        let indent = if context.width > 16 { 4 } else { 0 };
+        let width = context.width - usize::from(indent);
         page.append_page(
-            outside.lay_out_markdown(&LayoutContext { width, ..*ground }, width, outcome.text()).indent_lines(by),
+            lookups.lay_out_markdown(&LayoutContext { width, ..*context }, width, outcome.text()).indent_lines(indent),
         );
     }
     page
 }
 
 /// Adds the first lines of a text.
-fn push_message(page: &mut Page, ground: &LayoutContext<'_>, text: &str, style: Style, mark: &str) {
+fn push_message(page: &mut Page, context: &LayoutContext<'_>, text: &str, style: Style, mark: &str) {
     if text.trim().is_empty() {
         return;
     }
-    let mut shown = lay_out_plain(truncate_at_line(text.trim(), 8 << 10), style, ground.width, mark);
-    let more = shown.lines.len().saturating_sub(MAX_MESSAGE_LINES);
-    shown.truncate_lines(MAX_MESSAGE_LINES);
-    page.append_page(shown);
-    if more > 0 {
-        let blank = " ".repeat(width::text_width(mark));
-        page.append_page(lay_out_plain(&format!("… {more} more lines"), ground.theme.dim, ground.width, &blank));
+    let mut message = lay_out_plain(truncate_at_line(text.trim(), 8 << 10), style, context.width, mark);
+    let hidden_lines = message.lines.len().saturating_sub(MAX_MESSAGE_LINES);
+    message.truncate_lines(MAX_MESSAGE_LINES);
+    page.append_page(message);
+    if hidden_lines > 0 {
+        let indent = " ".repeat(width::text_width(mark));
+        page.append_page(lay_out_plain(
+            &format!("… {hidden_lines} more lines"),
+            context.theme.dim,
+            context.width,
+            &indent,
+        ));
     }
 }
 
 /// Indents the row of a nested call, if the width allows.
-fn indent_row(ground: &LayoutContext<'_>, row: impl Fn(&LayoutContext<'_>) -> Line<'static>) -> Line<'static> {
-    let by = if ground.width > 8 { 2 } else { 0 };
-    let mut line = row(&LayoutContext { width: ground.width - by, ..*ground });
-    line.spans.insert(0, Span::raw(" ".repeat(by)));
+fn indent_row(context: &LayoutContext<'_>, lay_out_row: impl Fn(&LayoutContext<'_>) -> Line<'static>) -> Line<'static> {
+    let indent = if context.width > 8 { 2 } else { 0 };
+    let mut line = lay_out_row(&LayoutContext { width: context.width - indent, ..*context });
+    line.spans.insert(0, Span::raw(" ".repeat(indent)));
     line
 }

@@ -6,7 +6,7 @@ use crate::chat::{Ending, Entry};
 #[derive(Debug, Default)]
 pub struct TextExtent {
     /// Measure of the text before each entry, and of all entries at the end.
-    before: Vec<TextMeasure>,
+    sums: Vec<TextMeasure>,
 }
 
 /// Newlines and bytes, from which the rows at a width are estimated.
@@ -19,24 +19,24 @@ struct TextMeasure {
 impl TextExtent {
     /// Measures new entries.
     pub fn measure_new_entries(&mut self, entries: &[Entry]) {
-        if self.before.len() > entries.len() + 1 {
-            self.before.clear();
+        if self.sums.len() > entries.len() + 1 {
+            self.sums.clear();
         }
-        let mut sum = self.before.last().copied().unwrap_or_default();
-        let known = self.before.len().saturating_sub(1);
-        if self.before.is_empty() {
-            self.before.push(sum);
+        let mut sum = self.sums.last().copied().unwrap_or_default();
+        let measured_count = self.sums.len().saturating_sub(1);
+        if self.sums.is_empty() {
+            self.sums.push(sum);
         }
-        for entry in &entries[known..] {
+        for entry in &entries[measured_count..] {
             let TextMeasure { lines, bytes } = measure_entry(entry);
             sum = TextMeasure { lines: sum.lines + lines, bytes: sum.bytes + bytes };
-            self.before.push(sum);
+            self.sums.push(sum);
         }
     }
 
     /// Estimates the rows before an item.
     pub fn rows_before(&self, item: usize, width: usize) -> f64 {
-        let Some(TextMeasure { lines, bytes }) = self.before.get(item).or(self.before.last()) else {
+        let Some(TextMeasure { lines, bytes }) = self.sums.get(item).or(self.sums.last()) else {
             return 0.0;
         };
         *lines as f64 + *bytes as f64 / width.max(1) as f64
@@ -44,15 +44,15 @@ impl TextExtent {
 }
 
 fn measure_entry(entry: &Entry) -> TextMeasure {
-    let text = |text: &str| TextMeasure {
+    let measure_text = |text: &str| TextMeasure {
         lines: 2 + text.bytes().filter(|byte| *byte == b'\n').count() as u64,
         bytes: text.len() as u64,
     };
     match entry {
-        Entry::UserMessage { text: words } => text(words),
-        Entry::Replied { text: words, reasoning, .. } => match words.is_empty() && reasoning.is_empty() {
+        Entry::UserMessage { text: message } => measure_text(message),
+        Entry::Replied { text: reply, reasoning, .. } => match reply.is_empty() && reasoning.is_empty() {
             true => TextMeasure::default(),
-            false => text(words),
+            false => measure_text(reply),
         },
         Entry::Settled { .. }
         | Entry::Compacted { .. }

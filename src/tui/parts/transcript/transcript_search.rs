@@ -12,68 +12,70 @@ impl Transcript {
     /// while the query is being typed.
     pub fn find_match(
         &mut self,
-        ground: &LayoutContext<'_>,
+        context: &LayoutContext<'_>,
         cache: &mut LayoutCache,
         height: usize,
-        up: bool,
-        fresh: bool,
+        is_up: bool,
+        includes_current: bool,
     ) {
         let Some(search) = &self.search else { return };
-        let words = search.query.to_lowercase();
-        if words.is_empty() {
+        let query = search.query.to_lowercase();
+        if query.is_empty() {
             return;
         }
-        let entries = ground.agent.session.entries();
-        let holds = |index: &usize| {
+        let entries = context.agent.session.entries();
+        let is_match = |index: &usize| {
             entries
                 .get(*index)
-                .is_some_and(|entry| displayed_texts(entry).any(|text| text.to_lowercase().contains(&words)))
+                .is_some_and(|entry| displayed_texts(entry).any(|text| text.to_lowercase().contains(&query)))
         };
         let count = entries.len();
-        let found = match (search.match_entry, up) {
-            (Some(at), true) if fresh => (0..count.min(at + 1)).rev().chain(at + 1..count).find(holds),
-            (Some(at), true) => (0..at.min(count)).rev().chain((at.min(count)..count).rev()).find(holds),
-            (Some(at), false) => (at + 1..count).chain(0..count.min(at + 1)).find(holds),
-            (None, _) => (0..count).rev().find(holds),
+        let match_entry = match (search.match_entry, is_up) {
+            (Some(index), true) if includes_current => {
+                (0..count.min(index + 1)).rev().chain(index + 1..count).find(is_match)
+            }
+            (Some(index), true) => (0..index.min(count)).rev().chain((index.min(count)..count).rev()).find(is_match),
+            (Some(index), false) => (index + 1..count).chain(0..count.min(index + 1)).find(is_match),
+            (None, _) => (0..count).rev().find(is_match),
         };
         if let Some(search) = &mut self.search {
-            search.has_no_match = found.is_none();
-            search.match_entry = found.or(search.match_entry);
+            search.has_no_match = match_entry.is_none();
+            search.match_entry = match_entry.or(search.match_entry);
         }
-        let Some(item) = found else { return };
-        let opens =
-            |transcript: &Self, cache: &mut LayoutCache| transcript.find_matching_line(ground, cache, item, &words);
-        let mut line = opens(self, cache);
+        let Some(item) = match_entry else { return };
+        let find_line =
+            |transcript: &Self, cache: &mut LayoutCache| transcript.find_matching_line(context, cache, item, &query);
+        let mut line = find_line(self, cache);
         if line.is_none() {
             // The match may be in a folded part.
-            self.toggle_entry(ground, item);
-            line = opens(self, cache);
+            self.toggle_entry(context, item);
+            line = find_line(self, cache);
             if line.is_none() {
-                self.toggle_entry(ground, item);
+                self.toggle_entry(context, item);
             }
         }
-        let place = LinePosition { item, line: line.unwrap_or(0) };
-        let seen = self.visible_lines(ground, cache, height);
-        if !seen.iter().any(|seen| seen.position == place) {
-            self.scroll_to(ground, cache, height, place);
+        let position = LinePosition { item, line: line.unwrap_or(0) };
+        let visible = self.visible_lines(context, cache, height);
+        if !visible.iter().any(|visible_line| visible_line.position == position) {
+            self.scroll_to(context, cache, height, position);
             if !self.is_following() {
-                self.scroll_by(ground, cache, height, -((height / 3) as isize));
+                self.scroll_by(context, cache, height, -((height / 3) as isize));
             }
         }
     }
 
     fn find_matching_line(
         &self,
-        ground: &LayoutContext<'_>,
+        context: &LayoutContext<'_>,
         cache: &mut LayoutCache,
         item: usize,
-        words: &str,
+        query: &str,
     ) -> Option<usize> {
-        let laid = cache.item_layout(ground, &self.toggled, item);
-        (0..laid.height).find(|line| {
-            laid.find_line(*line).is_some_and(|(page, line)| {
+        let layout = cache.item_layout(context, &self.toggled, item);
+        (0..layout.height).find(|line| {
+            layout.find_line(*line).is_some_and(|(page, line)| {
                 let text: String = page.lines[line].spans.iter().map(|span| span.content.as_ref()).collect();
-                text.to_lowercase().contains(words)
+                text.to_lowercase().contains(query)
             })
         })
     }
@@ -87,7 +89,7 @@ fn displayed_texts(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         Entry::Settled { outcome, .. } => (outcome.text(), ""),
         Entry::Compacted { summary, pinned, .. } => (summary.as_str(), pinned.as_str()),
         Entry::Planned { summary, .. } => (summary.as_str(), ""),
-        Entry::FellBack { model, reason: why } => (why.as_str(), model.as_str()),
+        Entry::FellBack { model, reason } => (reason.as_str(), model.as_str()),
         Entry::Asked { .. }
         | Entry::Reviewed { .. }
         | Entry::Decided { .. }

@@ -32,50 +32,50 @@ pub struct TrustContext<'a> {
 
 impl TrustPrompt {
     /// Returns the rows needed at this width; with fewer, the prompt scrolls.
-    pub fn preferred_height(&self, about: TrustContext<'_>, width: u16, theme: &Theme) -> u16 {
-        let rows = self.wrapped_lines(about, usize::from(width.saturating_sub(4)), theme).len() + 2;
+    pub fn preferred_height(&self, trust_context: TrustContext<'_>, width: u16, theme: &Theme) -> u16 {
+        let rows = self.wrapped_lines(trust_context, usize::from(width.saturating_sub(4)), theme).len() + 2;
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
     pub fn draw(
         &self,
-        about: TrustContext<'_>,
-        sight: &PromptContext<'_>,
+        trust_context: TrustContext<'_>,
+        context: &PromptContext<'_>,
         area: Rect,
         buffer: &mut Buffer,
     ) -> DrawnFrame {
-        let PromptContext { listening, keys, theme, message: says } = *sight;
+        let PromptContext { listening, keys, theme, message } = *context;
         // This frame may be the one that shows the end, and no other frame follows to update the hints.
-        let least = usize::from(self.preferred_height(about, area.width, theme));
-        let ends = self.scroll.saturating_add(usize::from(area.height)) >= least;
+        let needed_rows = usize::from(self.preferred_height(trust_context, area.width, theme));
+        let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
         let frame = Frame {
             title: self.title(),
-            hints: &self.hints(keys, ends),
-            message: says,
+            hints: &self.hints(keys, shows_end),
+            message,
             is_listening: listening.is_listening() && !self.is_storing,
             ..Frame::default()
         };
-        let inside = frame.draw(area, buffer, theme);
-        if inside.is_empty() {
+        let inner = frame.draw(area, buffer, theme);
+        if inner.is_empty() {
             return DrawnFrame::default();
         }
-        let lines = self.wrapped_lines(about, usize::from(inside.width), theme);
-        let rows = usize::from(inside.height);
+        let lines = self.wrapped_lines(trust_context, usize::from(inner.width), theme);
+        let rows = usize::from(inner.height);
         let scroll = self.scroll.min(lines.len().saturating_sub(rows));
-        let left = lines.len().saturating_sub(scroll + rows);
+        let hidden_lines = lines.len().saturating_sub(scroll + rows);
         // The count of the remaining lines takes a row itself.
-        let shown = if left > 0 && rows > 1 { rows - 1 } else { rows };
-        for (row, line) in inside.rows().zip(lines.iter().skip(scroll).take(shown)) {
+        let shown_rows = if hidden_lines > 0 && rows > 1 { rows - 1 } else { rows };
+        for (row, line) in inner.rows().zip(lines.iter().skip(scroll).take(shown_rows)) {
             buffer.set_line(row.x, row.y, line, row.width);
         }
-        if shown < rows {
-            let more = format!("{} more lines", left + 1);
-            let room = usize::from(inside.width);
-            let words = width::fit_start(&more, room).into_owned();
-            buffer.set_stringn(inside.x, inside.bottom() - 1, words, room, theme.warning);
+        if shown_rows < rows {
+            let note = format!("{} more lines", hidden_lines + 1);
+            let columns = usize::from(inner.width);
+            let text = width::fit_start(&note, columns).into_owned();
+            buffer.set_stringn(inner.x, inner.bottom() - 1, text, columns, theme.warning);
         }
-        let readable = rows > 0 && inside.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
-        DrawnFrame { scroll, visible_rows: rows, is_readable: readable, is_at_end: left == 0 }
+        let is_readable = rows > 0 && inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
+        DrawnFrame { scroll, visible_rows: rows, is_readable, is_at_end: hidden_lines == 0 }
     }
 
     fn has_changed(&self) -> bool {
@@ -91,35 +91,38 @@ impl TrustPrompt {
     }
 
     /// Returns the key hints, from the longest to the shortest.
-    fn hints(&self, keys: &Keymap, ends: bool) -> Vec<String> {
+    fn hints(&self, keys: &Keymap, shows_end: bool) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Trust, action);
-        let (yes, no) = (key(Action::Trust), key(Action::Deny));
-        let (end, back) = (key(Action::Bottom), key(Action::Close));
+        let (trust_key, deny_key) = (key(Action::Trust), key(Action::Deny));
+        let (end_key, close_key) = (key(Action::Bottom), key(Action::Close));
         if self.is_storing {
             return vec!["Saving…".to_owned()];
         }
         if self.is_trusted() {
-            return vec![format!("{no} revoke trust · {back} close"), format!("{no} revoke · {back} close")];
-        }
-        if !self.end_seen && !ends {
             return vec![
-                format!("{end} jump to the end, then {yes} trust · {no} continue without them"),
-                format!("{end} jump to the end, then {yes} trust · {no} skip"),
-                format!("{end} end, then {yes} · {no} skip"),
+                format!("{deny_key} revoke trust · {close_key} close"),
+                format!("{deny_key} revoke · {close_key} close"),
+            ];
+        }
+        if !self.has_reached_end && !shows_end {
+            return vec![
+                format!("{end_key} jump to the end, then {trust_key} trust · {deny_key} continue without them"),
+                format!("{end_key} jump to the end, then {trust_key} trust · {deny_key} skip"),
+                format!("{end_key} end, then {trust_key} · {deny_key} skip"),
             ];
         }
         vec![
-            format!("{yes} trust these versions in this folder · {no} continue without them"),
-            format!("{yes} trust these versions · {no} continue without them"),
-            format!("{yes} trust · {no} skip"),
+            format!("{trust_key} trust these versions in this folder · {deny_key} continue without them"),
+            format!("{trust_key} trust these versions · {deny_key} continue without them"),
+            format!("{trust_key} trust · {deny_key} skip"),
         ]
     }
 
     /// Returns the wrapped lines of the prompt.
-    fn wrapped_lines(&self, about: TrustContext<'_>, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
-        self.line_cache.lines_for(width, about.context_window, theme, || {
+    fn wrapped_lines(&self, trust_context: TrustContext<'_>, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
+        self.line_cache.lines_for(width, trust_context.context_window, theme, || {
             let mut body = PromptLines { lines: Vec::new(), width: width.max(1), theme };
-            body.push_prompt(self, about);
+            body.push_prompt(self, trust_context);
             body.lines
         })
     }
@@ -133,45 +136,49 @@ struct PromptLines<'a> {
 }
 
 impl PromptLines<'_> {
-    fn push_prompt(&mut self, card: &TrustPrompt, about: TrustContext<'_>) {
+    fn push_prompt(&mut self, prompt: &TrustPrompt, trust_context: TrustContext<'_>) {
         let theme = self.theme;
-        if card.why == InspectionReason::FilesChanged {
+        if prompt.reason == InspectionReason::FilesChanged {
             self.push_text(
                 "A file changed while you read it, so nothing was trusted. This is the new version.",
                 theme.warning,
             );
         }
-        let folder = &card.files.folder;
-        let folder = match about.home.and_then(|home| folder.strip_prefix(home).ok()) {
-            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-            Some(rest) => format!("~/{}", rest.display()),
+        let folder = &prompt.files.folder;
+        let folder = match trust_context.home.and_then(|home| folder.strip_prefix(home).ok()) {
+            Some(relative) if relative.as_os_str().is_empty() => "~".to_owned(),
+            Some(relative) => format!("~/{}", relative.display()),
             None => folder.display().to_string(),
         };
         self.push_text(&reveal::reveal_line(&folder), theme.strong);
-        let words = match (card.is_trusted(), card.has_changed()) {
+        let explanation = match (prompt.is_trusted(), prompt.has_changed()) {
             (true, _) => {
-                format!("You trusted these files on {}. They may change how aye works here.", card.files.trusted_on)
+                format!("You trusted these files on {}. They may change how aye works here.", prompt.files.trusted_on)
             }
             (false, true) => format!(
                 "You trusted files here on {}. Changes since then are not used until you approve them.",
-                card.files.trusted_on
+                prompt.files.trusted_on
             ),
             (false, false) => "These files would change how aye works here. They are not used until you approve \
                                them."
                 .to_owned(),
         };
-        self.push_text(&words, theme.text);
-        for file in &card.files.files {
+        self.push_text(&explanation, theme.text);
+        for file in &prompt.files.files {
             self.lines.push(Line::default());
-            self.push_file(file, about.context_window, card.is_trusted() || file.trust_state != TrustState::Trusted);
+            self.push_file(
+                file,
+                trust_context.context_window,
+                prompt.is_trusted() || file.trust_state != TrustState::Trusted,
+            );
         }
-        if !card.files.other_names.is_empty() {
+        if !prompt.files.other_names.is_empty() {
             self.lines.push(Line::default());
-            let names: Vec<String> = card.files.other_names.iter().map(|name| reveal::reveal_line(name)).collect();
+            let names: Vec<String> = prompt.files.other_names.iter().map(|name| reveal::reveal_line(name)).collect();
             self.push_text(&format!(".aye/ also contains {}, which aye does not read", names.join(", ")), theme.dim);
         }
-        let stands = card.is_trusted();
-        for file in card.files.usable().filter(|file| stands || file.trust_state != TrustState::Trusted) {
+        let is_trusted = prompt.is_trusted();
+        for file in prompt.files.usable().filter(|file| is_trusted || file.trust_state != TrustState::Trusted) {
             self.lines.push(Line::default());
             self.push_contents(file);
         }
@@ -179,46 +186,46 @@ impl PromptLines<'_> {
 
     /// Adds the heading of a file and, if `told`, its effects. They are left out for a trusted file next to a changed
     /// one, because the user has read them before.
-    fn push_file(&mut self, file: &ProjectFile, window: Option<u64>, told: bool) {
+    fn push_file(&mut self, file: &ProjectFile, context_window: Option<u64>, shows_effects: bool) {
         let theme = self.theme;
         let mut pieces = vec![Piece::new(file.name.clone(), theme.accent)];
         if !matches!(file.kind, ProjectFileKind::Unusable(_)) {
-            pieces.push(Piece::new(format!(" · {}", describe_size(file, window)), theme.dim));
+            pieces.push(Piece::new(format!(" · {}", describe_size(file, context_window)), theme.dim));
             let style = if file.trust_state == TrustState::Trusted { theme.dim } else { theme.prompt };
             pieces.push(Piece::new(format!(" · {}", trust_state(file)), style));
         }
         self.lines.extend(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)).lines);
-        for words in describe_effects(file).into_iter().filter(|_| told) {
-            let is_warning = words.starts_with("warning") || matches!(file.kind, ProjectFileKind::Unusable(_));
+        for effect in describe_effects(file).into_iter().filter(|_| shows_effects) {
+            let is_warning = effect.starts_with("warning") || matches!(file.kind, ProjectFileKind::Unusable(_));
             let style = if is_warning { theme.warning } else { theme.text };
-            self.push_prefixed("  ", &words, style);
+            self.push_prefixed("  ", &effect, style);
         }
     }
 
     /// Adds the contents of a file, or the changes in it.
     fn push_contents(&mut self, file: &ProjectFile) {
         let theme = self.theme;
-        if let ProjectFileKind::Rules { descriptions: told, .. } = &file.kind {
+        if let ProjectFileKind::Rules { descriptions, .. } = &file.kind {
             self.push_text(&format!("{}, all rules:", file.name), theme.strong);
-            for rule in told {
+            for rule in descriptions {
                 self.push_prefixed(FILE_BAR, rule, theme.text);
             }
         }
         match (&file.diff, &file.kind) {
-            (Some(changed), _) => {
-                let (added, removed) = (changed.added, changed.removed);
+            (Some(file_diff), _) => {
+                let (added, removed) = (file_diff.added, file_diff.removed);
                 self.push_text(&format!("{}, changes: +{added} −{removed}", file.name), theme.strong);
-                let lines = diff::lay_out_changes(changed, self.width.saturating_sub(2).max(1), theme);
+                let lines = diff::lay_out_changes(file_diff, self.width.saturating_sub(2).max(1), theme);
                 self.lines.extend(lines.into_iter().map(|mut line| {
                     line.spans.insert(0, Span::styled(FILE_BAR, theme.border_dim));
                     line
                 }));
             }
-            (None, ProjectFileKind::Instructions(words)) => {
-                let known = if file.trust_state == TrustState::Changed { " (previous version unknown)" } else { "" };
-                self.push_text(&format!("{}, text sent to the model{known}:", file.name), theme.strong);
+            (None, ProjectFileKind::Instructions(instructions)) => {
+                let suffix = if file.trust_state == TrustState::Changed { " (previous version unknown)" } else { "" };
+                self.push_text(&format!("{}, text sent to the model{suffix}:", file.name), theme.strong);
                 // In prose a tab hides nothing, so it is not marked.
-                let text = words.text.replace("\r\n", "\n").replace('\t', "    ");
+                let text = instructions.text.replace("\r\n", "\n").replace('\t', "    ");
                 self.push_prefixed(FILE_BAR, text.trim_end(), theme.text);
             }
             (None, ProjectFileKind::Rules { .. } | ProjectFileKind::Unusable(_)) => {}
@@ -231,10 +238,11 @@ impl PromptLines<'_> {
     }
 
     /// Adds text with a prefix before each of its lines.
-    fn push_prefixed(&mut self, sign: &str, text: &str, style: Style) {
+    fn push_prefixed(&mut self, prefix: &str, text: &str, style: Style) {
         let pieces = revealed_pieces(text, style, self.theme.mark);
-        let sign = || vec![Piece::new(sign, self.theme.border_dim)];
-        let shape = Shape { width: self.width, first: sign(), rest: sign(), verbatim: false };
+        let prefix_pieces = || vec![Piece::new(prefix, self.theme.border_dim)];
+        let shape =
+            Shape { width: self.width, first_prefix: prefix_pieces(), next_prefix: prefix_pieces(), verbatim: false };
         self.lines.extend(wrap::wrap_pieces(&pieces, &shape).lines);
     }
 }

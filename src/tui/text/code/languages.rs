@@ -66,11 +66,11 @@ const HASH: Language = Language { line_comments: "#", block_comment: ("", ""), .
 
 /// Returns the language for the first word of a fence, or for a file by extension or name. Text after a comma or space
 /// (`rust,ignore`) is ignored.
-pub(super) fn find_language(written: &str) -> Option<&'static Language> {
-    let file = written.rsplit(['/', '\\']).next().unwrap_or(written);
-    let word = written.split([',', ' ', '{']).next().unwrap_or(written);
-    let ending = file.rsplit_once('.').map(|(_, ending)| ending);
-    [Some(word), Some(file), ending].into_iter().flatten().find_map(|name| {
+pub(super) fn find_language(fence_or_path: &str) -> Option<&'static Language> {
+    let file = fence_or_path.rsplit(['/', '\\']).next().unwrap_or(fence_or_path);
+    let word = fence_or_path.split([',', ' ', '{']).next().unwrap_or(fence_or_path);
+    let extension = file.rsplit_once('.').map(|(_, extension)| extension);
+    [Some(word), Some(file), extension].into_iter().flatten().find_map(|name| {
         let name = name.to_ascii_lowercase();
         [large::LANGUAGES, small::LANGUAGES].into_iter().flatten().find(|language| has_word(language.names, &name))
     })
@@ -78,12 +78,12 @@ pub(super) fn find_language(written: &str) -> Option<&'static Language> {
 
 /// Returns whether a space-separated list contains a word.
 pub(super) fn has_word(words: &str, word: &str) -> bool {
-    words.split_ascii_whitespace().any(|other| other == word)
+    words.split_ascii_whitespace().any(|listed| listed == word)
 }
 
 /// Returns all names of all languages.
 #[cfg(test)]
 pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
-    let all = [large::LANGUAGES, small::LANGUAGES].into_iter().flatten();
-    all.flat_map(|language| language.names.split_ascii_whitespace())
+    let languages = [large::LANGUAGES, small::LANGUAGES].into_iter().flatten();
+    languages.flat_map(|language| language.names.split_ascii_whitespace())
 }

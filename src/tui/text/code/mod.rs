@@ -22,9 +22,9 @@ pub const MAX_LINE_LENGTH: usize = 2000;
 
 /// Returns whether this is exactly the name of a known language, which the highlighting already shows.
 pub fn is_known_language(name: &str) -> bool {
-    let plain = ["text", "txt", "plain", "plaintext", "console", "output", "log"];
+    let plain_names = ["text", "txt", "plain", "plaintext", "console", "output", "log"];
     let is_word = !name.contains([' ', ',', '{', '/', '\\', '.']);
-    is_word && (plain.contains(&name) || languages::find_language(name).is_some())
+    is_word && (plain_names.contains(&name) || languages::find_language(name).is_some())
 }
 
 /// Lays out a code block with highlighting, if the language is known and the code is not too long.
@@ -43,12 +43,12 @@ pub fn lay_out_plain(code: &str, width: usize, theme: &Theme) -> Page {
 pub fn lay_out_block(code: &str, colours: Option<&Highlighting>, width: usize, theme: &Theme) -> Page {
     let mut page = Page::default();
     let margin = vec![Piece::new(" ", theme.code_block)];
-    let shape = Shape { width, first: margin.clone(), rest: margin, verbatim: true };
-    let on = Piece::new(CONTINUATION_MARK, theme.code_block.patch(theme.dim));
+    let shape = Shape { width, first_prefix: margin.clone(), next_prefix: margin, verbatim: true };
+    let continuation_mark = Piece::new(CONTINUATION_MARK, theme.code_block.patch(theme.dim));
     let code = code.strip_suffix('\n').unwrap_or(code);
-    for (at, line) in code.split('\n').enumerate() {
-        let roles = colours.and_then(|colours| colours.lines.get(at)).map_or(&[][..], Vec::as_slice);
-        page.append_page(wrap_code(&code_pieces(line, roles, theme.code_block, theme), &shape, &on));
+    for (index, line) in code.split('\n').enumerate() {
+        let roles = colours.and_then(|colours| colours.lines.get(index)).map_or(&[][..], Vec::as_slice);
+        page.append_page(wrap_code(&code_pieces(line, roles, theme.code_block, theme), &shape, &continuation_mark));
     }
     for line in &mut page.lines {
         let cells: usize = line.spans.iter().map(|span| width::text_width(&span.content)).sum();
@@ -60,14 +60,14 @@ pub fn lay_out_block(code: &str, colours: Option<&Highlighting>, width: usize, t
 /// Returns a line of code as pieces on the background of `style`.
 pub fn code_pieces(line: &str, roles: &[(usize, SyntaxRole)], style: Style, theme: &Theme) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    let mut from = 0;
+    let mut start = 0;
     for (length, role) in roles {
-        let Some(text) = line.get(from..from + length) else { break };
-        from += length;
+        let Some(text) = line.get(start..start + length) else { break };
+        start += length;
         pieces.push(Piece::new(text, style.patch(role.role_style(theme))));
     }
-    if from < line.len() || pieces.is_empty() {
-        pieces.push(Piece::new(&line[from..], style));
+    if start < line.len() || pieces.is_empty() {
+        pieces.push(Piece::new(&line[start..], style));
     }
     pieces
 }

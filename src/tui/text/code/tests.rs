@@ -5,18 +5,18 @@ use super::*;
 /// Checks the roles of parts of the first line.
 #[track_caller]
 fn check_roles(language: &str, line: &str, expected: &[(&str, SyntaxRole)]) {
-    let colours = highlight(language, line);
-    let mut from = 0;
-    let mut found = Vec::new();
-    for (length, role) in &colours.lines[0] {
-        let word = line[from..from + length].trim();
-        from += length;
+    let highlighting = highlight(language, line);
+    let mut start = 0;
+    let mut tokens = Vec::new();
+    for (length, role) in &highlighting.lines[0] {
+        let word = line[start..start + length].trim();
+        start += length;
         if !word.is_empty() {
-            found.push((word, *role));
+            tokens.push((word, *role));
         }
     }
     for part in expected {
-        assert!(found.contains(part), "{part:?} in {found:?}");
+        assert!(tokens.contains(part), "{part:?} in {tokens:?}");
     }
 }
 
@@ -133,26 +133,26 @@ fn unknown_language_has_no_colours() {
 #[test]
 fn does_not_highlight_long_code() {
     let theme = crate::tui::theme::Themes::bundled().choose_theme("dark", None);
-    let roles = |code: &str| {
+    let is_highlighted = |code: &str| {
         let page = lay_out_highlighted("rust", code, 40, &theme);
         page.lines.iter().flat_map(|line| &line.spans).any(|span| span.style.fg == theme.syntax_keyword.fg)
     };
-    assert!(roles(&"let\n".repeat(MAX_LINES)));
-    assert!(!roles(&"let\n".repeat(MAX_LINES + 1)));
-    assert!(!roles(&"let ".repeat(MAX_LINE_LENGTH)));
+    assert!(is_highlighted(&"let\n".repeat(MAX_LINES)));
+    assert!(!is_highlighted(&"let\n".repeat(MAX_LINES + 1)));
+    assert!(!is_highlighted(&"let ".repeat(MAX_LINE_LENGTH)));
 }
 
 #[test]
 fn highlighting_never_changes_the_text() {
     let theme = Theme::without_colours();
     let code = "fn main() {\n    let größe = \"漢字\";\n}\n";
-    let coloured = lay_out_block(code, Some(&highlight("rust", code)), 14, &theme);
-    let text = |page: &Page| -> Vec<String> {
+    let highlighted = lay_out_block(code, Some(&highlight("rust", code)), 14, &theme);
+    let line_texts = |page: &Page| -> Vec<String> {
         page.lines.iter().map(|line| line.spans.iter().map(|span| span.content.as_ref()).collect()).collect()
     };
-    assert_eq!(text(&coloured), text(&lay_out_plain(code, 14, &theme)));
-    assert_eq!(text(&coloured)[..2], [" fn main() {  ", "     let      "]);
-    assert!(text(&coloured).iter().all(|line| width::text_width(line) == 14));
-    let wrong = Highlighting { lines: vec![vec![(5, SyntaxRole::Keyword), (9000, SyntaxRole::String)]] };
-    assert_eq!(text(&lay_out_block("größe", Some(&wrong), 14, &theme)), [" größe        "]);
+    assert_eq!(line_texts(&highlighted), line_texts(&lay_out_plain(code, 14, &theme)));
+    assert_eq!(line_texts(&highlighted)[..2], [" fn main() {  ", "     let      "]);
+    assert!(line_texts(&highlighted).iter().all(|line| width::text_width(line) == 14));
+    let too_long = Highlighting { lines: vec![vec![(5, SyntaxRole::Keyword), (9000, SyntaxRole::String)]] };
+    assert_eq!(line_texts(&lay_out_block("größe", Some(&too_long), 14, &theme)), [" größe        "]);
 }

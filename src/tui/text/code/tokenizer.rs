@@ -8,16 +8,16 @@ use super::word_roles::{KeywordTable, WordContext, classify_word};
 /// Highlights code. Returns no colours for an unknown language.
 pub fn highlight(name: &str, code: &str) -> Highlighting {
     let Some(language) = find_language(name) else { return Highlighting::default() };
-    let mut reader = Tokenizer {
+    let mut tokenizer = Tokenizer {
         language,
-        words: KeywordTable::from_language(language),
-        inside: OpenConstruct::Code,
+        keywords: KeywordTable::from_language(language),
+        open_construct: OpenConstruct::Code,
         lines: Vec::new(),
     };
     for line in code.split_inclusive('\n') {
-        reader.read_line(line.trim_end_matches('\n'));
+        tokenizer.read_line(line.trim_end_matches('\n'));
     }
-    Highlighting { lines: reader.lines }
+    Highlighting { lines: tokenizer.lines }
 }
 
 /// Construct that is open at the end of a line.
@@ -34,8 +34,8 @@ enum OpenConstruct {
 
 struct Tokenizer {
     language: &'static Language,
-    words: KeywordTable,
-    inside: OpenConstruct,
+    keywords: KeywordTable,
+    open_construct: OpenConstruct,
     lines: Vec<Vec<(usize, SyntaxRole)>>,
 }
 
@@ -56,15 +56,15 @@ impl<'a> TokenizedLine<'a> {
     fn push_token(&mut self, bytes: usize, role: SyntaxRole) {
         self.position += bytes;
         match self.tokens.last_mut() {
-            Some((length, last)) if *last == role => *length += bytes,
+            Some((length, last_role)) if *last_role == role => *length += bytes,
             _ if bytes > 0 => self.tokens.push((bytes, role)),
             _ => {}
         }
     }
 
     /// Returns the number of following bytes whose characters satisfy a condition.
-    fn count_matching(&self, is: impl Fn(char) -> bool) -> usize {
-        self.remaining_text().find(|c| !is(c)).unwrap_or(self.remaining_text().len())
+    fn count_matching(&self, predicate: impl Fn(char) -> bool) -> usize {
+        self.remaining_text().find(|c| !predicate(c)).unwrap_or(self.remaining_text().len())
     }
 }
 
@@ -77,7 +77,7 @@ impl Tokenizer {
             line.push_token(text.len(), role);
         }
         while line.position < text.len() {
-            match self.inside {
+            match self.open_construct {
                 OpenConstruct::Code => self.read_code(&mut line),
                 OpenConstruct::Comment => {
                     self.read_until(&mut line, self.language.block_comment.1, SyntaxRole::Comment)
@@ -91,10 +91,10 @@ impl Tokenizer {
             }
         }
         // Most strings end with their line, even without a delimiter.
-        if let OpenConstruct::String(end) = self.inside
+        if let OpenConstruct::String(end) = self.open_construct
             && !has_word(self.language.multiline_strings, end)
         {
-            self.inside = OpenConstruct::Code;
+            self.open_construct = OpenConstruct::Code;
         }
         self.lines.push(line.tokens);
     }
@@ -102,27 +102,27 @@ impl Tokenizer {
     /// Consumes everything up to and including an end delimiter.
     fn read_until(&mut self, line: &mut TokenizedLine<'_>, end: &str, role: SyntaxRole) {
         match line.remaining_text().find(end) {
-            Some(at) => {
-                line.push_token(at + end.len(), role);
-                self.inside = OpenConstruct::Code;
+            Some(start) => {
+                line.push_token(start + end.len(), role);
+                self.open_construct = OpenConstruct::Code;
             }
             None => line.push_token(line.remaining_text().len(), role),
         }
     }
 
     fn read_string(&mut self, line: &mut TokenizedLine<'_>, end: &str) {
-        let raw = end == "'" && self.language.kind == Kind::Shell;
+        let is_raw = end == "'" && self.language.kind == Kind::Shell;
         while line.position < line.text.len() {
             let rest = line.remaining_text();
             if rest.starts_with(end) {
                 line.push_token(end.len(), SyntaxRole::String);
-                self.inside = OpenConstruct::Code;
+                self.open_construct = OpenConstruct::Code;
                 return self.mark_key(line);
             }
-            let mut letters = rest.chars();
-            match (letters.next(), letters.next()) {
-                (Some('\\'), Some(escaped)) if !raw => line.push_token(1 + escaped.len_utf8(), SyntaxRole::Number),
-                (Some(letter), _) => line.push_token(letter.len_utf8(), SyntaxRole::String),
+            let mut chars = rest.chars();
+            match (chars.next(), chars.next()) {
+                (Some('\\'), Some(escaped)) if !is_raw => line.push_token(1 + escaped.len_utf8(), SyntaxRole::Number),
+                (Some(c), _) => line.push_token(c.len_utf8(), SyntaxRole::String),
                 (None, _) => {}
             }
         }
@@ -146,15 +146,15 @@ impl Tokenizer {
         }
         if !language.block_comment.0.is_empty() && rest.starts_with(language.block_comment.0) {
             line.push_token(language.block_comment.0.len(), SyntaxRole::Comment);
-            self.inside = OpenConstruct::Comment;
+            self.open_construct = OpenConstruct::Comment;
             return;
         }
-        let alone = line.position == 0 || line.text[..line.position].ends_with([' ', '\t', ';', '(']);
-        let comments = language.line_comments.split_ascii_whitespace();
-        let begins = comments.clone().any(|mark| rest.starts_with(mark));
-        if begins
-            && (alone || language.line_comments.len() > 1)
-            && self.words.find_role(leading_name(rest, "#")).is_none()
+        let is_word_start = line.position == 0 || line.text[..line.position].ends_with([' ', '\t', ';', '(']);
+        let comment_marks = language.line_comments.split_ascii_whitespace();
+        let starts_with_mark = comment_marks.clone().any(|mark| rest.starts_with(mark));
+        if starts_with_mark
+            && (is_word_start || language.line_comments.len() > 1)
+            && self.keywords.find_role(leading_name(rest, "#")).is_none()
         {
             return line.push_token(rest.len(), SyntaxRole::Comment);
         }
@@ -172,8 +172,11 @@ impl Tokenizer {
                 self.read_word(line);
             }
             '@' => {
-                let name = leading_name(&rest[1..], ".").len();
-                line.push_token(1 + name, if name > 0 { SyntaxRole::Function } else { SyntaxRole::Punctuation });
+                let name_length = leading_name(&rest[1..], ".").len();
+                line.push_token(
+                    1 + name_length,
+                    if name_length > 0 { SyntaxRole::Function } else { SyntaxRole::Punctuation },
+                );
             }
             _ => {
                 line.context.expects_command = matches!(first, '|' | '&' | ';' | '(' | '{' | '`');
@@ -190,22 +193,26 @@ impl Tokenizer {
         let language = self.language;
         let rest = line.remaining_text();
         // The prefix belongs to the string: `b"…"`, `f'…'`, `r#"…"#`.
-        let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
-        let letters = if letters <= 2 && language.kind == Kind::Code { letters } else { 0 };
+        let prefix_length = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let prefix_length = if prefix_length <= 2 && language.kind == Kind::Code { prefix_length } else { 0 };
         let is_rust = language.names.starts_with("rust");
-        let marks = rest[letters..].bytes().take_while(|byte| *byte == b'#').count();
-        if is_rust && letters > 0 && rest[..letters].ends_with('r') && rest[letters + marks..].starts_with('"') {
-            line.push_token(letters + marks + 1, SyntaxRole::String);
-            self.inside = OpenConstruct::Raw(marks);
+        let hash_count = rest[prefix_length..].bytes().take_while(|byte| *byte == b'#').count();
+        if is_rust
+            && prefix_length > 0
+            && rest[..prefix_length].ends_with('r')
+            && rest[prefix_length + hash_count..].starts_with('"')
+        {
+            line.push_token(prefix_length + hash_count + 1, SyntaxRole::String);
+            self.open_construct = OpenConstruct::Raw(hash_count);
             return true;
         }
         if is_rust && first == '\'' {
             // A character literal, or the name of a lifetime.
-            let mut letters = rest[1..].chars();
-            let (one, two) = (letters.next(), letters.next());
-            let length = match (one, two) {
+            let mut chars = rest[1..].chars();
+            let (first_char, second_char) = (chars.next(), chars.next());
+            let length = match (first_char, second_char) {
                 (Some('\\'), _) => rest[2..].find('\'').map_or(rest.len(), |end| end + 3),
-                (Some(one), Some('\'')) => one.len_utf8() + 2,
+                (Some(c), Some('\'')) => c.len_utf8() + 2,
                 _ => {
                     line.push_token(1 + leading_name(&rest[1..], "").len(), SyntaxRole::Type);
                     return true;
@@ -214,12 +221,12 @@ impl Tokenizer {
             line.push_token(length, SyntaxRole::String);
             return true;
         }
-        let opens = |mark: &&&str| rest[letters..].starts_with(**mark);
-        let marks: Vec<&'static str> = language.strings.split_ascii_whitespace().collect();
-        let Some(mark) = marks.iter().find(opens) else { return false };
-        line.push_token(letters + mark.len(), SyntaxRole::String);
-        self.inside = OpenConstruct::String(mark);
-        self.read_string(line, mark);
+        let opens_string = |delimiter: &&&str| rest[prefix_length..].starts_with(**delimiter);
+        let delimiters: Vec<&'static str> = language.strings.split_ascii_whitespace().collect();
+        let Some(delimiter) = delimiters.iter().find(opens_string) else { return false };
+        line.push_token(prefix_length + delimiter.len(), SyntaxRole::String);
+        self.open_construct = OpenConstruct::String(delimiter);
+        self.read_string(line, delimiter);
         true
     }
 
@@ -236,9 +243,9 @@ impl Tokenizer {
             length += 1;
         }
         let word = &rest[..length];
-        let after = rest[length..].trim_start();
-        let (role, next) = classify_word(language, &self.words, word, after, line.context);
-        line.context = next;
+        let following_text = rest[length..].trim_start();
+        let (role, next_context) = classify_word(language, &self.keywords, word, following_text, line.context);
+        line.context = next_context;
         line.push_token(length, role);
     }
 
@@ -247,12 +254,12 @@ impl Tokenizer {
         let rest = line.remaining_text();
         match rest.chars().next() {
             Some('<') => {
-                let mark = 1 + rest[1..].bytes().take_while(|byte| b"/!?".contains(byte)).count();
-                let name = leading_name(&rest[mark..], "-:.").len();
-                line.push_token(mark, SyntaxRole::Punctuation);
-                line.push_token(name, SyntaxRole::Keyword);
-                if name > 0 {
-                    self.inside = OpenConstruct::Tag;
+                let mark_length = 1 + rest[1..].bytes().take_while(|byte| b"/!?".contains(byte)).count();
+                let name_length = leading_name(&rest[mark_length..], "-:.").len();
+                line.push_token(mark_length, SyntaxRole::Punctuation);
+                line.push_token(name_length, SyntaxRole::Keyword);
+                if name_length > 0 {
+                    self.open_construct = OpenConstruct::Tag;
                 }
             }
             Some('&') => {
@@ -268,7 +275,7 @@ impl Tokenizer {
         match rest.chars().next() {
             Some('>') => {
                 line.push_token(1, SyntaxRole::Punctuation);
-                self.inside = OpenConstruct::Code;
+                self.open_construct = OpenConstruct::Code;
             }
             Some(quote @ ('"' | '\'')) => {
                 let end = rest[1..].find(quote).map_or(rest.len(), |end| end + 2);
@@ -286,48 +293,48 @@ impl Tokenizer {
 
 fn read_number(line: &mut TokenizedLine<'_>) {
     let rest = line.remaining_text();
-    let mut last = ' ';
-    let mut letters = rest.char_indices().peekable();
+    let mut previous_char = ' ';
+    let mut chars = rest.char_indices().peekable();
     let mut end = rest.len();
-    while let Some((at, c)) = letters.next() {
-        let next = letters.peek().map_or(' ', |(_, next)| *next);
-        let goes_on = c.is_ascii_alphanumeric()
+    while let Some((index, c)) = chars.next() {
+        let next_char = chars.peek().map_or(' ', |(_, next_char)| *next_char);
+        let is_part_of_number = c.is_ascii_alphanumeric()
             || c == '_'
-            || (c == '.' && next.is_ascii_digit())
-            || (matches!(c, '+' | '-') && matches!(last, 'e' | 'E') && next.is_ascii_digit());
-        if !goes_on {
-            end = at;
+            || (c == '.' && next_char.is_ascii_digit())
+            || (matches!(c, '+' | '-') && matches!(previous_char, 'e' | 'E') && next_char.is_ascii_digit());
+        if !is_part_of_number {
+            end = index;
             break;
         }
-        last = c;
+        previous_char = c;
     }
     line.push_token(end, SyntaxRole::Number);
     line.context.expects_command = false;
 }
 
-fn is_name_character(c: char, also: &str) -> bool {
-    c.is_alphabetic() || c == '_' || also.contains(c)
+fn is_name_character(c: char, extra_characters: &str) -> bool {
+    c.is_alphabetic() || c == '_' || extra_characters.contains(c)
 }
 
 /// Returns the name a text starts with.
-fn leading_name<'a>(text: &'a str, also: &str) -> &'a str {
-    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_' || also.contains(c)));
+fn leading_name<'a>(text: &'a str, extra_characters: &str) -> &'a str {
+    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_' || extra_characters.contains(c)));
     &text[..end.unwrap_or(text.len())]
 }
 
 /// Returns the role of a line of a diff or of Markdown by its first characters.
-fn line_role(line: &str, prose: bool) -> SyntaxRole {
-    let begins = |marks: &[&str]| marks.iter().any(|mark| line.starts_with(mark));
-    match prose {
-        false if begins(&["+++", "---", "diff ", "index ", "new file", "deleted file", "rename "]) => {
+fn line_role(line: &str, is_markdown: bool) -> SyntaxRole {
+    let starts_with_any = |marks: &[&str]| marks.iter().any(|mark| line.starts_with(mark));
+    match is_markdown {
+        false if starts_with_any(&["+++", "---", "diff ", "index ", "new file", "deleted file", "rename "]) => {
             SyntaxRole::Comment
         }
-        false if begins(&["+", ">"]) => SyntaxRole::Added,
-        false if begins(&["-", "<"]) => SyntaxRole::Removed,
-        false if begins(&["@@"]) => SyntaxRole::Type,
-        true if begins(&["#", "===", "---"]) => SyntaxRole::Keyword,
-        true if begins(&["```", "    "]) => SyntaxRole::String,
-        true if begins(&[">"]) => SyntaxRole::Comment,
+        false if starts_with_any(&["+", ">"]) => SyntaxRole::Added,
+        false if starts_with_any(&["-", "<"]) => SyntaxRole::Removed,
+        false if starts_with_any(&["@@"]) => SyntaxRole::Type,
+        true if starts_with_any(&["#", "===", "---"]) => SyntaxRole::Keyword,
+        true if starts_with_any(&["```", "    "]) => SyntaxRole::String,
+        true if starts_with_any(&[">"]) => SyntaxRole::Comment,
         _ => SyntaxRole::Plain,
     }
 }

@@ -14,16 +14,16 @@ impl KeywordTable {
             (language.values, SyntaxRole::Number),
             (language.types, SyntaxRole::Type),
         ];
-        let each =
+        let pair_with_role =
             |(words, role): (&'static str, SyntaxRole)| words.split_ascii_whitespace().map(move |word| (word, role));
-        let mut all: Vec<_> = roles.into_iter().flat_map(each).collect();
-        all.sort_unstable_by_key(|(word, _)| *word);
-        Self(all)
+        let mut entries: Vec<_> = roles.into_iter().flat_map(pair_with_role).collect();
+        entries.sort_unstable_by_key(|(word, _)| *word);
+        Self(entries)
     }
 
     /// Returns the role of a keyword; `None` for other words.
     pub fn find_role(&self, word: &str) -> Option<SyntaxRole> {
-        self.0.binary_search_by_key(&word, |(word, _)| word).ok().map(|at| self.0[at].1)
+        self.0.binary_search_by_key(&word, |(word, _)| word).ok().map(|index| self.0[index].1)
     }
 }
 
@@ -41,31 +41,32 @@ pub fn classify_word(
     language: &Language,
     keywords: &KeywordTable,
     word: &str,
-    after: &str,
+    following_text: &str,
     context: WordContext,
 ) -> (SyntaxRole, WordContext) {
-    let lower;
-    let known = match language.is_case_sensitive {
+    let lowercase;
+    let lookup_word = match language.is_case_sensitive {
         true => word,
         false => {
-            lower = word.to_ascii_lowercase();
-            &lower
+            lowercase = word.to_ascii_lowercase();
+            &lowercase
         }
     };
-    let is_key = language.kind == Kind::Keys && after.starts_with([':', '=']) && !after.starts_with("==");
-    let known = keywords.find_role(known);
-    let role = match known {
-        _ if is_key && known != Some(SyntaxRole::Keyword) => SyntaxRole::Type,
+    let is_key =
+        language.kind == Kind::Keys && following_text.starts_with([':', '=']) && !following_text.starts_with("==");
+    let keyword_role = keywords.find_role(lookup_word);
+    let role = match keyword_role {
+        _ if is_key && keyword_role != Some(SyntaxRole::Keyword) => SyntaxRole::Type,
         Some(role) => role,
         None if word.starts_with(['$', '@', '%']) => SyntaxRole::Type,
         None if context.previous_role.is_some() => context.previous_role.unwrap_or(SyntaxRole::Plain),
-        None if language.kind == Kind::Shell && context.expects_command && !after.starts_with('=') => {
+        None if language.kind == Kind::Shell && context.expects_command && !following_text.starts_with('=') => {
             SyntaxRole::Function
         }
         None if language.kind == Kind::Shell && word.starts_with('-') => SyntaxRole::Number,
         None if language.kind == Kind::Shell => SyntaxRole::Plain,
         None if word.starts_with('\\') => SyntaxRole::Keyword,
-        None if after.starts_with('(') || is_macro(language, after) => SyntaxRole::Function,
+        None if following_text.starts_with('(') || is_macro(language, following_text) => SyntaxRole::Function,
         None if is_constant_name(word) => SyntaxRole::Number,
         None if language.has_capital_types && word.starts_with(char::is_uppercase) => SyntaxRole::Type,
         None => SyntaxRole::Plain,
@@ -79,16 +80,17 @@ pub fn classify_word(
         }
         _ => None,
     };
-    let next = WordContext {
-        previous_role: next_role.filter(|_| known.is_some()),
-        expects_command: known == Some(SyntaxRole::Keyword) || language.kind == Kind::Shell && after.starts_with('='),
+    let next_context = WordContext {
+        previous_role: next_role.filter(|_| keyword_role.is_some()),
+        expects_command: keyword_role == Some(SyntaxRole::Keyword)
+            || language.kind == Kind::Shell && following_text.starts_with('='),
     };
-    (role, next)
+    (role, next_context)
 }
 
-fn is_macro(language: &Language, after: &str) -> bool {
+fn is_macro(language: &Language, following_text: &str) -> bool {
     language.names.starts_with("rust")
-        && after.strip_prefix('!').is_some_and(|after| after.trim_start().starts_with(['(', '[', '{']))
+        && following_text.strip_prefix('!').is_some_and(|text| text.trim_start().starts_with(['(', '[', '{']))
 }
 
 /// Returns whether a name is written in capitals, as constants are.

@@ -5,22 +5,22 @@ use crate::chat::Edit;
 use crate::text::width::text_width;
 use crate::tui::theme::Themes;
 
-fn diff(before: Option<&str>, after: &str) -> Diff {
+fn make_diff(before: Option<&str>, after: &str) -> Diff {
     Edit { path: "src/a.rs".into(), before: before.map(str::to_owned), after: after.to_owned() }.diff()
 }
 
-fn dark() -> Theme {
+fn dark_theme() -> Theme {
     Themes::bundled().choose_theme("dark", None)
 }
 
-fn text(lines: &[Line<'static>]) -> Vec<String> {
-    let line = |line: &Line| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>();
-    lines.iter().map(|text| line(text).trim_end().to_owned()).collect()
+fn line_texts(lines: &[Line<'static>]) -> Vec<String> {
+    let line_text = |line: &Line| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>();
+    lines.iter().map(|text| line_text(text).trim_end().to_owned()).collect()
 }
 
 #[track_caller]
 fn check_diff(before: Option<&str>, after: &str, width: usize, expected: &[&str]) {
-    assert_eq!(text(&lay_out_diff(&diff(before, after), width, &dark())), expected);
+    assert_eq!(line_texts(&lay_out_diff(&make_diff(before, after), width, &dark_theme())), expected);
 }
 
 #[test]
@@ -35,11 +35,13 @@ fn lines_have_numbers_and_signs() {
 }
 
 #[test]
-fn changes_come_without_the_header() {
-    let long = Diff { path: "a/very/long/path/to/a/file.rs".into(), ..diff(None, "x") };
-    let (all, header) =
-        (lay_out_diff(&long, 14, &dark()), wrap_pieces(&header_pieces(&long, &dark()), &Shape::with_width(14)));
-    assert_eq!(all[header.lines.len()..], lay_out_changes(&long, 14, &dark()));
+fn changes_are_laid_out_without_the_header() {
+    let long = Diff { path: "a/very/long/path/to/a/file.rs".into(), ..make_diff(None, "x") };
+    let (lines, header) = (
+        lay_out_diff(&long, 14, &dark_theme()),
+        wrap_pieces(&header_pieces(&long, &dark_theme()), &Shape::with_width(14)),
+    );
+    assert_eq!(lines[header.lines.len()..], lay_out_changes(&long, 14, &dark_theme()));
     assert!(header.lines.len() > 1);
 }
 
@@ -47,7 +49,7 @@ fn changes_come_without_the_header() {
 fn distant_changes_are_separated() {
     let before: String = (1..=30).map(|n| format!("line {n}\n")).collect();
     let after = before.replace("line 2\n", "line two\n").replace("line 29\n", "line 29b\n");
-    let lines = text(&lay_out_diff(&diff(Some(&before), &after), 40, &dark()));
+    let lines = line_texts(&lay_out_diff(&make_diff(Some(&before), &after), 40, &dark_theme()));
     assert_eq!(lines.iter().filter(|line| *line == "⋯").count(), 1);
     assert!(lines.contains(&" 2 + line two".to_owned()) && lines.contains(&"29 − line 29".to_owned()), "{lines:?}");
 }
@@ -63,9 +65,9 @@ fn r10_marks_invisible_characters() {
     check_diff(Some("a\n"), "a\u{202e}b\x1b[0m\n", 60, &["src/a.rs · +1 −1", "1 − a", "1 + a<U+202E>b<U+001B>[0m"]);
     check_diff(None, "\tx", 60, &["src/a.rs · new file · +1 −0", "1 + →   x"]);
     check_diff(None, &format!("a{}b", " ".repeat(40)), 60, &["src/a.rs · new file · +1 −0", "1 + a<40 blanks>b"]);
-    let hostile = Diff { path: "a\nb\x1b[1m".into(), ..diff(None, "x") };
-    assert_eq!(text(&lay_out_diff(&hostile, 60, &dark()))[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
-    assert_eq!(text(&[lay_out_header(&hostile, &dark())])[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
+    let hostile = Diff { path: "a\nb\x1b[1m".into(), ..make_diff(None, "x") };
+    assert_eq!(line_texts(&lay_out_diff(&hostile, 60, &dark_theme()))[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
+    assert_eq!(line_texts(&[lay_out_header(&hostile, &dark_theme())])[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
 }
 
 #[test]
@@ -75,22 +77,22 @@ fn shows_the_note() {
 
 #[test]
 fn highlights_only_the_changed_word() {
-    let theme = dark();
-    let lines = lay_out_diff(&diff(Some("let x = one(2);\n"), "let x = two(2);\n"), 40, &theme);
-    let stressed = |line: &Line, style: Style| -> String {
+    let theme = dark_theme();
+    let lines = lay_out_diff(&make_diff(Some("let x = one(2);\n"), "let x = two(2);\n"), 40, &theme);
+    let changed_text = |line: &Line, style: Style| -> String {
         let spans = line.spans.iter().filter(|span| span.style.bg == style.bg);
         spans.map(|span| span.content.as_ref()).collect()
     };
-    assert_eq!(stressed(&lines[1], theme.removed_part), "one");
-    assert_eq!(stressed(&lines[2], theme.added_part), "two");
-    let lines = lay_out_diff(&diff(Some("abc\n"), "something else\n"), 40, &theme);
-    assert_eq!(stressed(&lines[2], theme.added_part), "");
+    assert_eq!(changed_text(&lines[1], theme.removed_part), "one");
+    assert_eq!(changed_text(&lines[2], theme.added_part), "two");
+    let lines = lay_out_diff(&make_diff(Some("abc\n"), "something else\n"), 40, &theme);
+    assert_eq!(changed_text(&lines[2], theme.added_part), "");
 }
 
 #[test]
 fn background_of_a_changed_line_extends_to_the_end() {
-    let theme = dark();
-    for line in &lay_out_diff(&diff(Some("a\n"), "b\n"), 20, &theme)[1..] {
+    let theme = dark_theme();
+    for line in &lay_out_diff(&make_diff(Some("a\n"), "b\n"), 20, &theme)[1..] {
         assert_eq!(line.spans.iter().map(|span| text_width(&span.content)).sum::<usize>(), 20);
     }
 }
@@ -98,7 +100,7 @@ fn background_of_a_changed_line_extends_to_the_end() {
 proptest::proptest! {
     #[test]
     fn r34_no_line_is_wider_than_requested(before in "(\\PC|\n|\t|\u{202e}|word ){0,40}", after in "(\\PC|\n|\t|word ){0,40}", cells in 1usize..40) {
-        for line in lay_out_diff(&diff(Some(&before), &after), cells, &dark()) {
+        for line in lay_out_diff(&make_diff(Some(&before), &after), cells, &dark_theme()) {
             let found: usize = line.spans.iter().map(|span| text_width(&span.content)).sum();
             proptest::prop_assert!(found <= cells);
             proptest::prop_assert!(line.spans.iter().all(|span| !span.content.contains(char::is_control)));
@@ -109,8 +111,8 @@ proptest::proptest! {
 #[test]
 fn sides_are_shown_side_by_side_if_the_width_allows_it() {
     let (before, after) = ("a\nb\nc\n", "a\nB\nc\nd\n");
-    let side = |text: &str| format!("{text:<MIN_SIDE_COLUMNS$}");
-    let row = |left: &str, right: &str| format!("{} │ {right}", side(left)).trim_end().to_owned();
+    let pad_side = |text: &str| format!("{text:<MIN_SIDE_COLUMNS$}");
+    let row = |left: &str, right: &str| format!("{} │ {right}", pad_side(left)).trim_end().to_owned();
     check_diff(
         Some(before),
         after,
@@ -125,7 +127,7 @@ fn sides_are_shown_side_by_side_if_the_width_allows_it() {
     );
     // With one column less, or with only additions, the sides are shown one below the other.
     assert_eq!(
-        text(&lay_out_diff(&diff(Some(before), after), 2 * MIN_SIDE_COLUMNS + 2, &dark()))[2..4],
+        line_texts(&lay_out_diff(&make_diff(Some(before), after), 2 * MIN_SIDE_COLUMNS + 2, &dark_theme()))[2..4],
         ["2 − b", "2 + B"]
     );
     check_diff(Some("a\n"), "a\nb\n", 200, &["src/a.rs · +1 −0", "1   a", "2 + b"]);
@@ -134,13 +136,13 @@ fn sides_are_shown_side_by_side_if_the_width_allows_it() {
 #[test]
 fn r07_hides_nothing_side_by_side() {
     let long = "word ".repeat(40);
-    let change = diff(Some(&format!("x\u{202e}y\n{long}old\n")), &format!("x\u{200b}y\n{long}new\nmore\n"));
-    let shown = text(&lay_out_diff(&change, 150, &dark())).join("\n");
+    let change = make_diff(Some(&format!("x\u{202e}y\n{long}old\n")), &format!("x\u{200b}y\n{long}new\nmore\n"));
+    let rendered = line_texts(&lay_out_diff(&change, 150, &dark_theme())).join("\n");
     for part in ["<U+202E>", "<U+200B>", "old", "new", "more"] {
-        assert!(shown.contains(part), "{part} in {shown}");
+        assert!(rendered.contains(part), "{part} in {rendered}");
     }
-    assert_eq!(shown.matches('w').count(), 80 + "new".matches('w').count());
-    assert!(lay_out_diff(&change, 150, &dark()).iter().all(|line| line_width(line) <= 150));
+    assert_eq!(rendered.matches('w').count(), 80 + "new".matches('w').count());
+    assert!(lay_out_diff(&change, 150, &dark_theme()).iter().all(|line| line_width(line) <= 150));
 }
 
 fn line_width(line: &Line<'_>) -> usize {

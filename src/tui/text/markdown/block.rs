@@ -21,7 +21,7 @@ pub(super) enum Block {
     },
     /// A table; the first row is the heading.
     Table {
-        aligned: Vec<Alignment>,
+        alignments: Vec<Alignment>,
         rows: Vec<Vec<Vec<Piece>>>,
     },
     Rule,
@@ -46,7 +46,7 @@ pub(super) struct Frame {
 pub(super) enum Kind {
     /// The reply itself.
     #[default]
-    Whole,
+    Root,
     Quote,
     Note(String),
     List(Option<u64>, Vec<Item>),

@@ -2,7 +2,7 @@
 
 use super::block::{Block, Item};
 use super::table;
-use super::unrendered_text::info_words;
+use super::unrendered_text::unrendered_info;
 use crate::text::width::text_width as width_of;
 use crate::tui::text::code;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
@@ -32,11 +32,11 @@ impl BlockLayout<'_> {
         match block {
             Block::Text(pieces) => wrap_pieces(pieces, &Shape::with_width(width)),
             Block::Code { language, code } => {
-                let mut page = match info_words(language) {
-                    Some(words) => {
+                let mut page = match unrendered_info(language) {
+                    Some(info) => {
                         let margin = vec![Piece::new(" ", self.theme.dim)];
-                        let shape = Shape { width, first: margin.clone(), rest: margin, verbatim: false };
-                        wrap_pieces(&[Piece::new(words, self.theme.dim)], &shape)
+                        let shape = Shape { width, first_prefix: margin.clone(), next_prefix: margin, verbatim: false };
+                        wrap_pieces(&[Piece::new(info, self.theme.dim)], &shape)
                     }
                     None => Page::default(),
                 };
@@ -45,16 +45,16 @@ impl BlockLayout<'_> {
             }
             Block::Quote(blocks) => {
                 let bar = Piece::new("│ ", self.theme.quote);
-                self.add_prefix(&bar, &bar, width, &mut |laying, width| laying.lay_out_blocks(blocks, width))
+                self.add_prefix(&bar, &bar, width, &mut |layout, width| layout.lay_out_blocks(blocks, width))
             }
             Block::Note(name, blocks) => {
                 let mark = format!("[^{name}] ");
-                let rest = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
+                let continuation = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
                 let mark = Piece::new(mark, self.theme.dim);
-                self.add_prefix(&mark, &rest, width, &mut |laying, width| laying.lay_out_blocks(blocks, width))
+                self.add_prefix(&mark, &continuation, width, &mut |layout, width| layout.lay_out_blocks(blocks, width))
             }
             Block::List { start, items } => self.lay_out_list(*start, items, width),
-            Block::Table { aligned, rows } => table::lay_out_table(rows, aligned, width, self.theme),
+            Block::Table { alignments, rows } => table::lay_out_table(rows, alignments, width, self.theme),
             Block::Rule => {
                 let rule = Line::styled("─".repeat(width), self.theme.border_dim);
                 Page { lines: vec![rule], ..Page::default() }
@@ -63,13 +63,13 @@ impl BlockLayout<'_> {
     }
 
     fn lay_out_list(&mut self, start: Option<u64>, items: &[Item], width: usize) -> Page {
-        let roomy = items.iter().any(needs_blank_lines);
+        let is_loose = items.iter().any(needs_blank_lines);
         let mut page = Page::default();
         let last = start.map_or(0, |start| start.saturating_add(items.len() as u64 - u64::from(!items.is_empty())));
         let digits = last.to_string().len();
-        for (at, item) in (0u64..).zip(items) {
+        for (index, item) in (0u64..).zip(items) {
             let mut mark = match start {
-                Some(start) => format!("{:>digits$}. ", start.saturating_add(at)),
+                Some(start) => format!("{:>digits$}. ", start.saturating_add(index)),
                 None => "• ".to_owned(),
             };
             match item.task {
@@ -77,20 +77,21 @@ impl BlockLayout<'_> {
                 Some(false) => mark.push_str("[ ] "),
                 None => {}
             }
-            let rest = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
+            let continuation = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
             let mark = Piece::new(mark, self.theme.dim);
-            let item =
-                self.add_prefix(&mark, &rest, width, &mut |laying, width| laying.lay_out_item(item, roomy, width));
-            append_below(&mut page, item, roomy);
+            let item = self.add_prefix(&mark, &continuation, width, &mut |layout, width| {
+                layout.lay_out_item(item, is_loose, width)
+            });
+            append_below(&mut page, item, is_loose);
         }
         page
     }
 
     /// Lays out the contents of an item, without blank lines unless an item of its list needs them.
-    fn lay_out_item(&mut self, item: &Item, roomy: bool, width: usize) -> Page {
+    fn lay_out_item(&mut self, item: &Item, is_loose: bool, width: usize) -> Page {
         let mut page = Page::default();
         for block in &item.blocks {
-            append_below(&mut page, self.lay_out_block(block, width), roomy);
+            append_below(&mut page, self.lay_out_block(block, width), is_loose);
         }
         page
     }
@@ -98,21 +99,21 @@ impl BlockLayout<'_> {
     /// Puts a prefix before lines, unless the width is too small for it.
     fn add_prefix(
         &mut self,
-        first: &Piece,
-        rest: &Piece,
-        cells: usize,
-        lay: &mut dyn FnMut(&mut Self, usize) -> Page,
+        first_prefix: &Piece,
+        next_prefix: &Piece,
+        width: usize,
+        lay_out_content: &mut dyn FnMut(&mut Self, usize) -> Page,
     ) -> Page {
-        let indent = width_of(&first.text);
-        if cells < indent + MIN_TEXT_COLUMNS {
-            return lay(self, cells);
+        let indent = width_of(&first_prefix.text);
+        if width < indent + MIN_TEXT_COLUMNS {
+            return lay_out_content(self, width);
         }
-        let mut page = lay(self, cells - indent);
+        let mut page = lay_out_content(self, width - indent);
         if page.lines.is_empty() {
             page.lines.push(Line::default());
         }
-        for (at, line) in page.lines.iter_mut().enumerate() {
-            let piece = if at == 0 { first } else { rest };
+        for (index, line) in page.lines.iter_mut().enumerate() {
+            let piece = if index == 0 { first_prefix } else { next_prefix };
             line.spans.insert(0, Span::styled(piece.text.clone(), piece.style));
         }
         let shift = u16::try_from(indent).unwrap_or(u16::MAX);
@@ -124,18 +125,18 @@ impl BlockLayout<'_> {
 }
 
 /// Appends lines, after a blank line if `roomy` and there are lines before.
-fn append_below(page: &mut Page, more: Page, roomy: bool) {
-    if roomy && !page.lines.is_empty() && !more.lines.is_empty() {
+fn append_below(page: &mut Page, appended: Page, is_loose: bool) {
+    if is_loose && !page.lines.is_empty() && !appended.lines.is_empty() {
         page.lines.push(Line::default());
     }
-    page.append_page(more);
+    page.append_page(appended);
 }
 
 /// Returns whether an item is more than a paragraph with nested lists.
 fn needs_blank_lines(item: &Item) -> bool {
-    let only_lists = |blocks: &[Block]| blocks.iter().all(|block| matches!(block, Block::List { .. }));
+    let are_only_lists = |blocks: &[Block]| blocks.iter().all(|block| matches!(block, Block::List { .. }));
     match item.blocks.split_first() {
-        Some((Block::Text(_) | Block::List { .. }, rest)) => !only_lists(rest),
+        Some((Block::Text(_) | Block::List { .. }, rest)) => !are_only_lists(rest),
         Some((_, rest)) => !rest.is_empty(),
         None => false,
     }

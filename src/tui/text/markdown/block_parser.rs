@@ -20,26 +20,26 @@ const MAX_ADDRESS: usize = 60;
 const ADDRESS_TAIL: usize = 16;
 
 /// Parses a cleaned and bounded text.
-pub(super) fn parse_blocks(source: &str, theme: &Theme, outside: (Exists<'_>, Picture<'_>)) -> Vec<Block> {
-    let mut reader = BlockParser::new(source, theme, outside);
+pub(super) fn parse_blocks(source: &str, theme: &Theme, lookups: (Exists<'_>, Picture<'_>)) -> Vec<Block> {
+    let mut parser = BlockParser::new(source, theme, lookups);
     let mut links = ShownLinks::default();
     let mut events = Parser::new_ext(source, parser_options()).into_offset_iter();
     for (event, range) in events.by_ref() {
         match &event {
             Event::Start(tag) => links.record_link(tag),
-            Event::End(TagEnd::TableCell) => reader.cell_end = range.end,
+            Event::End(TagEnd::TableCell) => parser.cell_end = range.end,
             _ => {}
         }
-        reader.handle_event(event);
+        parser.handle_event(event);
     }
-    reader.end_text();
-    while reader.frames.len() > 1 {
-        reader.close_frame();
+    parser.end_text();
+    while parser.frames.len() > 1 {
+        parser.close_frame();
     }
     for definition in links.unused_definitions(source, events.reference_definitions()) {
-        reader.push_block(Block::Text(vec![Piece::new(definition, theme.dim)]));
+        parser.push_block(Block::Text(vec![Piece::new(definition, theme.dim)]));
     }
-    reader.frames.pop().map(|frame| frame.blocks).unwrap_or_default()
+    parser.frames.pop().map(|frame| frame.blocks).unwrap_or_default()
 }
 
 /// A link or picture whose text is being read.
@@ -65,7 +65,7 @@ struct BlockParser<'a> {
     styles: Vec<Style>,
     link: Option<OpenLink>,
     code: Option<(String, String)>,
-    aligned: Vec<Alignment>,
+    alignments: Vec<Alignment>,
     rows: Vec<Vec<Vec<Piece>>>,
     /// Byte of the source at which the last table cell ends.
     cell_end: usize,
@@ -84,7 +84,7 @@ impl<'a> BlockParser<'a> {
             styles: vec![theme.text],
             link: None,
             code: None,
-            aligned: Vec::new(),
+            alignments: Vec::new(),
             rows: Vec::new(),
             cell_end: 0,
         }
@@ -107,9 +107,9 @@ impl<'a> BlockParser<'a> {
                 self.end_text();
                 self.push_block(Block::Rule);
             }
-            Event::TaskListMarker(done) => {
+            Event::TaskListMarker(is_done) => {
                 if let Some(Frame { kind: Kind::Item(task), .. }) = self.frames.last_mut() {
-                    *task = Some(done);
+                    *task = Some(is_done);
                 }
             }
             // Shown as written: it contains no emphasis, and `$HOME/$USER` is not a formula.
@@ -122,31 +122,31 @@ impl<'a> BlockParser<'a> {
 
     fn start_tag(&mut self, tag: Tag<'_>) {
         match tag {
-            Tag::Heading { level, .. } => self.end_text_then(|reader| {
-                let looks = match level {
+            Tag::Heading { level, .. } => self.end_text_then(|parser| {
+                let modifier = match level {
                     HeadingLevel::H1 => Modifier::UNDERLINED,
                     HeadingLevel::H2 => Modifier::empty(),
                     HeadingLevel::H3 | HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => Modifier::ITALIC,
                 };
-                reader.push_style(reader.theme.heading.add_modifier(looks));
+                parser.push_style(parser.theme.heading.add_modifier(modifier));
             }),
-            Tag::BlockQuote(kind) => self.end_text_then(|reader| {
-                reader.open_frame(Kind::Quote);
+            Tag::BlockQuote(kind) => self.end_text_then(|parser| {
+                parser.open_frame(Kind::Quote);
                 if let Some(kind) = kind {
-                    reader.push_block(Block::Text(vec![Piece::new(alert_heading(kind), reader.theme.heading)]));
+                    parser.push_block(Block::Text(vec![Piece::new(alert_heading(kind), parser.theme.heading)]));
                 }
-                reader.push_style(reader.theme.quote);
+                parser.push_style(parser.theme.quote);
             }),
-            Tag::CodeBlock(kind) => self.end_text_then(|reader| {
+            Tag::CodeBlock(kind) => self.end_text_then(|parser| {
                 let language = match kind {
                     CodeBlockKind::Fenced(language) => clean_line(&language).into_owned(),
                     CodeBlockKind::Indented => String::new(),
                 };
-                reader.code = Some((language, String::new()));
+                parser.code = Some((language, String::new()));
             }),
-            Tag::List(start) => self.end_text_then(|reader| reader.open_frame(Kind::List(start, Vec::new()))),
-            Tag::Item => self.end_text_then(|reader| reader.open_frame(Kind::Item(None))),
-            Tag::Table(aligned) => self.end_text_then(|reader| reader.aligned = aligned),
+            Tag::List(start) => self.end_text_then(|parser| parser.open_frame(Kind::List(start, Vec::new()))),
+            Tag::Item => self.end_text_then(|parser| parser.open_frame(Kind::Item(None))),
+            Tag::Table(alignments) => self.end_text_then(|parser| parser.alignments = alignments),
             Tag::TableHead => {
                 self.rows = vec![Vec::new()];
                 self.push_style(self.theme.strong);
@@ -156,18 +156,18 @@ impl<'a> BlockParser<'a> {
             Tag::Strong => self.push_style(self.theme.strong),
             Tag::Strikethrough => self.push_style(Style::new().add_modifier(Modifier::CROSSED_OUT)),
             Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. } => {
-                let written = clean_line(&dest_url).into_owned();
-                let target = link::parse_link(&written).filter(|target| (self.exists)(target)).map(Arc::new);
+                let address = clean_line(&dest_url).into_owned();
+                let target = link::parse_link(&address).filter(|target| (self.exists)(target)).map(Arc::new);
                 if target.is_some() {
                     self.push_style(self.theme.link);
                 } else {
                     self.push_style(Style::new());
                 }
                 let title = clean_line(&title).into_owned();
-                self.link = Some(OpenLink { target, address: written, title, first_piece: self.inline.len() });
+                self.link = Some(OpenLink { target, address, title, first_piece: self.inline.len() });
             }
             Tag::FootnoteDefinition(name) => {
-                self.end_text_then(|reader| reader.open_frame(Kind::Note(clean_line(&name).into_owned())));
+                self.end_text_then(|parser| parser.open_frame(Kind::Note(clean_line(&name).into_owned())));
             }
             Tag::Paragraph | Tag::HtmlBlock | Tag::MetadataBlock(_) => self.end_text(),
             Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => self.end_text(),
@@ -203,8 +203,8 @@ impl<'a> BlockParser<'a> {
             }
             TagEnd::TableHead => self.pop_style(),
             TagEnd::Table => {
-                let (aligned, rows) = (std::mem::take(&mut self.aligned), std::mem::take(&mut self.rows));
-                self.push_block(Block::Table { aligned, rows });
+                let (alignments, rows) = (std::mem::take(&mut self.alignments), std::mem::take(&mut self.rows));
+                self.push_block(Block::Table { alignments, rows });
             }
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.pop_style(),
             TagEnd::Link => self.end_link(false),
@@ -226,10 +226,10 @@ impl<'a> BlockParser<'a> {
         let text = clean_text(text);
         let style = self.styles.last().copied().unwrap_or_default().patch(style);
         let link = self.link.as_ref().and_then(|link| link.target.clone());
-        let first = self.link.as_ref().map(|link| link.first_piece);
-        let inside = self.inline.len();
+        let link_start = self.link.as_ref().map(|link| link.first_piece);
+        let next_piece = self.inline.len();
         match self.inline.last_mut() {
-            Some(last) if last.style == style && last.link == link && first != Some(inside) => {
+            Some(last) if last.style == style && last.link == link && link_start != Some(next_piece) => {
                 last.text.push_str(&text);
             }
             _ => self.inline.push(Piece { text: text.into_owned(), style, link }),
@@ -239,44 +239,47 @@ impl<'a> BlockParser<'a> {
     /// Appends the address and title of a link, unless its text already shows them.
     fn end_link(&mut self, is_image: bool) {
         self.pop_style();
-        let Some(OpenLink { target, address: written, title, first_piece: first }) = self.link.take() else {
+        let Some(OpenLink { target, address, title, first_piece }) = self.link.take() else {
             return;
         };
-        self.add_address(target, written, first, is_image);
+        self.add_address(target, address, first_piece, is_image);
         if !title.is_empty() {
-            let dim = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
+            let dim_style = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
             let blank = if self.inline.is_empty() { "" } else { " " };
-            self.inline.push(Piece::new(format!("{blank}“{title}”"), dim));
+            self.inline.push(Piece::new(format!("{blank}“{title}”"), dim_style));
         }
     }
 
-    fn add_address(&mut self, target: Option<Arc<LinkTarget>>, written: String, first: usize, is_image: bool) {
-        let told = target.as_deref().filter(|_| is_image).and_then(|target| (self.picture)(target));
-        let words: String = self.inline.iter().skip(first).map(|piece| piece.text.as_str()).collect();
-        let bare = |text: &str| -> String {
+    fn add_address(&mut self, target: Option<Arc<LinkTarget>>, address: String, first_piece: usize, is_image: bool) {
+        let description = target.as_deref().filter(|_| is_image).and_then(|target| (self.picture)(target));
+        let link_text: String = self.inline.iter().skip(first_piece).map(|piece| piece.text.as_str()).collect();
+        let strip_scheme = |text: &str| -> String {
             let text = text.trim_start_matches("https://").trim_start_matches("http://");
             text.trim_start_matches("mailto:").trim_end_matches('/').to_owned()
         };
-        let dim = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
-        if let Some(told) = told {
-            let link = Piece { text: shorten_address(&written), style: self.theme.link, link: target };
-            let own = bare(&words) != bare(&written) && !words.is_empty();
-            if own {
-                self.inline.push(Piece::new(" · ", dim));
+        let dim_style = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
+        if let Some(description) = description {
+            let link = Piece { text: shorten_address(&address), style: self.theme.link, link: target };
+            let has_own_text = strip_scheme(&link_text) != strip_scheme(&address) && !link_text.is_empty();
+            if has_own_text {
+                self.inline.push(Piece::new(" · ", dim_style));
             }
-            if own || words.is_empty() {
+            if has_own_text || link_text.is_empty() {
                 self.inline.push(link);
             }
-            self.inline.push(Piece::new(format!(" · {told}"), dim));
+            self.inline.push(Piece::new(format!(" · {description}"), dim_style));
             return;
         }
-        if bare(&words) == bare(&written) || is_named_after(&written, &words) || written.is_empty() {
+        if strip_scheme(&link_text) == strip_scheme(&address)
+            || is_named_after(&address, &link_text)
+            || address.is_empty()
+        {
             return;
         }
-        let style = dim;
-        let open = if words.is_empty() { "(" } else { " (" };
+        let style = dim_style;
+        let open = if link_text.is_empty() { "(" } else { " (" };
         self.inline.push(Piece::new(open, style));
-        self.inline.push(Piece { text: shorten_address(&written), style, link: target });
+        self.inline.push(Piece { text: shorten_address(&address), style, link: target });
         self.inline.push(Piece::new(")", style));
     }
 
@@ -291,9 +294,9 @@ impl<'a> BlockParser<'a> {
         }
     }
 
-    fn end_text_then(&mut self, then: impl FnOnce(&mut Self)) {
+    fn end_text_then(&mut self, action: impl FnOnce(&mut Self)) {
         self.end_text();
-        then(self);
+        action(self);
     }
 
     /// Makes a block of the text so far, if any.
@@ -327,14 +330,14 @@ impl<'a> BlockParser<'a> {
 
     fn open_frame(&mut self, kind: Kind) {
         let in_list = matches!(self.frames.last(), Some(Frame { kind: Kind::List(..), .. }));
-        let framed = match kind {
+        let has_frame = match kind {
             Kind::Item(_) => in_list,
-            Kind::Whole | Kind::Quote | Kind::Note(_) | Kind::List(..) => self.frames.len() < MAX_DEPTH,
+            Kind::Root | Kind::Quote | Kind::Note(_) | Kind::List(..) => self.frames.len() < MAX_DEPTH,
         };
-        if framed {
+        if has_frame {
             self.frames.push(Frame { kind, blocks: Vec::new() });
         }
-        self.has_frame.push(framed);
+        self.has_frame.push(has_frame);
     }
 
     fn close_frame(&mut self) {
@@ -347,7 +350,7 @@ impl<'a> BlockParser<'a> {
             (Kind::List(start, items), _) => self.push_block(Block::List { start, items }),
             (Kind::Quote, _) => self.push_block(Block::Quote(blocks)),
             (Kind::Note(name), _) => self.push_block(Block::Note(name, blocks)),
-            (Kind::Whole | Kind::Item(_), _) => {}
+            (Kind::Root | Kind::Item(_), _) => {}
         }
     }
 }
@@ -364,20 +367,20 @@ fn alert_heading(kind: BlockQuoteKind) -> &'static str {
 }
 
 /// Truncates an address in the middle: the start shows the host, and the end matters too.
-fn shorten_address(written: &str) -> String {
-    if text_width(written) <= MAX_ADDRESS {
-        return written.to_owned();
+fn shorten_address(address: &str) -> String {
+    if text_width(address) <= MAX_ADDRESS {
+        return address.to_owned();
     }
-    let start = cut_to_width(written, MAX_ADDRESS - ADDRESS_TAIL - 1);
-    let mut end = written.len();
-    for (at, _) in written[start.len()..].char_indices().rev() {
-        let at = start.len() + at;
-        if text_width(&written[at..]) > ADDRESS_TAIL {
+    let start = cut_to_width(address, MAX_ADDRESS - ADDRESS_TAIL - 1);
+    let mut end = address.len();
+    for (offset, _) in address[start.len()..].char_indices().rev() {
+        let offset = start.len() + offset;
+        if text_width(&address[offset..]) > ADDRESS_TAIL {
             break;
         }
-        end = at;
+        end = offset;
     }
-    format!("{start}…{}", &written[end..])
+    format!("{start}…{}", &address[end..])
 }
 
 fn is_line_break(html: &str) -> bool {

@@ -8,7 +8,7 @@ mod stable_prefix;
 mod table;
 pub mod unrendered_text;
 
-pub use stable_prefix::{defines_reference, length_of_whole_rows, stable_prefix};
+pub use stable_prefix::{complete_rows_length, defines_reference, stable_prefix};
 
 use super::Page;
 use crate::text::clean::clean_text;

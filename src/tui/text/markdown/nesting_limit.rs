@@ -12,41 +12,44 @@ pub(super) fn bound_nesting(source: &str) -> Cow<'_, str> {
     if !source.split('\n').any(|line| find_too_deep(line).is_some()) {
         return Cow::Borrowed(source);
     }
-    let mut out = String::with_capacity(source.len() + 64);
+    let mut escaped = String::with_capacity(source.len() + 64);
     for line in source.split_inclusive('\n') {
         match find_too_deep(line) {
-            None => out.push_str(line),
-            Some(at) => {
-                out.push_str(&line[..at]);
-                for c in line[at..].chars() {
+            None => escaped.push_str(line),
+            Some(offset) => {
+                escaped.push_str(&line[..offset]);
+                for c in line[offset..].chars() {
                     if "[]>*_~!-+`|<&".contains(c) {
-                        out.push('\\');
+                        escaped.push('\\');
                     }
-                    out.push(c);
+                    escaped.push(c);
                 }
             }
         }
     }
-    Cow::Owned(out)
+    Cow::Owned(escaped)
 }
 
 /// Returns the byte at which a line is nested too deeply.
 fn find_too_deep(line: &str) -> Option<usize> {
-    let (mut containers, mut leading, mut open, mut row) = (0, true, 0, 0);
-    let mut last = ' ';
-    for (at, c) in line.char_indices() {
-        let mark = matches!(c, '>' | '-' | '+' | '*' | '.' | ')') && leading;
-        leading &= mark || c == ' ' || c.is_ascii_digit();
-        containers += usize::from(mark);
-        open = match c {
-            '[' => open + 1,
-            ']' => usize::saturating_sub(open, 1),
-            _ => open,
+    let (mut container_count, mut is_leading, mut open_brackets, mut repeated_markers) = (0, true, 0, 0);
+    let mut previous = ' ';
+    for (offset, c) in line.char_indices() {
+        let is_marker = matches!(c, '>' | '-' | '+' | '*' | '.' | ')') && is_leading;
+        is_leading &= is_marker || c == ' ' || c.is_ascii_digit();
+        container_count += usize::from(is_marker);
+        open_brackets = match c {
+            '[' => open_brackets + 1,
+            ']' => usize::saturating_sub(open_brackets, 1),
+            _ => open_brackets,
         };
-        row = if c == last && "*_~`<!".contains(c) { row + 1 } else { 0 };
-        last = c;
-        if open > MAX_OPEN || row > MAX_OPEN || (containers > MAX_CONTAINERS && has_nesting_markers(line)) {
-            return Some(at);
+        repeated_markers = if c == previous && "*_~`<!".contains(c) { repeated_markers + 1 } else { 0 };
+        previous = c;
+        if open_brackets > MAX_OPEN
+            || repeated_markers > MAX_OPEN
+            || (container_count > MAX_CONTAINERS && has_nesting_markers(line))
+        {
+            return Some(offset);
         }
     }
     None
@@ -54,6 +57,6 @@ fn find_too_deep(line: &str) -> Option<usize> {
 
 /// Returns whether the markers at the start of a line nest; those of a horizontal rule (`-----`) do not.
 fn has_nesting_markers(line: &str) -> bool {
-    let marks = line.trim_end();
-    marks.contains('>') || !marks.bytes().all(|byte| byte == marks.as_bytes()[0])
+    let markers = line.trim_end();
+    markers.contains('>') || !markers.bytes().all(|byte| byte == markers.as_bytes()[0])
 }

@@ -23,8 +23,8 @@ pub fn stable_prefix(source: &str) -> usize {
         return 0;
     };
     let (before, after) = source.split_at(end + 1);
-    let same = clean_text(before) == cleaned[..clean_prefix] && clean_text(after) == cleaned[clean_prefix..];
-    if same { end + 1 } else { 0 }
+    let is_same = clean_text(before) == cleaned[..clean_prefix] && clean_text(after) == cleaned[clean_prefix..];
+    if is_same { end + 1 } else { 0 }
 }
 
 /// Returns whether a text defines a link by reference (`[name]: address`), or a footnote whose name is parsed
@@ -33,28 +33,29 @@ pub fn defines_reference(source: &str) -> bool {
     let source = clean_text(source);
     source.contains("]:") && {
         let parser = Parser::new_ext(&source, parser_options());
-        parser.reference_definitions().iter().next().is_some() || parser.into_iter().any(|event| is_odd_note(&event))
+        parser.reference_definitions().iter().next().is_some()
+            || parser.into_iter().any(|event| is_unusual_footnote(&event))
     }
 }
 
 /// Returns whether a footnote starts whose name would not be shown as written outside a footnote.
-fn is_odd_note(event: &Event<'_>) -> bool {
+fn is_unusual_footnote(event: &Event<'_>) -> bool {
     matches!(event, Event::Start(Tag::FootnoteDefinition(name))
-        if !name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '.')))
+        if !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.')))
 }
 
 /// Returns the length of a growing text without an incomplete table row. A row that may be the heading of a table waits
 /// for the next line, so that it is never shown as text first.
-pub fn length_of_whole_rows(source: &str) -> usize {
+pub fn complete_rows_length(source: &str) -> usize {
     let is_row = |line: &str| line.trim_start().starts_with('|');
     let end = source.rfind('\n').map_or(0, |end| end + 1);
-    let (before, last) = source.split_at(end);
-    if !last.is_empty() && !is_row(last) {
+    let (before, last_line) = source.split_at(end);
+    if !last_line.is_empty() && !is_row(last_line) {
         return source.len();
     }
     let mut lines = before.lines().rev();
     match (lines.next().filter(|line| is_row(line)), lines.next().filter(|line| is_row(line))) {
-        (Some(head), None) => before.trim_end_matches(['\n', '\r']).len() - head.len(),
+        (Some(heading), None) => before.trim_end_matches(['\n', '\r']).len() - heading.len(),
         (_, _) => end,
     }
 }
@@ -70,7 +71,7 @@ fn find_stable_prefix(source: &str) -> usize {
     }
     let (mut depth, mut starts) = (0usize, Vec::new());
     for (event, range) in parser.into_offset_iter() {
-        if is_odd_note(&event) {
+        if is_unusual_footnote(&event) {
             return 0;
         }
         if depth == 0 && !matches!(event, Event::End(_)) {
@@ -82,17 +83,17 @@ fn find_stable_prefix(source: &str) -> usize {
             _ => {}
         }
     }
-    let border = |start: &usize| *start > 0 && is_block_boundary(source, *start);
-    starts.into_iter().skip(1).rfind(border).unwrap_or(0)
+    let is_boundary = |start: &usize| *start > 0 && is_block_boundary(source, *start);
+    starts.into_iter().skip(1).rfind(is_boundary).unwrap_or(0)
 }
 
 /// Returns whether a block that starts here is separate from the one before it, whatever follows: after a blank line,
 /// at the first column, and with a complete first line.
 fn is_block_boundary(source: &str, start: usize) -> bool {
     let (before, after) = source.split_at(start);
-    let blank = before.strip_suffix('\n').is_some_and(|before| {
+    let follows_blank_line = before.strip_suffix('\n').is_some_and(|before| {
         let line = before.rsplit('\n').next().unwrap_or_default();
         line.trim().is_empty()
     });
-    blank && after.contains('\n') && !after.starts_with([' ', '\n'])
+    follows_blank_line && after.contains('\n') && !after.starts_with([' ', '\n'])
 }

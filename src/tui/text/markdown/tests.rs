@@ -6,19 +6,21 @@ use crate::tui::theme::Themes;
 use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
 
-fn lay(source: &str, width: usize) -> Page {
+fn lay_out_source(source: &str, width: usize) -> Page {
     let theme = Themes::bundled().choose_theme("dark", None);
     lay_out_markdown(source, width, &theme, &|_| true, &|_| None)
 }
 
-fn text(page: &Page) -> Vec<String> {
-    let line = |line: &ratatui::text::Line| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>();
-    page.lines.iter().map(line).collect()
+fn line_texts(page: &Page) -> Vec<String> {
+    let line_text =
+        |line: &ratatui::text::Line| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>();
+    page.lines.iter().map(line_text).collect()
 }
 
 #[track_caller]
 fn check_markdown(source: &str, width: usize, expected: &[&str]) {
-    let lines: Vec<String> = text(&lay(source, width)).iter().map(|line| line.trim_end().to_owned()).collect();
+    let lines: Vec<String> =
+        line_texts(&lay_out_source(source, width)).iter().map(|line| line.trim_end().to_owned()).collect();
     assert_eq!(lines, expected, "{source:?}");
 }
 
@@ -27,7 +29,8 @@ const GALLERY: &str = include_str!("gallery.md");
 #[test]
 fn gallery_at_all_widths() {
     for width in [100, 60, 24] {
-        let lines: Vec<String> = text(&lay(GALLERY, width)).iter().map(|line| line.trim_end().to_owned()).collect();
+        let lines: Vec<String> =
+            line_texts(&lay_out_source(GALLERY, width)).iter().map(|line| line.trim_end().to_owned()).collect();
         insta::assert_snapshot!(format!("gallery_{width}"), lines.join("\n"));
     }
 }
@@ -77,21 +80,21 @@ fn link_shows_its_address_unless_its_text_does() {
     check_markdown("<https://a.example>", 60, &["https://a.example"]);
     check_markdown("[run](javascript:alert(1))", 60, &["run (javascript:alert(1))"]);
     check_markdown("![cat](cat.png)", 60, &["cat (cat.png)"]);
-    let page = lay("go [docs](https://a.example) and src/a.rs:3 and `b.rs`", 80);
+    let page = lay_out_source("go [docs](https://a.example) and src/a.rs:3 and `b.rs`", 80);
     let links: Vec<_> = page.links.iter().map(|link| (link.start, link.end, link.target.to_string())).collect();
     let web = "https://a.example".to_owned();
     let expected = [(3, 7, web.clone()), (9, 26, web), (32, 42, "src/a.rs:3".into()), (47, 51, "b.rs".into())];
     assert_eq!(links, expected);
-    assert_eq!(lay("[run](javascript:alert)", 60).links, []);
+    assert_eq!(lay_out_source("[run](javascript:alert)", 60).links, []);
 }
 
 #[test]
 fn long_address_keeps_its_host_and_its_end() {
     let long = format!("https://a.example/{}/the-end", "x".repeat(200));
-    let page = lay(&format!("[docs]({long})"), 100);
-    let shown = text(&page).join("");
-    assert!(shown.starts_with("docs (https://a.example/xxx") && shown.ends_with("xxxx/the-end)"), "{shown}");
-    assert!(width::text_width(&shown) <= 70, "{shown}");
+    let page = lay_out_source(&format!("[docs]({long})"), 100);
+    let rendered = line_texts(&page).join("");
+    assert!(rendered.starts_with("docs (https://a.example/xxx") && rendered.ends_with("xxxx/the-end)"), "{rendered}");
+    assert!(width::text_width(&rendered) <= 70, "{rendered}");
     assert!(page.links.iter().all(|link| link.target.to_string() == long), "the target is not truncated");
 }
 
@@ -133,8 +136,8 @@ fn r37_html_and_roles_are_shown_as_text() {
 #[test]
 fn r32_cleans_characters_from_entities() {
     for source in ["a&#27;[31mb", "a&#x202E;b", "`a\x1b[31mb`", "```\na\u{202e}b\n```", "[a&#x202E;b](x&#x202e;)"] {
-        let shown = text(&lay(source, 40)).join("\n");
-        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{source:?}: {shown:?}");
+        let rendered = line_texts(&lay_out_source(source, 40)).join("\n");
+        assert!(!rendered.contains(['\u{1b}', '\u{202e}']), "{source:?}: {rendered:?}");
     }
 }
 
@@ -143,7 +146,7 @@ fn code_block_has_a_background_and_highlighting() {
     let theme = Themes::bundled().choose_theme("dark", None);
     let source = "a\n\n```rust\nlet x = 1;\n```";
     let page = lay_out_markdown(source, 12, &theme, &|_| true, &|_| None);
-    assert_eq!(text(&page)[2..], [" let x = 1; "]);
+    assert_eq!(line_texts(&page)[2..], [" let x = 1; "]);
     assert!(page.lines[2].spans.iter().all(|span| span.style.bg == theme.code_block.bg));
     assert!(page.lines[2].spans.iter().any(|span| span.style.fg == theme.syntax_keyword.fg));
 }
@@ -178,20 +181,20 @@ fn r64_hostile_nesting_takes_linear_time() {
     ];
     for source in hostile {
         // CPU time of this thread, which does not depend on the load of the machine.
-        let work = || clock_gettime(ClockId::ThreadCPUTime);
-        let start = work();
-        for line in text(&lay(&source, 40)) {
+        let cpu_time = || clock_gettime(ClockId::ThreadCPUTime);
+        let start = cpu_time();
+        for line in line_texts(&lay_out_source(&source, 40)) {
             assert!(width::text_width(&line) <= 40);
         }
         stable_prefix(&source);
-        let start_of: String = source.chars().take(8).collect();
-        assert!((work() - start).tv_sec < 3, "{start_of} took {:?}", work() - start);
+        let excerpt: String = source.chars().take(8).collect();
+        assert!((cpu_time() - start).tv_sec < 3, "{excerpt} took {:?}", cpu_time() - start);
     }
 }
 
 #[test]
 fn reply_is_stable_up_to_its_last_closed_block() {
-    for (source, stable) in [
+    for (source, prefix) in [
         ("a\n\nb\n\nc", "a\n\n"),
         ("a\n\nb\n\nc\n", "a\n\nb\n\n"),
         ("a\n\n```\nb\n\nc\n", "a\n\n"),
@@ -204,13 +207,13 @@ fn reply_is_stable_up_to_its_last_closed_block() {
         ("a\x1b[1m\t\r\n\r\nb\r\n", "a\x1b[1m\t\r\n\r\n"),
         ("a", ""),
     ] {
-        assert_eq!(&source[..stable_prefix(source)], stable, "{source:?}");
+        assert_eq!(&source[..stable_prefix(source)], prefix, "{source:?}");
     }
 }
 
 /// Lays out a text in two parts, as the screen does.
-fn in_parts(before: &str, after: &str, width: usize) -> Page {
-    let (mut page, after) = (lay(before, width), lay(after, width));
+fn lay_out_in_parts(before: &str, after: &str, width: usize) -> Page {
+    let (mut page, after) = (lay_out_source(before, width), lay_out_source(after, width));
     if !page.lines.is_empty() && !after.lines.is_empty() {
         page.lines.push(ratatui::text::Line::default());
     }
@@ -219,7 +222,7 @@ fn in_parts(before: &str, after: &str, width: usize) -> Page {
 }
 
 /// Returns fragments of most Markdown constructs, complete and broken.
-fn markdown() -> impl Strategy<Value = String> {
+fn markdown_fragments() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
         "a",
         "word two",
@@ -276,7 +279,7 @@ fn markdown() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn layout_in_parts_equals_layout_of_the_whole(source in markdown(), more in markdown()) {
+    fn layout_in_parts_equals_layout_of_the_whole(source in markdown_fragments(), more in markdown_fragments()) {
         let stable = stable_prefix(&source);
         let (before, rest) = source.split_at(stable);
         let whole = format!("{source}{more}");
@@ -285,18 +288,18 @@ proptest! {
         if defines_reference(before) || defines_reference(&tail) {
             return Ok(());
         }
-        let (parts, at_once) = (in_parts(before, &tail, 30), lay(&whole, 30));
-        prop_assert_eq!(text(&parts), text(&at_once), "split at {} of {:?}", stable, whole);
+        let (parts, at_once) = (lay_out_in_parts(before, &tail, 30), lay_out_source(&whole, 30));
+        prop_assert_eq!(line_texts(&parts), line_texts(&at_once), "split at {} of {:?}", stable, whole);
         prop_assert_eq!(parts, at_once);
         // The text after it can be split again.
         let next = stable_prefix(&tail);
-        prop_assert_eq!(text(&in_parts(&whole[..stable + next], &tail[next..], 30)), text(&lay(&whole, 30)));
+        prop_assert_eq!(line_texts(&lay_out_in_parts(&whole[..stable + next], &tail[next..], 30)), line_texts(&lay_out_source(&whole, 30)));
     }
 
     #[test]
-    fn r34_no_line_is_wider_than_requested(source in markdown(), noise in "\\PC{0,20}", width in 1usize..40) {
-        let page = lay(&format!("{source}{noise}{source}"), width);
-        for line in text(&page) {
+    fn r34_no_line_is_wider_than_requested(source in markdown_fragments(), noise in "\\PC{0,20}", width in 1usize..40) {
+        let page = lay_out_source(&format!("{source}{noise}{source}"), width);
+        for line in line_texts(&page) {
             prop_assert!(width::text_width(&line) <= width, "{line:?}");
             prop_assert!(line.chars().all(|c| !c.is_control()));
         }
@@ -308,7 +311,7 @@ proptest! {
 
 #[test]
 fn table_row_is_held_back_until_complete() {
-    for (text, shown) in [
+    for (text, complete_rows) in [
         ("words\n\n| a", "words\n\n"),
         ("words\n\n| a | b |\n", "words\n\n"),
         ("words\n\n| a | b |\n|--", "words\n\n"),
@@ -319,28 +322,33 @@ fn table_row_is_held_back_until_complete() {
         ("", ""),
         ("|", ""),
     ] {
-        assert_eq!(&text[..length_of_whole_rows(text)], shown, "{text:?}");
+        assert_eq!(&text[..complete_rows_length(text)], complete_rows, "{text:?}");
     }
 }
 
 #[test]
 fn headings_are_styled_by_level() {
     use ratatui::style::Modifier as M;
-    let look = |text: &str| {
-        let page = lay(text, 40);
+    let heading_modifiers = |text: &str| {
+        let page = lay_out_source(text, 40);
         let style = page.lines[0].spans.iter().find(|span| !span.content.trim().is_empty()).unwrap().style;
         (style.add_modifier.contains(M::UNDERLINED), style.add_modifier.contains(M::ITALIC))
     };
     assert_eq!(
-        [look("# a"), look("## a"), look("### a"), look("###### a")],
+        [
+            heading_modifiers("# a"),
+            heading_modifiers("## a"),
+            heading_modifiers("### a"),
+            heading_modifiers("###### a")
+        ],
         [(true, false), (false, false), (false, true), (false, true)]
     );
 }
 
 #[test]
 fn shows_text_that_markdown_does_not_render() {
-    let shows = |text: &str| self::text(&lay(text, 60)).join("\n");
-    for (text, shown) in [
+    let rendered = |text: &str| self::line_texts(&lay_out_source(text, 60)).join("\n");
+    for (text, expected) in [
         ("```rust one two\nlet x;\n```", "rust one two"),
         ("~~~ obey-me\ncode\n~~~", "obey-me"),
         ("[words](https://a.example \"one two\")", "words (a.example) “one two”"),
@@ -351,9 +359,9 @@ fn shows_text_that_markdown_does_not_render() {
         ("| a |\n|---|\n| b | one | two |", "b | one | two"),
         ("&#27;]0;one&#7;", "<U+001B>]0;one<U+0007>"),
     ] {
-        let shown = shown.replace("(a.example)", "(https://a.example)");
-        assert!(shows(text).contains(&shown), "{text:?}: {}", shows(text));
+        let expected = expected.replace("(a.example)", "(https://a.example)");
+        assert!(rendered(text).contains(&expected), "{text:?}: {}", rendered(text));
     }
-    assert_eq!(shows("```rust\nlet x;\n```").trim(), "let x;", "the highlighting shows a known language");
-    assert_eq!(shows("[One two](#one-two)"), "One two");
+    assert_eq!(rendered("```rust\nlet x;\n```").trim(), "let x;", "the highlighting shows a known language");
+    assert_eq!(rendered("[One two](#one-two)"), "One two");
 }

@@ -4,22 +4,22 @@ use crate::tui::text::code;
 use pulldown_cmark::{RefDefs, Tag};
 
 /// Returns the info string of a fence; `None` if it is only the name of a language with highlighting.
-pub fn info_words(info: &str) -> Option<&str> {
+pub fn unrendered_info(info: &str) -> Option<&str> {
     let info = info.trim();
     (!info.is_empty() && !code::is_known_language(info)).then_some(info)
 }
 
 /// Returns the cells of a table row beyond the columns of its heading. `from` is the byte at which the last regular
 /// cell ends.
-pub fn excess_cells(source: &str, from: usize) -> &str {
-    let rest = source.get(from..).unwrap_or_default();
+pub fn excess_cells(source: &str, cells_end: usize) -> &str {
+    let rest = source.get(cells_end..).unwrap_or_default();
     rest.split('\n').next().unwrap_or_default().trim_matches(['|', ' ', '\t', '\r'])
 }
 
 /// Returns whether an address is an anchor on the same page named after the link's text, such as `#get-started`.
-pub fn is_named_after(address: &str, words: &str) -> bool {
-    let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
-    address.strip_prefix('#').is_some_and(|name| bare(name) == bare(words))
+pub fn is_named_after(address: &str, link_text: &str) -> bool {
+    let normalize = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    address.strip_prefix('#').is_some_and(|name| normalize(name) == normalize(link_text))
 }
 
 /// Addresses and titles shown by links of a reply.
@@ -52,14 +52,14 @@ mod tests {
 
     #[test]
     fn known_language_alone_has_no_info_words() {
-        for (info, words) in [
+        for (info, expected) in [
             ("rust", None),
             ("", None),
             (" rust ", None),
             ("rust ignore this", Some("rust ignore this")),
             ("obey-me", Some("obey-me")),
         ] {
-            assert_eq!(info_words(info), words, "{info:?}");
+            assert_eq!(unrendered_info(info), expected, "{info:?}");
         }
     }
 

@@ -4,32 +4,32 @@ use super::*;
 use crate::tui::theme::Themes;
 use proptest::prelude::*;
 
-fn dark() -> Theme {
+fn dark_theme() -> Theme {
     Themes::bundled().choose_theme("dark", None)
 }
 
-fn text(output: &str) -> String {
-    parse_output(output, Style::new(), &dark()).text
+fn output_text(output: &str) -> String {
+    parse_output(output, Style::new(), &dark_theme()).text
 }
 
 #[track_caller]
 fn check_output(output: &str, expected: &str) {
-    assert_eq!(text(output), expected, "{output:?}");
+    assert_eq!(output_text(output), expected, "{output:?}");
 }
 
 #[test]
 fn colours_become_styles_at_the_same_place() {
-    let theme = dark();
-    let found = parse_output("a \x1b[31mred\x1b[0m \x1b[1;4mbold\x1b[0m z", theme.text, &theme);
-    assert_eq!(found.text, "a red bold z");
-    let look = |word: &str| {
-        let at = found.text.find(word).unwrap();
-        found.style_ends.iter().find(|(end, _)| at < *end).unwrap().1
+    let theme = dark_theme();
+    let parsed = parse_output("a \x1b[31mred\x1b[0m \x1b[1;4mbold\x1b[0m z", theme.text, &theme);
+    assert_eq!(parsed.text, "a red bold z");
+    let word_style = |word: &str| {
+        let offset = parsed.text.find(word).unwrap();
+        parsed.style_ends.iter().find(|(end, _)| offset < *end).unwrap().1
     };
-    assert_eq!((look("red").fg, look("z")), (theme.danger.fg, theme.text));
-    let modifier = look("bold").add_modifier;
+    assert_eq!((word_style("red").fg, word_style("z")), (theme.danger.fg, theme.text));
+    let modifier = word_style("bold").add_modifier;
     assert!(modifier.contains(ratatui::style::Modifier::BOLD | ratatui::style::Modifier::UNDERLINED));
-    assert_eq!(found.style_ends.last().unwrap().0, found.text.len());
+    assert_eq!(parsed.style_ends.last().unwrap().0, parsed.text.len());
 }
 
 #[test]
@@ -64,22 +64,22 @@ fn expands_tabs_across_colours() {
 
 #[test]
 fn parses_colours_with_colons() {
-    let theme = dark();
-    let found = parse_output("\x1b[38:2::250:250:250;1mx", theme.text, &theme);
-    assert_eq!(found.style_ends, parse_output("\x1b[38;2;250;250;250m\x1b[1mx", theme.text, &theme).style_ends);
+    let theme = dark_theme();
+    let parsed = parse_output("\x1b[38:2::250:250:250;1mx", theme.text, &theme);
+    assert_eq!(parsed.style_ends, parse_output("\x1b[38;2;250;250;250m\x1b[1mx", theme.text, &theme).style_ends);
 }
 
 #[test]
 fn finds_a_link_across_colours() {
-    let theme = dark();
-    let found = parse_output("\x1b[35msrc/main.rs\x1b[0m:\x1b[32m3\x1b[0m: x", theme.text, &theme);
-    let pieces = output_pieces(&found, theme.link, &|_| true);
+    let theme = dark_theme();
+    let parsed = parse_output("\x1b[35msrc/main.rs\x1b[0m:\x1b[32m3\x1b[0m: x", theme.text, &theme);
+    let pieces = output_pieces(&parsed, theme.link, &|_| true);
     let linked: Vec<&Piece> = pieces.iter().filter(|piece| piece.link.is_some()).collect();
-    let words: String = linked.iter().map(|piece| piece.text.as_str()).collect();
-    assert_eq!(words, "src/main.rs:3");
-    assert!(linked.windows(2).all(|two| Arc::ptr_eq(two[0].link.as_ref().unwrap(), two[1].link.as_ref().unwrap())));
-    let all: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
-    assert_eq!(all, found.text);
+    let linked_text: String = linked.iter().map(|piece| piece.text.as_str()).collect();
+    assert_eq!(linked_text, "src/main.rs:3");
+    assert!(linked.windows(2).all(|pair| Arc::ptr_eq(pair[0].link.as_ref().unwrap(), pair[1].link.as_ref().unwrap())));
+    let joined: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    assert_eq!(joined, parsed.text);
 }
 
 #[test]
@@ -92,7 +92,7 @@ proptest! {
     fn r32_output_is_clean_and_its_styles_cover_it(
         output in "(\\PC|[\0-\u{ff}]|\x1b\\[[0-9;]{0,6}[A-Za-z@]|\r|\n|漢|\u{301}){0,80}"
     ) {
-        let found = parse_output(&output, Style::new(), &dark());
+        let found = parse_output(&output, Style::new(), &dark_theme());
         prop_assert!(found.text.chars().all(|c| c == '\n' || !c.is_control()));
         prop_assert_eq!(found.style_ends.last().map_or(0, |(end, _)| *end), found.text.len());
         let all: String = output_pieces(&found, Style::new(), &|_| true).into_iter().map(|piece| piece.text).collect();

@@ -3,17 +3,17 @@
 use super::*;
 use proptest::prelude::*;
 
-fn text(page: &Page) -> Vec<String> {
+fn line_texts(page: &Page) -> Vec<String> {
     page.lines.iter().map(|line| line.spans.iter().map(|span| span.content.as_ref()).collect()).collect()
 }
 
-fn piece(text: &str) -> Piece {
+fn plain_piece(text: &str) -> Piece {
     Piece::new(text, Style::new())
 }
 
 #[track_caller]
 fn check_wrap(prose: &str, width: usize, expected: &[&str]) {
-    assert_eq!(text(&wrap_pieces(&[piece(prose)], &Shape::with_width(width))), expected);
+    assert_eq!(line_texts(&wrap_pieces(&[plain_piece(prose)], &Shape::with_width(width))), expected);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn glyph_wider_than_the_line_becomes_an_ellipsis() {
 #[test]
 fn code_keeps_all_spaces_and_breaks_at_the_last_column() {
     let shape = Shape { verbatim: true, ..Shape::with_width(4) };
-    assert_eq!(text(&wrap_pieces(&[piece("  ab cd  \n ")], &shape)), ["  ab", " cd ", " ", " "]);
+    assert_eq!(line_texts(&wrap_pieces(&[plain_piece("  ab cd  \n ")], &shape)), ["  ab", " cd ", " ", " "]);
 }
 
 #[test]
@@ -61,21 +61,25 @@ fn space_with_a_combining_mark_is_a_glyph() {
 
 #[test]
 fn indentation_is_dropped_if_the_width_is_too_small() {
-    let shape = |width| Shape { first: vec![piece("• ")], rest: vec![piece("  ")], ..Shape::with_width(width) };
-    assert_eq!(text(&wrap_pieces(&[piece("one two")], &shape(6))), ["• one", "  two"]);
-    assert_eq!(text(&wrap_pieces(&[piece("ab")], &shape(2))), ["ab"]);
+    let shape = |width| Shape {
+        first_prefix: vec![plain_piece("• ")],
+        next_prefix: vec![plain_piece("  ")],
+        ..Shape::with_width(width)
+    };
+    assert_eq!(line_texts(&wrap_pieces(&[plain_piece("one two")], &shape(6))), ["• one", "  two"]);
+    assert_eq!(line_texts(&wrap_pieces(&[plain_piece("ab")], &shape(2))), ["ab"]);
 }
 
 #[test]
 fn link_that_wraps_is_one_link_on_two_lines() {
     let target = Arc::new(LinkTarget::Web("https://a.example".into()));
-    let link = Piece { link: Some(target.clone()), ..piece("see this") };
-    let page = wrap_pieces(&[piece("go "), link.clone(), piece("x")], &Shape::with_width(7));
-    assert_eq!(text(&page), ["go see", "thisx"]);
+    let link = Piece { link: Some(target.clone()), ..plain_piece("see this") };
+    let page = wrap_pieces(&[plain_piece("go "), link.clone(), plain_piece("x")], &Shape::with_width(7));
+    assert_eq!(line_texts(&page), ["go see", "thisx"]);
     let cells: Vec<_> = page.links.iter().map(|link| (link.id, link.line, link.start, link.end)).collect();
     assert_eq!(cells, [(0, 0, 3, 6), (0, 1, 0, 4)]);
-    let other = Piece { link: Some(Arc::new(LinkTarget::Web("https://b.example".into()))), ..piece("b") };
-    let page = wrap_pieces(&[link, other], &Shape::with_width(20));
+    let other_link = Piece { link: Some(Arc::new(LinkTarget::Web("https://b.example".into()))), ..plain_piece("b") };
+    let page = wrap_pieces(&[link, other_link], &Shape::with_width(20));
     assert_eq!(page.links.iter().map(|link| link.id).collect::<Vec<_>>(), [0, 1]);
 }
 
@@ -86,15 +90,15 @@ proptest! {
         width in 0usize..12,
         verbatim: bool,
     ) {
-        let pieces: Vec<_> = parts.iter().map(|part| piece(&crate::text::clean::clean_text(part))).collect();
-        let shape = Shape { verbatim, first: vec![piece("> ")], rest: vec![piece("  ")], ..Shape::with_width(width) };
+        let pieces: Vec<_> = parts.iter().map(|part| plain_piece(&crate::text::clean::clean_text(part))).collect();
+        let shape = Shape { verbatim, first_prefix: vec![plain_piece("> ")], next_prefix: vec![plain_piece("  ")], ..Shape::with_width(width) };
         let page = wrap_pieces(&pieces, &shape);
-        for line in text(&page) {
+        for line in line_texts(&page) {
             prop_assert!(width::text_width(&line) <= width.max(1), "{line:?}");
         }
         if width > 3 {
             let glyphs = |text: &str| text.chars().filter(|c| !matches!(c, ' ' | '\n')).collect::<String>();
-            let shown: String = text(&page).iter().map(|line| glyphs(&line[2.min(line.len())..])).collect();
+            let shown: String = line_texts(&page).iter().map(|line| glyphs(&line[2.min(line.len())..])).collect();
             // Some graphemes are wider than the narrowest of these lines.
             let fits = |grapheme: &str| if width::grapheme_width(grapheme) > width - 2 { "…".into() } else { glyphs(grapheme) };
             let whole = |piece: &Piece| piece.text.graphemes(true).map(fits).collect::<String>();
@@ -104,35 +108,35 @@ proptest! {
 }
 
 /// Returns the lines of a wrapped command as drawn.
-fn goes_on(command: &str, width: usize) -> Vec<String> {
-    let first = vec![Piece::new("$ ", Style::new())];
-    let rest = vec![Piece::new("  ", Style::new())];
-    let shape = Shape { width, first, rest, verbatim: true };
+fn wrap_command(command: &str, width: usize) -> Vec<String> {
+    let first_prefix = vec![Piece::new("$ ", Style::new())];
+    let next_prefix = vec![Piece::new("  ", Style::new())];
+    let shape = Shape { width, first_prefix, next_prefix, verbatim: true };
     let page = wrap_code(&[Piece::new(command, Style::new())], &shape, &Piece::new(CONTINUATION_MARK, Style::new()));
-    let words = |line: &Line<'_>| line.spans.iter().map(|span| span.content.as_ref()).collect();
-    page.lines.iter().map(words).collect()
+    let line_text = |line: &Line<'_>| line.spans.iter().map(|span| span.content.as_ref()).collect();
+    page.lines.iter().map(line_text).collect()
 }
 
 #[test]
 fn command_breaks_after_spaces_and_before_operators_with_a_continuation_mark() {
-    assert_eq!(goes_on("echo one && echo two", 14), ["$ echo one && ", "↪ echo two"]);
-    assert_eq!(goes_on("echo one && echo two", 13), ["$ echo one ", "↪ && echo two"]);
-    assert_eq!(goes_on("make;rm old.txt", 9), ["$ make", "↪ ;rm ", "↪ old.txt"]);
-    assert_eq!(goes_on("make 2>&1|tee log", 10), ["$ make ", "↪ 2>&1", "↪ |tee log"]);
-    assert_eq!(goes_on("a\nbb cc\n  dd", 6), ["$ a", "  bb ", "↪ cc", "    dd"]);
+    assert_eq!(wrap_command("echo one && echo two", 14), ["$ echo one && ", "↪ echo two"]);
+    assert_eq!(wrap_command("echo one && echo two", 13), ["$ echo one ", "↪ && echo two"]);
+    assert_eq!(wrap_command("make;rm old.txt", 9), ["$ make", "↪ ;rm ", "↪ old.txt"]);
+    assert_eq!(wrap_command("make 2>&1|tee log", 10), ["$ make ", "↪ 2>&1", "↪ |tee log"]);
+    assert_eq!(wrap_command("a\nbb cc\n  dd", 6), ["$ a", "  bb ", "↪ cc", "    dd"]);
 }
 
 #[test]
 fn long_word_breaks_anywhere_and_nothing_is_lost() {
-    assert_eq!(goes_on("curl abcdefghij", 8), ["$ curl ", "↪ abcdef", "↪ ghij"]);
+    assert_eq!(wrap_command("curl abcdefghij", 8), ["$ curl ", "↪ abcdef", "↪ ghij"]);
     for command in ["a && b || c; d | e & f", "漢字漢字 &&& 漢字", "    x  y  ", "", "&&&&&&&&", "a b  c   d    e"]
     {
         for width in 1..30 {
-            let lines = goes_on(command, width);
+            let lines = wrap_command(command, width);
             assert!(lines.iter().all(|line| width::text_width(line) <= width), "{width}: {lines:?}");
             if width > 3 {
-                let all: String = lines.iter().map(|line| line.chars().skip(2).collect::<String>()).collect();
-                assert_eq!(all, command, "{width}: {lines:?}");
+                let joined: String = lines.iter().map(|line| line.chars().skip(2).collect::<String>()).collect();
+                assert_eq!(joined, command, "{width}: {lines:?}");
             }
         }
     }

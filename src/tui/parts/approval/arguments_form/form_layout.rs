@@ -24,62 +24,70 @@ impl Form {
     /// Draws as many fields as fit. Returns the cursor position.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         let rows = usize::from(area.height);
-        let below = usize::from(rows > 1);
-        let room = rows.saturating_sub(below);
-        let first = (self.focused + 1).saturating_sub(room);
+        let footer_rows = usize::from(rows > 1);
+        let field_rows = rows.saturating_sub(footer_rows);
+        let first = (self.focused + 1).saturating_sub(field_rows);
         let widest = self.fields.iter().map(|field| width::text_width(&field.display_name)).max().unwrap_or(0);
-        let names = widest.min(usize::from(area.width) / 3);
+        let name_cells = widest.min(usize::from(area.width) / 3);
         let mut cursor = None;
-        for (at, row) in (first..self.fields.len()).zip(area.rows().take(room)) {
-            let open = at == self.focused;
-            let found = self.fields[at].draw(open, names, row, buffer, theme);
-            cursor = cursor.or(found.filter(|_| open));
+        for (index, row) in (first..self.fields.len()).zip(area.rows().take(field_rows)) {
+            let is_focused = index == self.focused;
+            let field_cursor = self.fields[index].draw(is_focused, name_cells, row, buffer, theme);
+            cursor = cursor.or(field_cursor.filter(|_| is_focused));
         }
-        if below > 0 {
+        if footer_rows > 0 {
             let row = area.bottom() - 1;
             let cells = usize::from(area.width);
-            let (words, style) = match (&self.error, self.fields.get(self.focused)) {
-                (Some(trouble), _) => (trouble.clone(), theme.warning),
+            let (text, style) = match (&self.error, self.fields.get(self.focused)) {
+                (Some(message), _) => (message.clone(), theme.warning),
                 (None, Some(field)) => (field.describe_type(), theme.dim),
                 (None, None) => (String::new(), theme.dim),
             };
-            buffer.set_stringn(area.x, row, width::fit_start(&words, cells), cells, style);
+            buffer.set_stringn(area.x, row, width::fit_start(&text, cells), cells, style);
         }
         cursor
     }
 }
 
 impl Field {
-    fn draw(&self, open: bool, names: usize, row: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
-        let put = |buffer: &mut Buffer, x: u16, text: &str, style| {
+    fn draw(
+        &self,
+        is_focused: bool,
+        name_cells: usize,
+        row: Rect,
+        buffer: &mut Buffer,
+        theme: &Theme,
+    ) -> Option<Position> {
+        let draw_text = |buffer: &mut Buffer, x: u16, text: &str, style| {
             let cells = usize::from(row.right().saturating_sub(x));
             buffer.set_stringn(x, row.y, width::fit_start(text, cells), cells, style).0
         };
-        let mark = if open { FOCUS_MARK } else { "  " };
-        let x = put(buffer, row.x, mark, theme.accent);
-        let name = width::fit_start(&self.display_name, names).into_owned();
-        let style = if open { theme.prompt } else { theme.dim };
-        put(buffer, x, &name, style);
-        let x = (x + u16::try_from(names).unwrap_or(0) + 2).min(row.right());
+        let mark = if is_focused { FOCUS_MARK } else { "  " };
+        let x = draw_text(buffer, row.x, mark, theme.accent);
+        let name = width::fit_start(&self.display_name, name_cells).into_owned();
+        let style = if is_focused { theme.prompt } else { theme.dim };
+        draw_text(buffer, x, &name, style);
+        let x = (x + u16::try_from(name_cells).unwrap_or(0) + 2).min(row.right());
         let cells = usize::from(row.right() - x);
         match &self.text {
-            FieldText::Line(line) if open => {
-                let (text, cell) = line.visible_part(cells);
-                put(buffer, x, text, theme.text);
-                let at = x + u16::try_from(cell).unwrap_or(0);
-                Some(Position { x: at.min(row.right().saturating_sub(1)), y: row.y })
+            FieldText::Line(input) if is_focused => {
+                let (text, cell) = input.visible_part(cells);
+                draw_text(buffer, x, text, theme.text);
+                let cursor_x = x + u16::try_from(cell).unwrap_or(0);
+                Some(Position { x: cursor_x.min(row.right().saturating_sub(1)), y: row.y })
             }
-            FieldText::Line(line) => {
-                put(buffer, x, line.text(), theme.text);
+            FieldText::Line(input) => {
+                draw_text(buffer, x, input.text(), theme.text);
                 None
             }
             FieldText::Multiline(text) => {
                 let lines = text.lines().count();
-                let first = revealed_pieces(text.lines().next().unwrap_or_default(), theme.text, theme.mark);
-                let first: String = first.into_iter().map(|piece| piece.text).collect();
+                let first_line_pieces =
+                    revealed_pieces(text.lines().next().unwrap_or_default(), theme.text, theme.mark);
+                let first_line: String = first_line_pieces.into_iter().map(|piece| piece.text).collect();
                 let count = format!("{lines} lines: ");
-                let x = put(buffer, x, &count, theme.dim);
-                put(buffer, x, &first, theme.text);
+                let x = draw_text(buffer, x, &count, theme.dim);
+                draw_text(buffer, x, &first_line, theme.text);
                 None
             }
         }

@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::json;
 
-fn tool() -> ToolSpec {
+fn sample_tool() -> ToolSpec {
     ToolSpec {
         name: "t".into(),
         description: "d".into(),
@@ -17,11 +17,11 @@ fn tool() -> ToolSpec {
     }
 }
 
-fn form(arguments: Value) -> Form {
-    Form::new(Some(&tool()), &arguments.to_string()).expect("there are fields")
+fn open_form(arguments: Value) -> Form {
+    Form::new(Some(&sample_tool()), &arguments.to_string()).expect("there are fields")
 }
 
-fn press(form: &mut Form, code: KeyCode) -> KeyResult {
+fn press_key(form: &mut Form, code: KeyCode) -> KeyResult {
     form.handle_key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default())
 }
 
@@ -49,13 +49,13 @@ fn unedited_arguments_are_unchanged() {
         json!({"command": "x", "more": {"deep": [1, "2"]}, "other": "text"}),
         json!({"command": ["not", "a", "text"]}),
     ] {
-        assert_eq!(press(&mut form(arguments.clone()), KeyCode::Enter), KeyResult::Submit(arguments));
+        assert_eq!(press_key(&mut open_form(arguments.clone()), KeyCode::Enter), KeyResult::Submit(arguments));
     }
 }
 
 #[test]
 fn a_field_accepts_only_values_of_its_schema_type() {
-    let mut form = form(json!({"command": "ls"}));
+    let mut form = open_form(json!({"command": "ls"}));
     for (name, text, value) in [
         ("seconds", "12", json!(12)),
         ("quick", " true ", json!(true)),
@@ -64,10 +64,10 @@ fn a_field_accepts_only_values_of_its_schema_type() {
         ("command", " 12 ", json!(" 12 ")),
     ] {
         fill_field(&mut form, name, text);
-        let KeyResult::Submit(wanted) = press(&mut form, KeyCode::Enter) else { panic!("{name}: {form:?}") };
-        assert_eq!(wanted[name], value, "{name}");
+        let KeyResult::Submit(arguments) = press_key(&mut form, KeyCode::Enter) else { panic!("{name}: {form:?}") };
+        assert_eq!(arguments[name], value, "{name}");
     }
-    for (name, text, trouble) in [
+    for (name, text, message) in [
         ("seconds", "1.5", "seconds must be a whole number"),
         ("seconds", "99999999999999999999", "seconds must be a whole number"),
         ("quick", "yes", "quick must be true or false"),
@@ -76,8 +76,8 @@ fn a_field_accepts_only_values_of_its_schema_type() {
     ] {
         fill_field(&mut form, name, text);
         form.focused = 0;
-        assert_eq!(press(&mut form, KeyCode::Enter), KeyResult::Handled, "{name}");
-        assert_eq!(form.error.as_deref(), Some(trouble));
+        assert_eq!(press_key(&mut form, KeyCode::Enter), KeyResult::Handled, "{name}");
+        assert_eq!(form.error.as_deref(), Some(message));
         assert_eq!(form.fields[form.focused].name, name, "the invalid field is focused");
         fill_field(&mut form, name, "");
     }
@@ -85,40 +85,41 @@ fn a_field_accepts_only_values_of_its_schema_type() {
 
 #[test]
 fn a_required_field_must_be_filled() {
-    let mut missing = form(json!({"seconds": 3}));
-    assert!(matches!(press(&mut missing, KeyCode::Enter), KeyResult::Submit(value) if value["command"] == ""));
-    let spec = ToolSpec { parameters: json!({"required": ["n"], "properties": {"n": {"type": "integer"}}}), ..tool() };
+    let mut missing = open_form(json!({"seconds": 3}));
+    assert!(matches!(press_key(&mut missing, KeyCode::Enter), KeyResult::Submit(value) if value["command"] == ""));
+    let spec =
+        ToolSpec { parameters: json!({"required": ["n"], "properties": {"n": {"type": "integer"}}}), ..sample_tool() };
     let mut missing = Form::new(Some(&spec), "{}").expect("a field");
-    assert_eq!(press(&mut missing, KeyCode::Enter), KeyResult::Handled);
+    assert_eq!(press_key(&mut missing, KeyCode::Enter), KeyResult::Handled);
     assert_eq!(missing.error.as_deref(), Some("n is required"));
 }
 
 #[test]
 fn characters_go_to_the_focused_field() {
-    let mut form = form(json!({"command": "ls", "seconds": 3}));
-    press(&mut form, KeyCode::Char('y'));
-    press(&mut form, KeyCode::Down);
-    press(&mut form, KeyCode::Char('0'));
-    press(&mut form, KeyCode::Up);
+    let mut form = open_form(json!({"command": "ls", "seconds": 3}));
+    press_key(&mut form, KeyCode::Char('y'));
+    press_key(&mut form, KeyCode::Down);
+    press_key(&mut form, KeyCode::Char('0'));
+    press_key(&mut form, KeyCode::Up);
     form.insert_paste(" -l\ny");
-    let KeyResult::Submit(wanted) = press(&mut form, KeyCode::Enter) else { panic!("{form:?}") };
-    assert_eq!(wanted, json!({"command": "lsy -l y", "seconds": 30}));
-    assert_eq!(press(&mut form, KeyCode::Esc), KeyResult::Close);
+    let KeyResult::Submit(arguments) = press_key(&mut form, KeyCode::Enter) else { panic!("{form:?}") };
+    assert_eq!(arguments, json!({"command": "lsy -l y", "seconds": 30}));
+    assert_eq!(press_key(&mut form, KeyCode::Esc), KeyResult::Close);
 }
 
 #[test]
 fn multiline_text_is_edited_in_the_editor() {
-    let mut form = form(json!({"command": "a\nb"}));
+    let mut form = open_form(json!({"command": "a\nb"}));
     let key = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL);
     assert_eq!(form.handle_key(&key, &Keymap::default()), KeyResult::OpenEditor("a\nb".into()));
     assert_eq!(
-        press(&mut form, KeyCode::Char('x')),
+        press_key(&mut form, KeyCode::Char('x')),
         KeyResult::Handled,
         "typing does not change text that is not visible"
     );
     form.apply_editor_text("a\nb\nc");
-    let KeyResult::Submit(wanted) = press(&mut form, KeyCode::Enter) else { panic!("{form:?}") };
-    assert_eq!(wanted["command"], "a\nb\nc");
+    let KeyResult::Submit(arguments) = press_key(&mut form, KeyCode::Enter) else { panic!("{form:?}") };
+    assert_eq!(arguments["command"], "a\nb\nc");
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn arguments_that_are_not_an_object_have_no_form() {
 
 #[test]
 fn the_focused_field_is_always_visible() {
-    let mut form = form(json!({"command": "cargo test retry", "seconds": 30}));
+    let mut form = open_form(json!({"command": "cargo test retry", "seconds": 30}));
     assert_eq!(
         draw_form(&form, 40, 6),
         "❯ command  cargo test retry\n  seconds  30\n  quick\n  list\n  share\ncommand: text, required"
@@ -146,7 +147,7 @@ proptest! {
     fn r09_model_text_stays_inside_the_form(
         name in "\\PC{0,12}", text in any::<String>(), width in 0u16..60, height in 0u16..8, at in 0usize..6,
     ) {
-        let mut form = form(json!({"command": text, name: text}));
+        let mut form = open_form(json!({"command": text, name: text}));
         form.focused = at % form.fields.len();
         let shown = draw_form(&form, width, height);
         prop_assert!(shown.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'), "{shown:?}");

@@ -5,13 +5,13 @@ use crate::chat::Edit;
 use crate::tui::tests::buffer_text as picture;
 
 /// A prompt with the choice of scope open and the second scope selected.
-fn prompt_with_scope(widths: Vec<GrantOption>) -> Approval {
+fn prompt_with_scope(options: Vec<GrantOption>) -> Approval {
     let keys = Keymap::default();
-    let mut card = Approval::new("1".into());
-    let mut choosing = ScopeChoice::open(widths, Path::new("/home/ada/src/app"), &keys, ms(0)).unwrap();
-    choosing.handle_action(Action::Down, &keys, true, ms(5000));
-    card.open_scope(choosing);
-    card
+    let mut prompt = Approval::new("1".into());
+    let mut choice = ScopeChoice::open(options, Path::new("/home/ada/src/app"), &keys, ms(0)).unwrap();
+    choice.handle_action(Action::Down, &keys, true, ms(5000));
+    prompt.open_scope(choice);
+    prompt
 }
 
 fn script_scopes() -> Vec<GrantOption> {
@@ -26,61 +26,61 @@ fn script_scopes() -> Vec<GrantOption> {
 
 #[test]
 fn the_scope_explains_a_rule_before_showing_it_and_offers_enter_at_the_end() {
-    let plan = plan("sh check.sh");
+    let plan = command_plan("sh check.sh");
     for size in [(80, 16), (60, 12)] {
-        let mut card = prompt_with_scope(script_scopes());
-        let shown = picture(&draw(&mut card, &plan, size, Listening::Ready, 6000));
-        let at = |words: &str| shown.find(words);
-        assert!(at("90 days") < at("[[rule]]") || at("[[rule]]").is_none(), "{shown}");
-        assert!(at("90 days").is_some() && at("would have covered").is_some(), "{shown}");
-        assert!(shown.contains("end jump to the end, then enter"), "{shown}");
-        assert!(!shown.contains("╰─ enter"), "{shown}");
-        card.handle_key(
+        let mut prompt = prompt_with_scope(script_scopes());
+        let screen = picture(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 6000));
+        let position_of = |text: &str| screen.find(text);
+        assert!(position_of("90 days") < position_of("[[rule]]") || position_of("[[rule]]").is_none(), "{screen}");
+        assert!(position_of("90 days").is_some() && position_of("would have covered").is_some(), "{screen}");
+        assert!(screen.contains("end jump to the end, then enter"), "{screen}");
+        assert!(!screen.contains("╰─ enter"), "{screen}");
+        prompt.handle_key(
             &KeyEvent::new(KeyCode::End, KeyModifiers::NONE),
             &Keymap::default(),
             &plan,
             Listening::Ready,
             ms(7000),
         );
-        let shown = picture(&draw(&mut card, &plan, size, Listening::Ready, 8000));
-        assert!(shown.contains("╰─ enter approve and grant") || shown.contains("╰─ enter grant"), "{shown}");
+        let screen = picture(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 8000));
+        assert!(screen.contains("╰─ enter approve and grant") || screen.contains("╰─ enter grant"), "{screen}");
     }
 }
 
 #[test]
 fn a_long_prompt_shows_its_warning_at_the_top() {
     let long = vec!["echo one of many"; 40].join("\n");
-    let mut plan = plan(&long);
+    let mut plan = command_plan(&long);
     plan.destroys = Some("deletes old.txt".into());
-    let row = |plan: &Plan, size| {
-        let mut card = Approval::new("1".into());
-        let shown = picture(&draw(&mut card, plan, size, Listening::Ready, 0));
-        let row = shown.lines().position(|line| line.contains("warning: this"));
-        (row, shown)
+    let warning_row = |plan: &Plan, size| {
+        let mut prompt = Approval::new("1".into());
+        let screen = picture(&draw_prompt(&mut prompt, plan, size, Listening::Ready, 0));
+        let row = screen.lines().position(|line| line.contains("warning: this"));
+        (row, screen)
     };
-    let (at, shown) = row(&plan, (60, 12));
-    assert_eq!(at, Some(1), "{shown}");
+    let (position, screen) = warning_row(&plan, (60, 12));
+    assert_eq!(position, Some(1), "{screen}");
     let old: String = (0..60).map(|n| format!("line {n}\n")).collect();
     let edit = Edit { path: "src/retry.rs".into(), before: Some(old), after: "all of it is new\n".into() };
     plan.preview = Preview::Edit(edit.diff());
     plan.destroys = Some("replaces all 60 lines".into());
-    let (at, shown) = row(&plan, (60, 12));
-    assert_eq!(at, Some(2), "{shown}");
+    let (position, screen) = warning_row(&plan, (60, 12));
+    assert_eq!(position, Some(2), "{screen}");
     // A short prompt shows it next to the working directory.
-    let mut short = super::plan("rm old.txt");
+    let mut short = super::command_plan("rm old.txt");
     short.destroys = Some("deletes old.txt".into());
-    let (at, shown) = row(&short, (60, 12));
-    assert!(at > shown.lines().position(|line| line.contains("in ~/src/app")), "{shown}");
+    let (position, screen) = warning_row(&short, (60, 12));
+    assert!(position > screen.lines().position(|line| line.contains("in ~/src/app")), "{screen}");
 }
 
 #[test]
 fn every_hint_has_a_key_and_a_label() {
-    let plan = plan("cargo test");
+    let plan = command_plan("cargo test");
     for width in 30..130 {
-        let mut card = Approval::new("1".into());
-        let shown = picture(&draw(&mut card, &plan, (width, 10), Listening::Ready, 0));
-        let hints = shown.lines().next_back().unwrap_or_default();
+        let mut prompt = Approval::new("1".into());
+        let screen = picture(&draw_prompt(&mut prompt, &plan, (width, 10), Listening::Ready, 0));
+        let hints = screen.lines().next_back().unwrap_or_default();
         let hints = hints.trim_matches(['╰', '╯', '─', ' ']);
-        assert!(hints.split(" · ").all(|hint| hint.contains(' ')), "{width}: {shown}");
+        assert!(hints.split(" · ").all(|hint| hint.contains(' ')), "{width}: {screen}");
     }
 }

@@ -34,11 +34,11 @@ fn the_view_scrolls_only_when_the_cursor_leaves_it() {
     let mut composer = composer_with("|");
     composer.insert(&numbered_lines(9));
     assert!(screen_text(&composer, 40, 3).starts_with("❯ line 7"));
-    press(&mut composer, "up up");
+    press_keys(&mut composer, "up up");
     assert!(screen_text(&composer, 40, 3).starts_with("❯ line 7█"), "{}", screen_text(&composer, 40, 3));
-    press(&mut composer, "up");
+    press_keys(&mut composer, "up");
     assert!(screen_text(&composer, 40, 3).starts_with("❯ line 6█"));
-    press(&mut composer, "down");
+    press_keys(&mut composer, "down");
     assert!(screen_text(&composer, 40, 3).starts_with("❯ line 6"));
 }
 
@@ -47,18 +47,18 @@ fn hidden_rows_above_and_below_are_marked() {
     let mut composer = composer_with("|");
     composer.insert(&numbered_lines(5));
     screen_text(&composer, 12, 3);
-    press(&mut composer, "up");
-    let edges = |composer: &Composer| {
-        let shown = screen_text(composer, 12, 3);
-        shown.lines().map(|line| line.trim_end().chars().last().unwrap_or(' ')).collect::<String>()
+    press_keys(&mut composer, "up");
+    let edge_marks = |composer: &Composer| {
+        let screen = screen_text(composer, 12, 3);
+        screen.lines().map(|line| line.trim_end().chars().last().unwrap_or(' ')).collect::<String>()
     };
-    let before = edges(&composer);
-    assert!(before.starts_with('↑') && !before.contains('↓'), "{before}");
-    press(&mut composer, "up up");
-    assert_eq!(edges(&composer).matches(['↑', '↓']).count(), 2, "{}", screen_text(&composer, 12, 3));
-    press(&mut composer, "up up");
-    let after = edges(&composer);
-    assert!(after.ends_with('↓') && !after.contains('↑'), "{after}");
+    let marks_at_end = edge_marks(&composer);
+    assert!(marks_at_end.starts_with('↑') && !marks_at_end.contains('↓'), "{marks_at_end}");
+    press_keys(&mut composer, "up up");
+    assert_eq!(edge_marks(&composer).matches(['↑', '↓']).count(), 2, "{}", screen_text(&composer, 12, 3));
+    press_keys(&mut composer, "up up");
+    let marks_at_top = edge_marks(&composer);
+    assert!(marks_at_top.ends_with('↓') && !marks_at_top.contains('↑'), "{marks_at_top}");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_full_row_moves_the_cursor_to_the_next_row() {
     composer.insert(&"x".repeat(37));
     let (_, cursor) = draw_composer(&composer, 40, 1);
     assert_eq!(cursor.unwrap().x, 39);
-    press(&mut composer, "space");
+    press_keys(&mut composer, "space");
     assert_eq!(composer.preferred_height(40, 5), 2);
     assert_eq!(draw_composer(&composer, 40, 2).1.unwrap(), ratatui::layout::Position::new(2, 1));
 }

@@ -21,13 +21,13 @@ fn long_pastes_fold_and_are_sent_in_full() {
 fn a_folded_paste_is_deleted_and_restored_as_one_character() {
     let mut composer = composer_with("a|b");
     composer.paste(&numbered_lines(120));
-    press(&mut composer, "backspace");
+    press_keys(&mut composer, "backspace");
     assert_eq!(text_with_cursor(&composer), "a|b");
-    press(&mut composer, "ctrl-_");
+    press_keys(&mut composer, "ctrl-_");
     assert_eq!(composer.text(), format!("a{}b", numbered_lines(120)));
-    press(&mut composer, "left ctrl-k");
+    press_keys(&mut composer, "left ctrl-k");
     assert_eq!(composer.take_text(), "a");
-    press(&mut composer, "ctrl-y");
+    press_keys(&mut composer, "ctrl-y");
     assert_eq!(composer.text(), format!("{}b", numbered_lines(120)));
 }
 
@@ -35,10 +35,10 @@ fn a_folded_paste_is_deleted_and_restored_as_one_character() {
 fn a_folded_paste_opens_in_place() {
     let mut composer = composer_with("a|b");
     composer.paste(&numbered_lines(9));
-    press(&mut composer, "ctrl-a");
-    assert_eq!(press(&mut composer, "alt-v"), KeyResult::Handled);
+    press_keys(&mut composer, "ctrl-a");
+    assert_eq!(press_keys(&mut composer, "alt-v"), KeyResult::Handled);
     assert_eq!(text_with_cursor(&composer), format!("a{}|b", numbered_lines(9)));
-    assert_eq!(press(&mut composer, "alt-v"), KeyResult::PassedOn);
+    assert_eq!(press_keys(&mut composer, "alt-v"), KeyResult::PassedOn);
 }
 
 #[test]
@@ -70,11 +70,11 @@ fn no_character_is_mistaken_for_a_folded_paste() {
 fn a_large_unfolded_paste_can_still_be_edited() {
     let mut composer = composer_with("|");
     composer.paste(&"some words of a long line ".repeat(4000));
-    press(&mut composer, "alt-v");
-    let work = || clock_gettime(ClockId::ThreadCPUTime);
-    let start = work();
-    press(&mut composer, "x up y");
+    press_keys(&mut composer, "alt-v");
+    let cpu_time = || clock_gettime(ClockId::ThreadCPUTime);
+    let start = cpu_time();
+    press_keys(&mut composer, "x up y");
     screen_text(&composer, 80, 10);
-    assert!((work() - start).tv_sec < 10, "{:?}", work() - start);
+    assert!((cpu_time() - start).tv_sec < 10, "{:?}", cpu_time() - start);
     assert!(composer.text().ends_with("x") && composer.text().contains('y'));
 }

@@ -9,10 +9,10 @@ pub(super) fn composer_with_history(text: &str) -> Composer {
 }
 
 #[track_caller]
-fn assert_history_keys(before: &str, pressed: &str, after: &str) {
+fn assert_history_keys(before: &str, chords: &str, after: &str) {
     let mut composer = composer_with_history(before);
-    press(&mut composer, pressed);
-    assert_eq!(text_with_cursor(&composer), after, "{before} {pressed}");
+    press_keys(&mut composer, chords);
+    assert_eq!(text_with_cursor(&composer), after, "{before} {chords}");
 }
 
 #[test]
@@ -30,11 +30,11 @@ fn r03_browsing_the_history_never_loses_text() {
     assert_history_keys("|", "up up up x down up up", "fix the testx|");
     assert_history_keys("mine|", "ctrl-r c a r g o enter down down down", "mine|");
     let mut composer = composer_with_history("|");
-    press(&mut composer, "up up up");
+    press_keys(&mut composer, "up up up");
     composer.remember("newest");
-    press(&mut composer, "down down down");
+    press_keys(&mut composer, "down down down");
     assert_eq!(text_with_cursor(&composer), "|");
-    press(&mut composer, "up");
+    press_keys(&mut composer, "up");
     assert_eq!(text_with_cursor(&composer), "newest|");
     composer.set_history(vec!["other".into()]);
     assert_eq!(text_with_cursor(&composer), "|");
@@ -52,22 +52,22 @@ fn the_history_is_searched_as_in_a_shell() {
     assert_history_keys("|", "ctrl-r t e z backspace enter", "fix the test|");
     assert_history_keys("|", "ctrl-r c a r g o ctrl-a", "|cargo test");
     let mut composer = composer_with_history("|");
-    assert_eq!(press(&mut composer, "ctrl-r c"), KeyResult::Handled);
+    assert_eq!(press_keys(&mut composer, "ctrl-r c"), KeyResult::Handled);
     assert!(composer.is_searching());
-    assert_eq!(press(&mut composer, "enter"), KeyResult::Handled);
+    assert_eq!(press_keys(&mut composer, "enter"), KeyResult::Handled);
     assert!(!composer.is_searching());
-    assert_eq!(press(&mut composer, "enter"), KeyResult::Send);
+    assert_eq!(press_keys(&mut composer, "enter"), KeyResult::Send);
 }
 
 #[test]
 fn a_search_is_shown() {
     let mut composer = composer_with_history("|");
-    press(&mut composer, "ctrl-r t e s");
+    press_keys(&mut composer, "ctrl-r t e s");
     assert_snapshot!(screen_text(&composer, 40, 5), @r"
       fix the test
     search: tes█
     ");
-    press(&mut composer, "z");
+    press_keys(&mut composer, "z");
     assert_snapshot!(screen_text(&composer, 40, 5), @r"
     search: tesz█ no match
     ");
@@ -77,13 +77,13 @@ fn a_search_is_shown() {
 fn a_match_is_visible_and_survives_a_newer_message() {
     let mut composer = composer_with_history("|");
     composer.remember(&format!("{}\nlatest", numbered_lines(20)));
-    press(&mut composer, "ctrl-r l a t");
+    press_keys(&mut composer, "ctrl-r l a t");
     assert_snapshot!(screen_text(&composer, 40, 3), @r"
       line 20
       latest
     search: lat█
     ");
     composer.remember("newer");
-    press(&mut composer, "enter");
+    press_keys(&mut composer, "enter");
     assert_eq!(text_with_cursor(&composer), format!("{}\nlatest|", numbered_lines(20)));
 }

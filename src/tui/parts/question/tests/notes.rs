@@ -5,12 +5,16 @@ use crate::chat::QuestionAnswer;
 
 #[test]
 fn each_option_has_its_note() {
-    let one = questions(vec![question("clock", true)]);
-    let mut card = QuestionPrompt::new("1".into(), &one);
-    press(&mut card, &one, "1nfast!");
-    press(&mut card, &one, "vvnbut for how long, with two hundred tests that all want it at the same time?!");
-    press(&mut card, &one, "vnask again in spring!");
-    insta::assert_snapshot!(draw(&mut card, &one, (60, 15)), @r#"
+    let single_question = questions(vec![question("clock", true)]);
+    let mut prompt = QuestionPrompt::new("1".into(), &single_question);
+    press_keys(&mut prompt, &single_question, "1nfast!");
+    press_keys(
+        &mut prompt,
+        &single_question,
+        "vvnbut for how long, with two hundred tests that all want it at the same time?!",
+    );
+    press_keys(&mut prompt, &single_question, "vnask again in spring!");
+    insta::assert_snapshot!(draw_prompt(&mut prompt, &single_question, (60, 15)), @r#"
 ╭─ Question · clock ───────────────────────────────────────╮
 │ Which clock should the test use?                         │
 │                                                          │
@@ -27,7 +31,7 @@ fn each_option_has_its_note() {
 │                                                          │
 ╰─ 1-4 tick · n note · enter send · esc later · x decline ─╯
 "#);
-    let KeyResult::Answered(answer) = press(&mut card, &one, "2!") else { panic!("not sent") };
+    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "2!") else { panic!("not sent") };
     let notes: Vec<(usize, &str)> =
         answer.answers[0].notes.iter().map(|note| (note.option, note.text.as_str())).collect();
     assert_eq!((notes[0], notes[1].0, notes.len()), ((0, "fast"), 2, 2));
@@ -39,31 +43,31 @@ fn each_option_has_its_note() {
 
 #[test]
 fn an_emptied_note_is_removed() {
-    let one = questions(vec![question("clock", false)]);
-    let mut card = QuestionPrompt::new("1".into(), &one);
-    press(&mut card, &one, "2nab!n");
+    let single_question = questions(vec![question("clock", false)]);
+    let mut prompt = QuestionPrompt::new("1".into(), &single_question);
+    press_keys(&mut prompt, &single_question, "2nab!n");
     for _ in 0..2 {
-        card.handle_key(
+        prompt.handle_key(
             &KeyEvent::new(KeyCode::Backspace, KeyModifiers::NONE),
             &Keymap::default(),
-            &one,
+            &single_question,
             Listening::Ready,
         );
     }
-    let KeyResult::Answered(answer) = press(&mut card, &one, "!!") else { panic!("not sent") };
+    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "!!") else { panic!("not sent") };
     assert_eq!(answer.answers[0], QuestionAnswer::new("clock", AnswerValue::Selected(vec![1])));
 }
 
 #[test]
 fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
-    let one = questions(vec![question("clock", false)]);
-    let mut card = QuestionPrompt::new("1".into(), &one);
-    press(
-        &mut card,
-        &one,
+    let single_question = questions(vec![question("clock", false)]);
+    let mut prompt = QuestionPrompt::new("1".into(), &single_question);
+    press_keys(
+        &mut prompt,
+        &single_question,
         "4The first line^^of a longer answer, which is wrapped where the card is too narrow for it^last",
     );
-    insta::assert_snapshot!(draw(&mut card, &one, (60, 15)), @r#"
+    insta::assert_snapshot!(draw_prompt(&mut prompt, &single_question, (60, 15)), @r#"
 ╭─ Question · clock ───────────────────────────────────────╮
 │ Which clock should the test use?                         │
 │   1   tokio::time::pause  recommended                    │
@@ -80,7 +84,7 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
 │                 last                                     │
 ╰─ enter send · alt-enter new line · esc back, keep text ──╯
 "#);
-    insta::assert_snapshot!(draw(&mut card, &one, (60, 7)), @r#"
+    insta::assert_snapshot!(draw_prompt(&mut prompt, &single_question, (60, 7)), @r#"
 ╭─ Question · clock ───────────────────────────────────────╮
 │ Which clock should the test use?                         │
 │       widen the window to 200 ms                         │
@@ -90,49 +94,62 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
 ╰─ enter send · alt-enter new line · esc back, keep text ──╯
 "#);
     for _ in 0..9 {
-        card.handle_key(&KeyEvent::new(KeyCode::Up, KeyModifiers::NONE), &Keymap::default(), &one, Listening::Ready);
+        prompt.handle_key(
+            &KeyEvent::new(KeyCode::Up, KeyModifiers::NONE),
+            &Keymap::default(),
+            &single_question,
+            Listening::Ready,
+        );
     }
-    press(&mut card, &one, "So: ");
+    press_keys(&mut prompt, &single_question, "So: ");
     for _ in 0..9 {
-        card.handle_key(&KeyEvent::new(KeyCode::Up, KeyModifiers::NONE), &Keymap::default(), &one, Listening::Ready);
+        prompt.handle_key(
+            &KeyEvent::new(KeyCode::Up, KeyModifiers::NONE),
+            &Keymap::default(),
+            &single_question,
+            Listening::Ready,
+        );
     }
-    press(&mut card, &one, "So: ");
-    assert!(draw(&mut card, &one, (60, 7)).contains("So: "));
-    let KeyResult::Answered(answer) = press(&mut card, &one, "!") else { panic!("not sent") };
-    let AnswerValue::Text(words) = &answer.answers[0].value else { panic!("not written") };
-    assert_eq!(words.lines().count(), 4, "{words}");
+    press_keys(&mut prompt, &single_question, "So: ");
+    assert!(draw_prompt(&mut prompt, &single_question, (60, 7)).contains("So: "));
+    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "!") else { panic!("not sent") };
+    let AnswerValue::Text(text) = &answer.answers[0].value else { panic!("not written") };
+    assert_eq!(text.lines().count(), 4, "{text}");
 }
 
 #[test]
 fn r05_newlines_of_a_paste_break_lines_and_send_nothing() {
-    let one = questions(vec![question("clock", false)]);
-    let mut card = QuestionPrompt::new("1".into(), &one);
-    press(&mut card, &one, "4one");
+    let single_question = questions(vec![question("clock", false)]);
+    let mut prompt = QuestionPrompt::new("1".into(), &single_question);
+    press_keys(&mut prompt, &single_question, "4one");
     let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
-    let waits = Listening::Until(Duration::from_secs(9));
-    assert_eq!(card.handle_key(&enter, &Keymap::default(), &one, waits), KeyResult::Handled);
-    assert!(card.insert_paste("two\nthree"));
-    let KeyResult::Answered(answer) = press(&mut card, &one, "!") else { panic!("not sent") };
+    let until_later = Listening::Until(Duration::from_secs(9));
+    assert_eq!(prompt.handle_key(&enter, &Keymap::default(), &single_question, until_later), KeyResult::Handled);
+    assert!(prompt.insert_paste("two\nthree"));
+    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "!") else { panic!("not sent") };
     assert_eq!(answer.answers[0].value, AnswerValue::Text("one\ntwo\nthree".into()));
 }
 
 #[test]
 fn r10_invisible_characters_are_marked_everywhere() {
-    let hidden = |name: &str| format!("{name}\u{202e}\x1b[2J\u{200b}{}end", " ".repeat(30));
-    let mut one = question(&hidden("keyword"), false);
-    one.text = hidden("text");
-    one.options.truncate(1);
-    one.options[0] =
-        QuestionOption { label: hidden("label\n"), description: hidden("means"), preview: hidden("preview") };
-    let asked = questions(vec![one.clone(), one]);
-    let mut card = QuestionPrompt::new("1".into(), &asked);
-    let shown = draw(&mut card, &asked, (160, 24));
+    let with_hidden = |name: &str| format!("{name}\u{202e}\x1b[2J\u{200b}{}end", " ".repeat(30));
+    let mut sample = question(&with_hidden("keyword"), false);
+    sample.text = with_hidden("text");
+    sample.options.truncate(1);
+    sample.options[0] = QuestionOption {
+        label: with_hidden("label\n"),
+        description: with_hidden("means"),
+        preview: with_hidden("preview"),
+    };
+    let question_set = questions(vec![sample.clone(), sample]);
+    let mut prompt = QuestionPrompt::new("1".into(), &question_set);
+    let screen = draw_prompt(&mut prompt, &question_set, (160, 24));
     for name in ["keyword", "text", "label<U+000A>", "means"] {
-        assert!(shown.contains(&format!("{name}<U+202E><U+001B>[2J")), "{name}: {shown}");
+        assert!(screen.contains(&format!("{name}<U+202E><U+001B>[2J")), "{name}: {screen}");
     }
-    assert!(shown.contains("preview<U+202E>"), "{shown}");
-    assert!(shown.matches("<30").count() >= 3, "{shown}");
-    press(&mut card, &asked, "11");
-    let shown = draw(&mut card, &asked, (160, 24));
-    assert!(shown.contains("label<U+000A><U+202E><U+001B>[2J<U+200B><30 blanks>end"), "{shown}");
+    assert!(screen.contains("preview<U+202E>"), "{screen}");
+    assert!(screen.matches("<30").count() >= 3, "{screen}");
+    press_keys(&mut prompt, &question_set, "11");
+    let screen = draw_prompt(&mut prompt, &question_set, (160, 24));
+    assert!(screen.contains("label<U+000A><U+202E><U+001B>[2J<U+200B><30 blanks>end"), "{screen}");
 }
