@@ -6,7 +6,7 @@
 //!
 //! An **Event** is something that happened, an **Entry** a permanent record in the session's log, an **Effect** a
 //! request for work outside the state: `update(&mut State, Event) -> Vec<Effect>`. An entry is applied to the state and
-//! also sent out as `Effect::AppendEntry`, which hands it to the system before any later effect starts.
+//! also sent out as `Effect::AppendEntry`, which is written to the log before any later effect starts.
 //!
 //! Two state machines are pure: [`agent`] knows the model, the tools and the user, but no screen; [`tui`] contains the
 //! agent's state and adds the state of the screen. One [`runtime`] executes the agent's effects for the screen, for

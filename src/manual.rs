@@ -64,7 +64,7 @@ pub const TOPICS: &[Topic] = &[
     topic("architecture", &["design"], include_str!("../docs/architecture.md")),
 ];
 
-/// Finds a page by its name or an alias, whatever the case.
+/// Finds a page by its name or an alias, ignoring case.
 pub fn find_topic(name: &str) -> Option<&'static Topic> {
     let matches_name = |known: &str| known.eq_ignore_ascii_case(name);
     TOPICS.iter().find(|topic| matches_name(topic.name) || topic.aliases.iter().any(|alias| matches_name(alias)))

@@ -1,5 +1,5 @@
-//! Apply turns: the user decides, one by one, on calls that no model made. Each call requires approval, and no request
-//! follows the last one.
+//! Apply turns: the user decides on each rehearsed call that is to run live. Every call requires approval, and no model
+//! request follows the last one.
 
 use super::event::ApplyRequest;
 use super::update_context::{NextStep, UpdateContext};
@@ -12,7 +12,7 @@ use crate::policy::{Verdict, judge_plan};
 use serde_json::Value;
 use std::path::Path;
 
-/// Most changed paths named on an approval prompt.
+/// Maximum number of changed paths named on an approval prompt.
 const MAX_NAMED_PATHS: usize = 4;
 
 /// Starts an apply turn. Ignored while a turn runs, and in a dry run, where nothing can be applied.
@@ -38,8 +38,8 @@ pub(super) fn start_apply_turn(ctx: &mut UpdateContext<'_>, request: ApplyReques
     ctx.next_steps.push_back(NextStep::StartCalls(turn, calls));
 }
 
-/// Warns on the prompt of a command about changes from its rehearsal that have been applied already: running it makes
-/// them a second time.
+/// Adds a warning to the prompt of a command if changes from its rehearsal have already been applied: running the
+/// command would make them a second time.
 pub(super) fn warn_repeated_changes(
     ctx: &UpdateContext<'_>,
     id: &CallId,
@@ -92,8 +92,8 @@ pub(super) fn judge_items(ctx: &UpdateContext<'_>, tool: &str, plan: &mut Plan) 
     *destroys = batch.destroys(&[]);
 }
 
-/// Returns whether an applied group contains a path that the user did not reject; `None` if the group does not contain
-/// it.
+/// Returns whether the group of this call was applied including this path, which the user can reject; `None` if the
+/// group does not contain the path.
 fn is_in_applied_group(ctx: &UpdateContext<'_>, id: &CallId, path: &str) -> Option<bool> {
     let call = ctx.state.session.call(id)?;
     let Some(Preview::Batch(batch)) = call.plan.as_ref().map(|plan| &plan.preview) else { return None };
@@ -114,7 +114,7 @@ fn is_call_done(ctx: &UpdateContext<'_>, id: &CallId) -> bool {
     matches!(entry, Some(Entry::Settled { outcome: Outcome::Done(_), .. }))
 }
 
-/// Returns whether a change is live: applied in this turn, or earlier and not part of this turn.
+/// Returns whether a change is live. A change that is not part of this turn was applied earlier.
 fn is_change_applied(ctx: &UpdateContext<'_>, path: &str) -> bool {
     let mut is_in_turn = false;
     for call in ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_GROUP) {

@@ -12,7 +12,7 @@ use crate::chat::{
 };
 use std::time::Duration;
 
-/// Number of failures in a row after which the same call with the same arguments is refused without planning.
+/// Number of failures in a row after which a call with the same arguments is refused without planning.
 const MAX_FAILURES: u32 = 3;
 
 /// Starts carrying out the calls of a reply.
@@ -169,7 +169,7 @@ fn deny_call(ctx: &mut UpdateContext<'_>, id: &CallId, decision: Decision, by: D
     } else {
         format!("The user denied this call: {message}\nIt was not run. Do not retry it in another form.")
     };
-    // A denial from the queue has no prompt, so nothing was shown completely and there is no digest.
+    // A call denied from the queue had no prompt, so no complete plan was shown and there is no digest.
     let denied_call = ctx.state.pending().iter().find(|pending| pending.call.id == *id);
     let sha256 = denied_call.map_or_else(Digest::default, |pending| match &pending.stage {
         CallStage::AwaitingApproval(plan, _) => digest_call(&pending.call, plan),
@@ -210,7 +210,7 @@ pub(super) fn finish_call(
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     let CallStage::Running(plan) = &pending.stage else { return };
     let outcome = match outcome {
-        // A read returns the same in a dry run as live.
+        // A read returns the same result in a dry run as live.
         Outcome::Rehearsed(text) if is_any_read(plan) && !matches!(origin, Some(ResultOrigin::Simulated(_))) => {
             (Outcome::Done(text), None)
         }

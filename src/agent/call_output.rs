@@ -2,16 +2,16 @@
 
 use crate::text::truncation;
 
-/// Most bytes of output in the outcome of an interrupted call.
+/// Maximum bytes of output in the outcome of an interrupted call.
 const MAX_OUTCOME_BYTES: usize = 64 << 10;
-/// Most bytes of output in one record.
+/// Maximum bytes of output in one record.
 const MAX_RECORD_BYTES: usize = 16 << 10;
 
 /// Output of a running call, bounded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallOutput {
     text: String,
-    /// End of the text that is in no record yet.
+    /// Output that is in no record yet.
     unsaved: String,
 }
 
@@ -27,7 +27,7 @@ impl CallOutput {
         }
     }
 
-    /// Returns the output since the last call of this function, if any.
+    /// Returns the output since the previous call, if any.
     pub(super) fn take_unsaved(&mut self) -> Option<String> {
         let unsaved = std::mem::take(&mut self.unsaved);
         (!unsaved.is_empty()).then(|| truncation::truncate_middle(&unsaved, MAX_RECORD_BYTES).into_owned())

@@ -1,4 +1,4 @@
-//! Outcomes of calls, and what is recorded of them.
+//! Settles calls: records the outcome and counts failures.
 
 use super::call_output::CallOutput;
 use super::state::CallStage;
@@ -6,7 +6,7 @@ use super::update_context::UpdateContext;
 use crate::chat::{Access, CallId, Digest, Entry, Outcome, Plan, ResultOrigin, ToolCall};
 use std::time::Duration;
 
-/// Returns the digest of what is decided on and run.
+/// Returns the digest of a call and its plan, recorded with each decision and outcome.
 pub(super) fn digest_call(call: &ToolCall, plan: &Plan) -> Digest {
     Digest::of_plan(&call.name, &call.arguments, plan.displayed_plan())
 }
@@ -16,7 +16,7 @@ pub(super) fn settle_unstarted(ctx: &mut UpdateContext<'_>, id: &CallId, outcome
     settle_call(ctx, id, (outcome, None), Duration::ZERO, Digest::default());
 }
 
-/// Settles a call; ignored if it is settled.
+/// Settles a call; does nothing if the call is already settled.
 pub(super) fn settle_call(
     ctx: &mut UpdateContext<'_>,
     id: &CallId,

@@ -1,4 +1,4 @@
-//! What follows from a verdict: the call starts, waits for the user, or is settled.
+//! Applies the verdict of a call: starts it, waits for the user, or settles it.
 
 use super::call_settlement::{digest_call, settle_call, settle_unstarted};
 use super::effect::Effect;
@@ -64,7 +64,7 @@ pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<
     }
 }
 
-/// Starts a call: live, or in a dry run as a rehearsal, which never emits `Act`. For `approved` see
+/// Starts a call: live, or in a dry run as a rehearsal, which never emits `RunCall`. For `approved` see
 /// [`Effect::RehearseCall`].
 pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<Plan>, approved: bool) {
     let Some(turn) = ctx.state.current_turn() else { return };

@@ -29,7 +29,7 @@ pub struct Preapproval {
     pub(super) ask_again: bool,
 }
 
-/// Preview of a call in the queue. When its turn comes the plan may differ.
+/// Preview of a call in the queue. The plan may differ when the call's turn comes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum QueuePreview {
     /// The call would do something.
@@ -39,12 +39,12 @@ pub enum QueuePreview {
         access: Access,
         /// Description of what is destroyed, if anything.
         destruction: Option<String>,
-        /// True if the call needs approval, as things are now.
+        /// True if the call would need approval now.
         needs_approval: bool,
     },
     /// The call asks the user this question.
     Question(String),
-    /// The call cannot run as things are; error for the model.
+    /// The call cannot be planned now; error for the model.
     Error(String),
 }
 

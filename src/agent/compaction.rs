@@ -8,11 +8,11 @@ use crate::chat::summary::format_summary;
 use crate::chat::{Ending, Entry, TurnId, Usage, message_tokens};
 use crate::text::tokens;
 
-/// Most summaries that one turn may request.
+/// Maximum number of summaries that one turn may request.
 const MAX_SUMMARIES: u32 = 4;
 /// Percentage of the context window kept for the newest turns, which are not summarized.
 const KEPT_PERCENT: u64 = 30;
-/// Most bytes taken of a summary; some providers enforce no limit.
+/// Maximum bytes of a summary; the rest is dropped, because some providers enforce no limit.
 const MAX_SUMMARY_BYTES: usize = 24 << 10;
 
 impl State {
@@ -22,7 +22,7 @@ impl State {
         entries.iter().any(|entry| matches!(entry, Entry::Replied { .. }))
     }
 
-    /// Returns the first entries of the turns that are still sent, oldest first.
+    /// Returns the index of the first entry of each turn that is still sent, oldest first.
     fn sent_turn_starts(&self) -> Vec<usize> {
         let entries = self.session.entries();
         let mut is_turn_over = true;
@@ -72,8 +72,8 @@ pub(super) fn handle_compaction_request(ctx: &mut UpdateContext<'_>) {
     }
 }
 
-/// Makes room for the next request of a turn if it would not fit. Returns whether a summary was requested, for which
-/// the turn now waits.
+/// Shortens the next request of a turn if it would not fit: requests a summary, or truncates outcomes if that is not
+/// possible. Returns whether a summary was requested; the turn then waits for it.
 pub(super) fn compact_if_needed(ctx: &mut UpdateContext<'_>, turn: TurnId) -> bool {
     if ctx.state.fits_context_window(ctx.state.next_request_tokens()) {
         return false;
@@ -121,7 +121,7 @@ fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], co
     true
 }
 
-/// Checks a summary that is growing. One without end is used as far as it is.
+/// Ends a streamed summary that exceeds the limit; the part received so far is used.
 pub(super) fn limit_summary(ctx: &mut UpdateContext<'_>) {
     let turn = match &ctx.state.phase {
         Phase::Replying(reply) if reply.is_summary() && reply.text.len() > MAX_SUMMARY_BYTES => reply.turn,
@@ -147,8 +147,8 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
     let tokens_after = tokens_after_summary(ctx.state, cut.first_kept, &format_summary(&summary, &pinned));
     if tokens_after >= cut.tokens_before {
         if cut.continues_turn {
-            // A summary of few entries may not be shorter than they are. Of more entries it may be, unless the model
-            // never stops.
+            // A summary of few entries may be longer than the entries. A summary of more entries may still help, unless
+            // the model never stops.
             let turn_starts = ctx.state.sent_turn_starts();
             let later_starts: Vec<usize> = turn_starts.into_iter().filter(|&start| start > cut.first_kept).collect();
             ctx.state.turn_count += 1;
@@ -156,7 +156,7 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
             if !is_endless && request_summary(ctx, turn, &later_starts, true) {
                 return;
             }
-            // The request may fit without spare room; another summary would not help.
+            // The request may fit without reserve; another summary would not help.
             ctx.state.compaction_attempts.summaries = MAX_SUMMARIES;
             return ctx.next_steps.push_back(NextStep::RequestReply(turn));
         }
@@ -221,7 +221,7 @@ pub(super) fn handle_summary_failure(ctx: &mut UpdateContext<'_>, why: &str, too
     ctx.end_turn(Ending::Failed(format!("Cannot summarize the session: {why}")));
 }
 
-/// Retries a request that was rejected as too long, once per turn and after making room. Returns whether it is retried.
+/// Shortens and retries a request that was rejected as too long, once per turn. Returns whether it is retried.
 pub(super) fn retry_too_long_request(ctx: &mut UpdateContext<'_>, why: &str) -> bool {
     if std::mem::replace(&mut ctx.state.compaction_attempts.resent_too_long, true) {
         return false;

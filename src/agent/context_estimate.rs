@@ -1,9 +1,9 @@
-//! Estimate of the tokens of requests, and the attempts of a turn to fit into the context window.
+//! Estimated tokens of requests, and attempts of a turn to fit into the context window.
 
 use crate::chat::{ToolSpec, Usage, message_tokens};
 use crate::text::tokens;
 
-/// Token estimate, kept in addition to the counts in the session.
+/// Token estimate, in addition to the token counts in the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextEstimate {
     /// Estimated tokens of the system prompt and the tools.
@@ -16,7 +16,7 @@ pub struct ContextEstimate {
     pub(super) sent_tokens: (u64, u64),
     /// Correction in percent learned from a rejected request.
     pub(super) learned_percent: Option<u64>,
-    /// Largest known limit: a request of this many tokens was rejected.
+    /// Limit in tokens learned from rejections: the provider's figure, or the size of a rejected request.
     pub(super) learned_limit: Option<u64>,
     pub(super) truncation: Option<Truncation>,
     /// Tokens saved by truncation in the last counted request.
@@ -28,7 +28,7 @@ pub struct ContextEstimate {
 pub(super) struct Truncation {
     /// Outcomes before this entry are truncated.
     pub(super) before_entry: usize,
-    /// Bytes that remain of each.
+    /// Maximum bytes of each.
     pub(super) max_bytes: usize,
     /// Estimated tokens saved.
     pub(super) saved_tokens: u64,

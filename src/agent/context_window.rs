@@ -9,7 +9,7 @@ use crate::text::{tokens, truncation};
 const REPLY_FRACTION: u64 = 5;
 /// … with this limit in tokens.
 const MAX_REPLY_TOKENS: u64 = 16_000;
-/// A request is certainly too long above this percentage of the window, whatever the error of the estimate.
+/// Above this percentage of the window a request is too long even if the estimate is inaccurate.
 const CERTAIN_PERCENT: u64 = 125;
 /// Lengths in bytes to which outcomes are truncated; the first one that suffices is used.
 const TRUNCATION_BYTES: [usize; 5] = [16 << 10, 4 << 10, 1 << 10, 300, 80];
@@ -61,7 +61,7 @@ impl State {
         self.request_tokens(self.session.token_estimate().saturating_sub(self.estimate.saved_tokens()))
     }
 
-    /// Returns the tokens of a request whose messages have this estimated weight.
+    /// Returns the tokens of a request whose messages have this estimate.
     pub(super) fn request_tokens(&self, messages_estimate: u64) -> u64 {
         match self.session.token_count() {
             Some(counted) if !counted.is_outdated => {

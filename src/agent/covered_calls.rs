@@ -6,7 +6,7 @@ use super::{Effect, sub_agent};
 use crate::chat::ToolCall;
 use crate::policy::{Subject, grant_covers};
 
-/// Plans the waiting calls covered by a new grant again, so that they start.
+/// Plans waiting calls again that a new grant covers, so that they start.
 pub(super) fn plan_covered(ctx: &mut UpdateContext<'_>) {
     let Some(turn) = ctx.state.current_turn() else { return };
     let is_covered = |pending: &&PendingCall| match &pending.stage {

@@ -4,8 +4,8 @@ use super::ReviewContext;
 use crate::chat::{Entry, PartialOutput, PartialReply, Plan, Request, ToolCall, TurnId};
 use crate::policy::ExcludedPaths;
 
-/// An action outside the agent. Effects of one update are carried out in order, and an `Append` is written before a
-/// later effect starts.
+/// An action outside the agent. Effects of one update are carried out in order, and an `AppendEntry` is written to the
+/// log before a later effect starts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Record an entry.
@@ -59,8 +59,8 @@ pub enum Effect {
         /// reads may go to the model.
         approved: bool,
     },
-    /// Ask the model for a session title in parallel to everything else. Answered by [`super::Event::TitleSuggested`], or not at
-    /// all.
+    /// Ask the model for a session title in parallel to everything else. Answered by
+    /// [`super::Event::TitleSuggested`], or not at all.
     RequestTitle { request: Box<Request> },
     /// Retry the failed request now.
     RetryNow,

@@ -23,8 +23,8 @@ pub enum Event {
     UserMessage(String),
     /// The user wants to decide on these calls, which no model made. Ignored while a turn runs and in a dry run.
     ApplyRequested(ApplyRequest),
-    /// The user withdrew the queued messages. The caller reads [`super::State::queued_messages`] first, to put them back into the
-    /// draft.
+    /// The user withdrew the queued messages. The caller reads [`super::State::queued_messages`] first, to put them
+    /// back into the draft.
     QueueWithdrawn,
     /// A part of a reply arrived.
     ReplyChunk {
@@ -54,7 +54,7 @@ pub enum Event {
     CallReviewed {
         turn: TurnId,
         call: CallId,
-        /// Number of the review; the event is ignored unless that review is pending.
+        /// Number of the review request; the event is ignored unless that request is pending.
         round: u64,
         review: Review,
     },
@@ -81,7 +81,7 @@ pub enum Event {
     },
     /// The user opened the queue of waiting calls.
     QueueOpened,
-    /// The user opens the approval prompt of this call before its turn; `None` returns to the call whose turn it is.
+    /// The user opened the approval prompt of this call before its turn; `None` returns to the call whose turn it is.
     EarlyPromptRequested(Option<CallId>),
     /// The user or a caller decided on a call.
     CallDecided {

@@ -1,4 +1,4 @@
-//! Outcomes of unsettled calls when the user stops the turn.
+//! Settles open calls when the user stops the turn.
 
 use super::call_settlement::{digest_call, settle_call};
 use super::state::CallStage;

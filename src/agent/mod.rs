@@ -1,4 +1,4 @@
-//! State machine of a turn: connects the model, the tools and the user. Knows nothing of the screen.
+//! State machine of a turn: connects the model, the tools and the user. Independent of the screen.
 
 mod apply_turn;
 mod call_edit;
@@ -69,7 +69,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     effects
 }
 
-/// Applies an event to the turn, or to the sub-agent of the turn that it belongs to.
+/// Applies an event to the turn or to one of its sub-agents, then runs the queued steps.
 fn handle_event(ctx: &mut UpdateContext<'_>, event: Event) {
     if let Some(event) = sub_agent::route_to_sub_agent(ctx, event, handle_event) {
         handle_turn_event(ctx, event);
@@ -77,7 +77,7 @@ fn handle_event(ctx: &mut UpdateContext<'_>, event: Event) {
     run_next_steps(ctx);
 }
 
-/// Runs the steps that follow from the event, and those that follow from them.
+/// Runs all queued steps, including those that these steps queue.
 fn run_next_steps(ctx: &mut UpdateContext<'_>) {
     while let Some(step) = ctx.next_steps.pop_front() {
         match step {
@@ -184,7 +184,7 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
     }
 }
 
-/// Stops the turn at the user's request. Everything happens in one step, so that the screen is correct at once.
+/// Stops the turn at the user's request. All calls are settled in the same update, so the screen is correct at once.
 fn interrupt_turn(ctx: &mut UpdateContext<'_>) {
     let Some(turn) = ctx.state.current_turn() else { return };
     ctx.effects.push(Effect::CancelTurn { turn });

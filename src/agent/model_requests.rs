@@ -7,7 +7,7 @@ use super::{Effect, Phase, reply_request};
 use crate::chat::{Chunk, Ending, Entry, FinishReason, TurnId};
 use std::time::Duration;
 
-/// Most requests in one turn. A model that still calls tools after this many is in a loop.
+/// Maximum number of requests in one turn. A model that still calls tools after this many is in a loop.
 const MAX_TURN_REQUESTS: u32 = 50;
 
 /// Queues a user message. Starts a turn if none runs; an empty message starts one with the messages already queued.
@@ -57,7 +57,7 @@ pub(super) fn handle_chunk(ctx: &mut UpdateContext<'_>, chunk: Chunk, elapsed: D
     let Phase::Replying(reply) = &mut ctx.state.phase else { return };
     if !matches!(chunk, Chunk::Usage(_) | Chunk::Echo(_)) {
         reply.silence = None;
-        // Before a retry the provider may send nothing, or only signs of life.
+        // Before a retry the provider may send nothing, or only keep-alive chunks.
         if !matches!(chunk, Chunk::Silent { .. }) {
             reply.pending_retry = None;
         }

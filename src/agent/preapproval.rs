@@ -55,7 +55,7 @@ pub(super) fn handle_preview_plan(ctx: &mut UpdateContext<'_>, id: &CallId, inte
     plan_next_preview(ctx);
 }
 
-/// Drops an outdated plan. Plans again if the user has opened the approval prompt meanwhile.
+/// Drops an outdated plan. Plans again if the user has since opened the approval prompt.
 fn replan_stale_preview(ctx: &mut UpdateContext<'_>, id: &CallId) {
     let (is_early, turn) = (ctx.state.early_prompt.as_ref() == Some(id), ctx.state.current_turn());
     let (Some(turn), Some(pending)) = (turn, ctx.state.pending_mut(id)) else { return };
@@ -128,7 +128,7 @@ fn close_early_prompt(ctx: &mut UpdateContext<'_>) {
             }
             (pending.stage, pending.preapproval.is_planning) = (CallStage::Waiting, true);
         }
-        // A question stays open and waits behind the prompt of the call whose turn it is.
+        // A question stays open and waits after the prompt of the call whose turn it is.
         CallStage::Waiting
         | CallStage::AwaitingAnswer(_)
         | CallStage::Running(_)

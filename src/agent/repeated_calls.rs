@@ -3,8 +3,8 @@
 use crate::chat::{Outcome, ToolCall};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Number of equal calls with equal outcomes before the user is asked, and again after each approval. Parallel calls
-/// are counted when they end.
+/// Number of equal calls with equal outcomes after which the user is asked; each approval allows as many again.
+/// Parallel calls are counted when they end.
 const MAX_REPEATS: u32 = 3;
 
 /// Calls of the current turn, with the last outcome and the number of times in a row.
@@ -79,7 +79,7 @@ mod tests {
             repeats.repeat_reason(&call).is_some()
         };
         assert!(!asks_after(&mut repeats, 2));
-        assert!(asks_after(&mut repeats, 2), "four, none of which ended as the third");
+        assert!(asks_after(&mut repeats, 2), "four calls, and no approval request exactly at the third");
         assert!(asks_after(&mut repeats, 4), "still asks without an approval");
         repeats.record_approval(&call);
         assert!(!asks_after(&mut repeats, 2));

@@ -1,4 +1,4 @@
-//! Requests built from a session.
+//! System prompts, and the request for the next reply.
 
 use super::streaming_reply::{ReplyPurpose, StreamingReply};
 use super::update_context::UpdateContext;
@@ -18,8 +18,8 @@ pub const WAS_REHEARSED: &str = "This session began as a dry run and is now live
 /// Added for a sub-agent.
 const SUB_AGENT_PROMPT: &str = "You are a sub-agent with one task from the main model. You do not see its conversation. Do only that task. Your last reply is the result: report what you found or did, with path:line, and what you did not do. The user sees and approves your calls as usual; do not retry what they deny.";
 
-/// Builds the system prompt of a session. `facts` are lines such as `Project: ~/src/app`; `stage` is the text about the
-/// dry run, if any.
+/// Builds the system prompt of a session. `facts` are lines such as `Project: ~/src/app`; `dry_run_note` is the text
+/// about the dry run, if any.
 pub fn build_system_prompt(facts: &[String], dry_run_note: Option<&str>) -> String {
     let mut prompt = SYSTEM_PROMPT.trim().to_owned();
     if !facts.is_empty() {

@@ -15,8 +15,8 @@ pub fn resume(session: Session, fresh_state: State) -> (State, Vec<Effect>) {
     resume_with_output(session, fresh_state, &HashMap::new())
 }
 
-/// Resumes a session like [`resume`]. `printed` is the saved output of calls that were running; it is added to their
-/// outcomes.
+/// Resumes a session like [`resume`]. `saved_outputs` holds the output of calls that were running; it is added to
+/// their outcomes.
 pub fn resume_with_output(
     session: Session,
     fresh_state: State,
@@ -29,7 +29,7 @@ pub fn resume_with_output(
     state.session = session;
     let mut ctx = UpdateContext::new(&mut state, None);
     let mut pending_calls = Vec::new();
-    // Nothing after a call that had not started has started: an early approval had not taken effect.
+    // False after the first call that had not started: an early approval of a later call had no effect.
     let mut is_turn_reached = true;
     for id in ctx.state.session.open_calls() {
         let Some(call) = ctx.state.session.call(&id) else { continue };
@@ -70,7 +70,7 @@ pub fn resume_with_output(
     (state, effects)
 }
 
-/// Restores the sub-agent of a call from its entries; `None` if nothing in it waits for the user, so that it has ended.
+/// Restores the sub-agent of a call from its entries; `None` if none of its calls waits for the user, so that it ended.
 fn restore_sub_agent(
     ctx: &mut UpdateContext<'_>,
     id: &CallId,

@@ -31,7 +31,7 @@ pub struct PendingReview {
     pub reviewer: Reviewer,
     /// Verdict so far.
     pub(super) verdict: Verdict,
-    /// Number of hooks skipped or run.
+    /// Number of hooks skipped or run; one more once the model reviewer was asked.
     pub(super) hooks_done: usize,
     /// True if a hook cannot lift the need for approval.
     pub(super) must_ask: bool,
@@ -57,7 +57,7 @@ pub struct ReviewContext {
 }
 
 impl HookReviewer {
-    /// Returns whether the hook reviews such a call live.
+    /// Returns whether the hook reviews this call in a live run.
     pub(super) fn reviews_call(&self, tool: &str, plan: &Plan) -> bool {
         match &self.tools {
             Some(tools) => tools.iter().any(|name| name == tool),
@@ -67,7 +67,7 @@ impl HookReviewer {
 }
 
 impl Reviewers {
-    /// Returns the hooks that would review this call live but do not run in a dry run; empty if the call is denied.
+    /// Returns the hooks that review this call only in a live run; empty if the call is denied.
     pub(super) fn list_skipped_hooks(&self, tool: &str, plan: &Plan, verdict: &Verdict) -> Vec<String> {
         if matches!(verdict, Verdict::Deny(_)) {
             return Vec::new();

@@ -1,6 +1,6 @@
 //! Reviews of a call by hooks and a model reviewer, after the verdict and before the call starts.
 //!
-//! A hook can deny a call, require approval for it, or replace an approval that a rule could have replaced too. The
+//! A hook can deny a call, require approval for it, or approve it if a rule could have approved it too. The
 //! strictest hook wins, in any order. The model reviewer comes last, sees only calls that would run, and can only
 //! require approval. No reviewer lifts a denial. An invalid answer requires approval.
 
@@ -31,7 +31,7 @@ fn can_hook_approve(plan: &Plan) -> bool {
     can_grant_access && is_nondestructive && plan.grant.is_some() && !plan.preconditions.is_partial
 }
 
-/// Starts the review of a call after its verdict. Without reviewers the verdict takes effect at once. If `stays` is
+/// Starts the review of a call after its verdict. Without reviewers the verdict takes effect at once. If `must_ask` is
 /// set, no hook can lift the need for approval.
 pub(super) fn start_review(
     ctx: &mut UpdateContext<'_>,
@@ -40,7 +40,7 @@ pub(super) fn start_review(
     verdict: Verdict,
     must_ask: bool,
 ) {
-    // Nor can a hook override a rule that asks.
+    // A hook cannot override a rule that asks.
     let call = ctx.state.pending().iter().find(|pending| pending.call.id == *id);
     let rule_asks = call.is_some_and(|pending| {
         let subject = Subject::from_plan(&pending.call.name, &plan);
@@ -61,7 +61,7 @@ fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut pending_review:
     let call = call.call.clone();
     let Some(reviewer) = next_reviewer(ctx, &call.name, &mut pending_review) else {
         let PendingReview { plan, verdict, is_lifted, .. } = pending_review;
-        // Meanwhile the user may have chosen a narrower mode or revoked a grant.
+        // During the review the user may have chosen a narrower mode or revoked a grant.
         let current_verdict = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
         let is_lifted = is_lifted && ctx.state.rules.permits_grants(&Subject::from_plan(&call.name, &plan));
         let verdict = match (current_verdict, verdict) {
@@ -186,7 +186,7 @@ fn combine_advice(
                 (true, ..) => format!("{reviewer_name} failed{reason_suffix}"),
                 (false, true, _) => format!("{reviewer_name} requires approval"),
                 (false, false, Reviewer::Hook(_)) => format!("{reviewer_name}{reason_suffix}"),
-                // Quoted: the text the model read may have influenced its reason.
+                // Quoted, because the reviewed text may have influenced the model's reason.
                 (false, false, Reviewer::Model) => format!("{reviewer_name}: “{why}”"),
             };
             let reason = match verdict {

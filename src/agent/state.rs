@@ -30,7 +30,7 @@ pub struct State {
     pub context_window: Option<u64>,
     /// True if the model may be asked for a session title.
     pub requests_titles: bool,
-    /// Estimate of the tokens in use.
+    /// Estimated tokens of requests.
     pub(super) estimate: ContextEstimate,
     /// Attempts of this turn to fit into the context window.
     pub(super) compaction_attempts: CompactionAttempts,
@@ -247,7 +247,7 @@ impl State {
         instructions::append_instructions(&self.system_prompt, &self.instructions)
     }
 
-    /// Returns the calls being carried out; empty unless the agent is acting.
+    /// Returns the calls being carried out; empty in the other phases.
     pub fn pending(&self) -> &[PendingCall] {
         match &self.phase {
             Phase::RunningCalls { calls, .. } => calls,
@@ -265,8 +265,8 @@ impl State {
         self.phase == Phase::Idle
     }
 
-    /// Returns whether something runs that needs no user, so that the spinner turns. While one call waits for the user,
-    /// another may be planned, read or worked on by a sub-agent.
+    /// Returns whether work continues without the user, for the spinner. While one call waits for the user, others
+    /// may be planned, under review, running or delegated.
     pub fn is_busy(&self) -> bool {
         let is_running = |pending: &PendingCall| match &pending.stage {
             CallStage::Planning | CallStage::UnderReview(_) | CallStage::Running(_) => true,

@@ -45,7 +45,7 @@ pub struct StreamingReply {
     pub saved: SavedLength,
 }
 
-/// Bytes of a reply that were passed on to be saved, and the value of `turned` at that time.
+/// Bytes of a reply that were passed on to be saved, and the value of `reclassified` at that time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SavedLength {
     text: usize,
@@ -66,9 +66,9 @@ pub enum ReplyPurpose {
 pub struct PendingRetry {
     /// Number of the next attempt.
     pub attempt: u32,
-    /// Most attempts.
+    /// Maximum number of attempts.
     pub max_attempts: u32,
-    /// Time until then.
+    /// Time until the next attempt.
     pub wait: Duration,
     /// Reason, in the provider's words.
     pub reason: String,
@@ -109,7 +109,7 @@ impl StreamingReply {
         matches!(self.purpose, ReplyPurpose::Summary(_))
     }
 
-    /// Returns what arrived since the last call; `None` if nothing did, or for a summary.
+    /// Returns the text received since the previous call; `None` if there is none, or for a summary.
     pub(super) fn take_unsaved(&mut self, model: &str) -> Option<PartialReply> {
         if self.is_summary() {
             return None;

@@ -14,11 +14,11 @@ use crate::chat::{CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, Tur
 use crate::text::truncation;
 use std::time::Duration;
 
-/// Most sub-agents that work at once; others wait for a free slot.
+/// Maximum number of sub-agents that work at once; others wait for a free slot.
 pub const MAX_PARALLEL_SUB_AGENTS: usize = 4;
-/// Most tasks that one turn may delegate.
+/// Maximum number of tasks that one turn may delegate.
 pub const MAX_TASKS_PER_TURN: u32 = 12;
-/// Most bytes of a sub-agent's result.
+/// Maximum bytes of a sub-agent's result.
 const MAX_RESULT_BYTES: usize = 16 << 10;
 
 impl State {
@@ -46,7 +46,7 @@ impl State {
     }
 }
 
-/// Returns why a plan cannot be delegated, as an error for the model; `None` if it can, or is no task.
+/// Returns the error for the model if a task cannot be delegated; `None` if it can, or if the plan is no task.
 pub(super) fn delegation_refusal(state: &State, plan: &Plan) -> Option<String> {
     match &plan.work {
         Work::Task(_) if state.sub_agent_config.is_none() => {
@@ -86,8 +86,8 @@ pub(super) fn start_waiting_sub_agents(ctx: &mut UpdateContext<'_>) {
     }
 }
 
-/// Lets the sub-agent that an event belongs to handle it, or all of them. Returns the event if the turn itself has to
-/// handle it.
+/// Passes an event to the sub-agent that it belongs to, or to all sub-agents. Returns the event if the turn itself has
+/// to handle it.
 pub(super) fn route_to_sub_agent(
     ctx: &mut UpdateContext<'_>,
     event: Event,
@@ -154,7 +154,7 @@ fn sub_agent_calls(state: &State) -> Vec<CallId> {
     delegated.map(|pending| pending.call.id.clone()).collect()
 }
 
-/// Returns the call of the sub-agent whose state matches.
+/// Returns the call of the first sub-agent whose state matches.
 fn find_sub_agent_call(state: &State, predicate: impl Fn(&State) -> bool) -> Option<CallId> {
     let is_match = |pending: &&PendingCall| pending.sub_agent().is_some_and(|sub_agent| predicate(&sub_agent.state));
     state.pending().iter().find(is_match).map(|pending| pending.call.id.clone())

@@ -8,20 +8,20 @@ use crate::text::truncation::truncate_middle;
 use std::fmt::Write;
 
 const SUMMARY_PROMPT: &str = include_str!("summary.md");
-/// Most tokens of a summary, …
+/// Maximum tokens of a summary, …
 const MAX_SUMMARY_TOKENS: u64 = 2_000;
 /// … limited to this fraction of a small context window.
 const SUMMARY_FRACTION: u64 = 4;
 /// Tokens to summarize at once if the context window is unknown.
 const DEFAULT_SUMMARY_WINDOW: u64 = 100_000;
-/// Most bytes of an outcome, of any other text of the model, and of a user message. The first triple for which the
+/// Maximum bytes of an outcome, of any other text of the model, and of a user message. The first triple with which the
 /// request fits is used. User messages are shortened last, and only here: a session whose user messages alone exceed
 /// the window could not continue otherwise.
 pub(super) const TRUNCATION_LENGTHS: [TruncationSteps; 2] = [
     &[(8_000, usize::MAX, usize::MAX), (2_000, 16_000, usize::MAX), (600, 4_000, usize::MAX)],
     &[(200, 1_000, usize::MAX), (80, 300, usize::MAX), (0, 80, usize::MAX), (0, 80, 4_000), (0, 80, 600)],
 ];
-/// Texts with more bytes per token than this are rejected without counting.
+/// A text with more bytes than this per available token is rejected without an estimate.
 const MAX_BYTES_PER_TOKEN: u64 = 16;
 
 /// Limits for each kind of text in bytes, longest first.
@@ -30,13 +30,13 @@ type TruncationSteps = &'static [(usize, usize, usize)];
 /// applies if the window is unknown. Without it one long paste would displace everything else.
 const VERBATIM_FRACTION: u64 = 4;
 const MAX_VERBATIM_TOKENS: u64 = 12_000;
-/// Most recent user messages kept verbatim.
+/// Number of recent user messages kept verbatim, besides the first.
 const MAX_RECENT: usize = 3;
-/// Most files listed.
+/// Maximum number of files listed.
 const MAX_LISTED_FILES: usize = 60;
 
-/// Builds the request for a summary of the entries before `upto`. Also returns its tokens, estimated and corrected.
-/// `None` if it does not fit, however much is truncated.
+/// Builds the request for a summary of the entries before `upto`, of at most `request_limit` tokens. Also returns its
+/// tokens: estimated and corrected. `None` if it does not fit even with the shortest lengths.
 pub(super) fn build_summary_request(
     state: &State,
     upto: usize,
@@ -65,7 +65,7 @@ pub(super) fn build_summary_request(
     })
 }
 
-/// Renders the earlier entries as data; `None` if the text exceeds `most` bytes.
+/// Renders the earlier entries as data; `None` if the text exceeds `max_bytes`.
 fn render_entries(
     state: &State,
     upto: usize,

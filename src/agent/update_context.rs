@@ -9,14 +9,14 @@ use std::collections::VecDeque;
 /// The state and the effects of one update. Every entry goes to the session and to the log in the same step.
 pub(super) struct UpdateContext<'a> {
     pub(super) state: &'a mut State,
-    /// Session of the turn, if the state is that of a sub-agent.
+    /// Session of the turn; set only while `state` is that of a sub-agent.
     pub(super) parent_session: Option<&'a Session>,
     pub(super) effects: Vec<Effect>,
-    /// What follows from the event, once it is handled.
+    /// Steps to run once the event is handled.
     pub(super) next_steps: VecDeque<NextStep>,
 }
 
-/// Step of a turn that follows from an event. It starts when the handler of the event has returned, so that the handlers
+/// Step of a turn that follows from an event. It starts when the handler of the event has returned, so that handlers
 /// need not call each other.
 #[derive(Debug)]
 pub(super) enum NextStep {
@@ -42,7 +42,7 @@ impl<'a> UpdateContext<'a> {
         self.state.current_turn() == Some(turn)
     }
 
-    /// Returns the grants of the whole session: a grant given to a sub-agent is valid for the turn, and the reverse.
+    /// Returns the grants of the whole session: turn and sub-agents share them.
     pub(super) fn session_grants(&self) -> &[SessionGrant] {
         self.parent_session.unwrap_or(&self.state.session).grants()
     }
@@ -78,8 +78,8 @@ impl<'a> UpdateContext<'a> {
         TurnId(self.state.turn_count)
     }
 
-    /// Renames calls whose IDs another call of the session has, sub-agents included. Some providers count from zero in each
-    /// reply.
+    /// Renames calls whose ID is already used in the session, sub-agents included. Some providers count from zero in
+    /// each reply.
     pub(super) fn with_unique_ids(&self, calls: &[ToolCall]) -> Vec<ToolCall> {
         let mut unique_calls: Vec<ToolCall> = Vec::new();
         for call in calls {
@@ -99,7 +99,7 @@ impl<'a> UpdateContext<'a> {
         unique_calls
     }
 
-    /// Starts every call that can start, after this event.
+    /// Queues a step that starts every call that can start.
     pub(super) fn continue_calls(&mut self) {
         self.next_steps.push_back(NextStep::StartReadyCalls);
     }

@@ -26,6 +26,11 @@ pub enum WaitingCall<'a> {
 }
 
 impl<'a> WaitingCall<'a> {
+    pub fn call_id(self) -> &'a CallId {
+        let (Self::Approval { call, .. } | Self::Answer { call, .. }) = self;
+        &call.id
+    }
+
     /// Returns the call if it is this one and waits for approval.
     pub fn approval_call(self, id: &CallId) -> Option<&'a ToolCall> {
         match self {
@@ -43,7 +48,7 @@ impl State {
         if let Some(early_id) = self.early_prompt_call() {
             let early_call = self.active_calls().find(|(_, pending)| pending.call.id == *early_id);
             if early_call.is_some_and(|(_, pending)| pending.is_prompt_pending()) {
-                // No other prompt is shown until this one is ready, so that a key meant for it cannot answer another.
+                // Until this prompt is ready no other is shown, so that a key press cannot answer the wrong prompt.
                 return None;
             }
             if let Some(waiting) = early_call.and_then(|(sub_agent, pending)| pending.as_waiting_call(sub_agent)) {
@@ -71,8 +76,8 @@ impl State {
         self.active_calls().filter_map(|(sub_agent, pending)| pending.as_waiting_call(sub_agent))
     }
 
-    /// Returns all calls being carried out, with the name of their sub-agent: the turn's own in the model's order, and
-    /// after a delegated call the calls of its sub-agent.
+    /// Returns all calls being carried out, with the name of their sub-agent: the calls of the turn in the model's
+    /// order, each delegated call followed by the calls of its sub-agent.
     pub fn active_calls(&self) -> impl Iterator<Item = (Option<&str>, &PendingCall)> {
         self.pending().iter().flat_map(|pending| {
             let sub_agent_calls = pending.sub_agent().into_iter().flat_map(|sub_agent| {

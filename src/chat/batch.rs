@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Tool that applies one group. It is not offered to models.
 pub const APPLY_GROUP: &str = "apply_group";
 
-/// Paths named in a sentence before the rest is counted.
+/// Maximum number of paths named in a sentence. Further ones are counted.
 const MAX_NAMED_PATHS: usize = 3;
 
 /// Files directly in `.git` that hold commits, the index or the state of an operation. Git executes none of them.
@@ -55,7 +55,7 @@ impl Group {
     /// Every group, in the order in which they are applied.
     pub const ALL: [Self; 4] = [Self::Source, Self::Ignored, Self::GitSettings, Self::Repository];
 
-    /// Classifies a path of the project. `ignored` is whether git ignores it.
+    /// Classifies a path of the project. `is_ignored` is whether git ignores it.
     pub fn classify(path: &Path, is_folder: bool, is_ignored: bool) -> Self {
         let mut parts = path.iter().skip_while(|part| *part != OsStr::new(".git"));
         match parts.next() {

@@ -19,7 +19,7 @@ pub struct Instructions {
 }
 
 impl Instructions {
-    /// Reads these files, given by name and text, in order. At most `most` bytes are sent in total.
+    /// Reads these files, given by name and text, in order. At most `max_bytes` are sent in total.
     pub fn from_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>, max_bytes: usize) -> Vec<Self> {
         let mut remaining = max_bytes;
         let mut read_file = |(file, content): (&str, &str)| {

@@ -37,7 +37,7 @@ impl TextPart {
         *self == Self::default()
     }
 
-    /// Returns the text after the `kept` bytes that are already recorded; all of it if it is shorter than that, because
+    /// Returns the text after the first `recorded_bytes` bytes; all of it if it is shorter than that, because
     /// then it is another text.
     pub fn after(text: &str, recorded_bytes: usize) -> Self {
         match text.get(recorded_bytes..) {

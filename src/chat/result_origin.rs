@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Paths recorded per command. All changed paths are in the overlay.
+/// Maximum number of changed paths recorded per command. The overlay has all of them.
 pub const MAX_CHANGED_PATHS: usize = 64;
 
 /// Origin of a rehearsed call's result. The log stores its name in `staged` and the details in `simulated`.

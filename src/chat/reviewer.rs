@@ -5,9 +5,9 @@ use crate::text::truncation::truncate_end;
 use crate::text::unique_keys;
 use serde::{Deserialize, Serialize};
 
-/// Characters kept of a reviewer's reason.
+/// Maximum characters of a reviewer's reason. A longer one is truncated.
 pub const MAX_REASON_CHARS: usize = 200;
-/// Characters of a reviewer's answer that are quoted in an error.
+/// Maximum characters of a reviewer's answer that are quoted in an error.
 const MAX_QUOTED_CHARS: usize = 40;
 
 /// A reviewer named in the user's settings.
@@ -144,8 +144,8 @@ fn quote_excerpt(text: &str) -> String {
     format!("'{}'", truncate_end(&to_one_line(text), MAX_QUOTED_CHARS))
 }
 
-/// Reduces a text to one line of at most [`MAX_REASON_CHARS`] characters without control, invisible and bidirectional characters and
-/// without typographic quotes, so that it can be quoted safely.
+/// Reduces a text to one line of at most [`MAX_REASON_CHARS`] characters. Removes control, invisible and bidirectional
+/// characters and replaces typographic quotes, so that the line can be quoted safely.
 pub fn to_one_line(text: &str) -> String {
     let is_hidden = |c: &char| {
         c.is_control()

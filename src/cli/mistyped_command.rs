@@ -83,7 +83,7 @@ fn suggest_command(name: &str, verb: Option<&str>, arguments: &[String]) -> Stri
     format!("did you mean: {}", corrected.join(" "))
 }
 
-/// Returns the closest known name: one edit away, or two for names of seven letters and more.
+/// Returns the closest known name: one edit away, or two for names of seven or more characters.
 pub(super) fn find_closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |name: &&'a str| edit_distance(word, name);
     let closest = known.min_by_key(distance)?;

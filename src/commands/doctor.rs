@@ -26,11 +26,11 @@ use std::time::Duration;
 /// Time limit of one check.
 const TIME_LIMIT: Duration = Duration::from_millis(2500);
 
-/// The findings, and the settings and places they are from.
+/// The findings, and the settings and folders that were checked.
 struct Report {
     findings: Vec<Finding>,
     redaction: Redaction,
-    /// `None` if there is no folder for them.
+    /// Settings and folders; `None` if there is no folder for settings and sessions.
     environment: Option<(Settings, Places)>,
 }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-/// Checks the path before any work is done. `instead` says what to do if the file exists.
+/// Checks the path before any work is done. `advice` tells the user what to do if the file exists.
 ///
 /// # Errors
 /// A `UsageError`.

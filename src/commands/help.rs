@@ -24,7 +24,7 @@ const CODES: [(Modifier, u8); 5] = [
     (Modifier::REVERSED, 7),
 ];
 
-/// Shows the page that the words name.
+/// Shows the page named by the arguments.
 pub(super) fn run(arguments: &Help) -> Result<ExitCode> {
     let words: Vec<&str> = arguments.words.iter().map(String::as_str).collect();
     let page = find_page(&words).ok_or_else(|| UsageError(format!("no help page: {}", words.join(" "))))?;
@@ -77,7 +77,7 @@ fn show_in_pager(lines: &[Line<'_>]) -> bool {
     let Some(pager) = std::env::var_os("PAGER").filter(|pager| !pager.is_empty()) else { return false };
     // Ctrl-c is for the pager.
     let _interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
-    // As in git, the variable is a line for the shell.
+    // As in git, PAGER is a shell command line.
     let spawned = Command::new("sh").arg("-c").arg(pager).stdin(Stdio::piped()).spawn();
     let Ok(mut child) = spawned else { return false };
     if let Some(mut input) = child.stdin.take() {
@@ -85,7 +85,7 @@ fn show_in_pager(lines: &[Line<'_>]) -> bool {
         // The user may leave the pager before it has read everything.
         let _ = input.write_all(text.as_bytes());
     }
-    // The shell ends with these if it cannot run the program.
+    // The shell exits with 126 or 127 if it cannot run the program.
     child.wait().is_ok_and(|status| !matches!(status.code(), Some(126 | 127)))
 }
 

@@ -17,7 +17,7 @@ use anyhow::Result;
 use std::io;
 use std::process::ExitCode;
 
-/// Talks to the model.
+/// Runs a chat, on the screen or headless.
 ///
 /// # Errors
 /// A `UsageError` if the caller is at fault; any other error is of the system.

@@ -22,7 +22,7 @@ pub fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Reads a text file of at most `longest` bytes. Returns `None` if it does not exist, and an error text if it cannot be
+/// Reads a text file of at most `max_bytes`. Returns `None` if it does not exist, and an error text if it cannot be
 /// read, is longer, or is not a regular file. Never blocks on a pipe.
 pub fn read_bounded_text(path: &Path, max_bytes: u64) -> Result<Option<String>, String> {
     let read_error = |error: io::Error| format!("the file cannot be read ({error})");

@@ -126,7 +126,7 @@ impl AuthProvider {
         }
     }
 
-    /// Returns the provider with a key newer than request number `asked`.
+    /// Returns the provider with a key newer than that of request number `last_request`. Requests it if needed.
     async fn renew_key(&self, last_request: u64) -> Result<OpenAi, Error> {
         let _guard = self.0.key_lock.lock().await;
         if let (Some(provider), request_count) = self.known_provider()
@@ -147,7 +147,7 @@ impl AuthProvider {
 
 impl fmt::Debug for AuthProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Keyed").field(&self.0.settings).finish()
+        f.debug_tuple("AuthProvider").field(&self.0.settings).finish()
     }
 }
 

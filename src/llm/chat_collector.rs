@@ -48,7 +48,7 @@ pub struct ChatCollector {
 }
 
 impl ChatCollector {
-    /// Creates the state for a reply from `from`; `reasoning` means that its reasoning must be sent back.
+    /// Creates the state for a reply from `origin`; `wants_reasoning` means that its reasoning must be sent back.
     pub fn for_origin(origin: String, wants_reasoning: bool) -> Self {
         Self { origin, echo_data: EchoData::new(wants_reasoning), ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! Uses a provider's first model if no model is configured.
+//! Uses a provider's first chat model if no model is configured.
 
 use super::timeouts::Timeouts;
 use super::{AuthProvider, Error, Llm, retry};
@@ -7,8 +7,8 @@ use futures::stream::{self, BoxStream, StreamExt};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// A provider whose first model is used for requests that name none. The model list is requested once, with the first
-/// such request, and retried like any request.
+/// A provider whose first chat model is used for requests without a model. The model list is requested once, with
+/// the first such request, and retried like any request.
 #[derive(Debug, Clone)]
 pub struct DefaultModel {
     provider: AuthProvider,

@@ -30,7 +30,7 @@ pub struct EchoData {
 }
 
 impl EchoData {
-    /// Starts empty. Reasoning text is collected only if `wants_thoughts`.
+    /// Starts empty. Reasoning text is collected only if `wants_reasoning`.
     pub fn new(wants_reasoning: bool) -> Self {
         Self { wants_reasoning, ..Self::default() }
     }

@@ -23,7 +23,7 @@ const MAX_ERROR_CHARS: usize = 200;
 
 /// A program that prints a key.
 pub struct KeyCommand {
-    /// aye itself, which starts the program without the terminal.
+    /// Path of aye, which starts the program without a terminal.
     pub aye_program: PathBuf,
     /// The program and its arguments; never empty.
     pub command: Vec<String>,

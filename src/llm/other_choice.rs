@@ -18,7 +18,7 @@ pub struct OtherChoice {
 }
 
 impl OtherChoice {
-    /// Creates the state for a choice; `held` collects the data its provider requires back.
+    /// Creates the state for a choice; `echo_data` collects the data its provider requires back.
     pub fn new(index: u64, echo_data: EchoData) -> Self {
         Self { index, deltas: Vec::new(), echo_data, size: ReplySize::default() }
     }

@@ -133,7 +133,7 @@ fn parse_status(value: &Value) -> Option<u16> {
     u16::try_from(number).ok().filter(|status| (400..600).contains(status))
 }
 
-/// Formats text on one line without control characters, truncated to `most` characters.
+/// Formats text on one line without control characters, truncated to `max_chars` characters.
 pub fn clip(text: &str, max_chars: usize) -> String {
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let mut line = String::new();

@@ -106,8 +106,8 @@ impl ProxyRoute {
         self.scheme().starts_with("socks")
     }
 
-    /// Returns the error for a connection that the proxy did not make, or `None` if the proxy is not the cause. `said`
-    /// holds the texts of the error's causes, the nearest first.
+    /// Returns the error for a connection that the proxy did not make, or `None` if the proxy is not the cause.
+    /// `causes` holds the texts of the error's causes, the nearest first.
     pub async fn explain_error(&self, error: &reqwest::Error, causes: &[String], url: &Url) -> Option<Error> {
         let failure = self.classify_failure(error.is_timeout(), causes, url.scheme() == "http")?;
         let failure = match failure {
@@ -204,7 +204,7 @@ impl ProxyRoute {
     }
 
     /// Returns the error if a response with this status came from the proxy, which answers only unencrypted requests.
-    /// `words` is the text of the response, `is_json` whether it has a provider's format.
+    /// `text` is the text of the response, `is_json` whether it has a provider's format.
     pub fn explain_response(&self, status: u16, text: &str, is_json: bool, url: &Url) -> Option<Error> {
         if url.scheme() != "http" || self.is_socks() {
             return None;

@@ -75,7 +75,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Creates a reply from these events; `line` is shared with the service that produces them.
+    /// Creates a reply from these events; `shared` is also held by the service that produces them.
     pub fn new(events: Events, shared: SharedReply, collector: Collector) -> Self {
         Self { events, shared, collector, ready: ChunkQueue::new(), is_open: true }
     }

@@ -29,7 +29,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// Wraps the body of a response. Every read may take at most `idle` and beats the pulse.
+    /// Wraps the body of a response. Every read may take at most `idle_limit` and is recorded in the pulse.
     ///
     /// # Errors
     /// Fails if the content encoding is not supported.
@@ -133,7 +133,7 @@ impl Body {
         Err(Error::InvalidReply(format!("Cannot read the response: it is larger than {} MB", MAX_EVENT_BYTES >> 20)))
     }
 
-    /// Returns up to `most` bytes of the body as text. Bytes that do not arrive in time or cannot be read are omitted.
+    /// Returns up to `max_bytes` bytes of the body as text. Bytes that arrive too late or cannot be read are omitted.
     pub async fn peek_start(&mut self, max_bytes: usize, limit: Duration) -> String {
         let read_start = async { while self.peeked.len() < max_bytes && matches!(self.peek_more().await, Ok(true)) {} };
         let _ = tokio::time::timeout(limit, read_start).await;

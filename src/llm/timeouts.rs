@@ -128,8 +128,8 @@ impl Pulse {
         self.0.send_replace(Instant::now());
     }
 
-    /// Waits until the provider was silent for half of `limit` and returns the length of the silence. If `was_said`,
-    /// waits for data instead and returns zero.
+    /// Waits until the provider was silent for half of `limit` and returns the length of the silence. If that
+    /// silence was announced already (`is_announced`), waits for data instead and returns zero.
     pub async fn wait_for_silence(&self, limit: Duration, is_announced: bool) -> Duration {
         let mut beats = self.0.subscribe();
         loop {

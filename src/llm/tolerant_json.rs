@@ -49,7 +49,7 @@ pub fn repair_json(text: &str) -> String {
     out
 }
 
-/// Writes the escape at the start of `rest` and returns its length in bytes.
+/// Writes the escape at the start of `text` and returns its length in bytes.
 fn repair_escape(text: &str, out: &mut String) -> usize {
     match text.as_bytes().get(1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
@@ -93,7 +93,7 @@ fn parse_unicode_escape(text: &str) -> Option<u32> {
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok()).flatten()
 }
 
-/// Writes the number or word at the start of `rest`, or null if it is not a valid number, and returns its length in
+/// Writes the number or word at the start of `text`, or null if it is not a valid number, and returns its length in
 /// bytes.
 fn repair_number(text: &str, out: &mut String) -> usize {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))).unwrap_or(text.len());

@@ -1,5 +1,5 @@
-//! Verdicts of a dry run: the call is rehearsed, asks, or is withheld because of the data it reads. A change can be
-//! rehearsed; data sent to a model cannot be taken back.
+//! Verdicts of a dry run: the call is rehearsed, asks, or is withheld because of the data it reads. Changes can be
+//! rehearsed, but data sent to a model cannot be recalled.
 
 use super::rule::{Rule, RuleEffect, RuleTarget, Rules, rule_asking};
 use super::{Policy, Subject, Verdict, Withheld, coverage_gaps, grant_covers};

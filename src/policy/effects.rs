@@ -68,7 +68,7 @@ pub fn analyze_effects(parsed_line: &ParsedLine) -> LineEffects {
     effects
 }
 
-/// Most reasons that are listed; the others are counted.
+/// Maximum number of reasons listed; the rest are counted.
 const MAX_REASONS: usize = 3;
 
 /// Reasons for asking; only those with the widest reach are kept.
@@ -178,7 +178,7 @@ fn judge_command(simple: &SimpleCommand, folders: &[String]) -> Result<LineEffec
     Ok(effects)
 }
 
-/// Programs that only change the files they are given and have no network access.
+/// Programs that only change the files named in their arguments and never use the network.
 const OFFLINE_PROGRAMS: &[&str] = &["mkdir", "touch", "cp", "mv", "ln", "chmod", "tee", "truncate", "mktemp", "sleep"];
 
 /// Returns whether all programs of a line are known to stay off the network: they only read, delete or change files.

@@ -29,8 +29,8 @@ impl ExcludedPaths {
         Self { denied_patterns: patterns_for(RuleEffect::Deny), asked_patterns: patterns_for(RuleEffect::Ask) }
     }
 
-    /// Returns whether a call that may read below `under` must skip a file: a rule denies it, or asks about it and did
-    /// not ask about the folder.
+    /// Returns whether a call that may read below `under` must skip a file: a rule denies the file, or a rule asks
+    /// about the file but not about the folder.
     pub fn excludes(&self, file: &Access, under: &Access) -> bool {
         let is_match = |pattern: &&String| coverage::access_matches(pattern, file);
         self.denied_patterns.iter().any(|pattern| is_match(&pattern))

@@ -1,4 +1,4 @@
-//! Explanation of a verdict: every check and its result, in words.
+//! Explanation of a verdict: every check with its result as text.
 
 use super::command_line::{Connector, ParsedLine, Redirect, SimpleCommand, Word};
 use super::{Policy, Rule, RuleEffect, Rules, Subject, Verdict, coverage_gaps, grant_covers, judge_plan};
@@ -127,7 +127,7 @@ fn format_scripts(scripts: &[Script]) -> String {
     scripts.iter().map(format_script).collect::<Vec<_>>().join(", ")
 }
 
-/// Describes the commands of a line, one line each, and why the rest is not followed.
+/// Describes the commands of a line, one line each, and why the line is unclear, if it is.
 fn explain_command(parsed_line: &ParsedLine) -> Vec<String> {
     let mut lines: Vec<String> = parsed_line.commands.iter().map(format_simple_command).collect();
     if let Some(unclear) = &parsed_line.unclear {

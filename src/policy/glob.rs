@@ -32,8 +32,8 @@ fn matches_name(pattern: &str, name: &str) -> bool {
     )
 }
 
-/// Returns whether a sequence matches a sequence of patterns, of which those for which `any` is true match any number
-/// of items. Takes time proportional to the product of both lengths.
+/// Returns whether the items match the patterns in order. A pattern for which `matches_any_number` is true matches any
+/// number of items. Takes time proportional to the product of both lengths.
 fn matches_sequence<P, T>(
     patterns: &[P],
     items: &[T],

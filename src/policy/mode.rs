@@ -25,8 +25,8 @@ impl Mode {
     /// All modes, narrowest first.
     pub const ALL: [Self; 4] = [Self::Plan, Self::Ask, Self::Auto, Self::Full];
 
-    /// Returns the mode that the mode key switches to. It never leads to less asking than the default, in case of a
-    /// mistyped key.
+    /// Returns the mode that the mode key switches to. It never asks less than the default mode, because the key may be
+    /// pressed by mistake.
     pub fn next_by_key(self) -> Self {
         match self {
             Self::Plan => Self::Ask,

@@ -1,4 +1,4 @@
-//! Prefix rules never cover words after the prefix that bring code of their own.
+//! Prefix rules never cover later words that make the program run other code.
 
 use super::*;
 use crate::chat::{CommandLine, Decider, Grant, GrantScope, SessionGrant};

@@ -36,8 +36,8 @@ pub(super) fn find_added_target(rule_words: &[String], command_words: &[Word]) -
     target.map(|target| target.display_text().to_owned())
 }
 
-/// Returns the first word that may be a target after a word of uncertain meaning. What looks like the value of a later
-/// option is a target if that option is the value of the uncertain one.
+/// Returns the first word that may be a target after a word of uncertain meaning. The value of a later option counts as
+/// a target too, because that option may itself be the value of the uncertain word.
 fn find_uncertain_target<'a>(problem: &ArgumentProblem, added_words: &'a [Word]) -> Option<&'a Word> {
     let mut later_words = added_words.iter().skip_while(|word| word.display_text() != problem.word()).skip(1);
     later_words.find(|word| !word.display_text().starts_with('-'))

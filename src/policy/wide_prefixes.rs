@@ -2,14 +2,14 @@
 
 use super::command_line::{is_interpreter, is_launcher, program_base_name};
 
-/// Programs that run their arguments, so that their name says nothing about the effect. Shells and interpreters do too.
+/// Programs that run their arguments, so their name does not limit the effect. Shells and interpreters do the same.
 #[rustfmt::skip]
 const WRAPPERS: &[&str] = &[
     "env", "time", "nohup", "setsid", "timeout", "nice", "ionice", "stdbuf", "command", "builtin", "exec", "busybox",
     "toybox", "xargs", "find", "fd", "sudo", "doas", "su", "pkexec", "runuser", "ssh", "mosh", "awk", "gawk", "mawk",
     "nawk", "sed", "ed", "ex", "vi", "vim", "nvim", "emacs", "npx", "bunx", "pnpx", "uvx", "pipx", "at", "batch", "trap",
     "alias", "eval", "source", ".", "coproc", "crontab",
-    // These take code as arguments
+    // These take code as arguments.
     "csh", "tcsh", "nu", "elvish", "xonsh", "R", "julia", "elixir", "iex", "erl", "guile", "racket", "sbcl", "ocaml",
     "ghci", "runghc", "runhaskell", "jshell", "groovy", "scala", "gnuplot", "octave", "m4", "dc", "ipython", "tsx",
     "ts-node", "nix-shell",

@@ -29,7 +29,7 @@ impl HeadlessResponder {
                     self.denied_calls.push(json!({
                         "kind": "denied", "why": "no interactive user was available to approve this call", "call": call.id.0, "tool": call.name, "title": plan.title,
                         "summary": plan.summary, "access": plan.access, "reason": reason, "sub_agent": sub_agent,
-                        // The name of version 0.1, kept for one release.
+                        // Key of version 0.1, kept for one release.
                         "what": plan.summary,
                     }));
                     // No rule covers a destructive call, or one for which no grant is offered.
@@ -82,7 +82,7 @@ impl HeadlessResponder {
             let WaitingCall::Answer { call, questions, sub_agent } = waiting else { continue };
             let mut list = json!(questions.list);
             for question in list.as_array_mut().into_iter().flatten() {
-                // A place for the answer, so that the output can be filled in and used as a file of answers.
+                // An empty field for the answer, so that the output can be filled in and used as a file of answers.
                 question["answer"] = Value::Null;
             }
             open_questions.push(json!({
@@ -95,7 +95,7 @@ impl HeadlessResponder {
             "kind": kind, "state": state, "session": session.0, "resume": format!("aye --resume {session}"),
         });
         if has_questions {
-            // The name of version 0.1, kept for one release.
+            // Key of version 0.1, kept for one release.
             report["waits"] = open_questions.clone().into();
             report["waiting"] = open_questions.into();
             report["answer_with"] = format!("aye -p --resume {session} --answers FILE").into();

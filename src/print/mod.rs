@@ -53,7 +53,7 @@ pub struct HeadlessRun<'a> {
     pub events: Events,
     /// Effects that are left from opening the session.
     pub effects: Vec<Effect>,
-    /// Id that is printed if something is waiting.
+    /// Session ID, printed if a call is waiting.
     pub session: SessionId,
     /// Message of the user. If empty, the session is continued without one.
     pub prompt: String,
@@ -63,7 +63,7 @@ pub struct HeadlessRun<'a> {
     pub format: OutputFormat,
     /// Makes a reply safe to print; the identity if the user wants raw output.
     pub clean: fn(&str) -> String,
-    /// The same for `err`, which may be a terminal even if `out` is not.
+    /// Makes messages safe to print on `err`, which may be a terminal even if `out` is not.
     pub clean_errors: fn(&str) -> String,
     /// Receives the reply.
     pub out: &'a mut dyn Write,

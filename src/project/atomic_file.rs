@@ -35,7 +35,7 @@ impl<'a> ExpectedFile<'a> {
     }
 }
 
-/// Reads the whole file at `real`, which errors show as `shown`.
+/// Reads the whole file at `real`. Errors show `display_path` instead.
 pub fn read_file(real: &Path, display_path: &Path) -> Result<Vec<u8>, Error> {
     let (parent, name) = split_parent(real, display_path)?;
     let parents = open_parents(parent, None).map_err(|errno| convert_error(errno, display_path))?;

@@ -2,7 +2,6 @@
 //!
 //! aye starts itself as `aye alone -- PROGRAM ARGUMENTS…` and becomes that program in a new session: the program cannot
 //! read the keyboard or write on the screen, and its processes can be killed together.
-//! cannot read the keyboard or write on the screen, and its processes can be ended together.
 
 use rustix::io::Errno;
 use rustix::process::setsid;

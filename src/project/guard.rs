@@ -2,8 +2,8 @@
 //!
 //! aye starts itself as `aye guard -- PROGRAM ARGUMENTS…` in the command's folder. Its output goes to a pipe, and its
 //! stdin is the lifeline: a socket whose other end only aye holds. When that end closes, aye has exited or cancelled
-//! the command, and the guard kills everything. Over the same socket aye may send `STOP_BYTE`, and the guard reports how
-//! the command ended.
+//! the command, and the guard kills everything. Over the same socket aye may send `STOP_BYTE`, and the guard reports
+//! how the command ended.
 //!
 //! The arguments between `guard` and `--` describe the sandbox ([`super::sandbox`]). It applies only to the thread that
 //! starts the command: the guard itself stays outside, out of the command's reach.
@@ -11,8 +11,8 @@
 //! A command without approval gets the read-only sandbox (`sandbox::read_only_sandbox`): `--read-only` and its
 //! folders; the paths it may open are sent over the lifeline. Its private temporary folder is created and removed here.
 //!
-//! With `--input=BYTES` among the arguments, so many bytes are first sent over the lifeline as the command's stdin,
-//! which is otherwise empty.
+//! With `--input=BYTES` among the arguments, that many bytes are first sent over the lifeline as the command's
+//! stdin, which is otherwise empty.
 //!
 //! On Linux the guard is the subreaper of its descendants, so processes that started their own session are found too.
 //! On other systems only the command's process group is found.

@@ -39,8 +39,8 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// Creates a hook with this command line, which runs in the user's home folder `home` for at most `seconds`.
-    /// `program` is the path of aye; `keys` are further variables that hold keys.
+    /// Creates a hook with this command line, which runs in the user's home folder `working_folder` for at most
+    /// `seconds`. `program` is the path of aye; `keys` are further variables that hold keys.
     pub fn new(
         program: PathBuf,
         command_line: Vec<String>,

@@ -54,7 +54,7 @@ pub struct Location {
     /// True if the path may hold secrets or is read by other programs as configuration (`.git`, `.env`, keys, start-up
     /// files, `.aye`).
     pub is_sensitive: bool,
-    /// The kind of aye's own file this is, if any. Such a path is also `sensitive`.
+    /// Kind of aye's own file at this path, if any. Such a path is also `is_sensitive`.
     pub own_file: Option<OwnFile>,
 }
 
@@ -139,7 +139,7 @@ pub trait Writer: Reader {
     /// still holds exactly `before` (`None` means that the file must not exist). The file's mode and owner are kept.
     /// The replacement is atomic.
     fn write(&self, location: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error>;
-    /// Writes like [`Writer::write`], for content of which no part comes from the previous file.
+    /// Writes like [`Writer::write`], for content that does not come from the previous file, not even in part.
     fn write_whole(&self, location: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
         self.write(location, before, after)
     }

@@ -1,10 +1,10 @@
 //! Runs the commands of a dry run in the overlay sandbox, in which they change nothing live and see nothing that a live
 //! session would ask about.
 //!
-//! aye starts itself as `aye guard --stage …` (the `namespace_entry` module, which leaves the system's namespaces), and
-//! that process starts aye again as `aye guard --on-stage …`: the first process of the new namespaces. It builds the
-//! overlay sandbox and guards the command inside it. When it exits, the kernel kills all remaining processes and
-//! removes all mounts.
+//! aye starts itself as `aye guard --overlay-sandbox …` (the `namespace_entry` module, which leaves the system's
+//! namespaces), and that process starts aye again as `aye guard --in-overlay-sandbox …`: the first process of the new
+//! namespaces. It builds the overlay sandbox and guards the command inside it. When it exits, the kernel kills all
+//! remaining processes and removes all mounts.
 //!
 //! The overlay sandbox has its own root ([`View::Hidden`]). The root contains the project with the overlay mounted over
 //! it, the system's programs and libraries, toolchains, the paths in `dry_run.read`, and nothing else: the home is an
@@ -178,7 +178,7 @@ impl OverlayShell {
         recorded.map_err(|source| Error::in_overlay(&line.folder, source))
     }
 
-    /// Accesses the overlay outside the async threads. Returns `None` if `look` panicked.
+    /// Accesses the overlay outside the async threads. Returns `None` if `operation` panicked.
     async fn with_rehearsal<T: Send + 'static>(
         &self,
         operation: impl FnOnce(&Rehearsal) -> T + Send + 'static,
@@ -246,7 +246,7 @@ struct OverlayBefore {
 
 /// Creates the overlay, so that the original state of the project's folder is recorded, and merges the changes of an
 /// earlier command. If that fails, setting up the overlay sandbox reports the reason. A killed command or an older
-/// version may have left unrecorded changes, so everything is recorded unless `noted` shows that this was done.
+/// version may have left unrecorded changes, so everything is recorded unless `recorded` shows that this was done.
 fn prepare_overlay(rehearsal: &Rehearsal, recorded: Option<LockIdentity>) -> OverlayBefore {
     let _ = rehearsal.prepare_overlay();
     rehearsal.take_changed();
@@ -278,7 +278,7 @@ fn lock_identity(rehearsal: &Rehearsal) -> Option<LockIdentity> {
     Some((metadata.dev(), metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
 }
 
-/// Tests the overlay sandbox over `project` with a temporary overlay in `beside`, or in its nearest existing parent
+/// Tests the overlay sandbox over `project` with a temporary overlay in `parent`, or in its nearest existing parent
 /// folder, which is left unchanged. `program` is the path of aye. Blocks for about 20 ms.
 ///
 /// # Errors
@@ -327,23 +327,23 @@ pub fn test_overlay_sandbox(program: &Path, project: &Path, parent: &Path) -> Re
 }
 
 /// Sets up the overlay sandbox in the first process of its namespaces, and returns the limits of the command in it.
-pub(super) fn set_up(setting: &OverlaySpec) -> Result<SandboxSpec, SetupError> {
+pub(super) fn set_up(spec: &OverlaySpec) -> Result<SandboxSpec, SetupError> {
     #[cfg(target_os = "linux")]
-    return namespace_mounts::set_up_mounts(setting);
+    return namespace_mounts::set_up_mounts(spec);
     #[cfg(not(target_os = "linux"))]
     {
-        let _ = setting;
+        let _ = spec;
         Err(SetupError { step: SetupStep::Namespaces, errno: 0 })
     }
 }
 
 /// Applies the sandbox inside the overlay sandbox to this thread.
-pub(super) fn apply_sandbox(confines: &SandboxSpec) -> Result<(), SandboxError> {
+pub(super) fn apply_sandbox(spec: &SandboxSpec) -> Result<(), SandboxError> {
     #[cfg(target_os = "linux")]
-    return confines.apply_in_overlay();
+    return spec.apply_in_overlay();
     #[cfg(not(target_os = "linux"))]
     {
-        let _ = confines;
+        let _ = spec;
         Err(SandboxError::FileRules)
     }
 }

@@ -23,7 +23,7 @@ pub struct OwnFiles {
 type FileIdentity = (u64, u64);
 
 impl OwnFiles {
-    /// Creates the list from all own `places`, of which `credentials` hold keys.
+    /// Creates the list from all own `paths`; `credentials` are the files that hold keys.
     pub fn new(paths: Vec<PathBuf>, credentials: Vec<PathBuf>) -> Self {
         Self { paths, credentials }
     }

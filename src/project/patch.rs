@@ -34,8 +34,8 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// Plans the patch of all paths that `keeps` accepts. Reads every changed file of up to 10 MB once, and larger ones
-    /// only to find renames. Contents are not kept.
+    /// Plans the patch of all paths that `includes` accepts. Reads every changed file of up to 10 MB once, and larger
+    /// ones only to find renames. Contents are not kept.
     ///
     /// # Errors
     /// If the overlay cannot be read.

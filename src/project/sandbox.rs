@@ -1,7 +1,7 @@
 //! Sandbox of a command on Linux: it writes only in listed folders, has no network unless requested, and cannot reach
 //! other processes.
 //!
-//! Landlock restricts files, processes and signals; seccomp restricts sockets and administrative system calls; root
+//! Landlock restricts files, processes and signals; seccomp restricts sockets and administrative syscalls; root
 //! loses the capabilities that go beyond files. The restrictions are applied in the guard, to the one thread that
 //! starts the command, so that they cover the command and its children but not the guard itself. They are applied
 //! completely, or the command is not run.
@@ -38,7 +38,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Arguments of the guard, between `guard` and `--`.
-const SANDBOX_ARGUMENT: &str = "--walled";
+const SANDBOX_ARGUMENT: &str = "--sandbox";
 const FOLDER: &str = "--folder";
 const WRITE: &str = "--write";
 const PROTECTED: &str = "--keep";
@@ -150,11 +150,11 @@ mod tests {
         assert_eq!(SandboxSpec::parse_arguments([]), Ok(None));
         for arguments in [
             &["--network"][..],
-            &["--walled"],
-            &["--walled", "--folder"],
-            &["--walled", "--folder", "p"],
-            &["--walled", "--folder", "/p", "--wirte", "/x"],
-            &["--walled", "--folder", "/p", "--write"],
+            &["--sandbox"],
+            &["--sandbox", "--folder"],
+            &["--sandbox", "--folder", "p"],
+            &["--sandbox", "--folder", "/p", "--wirte", "/x"],
+            &["--sandbox", "--folder", "/p", "--write"],
         ] {
             let arguments = arguments.iter().map(OsString::from);
             assert_eq!(

@@ -52,8 +52,8 @@ struct ScanCache {
 }
 
 impl SensitiveFiles {
-    /// Creates the cache. `root` is the project's folder and `own` are aye's own files; all are absolute with links
-    /// resolved.
+    /// Creates the cache. `root` is the project's folder and `own_files` are aye's own files; all are absolute with
+    /// links resolved.
     pub fn new(root: PathBuf, own_files: Vec<PathBuf>) -> Self {
         Self { root, own_files, cache: Mutex::default() }
     }
@@ -158,7 +158,7 @@ impl SensitiveFiles {
 /// Withheld paths found by their names.
 struct NameSearch {
     withheld: Vec<Withheld>,
-    /// Files of which some names are unknown.
+    /// Files with names that were not found.
     unknown: Vec<(u64, u64)>,
 }
 

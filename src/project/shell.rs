@@ -24,7 +24,7 @@ use tokio::time::{sleep_until, timeout};
 #[derive(Clone)]
 pub struct Shell {
     program: PathBuf,
-    /// Environment of every command, fixed at creation so that what is shown of it stays true.
+    /// Environment of every command, fixed at creation so that the approval prompt shows the actual variables.
     environment: Vec<(OsString, OsString)>,
     /// Paths that no sandboxed command writes, and files that none reads.
     closed_paths: (Vec<PathBuf>, Vec<PathBuf>),
@@ -78,7 +78,8 @@ impl Shell {
         }
     }
 
-    /// Closes aye's own paths: no sandboxed command writes in the folders `keep` or reads the files `hide`.
+    /// Closes aye's own paths: no sandboxed command writes in the folders `protected` or reads the files
+    /// `unreadable`.
     pub fn with_closed_paths(self, protected: Vec<PathBuf>, unreadable: Vec<PathBuf>) -> Self {
         Self { closed_paths: (protected, unreadable), withheld: Default::default(), ..self }
     }

@@ -122,7 +122,7 @@ async fn await_outcome(
 /// Delay between new output and its record in the session: a kill loses less than a second of output.
 const OUTPUT_SAVE_DELAY: Duration = Duration::from_millis(800);
 
-/// Tells the agent when new output of the call has to be recorded.
+/// Tells the agent when new output of the call has to be saved.
 async fn request_output_saves(
     context: &EffectContext,
     turn: TurnId,

@@ -1,4 +1,4 @@
-//! What the effects of a session need: model, tools, project, reviewers and simulator.
+//! Context in which effects of a session are executed: model, tools, project, reviewers and simulator.
 
 use super::side_request::SideModel;
 use crate::agent::Event;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 
-/// Everything that is needed to execute effects. Cheap to clone.
+/// Context of all effects of a session. Cheap to clone.
 #[derive(Clone)]
 pub struct EffectContext {
     /// The model.
@@ -31,7 +31,7 @@ pub struct EffectContext {
     pub reviewers: Arc<Reviewers>,
     /// Produces simulated results in a dry run.
     pub(super) simulator: Arc<Simulator>,
-    /// Returns what the agent must know before it judges a call, if that changed.
+    /// Returns an event that the agent must handle before it judges a call, such as changed rules.
     pub(super) plan_check: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
     pub(super) journal: Journal,
     pub(super) events: mpsc::Sender<Event>,
@@ -60,7 +60,7 @@ pub struct Reviewers {
 pub struct SimulatorSettings {
     /// The model named in the user's settings.
     pub model: Option<SideModel>,
-    /// True if the model of the conversation is not told about the dry run.
+    /// True if the model of the conversation must not learn of the dry run.
     pub hides_dry_run: bool,
     /// Earlier simulated results of this session.
     pub ledger: SimulationLedger,

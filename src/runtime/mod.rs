@@ -104,7 +104,7 @@ impl Runtime {
         self.context.journal = journal;
     }
 
-    /// Sets a check that runs before a tool plans. It returns what the agent must know before it judges, and may block.
+    /// Sets a check that runs before a tool plans. It returns an event that the agent must handle first, and may block.
     pub fn set_plan_check(&mut self, plan_check: impl Fn() -> Option<Event> + Send + Sync + 'static) {
         self.context.plan_check = Arc::new(plan_check);
     }
@@ -114,7 +114,7 @@ impl Runtime {
         self.context.llm = llm;
     }
 
-    /// Starts the effects in order and does not wait for them; an append is handed to the system before any later
+    /// Starts the effects in order and does not wait for them; an entry is written to the log before any later
     /// effect starts. Returns a notice for the user if the session could not be saved: it continues in memory, and the
     /// next append tries again.
     pub fn execute(&mut self, effects: Vec<Effect>) -> Option<String> {
@@ -195,7 +195,7 @@ impl Runtime {
 
     /// Sets the request for the size of the model's context window and cancels an earlier one. It is made after the
     /// model's next reply and not before: until then the provider need not know of the user, and an unreachable one is
-    /// not contacted twice. Nothing waits for its result. If the session does not `last` beyond this turn, the size
+    /// not contacted twice. Nothing waits for its result. Without `lasts_beyond_turn` the size
     /// matters only after a reply with calls.
     pub fn set_window_request(
         &mut self,

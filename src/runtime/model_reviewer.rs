@@ -1,8 +1,8 @@
 //! The model reviewer: a model that is shown a call which would run without approval and decides whether to ask the
 //! user.
 //!
-//! It never sees what the assistant said about the call or what tools returned, because their authors could write its
-//! answer there. All other text that the user did not write is in blocks with an unpredictable mark.
+//! It never sees text of the assistant about the call or results of tools, because their authors could put an answer
+//! for the reviewer there. All other text that the user did not write is in blocks with an unpredictable mark.
 
 use super::side_request::{format_blocks, read_answer, timeout_error};
 use super::{EffectContext, SideModel};
@@ -63,7 +63,7 @@ struct FileExcerpt {
     note: &'static str,
 }
 
-/// Reads the files that the command names. Blocks meanwhile.
+/// Reads the files that the command names. Blocks.
 fn read_named_files(context: &EffectContext, plan: &Plan) -> Result<Vec<FileExcerpt>, String> {
     let mut bytes_left = MAX_FILES_BYTES;
     let named_files = plan.preconditions.files.iter().filter(|snapshot| snapshot.new_sha256.is_none());

@@ -1,4 +1,4 @@
-//! Checks the preconditions of a plan just before it runs, so that what was shown is what runs.
+//! Checks the preconditions of a plan just before it runs, so that exactly the shown plan runs.
 
 use super::EffectContext;
 use crate::chat::{Plan, Work};
@@ -6,7 +6,7 @@ use crate::project;
 use crate::tools::{Error, command_preconditions};
 use std::path::PathBuf;
 
-/// Adds the environment variables of a command to its plan; only this floor knows them.
+/// Adds the names of the environment variables of commands to a plan; tools do not know them.
 pub(super) fn add_environment(context: &EffectContext, plan: &mut Plan) {
     if let (Work::Command(_), Some(shell)) = (&plan.work, &context.shell) {
         plan.preconditions.environment = shell.variable_names();
@@ -56,8 +56,8 @@ pub(super) fn check_preconditions(context: &EffectContext, plan: &Plan) -> Resul
     Ok(())
 }
 
-/// Returns the first file that the command names now but did not when it was shown. New files that only grow, such as
-/// logs, are ignored.
+/// Returns the first file by which the files named by the command now differ from the shown ones. New files that only
+/// grow, such as logs, are ignored.
 fn find_other_file(plan: &Plan, command: &str, context: &EffectContext) -> Option<PathBuf> {
     let shown_files = &plan.preconditions.files;
     let current_preconditions = command_preconditions(command, context.project.as_ref());

@@ -1,4 +1,4 @@
-//! Requests to the model. An incomplete reply is a failure, which is reported once.
+//! Streams replies of the model as events. An incomplete reply is reported once, as a failure.
 
 use super::{EffectContext, images, journal_events};
 use crate::agent::Event;
@@ -17,7 +17,7 @@ const MERGE_INTERVAL: Duration = Duration::from_millis(33);
 /// the disk is not written more often.
 const REPLY_SAVE_DELAY: Duration = Duration::from_millis(900);
 
-/// Requests a reply and sends its parts as events. The last event is always `Chunk::Done` or `Event::Failed`.
+/// Requests a reply and sends its parts as events. The last event is always `Chunk::Done` or [`Event::RequestFailed`].
 pub(super) async fn stream_reply(context: EffectContext, turn: TurnId, request: Request) {
     let (reason, too_long) = match catch_panic_async(forward_chunks(&context, turn, request)).await {
         Some(None) => return,
@@ -48,7 +48,7 @@ async fn forward_chunks(context: &EffectContext, turn: TurnId, request: Request)
             biased;
             () = &mut merge_timer, if pending.is_some() => None,
             () = sleep_until_some(save_at), if save_at.is_some() => {
-                // A part that waits to be merged is recorded with the next one, less than a second later.
+                // A part that waits to be merged is saved with the next one, less than a second later.
                 save_at = None;
                 context.send_event(Event::ReplySaveDue { turn }).await;
                 continue;

@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Version of the input of hooks. Fields may be added and are never renamed.
 const HOOK_INPUT_VERSION: u32 = 1;
 
-/// Asks the reviewer that the brief names.
+/// Asks the reviewer named in the context and sends its review to the agent.
 pub(super) async fn review_call(
     context: EffectContext,
     turn: TurnId,

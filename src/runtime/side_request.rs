@@ -1,4 +1,4 @@
-//! Requests to a model other than that of the conversation: one request, one answer, limited in length and time.
+//! Requests outside the conversation, for reviews and simulated results: one answer, limited in length and time.
 
 use crate::chat::{Chunk, Digest, FinishReason, Request, Usage};
 use crate::llm::{Error, Llm};
@@ -27,7 +27,7 @@ impl SideModel {
     }
 }
 
-/// Reads the whole answer of at most `most` bytes, or returns the error. Nothing is retried, because the user can be
+/// Reads the whole answer, at most `max_bytes` long, or returns the error. Nothing is retried, because the user can be
 /// asked instead.
 pub(super) async fn read_answer(
     mut chunks: impl Stream<Item = Result<Chunk, Error>> + Unpin,

@@ -138,7 +138,7 @@ fn clean_strings(value: &mut Value) {
     }
 }
 
-/// Builds the request. It contains no tools and nothing of the conversation.
+/// Builds the request. It contains neither tools nor the conversation.
 fn build_request(
     model: &SideModel,
     spec: &ToolSpec,
@@ -175,7 +175,7 @@ fn earlier_calls(context: &EffectContext, results: &[LedgerResult]) -> Vec<Strin
     results[results.len().saturating_sub(MAX_EARLIER_CALLS)..].iter().map(format_call).collect()
 }
 
-/// Redacts the arguments: by name, by form, and by the tool's schema.
+/// Redacts secrets in the arguments: by key name, by format, and by the tool's schema.
 fn redact_arguments(arguments: &Value, schema: Option<&Value>) -> String {
     let mut arguments = arguments.clone();
     Redactor::default().redact_json(&mut arguments, schema);

@@ -55,8 +55,8 @@ impl Drafts {
         }
     }
 
-    /// Replaces a draft as a whole; an empty one is removed. It does not wait for the disk. The file returned is locked
-    /// while it is open, which is what keeps other programs from a new session's draft.
+    /// Replaces a draft as a whole; an empty one is removed. It does not wait for the disk. The returned file is locked
+    /// while it is open, so that other programs do not take over a new session's draft.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be written; then the old one is still there.
@@ -91,7 +91,7 @@ impl Drafts {
     /// Removes all drafts of a session.
     ///
     /// # Errors
-    /// [`Error::Io`] if something of it cannot be removed.
+    /// [`Error::Io`] if one of them cannot be removed.
     pub fn remove(&self, id: &SessionId) -> Result<(), Error> {
         self.save(&Owner::Session(id.clone()), &UnsentText::default())?;
         self.misnamed_draft(id)
@@ -143,7 +143,8 @@ impl Drafts {
         LoadedDraft { unsent: self.read_legacy(owner), ..loaded }
     }
 
-    /// Drafts of new sessions of a project that never began, the one written last first. Their programs may still run.
+    /// Returns drafts of new sessions of a project that never began, the one written last first. Their programs may
+    /// still run.
     fn ended_drafts(&self, project: &Path) -> Vec<(SystemTime, PathBuf)> {
         let prefix = format!("new-{}-", short_name(project));
         let mut drafts: Vec<(SystemTime, PathBuf)> = self

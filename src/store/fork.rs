@@ -60,8 +60,8 @@ impl Drop for Fork {
 }
 
 /// Copies a session with its unsent draft and its rehearsal. Lines are copied as they are, also damaged ones and an
-/// incomplete last one. `folder` is the working folder if the header does not name one; `empty` deletes the overlay of
-/// a copy that is not kept.
+/// incomplete last one. `folder` is the working folder if the header does not name one; `delete_folder` deletes the
+/// overlay of a copy that is not kept.
 ///
 /// # Errors
 /// [`Error::Missing`] if there is no such session, [`Error::Io`] if it cannot be read, [`Error::Copy`] if the copy

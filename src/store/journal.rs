@@ -38,8 +38,8 @@ struct Inner {
 }
 
 impl Journal {
-    /// Creates the journal of this run in `folder`. The file is created with the first line. With `content`, session
-    /// text is logged too, without these keys.
+    /// Creates the journal of this run in `folder`. The file is created with the first line. With `logs_content`,
+    /// session text is logged too, without these keys.
     pub fn new(folder: PathBuf, logs_content: bool, keys: Vec<String>) -> Self {
         let keys = keys.into_iter().filter(|key| key.len() >= MIN_KEY_BYTES).collect();
         let name = new_id().0;

@@ -73,7 +73,7 @@ pub(super) fn is_part(line: &[u8]) -> bool {
     head.windows(KIND.len()).any(|window| window == KIND.as_bytes())
 }
 
-/// Lines of which parts were read.
+/// Lines that were read in part or joined.
 #[derive(Default)]
 pub(super) struct PartJoiner {
     incomplete: BTreeMap<u64, IncompleteLine>,
@@ -102,7 +102,7 @@ struct IncompleteLine {
 }
 
 impl PartJoiner {
-    /// Reads a line of the file. `at` is its line number, from 1.
+    /// Reads a line of the file. `line_number` counts from 1.
     pub(super) fn read_line(&mut self, line_number: usize, line: &str) -> PartResult {
         let Ok(Line { seq, entry: Kind::Part { number, count, json }, .. }) = serde_json::from_str(line) else {
             return PartResult::Other;

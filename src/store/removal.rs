@@ -27,8 +27,8 @@ impl Removal {
         Ok(Self { places: places.clone(), locked })
     }
 
-    /// Removes the sessions. Other data is removed first, so that a session of which something remains can be removed
-    /// again. Returns the failures. `empty` deletes an overlay, whatever permissions it has.
+    /// Removes the sessions. Other data is removed before the session file, so that an incomplete removal can be
+    /// repeated. Returns the failures. `delete_folder` deletes an overlay, whatever its permissions.
     pub fn remove(self, delete_folder: DeleteFolder) -> Vec<(SessionId, Error)> {
         let drafts = Drafts::new(&self.places);
         let mut failures = Vec::new();

@@ -4,7 +4,7 @@ use crate::chat::SessionId;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
-/// Format version. A reader of a newer file reports it and reads what it knows.
+/// Format version. An older reader reports a newer version and skips unknown entries.
 pub const VERSION: u32 = 1;
 
 /// A session's first line.

@@ -16,9 +16,9 @@ pub struct SessionLog {
     file: Option<File>,
     /// Bytes not yet written: whole lines, except that the first may be the rest of a partly written one.
     queued: Vec<u8>,
-    /// Number of entries among those, wholly or in part.
+    /// Number of entries in `queued`, complete or in part.
     unsaved: usize,
-    /// Number of the next entry.
+    /// Sequence number of the next entry.
     seq: u64,
 }
 

@@ -245,7 +245,7 @@ impl Reading {
             && serde_json::from_slice(line).ok() == self.session.header
     }
 
-    /// Reads one entry, or the rest of one. `whole` is false for a last line without line feed.
+    /// Reads one entry, or the rest of one. `is_terminated` is false for a last line without line feed.
     fn read_piece(&mut self, number: usize, piece: &[u8], is_terminated: bool) {
         if std::str::from_utf8(piece).is_ok_and(|text| self.read_entry(number, text)) {
             return;

@@ -3,9 +3,9 @@
 use super::hidden_chars::{find_hidden, mark_hidden};
 use std::borrow::Cow;
 
-/// Longest parameters of a sequence, in bytes.
+/// Maximum length of a sequence's parameters in bytes.
 const MAX_PARAMETER_BYTES: usize = 256;
-/// Longest string sequence (such as an image), in bytes; a longer one counts as unterminated.
+/// Maximum length of a string sequence (such as an image) in bytes. A longer one counts as unterminated.
 const MAX_STRING_BYTES: usize = 1 << 20;
 
 /// Returns the length in bytes of the escape sequence at the start of a text; 0 if there is none. An unfinished
@@ -87,7 +87,7 @@ pub fn readable_output(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Appends the last state of a line: what follows its last carriage return that is followed by text.
+/// Appends the last state of a line: the text after its last carriage return, ignoring returns without text after them.
 fn add_line(line: &str, out: &mut String) {
     let mut parts = line.split('\r');
     let first = parts.next().unwrap_or_default();

@@ -43,7 +43,7 @@ pub fn classify_char(c: char) -> CharClass {
     }
 }
 
-/// Combining marks on one character that are shown; more of them only draw over other lines.
+/// Maximum number of combining marks shown on one character. Further ones would be drawn over other lines.
 pub const MAX_COMBINING_MARKS: usize = 4;
 
 /// Returns whether a joiner between these characters has an effect: inside an emoji, or between shaped letters.
@@ -84,8 +84,9 @@ pub fn is_hidden(c: char) -> bool {
 }
 
 /// Marks every hidden character as `<U+202E>`: controls other than line feeds and tabs, bidirectional, zero-width and
-/// tag characters, joiners outside of emoji, and combining characters beyond [`MAX_COMBINING_MARKS`]. A run of one character longer
-/// than [`MAX_MARKED_RUN`] is marked once, as `<U+0000 x12>`. Carriage returns before a line feed are removed.
+/// tag characters, joiners outside of emoji, and combining characters beyond [`MAX_COMBINING_MARKS`]. A run of one
+/// character longer than [`MAX_MARKED_RUN`] is marked once, as `<U+0000 x12>`. Carriage returns before a line feed are
+/// removed.
 pub fn mark_hidden(text: &str) -> Cow<'_, str> {
     replace_hidden(text, |out, c, run, following| match run {
         _ if c == '\r' && following.starts_with('\n') => {}
@@ -126,7 +127,7 @@ fn replace_hidden(text: &str, write: impl Fn(&mut String, char, usize, &str)) ->
     Cow::Owned(out)
 }
 
-/// Longest run of one hidden character of which each is marked.
+/// Maximum length of a run of one hidden character in which each one is marked separately.
 pub const MAX_MARKED_RUN: usize = 3;
 
 /// Returns the mark of a hidden character.

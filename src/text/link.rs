@@ -81,7 +81,7 @@ impl std::fmt::Display for LinkTarget {
 }
 
 const SCHEMES: [&str; 3] = ["https://", "http://", "workspace://"];
-/// Longest path in bytes; longer ones are not links.
+/// Maximum length of a path in bytes. A longer one is not a link.
 const MAX_PATH_BYTES: usize = 1024;
 
 /// Parses a whole word as an address with a scheme.

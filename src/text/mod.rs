@@ -1,4 +1,4 @@
-//! Text without its meaning: cleaning, escaping, redacting, shortening and measuring. Uses no other floor.
+//! Text processing: cleaning, escaping, redacting, shortening and measuring. Depends on no other top-level module.
 
 pub mod clean;
 pub mod escape_sequences;

@@ -1,6 +1,6 @@
 //! Secrets of known forms, redacted from text that leaves the session: exports, bundles, the journal, the simulator.
 //!
-//! A secret is found by its own form or by the name before it. One that looks like any other word is not found.
+//! A secret is found by its own form or by the name before it. A secret that looks like an ordinary word is not found.
 
 mod assignment;
 mod command;
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 pub use names::{REDACTED, is_secret_name};
 
-/// Maximum passes. A replacement may join text that was apart, so the text is scanned again until nothing is found.
+/// Maximum number of passes. A replacement may form a new secret with the text around it, so the text is scanned again.
 const MAX_PASSES: usize = 6;
 
 /// Redacts a text; also returns the number of secrets in it.

@@ -4,9 +4,10 @@ use super::clean::TAB_WIDTH;
 use crate::text::hidden_chars::{self, CharClass, MAX_COMBINING_MARKS};
 use unicode_width::UnicodeWidthChar;
 
-/// Longer runs of spaces are shown as a count, because they could push text out of sight.
+/// Maximum number of consecutive spaces that are shown. A longer run, which could push text out of sight, is shown as a
+/// count.
 const MAX_SPACES: usize = 20;
-/// Longer runs of empty lines are shown as a count, for the same reason.
+/// Maximum number of consecutive empty lines that are shown. A longer run is shown as a count, for the same reason.
 const MAX_EMPTY_LINES: usize = 3;
 
 /// A part of revealed text.

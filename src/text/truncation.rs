@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Truncates a text of more than `most` bytes to its beginning and end, with a mark between them. The result is never
+/// Truncates a text of more than `max_bytes` to its beginning and end, with a mark between them. The result is never
 /// longer than the text.
 pub fn truncate_middle(text: &str, max_bytes: usize) -> Cow<'_, str> {
     if text.len() <= max_bytes {
@@ -39,8 +39,8 @@ pub fn abbreviate_home(path: &Path, home: Option<&Path>) -> String {
     }
 }
 
-/// Joins the items as in a sentence: `a, b and c`. If there are more than `most`, the rest is counted: `a, b and 4
-/// more`.
+/// Joins the items as in a sentence: `a, b and c`. If there are more than `max_items`, the rest is counted:
+/// `a, b and 4 more`.
 pub fn join_items<T: AsRef<str>>(items: &[T], max_items: usize) -> String {
     let shown_count = if items.len() > max_items { max_items.saturating_sub(1).max(1) } else { items.len() };
     let mut parts: Vec<String> = items.iter().take(shown_count).map(|item| item.as_ref().to_owned()).collect();

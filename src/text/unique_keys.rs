@@ -7,7 +7,7 @@ use std::fmt;
 /// Maximum nesting depth of arrays and objects.
 pub const MAX_DEPTH: usize = 32;
 
-/// Parses one value; also returns the error of whatever follows it. A duplicate key, or nesting deeper than [`MAX_DEPTH`],
+/// Parses one value; also returns an error if text follows it. A duplicate key, or nesting deeper than [`MAX_DEPTH`],
 /// is an error of the kind [`Error::is_data`].
 pub fn parse_unique(text: &str) -> Result<(Value, Option<Error>), Error> {
     let mut json = serde_json::Deserializer::from_str(text);

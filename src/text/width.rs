@@ -21,7 +21,7 @@ pub fn grapheme_width(grapheme: &str) -> usize {
     }
 }
 
-/// Returns the longest prefix that fits into `cells`, cut between graphemes.
+/// Returns the longest prefix that fits into `max_columns`, cut between graphemes.
 pub fn cut_to_width(text: &str, max_columns: usize) -> &str {
     let mut columns = 0;
     for (index, grapheme) in text.grapheme_indices(true) {
@@ -33,7 +33,7 @@ pub fn cut_to_width(text: &str, max_columns: usize) -> &str {
     text
 }
 
-/// Returns the text, truncated to `cells` with `…` at the end if needed.
+/// Returns the text, truncated to `max_columns` with `…` at the end if needed.
 pub fn fit_start(text: &str, max_columns: usize) -> Cow<'_, str> {
     match () {
         () if text_width(text) <= max_columns => Cow::Borrowed(text),
@@ -42,7 +42,7 @@ pub fn fit_start(text: &str, max_columns: usize) -> Cow<'_, str> {
     }
 }
 
-/// Returns the text, truncated to `cells` with `…` at the start if needed: for paths, whose end matters.
+/// Returns the text, truncated to `max_columns` with `…` at the start if needed: for paths, whose end matters.
 pub fn fit_end(text: &str, max_columns: usize) -> Cow<'_, str> {
     if text_width(text) <= max_columns {
         return Cow::Borrowed(text);

@@ -146,8 +146,8 @@ impl<'a> ChangeOverlay<'a> {
         find_changed_path(self.rehearsal, path)
     }
 
-    /// Like the free function, but outside the project only a single file that a file tool wrote can be applied, by its
-    /// absolute path.
+    /// Finds the changes to apply, as the free function of this name does. Outside the project, only a single file that
+    /// a file tool wrote can be applied, by its absolute path.
     fn find_changes(&self, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
         if self.outside.is_none() {
             return find_changes(self.rehearsal, path, line);
@@ -312,7 +312,7 @@ fn preview_change(change: &Change, dry_run_change: &DryRunChange, entries: &[Cha
     }
 }
 
-/// Returns the changes that a diff does not show, in words valid before and after applying.
+/// Returns notes on changes that a diff does not show, worded so that they are true before and after applying.
 fn change_notes(dry_run_change: &DryRunChange) -> impl Iterator<Item = String> {
     let deletes = if dry_run_change.is_folder { "deletes the folder" } else { "deletes the file" };
     dry_run_change.notes.iter().map(|note| if note == "deleted" { deletes.to_owned() } else { note.clone() })

@@ -72,7 +72,7 @@ pub fn strip_bom(text: &str) -> &str {
     text.strip_prefix(BOM).unwrap_or(text)
 }
 
-/// Plans the change. `replaces` is true if the model gave the whole file.
+/// Plans the change. `is_full_replacement` is true if the model gave the whole file.
 pub fn plan_change(
     tool: &str,
     files: &dyn Reader,
@@ -147,7 +147,7 @@ pub fn plan_no_change(location: &Location, why: &str) -> Intent {
     }))
 }
 
-/// Rehearses the change. `replaces` is true if the model gave the whole file.
+/// Rehearses the change. `is_full_replacement` is true if the model gave the whole file.
 pub async fn rehearse_change(
     plan: &Plan,
     project: Arc<dyn Writer>,
@@ -172,7 +172,8 @@ fn undisclosed_outcome(displayed_path: &str, is_full_replacement: bool) -> Strin
     format!("{displayed_path}: {status} is not disclosed, because live the user would have been asked.")
 }
 
-/// Writes the change if the file and its location are unchanged. `replaces` is true if the model gave the whole file.
+/// Writes the change if the file and its location are unchanged. `is_full_replacement` is true if the model gave the
+/// whole file.
 pub async fn write_change(plan: &Plan, project: Arc<dyn Writer>, is_full_replacement: bool) -> Result<String, Error> {
     let Work::Edit(edit) = plan.work.clone() else {
         return Err(Error::Internal("the plan holds no change".to_owned()));

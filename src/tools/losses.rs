@@ -20,9 +20,9 @@ const PRINT_ONLY: &[&str] =
     &["echo", "printf", "grep", "egrep", "fgrep", "rg", "git", "npm", "man", "which", "type", "apt"];
 /// Nesting depth of command lines in arguments: `ssh a "ssh b 'rm -r x'"`.
 const DEPTH: usize = 3;
-/// Paths looked up per command line. Any further path counts as an existing file.
+/// Maximum number of paths looked up per command line. Any further path counts as an existing file.
 const MAX_LOOKUPS: usize = 2_000;
-/// Losses listed per command line; the rest are counted.
+/// Maximum number of losses listed per command line; the rest are counted.
 const MAX_LISTED: usize = 3;
 
 /// Describes what the command destroys, for the approval prompt. `files` is used to check whether a target exists.

@@ -47,7 +47,7 @@ use std::sync::Arc;
 
 /// A tool that the model can call.
 ///
-/// A call has two steps: `plan` describes it and can only read; `act` does exactly what was planned and approved.
+/// A call has two steps: `plan` describes it and can only read; `run` does exactly what was planned and approved.
 #[async_trait]
 pub trait Tool: Send + Sync {
     /// Returns the name, description and parameters for the model.
@@ -72,7 +72,7 @@ pub trait Tool: Send + Sync {
         let _ = (plan, context);
         Ok(RehearsalOutcome::Simulate(String::new()))
     }
-    /// Returns what the call returns, to simulate it.
+    /// Returns the kind of result of the call, so that a dry run can simulate it.
     fn result_kind(&self, plan: &Plan) -> ResultKind {
         let _ = plan;
         ResultKind::default()

@@ -38,7 +38,7 @@ fn visible_files(plan: &Plan, line: &CommandLine, is_approved: bool) -> View {
 }
 
 /// Returns a line to add to the output of a command that could not open a withheld file, or could not write outside the
-/// allowed folders. With `untold` it does not mention the dry run.
+/// allowed folders. If `is_hidden` is set, it does not mention the dry run.
 pub(super) fn withheld_hint(
     line: &CommandLine,
     outcome: &CommandOutcome,

@@ -24,7 +24,7 @@ pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     result.ok()
 }
 
-/// Like `catch_panic`, for a future. Dropping it drops the work.
+/// Like `catch_panic`, for a future. Dropping the returned future drops `work`.
 pub async fn catch_panic_async<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     poll_fn(|context| match catch_panic(|| work.as_mut().poll(context)) {

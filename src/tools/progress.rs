@@ -26,7 +26,7 @@ impl ProgressReporter {
         Self { sink, next_report: Instant::now() }
     }
 
-    /// Reports the progress if a report is due; `words` is called only then.
+    /// Reports the progress if a report is due; `status` is called only then.
     pub(super) fn report_if_due(&mut self, status: impl FnOnce() -> String) {
         let now = Instant::now();
         if now >= self.next_report {

@@ -1,5 +1,5 @@
-//! Commands that run without approval because they only read: which of them do on this machine, and what is reported if
-//! the read-only sandbox blocked one.
+//! Commands that run without approval because they only read: which ones qualify on this machine, and the hint for a
+//! command that the read-only sandbox blocked.
 
 use super::sandbox_hints::WRITE_ERRORS;
 use crate::chat::{Access, CommandAccess, CommandLine, CommandSandbox, Reach};
@@ -173,7 +173,7 @@ pub(super) fn list_withheld(project: &Path, files: &[&Withheld]) -> String {
 /// Signal that kills a 32-bit program at its first system call.
 const SIGSYS: i32 = 31;
 
-/// Returns the absolute path of one that a plan shows.
+/// Converts a path of a plan to an absolute path.
 fn absolute_path(root: &Path, path: &Path) -> PathBuf {
     if path == Path::new(".") { root.to_owned() } else { root.join(path) }
 }

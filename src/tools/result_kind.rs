@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What a call returns.
+/// Kind of result of a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ResultKind {
     /// A text.

@@ -1,5 +1,5 @@
-//! Finds the project files that a command line names. Their content when the prompt is shown is what may run. Files
-//! named by a pattern or a variable are not found.
+//! Finds the project files that a command line names. Their content is recorded with the plan and compared before the
+//! command runs. Files named by a pattern or a variable are not found.
 
 use super::command_access::{self, path_spellings};
 use crate::chat::{FileContent, FileSnapshot, Preconditions, RestrictedPath, Scripts};
@@ -7,13 +7,13 @@ use crate::policy::command_line::{self, ParsedLine, WordPosition};
 use crate::policy::effects::script_files::{ScriptFile, ScriptSet, find_scripts};
 use crate::project::{self, Location, Reader};
 
-/// Files compared per command line.
+/// Maximum number of files compared per command line.
 const MAX_FILES: usize = 24;
-/// Words examined per command line.
+/// Maximum number of words examined per command line.
 const MAX_WORDS: usize = 2000;
 /// Folders of system programs; nothing that runs while a prompt is shown writes there.
 const SYSTEM_FOLDERS: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/nix/store", "/snap"];
-/// `cd` targets followed per command line.
+/// Maximum number of `cd` targets followed per command line.
 const MAX_FOLDERS: usize = 8;
 
 /// Programs that run their arguments or input. If one is named, every file must stay identical to the byte; otherwise

@@ -148,7 +148,7 @@ impl SearchRequest {
         Ok(Some(compiled.compile_matcher()))
     }
 
-    /// Runs the search. `elapsed` is the time since it began.
+    /// Runs the search. `elapsed` returns the time since it began.
     fn search(
         &self,
         files: &dyn Reader,

@@ -57,8 +57,8 @@ struct FrameBuffers {
 }
 
 impl Canvas {
-    /// Creates a canvas with unknown contents. `fills` means that erasing uses the current background colour, as in
-    /// nearly all terminals.
+    /// Creates a canvas with unknown contents. `erase_fills` means that erasing uses the current background
+    /// colour, as in nearly all terminals.
     pub fn new(erase_fills: bool) -> Self {
         Self { erase_fills, is_unknown: true, ..Self::default() }
     }
@@ -146,7 +146,7 @@ impl Canvas {
         if self.addresses_by_number.len() + linked.len() > MAX_ADDRESSES {
             self.addresses.clear();
             self.addresses_by_number.clear();
-            // The numbers of the current contents are invalid now: use one that equals no other.
+            // The numbers of the links on the terminal are invalid now: use one that equals no new number.
             self.links.iter_mut().filter(|link| **link > 0).for_each(|link| *link = u32::MAX);
         }
         for LinkedCells { area: link_area, address } in linked {

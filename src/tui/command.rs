@@ -27,7 +27,7 @@ pub enum Command {
     Grants,
     /// Lists the rules.
     Rules,
-    /// Shows the project files that would change what aye does, and trust in them.
+    /// Shows the project files that affect aye, and whether they are trusted.
     Trust,
     /// Searches the transcript.
     Search,

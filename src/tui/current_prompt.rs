@@ -118,7 +118,7 @@ impl State {
             self.prompts.parked_questions.push(question_prompt);
         }
         self.prompts.parked_questions.retain(|parked| waiting_questions.iter().any(|(call, _)| *call == parked.call()));
-        // Saved answers may belong to a question that is not the next.
+        // Saved answers may belong to a question that is not the next one.
         for (call, questions) in waiting_questions.into_iter().filter(|(call, _)| Some(*call) != next) {
             let question_prompt = self.input.draft_saving.restore_question(call, questions);
             if !question_prompt.to_saved_json().is_empty()

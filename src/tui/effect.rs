@@ -24,7 +24,7 @@ pub enum Effect {
     OpenWeb(String),
     /// Open this text in the user's editor; the result arrives as `Event::Edited`.
     EditText(String),
-    /// Notify the user of something that waits while the terminal is not focused.
+    /// Notify the user, whose terminal is not focused, that a prompt waits.
     Notify(String),
     /// Set the title of the terminal window.
     SetTitle(String),

@@ -124,7 +124,7 @@ fn is_web_address(address: &str) -> bool {
     (address.starts_with("http://") || address.starts_with("https://")) && !address.contains(char::is_control)
 }
 
-/// Opens a picture with the system's opener, as an editor would show its bytes.
+/// Opens a picture with the system's opener; an editor would show its bytes.
 pub fn open_picture(file: &Path) -> io::Result<()> {
     match std::fs::metadata(file)?.is_file() {
         true => spawn_opener(file.as_os_str()),

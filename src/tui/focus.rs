@@ -74,14 +74,14 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
         Focus::Transcript => vec![Scope::Transcript],
         Focus::Prompt => prompt_scope(state).into_iter().collect(),
         Focus::Composer if state.input.completion.is_open() => vec![Scope::List, Scope::Composer],
-        // A prompt that is not listening yet will be in a moment: key help shows its keys.
+        // A prompt that does not accept answers yet will do so soon: key help lists its keys already.
         Focus::Composer => prompt_scope(state).into_iter().chain([Scope::Composer]).collect(),
     };
     if state.is_typing_in_prompt() {
         scopes.insert(0, Scope::TextField);
     }
     let can_retry = state.can_retry() && !matches!(current_focus(state), Focus::Overlay | Focus::Search);
-    // Users know the editing keys; the keys that open everything else come first.
+    // Global keys come before the editing keys of the composer, which users know.
     let insert_index = scopes.iter().position(|scope| *scope == Scope::Composer).unwrap_or(scopes.len());
     scopes.splice(
         insert_index..insert_index,

@@ -138,7 +138,8 @@ pub enum RehearsalRequest {
 /// A request about trust in the project.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrustRequest {
-    /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, always and soon.
+    /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, in every case and
+    /// without delay.
     Inspect {
         /// True if the user asked to see them.
         is_user_request: bool,

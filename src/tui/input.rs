@@ -17,13 +17,13 @@ use tokio::sync::mpsc::UnboundedSender;
 
 /// Maximum wait for the rest of an escape sequence; after it, the key was Esc.
 const SEQUENCE_TIMEOUT: Duration = Duration::from_millis(30);
-/// Maximum wait for the rest of a paste; after it, its end was lost.
+/// Maximum wait for the rest of a paste; after it, the end marker counts as lost.
 const PASTE_TIMEOUT: Duration = Duration::from_millis(1500);
-/// Maximum gap within a paste; a few bytes after a longer gap were typed, and the end of the paste was lost.
+/// Maximum gap within a paste. A few bytes after a longer gap are typed keys: the end marker was lost.
 const PASTE_GAP: Duration = Duration::from_millis(150);
 /// Maximum bytes of one key.
 const MAX_KEY_BYTES: usize = 8;
-/// Time an Enter that follows a character faster than a user types is held back for the rest of a paste.
+/// Time an Enter is held back if it follows a character faster than a user types: it may be part of a paste.
 const ENTER_DELAY: Duration = Duration::from_millis(5);
 
 /// The reading thread. It ends when this is dropped, so that an editor can use the terminal.

@@ -21,7 +21,7 @@ pub struct Warning {
     pub session: Option<SessionId>,
 }
 
-/// Number of warnings kept.
+/// Maximum number of warnings kept.
 const MAX_WARNINGS: usize = 200;
 
 impl Notices {

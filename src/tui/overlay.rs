@@ -220,7 +220,7 @@ pub const LINK_LETTERS: &str = "asdfghjklqwertyuiopzxcvbnm";
 pub enum RowAction {
     /// Show this part.
     Read(RehearsalPart),
-    /// Apply this much, with an approval prompt per group.
+    /// Apply the changes with these options, with an approval prompt per group.
     Apply(ApplyOptions),
     /// Discard everything, after a confirmation.
     Discard,

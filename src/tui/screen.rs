@@ -247,7 +247,7 @@ impl Screen {
     fn handle_event(&mut self, event: Event) {
         let event = match event {
             Event::Host(HostReply::Opened(mut opened)) => {
-                // The old runtime stops when its connection is dropped; what arrived so far is kept.
+                // The old runtime stops when its connection is dropped: ending the turn first keeps its partial reply.
                 for effect in update::interrupt_turn(&mut self.state) {
                     if let Effect::Agent(effects) = effect {
                         let _ = (self.link.run)(effects);

@@ -28,7 +28,7 @@ type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send + 'static>;
 /// The terminal while it is taken over; restores it when dropped.
 pub struct Terminal {
     has_mouse: bool,
-    /// The panic hook before ours.
+    /// The panic hook that was installed before.
     previous_hook: std::sync::Arc<Hook>,
 }
 
@@ -63,7 +63,7 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Takes the terminal again after `hand_over`. The caller has to redraw everything.
+    /// Takes the terminal again after `release`. The caller has to redraw everything.
     pub fn retake(&self) -> io::Result<()> {
         let _lock = MODES_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         enable_raw_mode()?;

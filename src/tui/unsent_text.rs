@@ -130,7 +130,8 @@ impl State {
         !self.input.composer.is_empty() || self.prompts.current.is_some()
     }
 
-    /// Returns whether saved text was sent or answered since, or a message was queued: that is saved at once.
+    /// Returns whether the saved text is outdated because a message was sent or queued, or a prompt answered. That is
+    /// saved at once.
     fn is_saved_text_stale(&self) -> bool {
         let UnsentText { draft, queue, questions, approval, entries: _ } = &self.input.draft_saving.saved;
         // A message from the command line waits until the trust prompt is answered.

@@ -19,7 +19,8 @@ pub struct UserInput {
     pub draft_saving: DraftSaving,
     /// Recent key presses.
     pub recent_keys: Presses,
-    /// A key for the prompt that is held back to see whether more follow, as in a paste; and since when.
+    /// Key for the prompt that is held back until it is known whether more keys follow, as in a paste; and the time it
+    /// was pressed.
     pub held_key: Option<(KeyEvent, Duration)>,
     /// Time of the last Esc on an open prompt.
     pub last_stop: Option<Duration>,

@@ -36,7 +36,7 @@ impl State {
             .min()
     }
 
-    /// Returns when the key held back is handled as a key press.
+    /// Returns when the held-back key counts as a key press; `None` if no key is held back.
     pub fn held_key_deadline(&self) -> Option<Duration> {
         self.input.held_key.map(|(_, pressed_at)| pressed_at + HOLD_TIME)
     }

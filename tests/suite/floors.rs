@@ -86,14 +86,14 @@ fn read_sources() -> Vec<(String, String)> {
     files
 }
 
-/// The code of a file without its tests and comments: tests may build on anything.
+/// The code of a file without its tests and comments; tests may depend on any module.
 fn code_without_tests(text: &str) -> String {
     let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     let line = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
     text[..end].lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The floors that this code names by `crate::floor`, also within braces.
+/// The top-level modules that this code names as `crate::module`, also within braces.
 fn named_modules(code: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (at, _) in code.match_indices("crate::") {

@@ -40,8 +40,8 @@ fn read_number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// Runs this test in a process whose home and environment are scratch, and which is an ordinary user's. Returns the scratch folder
-/// in that process, and `None` in the other one.
+/// Runs this test in a child process of an ordinary user, with a temporary home and a minimal environment. Returns the
+/// temporary folder in the child, and `None` in the parent.
 fn folder_in_sandbox(test: &str) -> Option<PathBuf> {
     if let Some(base) = std::env::var_os(INSIDE) {
         return Some(base.into());

@@ -1,4 +1,4 @@
-//! Activity while the user is waited for.
+//! `State::is_busy` while calls wait for the user.
 
 use super::sub_agents::{
     delegating_state, finish_in_sub_agent, plan_in_sub_agent, prompt_for, reply_in_sub_agent, shown_prompt, task_intent,

@@ -28,19 +28,21 @@ fn apply_calls_always_ask_and_no_request_follows() {
         plan_apply_call(&mut state, "offered_1", read_intent());
         assert!(matches!(state.waiting_call(), Some(WaitingCall::Approval { .. })), "{mode:?}");
         let effects = decide_call(&mut state, "offered_1", Decision::Once);
-        assert_eq!(describe_effects(&effects)[..2], ["decided offered_1", "ACT offered_1"]);
+        assert_eq!(describe_effects(&effects)[..2], ["decided offered_1", "RUN offered_1"]);
         finish_call(&mut state, "offered_1");
         plan_apply_call(&mut state, "offered_2", write_intent());
         let effects = decide_call(&mut state, "offered_2", Decision::Deny(String::new()));
         assert!(
-            !describe_effects(&effects).iter().any(|effect| effect.starts_with("STREAM") || effect.starts_with("NAME")),
+            !describe_effects(&effects)
+                .iter()
+                .any(|effect| effect.starts_with("REQUEST_R") || effect.starts_with("REQUEST_T")),
             "{:?}",
             describe_effects(&effects)
         );
         assert!(state.is_idle());
         // The next user message goes to the model again, with the outcomes.
         let effects = send_user_message(&mut state, "go on");
-        assert!(describe_effects(&effects).contains(&"STREAM".to_owned()), "{:?}", describe_effects(&effects));
+        assert!(describe_effects(&effects).contains(&"REQUEST_REPLY".to_owned()), "{:?}", describe_effects(&effects));
         receive_reply(&mut state, "", &[("x", "write")]);
         receive_plan(&mut state, "x", write_intent());
         assert_eq!(state.waiting_call().is_some(), mode == Mode::Ask, "the next turn is the model's");
@@ -140,10 +142,10 @@ fn r30_no_repeat_warning_for_model_calls() {
 fn r30_live_copy_of_a_dry_run_is_recorded() {
     let mut state = idle_state();
     let effects = update(&mut state, Event::SessionCopied { source: SessionId("01DRY".into()) });
-    assert_eq!(describe_effects(&effects), ["real"]);
+    assert_eq!(describe_effects(&effects), ["live"]);
     state.policy.dry_run = true;
     let effects = update(&mut state, Event::SessionCopied { source: SessionId("01LIVE".into()) });
-    assert_eq!(describe_effects(&effects), ["dry"]);
+    assert_eq!(describe_effects(&effects), ["dry run"]);
     let text = serde_json::to_string(&state.session.entries()[0]).unwrap();
     assert_eq!(text, r#"{"kind":"became","dry_run":false,"of":"01DRY"}"#);
     assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), state.session.entries()[0]);

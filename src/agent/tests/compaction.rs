@@ -56,7 +56,7 @@ fn reject_as_too_long(state: &mut State) -> Vec<Effect> {
 fn summarizes_before_a_request_that_would_not_fit() {
     let mut state = long_session();
     let effects = send_user_message(&mut state, &format!("six {}", text_of_tokens(900)));
-    assert_eq!(describe_effects(&effects).last().map(String::as_str), Some("STREAM"));
+    assert_eq!(describe_effects(&effects).last().map(String::as_str), Some("REQUEST_REPLY"));
     assert!(state.is_summarizing());
     let sent_request = last_request(&effects);
     assert!(sent_request.tools.is_empty() && sent_request.max_tokens.is_some_and(|max_tokens| max_tokens <= 2_000));
@@ -68,7 +68,7 @@ fn summarizes_before_a_request_that_would_not_fit() {
     receive_chunk(&mut state, Chunk::Text("## What is wanted\nA tea pot.".into()));
     receive_chunk(&mut state, Chunk::Usage(Usage { input: 3000, cached: 0, output: 20 }));
     let effects = receive_chunk(&mut state, Chunk::Done(FinishReason::Stop));
-    assert_eq!(describe_effects(&effects)[1..], ["STREAM"]);
+    assert_eq!(describe_effects(&effects)[1..], ["REQUEST_REPLY"]);
     assert!(describe_effects(&effects)[0].starts_with("compacted to"), "{:?}", describe_effects(&effects));
     let next_request = last_request(&effects);
     assert!(request_size(next_request) < 2_400, "{}", request_size(next_request));
@@ -80,7 +80,7 @@ fn summarizes_before_a_request_that_would_not_fit() {
     assert_eq!(state.session.usage().input, 3000, "its usage is counted");
     assert!(!state.is_summarizing() && state.current_turn().is_some(), "the turn continues");
     let effects = receive_reply(&mut state, "Done.", &[]);
-    assert_eq!(describe_effects(&effects), ["replied Done./0", "ended"]);
+    assert_eq!(describe_effects(&effects), ["replied Done./0", "turn finished"]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn never_compacts_with_unknown_window() {
     for _ in 0..20 {
         run_turn(&mut state, "one", 5_000);
     }
-    assert_eq!(describe_effects(&send_user_message(&mut state, "more")), ["said more", "STREAM"]);
+    assert_eq!(describe_effects(&send_user_message(&mut state, "more")), ["message more", "REQUEST_REPLY"]);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn interrupting_a_summary_ends_the_turn_and_keeps_messages() {
     send_user_message(&mut state, &format!("six {}", text_of_tokens(900)));
     receive_chunk(&mut state, Chunk::Text("## Half of".into()));
     let effects = update(&mut state, Event::TurnInterrupted);
-    assert_eq!(describe_effects(&effects), ["CANCEL", "ended by the person"]);
+    assert_eq!(describe_effects(&effects), ["CANCEL", "turn interrupted"]);
     assert!(matches!(state.session.entries().iter().rev().nth(1), Some(Entry::UserMessage { .. })));
     assert!(!state.session.entries().iter().any(|entry| matches!(entry, Entry::Compacted { .. })));
 }
@@ -166,7 +166,7 @@ fn failed_or_empty_summary_is_reported_and_changes_nothing() {
     assert_eq!(state.session.messages()[..messages_before.len()], messages_before[..]);
     send_user_message(&mut state, "again");
     assert!(state.is_summarizing());
-    assert_eq!(describe_effects(&receive_chunk(&mut state, Chunk::Done(FinishReason::Stop))), ["ended badly"]);
+    assert_eq!(describe_effects(&receive_chunk(&mut state, Chunk::Done(FinishReason::Stop))), ["turn failed"]);
     send_user_message(&mut state, "and again");
     receive_chunk(&mut state, Chunk::Text(text_of_tokens(10_000)));
     assert!(!state.is_summarizing(), "an endless summary is cut");
@@ -178,11 +178,11 @@ fn discards_summary_longer_than_its_source() {
     update(&mut state, Event::ContextWindowChanged(None));
     update(&mut state, Event::CompactionRequested);
     let effects = receive_reply(&mut state, &text_of_tokens(4_000), &[]);
-    assert_eq!(describe_effects(&effects), ["ended badly"]);
+    assert_eq!(describe_effects(&effects), ["turn failed"]);
     let mut state = long_session();
     send_user_message(&mut state, &format!("six {}", text_of_tokens(900)));
     let effects = receive_reply(&mut state, &text_of_tokens(4_000), &[]);
-    assert_eq!(describe_effects(&effects), ["STREAM"], "the turn continues without it");
+    assert_eq!(describe_effects(&effects), ["REQUEST_REPLY"], "the turn continues without it");
     assert!(!state.is_summarizing());
 }
 
@@ -192,7 +192,7 @@ fn user_can_request_summary_between_turns() {
     assert_eq!(update(&mut state, Event::CompactionRequested), [], "nothing to summarize yet");
     run_turn(&mut state, "one", 600);
     run_turn(&mut state, "two", 600);
-    assert_eq!(describe_effects(&update(&mut state, Event::CompactionRequested)), ["STREAM"]);
+    assert_eq!(describe_effects(&update(&mut state, Event::CompactionRequested)), ["REQUEST_REPLY"]);
     assert_eq!(update(&mut state, Event::CompactionRequested), [], "one at a time");
     let effects = receive_reply(&mut state, "Short notes.", &[]);
     assert_eq!(effects.len(), 1);
@@ -214,7 +214,7 @@ fn message_during_manual_summary_is_sent_afterwards() {
     update(&mut state, Event::CompactionRequested);
     assert_eq!(send_user_message(&mut state, "and then?"), []);
     let effects = receive_reply(&mut state, "Notes.", &[]);
-    assert_eq!(describe_effects(&effects)[1..], ["said and then?", "STREAM"]);
+    assert_eq!(describe_effects(&effects)[1..], ["message and then?", "REQUEST_REPLY"]);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn shortens_and_resends_a_request_rejected_as_too_long() {
     }
     send_user_message(&mut state, "five");
     let effects = reject_as_too_long(&mut state);
-    assert_eq!(describe_effects(&effects), ["STREAM"]);
+    assert_eq!(describe_effects(&effects), ["REQUEST_REPLY"]);
     assert!(state.is_summarizing());
     let effects = receive_reply(&mut state, "Notes.", &[]);
     assert!(request_size(last_request(&effects)) < 2_500, "{}", request_size(last_request(&effects)));
@@ -270,7 +270,7 @@ fn retries_too_long_summary_with_less_a_limited_number_of_times() {
     }
     assert!((1..=4).contains(&sizes.len()), "{sizes:?}");
     assert!(sizes.windows(2).all(|two| two[1] <= two[0] / 2 + 1), "{sizes:?}");
-    assert_eq!(describe_effects(&effects), ["ended badly"]);
+    assert_eq!(describe_effects(&effects), ["turn failed"]);
 }
 
 #[test]

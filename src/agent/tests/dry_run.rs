@@ -47,7 +47,7 @@ fn skipped_hooks(state: &State) -> Vec<String> {
 fn r30_withheld_call_starts_nothing_and_turn_continues() {
     let mut state = dry_run_state(false);
     let effects = plan_single_call(&mut state, sensitive_read());
-    assert_eq!(describe_effects(&effects), ["withhold a", "rehearsed a", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["withhold a", "rehearsed a", "REQUEST_REPLY"]);
     let (outcome, origin) = last_outcome(&state);
     let expected = "Withheld in this dry run: read of .env (may hold secrets). Live, the user would be asked first.";
     assert_eq!(outcome, Outcome::Rehearsed(expected.into()));
@@ -96,7 +96,7 @@ fn r30_lists_hooks_not_run_in_a_dry_run() {
     let reviewers = Reviewers { hooks: hook_list, has_model_reviewer: false };
     let mut state = State { reviewers: reviewers.clone(), ..dry_run_state(false) };
     let effects = plan_single_call(&mut state, write_intent());
-    assert_eq!(describe_effects(&effects), ["CONSULT a"], "hook two reviews it");
+    assert_eq!(describe_effects(&effects), ["REVIEW a"], "hook two reviews it");
     let turn = running_turn(&state);
     let Some(Effect::ReviewCall { round, .. }) = effects.last() else { panic!("{effects:?}") };
     let review =
@@ -113,7 +113,7 @@ fn r30_lists_hooks_not_run_in_a_dry_run() {
     assert!(skipped_hooks(&plan_mode).is_empty());
     let hooks_live = vec![build_hook("one", false)];
     let mut live = State { reviewers: Reviewers { hooks: hooks_live, has_model_reviewer: false }, ..idle_state() };
-    assert_eq!(describe_effects(&plan_single_call(&mut live, write_intent())), ["CONSULT a"], "reviewed in a live run");
+    assert_eq!(describe_effects(&plan_single_call(&mut live, write_intent())), ["REVIEW a"], "reviewed in a live run");
 }
 
 #[test]

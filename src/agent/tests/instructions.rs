@@ -68,7 +68,7 @@ fn r68_sub_agent_receives_trusted_instructions() {
     plan_in_sub_agent(&mut state, "one", "a", plan_intent(Access::Nothing));
     let effects = finish_in_sub_agent(&mut state, "one", "a");
     assert!(
-        describe_last(&effects).contains("beneath") && describe_last(&effects).contains("Use tabs."),
+        describe_last(&effects).contains("You are a sub-agent.") && describe_last(&effects).contains("Use tabs."),
         "{effects:?}"
     );
 }

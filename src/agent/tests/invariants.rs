@@ -141,7 +141,7 @@ pub(super) fn check_well_formed(messages: &[Message]) {
     assert!(!matches!(messages.last(), Some(Message::Model { .. })), "a provider would continue it");
 }
 
-/// Returns the tokens that the running turn needs at least, with the system prompt.
+/// Returns the minimum tokens of a request for the running turn, with the system prompt.
 fn min_tokens(state: &State) -> u64 {
     let entries = state.session.entries();
     let turn_start =
@@ -207,7 +207,7 @@ fn check_requests_fit(window: u64, steps: &[(u8, u16)]) {
                 "{size} of {window}, at least {}",
                 min_tokens(&state)
             );
-            assert!(size <= window * 5 / 4, "{size} of {window} is sent all the same");
+            assert!(size <= window * 5 / 4, "{size} of {window} is sent");
         }
     }
 }

@@ -52,7 +52,7 @@ fn r15_log_has_a_reason_for_every_verdict() {
         state.session.entries().iter().rev().find_map(plan_reason).unwrap()
     };
     let judge = |policy: Policy, intent: Intent| {
-        let mut state = State::new(policy, "model".into(), "words".into(), vec![]);
+        let mut state = State::new(policy, "model".into(), "system".into(), vec![]);
         send_user_message(&mut state, "go");
         receive_reply(&mut state, "", &[("a", "tool")]);
         receive_plan(&mut state, "a", intent);

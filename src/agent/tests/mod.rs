@@ -26,7 +26,7 @@ use crate::policy::{Mode, Policy, Rule, RuleEffect, RuleLocation, RuleScope as R
 use std::time::Duration;
 
 fn idle_state() -> State {
-    State::new(Policy::default(), "model".into(), "words".into(), vec![])
+    State::new(Policy::default(), "model".into(), "system".into(), vec![])
 }
 
 fn running_turn(state: &State) -> TurnId {
@@ -123,12 +123,12 @@ fn decide_call(state: &mut State, id: &str, decision: Decision) -> Vec<Effect> {
 /// Returns an entry as a short string.
 fn describe_entry(entry: &Entry) -> String {
     match entry {
-        Entry::UserMessage { text } => format!("said {text}"),
+        Entry::UserMessage { text } => format!("message {text}"),
         Entry::Replied { text, calls, incomplete, .. } => {
-            format!("replied {text}/{}{}", calls.len(), if incomplete.is_some() { " cut" } else { "" })
+            format!("replied {text}/{}{}", calls.len(), if incomplete.is_some() { " incomplete" } else { "" })
         }
         Entry::Planned { call, verdict, .. } => format!("{verdict} {call}"),
-        Entry::Reviewed { call, verdict, .. } => format!("{} says {call}", verdict.as_str()),
+        Entry::Reviewed { call, verdict, .. } => format!("review {} {call}", verdict.as_str()),
         Entry::Asked { call, .. } => format!("asked {call}"),
         Entry::Decided { call, .. } => format!("decided {call}"),
         Entry::Answered { call, .. } => format!("answered {call}"),
@@ -140,16 +140,16 @@ fn describe_entry(entry: &Entry) -> String {
             Outcome::Interrupted(_) => format!("interrupted {call}"),
         },
         Entry::Ended { ending } => match ending {
-            Ending::Finished => "ended".to_owned(),
-            Ending::Interrupted => "ended by the person".to_owned(),
-            Ending::Failed(_) => "ended badly".to_owned(),
+            Ending::Finished => "turn finished".to_owned(),
+            Ending::Interrupted => "turn interrupted".to_owned(),
+            Ending::Failed(_) => "turn failed".to_owned(),
         },
         Entry::Titled { .. } => "titled".to_owned(),
-        Entry::Revoked { description, .. } => format!("took back {description}"),
+        Entry::Revoked { description, .. } => format!("revoked {description}"),
         Entry::Compacted { upto, .. } => format!("compacted to {upto}"),
         Entry::FellBack { model, .. } => format!("fell back to {model}"),
         Entry::Switched { .. } => "switched".to_owned(),
-        Entry::DryRunChanged { dry_run, .. } => if *dry_run { "dry" } else { "real" }.to_owned(),
+        Entry::DryRunChanged { dry_run, .. } => if *dry_run { "dry run" } else { "live" }.to_owned(),
         Entry::SubAgent { call, entry } => format!("{call}: {}", describe_entry(entry)),
     }
 }
@@ -160,15 +160,15 @@ fn describe_effects(effects: &[Effect]) -> Vec<String> {
         .iter()
         .map(|effect| match effect {
             Effect::AppendEntry(entry) => describe_entry(entry),
-            Effect::RequestReply { .. } => "STREAM".to_owned(),
+            Effect::RequestReply { .. } => "REQUEST_REPLY".to_owned(),
             Effect::PlanCall { call, .. } => format!("PLAN {}", call.id),
-            Effect::ReviewCall { call, .. } => format!("CONSULT {}", call.id),
-            Effect::RunCall { call, .. } => format!("ACT {}", call.id),
+            Effect::ReviewCall { call, .. } => format!("REVIEW {}", call.id),
+            Effect::RunCall { call, .. } => format!("RUN {}", call.id),
             Effect::RehearseCall { call, .. } => format!("REHEARSE {}", call.id),
-            Effect::RequestTitle { .. } => "NAME".to_owned(),
-            Effect::SavePartialReply(reply) => format!("KEEP {}", reply.text.1),
-            Effect::SaveOutput(output) => format!("KEEP {}", output.text),
-            Effect::RetryNow => "HURRY".to_owned(),
+            Effect::RequestTitle { .. } => "REQUEST_TITLE".to_owned(),
+            Effect::SavePartialReply(reply) => format!("SAVE {}", reply.text.1),
+            Effect::SaveOutput(output) => format!("SAVE {}", output.text),
+            Effect::RetryNow => "RETRY".to_owned(),
             Effect::CancelTurn { .. } => "CANCEL".to_owned(),
         })
         .collect()

@@ -60,7 +60,7 @@ fn saves_output_and_includes_it_in_interrupted_outcome() {
     assert_eq!(save_output(&mut state), [""; 0], "nothing is printed yet");
     assert_eq!(print_output(&mut state, "one\n"), []);
     print_output(&mut state, "two\n");
-    assert_eq!(save_output(&mut state), ["KEEP one\ntwo\n"]);
+    assert_eq!(save_output(&mut state), ["SAVE one\ntwo\n"]);
     assert_eq!(save_output(&mut state), [""; 0], "nothing is saved without new output");
     // The program is killed, and the saved output is read back.
     let saved_outputs = [("a".into(), "one\ntwo\n".to_owned()), ("b".into(), "of another".to_owned())].into();

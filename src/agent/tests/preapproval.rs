@@ -33,11 +33,11 @@ fn queue_plans_each_call_once_without_side_effects() {
     assert!(matches!(&previews[1], Some(QueuePreview::Plan { needs_approval: true, .. })), "{previews:?}");
     assert_eq!(previews[2], Some(QueuePreview::Question("Which?".into())));
     assert_eq!((shown_approval(&state), state.session.open_calls().len()), (Some(("a", (1, 3))), 3));
-    assert_eq!(describe_effects(&decide_call(&mut state, "a", Decision::Once)), ["decided a", "ACT a"]);
+    assert_eq!(describe_effects(&decide_call(&mut state, "a", Decision::Once)), ["decided a", "RUN a"]);
     assert_eq!(
         describe_effects(&finish_call(&mut state, "a")),
         ["done a", "PLAN b"],
-        "a look before its turn does not count"
+        "a plan before its turn does not count"
     );
 }
 
@@ -63,7 +63,7 @@ fn r18_early_approval_keeps_the_order_of_calls() {
     receive_plan(&mut state, "c", write_intent());
     assert_eq!(describe_effects(&decide_call(&mut state, "c", Decision::Once)), ["decided c"]);
     assert_eq!(shown_approval(&state), Some(("a", (1, 3))));
-    assert_eq!(describe_effects(&decide_call(&mut state, "a", Decision::Once)), ["decided a", "ACT a"]);
+    assert_eq!(describe_effects(&decide_call(&mut state, "a", Decision::Once)), ["decided a", "RUN a"]);
     assert_eq!(describe_effects(&finish_call(&mut state, "a")), ["done a", "PLAN b"]);
     receive_plan(&mut state, "b", write_intent());
     assert_eq!(
@@ -72,7 +72,7 @@ fn r18_early_approval_keeps_the_order_of_calls() {
     );
     assert_eq!(
         describe_effects(&receive_plan(&mut state, "c", write_intent())),
-        ["ACT c"],
+        ["RUN c"],
         "the plan is unchanged: the approval is valid"
     );
 }
@@ -161,7 +161,7 @@ fn interrupting_settles_early_approved_calls_as_not_run() {
     receive_plan(&mut state, "c", write_intent());
     decide_call(&mut state, "c", Decision::Once);
     let effects = describe_effects(&update(&mut state, Event::TurnInterrupted));
-    assert_eq!(effects, ["CANCEL", "interrupted a", "interrupted b", "interrupted c", "ended by the person"]);
+    assert_eq!(effects, ["CANCEL", "interrupted a", "interrupted b", "interrupted c", "turn interrupted"]);
     send_user_message(&mut state, "more");
     receive_reply(&mut state, "", &[("d", "t")]);
     receive_plan(&mut state, "d", write_intent());

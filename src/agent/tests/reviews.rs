@@ -1,5 +1,6 @@
 //! Reviews between the verdict and the start of a call: their effect on the verdict, and no start before they end.
 
+mod early_prompts;
 mod permission_changes;
 mod random_orders;
 mod sub_agent_reviews;
@@ -195,8 +196,8 @@ fn refused_calls_are_not_reviewed() {
     let mut state = state_with_reviewers(2, true);
     state.policy.mode = Mode::Plan;
     let effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
-    assert_eq!(describe_effects(&effects), ["refuse a", "refused a", "STREAM"]);
-    // Nor a denial that arrives during the review.
+    assert_eq!(describe_effects(&effects), ["refuse a", "refused a", "REQUEST_REPLY"]);
+    // A mode change during the review also denies the call.
     let mut state = state_with_reviewers(1, true);
     let effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
     update(&mut state, Event::ModeChanged(Mode::Plan));
@@ -205,7 +206,7 @@ fn refused_calls_are_not_reviewed() {
     // A call that a hook approved is reviewed once more, and that does not lift a denial either.
     let effects =
         finish_review(&mut state, &effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow))).unwrap();
-    assert_eq!(describe_effects(&effects), ["allow says a", "refuse a", "refused a", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["review allow a", "refuse a", "refused a", "REQUEST_REPLY"]);
 }
 
 #[test]
@@ -231,7 +232,7 @@ fn dry_run_runs_only_hooks_that_opt_in() {
 #[test]
 fn reads_are_reviewed_only_by_hooks_that_name_the_tool() {
     let mut state = state_with_reviewers(2, true);
-    assert_eq!(describe_effects(&plan_and_review(&mut state, read_intent(), &[])), ["allow a", "ACT a"]);
+    assert_eq!(describe_effects(&plan_and_review(&mut state, read_intent(), &[])), ["allow a", "RUN a"]);
     for (tools, is_reviewed) in [(vec!["t"], true), (vec!["other", "t"], true), (vec!["other"], false), (vec![], false)]
     {
         for (intent, expected) in [(read_intent(), "refuse"), (write_intent(), "refuse")] {
@@ -282,71 +283,16 @@ fn edited_calls_always_ask() {
     let effects = receive_plan(&mut state, "a", grantable_intent(Access::Write("a".into())));
     let effects =
         finish_review(&mut state, &effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow))).unwrap();
-    assert_eq!(describe_effects(&effects), ["allow says a", "ask a"]);
-}
-
-/// Two calls of one reply: the first asks, and the user has opened the prompt of the second.
-fn state_with_early_prompt() -> State {
-    let mut state = state_with_reviewers(1, false);
-    send_user_message(&mut state, "go");
-    receive_reply(&mut state, "", &[("a", "t"), ("b", "t")]);
-    let effects = receive_plan(&mut state, "a", grantable_intent(Access::Write("a".into())));
-    finish_review(&mut state, &effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Ask)));
-    update(&mut state, Event::EarlyPromptRequested(Some("b".into())));
-    state
-}
-
-#[test]
-fn early_prompt_starts_no_review_result_early() {
-    let mut state = state_with_early_prompt();
-    let review_effects = receive_plan(&mut state, "b", grantable_intent(Access::Write("b".into())));
-    assert_eq!(describe_effects(&review_effects), ["CONSULT b"]);
-    assert_eq!(state.waiting_call(), None, "no other prompt meanwhile: a key is meant for this one");
-    // It returns to the queue during the review, so the answer no longer counts.
-    update(&mut state, Event::EarlyPromptRequested(None));
-    assert!(matches!(state.waiting_call(), Some(WaitingCall::Approval { call, .. }) if call.id == "a".into()));
-    assert_eq!(
-        finish_review(&mut state, &review_effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow))),
-        Some(vec![])
-    );
-    update(&mut state, Event::EarlyPromptRequested(Some("b".into())));
-    let effects = receive_plan(&mut state, "b", grantable_intent(Access::Write("b".into())));
-    assert_eq!(
-        finish_review(&mut state, &review_effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow))),
-        Some(vec![]),
-        "of the first"
-    );
-    let effects =
-        finish_review(&mut state, &effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow))).unwrap();
-    assert_eq!(describe_effects(&effects), ["allow says b", "ask b"]);
-    // The approval is stored. At its turn the unchanged plan starts; the hook has reviewed it.
-    assert_eq!(describe_effects(&decide_call(&mut state, "b", Decision::Once)), ["decided b"]);
-    decide_call(&mut state, "a", Decision::Once);
-    assert_eq!(describe_effects(&finish_call(&mut state, "a")), ["done a", "PLAN b"]);
-    assert_eq!(
-        describe_effects(&receive_plan(&mut state, "b", grantable_intent(Access::Write("b".into())))),
-        ["ACT b"]
-    );
-}
-
-#[test]
-fn refused_early_prompt_returns_to_the_current_call() {
-    let mut state = state_with_early_prompt();
-    let effects = receive_plan(&mut state, "b", grantable_intent(Access::Write("b".into())));
-    let effects =
-        finish_review(&mut state, &effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Deny))).unwrap();
-    assert_eq!(describe_effects(&effects), ["deny says b", "refuse b", "refused b"]);
-    assert_eq!(state.early_prompt, None);
-    assert!(matches!(state.waiting_call(), Some(WaitingCall::Approval { call, .. }) if call.id == "a".into()));
+    assert_eq!(describe_effects(&effects), ["review allow a", "ask a"]);
 }
 
 #[test]
 fn interrupting_a_review_settles_the_call_and_ignores_late_answers() {
     let mut state = state_with_reviewers(1, true);
     let review_effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
-    assert_eq!(describe_effects(&review_effects), ["CONSULT a"]);
+    assert_eq!(describe_effects(&review_effects), ["REVIEW a"]);
     let effects = update(&mut state, Event::TurnInterrupted);
-    assert_eq!(describe_effects(&effects), ["CANCEL", "interrupted a", "ended by the person"]);
+    assert_eq!(describe_effects(&effects), ["CANCEL", "interrupted a", "turn interrupted"]);
     assert_eq!(
         finish_review(&mut state, &review_effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow))),
         Some(vec![])
@@ -360,7 +306,7 @@ fn resume_settles_call_under_review_as_not_run() {
     let intent = grantable_intent(Access::Write("a".into()));
     plan_and_review(&mut state, intent, &[ReviewerBehavior::Answers(ReviewVerdict::Allow)]);
     let (resumed, effects) = resume(state.session, state_with_reviewers(2, false));
-    assert_eq!(describe_effects(&effects), ["interrupted a", "ended by the person"]);
+    assert_eq!(describe_effects(&effects), ["interrupted a", "turn interrupted"]);
     let outcome_text = effects.iter().find_map(|effect| match effect {
         Effect::AppendEntry(Entry::Settled { outcome, .. }) => Some(outcome.text().to_owned()),
         _ => None,

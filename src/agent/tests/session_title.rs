@@ -16,7 +16,7 @@ fn requests_title_after_the_first_turn() {
     let mut state = state_requesting_titles();
     send_user_message(&mut state, "why is the test flaky?");
     let effects = receive_reply(&mut state, "Because of the clock.", &[]);
-    assert_eq!(describe_effects(&effects), ["replied Because of the clock./0", "ended", "NAME"]);
+    assert_eq!(describe_effects(&effects), ["replied Because of the clock./0", "turn finished", "REQUEST_TITLE"]);
     let Some(Effect::RequestTitle { request }) = effects.last() else { panic!("{effects:?}") };
     let [Message::System(prompt), Message::User(excerpt)] = request.messages.as_slice() else { panic!() };
     assert!(prompt.contains("title"), "{prompt}");
@@ -28,7 +28,7 @@ fn requests_title_after_the_first_turn() {
     send_user_message(&mut state, "and now?");
     assert_eq!(
         describe_effects(&receive_reply(&mut state, "Now it is stable.", &[])),
-        ["replied Now it is stable./0", "ended"]
+        ["replied Now it is stable./0", "turn finished"]
     );
 }
 
@@ -44,7 +44,7 @@ fn user_title_is_kept() {
     let mut other_state = state_requesting_titles();
     update(&mut other_state, Event::SessionTitled("mine".into()));
     send_user_message(&mut other_state, "hello");
-    assert!(!describe_effects(&receive_reply(&mut other_state, "hi", &[])).contains(&"NAME".to_owned()));
+    assert!(!describe_effects(&receive_reply(&mut other_state, "hi", &[])).contains(&"REQUEST_TITLE".to_owned()));
 }
 
 #[test]
@@ -60,16 +60,16 @@ fn unusable_title_keeps_the_first_words() {
 fn requests_no_title_if_disabled_or_after_failure() {
     let mut state = idle_state();
     send_user_message(&mut state, "hello");
-    assert_eq!(describe_effects(&receive_reply(&mut state, "hi", &[])), ["replied hi/0", "ended"]);
+    assert_eq!(describe_effects(&receive_reply(&mut state, "hi", &[])), ["replied hi/0", "turn finished"]);
     let mut state = state_requesting_titles();
     send_user_message(&mut state, "hello");
     let turn = running_turn(&state);
     let effects = update(&mut state, Event::RequestFailed { turn, reason: "lost".into(), too_long: false });
-    assert_eq!(describe_effects(&effects), ["ended badly"]);
+    assert_eq!(describe_effects(&effects), ["turn failed"]);
     send_user_message(&mut state, "hello");
     send_user_message(&mut state, "one more");
     let effects = describe_effects(&receive_reply(&mut state, "hi", &[]));
-    assert_eq!(effects, ["replied hi/0", "ended", "said one more", "STREAM"], "the next turn goes first");
+    assert_eq!(effects, ["replied hi/0", "turn finished", "message one more", "REQUEST_REPLY"], "no title yet");
 }
 
 #[test]
@@ -78,8 +78,10 @@ fn requests_title_at_most_three_times() {
     let mut request_count = 0;
     for _ in 0..8 {
         send_user_message(&mut state, "hello");
-        request_count +=
-            describe_effects(&receive_reply(&mut state, "hi", &[])).iter().filter(|effect| *effect == "NAME").count();
+        request_count += describe_effects(&receive_reply(&mut state, "hi", &[]))
+            .iter()
+            .filter(|effect| *effect == "REQUEST_TITLE")
+            .count();
     }
     assert_eq!(request_count, 3);
 }

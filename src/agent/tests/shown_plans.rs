@@ -61,7 +61,7 @@ impl Simulation {
             );
             self.shown_plans.insert(call.id.clone(), plan.clone());
         }
-        assert!(self.can_proceed(), "nothing moves: {:?}", self.state.phase);
+        assert!(self.can_proceed(), "nothing can proceed: {:?}", self.state.phase);
     }
 
     /// Returns whether a tool, a command, the model or the user has something to do.

@@ -20,7 +20,7 @@ struct Simulation {
 
 fn new_state() -> State {
     let mut state = idle_state();
-    state.sub_agent_config = Some(SubAgentConfig { system_prompt: "beneath".into(), tools: vec![] });
+    state.sub_agent_config = Some(SubAgentConfig { system_prompt: "You are a sub-agent.".into(), tools: vec![] });
     state
 }
 
@@ -114,7 +114,7 @@ impl Simulation {
 
     fn intent_for(call: &ToolCall) -> Intent {
         match call.name.as_str() {
-            "hands on" => {
+            "delegate" => {
                 let Intent::Act(mut plan) = plan_intent(Access::Nothing) else { unreachable!() };
                 plan.summary = format!("the one of {}", call.id);
                 plan.work = Work::Task(Task { name: plan.summary.clone(), instructions: "do it".into() });
@@ -138,7 +138,7 @@ impl Simulation {
                 self.apply_event(chunk_event(Chunk::Text("words".into())));
                 for number in 0..selector % 4 {
                     let name =
-                        ["hands on", "reads", "writes", "hands on", "asks"][usize::from((selector / 4 + number) % 5)];
+                        ["delegate", "reads", "writes", "delegate", "asks"][usize::from((selector / 4 + number) % 5)];
                     // Every reply counts its calls from zero, as some providers do.
                     self.apply_event(chunk_event(Chunk::Call(tool_call(&format!("call_{number}"), name))));
                 }
@@ -239,7 +239,7 @@ impl Simulation {
         }
         if self.state.is_idle() {
             let open_count = self.state.session.calls().filter(|call| call.settled_at.is_none()).count();
-            assert_eq!(open_count, 0, "at most one open call");
+            assert_eq!(open_count, 0, "no open call in an idle session");
         }
     }
 }

@@ -57,11 +57,14 @@ fn r17_sub_agent_calls_are_judged_and_prompts_name_the_sub_agent() {
     assert_eq!((shown_prompt(&state), state.waiting_position()), (prompt_for("a", Some("one")), (1, 2)));
     // A decision on a call without a prompt is ignored.
     assert_eq!(describe_effects(&decide_call(&mut state, "b", Decision::Once)), [""; 0]);
-    assert_eq!(describe_effects(&decide_call(&mut state, "a", Decision::Once)), ["one: decided a", "ACT a"]);
+    assert_eq!(describe_effects(&decide_call(&mut state, "a", Decision::Once)), ["one: decided a", "RUN a"]);
     assert_eq!(shown_prompt(&state), prompt_for("b", Some("two")));
     let answer = Answer::from_status(AnswerStatus::Declined);
     let answer_event = Event::QuestionsAnswered { call: "b".into(), answer, by: Decider::Headless };
-    assert_eq!(describe_effects(&update(&mut state, answer_event)), ["two: answered b", "two: done b", "STREAM"]);
+    assert_eq!(
+        describe_effects(&update(&mut state, answer_event)),
+        ["two: answered b", "two: done b", "REQUEST_REPLY"]
+    );
     assert_eq!(shown_prompt(&state), None);
     for record in collect_records(state.session.entries()) {
         assert_ne!(record.verify(), Integrity::Broken("it ran without approval"), "{record:?}");
@@ -106,9 +109,9 @@ fn r17_grant_is_valid_for_turn_and_sub_agents() {
     plan_in_sub_agent(&mut state, "two", "b", write_intent());
     // The other sub-agent was waiting already: its call is planned again and needs no prompt any more.
     let effects = decide_call(&mut state, "a", Decision::Always(grant()));
-    assert_eq!(describe_effects(&effects), ["one: decided a", "ACT a", "PLAN b"]);
+    assert_eq!(describe_effects(&effects), ["one: decided a", "RUN a", "PLAN b"]);
     assert_eq!(shown_prompt(&state), None);
-    assert_eq!(describe_effects(&plan_in_sub_agent(&mut state, "two", "b", write_intent())), ["two: allow b", "ACT b"]);
+    assert_eq!(describe_effects(&plan_in_sub_agent(&mut state, "two", "b", write_intent())), ["two: allow b", "RUN b"]);
     finish_in_sub_agent(&mut state, "one", "a");
     finish_in_sub_agent(&mut state, "two", "b");
     reply_in_sub_agent(&mut state, "one", "done", &[]);
@@ -116,7 +119,7 @@ fn r17_grant_is_valid_for_turn_and_sub_agents() {
     receive_reply(&mut state, "", &[("c", "write")]);
     assert_eq!(
         describe_effects(&receive_plan(&mut state, "c", write_intent())),
-        ["allow c", "ACT c"],
+        ["allow c", "RUN c"],
         "and for the turn itself"
     );
     let replayed = Session::replay(state.session.entries().to_vec());

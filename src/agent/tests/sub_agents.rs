@@ -6,7 +6,7 @@ use crate::chat::audit::{Integrity, collect_records};
 /// Creates an agent that can delegate tasks.
 pub(super) fn delegating_state() -> State {
     let mut state = super::idle_state();
-    state.sub_agent_config = Some(SubAgentConfig { system_prompt: "beneath".into(), tools: vec![] });
+    state.sub_agent_config = Some(SubAgentConfig { system_prompt: "You are a sub-agent.".into(), tools: vec![] });
     state
 }
 
@@ -87,19 +87,19 @@ fn r17_task_has_its_own_session_and_its_last_reply_is_the_outcome() {
     send_user_message(&mut state, "go");
     receive_reply(&mut state, "", &[("h", "sub_agent")]);
     let effects = receive_plan(&mut state, "h", task_intent("one"));
-    assert_eq!(describe_effects(&effects), ["allow h", "h: said do one", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["allow h", "h: message do one", "REQUEST_REPLY"]);
     let Some(Effect::RequestReply { request, turn: sub_turn }) = effects.last() else { panic!("it asks") };
-    let system = Message::System("beneath".into());
+    let system = Message::System("You are a sub-agent.".into());
     assert_eq!(request.messages, [system, Message::User("do one".into())], "it does not see the conversation");
     assert_ne!(Some(*sub_turn), state.current_turn());
     assert_eq!(
         describe_effects(&reply_in_sub_agent(&mut state, "h", "", &[("r", "read")])),
         ["h: replied /1", "PLAN r"]
     );
-    assert_eq!(describe_effects(&plan_in_sub_agent(&mut state, "h", "r", read_intent())), ["h: allow r", "ACT r"]);
-    assert_eq!(describe_effects(&finish_in_sub_agent(&mut state, "h", "r")), ["h: done r", "STREAM"]);
+    assert_eq!(describe_effects(&plan_in_sub_agent(&mut state, "h", "r", read_intent())), ["h: allow r", "RUN r"]);
+    assert_eq!(describe_effects(&finish_in_sub_agent(&mut state, "h", "r")), ["h: done r", "REQUEST_REPLY"]);
     let effects = reply_in_sub_agent(&mut state, "h", " Found it. ", &[]);
-    assert_eq!(describe_effects(&effects), ["h: replied  Found it. /0", "h: ended", "done h", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["h: replied  Found it. /0", "h: turn finished", "done h", "REQUEST_REPLY"]);
     assert_eq!(*call_outcome(&state, "h"), Outcome::Done("Found it.".into()));
     let Some(Effect::RequestReply { request, .. }) = effects.last() else { panic!("the turn goes on") };
     assert!(matches!(request.messages.last(), Some(Message::Tool { text, .. }) if text == "Found it."));
@@ -119,12 +119,15 @@ fn r17_sub_agent_depth_and_count_are_limited() {
     assert_eq!(count_started(&state), MAX_PARALLEL_SUB_AGENTS);
     // One that has finished frees a slot.
     let effects = reply_in_sub_agent(&mut state, "b", "done", &[]);
-    assert_eq!(describe_effects(&effects), ["b: replied done/0", "b: ended", "done b", "e: said do e", "STREAM"]);
+    assert_eq!(
+        describe_effects(&effects),
+        ["b: replied done/0", "b: turn finished", "done b", "e: message do e", "REQUEST_REPLY"]
+    );
     assert_eq!(count_started(&state), MAX_PARALLEL_SUB_AGENTS);
     // A sub-agent cannot start another, whatever it calls.
     reply_in_sub_agent(&mut state, "a", "", &[("x", "sub_agent")]);
     let effects = plan_in_sub_agent(&mut state, "a", "x", task_intent("x"));
-    assert_eq!(describe_effects(&effects), ["a: refuse x", "a: refused x", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["a: refuse x", "a: refused x", "REQUEST_REPLY"]);
     assert!(call_outcome(&state, "x").text().contains("cannot start sub-agents"));
     let names: Vec<String> = (0..=MAX_TASKS_PER_TURN).map(|number| format!("n{number}")).collect();
     let mut state = delegate_tasks(&names.iter().map(String::as_str).collect::<Vec<_>>());
@@ -140,7 +143,7 @@ fn r17_sub_agent_depth_and_count_are_limited() {
     receive_reply(&mut state, "", &[("z", "sub_agent")]);
     assert_eq!(
         describe_effects(&receive_plan(&mut state, "z", task_intent("z"))),
-        ["allow z", "z: said do z", "STREAM"]
+        ["allow z", "z: message do z", "REQUEST_REPLY"]
     );
 }
 
@@ -154,7 +157,7 @@ fn r65_sub_agent_requests_are_limited_and_turn_continues() {
         plan_in_sub_agent(&mut state, "one", &id, read_intent());
         effects = finish_in_sub_agent(&mut state, "one", &id);
     }
-    assert_eq!(describe_effects(&effects)[1..], ["one: ended badly", "failed one", "STREAM"]);
+    assert_eq!(describe_effects(&effects)[1..], ["one: turn failed", "failed one", "REQUEST_REPLY"]);
     let text = call_outcome(&state, "one").text();
     assert!(text.starts_with("The sub-agent failed: Turn stopped: the model made 50 requests"), "{text}");
     assert!(text.ends_with("Its last reply:\non"), "{text}");
@@ -207,7 +210,7 @@ fn r17_sub_agent_failure_is_an_outcome() {
         &mut state,
         Event::RequestFailed { turn: sub_turn, reason: "the provider is gone".into(), too_long: false },
     );
-    assert_eq!(describe_effects(&effects), ["one: ended badly", "failed one", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["one: turn failed", "failed one", "REQUEST_REPLY"]);
     let expected = "The sub-agent failed: the provider is gone.";
     assert_eq!(*call_outcome(&state, "one"), Outcome::Failed(expected.into()));
     // The outcome is bounded, and its entries are no messages of the turn.
@@ -232,7 +235,7 @@ fn pending_retry_of_a_sub_agent_can_be_sent_now() {
     };
     update(&mut state, Event::ReplyChunk { turn, chunk, elapsed: Duration::ZERO });
     assert!(state.has_sub_agent_retry());
-    assert_eq!(describe_effects(&update(&mut state, Event::RetryNow)), ["HURRY"]);
+    assert_eq!(describe_effects(&update(&mut state, Event::RetryNow)), ["RETRY"]);
     assert!(state.current_turn().is_some_and(|current| current != turn));
 }
 
@@ -262,7 +265,7 @@ fn sub_agent_session_is_summarized_like_a_turn() {
     let sub_turn = running_turn(sub_agent_state(&state, "one"));
     let effects =
         update(&mut state, Event::RequestFailed { turn: sub_turn, reason: "too long".into(), too_long: true });
-    assert_eq!(describe_effects(&effects), ["one: ended badly", "failed one", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["one: turn failed", "failed one", "REQUEST_REPLY"]);
     assert!(call_outcome(&state, "one").text().contains("exceeds the model's context window"));
 }
 
@@ -274,13 +277,20 @@ fn resume_restores_sub_agent_question_without_rerunning_calls() {
     reply_in_sub_agent(&mut state, "two", "", &[("b", "write")]);
     plan_in_sub_agent(&mut state, "two", "b", write_intent());
     let (mut state, effects) = resume(state.session, delegating_state());
-    assert_eq!(describe_effects(&effects), ["two: interrupted b", "two: ended by the person", "interrupted two"]);
+    assert_eq!(describe_effects(&effects), ["two: interrupted b", "two: turn interrupted", "interrupted two"]);
     assert_eq!(shown_prompt(&state), prompt_for("a", Some("one")));
     let answer = Answer::from_status(AnswerStatus::Declined);
     let effects = update(&mut state, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::File });
-    assert_eq!(describe_effects(&effects), ["one: answered a", "one: done a", "STREAM"], "and the turn continues");
+    assert_eq!(
+        describe_effects(&effects),
+        ["one: answered a", "one: done a", "REQUEST_REPLY"],
+        "and the turn continues"
+    );
     let effects = reply_in_sub_agent(&mut state, "one", "through", &[]);
-    assert_eq!(describe_effects(&effects), ["one: replied through/0", "one: ended", "done one", "STREAM"]);
+    assert_eq!(
+        describe_effects(&effects),
+        ["one: replied through/0", "one: turn finished", "done one", "REQUEST_REPLY"]
+    );
     for record in collect_records(state.session.entries()) {
         assert!(!matches!(record.verify(), Integrity::Broken(_)), "{record:?}");
     }

@@ -13,10 +13,10 @@ fn retry_turn(state: &mut State) -> Vec<Effect> {
 
 /// Returns the messages of a request as short strings, without the system prompt.
 fn request_messages(effects: &[Effect]) -> Vec<String> {
-    let Some(Effect::RequestReply { request, .. }) = effects.last() else { panic!("nothing was asked: {effects:?}") };
+    let Some(Effect::RequestReply { request, .. }) = effects.last() else { panic!("no request: {effects:?}") };
     let describe_message = |message: &Message| match message {
-        Message::System(_) => "words".to_owned(),
-        Message::User(text) => format!("person {text}"),
+        Message::System(_) => "system".to_owned(),
+        Message::User(text) => format!("user {text}"),
         Message::Model { text, calls, .. } => format!("model {text}/{}", calls.len()),
         Message::Tool { call, .. } => format!("outcome {call}"),
     };
@@ -33,7 +33,7 @@ fn retries_failed_request_in_a_new_turn() {
     let effects = retry_turn(&mut state);
     assert_eq!(
         (describe_effects(&effects), request_messages(&effects)),
-        (vec!["STREAM".to_owned()], vec!["person go".to_owned()])
+        (vec!["REQUEST_REPLY".to_owned()], vec!["user go".to_owned()])
     );
     assert_ne!(running_turn(&state), first_turn);
     assert_eq!(retry_turn(&mut state), [], "a request is running");
@@ -49,12 +49,12 @@ fn keeps_partial_reply_but_does_not_send_it_on_retry() {
     receive_chunk(&mut state, Chunk::Text("Half".into()));
     fail_request(&mut state, "lost");
     let effects = retry_turn(&mut state);
-    assert_eq!(request_messages(&effects), ["person go"], "a provider continues a model message at the end");
+    assert_eq!(request_messages(&effects), ["user go"], "a provider continues a model message at the end");
     receive_reply(&mut state, "Whole.", &[]);
     let reply_count = state.session.entries().iter().filter(|entry| matches!(entry, Entry::Replied { .. })).count();
     assert_eq!(reply_count, 2);
     let effects = update(&mut state, Event::UserMessage("more".into()));
-    assert_eq!(request_messages(&effects), ["person go", "model Whole./0", "person more"]);
+    assert_eq!(request_messages(&effects), ["user go", "model Whole./0", "user more"]);
 }
 
 #[test]
@@ -74,14 +74,14 @@ fn r49_retry_never_runs_a_call_again() {
     send_user_message(&mut state, "go");
     receive_reply(&mut state, "", &[("a", "read")]);
     receive_plan(&mut state, "a", read_intent());
-    assert_eq!(describe_effects(&finish_call(&mut state, "a")), ["done a", "STREAM"]);
+    assert_eq!(describe_effects(&finish_call(&mut state, "a")), ["done a", "REQUEST_REPLY"]);
     receive_chunk(&mut state, Chunk::Text("So".into()));
     receive_chunk(&mut state, Chunk::Call(tool_call("b", "write")));
     fail_request(&mut state, "down");
     for _ in 0..3 {
         let effects = retry_turn(&mut state);
-        assert_eq!(describe_effects(&effects), ["STREAM"], "no plan and no act");
-        assert_eq!(request_messages(&effects), ["person go", "model /1", "outcome a"]);
+        assert_eq!(describe_effects(&effects), ["REQUEST_REPLY"], "no plan and no act");
+        assert_eq!(request_messages(&effects), ["user go", "model /1", "outcome a"]);
         fail_request(&mut state, "down");
     }
     retry_turn(&mut state);
@@ -97,7 +97,7 @@ fn retry_sends_queued_messages() {
     send_user_message(&mut state, "and quickly");
     fail_request(&mut state, "down");
     assert_eq!(state.queued_messages, ["and quickly"]);
-    assert_eq!(request_messages(&retry_turn(&mut state)), ["person go", "person and quickly"]);
+    assert_eq!(request_messages(&retry_turn(&mut state)), ["user go", "user and quickly"]);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn failed_turn_can_be_retried_after_restart() {
     send_user_message(&mut state, "go");
     fail_request(&mut state, "down");
     let (mut resumed, _) = resume(state.session, idle_state());
-    assert_eq!(request_messages(&retry_turn(&mut resumed)), ["person go"]);
+    assert_eq!(request_messages(&retry_turn(&mut resumed)), ["user go"]);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn r49_only_a_pending_retry_can_be_sent_now() {
         &mut state,
         Chunk::Retrying { attempt: 2, max_attempts: 5, wait, reason: "busy".into(), kind: String::new() },
     );
-    assert_eq!(describe_effects(&update(&mut state, Event::RetryNow)), ["HURRY"]);
+    assert_eq!(describe_effects(&update(&mut state, Event::RetryNow)), ["RETRY"]);
     receive_chunk(&mut state, Chunk::Text("a".into()));
     assert_eq!(update(&mut state, Event::RetryNow), []);
 }

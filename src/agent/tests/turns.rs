@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn r51_user_message_is_recorded_before_the_request() {
     let mut state = idle_state();
-    assert_eq!(describe_effects(&send_user_message(&mut state, "hi")), ["said hi", "STREAM"]);
-    assert_eq!(describe_effects(&receive_reply(&mut state, "Hello", &[])), ["replied Hello/0", "ended"]);
+    assert_eq!(describe_effects(&send_user_message(&mut state, "hi")), ["message hi", "REQUEST_REPLY"]);
+    assert_eq!(describe_effects(&receive_reply(&mut state, "Hello", &[])), ["replied Hello/0", "turn finished"]);
     assert!(state.is_idle());
     assert_eq!(describe_effects(&send_user_message(&mut state, "  \n")), [""; 0]);
 }
@@ -34,8 +34,8 @@ fn reads_run_in_parallel_and_writes_wait() {
     send_user_message(&mut state, "go");
     let effects = receive_reply(&mut state, "", &[("a", "read"), ("b", "read"), ("c", "write")]);
     assert_eq!(describe_effects(&effects), ["replied /3", "PLAN a"]);
-    assert_eq!(describe_effects(&receive_plan(&mut state, "a", read_intent())), ["allow a", "ACT a", "PLAN b"]);
-    assert_eq!(describe_effects(&receive_plan(&mut state, "b", read_intent())), ["allow b", "ACT b", "PLAN c"]);
+    assert_eq!(describe_effects(&receive_plan(&mut state, "a", read_intent())), ["allow a", "RUN a", "PLAN b"]);
+    assert_eq!(describe_effects(&receive_plan(&mut state, "b", read_intent())), ["allow b", "RUN b", "PLAN c"]);
     assert_eq!(
         describe_effects(&receive_plan(&mut state, "c", write_intent())),
         [""; 0],
@@ -45,8 +45,8 @@ fn reads_run_in_parallel_and_writes_wait() {
     assert_eq!(describe_effects(&finish_call(&mut state, "a")), ["done a", "PLAN c"]);
     assert_eq!(describe_effects(&receive_plan(&mut state, "c", write_intent())), ["ask c"]);
     assert_eq!(state.waiting_position(), (3, 3));
-    assert_eq!(describe_effects(&decide_call(&mut state, "c", Decision::Once)), ["decided c", "ACT c"]);
-    assert_eq!(describe_effects(&finish_call(&mut state, "c")), ["done c", "STREAM"]);
+    assert_eq!(describe_effects(&decide_call(&mut state, "c", Decision::Once)), ["decided c", "RUN c"]);
+    assert_eq!(describe_effects(&finish_call(&mut state, "c")), ["done c", "REQUEST_REPLY"]);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn r15_denial_reaches_the_model_and_turn_continues() {
     receive_reply(&mut state, "", &[("a", "write")]);
     receive_plan(&mut state, "a", write_intent());
     let effects = decide_call(&mut state, "a", Decision::Deny("use b".into()));
-    assert_eq!(describe_effects(&effects), ["decided a", "refused a", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["decided a", "refused a", "REQUEST_REPLY"]);
     let messages = state.session.messages();
     assert!(matches!(messages.last(), Some(Message::Tool { call, text }) if call.0 == "a" && text.contains("use b")));
 }
@@ -83,12 +83,12 @@ fn r15_headless_denial_is_not_attributed_to_the_user() {
     send_user_message(&mut state, "go");
     receive_reply(&mut state, "", &[("a", "write")]);
     receive_plan(&mut state, "a", write_intent());
-    let decision = Decision::Deny("words of whoever".into());
+    let decision = Decision::Deny("reason of the caller".into());
     let effects = update(&mut state, Event::CallDecided { call: "a".into(), decision, by: Decider::Headless });
-    assert_eq!(describe_effects(&effects), ["decided a", "refused a", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["decided a", "refused a", "REQUEST_REPLY"]);
     let Some(Message::Tool { text, .. }) = state.session.messages().pop() else { panic!("the outcome") };
     assert!(text.starts_with("Denied: no interactive user is available to approve this call."), "{text}");
-    assert!(!text.contains("The user denied") && !text.contains("words of whoever"), "{text}");
+    assert!(!text.contains("The user denied") && !text.contains("reason of the caller"), "{text}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn grant_covers_only_its_scope() {
     let grant = Grant::new("write", GrantScope::File("a".into()));
     decide_call(&mut state, "a", Decision::Always(grant));
     finish_call(&mut state, "a");
-    assert_eq!(describe_effects(&receive_plan(&mut state, "b", write_intent())), ["allow b", "ACT b"]);
+    assert_eq!(describe_effects(&receive_plan(&mut state, "b", write_intent())), ["allow b", "RUN b"]);
     finish_call(&mut state, "b");
     assert_eq!(
         describe_effects(&receive_plan(&mut state, "c", write_intent())),
@@ -134,7 +134,7 @@ fn dry_run_never_acts() {
         result_source: None,
         duration: Duration::ZERO,
     };
-    assert_eq!(describe_effects(&update(&mut state, write_finished)), ["rehearsed b", "STREAM"]);
+    assert_eq!(describe_effects(&update(&mut state, write_finished)), ["rehearsed b", "REQUEST_REPLY"]);
 }
 
 #[test]
@@ -143,7 +143,10 @@ fn plan_mode_refuses_with_reason() {
     state.policy.mode = Mode::Plan;
     send_user_message(&mut state, "go");
     receive_reply(&mut state, "", &[("a", "write")]);
-    assert_eq!(describe_effects(&receive_plan(&mut state, "a", write_intent())), ["refuse a", "refused a", "STREAM"]);
+    assert_eq!(
+        describe_effects(&receive_plan(&mut state, "a", write_intent())),
+        ["refuse a", "refused a", "REQUEST_REPLY"]
+    );
 }
 
 #[test]
@@ -168,7 +171,7 @@ fn interrupting_settles_everything_in_one_step() {
     let effects = update(&mut state, Event::TurnInterrupted);
     assert_eq!(
         describe_effects(&effects),
-        ["CANCEL", "interrupted a", "interrupted b", "interrupted c", "ended by the person"]
+        ["CANCEL", "interrupted a", "interrupted b", "interrupted c", "turn interrupted"]
     );
     assert!(state.is_idle() && state.session.open_calls().is_empty());
     assert_eq!(describe_effects(&finish_call(&mut state, "a")), [""; 0]);
@@ -182,10 +185,10 @@ fn incomplete_reply_is_kept_and_its_calls_are_not_run() {
     receive_chunk(&mut state, Chunk::Call(tool_call("a", "write")));
     let turn = running_turn(&state);
     let effects = update(&mut state, Event::RequestFailed { turn, reason: "lost".into(), too_long: false });
-    assert_eq!(describe_effects(&effects), ["replied Half/0 cut", "ended badly"]);
+    assert_eq!(describe_effects(&effects), ["replied Half/0 incomplete", "turn failed"]);
     send_user_message(&mut state, "again");
     receive_chunk(&mut state, Chunk::Call(tool_call("a", "write")));
-    assert_eq!(describe_effects(&receive_chunk(&mut state, Chunk::Done(FinishReason::Length))), ["ended badly"]);
+    assert_eq!(describe_effects(&receive_chunk(&mut state, Chunk::Done(FinishReason::Length))), ["turn failed"]);
 }
 
 #[test]
@@ -197,7 +200,7 @@ fn text_reclassified_as_reasoning_is_recorded_as_reasoning() {
     receive_chunk(&mut state, Chunk::Text("Yes.".into()));
     assert_eq!(
         describe_effects(&receive_chunk(&mut state, Chunk::Done(FinishReason::Stop))),
-        ["replied Yes./0", "ended"]
+        ["replied Yes./0", "turn finished"]
     );
     let Some(Entry::Replied { reasoning, .. }) = state.session.entries().iter().rev().nth(1) else {
         panic!("{:?}", state.session.entries())
@@ -211,7 +214,7 @@ fn empty_reply_is_reported() {
     send_user_message(&mut state, "go");
     assert_eq!(
         describe_effects(&receive_chunk(&mut state, Chunk::Done(FinishReason::Stop))),
-        ["replied /0", "ended badly"]
+        ["replied /0", "turn failed"]
     );
     assert!(!state.session.messages().iter().any(|message| matches!(message, Message::Model { .. })));
 }
@@ -223,11 +226,11 @@ fn queued_message_is_sent_with_the_next_request() {
     assert_eq!(describe_effects(&send_user_message(&mut state, "also")), [""; 0]);
     receive_reply(&mut state, "", &[("a", "read")]);
     receive_plan(&mut state, "a", read_intent());
-    assert_eq!(describe_effects(&finish_call(&mut state, "a")), ["done a", "said also", "STREAM"]);
+    assert_eq!(describe_effects(&finish_call(&mut state, "a")), ["done a", "message also", "REQUEST_REPLY"]);
     send_user_message(&mut state, "next");
     assert_eq!(
         describe_effects(&receive_reply(&mut state, "Done", &[])),
-        ["replied Done/0", "ended", "said next", "STREAM"]
+        ["replied Done/0", "turn finished", "message next", "REQUEST_REPLY"]
     );
 }
 
@@ -236,10 +239,10 @@ fn queued_message_stays_queued_if_the_turn_fails() {
     let mut state = idle_state();
     send_user_message(&mut state, "go");
     send_user_message(&mut state, "also");
-    assert_eq!(describe_effects(&update(&mut state, Event::TurnInterrupted)), ["CANCEL", "ended by the person"]);
+    assert_eq!(describe_effects(&update(&mut state, Event::TurnInterrupted)), ["CANCEL", "turn interrupted"]);
     assert_eq!(state.queued_messages, ["also"]);
     update(&mut state, Event::QueueWithdrawn);
-    assert_eq!(describe_effects(&send_user_message(&mut state, "new")), ["said new", "STREAM"]);
+    assert_eq!(describe_effects(&send_user_message(&mut state, "new")), ["message new", "REQUEST_REPLY"]);
 }
 
 #[test]
@@ -272,7 +275,7 @@ fn r65_call_that_failed_three_times_is_refused_without_planning() {
         let turn = running_turn(&state);
         update(&mut state, Event::CallPlanned { turn, call: id.into(), intent: Err("no such file".into()) });
     }
-    assert_eq!(call_again(&mut state, "d")[1..], ["refused d", "STREAM"]);
+    assert_eq!(call_again(&mut state, "d")[1..], ["refused d", "REQUEST_REPLY"]);
 }
 
 fn finish_call_with(state: &mut State, id: &str, text: &str) {
@@ -289,7 +292,7 @@ fn repeat_call(state: &mut State, id: &str, text: &str) -> bool {
     same_call.arguments = "{}".into();
     receive_chunk(state, Chunk::Call(same_call));
     receive_chunk(state, Chunk::Done(FinishReason::Stop));
-    let is_allowed = describe_effects(&receive_plan(state, id, read_intent())).contains(&format!("ACT {id}"));
+    let is_allowed = describe_effects(&receive_plan(state, id, read_intent())).contains(&format!("RUN {id}"));
     finish_call_with(state, id, text);
     is_allowed
 }
@@ -355,7 +358,7 @@ fn r51_resume_settles_open_calls_without_running_them() {
     receive_reply(&mut state, "", &[("a", "read"), ("b", "write")]);
     receive_plan(&mut state, "a", read_intent());
     let (resumed, effects) = resume(state.session, idle_state());
-    assert_eq!(describe_effects(&effects), ["interrupted a", "interrupted b", "ended by the person"]);
+    assert_eq!(describe_effects(&effects), ["interrupted a", "interrupted b", "turn interrupted"]);
     let outcomes: Vec<String> = resumed
         .session
         .messages()
@@ -380,5 +383,5 @@ fn r51_open_question_waits_again_after_resume() {
     assert!(matches!(resumed.waiting_call(), Some(WaitingCall::Answer { .. })));
     let answer = Answer::from_status(AnswerStatus::Declined);
     let effects = update(&mut resumed, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::Headless });
-    assert_eq!(describe_effects(&effects), ["answered a", "done a", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["answered a", "done a", "REQUEST_REPLY"]);
 }

@@ -40,7 +40,7 @@ impl Session {
         messages
     }
 
-    /// Appends the session's messages to these. Outcomes before the entry `before` that have more than `most` bytes are
+    /// Appends the session's messages to these. Outcomes before the entry `truncate_before` that exceed `max_bytes` are
     /// truncated in the middle.
     pub fn append_messages(&self, messages: &mut Vec<Message>, truncate_before: usize, max_bytes: usize) {
         let first_entry = self.first_sent_entry();

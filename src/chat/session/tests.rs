@@ -35,7 +35,7 @@ fn settle_entry(call: &str) -> Entry {
 fn format_messages(session: &Session) -> Vec<String> {
     let format_message = |message: Message| match message {
         Message::System(_) => "system".to_owned(),
-        Message::User(text) => format!("person {text}"),
+        Message::User(text) => format!("user {text}"),
         Message::Model { text, calls, .. } => format!("model {text}{}", calls.len()),
         Message::Tool { call, text } => format!("{call}: {text}"),
     };
@@ -49,11 +49,11 @@ fn every_call_is_followed_by_an_outcome_even_if_none_was_recorded() {
     assert_eq!(
         format_messages(&session),
         [
-            "person go",
+            "user go",
             "model 0".replace('0', "2").as_str(),
             "a: No outcome was recorded for this call.",
             "b: did b",
-            "person hello"
+            "user hello"
         ]
     );
     assert_eq!(session.open_calls(), [CallId::from("a")]);
@@ -63,7 +63,7 @@ fn every_call_is_followed_by_an_outcome_even_if_none_was_recorded() {
 fn a_user_message_between_calls_follows_their_outcomes() {
     let session =
         Session::replay([user_message("go"), reply_entry("", &["a"]), user_message("also"), settle_entry("a")]);
-    assert_eq!(format_messages(&session), ["person go", "model 1", "a: did a", "person also"]);
+    assert_eq!(format_messages(&session), ["user go", "model 1", "a: did a", "user also"]);
 }
 
 proptest! {
@@ -83,9 +83,9 @@ proptest! {
             true => format!("{call}: did {call}"),
             false => format!("{call}: No outcome was recorded for this call."),
         };
-        let mut expected = vec!["person go".to_owned(), "model 5".to_owned()];
+        let mut expected = vec!["user go".to_owned(), "model 5".to_owned()];
         expected.extend(["a", "b", "c", "d", "e"].iter().map(result));
-        expected.extend(["person also".to_owned(), "model Done.0".to_owned()]);
+        expected.extend(["user also".to_owned(), "model Done.0".to_owned()]);
         prop_assert_eq!(format_messages(&Session::replay(entries)), expected);
     }
 }

@@ -74,7 +74,8 @@ pub(super) fn title_or_reason(session: &Listed) -> String {
     }
 }
 
-/// Formats one line. The title is truncated if necessary, the state never. `wide` is the widest time.
+/// Formats one line. The title is truncated if necessary, the state never. `time_width` is the width of the time
+/// column.
 fn format_row(session: &Listed, is_open: bool, with_folder: bool, time_width: usize, columns: Option<usize>) -> String {
     let marks = [
         (is_open, "open elsewhere"),

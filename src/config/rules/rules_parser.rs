@@ -37,8 +37,8 @@ pub fn count_effects<'a>(rules: impl Iterator<Item = &'a Rule> + Clone) -> Strin
     counted.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Parses the text of a rules file. `file` is its name as displayed, `tools` the available tools, and `holds` the
-/// default scope of its rules. Only the user's own file may name a project in a rule.
+/// Parses the text of a rules file. `file` is its name as displayed, `tools` the available tools, and
+/// `default_scope` the scope of rules that name no project. Only the user's own file may name a project in a rule.
 pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &RuleScope) -> ParsedRules {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut parsed = ParsedRules::default();

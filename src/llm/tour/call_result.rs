@@ -15,7 +15,7 @@ pub enum CallResult<'a> {
     Output(&'a str),
 }
 
-/// Classifies a result by its text.
+/// Classifies a result by its text, as this and earlier versions write it.
 pub fn classify_result(text: &str) -> CallResult<'_> {
     let start: String = text.chars().take(400).collect::<String>().to_lowercase();
     let contains_any = |phrases: &[&str]| phrases.iter().any(|phrase| start.contains(phrase));

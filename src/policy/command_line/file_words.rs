@@ -2,9 +2,9 @@
 
 use tree_sitter::Node;
 
-/// Most words that are collected.
+/// Maximum number of words collected.
 const MAX_FILE_WORDS: usize = 2001;
-/// Most levels of command lines inside words: `sh -c 'sh -c "…"'`.
+/// Maximum nesting depth of command lines inside words: `sh -c 'sh -c "…"'`.
 const MAX_INNER_LINES: usize = 3;
 
 /// Position of a word.

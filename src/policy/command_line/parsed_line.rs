@@ -1,15 +1,15 @@
-//! A parsed command line: its simple commands, with what joins and surrounds them.
+//! A parsed command line: its simple commands, with their operators and enclosing constructs.
 
 use super::file_words::FileWord;
 use super::word::Word;
 
-/// Most characters of a command line; a longer one is [`UnclearReason`], but its commands are still listed.
+/// Maximum number of characters of a command line. A longer line is marked unclear, but its commands are still listed.
 pub const MAX_CHARACTERS: usize = 10_000;
 
-/// Most simple commands of a command line.
+/// Maximum number of simple commands of a command line.
 pub const MAX_COMMANDS: usize = 50;
 
-/// Most levels of nesting: subshells, substitutions, `bash -c "bash -c …"`.
+/// Maximum nesting depth: subshells, substitutions, `bash -c "bash -c …"`.
 pub const MAX_NESTING: usize = 24;
 
 /// A parsed command line.

@@ -94,7 +94,7 @@ impl TreeWalk<'_> {
             (">&-" | "<&-", None) => Redirect::Descriptor,
             (">&" | "<&", Some(Word::Known(descriptor))) if is_open_descriptor(&descriptor) => Redirect::Descriptor,
             ("<", Some(target)) => Redirect::Read(target),
-            // `2>&a` is no file, unlike `>&a`.
+            // `2>&a` does not name a file, unlike `>&a`.
             (">" | ">|" | "&>", Some(target)) => Redirect::Write(target),
             (">&", Some(target)) if !has_descriptor => Redirect::Write(target),
             (">>" | "&>>", Some(target)) => Redirect::Append(target),

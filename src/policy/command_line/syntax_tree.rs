@@ -1,11 +1,11 @@
 //! Extracts simple commands from the syntax tree of a line. Only the node kinds named here are followed, and only
-//! blanks may be between them: bash may well read what the grammar skips.
+//! blanks may be between them, because bash may interpret text that the grammar skips.
 
 use super::bash_tree::parse_tree;
 use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word, file_words, word, wrapper};
 use tree_sitter::Node;
 
-/// Parses a line, or an argument that is one, into `reading`.
+/// Parses a command line, or an argument that contains one, into `parsed_line`.
 pub(super) fn parse_into(text: &str, depth: usize, parsed_line: &mut ParsedLine) {
     parse_inner(text, depth, &WalkContext::default(), parsed_line);
 }
@@ -256,7 +256,7 @@ impl TreeWalk<'_> {
         })
     }
 
-    /// Finds the substitutions anywhere in a node and, if `commands` is set, the commands too.
+    /// Finds the substitutions anywhere in a node and, if `with_commands` is set, the commands too.
     pub(super) fn walk_substitutions(&mut self, node: Node<'_>, context: &WalkContext, with_commands: bool) {
         let mut pending = vec![node];
         while let Some(node) = pending.pop() {

@@ -29,8 +29,8 @@ pub enum PathAccess {
         /// True if a link to a file is followed, and one to a folder may be.
         follow_links: bool,
     },
-    /// No access, but the file must not exist, or must not contain any of these words if there are some: it would
-    /// decide what runs.
+    /// No access. The file must not exist, because it would decide what runs. If words are listed, it may exist as long
+    /// as it contains none of them.
     MustNotDecide(&'static [&'static str]),
     /// No access: a pattern that must match no file, so that the shell leaves it unchanged.
     MustNotMatch,

@@ -1,5 +1,5 @@
-//! Commands refused in every mode: those that take decisions away from the user, and those that are irreversible. Also
-//! checks the parts of a line that could be found if the line is unclear.
+//! Commands refused in every mode: those that change what only the user may decide, and irreversible ones. If a line
+//! is unclear, the parts of it that could be parsed are checked.
 
 use super::ask_reasons;
 use super::folder_options::{self, FILE_CHANGERS};

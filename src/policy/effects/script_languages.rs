@@ -70,7 +70,7 @@ fn skip_sed_address(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns the text after the next `mark`. Implementations disagree on whether one inside brackets counts.
+/// Returns the text after the next `delimiter`. Implementations disagree on whether one inside brackets counts.
 fn skip_sed_part(text: &str, delimiter: char) -> Option<&str> {
     let mut is_in_brackets = false;
     let mut chars = text.char_indices();
@@ -82,7 +82,7 @@ fn skip_sed_part(text: &str, delimiter: char) -> Option<&str> {
                 let class_marker = &text[index + 1..index + 2];
                 let class_length = text[index + 2..].find(&format!("{class_marker}]"))?;
                 let end = index + 2 + class_length + 1;
-                // Implementations disagree on a mark in here too.
+                // Implementations disagree on a delimiter in here too.
                 if text[index..end].contains([delimiter, '\\', '\n']) {
                     return None;
                 }

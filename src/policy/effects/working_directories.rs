@@ -36,7 +36,7 @@ struct PossibleDirectories {
     certain: Option<Vec<String>>,
 }
 
-/// Most directories that are tracked.
+/// Maximum number of directories tracked.
 const MAX_DIRECTORIES: usize = 8;
 
 impl PossibleDirectories {

@@ -173,8 +173,8 @@ fn replace_entry(real: &Path, display_path: &Path, before: &FileNode, after: &Fi
 }
 
 #[cfg(not(target_os = "linux"))]
-fn replace_entry(_: &Path, shown: &Path, _: &FileNode, _: &FileNode) -> Result<(), Error> {
-    Err(Error::from_io(shown, io::ErrorKind::Unsupported.into()))
+fn replace_entry(_: &Path, display_path: &Path, _: &FileNode, _: &FileNode) -> Result<(), Error> {
+    Err(Error::from_io(display_path, io::ErrorKind::Unsupported.into()))
 }
 
 /// Creates an entry with this name. Fails if one exists, and removes a partly written one.

@@ -28,7 +28,7 @@ impl ParentFolders {
 }
 
 /// Opens a folder component by component from the root, so that a folder that was replaced by a link is not followed.
-/// Missing folders below the folder `make` are created; if that fails, all of them are removed.
+/// Missing folders below the folder `create_below` are created; if that fails, all of them are removed.
 pub fn open_parents(path: &Path, create_below: Option<&Path>) -> Result<ParentFolders, Errno> {
     let existing_depth = create_below.map(|top| top.components().count());
     let mut folder = rustix::fs::openat(CWD, "/", FOLDER, Mode::empty())?;

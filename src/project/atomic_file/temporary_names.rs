@@ -35,13 +35,13 @@ pub fn exchange_name(removable: &[&[u8]]) -> String {
     })
 }
 
-/// Atomically replaces the entry `name` by the entry `beside`, checks the replaced entry, and deletes it. If `is_it`
-/// rejects it or it cannot be deleted, it is put back, and `beside` is deleted. `new` and `old` are the flags for
-/// deleting each of them.
+/// Atomically replaces the entry `name` by the entry `new_name`, checks the replaced entry, and deletes it. If
+/// `is_expected` rejects it or it cannot be deleted, it is put back, and the new entry is deleted. `new_flags` and
+/// `old_flags` are the flags for deleting each of them.
 ///
 /// # Errors
-/// [`Errno::STALE`] if the replaced entry was a different one. If the file system cannot exchange the two, `beside`
-/// keeps its name.
+/// [`Errno::STALE`] if `is_expected` rejected the replaced entry. If the file system cannot exchange the two, the new
+/// entry keeps its name.
 pub fn exchange_entries(
     folder: &OwnedFd,
     (new_name, new_flags): (&str, AtFlags),
@@ -167,7 +167,7 @@ mod tests {
         let mut expected = vec![
             write_file(new_file_name(), "being written"),
             write_file(exchange_name(&[b"one"]), "one"),
-            write_file(with_old_time(&exchange_name(&[b"one", b"two"])), "somebody's"),
+            write_file(with_old_time(&exchange_name(&[b"one", b"two"])), "another program's"),
             write_file(format!("{}-more", with_old_time(&new_file_name())), "x"),
             write_file(format!("{NEW_PREFIX}notes"), "x"),
             write_file(format!("{}é", with_old_time(&new_file_name())), "x"),

@@ -128,7 +128,7 @@ fn writable_places(line: &CommandLine, home: Option<&Path>, disclosed: &Disclose
     private_places.chain(listed_places).collect()
 }
 
-/// Returns all visible paths that must not be opened. `named` are the real paths that the settings open.
+/// Returns all visible paths that must not be opened. `opened_paths` are the real paths that the settings open.
 fn withheld_paths(
     shell: &Shell,
     spec: &OverlaySpec,
@@ -164,7 +164,7 @@ fn withheld_paths(
     let is_in_opened_secret =
         |entry: &Withheld| opened_paths.iter().any(|folder| is_sensitive(folder) && entry.path.starts_with(folder));
     withheld.retain(|entry| {
-        // Entries withheld only because they are near a masked file need no mask here.
+        // Pipes and entries withheld only because they are near a masked file need no mask here.
         let needs_no_mask = matches!(entry.reason, Reason::NotAFile | Reason::Crowded);
         !needs_no_mask && !is_opened(entry) && !is_in_opened_secret(entry) && !is_setting(entry)
     });

@@ -51,7 +51,7 @@ fn is_nothing_to_open(error: &io::Error) -> bool {
     is_link || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Returns paths that cover all of these and contain no nested paths. If there are more than `most`, deeper paths are
+/// Returns paths that cover all of these and contain no nested paths. If there are more than `limit`, deeper paths are
 /// replaced by their parent folders where possible.
 fn merge_masks(paths: &[PathBuf], limit: usize) -> BTreeSet<PathBuf> {
     let mut merged: BTreeSet<PathBuf> = paths.iter().cloned().collect();

@@ -1,4 +1,4 @@
-//! Basic mount operations: cloning, attaching and closing mounts, and listing mount points.
+//! Basic mount operations: cloning, attaching and restricting mounts, and listing mount points.
 
 use super::overlay_mounts::mount_memory;
 use crate::project::sandbox::namespaces::{MountRestriction, restrict_mounts, restrict_tree};
@@ -17,8 +17,8 @@ pub fn mount_points() -> io::Result<Vec<PathBuf>> {
     Ok(table.split(|byte| *byte == b'\n').filter_map(field).collect())
 }
 
-/// Decodes a path of the mount table, in which the kernel writes blanks, tabs, line ends and backslashes as `\040` and
-/// the like.
+/// Decodes a path of the mount table, in which the kernel writes spaces, tabs, line feeds and backslashes as octal
+/// escapes such as `\040`.
 fn decode_path(field: &[u8]) -> PathBuf {
     let mut path = Vec::new();
     let mut remaining = field;
@@ -67,7 +67,7 @@ pub fn clone_read_only(path: &Path) -> io::Result<OwnedFd> {
     Ok(tree)
 }
 
-/// Closes the mount at a path, and those below it if `all` is set.
+/// Restricts the mount at a path, and those below it if `is_recursive` is set.
 pub fn restrict_mount(path: &Path, is_recursive: bool, restriction: MountRestriction) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     Ok(restrict_mounts(&path, is_recursive, restriction)?)

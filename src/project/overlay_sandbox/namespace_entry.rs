@@ -23,8 +23,8 @@ const NAMESPACES: UnshareFlags = UnshareFlags::NEWNS
     .union(UnshareFlags::NEWUTS)
     .union(UnshareFlags::NEWNET);
 
-/// Runs `aye guard --stage`: like the guard of a command, but one process further out. `words` are all arguments after
-/// `--stage`, including the command.
+/// Runs `aye guard --overlay-sandbox`, the parent process of the guard in the new namespaces. `arguments` are all
+/// arguments after `--overlay-sandbox`, including the command.
 pub fn run_namespace_entry(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
     match enter_namespaces(&arguments) {

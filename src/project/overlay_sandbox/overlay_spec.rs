@@ -8,12 +8,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Argument of `guard` that requests an overlay sandbox.
-pub const OVERLAY_ARGUMENT: &str = "--stage";
+pub const OVERLAY_ARGUMENT: &str = "--overlay-sandbox";
 /// The same for the process that already runs in its namespaces.
-pub const IN_OVERLAY_ARGUMENT: &str = "--on-stage";
+pub const IN_OVERLAY_ARGUMENT: &str = "--in-overlay-sandbox";
 
 const FOLDER: &str = "--folder";
-const OVERLAY: &str = "--layer";
+const OVERLAY: &str = "--overlay";
 const PLACE: &str = "--place";
 const PRIVATE: &str = "--private";
 const OWN: &str = "--keep";
@@ -99,7 +99,7 @@ impl OverlaySpec {
         self.places.iter().filter(move |inner| !self.places.iter().any(|outer| covers(outer, inner)))
     }
 
-    /// Encodes the specification: the arguments, of which the first is `role`, and the bytes sent over the lifeline.
+    /// Encodes the specification as arguments, the first being `role`, and the bytes sent over the lifeline.
     pub fn to_arguments(&self, role: &str) -> (Vec<OsString>, Vec<u8>) {
         let flag_and_path = |name: &str, path: &Path| [OsString::from(name), path.into()];
         let mut arguments = vec![OsString::from(role)];
@@ -125,8 +125,8 @@ impl OverlaySpec {
         (arguments, bytes)
     }
 
-    /// Parses the arguments after the role. `list` reads so many bytes from the lifeline. Fails if an argument is
-    /// invalid: no command runs in a partial overlay sandbox.
+    /// Parses the arguments after the role. `read_list` reads that many bytes from the lifeline. Fails if an argument
+    /// is invalid: no command runs in a partial overlay sandbox.
     pub fn parse_arguments(
         arguments: impl IntoIterator<Item = OsString>,
         read_list: impl FnOnce(usize) -> io::Result<Vec<u8>>,
@@ -216,17 +216,17 @@ mod tests {
         for arguments in [
             &["", "--paths=0"][..],
             &["", "--folder", "/p", "--paths=0"],
-            &["", "--layer", "/l", "--paths=0"],
-            &["", "--folder", "p", "--layer", "/l", "--paths=0"],
-            &["", "--folder", "/p", "--layer", "/l", "--paths=0", "--place"],
-            &["", "--folder", "/p", "--layer", "/l", "--paths=0", "--memory", "much"],
-            &["", "--folder", "/p", "--layer", "/l", "--paths=0", "--palce", "/x"],
-            &["", "--folder", "/p", "--layer", "/l", "--paths=x"],
+            &["", "--overlay", "/l", "--paths=0"],
+            &["", "--folder", "p", "--overlay", "/l", "--paths=0"],
+            &["", "--folder", "/p", "--overlay", "/l", "--paths=0", "--place"],
+            &["", "--folder", "/p", "--overlay", "/l", "--paths=0", "--memory", "much"],
+            &["", "--folder", "/p", "--overlay", "/l", "--paths=0", "--palce", "/x"],
+            &["", "--folder", "/p", "--overlay", "/l", "--paths=x"],
         ] {
             let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
             assert!(parse(&arguments, b"").is_err(), "{arguments:?}");
         }
-        let arguments = ["", "--folder", "/p", "--layer", "/l", "--paths=3"].map(OsString::from);
+        let arguments = ["", "--folder", "/p", "--overlay", "/l", "--paths=3"].map(OsString::from);
         assert!(parse(&arguments, b"m/a").is_ok());
         assert!(parse(&arguments, b"x/a").is_err() && parse(&arguments, b"maa").is_err());
     }

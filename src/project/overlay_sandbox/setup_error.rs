@@ -113,7 +113,7 @@ const NAMESPACE_LIMITS: [(&str, &str); 6] = [
 ];
 
 impl SetupError {
-    /// Describes the system setting that causes the error and how to change it. `value` reads a setting such as
+    /// Describes the system setting that causes the error and how to change it. `read_setting` reads a setting such as
     /// `user.max_user_namespaces`. Returns `None` if no setting is known to be the cause.
     fn system_cause(self, read_setting: impl Fn(&str) -> Option<String>) -> Option<String> {
         let is_errno = |errno: Errno| i32::from(self.errno) == errno.raw_os_error();

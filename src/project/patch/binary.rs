@@ -57,7 +57,7 @@ impl Write for Base85Writer<'_> {
     }
 }
 
-/// Encodes one line: its number of bytes as a letter, and five digits for every four bytes.
+/// Encodes one line: its number of bytes as a letter (A–Z, a–z), and five digits for every four bytes.
 fn encode_line(bytes: &[u8]) -> Vec<u8> {
     let count = u8::try_from(bytes.len()).unwrap_or(0);
     let mut line = vec![if count <= 26 { b'A' + count - 1 } else { b'a' + count - 27 }];

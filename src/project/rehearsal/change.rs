@@ -35,8 +35,8 @@ impl Rehearsal {
     }
 
     /// Returns every path that has an entry in the overlay, relative to the project and sorted. The project's own
-    /// folder is `.`. Some of these paths may be unchanged. If a command made a folder unreadable, the folder stands
-    /// for its content.
+    /// folder is `.`. Some of these paths may be unchanged. If a command made a folder unreadable, the folder is
+    /// listed instead of its content.
     ///
     /// # Errors
     /// If the overlay's disk fails.
@@ -57,7 +57,7 @@ impl Rehearsal {
         Ok(paths)
     }
 
-    /// Like `collect_overlay_paths`, for the unmerged changes of a command in the folder `fresh`.
+    /// Like `collect_overlay_paths`, for the unmerged changes of a command in this folder.
     pub(super) fn collect_paths_in(&self, folder: &Path) -> Result<HashSet<PathBuf>, Error> {
         let mut paths = HashSet::new();
         self.collect_paths_below(folder, vec![(PathBuf::new(), false)], &mut paths)?;

@@ -66,7 +66,7 @@ impl Fingerprint {
         }
     }
 
-    /// Returns whether `now` is the same state, as far as recorded.
+    /// Returns whether `current` is the same state, as far as recorded.
     pub fn matches(&self, current: &Self) -> bool {
         self.digest == current.digest
             && (self.kind.is_none() || self.kind == current.kind)

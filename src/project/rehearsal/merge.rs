@@ -44,7 +44,8 @@ struct Merge<'a> {
     journal: Journal<'a>,
 }
 
-/// Merges `merging` into `upper`, both in `layer`, over the project at `root`. The caller holds the overlay's lock.
+/// Merges the folder `merging` into `upper`, both in `overlay_folder`, over the project at `root`. The caller holds the
+/// overlay's lock.
 ///
 /// # Errors
 /// If the disk fails. Calling it again continues the merge.

@@ -88,7 +88,7 @@ fn r30_changes_of_one_command_are_recorded_like_all_changes() {
     let paths = second.collect_overlay_paths().unwrap();
     assert!(paths.contains(Path::new("hidden/sub/f")) && paths.contains(Path::new("gone/deep/d")), "{paths:?}");
     for path in paths {
-        assert!(second.origin(&path).is_some(), "{} is not noted", path.display());
+        assert!(second.origin(&path).is_some(), "{} is not recorded", path.display());
     }
     assert_eq!(second.list_names(&second.locate("hidden/sub").unwrap()).unwrap(), [""; 0]);
 }

@@ -57,7 +57,7 @@ impl Rehearsal {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let root_folder = rustix::fs::openat(CWD, self.root(), flags, Mode::empty());
             let path = if path.as_os_str().is_empty() { Path::new(ROOT_PATH) } else { path };
-            // A single system call checks the whole path.
+            // A single syscall checks the whole path.
             match root_folder
                 .and_then(|root_folder| openat2(root_folder, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS))
             {
@@ -88,7 +88,7 @@ impl Rehearsal {
         self.record_paths(&paths, &self.upper)
     }
 
-    /// Like `record_origins`, for the unmerged changes of a command in the folder `fresh`.
+    /// Like `record_origins`, for the unmerged changes of a command in this folder.
     pub(super) fn record_origins_in(&self, folder: &Path) -> io::Result<()> {
         let paths = self.collect_paths_in(folder).map_err(io::Error::other)?;
         self.record_paths(&paths, folder)
@@ -156,8 +156,9 @@ impl Rehearsal {
         Ok(())
     }
 
-    /// Returns whether the project changed at this path after the overlay did in its folder `upper`. Compares the change
-    /// time of the overlay's entry, or of the nearest parent entry. A folder that both have never counts as changed.
+    /// Returns whether the project changed at this path after the overlay did in its folder `upper`. Compares the
+    /// change time of the overlay's entry, or of the nearest parent entry. A folder that both have never counts as
+    /// changed.
     fn changed_after_overlay(&self, path: &Path, upper: &Path) -> bool {
         let Ok(live_metadata) = self.root().join(path).symlink_metadata() else { return false };
         let overlay_path = |path: &Path| upper.join(path);

@@ -61,7 +61,7 @@ fn read_tool_writes(outside: &Path) -> HashMap<PathBuf, ToolWrite> {
 }
 
 /// Returns the files outside the project that file tools changed in part, so that they still contain live content.
-/// `layer` is the folder of the first overlay.
+/// `overlay_folder` is the folder of the first overlay.
 pub fn partly_written(overlay_folder: &Path) -> Vec<PathBuf> {
     let partial_writes =
         read_tool_writes(&overlay_folder.join(OUTSIDE_FOLDER)).into_iter().filter(|(_, write)| !write.is_whole);
@@ -141,7 +141,7 @@ impl Rehearsal {
     }
 
     /// Returns whether the overlay itself, not a link in it, holds exactly the content written by a `write_file` of
-    /// this rehearsal. `at` is outside the project.
+    /// this rehearsal. `location` is outside the project.
     pub(super) fn has_whole_tool_write(&self, location: &Location) -> bool {
         let Some(outside) = self.outside_overlay() else { return false };
         let Some(relative) = outside.path_below(&as_system_location(location)) else { return false };

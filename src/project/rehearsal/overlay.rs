@@ -130,7 +130,7 @@ fn read_attribute(path: &Path, name: &str) -> io::Result<Option<u8>> {
     }
 }
 
-/// Returns the source of the visible content at `below`, a path of the project without links.
+/// Returns the source of the visible content at `relative`, a path of the project without links.
 ///
 /// # Errors
 /// If the overlay's entry at the path or at a folder on the way cannot be read.
@@ -161,7 +161,7 @@ pub fn find_source_along(upper: &Path, root: &Path, relative: &Path, trail: &mut
         }
     };
     let remaining = relative.strip_prefix(&visited).unwrap_or(relative).to_owned();
-    // Error because of which the visibility of the project's folder is unknown.
+    // Error while determining whether the project's folder is visible.
     let mut visibility_error = None;
     for part in remaining.components().filter(|part| matches!(part, Component::Normal(_))) {
         // Only a folder has entries.

@@ -66,8 +66,8 @@ impl Rehearsal {
     }
 
     /// Returns the sorted paths of the project that changed in the overlay since `before`. For a folder that was
-    /// created or deleted only the folder itself is listed, and the list is limited to the first `PATHS_KEPT` paths. A
-    /// folder that exists in the overlay only for the sake of its entries did not change.
+    /// created or deleted only the folder itself is listed, and the list is limited to the first `MAX_CHANGED_PATHS`
+    /// paths. A folder that exists in the overlay only for the sake of its entries did not change.
     pub fn changed_since(&self, before: &Snapshot) -> Vec<PathBuf> {
         let current = self.take_snapshot();
         let new = current.0.iter().filter(|(path, metadata)| before.0.get(*path) != Some(*metadata));

@@ -41,7 +41,7 @@ pub fn landlock_support() -> SandboxSupport {
     }
 }
 
-/// Returns the kernel's version in parentheses, with a leading blank.
+/// Returns the kernel's version in parentheses, with a leading space.
 fn kernel_release() -> String {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || ".-_+".contains(*c);

@@ -1,4 +1,4 @@
-//! System calls for which no safe wrapper exists: leaving the system's namespaces, making a tree of mounts read-only in
+//! Syscalls without a safe wrapper: leaving the system's namespaces, making a tree of mounts read-only in
 //! one step, keeping open files from child processes, and querying seccomp.
 #![allow(unsafe_code)]
 
@@ -39,8 +39,8 @@ pub fn unshare_namespaces(flags: UnshareFlags) -> Result<(), Errno> {
     unsafe { unshare_unsafe(flags) }
 }
 
-/// Restricts the mount at `path`, and those below it if `all` is set. Later mounts of the system do not propagate into
-/// it. Requires Linux 5.12.
+/// Restricts the mount at `path`, and those below it if `is_recursive` is set. Later mounts of the system do not
+/// propagate into it. Requires Linux 5.12.
 pub fn restrict_mounts(path: &CStr, is_recursive: bool, restriction: MountRestriction) -> Result<(), Errno> {
     set_mount_attributes(libc::AT_FDCWD, path, if is_recursive { libc::AT_RECURSIVE } else { 0 }, restriction)
 }
@@ -78,7 +78,7 @@ fn set_mount_attributes(
 
 /// Sets close-on-exec for all open files except the first three. Requires Linux 5.11.
 pub fn close_files_on_exec() -> Result<(), Errno> {
-    // SAFETY: the call takes only numbers, and closes nothing.
+    // SAFETY: the syscall takes only numbers, and closes nothing.
     let result = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     check_result(result)
 }

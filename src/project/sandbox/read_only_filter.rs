@@ -1,8 +1,8 @@
-//! Seccomp part of the read-only sandbox: a list of allowed system calls. Any other call fails.
+//! Seccomp part of the read-only sandbox: a list of allowed syscalls. Any other syscall fails.
 //!
-//! Landlock does not cover modes, owners, times and attributes of files, so the calls that change them are not allowed.
-//! Also not allowed: sockets, namespaces, tracing, System V shared memory, changes of identity, and calls newer than
-//! this list.
+//! Landlock does not cover modes, owners, times and attributes of files, so the syscalls that change them are not
+//! allowed. Also not allowed: sockets, namespaces, tracing, System V shared memory, changes of identity, and syscalls
+//! newer than this list.
 
 use super::SandboxError;
 use super::seccomp_filter::{apply_program, denied_syscalls, hidden_syscall_program, numbers};
@@ -13,7 +13,7 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// Calls that exist on every processor.
+/// Allowed syscalls that exist on every architecture.
 #[rustfmt::skip]
 const ALLOWED: &[c_long] = &[
     // Files. Landlock decides which can be opened.
@@ -55,7 +55,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_uname, libc::SYS_sysinfo, libc::SYS_getrandom,
 ];
 
-/// Older calls that only x86-64 has.
+/// Allowed older syscalls that only x86-64 has.
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]
 const OLD_CALLS: &[c_long] = &[
@@ -71,11 +71,11 @@ const OLD_CALLS: &[c_long] = &[libc::SYS_renameat];
 /// Allowed only if the kernel keeps signals within the sandbox.
 const SIGNAL_SYSCALLS: &[c_long] = &[libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill];
 
-/// Calls from this number on are newer than the list. They fail with ENOSYS, so that programs use alternatives.
+/// Syscalls from this number on are newer than the list. They fail with ENOSYS, so that programs use alternatives.
 const FIRST_UNKNOWN: u32 = 440;
 
 /// Ioctls that query an open file or a terminal: sizes, flags, and whether it is a terminal. Same numbers on every
-/// processor.
+/// architecture.
 const QUERY_IOCTLS: [u64; 12] = [
     0x5401,
     0x802C_542A,
@@ -105,7 +105,7 @@ pub fn apply_syscall_filters(signals: bool) -> Result<(), SandboxError> {
     Ok(())
 }
 
-/// Returns two filters: one that depends on arguments of calls, and the list of allowed calls. The list is applied
+/// Returns two filters: one that checks arguments of syscalls, and the list of allowed syscalls. The list is applied
 /// last, because it does not allow applying filters.
 fn filter_programs(signals: bool) -> Result<[Vec<sock_filter>; 2], SandboxError> {
     let arch = numbers::ARCH.ok_or(SandboxError::SyscallRules)?;
@@ -123,7 +123,7 @@ fn filter_programs(signals: bool) -> Result<[Vec<sock_filter>; 2], SandboxError>
     Ok([compile(denied)?, allow_program])
 }
 
-/// Returns the calls that every sandbox denies, and further ones.
+/// Returns the denied syscalls: those that every sandbox denies, and further ones for a command that only reads.
 fn read_only_denied_syscalls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     let condition =
         |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
@@ -138,7 +138,7 @@ fn read_only_denied_syscalls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccom
             values.iter().map(|value| SeccompRule::new(vec![condition(argument_index, SeccompCmpOp::Eq, *value)?]));
         denied.insert(syscall, rules.collect::<Result<_, _>>()?);
     }
-    // Only the own priority may be changed, not that of another process, a group or a user.
+    // A process may change only its own priority, not that of another process, a group or a user.
     let other_owners =
         [0, 1].map(|argument_index| SeccompRule::new(vec![condition(argument_index, SeccompCmpOp::Ne, 0)?]));
     denied.insert(libc::SYS_setpriority, other_owners.into_iter().collect::<Result<_, _>>()?);

@@ -1,8 +1,8 @@
 //! Sandbox of commands that run without approval: they read the project and the system's programs, and change nothing.
 //!
 //! Landlock restricts files: paths that are not listed cannot even be read. Seccomp restricts everything else with a
-//! list of allowed calls (`read_only_filter`). Root loses every capability except reading. Not restricted: names, sizes
-//! and times of any file (no rule covers them), and the names in the project's folders.
+//! list of allowed syscalls (`read_only_filter`). Root loses every capability except reading. Not restricted: names,
+//! sizes and times of any file (no rule covers them), and the names in the project's folders.
 
 use super::landlock_rules::{DEVICES, NEWEST_ABI, OLDEST_ABI, add_path_rule};
 use super::rule_paths::{open_without_links, paths_without};
@@ -41,8 +41,8 @@ const LENGTH_BYTES: usize = 8;
 const MAX_PATH_BYTES: usize = 256 << 20;
 
 impl ReadOnlySpec {
-    /// Encodes the folders as arguments of the guard. The paths of `encode_paths` are sent over the lifeline, because finding
-    /// them may take longer than starting the guard.
+    /// Encodes the folders as arguments of the guard. The paths of `encode_paths` are sent over the lifeline, because
+    /// finding them may take longer than starting the guard.
     pub fn to_arguments(&self) -> Vec<OsString> {
         let folders = [FOLDER.into(), self.folder.clone().into(), TEMPORARY.into(), self.temporary.clone().into()];
         [READ_ONLY.into()].into_iter().chain(folders).collect()
@@ -63,7 +63,8 @@ impl ReadOnlySpec {
         bytes
     }
 
-    /// Decodes the specification. `lifeline` reads so many bytes from the lifeline. Fails if the arguments are invalid.
+    /// Decodes the specification. `lifeline` reads the given number of bytes from the lifeline. Fails if the arguments
+    /// are invalid.
     pub fn parse_arguments(
         arguments: impl IntoIterator<Item = OsString>,
         mut lifeline: impl FnMut(usize) -> std::io::Result<Vec<u8>>,
@@ -99,7 +100,7 @@ impl ReadOnlySpec {
         }
     }
 
-    /// Applies the sandbox to this thread and everything it starts. `private` is the only writable folder.
+    /// Applies the sandbox to this thread and everything it starts. `private_folder` is the only writable folder.
     pub fn apply_to_thread(&self, private_folder: Option<&Path>) -> Result<(), SandboxError> {
         let SandboxSupport::Supported { signals, .. } = super::kernel_support() else {
             return Err(SandboxError::FileRules);

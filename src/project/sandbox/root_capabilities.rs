@@ -19,8 +19,8 @@ const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETUID)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-/// Drops the others for this thread and everything it starts. Does nothing for a user other than root without
-/// capabilities.
+/// Drops all other capabilities for this thread and everything it starts. Does nothing for a user other than root
+/// without capabilities.
 pub fn drop_capabilities() -> Result<(), SandboxError> {
     let current = capabilities(None).map_err(|_| SandboxError::Capabilities)?;
     keep_capabilities(current, KEPT_CAPABILITIES)

@@ -3,7 +3,6 @@
 //! Landlock rules only grant access, and always to a folder with everything below it. A folder that contains a closed
 //! path is therefore not listed itself; instead its other entries are listed one by one. Nothing new can be created
 //! directly in such a folder.
-//! closed is not named itself; what else is in it is, one by one. In such a folder itself nothing new can be made.
 
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use rustix::io::Errno;
@@ -15,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Maximum number of entries listed individually. In a larger folder the remaining entries stay closed.
 const MAX_ENTRIES: usize = 20_000;
 
-/// Returns the paths that open `place` except for `closed`. They may change before they are used, so open them with
+/// Returns the paths that open `path` except for `closed`. They may change before they are used, so open them with
 /// `open_without_links`.
 pub fn paths_without(path: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
     let mut paths = Vec::new();

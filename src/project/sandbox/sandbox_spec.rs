@@ -39,7 +39,7 @@ pub enum SandboxError {
     /// The kernel rejected the file rules.
     #[error("the kernel rejected the file rules")]
     FileRules,
-    /// The kernel rejected the system call rules.
+    /// The kernel rejected the syscall filter.
     #[error("the kernel rejected the system call rules")]
     SyscallRules,
     /// Root's capabilities could not be dropped.

@@ -1,4 +1,4 @@
-//! Seccomp part of the sandbox: restricts sockets and administrative system calls.
+//! Seccomp part of the sandbox: restricts sockets and denies administrative syscalls.
 
 use super::SandboxError;
 use crate::chat::SandboxAccess;
@@ -8,7 +8,7 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// Numbers of system calls on this processor.
+/// Syscall numbers of this processor architecture.
 #[cfg(target_arch = "x86_64")]
 pub(super) mod numbers {
     pub const ARCH: Option<super::TargetArch> = Some(super::TargetArch::x86_64);
@@ -61,17 +61,17 @@ pub(super) mod numbers {
     pub const DENIED: &[i64] = &[];
 }
 
-/// Same numbers on every processor: open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr,
-/// quotactl_fd.
+/// Denied syscalls with the same number on every architecture: open_tree, move_mount, fsopen, fsconfig, fsmount,
+/// fspick, mount_setattr, quotactl_fd.
 const DENIED_EVERYWHERE: [i64; 8] = [428, 429, 430, 431, 432, 433, 442, 443];
-/// Calls that fail with ENOSYS, so that programs use alternatives: io_uring, which can open sockets without passing the
-/// filter, and clone3, whose flags a filter cannot read. Same numbers on every processor.
+/// Syscalls that fail with ENOSYS, so that programs use alternatives: those of io_uring, which can open sockets without
+/// passing the filter, and clone3, whose flags a filter cannot read. Same numbers on every architecture.
 const HIDDEN_SYSCALLS: [u32; 4] = [425, 426, 427, 435];
 
-/// The first number of x32.
+/// First syscall number of x32, the second syscall interface of x86-64.
 const X32: u32 = 0x4000_0000;
 
-/// EPERM and ENOSYS.
+/// Error numbers EPERM and ENOSYS.
 const EPERM_ERRNO: u32 = 1;
 const ENOSYS_ERRNO: u32 = 38;
 
@@ -80,7 +80,7 @@ const UNIX: u64 = 1;
 const INTERNET: u64 = 2;
 const INTERNET_6: u64 = 10;
 const NETLINK: u64 = 16;
-/// Socket types, and the bits that hold them.
+/// Socket types, and the mask of the type in the second argument of `socket`.
 const DATAGRAM: u64 = 2;
 const RAW: u64 = 3;
 const PACKET: u64 = 10;
@@ -92,7 +92,7 @@ const TIME: u64 = 0x80;
 /// Ioctls that insert characters into a terminal as if typed, and that paste on a console.
 const TERMINAL_INPUT_IOCTLS: [u64; 2] = [0x5412, 0x541C];
 
-/// Returns whether the call numbers of this processor are known.
+/// Returns whether the syscall numbers of this architecture are known.
 pub fn is_architecture_known() -> bool {
     numbers::ARCH.is_some()
 }
@@ -114,8 +114,8 @@ pub(super) fn apply_program(program: &[sock_filter]) -> Result<(), SandboxError>
     apply_filter(program).map_err(|_| SandboxError::SyscallRules)
 }
 
-/// Returns the beginning of a filter: calls that fail with ENOSYS. In addition to the listed ones, all numbers from
-/// `least` on; this covers all of x32, the second system call interface on x86-64.
+/// Returns the first part of a filter program: `HIDDEN_SYSCALLS` and all syscalls numbered `first_hidden` or higher
+/// fail with ENOSYS.
 pub(super) fn hidden_syscall_program(first_hidden: u32) -> Vec<sock_filter> {
     const LOAD: u16 = 0x20;
     const IF_EQUAL: u16 = 0x15;
@@ -132,7 +132,8 @@ pub(super) fn hidden_syscall_program(first_hidden: u32) -> Vec<sock_filter> {
     program
 }
 
-/// Returns the denied calls. A call without rules is always denied, otherwise if one of its rules matches.
+/// Returns the denied syscalls with their rules. A syscall without rules is always denied, otherwise if one of its
+/// rules matches.
 pub(super) fn denied_syscalls(
     access: &SandboxAccess,
 ) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
@@ -147,7 +148,7 @@ pub(super) fn denied_syscalls(
         rules.insert(*syscall, Vec::new());
     }
     let mut socket_rules = Vec::new();
-    // A single list of families, so that all others are denied.
+    // One list of allowed address families: one rule denies all others.
     let mut families = Vec::new();
     if access.network {
         families.extend([INTERNET, INTERNET_6, NETLINK]);
@@ -158,7 +159,7 @@ pub(super) fn denied_syscalls(
     if !families.is_empty() {
         let no_allowed_family = families.iter().map(|family| not_equal(0, *family)).collect::<Result<_, _>>()?;
         socket_rules.push(SeccompRule::new(no_allowed_family)?);
-        // From netlink only the protocol that reads addresses and routes.
+        // Of netlink, only the protocol that reads addresses and routes is allowed.
         socket_rules.push(SeccompRule::new(vec![equal(0, NETLINK)?, not_equal(2, 0)?])?);
         for family in [INTERNET, INTERNET_6] {
             socket_rules.push(SeccompRule::new(vec![equal(0, family)?, masked_equal(1, TYPE_MASK, RAW)?])?);
@@ -182,7 +183,7 @@ pub(super) fn denied_syscalls(
     rules.insert(numbers::CLONE, NAMESPACES.iter().map(flag_rule).collect::<Result<_, _>>()?);
     let unshare_rules = NAMESPACES.iter().chain([&TIME]).map(flag_rule).collect::<Result<_, _>>()?;
     rules.insert(numbers::UNSHARE, unshare_rules);
-    // Limits of other processes cannot be changed; the own process has number 0.
+    // Changing the limits of other processes is denied; process ID 0 is the calling process.
     rules.insert(numbers::PRLIMIT, vec![SeccompRule::new(vec![not_equal(0, 0)?, not_equal(2, 0)?])?]);
     Ok(rules)
 }
@@ -192,7 +193,7 @@ pub(super) fn denied_syscalls(
 pub(super) mod tests {
     use super::*;
 
-    /// Interprets a filter program for a call, as the kernel does.
+    /// Interprets a filter program for a syscall as the kernel does.
     pub fn run_filter(program: &[sock_filter], arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
         let mut data = [number.to_le_bytes(), arch.to_le_bytes(), [0; 4], [0; 4]].concat();
         data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
@@ -272,7 +273,7 @@ pub(super) mod tests {
             (321, [0; 6], [EPERM, EPERM, EPERM]),
             (430, [0; 6], [EPERM, EPERM, EPERM]),
             (250, [0; 6], [EPERM, EPERM, EPERM]),
-            // TIOCSTI with a non-zero upper half; another device call.
+            // TIOCSTI, also with a non-zero upper half; TIOCLINUX; an allowed ioctl.
             (16, [0, 0x5412, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
             (16, [0, 0x1_0000_5412, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
             (16, [0, 0x541c, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),

@@ -30,7 +30,7 @@ fn parse_mount_line(line: &[u8]) -> Option<(PathBuf, PathBuf)> {
     Some((decode_mount_path(fields.next()?), decode_mount_path(fields.next()?)))
 }
 
-/// Decodes a path in which the kernel writes blanks and backslashes as three octal digits.
+/// Decodes a path in which the kernel writes spaces and backslashes as `\` and three octal digits.
 fn decode_mount_path(field: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(field.len());
     let mut remaining = field;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const MAX_PATHS: usize = 4000;
 
 /// Creates the listing. Returns `None` if a folder changed since it was read, because new entries must be examined
-/// first. `is_same` reads a folder again to check this.
+/// first. `is_unchanged` reads a folder again to check this.
 pub(super) fn create_listing(
     root: &Path,
     withheld: Vec<Withheld>,

@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) type SensitiveFileCaches = Arc<Mutex<HashMap<PathBuf, Arc<SensitiveFiles>>>>;
 
 impl Shell {
-    /// Runs a command without approval to completion, like `Shell::run_command`, but in the read-only sandbox: it reads the
-    /// project except for the files that [`SensitiveFiles`] lists, and changes nothing. `runs_git` also opens the
+    /// Runs a command without approval to completion, like `Shell::run_command`, but in the read-only sandbox: it reads
+    /// the project except for the files that [`SensitiveFiles`] lists, and changes nothing. `runs_git` also opens the
     /// project's `.git`. `named` are project files (relative paths) that are opened although they are listed; a file
     /// that has other names, is a link or belongs to aye stays closed. On a machine without a sandbox, as shown in the
     /// approval prompt, only the small environment applies. Also returns the withheld files.
@@ -105,7 +105,7 @@ impl Shell {
 
 #[cfg(target_os = "linux")]
 impl ReadOnlySpec {
-    /// Opens the listed open paths and `named`, and the project's `.git` only for git.
+    /// Opens the listed open paths and `named_files`, and the project's `.git` only for git.
     fn with_open_paths(mut self, listing: &Listing, runs_git: bool, named_files: Vec<PathBuf>) -> Self {
         let repository = if runs_git { listing.repository.as_slice() } else { &[] };
         self.open_paths = listing.open_paths.iter().chain(repository).cloned().chain(named_files).collect();

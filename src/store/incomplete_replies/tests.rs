@@ -44,7 +44,7 @@ enum Step {
 }
 use Step::{Logged, Piece};
 
-/// Writes the steps and compares what is read back.
+/// Writes the steps, reads the session and compares the entries.
 #[track_caller]
 fn check_steps(steps: &[Step], expected: &[Entry], incomplete_count: usize) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();

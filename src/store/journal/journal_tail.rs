@@ -55,7 +55,7 @@ pub fn read_tail(folder: &Path) -> io::Result<Vec<JournalEnd>> {
     Ok(ends)
 }
 
-/// Returns the notes at the end of a file that fit in `room`.
+/// Returns the notes at the end of a file that fit in `remaining_bytes`.
 fn end_of_file(name: String, text: &str, remaining_bytes: &mut usize) -> JournalEnd {
     let mut end = JournalEnd { name, notes: Vec::new(), omitted_count: 0, other_count: 0 };
     for line in text.lines().rev() {

@@ -7,9 +7,9 @@ use super::names::{
 use super::word_bytes::{is_word_byte, prefix_length};
 use std::ops::Range;
 
-/// Bytes of a value that are examined to decide whether it is a secret.
+/// Maximum bytes of a value that are examined to decide whether it is a secret.
 const MAX_VALUE_BYTES: usize = 256;
-/// Bytes before a name that are examined.
+/// Maximum bytes before a name that are examined.
 const MAX_BYTES_BEFORE: usize = 64;
 
 /// Start of a value, and its quote with the number of backslashes before it.
@@ -65,7 +65,7 @@ impl ValuePosition {
     }
 }
 
-/// Returns the bytes before the closing quote, or before the end of the line. Quotes inside have more backslashes.
+/// Returns the number of bytes before the closing quote, or before the line end. Inner quotes have more backslashes.
 fn quoted_length(text: &str, quote: u8, slashes: usize) -> usize {
     let mut backslashes = 0;
     for (position, byte) in text.bytes().enumerate() {
@@ -79,7 +79,7 @@ fn quoted_length(text: &str, quote: u8, slashes: usize) -> usize {
     text.len()
 }
 
-/// Returns the bytes of an unquoted value: up to a space, a quote, an escape, or the separator before the next name.
+/// Returns the length of an unquoted value in bytes: up to a space, quote, escape, or separator before the next name.
 fn unquoted_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut position = 0;

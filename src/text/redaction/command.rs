@@ -95,7 +95,7 @@ const LONG_OPTIONS: &[(&str, ValueForm)] = &[
     ("pass", ValueForm::Source),
 ];
 
-/// The program of a command line, and whether the required subcommand was seen.
+/// The program of a command line, and whether its options count: only after the required subcommand, if it has one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpenCommand {
     program: &'static Program,
@@ -105,7 +105,7 @@ pub(super) struct OpenCommand {
 /// State of the scan of a command line.
 pub(super) struct LineState {
     open_command: Option<OpenCommand>,
-    /// True if an odd number of double quotes precedes this offset; `single` likewise.
+    /// True if an odd number of double quotes precedes the current offset.
     in_double_quotes: bool,
     in_single_quotes: bool,
     is_continued: bool,
@@ -144,7 +144,7 @@ impl LineState {
         }
     }
 
-    /// Processes the end of a line; `continued` if the next line belongs to the same command.
+    /// Processes the end of a line; `is_continued` if the next line belongs to the same command.
     pub(super) fn end_line(&mut self, is_continued: bool) {
         if !is_continued {
             *self = Self::new(None);

@@ -9,7 +9,7 @@ const WORD_SCHEMES: &[&str] =
     &["bearer", "basic", "token", "apikey", "api-key", "negotiate", "ntlm", "bot", "jwt", "key", "splunk"];
 /// Schemes followed by fields.
 const FIELD_SCHEMES: &[&str] = &["digest", "aws4-hmac-sha256", "hawk", "oauth", "signature", "mac"];
-/// Bytes of a value that are examined.
+/// Maximum bytes of a value that are examined.
 const MAX_VALUE_BYTES: usize = 256;
 
 /// Finds the secret of the header whose name is at this offset.

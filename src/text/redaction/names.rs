@@ -10,7 +10,7 @@ pub(super) enum NameClass {
     Password,
     /// In code the name may have other values too.
     Token,
-    /// As `Token`, and a short value is the name of a key.
+    /// As `Token`, but a short value is taken for the name of a key.
     Key,
 }
 
@@ -57,7 +57,7 @@ const EXACT_NAMES: &[(&str, NameClass)] = &[
     ("key", NameClass::Key),
     ("jwt", NameClass::Token),
 ];
-/// Bytes at the end of a name that are examined.
+/// Maximum bytes at the end of a name that are examined.
 const MAX_NAME_BYTES: usize = 64;
 
 /// Returns whether the value of a field with this name is a secret, such as `client_secret`, `apiKey` or `DB_PASSWORD`.

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 pub(super) const BEGIN: &str = "-----BEGIN ";
 pub(super) const END: &str = "-----END ";
-/// Bytes of a base64 line that is taken for part of a key without a beginning, except for its last line.
+/// Minimum bytes of a base64 line to count as part of a key without a beginning. Its last line may be shorter.
 const MIN_LINE_BYTES: usize = 24;
 
-/// Bytes that are searched for the start of a line.
+/// Maximum bytes that are searched backwards for the start of a line.
 const MAX_LINE_SEARCH: usize = 1024;
 
 /// Returns the length of the label in a PEM line if it is that of a private key.

@@ -84,7 +84,7 @@ fn scan_word(text: &str, at: usize, line: &mut LineState) -> Option<Range<usize>
     secret.or_else(find_inner_token)
 }
 
-/// Parts of one word that are examined.
+/// Maximum number of parts of one word that are examined.
 const MAX_WORD_PARTS: usize = 64;
 
 /// Returns the next offset where a secret may begin.

@@ -9,11 +9,11 @@ use std::ops::Range;
 enum TokenChars {
     /// Letters and digits.
     Alphanumeric,
-    /// Those, `_` and `-`.
+    /// Letters, digits, `_` and `-`.
     Word,
-    /// Those, and `.`.
+    /// Letters, digits, `_`, `-` and `.`.
     Dots,
-    /// Exactly this many capitals and digits.
+    /// Capitals and digits, exactly the minimum number of them.
     Capitals,
     /// As `Word`, with a digit: long lower-case words have the same prefix.
     Digit,
@@ -43,7 +43,7 @@ const TOKENS: &[(&str, usize, TokenChars)] = &[
     ("AGE-SECRET-KEY-1", 20, TokenChars::Word), ("EAACEdEose0cBA", 10, TokenChars::Word), ("key-", 32, TokenChars::Digit),
 ];
 
-/// Bytes that are examined to tell a token from a word.
+/// Maximum bytes that are examined to distinguish a token from a word.
 const MAX_TOKEN_BYTES: usize = 96;
 
 /// Finds a token at the start of the text. Inside a word, only prefixes that no ordinary word has are considered.

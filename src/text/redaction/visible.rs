@@ -3,7 +3,7 @@
 use crate::text::{escape_sequences, hidden_chars};
 use std::ops::Range;
 
-/// Escape sequences whose escape character is itself written as an escape, as in JSON.
+/// Escape sequences whose escape character is written in ASCII, as in JSON: `\u001b[`.
 const WRITTEN_ESCAPES: [&str; 6] = ["u001b[", "u001B[", "u{1b}[", "x1b[", "033[", "e["];
 /// Maximum bytes of parameters in a written escape sequence.
 const MAX_PARAMETER_BYTES: usize = 32;
@@ -11,7 +11,7 @@ const MAX_PARAMETER_BYTES: usize = 32;
 /// The visible part of a text.
 pub(super) struct Visible {
     pub(super) text: String,
-    /// Start offsets of each range: in the text above, and in the original.
+    /// Start offsets of each range: in `text`, and in the original.
     ranges: Vec<(usize, usize)>,
 }
 

@@ -8,7 +8,7 @@ use crate::project::shell::Shell;
 use crate::project::test_project::RehearsedProject;
 use std::fs;
 
-/// Plans and applies rehearsed changes of a scene.
+/// Plans and applies rehearsed changes of a test project.
 trait ApplyChanges {
     fn plan(&self, arguments: Value) -> Result<Plan, String>;
     async fn apply(&self, plan: &Plan) -> Result<String, String>;

@@ -7,17 +7,17 @@ use super::super::summary_line;
 use crate::chat::{Dropped, Question, Questions};
 use serde_json::{Map, Value};
 
-/// Questions per call.
+/// Maximum number of questions per call.
 const MAX_QUESTIONS: usize = 10;
-/// Options per question.
+/// Maximum number of options per question.
 const MAX_OPTIONS: usize = 25;
-/// Characters of a label or a keyword.
+/// Maximum number of characters of a label or a keyword.
 const MAX_LABEL_CHARS: usize = 200;
-/// Characters of a question or an option's description.
+/// Maximum number of characters of a question or an option's description.
 const MAX_TEXT_CHARS: usize = 2_000;
-/// Characters of a preview.
+/// Maximum number of characters of a preview.
 const MAX_PREVIEW_CHARS: usize = 10_000;
-/// Raw items examined in any list.
+/// Maximum number of raw items examined in any list.
 const MAX_SCANNED_ITEMS: usize = 500;
 
 /// Field names of the list of questions, and of objects that models wrap around the arguments.

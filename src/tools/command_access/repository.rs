@@ -37,7 +37,7 @@ const PLAIN_SETTINGS: &[(&str, &[&str])] = &[
     ("advice", &["detachedhead"]),
 ];
 
-/// Checks that git only prints. The error is a reason for the approval prompt.
+/// Checks that nothing in the repository can make git run programs. The error is a reason for the approval prompt.
 pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
     let root = files.root().to_owned();
     let location = |name: &str| files.locate(name).ok().filter(|location| location.real == root.join(name));
@@ -82,8 +82,8 @@ pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
     check_settings(&config.ok_or("the repository's settings cannot be read")?)
 }
 
-/// Fails if git may print the content of a file that may hold secrets and is tracked or about to be. `below` are the
-/// paths that the output is limited to, if any. Files that are no longer tracked are not checked.
+/// Fails if git may print the content of a tracked or staged file that may hold secrets. `limited_to` are the paths to
+/// which the output is limited, if any. Files that are no longer tracked are not checked.
 pub(super) fn check_tracked_files(files: &dyn Reader, limited_to: &[String], with_stash: bool) -> Result<(), String> {
     let root = files.root();
     let location = |name: &str| files.locate(name).ok().filter(|location| location.real == root.join(name));

@@ -29,7 +29,7 @@ pub(super) struct CellStyle {
 }
 
 impl CellStyle {
-    /// Returns the style of a cell; for a space only what is visible on one.
+    /// Returns the style of a cell; for a space only the attributes that are visible on one.
     pub(super) fn from_cell(cell: &Cell, is_blank: bool) -> Self {
         let Cell { fg, bg, underline_color: underline, modifier, .. } = *cell;
         if is_blank && !modifier.intersects(VISIBLE_ON_SPACE) {
@@ -39,18 +39,18 @@ impl CellStyle {
         Self { fg, bg, underline, modifier }
     }
 
-    /// Returns whether erasing can produce it: only a background.
+    /// Returns whether the style sets only a background, so that erasing can produce it.
     pub(super) fn is_background_only(&self) -> bool {
         *self == Self { bg: self.bg, ..Self::default() }
     }
 
-    /// Returns whether a space of the style `blank` looks right with this style.
+    /// Returns whether a space of the style `space` looks the same in this style.
     pub(super) fn fits_space(&self, space: &CellStyle) -> bool {
         *self == *space
             || (space.is_background_only() && self.bg == space.bg && !self.modifier.intersects(VISIBLE_ON_SPACE))
     }
 
-    /// Returns this style with the fewest changes that make it right for a space of the style `blank`.
+    /// Returns this style with the fewest changes that make a space look like one of the style `space`.
     pub(super) fn adapted_to_space(&self, space: &CellStyle) -> CellStyle {
         match space.is_background_only() {
             true => CellStyle {
@@ -63,7 +63,7 @@ impl CellStyle {
         }
     }
 
-    /// Appends the shortest sequence that changes this style into `to`.
+    /// Appends the shortest sequence that changes this style into `target`.
     pub(super) fn write_change(&self, target: &CellStyle, bytes: &mut Vec<u8>) {
         if self == target {
             return;
@@ -100,7 +100,7 @@ impl CellStyle {
                 last_code = off_code;
             }
         }
-        // These modifiers share a code to unset them, so the other one has to be set again.
+        // These modifiers share a code to unset them, so unsetting one requires setting the other again.
         for (first, second) in [(Modifier::BOLD, Modifier::DIM), (Modifier::SLOW_BLINK, Modifier::RAPID_BLINK)] {
             if removed.intersects(first | second) {
                 added |= target.modifier.intersection(first | second);

@@ -211,8 +211,8 @@ impl FrameWriter {
         self.set_style(CellStyle::default());
     }
 
-    /// Ends the frame with the cursor at its position. `was` is its previous position, `whole` means that nothing is
-    /// known.
+    /// Ends the frame with the cursor at its position. `old_cursor` is its previous position; `is_full` means that the
+    /// contents of the terminal were unknown.
     pub(super) fn end_frame(
         &mut self,
         (old_cursor, new_cursor, is_full): (Option<Position>, Option<Position>, bool),
@@ -223,7 +223,7 @@ impl FrameWriter {
             return &[];
         }
         let is_synchronized = self.bytes.len() - SYNC_START.len() > max_unsynchronized;
-        // If it is already hidden, the sequence is omitted.
+        // If the cursor is already hidden, the sequence that hides it is omitted.
         let hides_cursor = is_synchronized && (old_cursor.is_some() || is_full);
         if let Some(position) = new_cursor {
             self.move_cursor(position.x, position.y);
@@ -240,7 +240,7 @@ impl FrameWriter {
         }
         self.bytes.extend_from_slice(b"\x1b[?2026l");
         if !hides_cursor {
-            // The sequence to hide the cursor is the second one; the first one moves next to what follows.
+            // `SYNC_START` ends with the sequence that hides the cursor: remove that sequence.
             let hide_length = b"\x1b[?25l".len();
             self.bytes.drain(SYNC_START.len() - hide_length..SYNC_START.len());
         }

@@ -52,7 +52,7 @@ impl Shift {
         }
     }
 
-    /// Moves the elements of the rows involved, `each` per row. Elements that move out come in at the other end.
+    /// Moves the elements of the rows involved, `row_width` per row. Elements that leave at one end enter at the other.
     pub(super) fn rotate_rows<T>(&self, cells: &mut [T], row_width: usize) {
         match self.is_up {
             true => cells.rotate_left(self.distance * row_width),
@@ -60,8 +60,8 @@ impl Shift {
         }
     }
 
-    /// Appends the escape sequences; the cursor may be anywhere afterwards. It deletes and inserts lines, which every
-    /// terminal supports, including the Linux console.
+    /// Appends the escape sequences; the cursor may be anywhere afterwards. The sequences delete and insert lines,
+    /// which every terminal supports, including the Linux console.
     pub(super) fn write_sequences(&self, height: u16, bytes: &mut Vec<u8>) {
         use std::io::Write;
         let _ = write!(bytes, "\x1b[{};{}r", self.top + 1, self.bottom);

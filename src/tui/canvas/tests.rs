@@ -74,7 +74,7 @@ impl TestTerminal {
                 assert_eq!(
                     self.links.screen().cell(y, x).unwrap().fgcolor(),
                     expected_colour,
-                    "a link at {}",
+                    "the link at {}",
                     describe_place()
                 );
                 let shown_style = CellStyle {
@@ -152,7 +152,7 @@ enum Change {
     /// Moves all rows between these two, up if negative.
     Move(u16, u16, i16),
     Cell(u16, u16, &'static str),
-    /// Fills each row with different text, numbered from here.
+    /// Fills each row with its own text, numbered from this number on.
     FillRows(usize),
     Invalidate,
 }

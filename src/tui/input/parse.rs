@@ -97,7 +97,8 @@ impl Parser {
         }
     }
 
-    /// Returns the paste that starts at `at` and its end, if its end has arrived.
+    /// Returns the text of the paste from `start` on and the offset after it; `None` until its end or a full chunk
+    /// has arrived.
     fn parse_paste(&mut self, start: usize) -> Option<(String, usize)> {
         // The end marker may have arrived in two pieces.
         let search_start = start.max(self.searched.saturating_sub(PASTE_END.len()));

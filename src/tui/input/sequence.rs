@@ -54,7 +54,7 @@ fn parse_escape(bytes: &[u8]) -> ParsedInput {
     }
 }
 
-/// Parses one character after a prefix of `before` bytes.
+/// Parses one character after a prefix of `prefix_length` bytes.
 fn parse_character(bytes: &[u8], modifiers: KeyModifiers, prefix_length: usize) -> ParsedInput {
     let length = match bytes[0] {
         0..=0x7f => 1,

@@ -50,7 +50,7 @@ impl Drop for RawMode {
     }
 }
 
-/// Queries the terminal's colours and waits for the answer for at most `patience`. `term` is the value of `$TERM`.
+/// Queries the terminal's colours and waits for the answer for at most `max_wait`. `term` is the value of `$TERM`.
 pub fn query_colours(max_wait: Duration, term: Option<&str>) -> StartupInput {
     let mut startup_input = StartupInput::default();
     if !term.is_some_and(answers_queries) || enable_raw_mode().is_err() {

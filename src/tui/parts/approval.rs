@@ -119,7 +119,7 @@ impl Approval {
         &self.call
     }
 
-    /// Returns the time of the first frame, for [`super::listening::listening`].
+    /// Returns the time of the first frame, for [`super::listening`].
     pub fn first_drawn(&self) -> Option<Duration> {
         self.first_drawn
     }
@@ -202,8 +202,8 @@ impl Approval {
         true
     }
 
-    /// Handles a key that was checked with [`super::listening::Presses::goes_on`]. Unused Esc and Tab are passed on: they
-    /// stop the turn and move the keyboard focus.
+    /// Handles a key that is not a repeat of the last answer (see [`super::listening::Presses`]). Unused Esc and Tab are
+    /// passed on: they stop the turn and move the keyboard focus.
     pub fn handle_key(
         &mut self,
         key: &KeyEvent,

@@ -90,7 +90,8 @@ fn decider_name(decider: &Decider) -> &'static str {
     }
 }
 
-/// Returns everything known about the call as lines of this width. `whole` includes all of its result.
+/// Returns everything known about the call as lines of this width. `is_full` includes texts of
+/// any length and the names of the environment variables.
 pub fn audit_page_lines(record: &Record<'_>, entry_time: EntryTime<'_>, width: usize, is_full: bool) -> Vec<String> {
     let times = std::iter::once(record.reply_index).chain(record.steps.iter().map(|(index, _)| *index));
     let label_cells = times
@@ -184,7 +185,7 @@ impl Page {
         }
     }
 
-    /// Adds what the call accesses and its preconditions.
+    /// Adds the accesses, the destroyed data and the preconditions of the call.
     fn push_facts(&mut self, access: &Access, preconditions: &Preconditions, destroys: Option<&str>) {
         if let Access::Run(line) = access {
             self.push_text("folder", &format!("{} · timeout {} s", line.folder.display(), line.seconds));
@@ -223,7 +224,7 @@ impl Page {
                     .steps
                     .iter()
                     .any(|(_, entry)| matches!(entry, Entry::Settled { sha256, .. } if !sha256.is_none()));
-                // A call that failed may not have run; its result tells.
+                // A call that failed may not have run; its result says so.
                 let run_suffix = match record.outcome() {
                     Some(Outcome::Failed(_)) if has_run => Some("attempt"),
                     Some(_) if has_run => Some("run"),

@@ -6,11 +6,11 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
 
-/// Bytes of arguments that are read. What matters is near the beginning.
+/// Maximum bytes of arguments that are parsed. The identifying argument is near the beginning.
 const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
-/// Maximum bytes kept of one value.
+/// Maximum cells kept of one value.
 const MAX_VALUE_CELLS: usize = 2000;
-/// Names of the argument that identifies a call, most telling first.
+/// Names of the argument that identifies a call, most specific first.
 const IDENTIFYING_NAMES: [&str; 8] = ["path", "command", "url", "pattern", "query", "task", "file", "name"];
 
 /// Arguments of a call as far as they could be parsed. The values are not sanitized.

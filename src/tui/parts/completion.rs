@@ -33,7 +33,7 @@ pub struct Completion {
     word: Option<Word>,
     /// Indices of the matching candidates, best first.
     matches: Vec<usize>,
-    /// Selected row, an index into `found`.
+    /// Selected row, an index into `matches`.
     cursor: usize,
     /// Word at the time the user closed the list.
     dismissed_word: Option<Word>,

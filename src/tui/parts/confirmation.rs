@@ -54,7 +54,7 @@ pub enum KeyResult {
 }
 
 impl Confirmation {
-    /// Creates a prompt that was not drawn yet. `told` is sanitized when it is drawn.
+    /// Creates a prompt that was not drawn yet. `facts` are sanitized when they are drawn.
     pub fn new(title: &'static str, answers: (&'static str, &'static str), facts: Vec<String>) -> Self {
         Self {
             title,
@@ -82,7 +82,7 @@ impl Confirmation {
         )
     }
 
-    /// Time at which the prompt was first drawn, for [`super::listening::listening`].
+    /// Time at which the prompt was first drawn, for [`super::listening`].
     pub fn first_drawn(&self) -> Option<Duration> {
         self.first_drawn
     }
@@ -102,7 +102,7 @@ impl Confirmation {
         self.top.set(self.top.get().saturating_add_signed(lines));
     }
 
-    /// Handles a key that [`super::listening::Presses::goes_on`] has let through.
+    /// Handles a key that is not a repeat of the last answer (see [`super::listening::Presses`]).
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
         self.message.clear();
         let (top, page) = (self.top.get(), self.last_frame.get().visible_rows.saturating_sub(1).max(1));

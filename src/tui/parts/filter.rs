@@ -55,7 +55,7 @@ impl Filter {
     }
 }
 
-/// Returns a text whose matched graphemes have the style `found`.
+/// Returns a text whose matched graphemes have the style `match_style`.
 pub fn highlight_matches(text: &str, matched: &[usize], style: Style, match_style: Style) -> Vec<Span<'static>> {
     let mut spans: Vec<Span<'static>> = Vec::new();
     let mut was_match = None;

@@ -17,7 +17,7 @@ pub const MIN_READABLE_CELLS: u16 = 16;
 pub struct Frame<'a> {
     /// Text at the left of the top border. It comes from the program, never from the model.
     pub title: &'a str,
-    /// Text at the right of the top border, such as `1 of 3`. Dropped first if there is no room.
+    /// Text at the right of the top border, such as `1 of 3`. Omitted first if the frame is too narrow.
     pub right_title: &'a str,
     /// Key hints in the bottom border, longest first: the first that fits is drawn, the last is cut if necessary. A
     /// hint is a row of key and action, key first, separated by dots.
@@ -44,8 +44,8 @@ pub struct PromptContext<'a> {
 }
 
 impl Frame<'_> {
-    /// Clears the area and draws the frame. Returns the area inside, with a blank at either side. An area of one or two
-    /// rows gets no frame.
+    /// Clears the area and draws the frame. Returns the area inside, without a blank column at either side. An
+    /// area of one or two rows gets no frame.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Rect {
         let area = area.intersection(buffer.area);
         Clear.render(area, buffer);
@@ -124,7 +124,7 @@ fn highlight_hints(hint: &str, columns: usize, x: u16, y: u16, buffer: &mut Buff
     }
 }
 
-/// Returns the number of rows out of sight, as shown after the count of a list: `3 of 7 · ↓ 2 more`.
+/// Formats the number of hidden rows, as shown after the count of a list: `3 of 7 · ↓ 2 more`.
 pub fn hidden_rows_text(above: usize, below: usize) -> Option<String> {
     match (above, below) {
         (0, 0) => None,

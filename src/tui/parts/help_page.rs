@@ -20,7 +20,7 @@ const MAX_KEY_CELLS: usize = 26;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Help {
     scopes: Vec<Scope>,
-    /// First visible row, limited by what the last frame could scroll.
+    /// First visible row, at most the last one to which the last frame could scroll.
     scroll: Cell<usize>,
     /// Rows visible in the last frame.
     visible_rows: Cell<usize>,

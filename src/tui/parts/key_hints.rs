@@ -5,7 +5,7 @@
 pub struct Hint {
     /// Priority of removal: the highest is removed first.
     priority: u8,
-    /// Texts from the longest to the shortest, each starting with the key.
+    /// Texts, longest first, each starting with the key.
     variants: Vec<String>,
 }
 

@@ -1,12 +1,12 @@
-//! Cache for the laid-out lines of a prompt, which can be a difference of twenty thousand lines.
+//! Cache for the laid-out lines of a prompt, which can be a diff of twenty thousand lines.
 
 use crate::tui::theme::Theme;
 use ratatui::text::Line;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Lines of the last layout, with the width, the theme and the other inputs they depend on. As a cache, it is ignored
-/// when prompts are compared.
+/// Lines of the last layout, with the width, the theme and the other inputs they depend on. Comparing
+/// prompts ignores this cache.
 #[derive(Debug, Clone, Default)]
 pub struct LineCache<Inputs>(RefCell<Option<Box<CachedLines<Inputs>>>>);
 

@@ -63,7 +63,7 @@ impl Presses {
     }
 
     /// Returns whether a key is a repeat of the last answer: the same key without a gap of `QUIET_TIME`. Call it for
-    /// every key before anything else; a repeat has no effect anywhere. Any other key ends the series.
+    /// every key before anything else; the caller ignores repeats. Any other key ends the series.
     pub fn is_repeat_of_answer(&mut self, chord: Chord, now: Duration) -> bool {
         let is_repeat =
             self.last_answer.is_some_and(|(answer, time)| answer == chord && now.saturating_sub(time) < QUIET_TIME);
@@ -74,9 +74,9 @@ impl Presses {
 
 /// Returns whether a prompt accepts answers.
 ///
-/// `seen` is the time at which it was first drawn, `unsent` is true if the composer holds a draft, `moved` if the user
-/// moved the focus to the prompt, `line` if a text field in the prompt is being edited: fast input then is its text,
-/// and the Enter after it need not wait as long as an answer.
+/// `first_drawn` is the time at which the prompt was first drawn. `has_draft` is true if the composer holds a draft,
+/// `has_moved_focus` if the user moved the focus to the prompt, `is_editing_text` if a text field in the prompt is
+/// being edited: fast input is then the text of the field, and the Enter after it needs only [`PASTE_GAP`] of quiet.
 pub fn listening_state(
     first_drawn: Option<Duration>,
     presses: &Presses,

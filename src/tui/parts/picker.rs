@@ -20,7 +20,7 @@ pub struct Picker {
     filter: TextField,
     /// Indices into `rows` of the matching rows, best first.
     matches: Vec<usize>,
-    /// Position of the cursor in `found`.
+    /// Position of the cursor: an index into `matches`, or one past it for the typed name.
     cursor: usize,
     /// First visible position. Stored so that the list scrolls only if the cursor leaves it.
     first_visible: Cell<usize>,
@@ -96,7 +96,7 @@ impl Row {
         Self { secondary, search_text, ..self }
     }
 
-    /// Makes the row part of a tree: unless filtered, it is indented by `steps` levels and shows only this name.
+    /// Makes the row part of a tree: unless filtered, it is indented by `depth` levels and shows only this name.
     pub fn in_tree(self, depth: usize, name: &str) -> Self {
         let name = format!("{}{}", "  ".repeat(depth), clean::clean_line(name));
         Self { tree: Some((name, self.text.clone())), ..self }
@@ -107,8 +107,8 @@ impl Row {
         Self { has_sign: true, ..self }
     }
 
-    /// Keeps the row in the list whatever the filter is, because it was found by other text than its own. Its second
-    /// column, which holds the match, gets most room.
+    /// Keeps the row in the list whatever the filter is, because it was found by text that it does not show. Its
+    /// second column, which contains the match, gets most of the width.
     pub fn pinned(self) -> Self {
         Self { is_pinned: true, ..self }
     }
@@ -120,7 +120,8 @@ impl Row {
 }
 
 impl Picker {
-    /// Creates a list of these rows with the cursor on the first. `nothing` is shown if there are none.
+    /// Creates a list of these rows with the cursor on the first. `empty_text` is shown if there are
+    /// none.
     pub fn new(title: &str, empty_text: &str, rows: Vec<Row>) -> Self {
         let mut picker = Self {
             title: title.to_owned(),
@@ -140,7 +141,7 @@ impl Picker {
         picker
     }
 
-    /// Lets a typed name be picked; `words` is the verb shown before it, such as `use`.
+    /// Lets a typed name be picked; `verb` is shown before it, such as `use`.
     pub fn with_typed_choice(self, verb: &'static str) -> Self {
         Self { typed_verb: Some(verb), ..self }
     }

@@ -31,7 +31,7 @@ pub struct QuestionPrompt {
     /// Scroll offset of content that does not fit: first the question, then the focused option, then its preview. On the
     /// review page, of the answers.
     scroll: usize,
-    /// Part of `read` that scrolls the question.
+    /// Part of `scroll` that scrolls the question.
     question_scroll: usize,
 }
 
@@ -147,7 +147,7 @@ impl QuestionPrompt {
         true
     }
 
-    /// Handles a key that was checked with [`super::listening::Presses::goes_on`].
+    /// Handles a key that is not a repeat of the last answer (see [`super::listening::Presses`]).
     pub fn handle_key(
         &mut self,
         key: &KeyEvent,
@@ -272,7 +272,8 @@ impl QuestionPrompt {
         KeyResult::Handled
     }
 
-    /// Selects the option under the cursor. In a multiple-choice question `tick` toggles it; otherwise Enter continues.
+    /// Selects the option under the cursor. In a multiple-choice question it is toggled if `toggles`;
+    /// otherwise Enter continues.
     fn select_option(&mut self, questions: &Questions, toggles: bool) -> KeyResult {
         let question = &questions.list[self.page];
         let page = &mut self.pages[self.page];

@@ -16,7 +16,7 @@ use ratatui::layout::Position;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Reach of a question, as shown in its row.
+/// Text in the access column of a question.
 const QUESTION_ACCESS: &str = "question";
 /// Maximum bytes of a call's summary.
 const SUMMARY_BYTES: usize = 400;
@@ -197,7 +197,7 @@ impl QueueList {
         true
     }
 
-    /// Time at which the list was first drawn, for [`super::listening::listening`].
+    /// Time at which the list was first drawn, for [`super::listening`].
     pub fn first_drawn(&self) -> Option<Duration> {
         self.first_drawn
     }
@@ -210,7 +210,7 @@ impl QueueList {
         }
     }
 
-    /// Handles a key that [`super::listening::Presses::goes_on`] has let through.
+    /// Handles a key that is not a repeat of the last answer (see [`super::listening::Presses`]).
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[QueueRow], listening: Listening) -> KeyResult {
         if self.denial_message.is_some() {
             return self.handle_message_key(key, keys, rows, listening);

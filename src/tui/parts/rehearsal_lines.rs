@@ -124,7 +124,7 @@ pub fn outside_change_lines(outside: &OutsideChange, width: usize, theme: &Theme
     lines
 }
 
-/// Returns the lines of a call with its result; only the first lines of the result unless `whole`.
+/// Returns the lines of a call with its result; only the first lines of the result unless `is_full`.
 pub fn step_lines(step: &RehearsedCall, is_full: bool, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut push_text = |text: &str, style: Style, continuation: &str| {

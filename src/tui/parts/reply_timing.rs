@@ -172,7 +172,7 @@ impl ReplyTiming {
         self.figures.map(|(_, figures)| figures)
     }
 
-    /// Returns what the request waits for.
+    /// Returns the wait that has to be shown, if any.
     pub fn current_wait<'a>(&self, agent: &'a agent::State, now: Duration) -> Option<Wait<'a>> {
         let Phase::Replying(draft) = &agent.phase else { return None };
         if let Some(silence) = draft.silence {

@@ -1,4 +1,4 @@
-//! The review of a batch of changes in an approval prompt: every difference, each file and hunk ticked or rejected.
+//! The review of a batch of changes in an approval prompt: all diffs, with each file and hunk ticked or rejected.
 
 mod review_rows;
 
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Ticks and the cursor of a review.
 #[derive(Debug, Clone, Default)]
 pub struct Review {
-    /// Index of the stop under the cursor.
+    /// Index of the item or hunk under the cursor, among all that can be ticked.
     cursor: usize,
     /// Items and hunks (by their first line after the change) that are not ticked.
     rejected: BTreeSet<(usize, Option<usize>)>,
@@ -79,7 +79,7 @@ impl std::fmt::Display for TickCount {
 }
 
 impl Review {
-    /// Returns what the user rejected, in the form a decision needs.
+    /// Returns the rejected items and hunks, as a decision contains them.
     pub fn rejected(&self, batch: &Batch) -> Vec<Rejected> {
         let rejected_part = |(item_index, _): (usize, _)| match self.ticked(batch, (item_index, None)) {
             Ticked::All => None,
@@ -92,7 +92,7 @@ impl Review {
         batch.selected_items(&[]).filter_map(rejected_part).collect()
     }
 
-    /// Describes what the ticked part destroys.
+    /// Describes the data that the ticked part destroys.
     pub fn describe_destruction(&self, batch: &Batch) -> Option<String> {
         batch.destroys(&self.rejected(batch))
     }
@@ -214,7 +214,7 @@ impl Review {
         rows.into_iter().flatten().filter(|(_, row)| row.tick_target().is_some()).map(|(index, _)| index).collect()
     }
 
-    /// Returns all rows, laid out for a width, with the lines of `end` after the changes.
+    /// Returns all rows, laid out for a width, with `end_lines` after the changes.
     pub fn lay_out_rows(
         &self,
         batch: &Batch,

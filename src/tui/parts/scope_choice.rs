@@ -95,7 +95,7 @@ impl ScopeChoice {
         }
     }
 
-    /// Runs an action of the table `Scope::Grant`; `listens` is true if a key may answer now.
+    /// Handles an action of the scope `GrantScope`; `is_listening` is true if a key may answer now.
     pub fn handle_action(&mut self, action: Action, keys: &Keymap, is_listening: bool, now: Duration) -> KeyResult {
         let close_key = keys.first_chord(Keys::GrantScope, Action::Close);
         match action {
@@ -194,8 +194,8 @@ impl ScopeChoice {
         lines
     }
 
-    /// Returns the key hints, from the longest to the shortest. `ends` is true if the frame with these hints also shows
-    /// the end.
+    /// Returns the key hints, from the longest to the shortest. `shows_end` is true if the frame with these hints also
+    /// shows the end.
     pub fn hints(&self, keys: &Keymap, shows_end: bool) -> Vec<String> {
         let key = |action| keys.first_chord(Keys::GrantScope, action);
         let accept_key = key(Action::Accept);
@@ -226,7 +226,7 @@ fn describe_covered_calls(calls: &[String]) -> String {
     }
 }
 
-/// Describes what the grant never covers.
+/// Describes the calls that the grant never covers.
 fn describe_limits(grant: &Grant) -> String {
     let sensitive = "files with secrets, files that configure other programs, and destructive actions";
     match &grant.scope {

@@ -34,8 +34,8 @@ impl StatusBar {
         Self { segments: Vec::new(), separator, style }
     }
 
-    /// Adds a segment at the left. If the bar is too narrow, segments are removed, highest `goes` first; 0 is never
-    /// removed.
+    /// Adds a segment at the left. If the bar is too narrow, segments are removed, highest `priority` first; 0 is
+    /// never removed.
     pub fn push_left(&mut self, text: impl Into<String>, style: Style, priority: u8) -> &mut Self {
         self.push_segment(text.into(), style, priority, false)
     }

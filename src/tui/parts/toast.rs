@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Maximum number of toasts on the screen.
 const MAX_VISIBLE: usize = 2;
-/// Maximum number of `Danger` toasts that wait for room; beyond it, the oldest is dropped.
+/// Maximum number of `Error` toasts that wait for room; beyond it, the oldest is dropped.
 const MAX_WAITING: usize = 50;
 /// Maximum width of a toast in cells.
 const MAX_CELLS: u16 = 100;
@@ -22,7 +22,7 @@ const MIN_TIME: Duration = Duration::from_secs(4);
 const TIME_PER_CHARACTER: Duration = Duration::from_millis(60);
 /// Maximum time for which a toast stays.
 const MAX_TIME: Duration = Duration::from_secs(20);
-/// A `Danger` toast ignores keys for this time, because they were pressed before it could be read.
+/// An `Error` toast ignores keys for this time, because they were pressed before it could be read.
 const MIN_READING_TIME: Duration = Duration::from_secs(2);
 
 /// Severity of a toast.
@@ -56,7 +56,7 @@ struct Toast {
 
 impl Toasts {
     /// Shows a toast. A repeated text moves to the front and starts its time again. If there are too many, the oldest
-    /// that is not `Danger` is dropped; a `Danger` toast without room returns when another has gone.
+    /// that is not an `Error` is dropped; an `Error` without room is shown when another one is dismissed.
     pub fn push(&mut self, kind: Kind, text: &str, now: Duration) {
         let text = clean::clean_text(text).trim().to_owned();
         if text.is_empty() {
@@ -83,7 +83,7 @@ impl Toasts {
         self.update_visibility(now);
     }
 
-    /// Removes the toasts about the previous session. `Danger` toasts stay until they were read, and saved settings
+    /// Removes the toasts about the previous session. `Error` toasts stay until they were read, and saved settings
     /// apply to every session.
     pub fn remove_session_toasts(&mut self, now: Duration) {
         self.list.retain(|toast| matches!(toast.kind, Kind::Error | Kind::Setting));
@@ -98,7 +98,7 @@ impl Toasts {
         self.list.len() != count
     }
 
-    /// Removes `Danger` toasts that could have been read before this key press. Returns whether there were any.
+    /// Removes `Error` toasts that could have been read before this key press. Returns whether there were any.
     pub fn dismiss_read_errors(&mut self, now: Duration) -> bool {
         let count = self.list.len();
         self.list.retain(|toast| {

@@ -76,7 +76,7 @@ impl TrustPrompt {
         &self.files
     }
 
-    /// Time at which the prompt was first drawn, for [`super::listening::listening`].
+    /// Time at which the prompt was first drawn, for [`super::listening`].
     pub fn first_drawn(&self) -> Option<Duration> {
         self.first_drawn
     }
@@ -106,7 +106,8 @@ impl TrustPrompt {
         self.scroll = self.scroll.saturating_add_signed(lines);
     }
 
-    /// Handles a key that [`super::listening::Presses::goes_on`] has let through. Tab is passed on: it moves the focus.
+    /// Handles a key that is not a repeat of the last answer (see [`super::listening::Presses`]). Tab is passed on: it
+    /// moves the focus.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
         let Some(action) = keys.lookup(Scope::Trust, key) else { return KeyResult::PassedOn };
         if listening == Listening::Unsent {

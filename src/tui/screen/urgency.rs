@@ -59,7 +59,7 @@ impl Urgency {
         }
     }
 
-    /// Returns when to draw if the last frame was drawn at `drawn`; `None` if no frame is needed.
+    /// Returns when to draw if the last frame was drawn at `last_frame`; `None` if no frame is needed.
     pub(super) fn draw_time(self, last_frame: Option<Instant>, now: Instant) -> Option<Instant> {
         match (self, last_frame) {
             (Urgency::NotNeeded, _) => None,

@@ -25,7 +25,7 @@ fn screen_with_prompt(intent: Intent) -> Screen {
 
 #[test]
 fn the_welcome_screen_and_overlays_are_ascii() {
-    check_ascii(&mut Screen::new(), "the first screen");
+    check_ascii(&mut Screen::new(), "the welcome screen");
     for key in ["f1", "ctrl-p", "alt-s", "alt-t", "alt-m", "ctrl-r", "alt-y", "ctrl-o"] {
         let mut screen =
             Screen::with_entries([user_message("see src/a.rs"), reply_entry("- b\n\n```\nlet x;\n```"), turn_end()]);

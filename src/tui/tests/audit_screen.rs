@@ -202,7 +202,7 @@ fn r21_prompt_details_name_files_and_variables_without_values() {
     }
 }
 
-/// A session in which the model called a tool `times` times, with `text` as arguments and result.
+/// A session in which the model called a tool `count` times, with `text` as arguments and result.
 fn screen_with_calls(count: usize, name: &str, text: &str) -> Screen {
     let mut entries = vec![user_message("go")];
     for n in 0..count {

@@ -121,7 +121,7 @@ fn r04_a_held_key_answers_one_question_of_several() {
         let Some(crate::tui::prompt::PromptKind::Question(question)) =
             screen.state.prompts.current.as_ref().map(|prompt| &prompt.kind)
         else {
-            panic!("the card waits")
+            panic!("the prompt waits")
         };
         assert_eq!(question.page(), 1, "{chord}");
     }
@@ -243,7 +243,7 @@ fn a_draft_stays_with_its_session() {
     );
 }
 
-/// A session to open, as a copy of `from` if given.
+/// A session to open, as a copy of `source` if given.
 pub fn opened_session(from: Option<&str>) -> crate::tui::host::Opened {
     crate::tui::host::Opened {
         approvals: None,

@@ -84,7 +84,7 @@ fn an_explanation_stays_until_the_next_key_without_wake_ups() {
 
 #[test]
 fn r03_explanations_do_not_change_what_answers_a_prompt() {
-    // The same keys at the same times, with and without keys before them that were not taken.
+    // The same keys at the same times, with and without rejected keys before them.
     for rejected_keys in ["", "Y", "YY", "YdYd"] {
         let mut screen = screen_with_approval(600);
         for character in rejected_keys.chars() {

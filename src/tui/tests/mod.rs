@@ -148,7 +148,7 @@ impl Screen {
         self.draw_frame();
     }
 
-    /// Lets the model call a tool, which has planned the call.
+    /// Receives a tool call of the model, and the tool's plan for it.
     pub fn receive_call(&mut self, id: &str, name: &str, intent: Intent) {
         let arguments = format!(r#"{{"of":"{id}"}}"#);
         self.receive_chunk(Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments }));
@@ -207,7 +207,7 @@ pub fn case_count(thorough: usize, quick: usize) -> usize {
     if std::env::var_os("AYE_TEST_THOROUGH").is_some() { thorough } else { quick }
 }
 
-/// All items if `AYE_TEST_THOROUGH` is set, otherwise every `each`th, starting at `from`.
+/// All items if `AYE_TEST_THOROUGH` is set, otherwise every `step`th, starting at `offset`.
 pub fn select_cases<T>(all: &[T], step: usize, offset: usize) -> impl Iterator<Item = &T> {
     all.iter().skip(case_count(0, offset)).step_by(case_count(1, step))
 }

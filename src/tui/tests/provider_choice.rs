@@ -1,4 +1,4 @@
-//! Choosing a provider, from the first screen on.
+//! Choosing a provider, from the welcome screen on.
 
 use super::*;
 use crate::tui::host::{HostReply, HostRequest, LocalServer, ModelRequest};

@@ -21,7 +21,7 @@ fn saved_drafts(screen: &Screen) -> Vec<String> {
     saved_drafts_after(screen, "")
 }
 
-/// Returns the drafts of answers saved after `before`. Other drafts may be saved in between.
+/// Returns the drafts of answers saved after the draft `previous`. Other drafts may be saved in between.
 fn saved_drafts_after(screen: &Screen, previous: &str) -> Vec<String> {
     let saved_questions = |effect: &Effect| match effect {
         Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(session, unsent))) => {

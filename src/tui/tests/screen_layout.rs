@@ -3,7 +3,7 @@
 use super::*;
 use ratatui::style::Color;
 
-/// Returns the line of the screen that contains `words`.
+/// Returns the line of the screen that contains `needle`.
 fn find_line(text: &str, needle: &str) -> String {
     text.lines().find(|line| line.contains(needle)).unwrap_or_else(|| panic!("{needle}: {text}")).to_owned()
 }

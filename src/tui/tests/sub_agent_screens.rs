@@ -40,7 +40,7 @@ fn sub_agent_turn(screen: &Screen, sub_agent: &str) -> TurnId {
         .expect("it works")
 }
 
-/// Lets a sub-agent reply with this text and call a tool, which has planned the call.
+/// Receives a sub-agent's reply with a tool call, and the tool's plan for it. `sub_agent` is the call that started it.
 fn receive_sub_agent_call(screen: &mut Screen, sub_agent: &str, text: &str, (id, name): (&str, &str), intent: Intent) {
     receive_sub_agent_reply(screen, sub_agent, text, Some((id, name)));
     let turn = sub_agent_turn(screen, sub_agent);

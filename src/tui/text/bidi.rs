@@ -11,7 +11,7 @@ use std::ops::Range;
 use unicode_bidi::{BidiClass, ParagraphBidiInfo, bidi_class};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Start and end of text that is ordered on its own.
+/// Characters before and after text that is ordered independently of its surroundings.
 const ISOLATE: &str = "\u{2066}";
 const END: &str = "\u{2069}";
 
@@ -74,7 +74,7 @@ impl VisualOrder {
         Some(order)
     }
 
-    /// Orders one run.
+    /// Sets the visual order of one run.
     fn order_run(&mut self, graphemes: &[Grapheme<'_>]) {
         let Some(first) = graphemes.first().filter(|_| graphemes.iter().any(Grapheme::is_right_to_left)) else {
             return;

@@ -7,7 +7,8 @@ use ratatui::style::Style;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Returns the links of these lines, each once, at its first visible cell; `ctrl-o` puts a letter on each.
+/// Returns the links of these lines, each once, at its first visible cell. The link
+/// picker (`ctrl-o`) labels each with a letter.
 pub fn visible_links(page: &Page, lines: Range<usize>) -> Vec<&Link> {
     let mut seen = std::collections::HashSet::new();
     page.links.iter().filter(|link| lines.contains(&link.line) && seen.insert(link.id)).collect()
@@ -18,7 +19,7 @@ pub fn link_at(page: &Page, line: usize, column: u16) -> Option<&Link> {
     page.links.iter().find(|link| link.line == line && (link.start..link.end).contains(&column))
 }
 
-/// Splits clean text into pieces: links in the style `look`, the rest in `style`.
+/// Splits clean text into pieces: links in `link_style`, the rest in `style`.
 pub fn split_links(text: &str, style: Style, link_style: Style, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut start = 0;

@@ -1,4 +1,5 @@
-//! Converts text to styled lines. Pure: external facts, such as which files exist, come in through closures.
+//! Converts text to styled lines. Pure: the caller passes closures for external facts, such as whether a
+//! file exists.
 //!
 //! All text from outside this program passes `clean_text` (prose, output, names) or `reveal_text` (text to approve)
 //! before it becomes a [`Page`]; the layout functions of this folder do that themselves.

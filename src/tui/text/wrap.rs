@@ -32,7 +32,7 @@ pub struct Shape {
     pub width: usize,
     /// Prefix of the first line: a bullet, number or bar. Omitted if it would leave no column for text.
     pub first_prefix: Vec<Piece>,
-    /// Prefix of all other lines; as wide as `first` for a hanging indentation.
+    /// Prefix of all other lines; as wide as `first_prefix` for a hanging indentation.
     pub next_prefix: Vec<Piece>,
     /// For code: break at the last column instead of between words, and keep all spaces.
     pub verbatim: bool,
@@ -51,8 +51,8 @@ pub fn wrap_pieces(pieces: &[Piece], shape: &Shape) -> Page {
     wrap_with(pieces, shape, None)
 }
 
-/// Wraps code so that a continuation line cannot be mistaken for a new line: it starts with `on` instead of the end
-/// of the indentation. Lines break after spaces or before operators that join commands, if possible.
+/// Wraps code so that a continuation line cannot be mistaken for a new line: it starts with `continuation_mark`
+/// instead of the end of the indentation. Lines break after spaces or before operators that join commands, if possible.
 pub fn wrap_code(pieces: &[Piece], shape: &Shape, continuation_mark: &Piece) -> Page {
     wrap_with(pieces, shape, Some(continuation_mark))
 }
@@ -83,7 +83,7 @@ pub fn wrap_plain(text: &str, style: Style, width: usize) -> Vec<Line<'static>> 
     wrap_pieces(&[Piece::new(text, style)], &Shape::with_width(width)).lines
 }
 
-/// A grapheme.
+/// A grapheme and its position in the pieces.
 #[derive(Clone, Copy)]
 struct Grapheme {
     piece: usize,

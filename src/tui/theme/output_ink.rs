@@ -209,7 +209,7 @@ mod tests {
             [("dark", ColourDepth::True), ("light", ColourDepth::True), ("light", ColourDepth::Palette)]
         {
             let theme = load_theme(name, depth);
-            let background = theme.known_background().expect("it is known");
+            let background = theme.known_background().expect("the background is known");
             for tint in &colours {
                 let style = theme.ink_style(theme.text, &foreground_ink(*tint));
                 let colour = match style.fg {

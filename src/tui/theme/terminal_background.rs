@@ -15,7 +15,8 @@ pub fn is_light(background: &str, foreground: Option<&str>) -> Option<bool> {
     })
 }
 
-/// Parses a colour. Each component has one to four hexadecimal digits and is scaled by their maximum.
+/// Parses a colour that the terminal reported. Each component has one to four hexadecimal digits and is scaled by
+/// their maximum.
 fn parse_reported_colour(report: &str) -> Option<[u8; 3]> {
     let parts = report.strip_prefix("rgb:").or_else(|| report.strip_prefix("rgba:"))?;
     let mut parts = parts.split('/').map(|digits| {

@@ -15,7 +15,7 @@ fn rgb(colour: Color) -> [u8; 3] {
     match colour {
         Color::Rgb(red, green, blue) => [red, green, blue],
         Color::Indexed(index @ 16..) => depth::palette_rgb(index),
-        other => panic!("{other:?} has no known look"),
+        other => panic!("{other:?} has no known RGB value"),
     }
 }
 
@@ -23,7 +23,7 @@ fn rgb(colour: Color) -> [u8; 3] {
 fn assert_readable(theme: &Theme, min_contrast: f64) {
     let background = theme.ground.bg.map_or(if theme.is_light { LIGHT } else { DARK }, rgb);
     let text = rgb(theme.text.fg.expect("the text has a colour"));
-    let code = rgb(theme.code_block.bg.expect("code blocks have a ground"));
+    let code = rgb(theme.code_block.bg.expect("code blocks have a background"));
     for role in ROLES.iter().filter(|role| !role.starts_with("border") && !role.ends_with("ground")) {
         let style = theme.role(role).unwrap();
         let fg = style.fg.map_or(text, rgb);
@@ -70,7 +70,7 @@ fn terminal_theme_uses_only_the_terminals_colours() {
         let style = theme.role(role).unwrap();
         for colour in [style.fg, style.bg].into_iter().flatten() {
             assert!(!matches!(colour, Color::Rgb(..) | Color::Indexed(_)), "{role}");
-            assert_ne!(Some(Color::DarkGray), style.fg, "{role} may be the ground's colour");
+            assert_ne!(Some(Color::DarkGray), style.fg, "{role} may be the background's colour");
         }
         assert!(!style.add_modifier.contains(Modifier::HIDDEN));
     }
@@ -201,7 +201,7 @@ fn keys_of_a_listening_prompt_are_readable_in_every_theme() {
     for name in ["dark", "light", "colour-blind", "high-contrast"] {
         for depth in [ColourDepth::True, ColourDepth::Palette] {
             let theme = adapt_to_depth(Themes::bundled().choose_theme(name, None), depth);
-            for (label, frame, row) in [("hints", &frame, 4), ("danger", &danger, 0), ("says", &with_message, 4)] {
+            for (label, frame, row) in [("hints", &frame, 4), ("danger", &danger, 0), ("message", &with_message, 4)] {
                 let contrast = lowest_contrast(&theme, frame, row);
                 assert!(contrast >= 4.5, "{label} in {name}: {contrast:.2}:1");
             }
@@ -215,5 +215,5 @@ fn keys_of_a_listening_prompt_are_readable_in_every_theme() {
     assert!(label.symbol() == "y" && label.modifier.is_empty(), "the terminal's own colour: {label:?}");
     let inactive = Frame { is_listening: false, ..frame };
     inactive.draw(buffer.area, &mut buffer, &theme);
-    assert_eq!(buffer[(3, 4)].modifier, theme.dim.add_modifier, "until it listens they are dim");
+    assert_eq!(buffer[(3, 4)].modifier, theme.dim.add_modifier, "the keys are dim until the prompt accepts answers");
 }

@@ -173,7 +173,7 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
     for hint in [STOP_HINT, STOP_UNANSWERED_HINT] {
         state.notices.toasts.remove_text(hint, state.timing.now);
     }
-    // The countdown ends with the turn, and with it the reason for the retry.
+    // The countdown, which shows the reason of the retry, ends with the turn: a notice keeps the reason visible.
     if let crate::agent::Phase::Replying(draft) = &state.agent.phase
         && let Some(retry) = &draft.pending_retry
     {
@@ -183,7 +183,7 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
     agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted)
 }
 
-/// Handles Ctrl-C: stops what runs or closes what is open. A double press quits.
+/// Handles Ctrl-C: closes the overlay in front, otherwise stops the turn. A double press quits.
 pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     if state.input.last_quit.is_some_and(|pressed_at| state.timing.now.saturating_sub(pressed_at) < DOUBLE_PRESS) {
         return session_exit::quit(state);

@@ -19,7 +19,7 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) -> Vec<Effect>
     if let agent::Event::ReplyChunk { turn, chunk: Chunk::ModelChosen { model, reason: None }, .. } = &event
         && state.agent.current_turn() == Some(*turn)
     {
-        // No model was named in the settings: the head shows the one that answered.
+        // No model was named in the settings: the header shows the one that answered.
         state.session.connection.model.clone_from(model);
     }
     if let agent::Event::ReplyChunk { turn, chunk, .. } = &event

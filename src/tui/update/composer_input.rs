@@ -72,8 +72,8 @@ pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) -> V
     update_completion(state)
 }
 
-/// Inserts text typed before the first picture was drawn. An Enter in it sends nothing, because the user could not see
-/// what it would send and to which model. A leading Enter is dropped.
+/// Inserts text typed before the first frame. An Enter in it sends nothing, because the user could not see the draft
+/// and the model it would go to. A leading Enter is dropped.
 pub fn insert_early_input(state: &mut State, text: &str) -> Vec<Effect> {
     let text = if state.input.composer.is_empty() { text.trim_start_matches('\n') } else { text };
     if text.is_empty() {

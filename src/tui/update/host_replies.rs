@@ -13,7 +13,7 @@ use crate::tui::parts::transcript::{Transcript, layout_cache::LayoutCache};
 use crate::tui::session_saving::Saving;
 use crate::tui::state::State;
 
-/// Applies the reply to a wish. A reply for a list that has been closed is dropped.
+/// Applies a reply of the host. A reply for a list that has been closed is dropped.
 pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: HostReply) -> Vec<Effect> {
     match reply {
         HostReply::Sessions(rows) => session_list::set_sessions(state, rows),

@@ -65,7 +65,7 @@ pub fn handle_fast_input(state: &mut State, cache: &mut LayoutCache) -> Vec<Effe
     }
 }
 
-/// Writes a key that was held back and turned out to be part of a paste, if something can be written to.
+/// Writes a held-back key that turned out to be part of a paste; drops it while an overlay is open.
 fn write_held_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     if state.viewport.overlays.is_empty() {
         return handle_key_beyond_prompt(state, cache, key);
@@ -74,7 +74,7 @@ fn write_held_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> 
     Vec::new()
 }
 
-/// Routes the key that was held back once its time is over and no other key is pending.
+/// Routes the held-back key once its delay is over.
 pub fn release_held_key(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
     if state.held_key_deadline().is_none_or(|deadline| state.timing.now < deadline) {
         return Vec::new();
@@ -121,7 +121,7 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
     }
 }
 
-/// Handles a key that answers nothing. While a prompt is open, it delays the prompt.
+/// Handles a key that the prompt did not use. It restarts the time after which an open prompt accepts answers.
 fn handle_key_beyond_prompt(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let switches_focus = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchFocus);
     if switches_focus

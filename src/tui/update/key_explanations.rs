@@ -8,18 +8,18 @@ use crate::tui::prompt::PromptKind;
 use crate::tui::state::State;
 use crossterm::event::{KeyCode, KeyEvent};
 
-/// Meaning that a key would have had to the open prompt.
+/// Reason the open prompt did not use a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RejectedKey {
-    /// Nothing that needs an explanation.
+    /// No explanation is needed.
     NoExplanation,
-    /// An answer before the prompt accepted answers.
+    /// The key answers the prompt, which does not accept answers yet.
     TooSoon,
-    /// Enter, which answers other prompts, but never this one.
+    /// The key is Enter, which never answers this kind of prompt.
     Enter,
 }
 
-/// Returns the meaning that a key passed on by the prompt would have had to it.
+/// Returns why the open prompt did not use this key.
 pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
     let Some(prompt) = state.open_prompt().filter(|_| state.input.composer.is_empty()) else {
         return RejectedKey::NoExplanation;
@@ -41,7 +41,7 @@ pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
     }
 }
 
-/// Explains why the key did nothing. Called once the key has been routed.
+/// Shows in the prompt why the key was rejected. Called after the key was routed.
 pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, rejection: RejectedKey) {
     let focus_key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
     let approval_key = |action| state.keys.first_chord(Scope::Approval, action);
@@ -71,7 +71,7 @@ pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, rejection: Reject
     set_prompt_message(state, message);
 }
 
-/// Explains that the key of the last answer is repeated or still held: it answers nothing until it is released.
+/// Explains that the key of the last answer is repeating or still held: it answers nothing until it is released.
 pub fn explain_held_key(state: &mut State, key: &KeyEvent) {
     if state.open_prompt().is_some() && state.prompt_listening() != Some(Listening::Unseen) {
         set_prompt_message(state, format!("{} may still be held · release it, then press it again", Chord::from(key)));

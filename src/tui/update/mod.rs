@@ -92,7 +92,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
     effects
 }
 
-/// True if the event may carry text or a choice of the user.
+/// Returns whether the event is input of the user.
 fn is_input(event: &Event) -> bool {
     match event {
         Event::Key(_)
@@ -113,9 +113,9 @@ fn is_input(event: &Event) -> bool {
     }
 }
 
-/// Records that a picture is on the screen since `now`; the part of a prompt that it showed counts as seen.
+/// Records that a frame was drawn at `now`; the part of a prompt that it showed counts as seen.
 ///
-/// Returns whether the next picture differs because of that.
+/// Returns whether the next frame differs because of that.
 pub fn record_frame(state: &mut State, now: Duration, drawn_prompt: Option<DrawnPrompt>) -> bool {
     state.timing.now = now;
     if let Some(Overlay::Confirmation(confirmation, _)) = state.viewport.overlays.last_mut() {
@@ -132,7 +132,8 @@ pub fn record_frame(state: &mut State, now: Duration, drawn_prompt: Option<Drawn
     }
 }
 
-/// Applies the options of the command line: the first message, calls to offer, or a list to open.
+/// Applies the options of the command line: the first message, rehearsed calls to approve, or the session
+/// list.
 pub fn apply_start_options(
     state: &mut State,
     first_message: String,

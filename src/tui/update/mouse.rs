@@ -1,5 +1,5 @@
-//! Mouse input: the wheel scrolls, the scroll bar is dragged, a click opens what it hits. A click never answers a
-//! prompt.
+//! Mouse input: the wheel scrolls, the scroll bar is dragged, a click opens the link or entry under it.
+//! A click never answers a prompt.
 
 use super::{link_letters, prompt_keys};
 use crate::tui::effect::Effect;
@@ -21,7 +21,7 @@ pub fn handle_mouse(state: &mut State, cache: &mut LayoutCache, event: MouseEven
         MouseEventKind::ScrollUp => return scroll_transcript(state, cache, -WHEEL_LINES),
         MouseEventKind::ScrollDown => return scroll_transcript(state, cache, WHEEL_LINES),
         MouseEventKind::Down(MouseButton::Left) => {
-            // The click may only have brought the window to the front.
+            // The click may have been meant only to focus the window.
             state.input.recent_keys.record_other_press(state.timing.now);
             return handle_click(state, cache, event.column, event.row);
         }

@@ -84,7 +84,7 @@ pub fn paste_into_overlay(state: &mut State, cache: &mut LayoutCache, text: &str
     handle_pick(state, cache, pick)
 }
 
-/// Scrolls whatever is in front.
+/// Scrolls the overlay in front.
 pub fn scroll_overlay(state: &mut State, cache: &mut LayoutCache, lines: isize) -> Vec<Effect> {
     let pick = match state.viewport.overlays.last_mut() {
         Some(Overlay::Reader(reader)) => {

@@ -31,7 +31,7 @@ pub fn push_reader(state: &mut State, title: &str, text: Arc<str>, body: ReaderB
     state.viewport.overlays.push(Overlay::Reader(reader));
 }
 
-/// Closes whatever is in front. A theme that was only previewed is reverted.
+/// Closes the overlay in front. A theme that was only previewed is reverted.
 pub fn close_overlay(state: &mut State) -> Vec<Effect> {
     let closed = state.viewport.overlays.pop();
     // A key typed ahead must not answer a prompt that becomes visible.

@@ -201,7 +201,7 @@ pub fn park_question(state: &mut State) -> Option<Vec<Effect>> {
     Some(return_parked_question(state))
 }
 
-/// Returns a parked question that was opened before its turn to its place, so that it hides no other prompt.
+/// Closes the prompt of a parked question that was opened before its turn, so that it hides no other prompt.
 fn return_parked_question(state: &mut State) -> Vec<Effect> {
     if !state.agent.is_early_prompt() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Results of a dry run as a list: each change, each command with its result, and the actions to apply or drop them.
+//! Results of a dry run as a list: each change, each command with its result, and the actions to apply or discard them.
 
 use super::{agent_events, session_exit};
 use crate::agent::{ApplyRequest, Event};

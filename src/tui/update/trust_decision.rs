@@ -17,7 +17,7 @@ use crossterm::event::KeyEvent;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Checks the project's files at the start of a session. The message `says` is sent once they are settled.
+/// Checks the project's files at the start of a session. `first_message` is sent after the decision about them.
 pub fn check_project_files(state: &mut State, first_message: String) -> Vec<Effect> {
     state.session.trust.first_message = first_message;
     vec![Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: false }))]

@@ -17,7 +17,7 @@ pub struct Areas {
     /// One row for a parked question, the search and similar.
     pub chip: Rect,
     /// Toasts, in rows of their own so that they cover nothing; empty if there are none. Above a prompt the last row is
-    /// the blank `air` row.
+    /// the blank separator row.
     pub toasts: Rect,
     /// Separator row, if there is space for one.
     pub separator: Rect,
@@ -68,7 +68,7 @@ pub fn compute_areas(state: &State) -> Areas {
     // Keep some rows of the transcript above the prompt, if there is space for both.
     let prompt = take_rows(state.prompt_height(width), if height >= 20 { 4 } else { 0 });
     let wanted_toast_rows = toast_rows(state, width - 2 * margin);
-    // The row is a line between transcript and composer, and blank above a prompt.
+    // The separator is a line between transcript and composer. Above a prompt it is blank, and toasts may use it.
     let shared_rows = if open_prompt.is_some() { separator } else { 0 };
     let toast_height = wanted_toast_rows.saturating_sub(shared_rows).min(rows_left.div_ceil(2));
     rows_left -= toast_height;
@@ -121,7 +121,7 @@ pub fn toast_area(state: &State) -> Rect {
     Rect { y: bottom - rows, height: rows, ..areas.toasts }
 }
 
-/// Share of the rows used for toasts when they share the screen with an overlay: one in this many.
+/// While an overlay is open, toasts use at most one in this many rows.
 const TOAST_SHARE: u16 = 6;
 
 /// Returns the number of rows of the transcript.

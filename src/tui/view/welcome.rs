@@ -19,8 +19,8 @@ const MAX_LINE: usize = 92;
 /// Maximum number of warnings shown.
 const MAX_WARNINGS: usize = 4;
 
-/// Lines that belong together. If space is short, sections with the highest `goes` are dropped first; 0 is never
-/// dropped.
+/// Lines that belong together. If space is short, sections with the highest `priority` number are dropped
+/// first; 0 is never dropped.
 struct Section {
     lines: Vec<Line<'static>>,
     priority: u8,

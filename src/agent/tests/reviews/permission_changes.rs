@@ -7,7 +7,7 @@ fn verdict_after(prepare: fn(&mut State), during_review: impl Fn(&mut State)) ->
     let mut state = state_with_reviewers(1, false);
     prepare(&mut state);
     let review_effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
-    assert_eq!(describe_effects(&review_effects), ["CONSULT a"]);
+    assert_eq!(describe_effects(&review_effects), ["REVIEW a"]);
     during_review(&mut state);
     let effects =
         finish_review(&mut state, &review_effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow)))
@@ -86,5 +86,5 @@ fn r01_hook_cannot_approve_apply_calls() {
     let effects =
         finish_review(&mut state, &review_effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow)))
             .unwrap();
-    assert_eq!(describe_effects(&effects), ["allow says offered_1", "ask offered_1"]);
+    assert_eq!(describe_effects(&effects), ["review allow offered_1", "ask offered_1"]);
 }

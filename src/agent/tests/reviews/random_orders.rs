@@ -50,8 +50,8 @@ fn log_records_reviews_and_detects_mismatches() {
     assert_eq!(collect_records(state.session.entries())[0].decider_name(), Some("policy"));
 }
 
-/// Several calls in any order of events, with stops and resumes: nothing that changes anything starts unless every
-/// reviewer of it allowed it, or the user approved it.
+/// Checks several calls in any order of events, with stops and resumes: a call with effects starts only if all its
+/// reviewers allowed it or the user approved it.
 fn check_any_order(steps: &[(u8, u8)]) {
     let new_state = || {
         let mut state = state_with_reviewers(2, true);
@@ -149,7 +149,7 @@ fn check_permitted(state: &State, id: &CallId, plan: &Plan) {
     let is_approved = matches!(record.last_decision(), Some(Entry::Decided { decision: Decision::Once, .. }));
     let reviews = record.reviews();
     let is_allow = |entry: &&Entry| matches!(entry, Entry::Reviewed { verdict: ReviewVerdict::Allow, .. });
-    // Earlier reviews were of a previous plan, which was given up.
+    // Earlier reviews belong to a previous plan that was dropped.
     let last_reviews = reviews.get(reviews.len().saturating_sub(3)..).unwrap_or_default();
     assert!(is_approved || last_reviews.len() == 3 && last_reviews.iter().all(is_allow), "{record:?}");
     let is_denial = |entry: &&Entry| matches!(entry, Entry::Reviewed { verdict: ReviewVerdict::Deny, .. });
@@ -167,7 +167,7 @@ proptest! {
 
 #[test]
 fn r08_review_of_an_outdated_plan_is_no_mismatch() {
-    // Three calls, of which the last is brought and a hook answers; then the mode changes, and its turn comes.
+    // Three calls: the prompt of the last is opened early, a hook reviews it, the mode changes, and its turn comes.
     check_any_order(&[
         (88, 0),
         (131, 0),

@@ -32,24 +32,24 @@ fn r17_sub_agent_calls_are_reviewed_without_task_as_user_message() {
     let mut state = delegate_with_reviewers(&["one"], 1, true);
     reply_in_sub_agent(&mut state, "one", "", &[("w", "t")]);
     let effects = plan_in_sub_agent(&mut state, "one", "w", grantable_intent(Access::Write("a".into())));
-    assert_eq!(describe_effects(&effects), ["CONSULT w"], "a grant is not enough");
+    assert_eq!(describe_effects(&effects), ["REVIEW w"], "a grant is not enough");
     assert_eq!(
         (last_review_context(&effects).verdict.as_str(), last_review_context(&effects).user_messages),
         ("allow", vec![])
     );
     let effects =
         finish_review(&mut state, &effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow))).unwrap();
-    assert_eq!(describe_effects(&effects), ["one: allow says w", "CONSULT w"]);
+    assert_eq!(describe_effects(&effects), ["one: review allow w", "REVIEW w"]);
     assert_eq!(last_review_context(&effects).reviewer, Reviewer::Model);
     assert_eq!(last_review_context(&effects).user_messages, ["look only"], "and not “do one”");
     let usage = Some(Usage { input: 30, cached: 0, output: 4 });
     let tokens_before = state.session.usage().total();
     let review = Review { usage, ..build_review(ReviewerBehavior::Answers(ReviewVerdict::Ask)) };
     let effects = finish_review(&mut state, &effects, review).unwrap();
-    assert_eq!(describe_effects(&effects), ["one: ask says w", "one: ask w"]);
+    assert_eq!(describe_effects(&effects), ["one: review ask w", "one: ask w"]);
     assert_eq!(state.session.usage().total() - tokens_before, 34);
     assert_eq!(shown_prompt(&state), prompt_for("w", Some("one")));
-    assert_eq!(describe_effects(&decide_call(&mut state, "w", Decision::Once)), ["one: decided w", "ACT w"]);
+    assert_eq!(describe_effects(&decide_call(&mut state, "w", Decision::Once)), ["one: decided w", "RUN w"]);
     for record in collect_records(state.session.entries()) {
         assert!(!matches!(record.verify(), Integrity::Broken(_)));
     }
@@ -62,15 +62,15 @@ fn hook_denial_ends_only_that_call() {
     let effects = plan_in_sub_agent(&mut state, "one", "w", grantable_intent(Access::Write("a".into())));
     let effects =
         finish_review(&mut state, &effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Deny))).unwrap();
-    assert_eq!(describe_effects(&effects), ["one: deny says w", "one: refuse w", "one: refused w", "STREAM"]);
+    assert_eq!(describe_effects(&effects), ["one: review deny w", "one: refuse w", "one: refused w", "REQUEST_REPLY"]);
 }
 
 #[test]
 fn hook_for_the_tool_reviews_delegation() {
     for (verdict, expected) in [
-        (ReviewVerdict::Allow, vec!["allow says h", "allow h", "h: said do one", "STREAM"]),
-        (ReviewVerdict::Ask, vec!["ask says h", "ask h"]),
-        (ReviewVerdict::Deny, vec!["deny says h", "refuse h", "refused h", "STREAM"]),
+        (ReviewVerdict::Allow, vec!["review allow h", "allow h", "h: message do one", "REQUEST_REPLY"]),
+        (ReviewVerdict::Ask, vec!["review ask h", "ask h"]),
+        (ReviewVerdict::Deny, vec!["review deny h", "refuse h", "refused h", "REQUEST_REPLY"]),
     ] {
         let mut state = State { reviewers: state_with_reviewers(1, true).reviewers, ..delegating_state() };
         state.reviewers.hooks[0].tools = Some(vec!["sub_agent".into()]);
@@ -81,7 +81,7 @@ fn hook_for_the_tool_reviews_delegation() {
         assert_eq!(describe_effects(&effects), expected);
         if verdict == ReviewVerdict::Ask {
             let effects = decide_call(&mut state, "h", Decision::Once);
-            assert_eq!(describe_effects(&effects), ["decided h", "h: said do one", "STREAM"]);
+            assert_eq!(describe_effects(&effects), ["decided h", "h: message do one", "REQUEST_REPLY"]);
         }
         // Sub-agents cannot delegate, so no hook reviews that.
         if verdict == ReviewVerdict::Allow {
@@ -101,11 +101,11 @@ fn review_applies_only_to_its_own_call() {
         review_effects.push(plan_in_sub_agent(&mut state, name, id, grantable_intent(Access::Write("a".into()))));
     }
     let shapes: Vec<Vec<String>> = review_effects.iter().map(|effects| describe_effects(effects)).collect();
-    assert_eq!(shapes, [["CONSULT a"], ["CONSULT b"]]);
+    assert_eq!(shapes, [["REVIEW a"], ["REVIEW b"]]);
     let effects =
         finish_review(&mut state, &review_effects[1], build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow)))
             .unwrap();
-    assert_eq!(describe_effects(&effects), ["two: allow says b", "two: allow b", "ACT b"]);
+    assert_eq!(describe_effects(&effects), ["two: review allow b", "two: allow b", "RUN b"]);
     assert_eq!(
         finish_review(&mut state, &review_effects[1], build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow))),
         Some(vec![]),
@@ -114,7 +114,7 @@ fn review_applies_only_to_its_own_call() {
     let effects =
         finish_review(&mut state, &review_effects[0], build_review(ReviewerBehavior::Answers(ReviewVerdict::Deny)))
             .unwrap();
-    assert_eq!(describe_effects(&effects)[..2], ["one: deny says a", "one: refuse a"]);
+    assert_eq!(describe_effects(&effects)[..2], ["one: review deny a", "one: refuse a"]);
     // An answer after the turn was stopped is ignored.
     let mut state = delegate_with_reviewers(&["one"], 1, false);
     reply_in_sub_agent(&mut state, "one", "", &[("a", "t")]);
@@ -139,7 +139,7 @@ fn no_other_prompt_during_review_of_an_edit() {
     decide_call(&mut state, "a", Decision::Edited(serde_json::json!({"b": 1})));
     assert_eq!(shown_prompt(&state), None, "its tool plans");
     let review_effects = plan_in_sub_agent(&mut state, "one", "a", grantable_intent(Access::Write("a".into())));
-    assert_eq!(describe_effects(&review_effects), ["one: decided a", "CONSULT a"]);
+    assert_eq!(describe_effects(&review_effects), ["one: decided a", "REVIEW a"]);
     assert_eq!(shown_prompt(&state), None, "the hook reviews it: a key is meant for this one");
     finish_review(&mut state, &review_effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow)));
     assert_eq!(shown_prompt(&state), prompt_for("a", Some("one")), "an edited call is the user's decision");

@@ -1,4 +1,4 @@
-//! Formats a document as markdown. Outside text is in quotes and fences that it cannot leave.
+//! Formats a document as markdown. Text of users, models and tools stays inside quotes and fences.
 
 use super::{Body, CallPart, DiffSign, Document, Message, Part, QuestionPart};
 use pulldown_cmark::{Event, Options, Parser, Tag};

@@ -92,7 +92,7 @@ fn parse_line(line: &[u8]) -> Option<(PathBuf, Attributes)> {
     (path.len() == length).then(|| (OsString::from_vec(path.to_vec()).into(), attributes))
 }
 
-/// Gives `to` the owner, extended attributes, mode and times of another folder.
+/// Gives `target` the owner, extended attributes, mode and times of another folder.
 pub(super) fn copy_folder_attributes(
     source: Option<BorrowedFd<'_>>,
     target: BorrowedFd<'_>,

@@ -307,7 +307,7 @@ fn r21_access_beyond_the_sandbox_is_highlighted() {
     use crate::chat::{CommandSandbox, SandboxAccess};
     let plan_with_network = |network: bool| {
         let mut plan = command_plan("cargo fetch");
-        let Access::Run(run) = &mut plan.access else { panic!("it runs") };
+        let Access::Run(run) = &mut plan.access else { panic!("the plan runs no command") };
         run.line.sandbox = CommandSandbox::enforced(SandboxAccess { write: Vec::new(), network, sockets: network });
         run.line.network = network.then(|| "to fetch crates".into());
         plan

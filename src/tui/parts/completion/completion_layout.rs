@@ -1,4 +1,4 @@
-//! Rendering of completions: as many rows above the composer as fit, and the number of the others.
+//! Rendering of completions: as many rows above the composer as fit, and the number of hidden rows.
 
 use super::{Completion, Kind};
 use crate::text::width;
@@ -12,13 +12,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Files take half of the room but at least this many rows, so that the transcript stays visible.
+/// Files take half of the available rows but at least this many, so that the transcript stays visible.
 const MIN_FILE_ROWS: u16 = 8;
 /// Width of the name column in cells before descriptions move right.
 const MAX_NAME_CELLS: usize = 40;
 
 impl Completion {
-    /// Returns the rows used of `room` rows above the composer; 0 while the list is closed.
+    /// Returns the rows used of the available rows above the composer; 0 while the list is closed.
     pub fn height(&self, available_rows: u16) -> u16 {
         let max_rows = match self.word.as_ref().map(|word| word.kind) {
             Some(Kind::File) => (available_rows / 2).max(MIN_FILE_ROWS).min(available_rows),
@@ -29,8 +29,8 @@ impl Completion {
         u16::try_from(wanted_rows).unwrap_or(u16::MAX).min(max_rows)
     }
 
-    /// Returns the text below the rows, of which `shown` are visible from `first` on: search status and number of
-    /// hidden rows.
+    /// Returns the text below the rows, of which `shown_rows` are visible from `first_row` on: search status and
+    /// number of hidden rows.
     fn footer_text(&self, first_row: usize, shown_rows: usize) -> String {
         let match_count = if self.is_open() { self.matches.len() } else { 0 };
         let below = match_count.saturating_sub(first_row + shown_rows);

@@ -25,8 +25,8 @@ impl Composer {
         u16::try_from(rows).unwrap_or(u16::MAX).min(max).max(1)
     }
 
-    /// Draws the composer. Returns the position of the terminal's cursor if `active`, that is, if the composer has the
-    /// keyboard focus.
+    /// Draws the composer. Returns the position of the terminal's cursor if `is_active`, that is, if the composer has
+    /// the keyboard focus.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme, is_active: bool) -> Option<Position> {
         let area = area.intersection(buffer.area);
         if area.is_empty() {

@@ -37,7 +37,7 @@ impl History {
         self.show_entry(self.steps_back.saturating_sub(1), draft);
     }
 
-    /// Moves to the entry that is `back` steps from the draft.
+    /// Moves to the entry `steps_back` steps before the draft.
     pub fn show_entry(&mut self, steps_back: usize, draft: &mut TextBuffer) {
         let steps_back = steps_back.min(self.messages.len());
         if steps_back == self.steps_back {
@@ -84,7 +84,7 @@ impl History {
         self.messages.dedup();
     }
 
-    /// Returns the entry that is `back` steps from the draft.
+    /// Returns the entry `steps_back` steps before the draft.
     pub fn entry(&self, steps_back: usize) -> Option<&str> {
         let index = self.messages.len().checked_sub(steps_back)?;
         self.messages.get(index).map(String::as_str)

@@ -46,7 +46,7 @@ struct SentMessage {
     is_released: bool,
     /// True if a press has armed the prompts that follow.
     is_armed: bool,
-    /// Presses at equal intervals since then.
+    /// Presses at equal intervals since it was armed.
     even_presses: usize,
 }
 
@@ -69,7 +69,7 @@ impl HeldKey {
         }
     }
 
-    /// Records a press and classifies it for a prompt first drawn at `seen`; `None` if no prompt would take it.
+    /// Records a press and classifies it for a prompt first drawn at `first_drawn`; `None` if no prompt would take it.
     pub fn classify_press(&mut self, chord: Chord, first_drawn: Option<Duration>, now: Duration) -> Press {
         let interval =
             self.last_press.filter(|(previous, _)| *previous == chord).map(|(_, time)| now.saturating_sub(time));

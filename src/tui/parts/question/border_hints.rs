@@ -38,7 +38,7 @@ impl QuestionPrompt {
         let answered = self.pages.iter().filter(|page| page.answer_value() != AnswerValue::Skipped).count();
         let (title, mut right_title) = match questions.list.get(self.page) {
             None => ("Your answers".to_owned(), format!("{answered} of {count} answered")),
-            // The tool made this keyword up because the model gave none.
+            // The tool generated this keyword because the model gave none.
             Some(question) if question.keyword == format!("question-{}", self.page) => {
                 ("Question".to_owned(), format!("{} of {count}", self.page + 1))
             }
@@ -57,7 +57,8 @@ impl QuestionPrompt {
         (title, right_title)
     }
 
-    /// Returns the key hints, longest variant first. `more` labels the key that scrolls content that does not fit.
+    /// Returns the key hints, longest variant first. `scroll_label` labels the key that scrolls content that
+    /// does not fit.
     pub(super) fn build_hints(&self, questions: &Questions, keys: &Keymap, scroll_label: Option<&str>) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Question, action);
         let line_key = |action| keys.first_chord(Scope::TextField, action);

@@ -51,7 +51,7 @@ impl QuestionPrompt {
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
-    /// Draws the prompt. `by` is the sub-agent that asks, or `None` for the main session.
+    /// Draws the prompt. `sub_agent` is the one that asks, or `None` for the main session.
     pub fn draw(
         &self,
         questions: &Questions,
@@ -270,7 +270,7 @@ impl QuestionPrompt {
         lines
     }
 
-    /// Returns the rows of the line being edited in a prompt with `inside` rows. The line scrolls in fewer.
+    /// Returns the rows of the line being edited in a prompt with `max_rows` inner rows. The line scrolls in fewer.
     fn line_height(&self, cells: usize, max_rows: usize) -> usize {
         let Some((_, field)) = &self.open_line else { return 0 };
         let label_cells = usize::from(line_label(self.open_line.as_ref(), cells as u16).1);
@@ -386,8 +386,8 @@ fn draw_divider(area: Rect, buffer: &mut Buffer, theme: &Theme) {
     }
 }
 
-/// Draws lines from index `from` on. If not all fit, draws a scrollbar thumb on the line at the right, which is the frame
-/// or the divider.
+/// Draws lines from index `first` on. If not all fit, draws a scrollbar thumb on the line at the right, which is the
+/// frame or the divider.
 fn draw_scrolled_lines(lines: &[Text<'_>], first: usize, area: Rect, buffer: &mut Buffer, theme: &Theme) {
     let edge = area.right() + 1;
     for (line, row) in lines.iter().skip(first).zip(area.rows()) {

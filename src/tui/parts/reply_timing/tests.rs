@@ -64,8 +64,8 @@ impl TimedSession {
             Some(Wait::Countdown { retry, seconds_left }) => {
                 format!("{} of {} in {seconds_left}", retry.attempt, retry.max_attempts)
             }
-            Some(Wait::Retrying(retry)) => format!("asks, {}", retry.attempt),
-            Some(Wait::Silence { elapsed, limit }) => format!("quiet {elapsed} of {limit}"),
+            Some(Wait::Retrying(retry)) => format!("retrying, {}", retry.attempt),
+            Some(Wait::Silence { elapsed, limit }) => format!("silent {elapsed} of {limit}"),
             None => String::new(),
         };
         let next_tick = self.timing.next_tick(&self.agent, ms(time));
@@ -139,10 +139,10 @@ fn r49_a_countdown_ticks_every_second_until_the_retry_is_sent() {
     assert_eq!(session.wait_text(599), ("2 of 5 in 3".into(), Some(600)));
     assert_eq!(session.wait_text(600), ("2 of 5 in 2".into(), Some(1600)));
     assert_eq!(session.wait_text(1600), ("2 of 5 in 1".into(), Some(2600)));
-    assert_eq!(session.wait_text(2600), ("asks, 2".into(), None));
+    assert_eq!(session.wait_text(2600), ("retrying, 2".into(), None));
     session.receive_retry(60_000, 3000);
     session.handle_event(Event::RetryNow, 4000);
-    assert_eq!(session.wait_text(4000), ("asks, 2".into(), None));
+    assert_eq!(session.wait_text(4000), ("retrying, 2".into(), None));
     session.receive_chars(1, 4500);
     assert_eq!((session.wait_text(4500).0, session.figures_text()), (String::new(), "first token 0.5 s, ".into()));
 }
@@ -152,15 +152,15 @@ fn silence_is_counted_until_a_chunk_arrives() {
     let mut session = TimedSession::new();
     let silent_chunk = |since: u64| Chunk::Silent { silence: ms(since), limit: ms(90_000) };
     session.receive_chunk(silent_chunk(45_500), 45_500);
-    assert_eq!(session.wait_text(45_500), ("quiet 45 of 90".into(), Some(46_000)));
-    assert_eq!(session.wait_text(46_000), ("quiet 46 of 90".into(), Some(47_000)));
+    assert_eq!(session.wait_text(45_500), ("silent 45 of 90".into(), Some(46_000)));
+    assert_eq!(session.wait_text(46_000), ("silent 46 of 90".into(), Some(47_000)));
     session.receive_chunk(silent_chunk(0), 50_000);
     assert_eq!(session.wait_text(50_000), (String::new(), None));
     session.receive_retry(1000, 51_000);
     session.receive_chunk(silent_chunk(45_000), 97_000);
-    assert_eq!(session.wait_text(97_000).0, "quiet 45 of 90", "the retry may be silent too");
+    assert_eq!(session.wait_text(97_000).0, "silent 45 of 90", "the retry may be silent too");
     session.receive_chunk(silent_chunk(0), 98_000);
-    assert_eq!(session.wait_text(98_000), ("asks, 2".into(), None));
+    assert_eq!(session.wait_text(98_000), ("retrying, 2".into(), None));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The rows of a review: a heading for each file and hunk with room for its tick, and the difference below it.
+//! The rows of a review: a heading for each file and hunk with room for its tick, and the diff below it.
 
 use super::{Batch, TickTarget, Ticked};
 use crate::chat::{Diff, Group, Hunk, Item};
@@ -79,7 +79,7 @@ pub fn lay_out_batch(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
     }
     page.note_style = if batch.group == Group::Repository { theme.text } else { theme.warning };
     for (index, item) in batch.items.iter().enumerate() {
-        // Items without a difference follow each other without a blank row.
+        // Items without a diff follow each other without a blank row.
         if item.diff.is_some() || index == 0 || batch.items[index - 1].diff.is_some() {
             page.rows.push(Row::plain(Line::default()));
         }
@@ -185,7 +185,7 @@ impl Page<'_> {
     }
 }
 
-/// Returns a difference with only this hunk.
+/// Returns a diff with only this hunk.
 fn with_only_hunk(diff: &Diff, hunk: &Hunk) -> Diff {
     Diff {
         path: diff.path.clone(),

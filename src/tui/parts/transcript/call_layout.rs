@@ -56,8 +56,8 @@ pub fn lay_out_call(
     page
 }
 
-/// Returns the call and everything the model receives as its result, for the pager. `staged` is the note that precedes a
-/// rehearsed result.
+/// Returns the call and everything the model receives as its result, for the pager. `staging_note` is the note that
+/// precedes a rehearsed result.
 pub fn full_text(call: &CallState, outcome: &Outcome, staging_note: Option<&str>) -> String {
     let staging_note = staging_note.map(|note| format!("{note}\n")).unwrap_or_default();
     let edit_notice = call.edit_notice().unwrap_or_default();

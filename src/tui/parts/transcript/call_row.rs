@@ -28,7 +28,7 @@ pub struct CallEnd<'a> {
     pub took_ms: u64,
 }
 
-/// `✓ read_file    tests/retry.rs:1-80      80 lines · 12 ms`.
+/// Returns the row of a finished call: `✓ read_file    tests/retry.rs:1-80      80 lines · 12 ms`.
 pub fn call_row(
     context: &LayoutContext<'_>,
     call: &CallState,

@@ -44,7 +44,7 @@ fn has_partial_results(context: &LayoutContext<'_>, index: usize) -> bool {
     })
 }
 
-/// Lays out an entry; no lines if it has no display. `toggled` is true if its open state differs from the default.
+/// Lays out an entry; no lines if it has no display. `is_toggled` is true if its open state differs from the default.
 pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, lookups: &LinkLookups) -> Page {
     let Some(entry) = context.agent.session.entries().get(index) else { return Page::default() };
     let page = match entry {
@@ -153,7 +153,8 @@ pub fn lay_out_before_text(context: &LayoutContext<'_>, entry: &Entry, is_toggle
     page
 }
 
-/// Lays out the notes after the text of a reply. `follows` is true if any line precedes them.
+/// Lays out the notes after the text of a reply. `has_lines_before` is true if any line precedes
+/// them.
 pub fn lay_out_after_text(context: &LayoutContext<'_>, entry: &Entry, has_lines_before: bool) -> Page {
     let Entry::Replied { text, incomplete, .. } = entry else { return Page::default() };
     let mut page =
@@ -288,7 +289,7 @@ pub fn lay_out_user_message(context: &LayoutContext<'_>, text: &str, lookups: &L
     page
 }
 
-/// Lays out reasoning: one line, or all of it if `open`.
+/// Lays out reasoning: one line, or all of it if `is_open`.
 pub fn lay_out_reasoning(context: &LayoutContext<'_>, reasoning: &str, duration: String, is_open: bool) -> Page {
     let mark = if is_open { "▾" } else { "▸" };
     let mut page = lay_out_plain(&format!("{mark} thought{duration}"), context.theme.dim, context.width, "  ");
@@ -301,7 +302,8 @@ pub fn lay_out_reasoning(context: &LayoutContext<'_>, reasoning: &str, duration:
     page
 }
 
-/// Lays out a summary of earlier turns: one line, or everything that the model receives instead if `open`.
+/// Lays out a summary of earlier turns: one line, or everything that the model receives instead if
+/// `is_open`.
 fn lay_out_summary(
     context: &LayoutContext<'_>,
     (summary, pinned): (&str, &str),

@@ -41,7 +41,7 @@ impl ItemLayout {
 
     /// Returns the piece that contains a line, and the index of the line in it.
     pub fn find_line(&self, mut line: usize) -> Option<(&Page, usize)> {
-        // Most requests are for the end.
+        // Most requests are for the last piece.
         if let Some(last) = self.pages.last() {
             let last_start = self.height - last.lines.len();
             if line >= last_start {

@@ -29,7 +29,7 @@ pub struct LayoutCache {
     frame: u64,
     live: live_item::LiveLayout,
     lookups: LinkLookups,
-    /// Estimated bytes of `kept`.
+    /// Estimated bytes of `items`.
     weight: usize,
     /// Estimated length of the transcript, for the scrollbar.
     pub extent: TextExtent,

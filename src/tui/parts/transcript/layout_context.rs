@@ -21,7 +21,7 @@ pub struct LayoutContext<'a> {
     pub activity_start: Duration,
     /// Start of each running sub-agent.
     pub sub_agent_starts: &'a [(CallId, Duration)],
-    /// Pace of the reply stream.
+    /// Timing of the current or last reply.
     pub timing: &'a ReplyTiming,
     /// Key bindings, for hints.
     pub keys: &'a Keymap,

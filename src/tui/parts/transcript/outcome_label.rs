@@ -41,7 +41,8 @@ const USER_STOP_PHRASES: [&str; 4] = ["user stopped", "person stopped", "user in
 /// Phrases for the end of the program, in lower case.
 const EXIT_PHRASES: [&str; 4] = ["program ended", "program exited", "aye ended", "aye exited"];
 
-/// Returns the label; `None` for a call that succeeded or failed. `no` is the message of the user's denial, if any.
+/// Returns the label; `None` for a call that succeeded or failed. `denial` is the message of the user's denial, if
+/// any.
 pub fn label_outcome(outcome: &Outcome, denial: Option<&str>) -> Option<String> {
     let text = outcome.text();
     let first_line = || text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();

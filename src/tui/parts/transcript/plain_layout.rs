@@ -5,7 +5,7 @@ use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece};
 use ratatui::style::Style;
 
-/// Returns the start of a text, at most `most` bytes, ending at a line end if there is one.
+/// Returns the start of a text, at most `max_bytes` long, ending at a line end if there is one.
 pub fn truncate_at_line(text: &str, max_bytes: usize) -> &str {
     if text.len() <= max_bytes {
         return text;
@@ -18,7 +18,8 @@ pub fn truncate_at_line(text: &str, max_bytes: usize) -> &str {
     &text[..end]
 }
 
-/// Lays out text in one style. `first` is the indent of the first line; the other lines have blanks of the same width.
+/// Lays out text in one style. `first_prefix` precedes the first line; the other lines have blanks of the same
+/// width.
 pub fn lay_out_plain(text: &str, style: Style, cells: usize, first_prefix: &str) -> Page {
     let text = clean::clean_text(text).into_owned();
     let next_prefix = " ".repeat(width::text_width(first_prefix));

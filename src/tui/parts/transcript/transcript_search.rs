@@ -8,8 +8,8 @@ use crate::text::{clean, escape_sequences};
 use std::borrow::Cow;
 
 impl Transcript {
-    /// Finds the nearest match above or below and scrolls to it. `fresh` includes the current match, so that it stays
-    /// while the query is being typed.
+    /// Finds the nearest match above or below and scrolls to it. `includes_current` also considers the current match,
+    /// which therefore stays selected while the query is being typed.
     pub fn find_match(
         &mut self,
         context: &LayoutContext<'_>,

@@ -184,8 +184,8 @@ impl PromptLines<'_> {
         }
     }
 
-    /// Adds the heading of a file and, if `told`, its effects. They are left out for a trusted file next to a changed
-    /// one, because the user has read them before.
+    /// Adds the heading of a file and, if `shows_effects`, its effects. They are omitted for a trusted file next to a
+    /// changed one, because the user has read them before.
     fn push_file(&mut self, file: &ProjectFile, context_window: Option<u64>, shows_effects: bool) {
         let theme = self.theme;
         let mut pieces = vec![Piece::new(file.name.clone(), theme.accent)];

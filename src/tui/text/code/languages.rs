@@ -46,7 +46,7 @@ pub(super) enum Kind {
     Lines,
 }
 
-/// Defaults.
+/// Defaults of languages with C-like comments.
 const CODE: Language = Language {
     names: "",
     kind: Kind::Code,

@@ -188,7 +188,7 @@ impl Tokenizer {
         }
     }
 
-    /// Starts a string if there is one here.
+    /// Consumes a string that starts here. Returns false if none does.
     fn start_string(&mut self, line: &mut TokenizedLine<'_>, first: char) -> bool {
         let language = self.language;
         let rest = line.remaining_text();
@@ -207,7 +207,7 @@ impl Tokenizer {
             return true;
         }
         if is_rust && first == '\'' {
-            // A character literal, or the name of a lifetime.
+            // A character literal or a lifetime.
             let mut chars = rest[1..].chars();
             let (first_char, second_char) = (chars.next(), chars.next());
             let length = match (first_char, second_char) {

@@ -27,7 +27,7 @@ impl KeywordTable {
     }
 }
 
-/// What the words before a word say about it.
+/// Context of a word, determined by the words before it.
 #[derive(Debug, Clone, Copy)]
 pub struct WordContext {
     /// Role of the previous word, if it determines the role of the next one.
@@ -36,7 +36,8 @@ pub struct WordContext {
     pub expects_command: bool,
 }
 
-/// Returns the role of a word and the context of the next one. `after` is the text after the word, without blanks.
+/// Returns the role of a word and the context of the next one. `following_text` is the text
+/// after the word, without leading blanks.
 pub fn classify_word(
     language: &Language,
     keywords: &KeywordTable,

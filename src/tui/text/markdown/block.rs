@@ -44,7 +44,7 @@ pub(super) struct Frame {
 
 #[derive(Default)]
 pub(super) enum Kind {
-    /// The reply itself.
+    /// The reply itself, around all other containers.
     #[default]
     Root,
     Quote,

@@ -124,7 +124,7 @@ impl BlockLayout<'_> {
     }
 }
 
-/// Appends lines, after a blank line if `roomy` and there are lines before.
+/// Appends a page below another, after a blank line if `is_loose` and neither is empty.
 fn append_below(page: &mut Page, appended: Page, is_loose: bool) {
     if is_loose && !page.lines.is_empty() && !appended.lines.is_empty() {
         page.lines.push(Line::default());
@@ -132,7 +132,7 @@ fn append_below(page: &mut Page, appended: Page, is_loose: bool) {
     page.append_page(appended);
 }
 
-/// Returns whether an item is more than a paragraph with nested lists.
+/// Returns whether an item contains more than a paragraph with nested lists, so that its list is loose.
 fn needs_blank_lines(item: &Item) -> bool {
     let are_only_lists = |blocks: &[Block]| blocks.iter().all(|block| matches!(block, Block::List { .. }));
     match item.blocks.split_first() {

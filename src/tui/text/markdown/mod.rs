@@ -18,7 +18,7 @@ use pulldown_cmark::Options;
 
 /// Returns whether a link target exists.
 pub type Exists<'a> = &'a dyn Fn(&LinkTarget) -> bool;
-/// Describes a picture; `None` if there is none.
+/// Returns the caption of the picture that a link names; `None` if there is no such picture.
 pub type Picture<'a> = &'a dyn Fn(&LinkTarget) -> Option<String>;
 
 /// Lays out a reply, which is cleaned first. No line is wider than `width`; blocks are separated by one blank line, and

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// Returns the byte after the last block that later text cannot change; 0 if there is none. The part before it needs to
 /// be laid out only once: `layout(before)`, a blank line if neither part is empty, and `layout(after)` equal the layout
-/// of the whole. The next call takes only the text after it.
+/// of the whole. Pass only the text after it to the next call.
 ///
 /// A definition of a link reference can change text far above it, so the result is 0 if the text contains one
 /// (`defines_reference`).

@@ -9,8 +9,8 @@ pub fn unrendered_info(info: &str) -> Option<&str> {
     (!info.is_empty() && !code::is_known_language(info)).then_some(info)
 }
 
-/// Returns the cells of a table row beyond the columns of its heading. `from` is the byte at which the last regular
-/// cell ends.
+/// Returns the cells of a table row beyond the columns of its heading. `cells_end` is the byte at which the last
+/// regular cell ends.
 pub fn excess_cells(source: &str, cells_end: usize) -> &str {
     let rest = source.get(cells_end..).unwrap_or_default();
     rest.split('\n').next().unwrap_or_default().trim_matches(['|', ' ', '\t', '\r'])
@@ -27,7 +27,7 @@ pub fn is_named_after(address: &str, link_text: &str) -> bool {
 pub struct ShownLinks(Vec<(String, String)>);
 
 impl ShownLinks {
-    /// Records what a link or picture shows.
+    /// Records the address and title of a link or picture.
     pub fn record_link(&mut self, tag: &Tag<'_>) {
         if let Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. } = tag {
             self.0.push((dest_url.to_string(), title.to_string()));
