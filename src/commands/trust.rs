@@ -11,7 +11,7 @@ use crate::print::escape_json;
 use crate::store::Places;
 use crate::text::clean::clean_text;
 use crate::text::reveal;
-use crate::tui::parts::trust_prompt::{describe_effects, describe_file};
+use crate::tui::prompts::trust_prompt::{describe_effects, describe_file};
 use anyhow::Result;
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};

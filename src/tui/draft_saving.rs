@@ -1,6 +1,6 @@
 //! Progress of saving the unsent text.
 
-use super::parts::question::QuestionPrompt;
+use super::prompts::question::QuestionPrompt;
 use crate::chat::{CallId, Questions, UnsentText};
 use std::time::Duration;
 

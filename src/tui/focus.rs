@@ -3,7 +3,7 @@
 use super::keys::Scope;
 use super::overlay::Overlay;
 use super::parts::listening::Listening;
-use super::prompt::PromptKind;
+use super::prompts::prompt::PromptKind;
 use super::state::State;
 
 /// Part of the screen that has the keyboard.

@@ -2,7 +2,6 @@
 
 pub mod canvas;
 pub mod command;
-mod current_prompt;
 mod draft_saving;
 pub mod effect;
 pub mod event;
@@ -17,7 +16,7 @@ pub mod open_session;
 pub mod overlay;
 pub mod parts;
 pub mod project_trust;
-pub mod prompt;
+pub mod prompts;
 mod screen;
 pub mod session_saving;
 pub mod state;

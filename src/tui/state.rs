@@ -11,7 +11,7 @@ use super::parts::composer::Composer;
 use super::parts::reply_timing::Wait;
 use super::parts::toast::Kind;
 use super::parts::transcript::layout_context::LayoutContext;
-use super::prompt::Prompts;
+use super::prompts::prompt::Prompts;
 use super::theme::{Theme, Themes};
 use super::timing::Timing;
 use super::user_input::UserInput;

@@ -3,9 +3,9 @@
 use super::draft_saving::DraftSaving;
 use super::effect::Effect;
 use super::host::{HostRequest, SessionRequest};
-use super::parts::question::QuestionPrompt;
 use super::parts::toast::Kind;
-use super::prompt::{Prompt, PromptKind};
+use super::prompts::prompt::{Prompt, PromptKind};
+use super::prompts::question::QuestionPrompt;
 use super::state::State;
 use crate::chat::{DraftPart, UnsentText};
 use std::time::Duration;

@@ -43,6 +43,7 @@ const PURE: &[&str] = &[
     "tui/update",
     "tui/view",
     "tui/parts/",
+    "tui/prompts/",
     "tui/text/",
     "tui/keys/",
     "tui/theme/mod.rs",

@@ -1,6 +1,5 @@
 //! One module per part of the screen: its state, keys and rendering.
 
-pub mod approval;
 pub mod audit_page;
 #[cfg(test)]
 mod buffer_text;
@@ -16,8 +15,6 @@ pub mod line_cache;
 pub mod listening;
 pub mod picker;
 pub mod quantities;
-pub mod question;
-pub mod queue_list;
 pub mod rehearsal_lines;
 pub mod reply_timing;
 pub mod review;
@@ -28,4 +25,3 @@ pub mod sub_agent_name;
 pub mod text_field;
 pub mod toast;
 pub mod transcript;
-pub mod trust_prompt;

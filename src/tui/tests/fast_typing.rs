@@ -118,7 +118,7 @@ fn r04_a_held_key_answers_one_question_of_several() {
             screen.advance_ms(30);
         }
         assert_eq!(screen.count_decisions(), 0, "{chord}");
-        let Some(crate::tui::prompt::PromptKind::Question(question)) =
+        let Some(crate::tui::prompts::prompt::PromptKind::Question(question)) =
             screen.state.prompts.current.as_ref().map(|prompt| &prompt.kind)
         else {
             panic!("the prompt waits")

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::ProjectFiles;
 use crate::config::trust::TrustState;
 use crate::tui::host::{HostReply, HostRequest, InspectionReason, Opened, SessionRequest, TrustRequest};
-use crate::tui::parts::trust_prompt::tests::{instructions_file, project_files, rules_file};
+use crate::tui::prompts::trust_prompt::tests::{instructions_file, project_files, rules_file};
 use std::path::PathBuf;
 use std::sync::Arc;
 

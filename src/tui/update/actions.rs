@@ -11,7 +11,7 @@ use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Overlay, PickedAction};
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{call_layout, entry_layout, layout_cache::LayoutCache};
-use crate::tui::prompt::PromptKind;
+use crate::tui::prompts::prompt::PromptKind;
 use crate::tui::state::State;
 use crate::tui::view::layout;
 use crossterm::event::KeyEvent;

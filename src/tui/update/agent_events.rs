@@ -5,7 +5,7 @@ use crate::chat::{Chunk, Entry, result_origin};
 use crate::tui::effect::Effect;
 use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::parts::toast::Kind;
-use crate::tui::prompt::PromptKind;
+use crate::tui::prompts::prompt::PromptKind;
 use crate::tui::state::State;
 
 /// Passes an event to the agent and updates the screen for it.

@@ -4,7 +4,7 @@
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::listening::{Listening, Press};
-use crate::tui::prompt::PromptKind;
+use crate::tui::prompts::prompt::PromptKind;
 use crate::tui::state::State;
 use crossterm::event::{KeyCode, KeyEvent};
 

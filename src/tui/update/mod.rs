@@ -36,7 +36,7 @@ use super::event::Event;
 use super::overlay::{Overlay, PickedAction};
 use super::parts::toast::Kind;
 use super::parts::transcript::layout_cache::LayoutCache;
-use super::prompt::DrawnPrompt;
+use super::prompts::prompt::DrawnPrompt;
 use super::state::State;
 use std::time::Duration;
 

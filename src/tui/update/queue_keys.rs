@@ -6,7 +6,7 @@ use crate::chat::{CallId, Decider, Decision};
 use crate::tui::effect::Effect;
 use crate::tui::keys::Chord;
 use crate::tui::parts::listening::Listening;
-use crate::tui::parts::queue_list::{self, KeyResult, QueueList};
+use crate::tui::prompts::queue_list::{self, KeyResult, QueueList};
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 

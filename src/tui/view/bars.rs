@@ -12,7 +12,7 @@ use crate::tui::parts::spinner::spinner_frame;
 use crate::tui::parts::status_bar::{StatusBar, format_dollars, format_tokens};
 use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
-use crate::tui::prompt::PromptKind;
+use crate::tui::prompts::prompt::PromptKind;
 use crate::tui::state::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,7 +1,7 @@
 //! Layout of the screen, for sizes from one cell up.
 
 use crate::tui::overlay::Overlay;
-use crate::tui::prompt::Prompt;
+use crate::tui::prompts::prompt::Prompt;
 use crate::tui::state::State;
 use ratatui::layout::Rect;
 

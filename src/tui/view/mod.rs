@@ -12,7 +12,7 @@ mod welcome;
 
 use super::focus::{Focus, current_focus};
 use super::parts::transcript::layout_cache::LayoutCache;
-use super::prompt::DrawnPrompt;
+use super::prompts::prompt::DrawnPrompt;
 use super::state::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

@@ -4,7 +4,7 @@ use crate::policy::Mode;
 use crate::text::clean::clean_text;
 use crate::text::width;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::parts::trust_prompt;
+use crate::tui::prompts::trust_prompt;
 use crate::tui::state::State;
 use crate::tui::text::wrap::{Piece, Shape, wrap_pieces};
 use crate::tui::theme::Theme;

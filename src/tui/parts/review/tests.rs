@@ -5,9 +5,9 @@ use crate::chat::{
     Access, BatchWork, CallId, ChangeKind, Decision, Digest, Edit, Group, Item, Plan, Preconditions, Preview, ToolCall,
     Work,
 };
-use crate::tui::parts::approval::{Approval, ApprovalContent, KeyResult};
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::listening::Listening;
+use crate::tui::prompts::approval::{Approval, ApprovalContent, KeyResult};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

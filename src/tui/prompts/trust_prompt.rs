@@ -3,8 +3,6 @@
 
 mod trust_layout;
 
-use super::listening::Listening;
-use super::status_bar;
 use crate::chat::Instructions;
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles};
 use crate::config::trust::TrustState;
@@ -12,7 +10,9 @@ use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::tui::host::InspectionReason;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::line_cache::LineCache;
+use crate::tui::parts::listening::Listening;
 use crate::tui::parts::quantities::format_bytes;
+use crate::tui::parts::status_bar;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,7 +76,7 @@ impl TrustPrompt {
         &self.files
     }
 
-    /// Time at which the prompt was first drawn, for [`super::listening`].
+    /// Time at which the prompt was first drawn, for [`crate::tui::parts::listening`].
     pub fn first_drawn(&self) -> Option<Duration> {
         self.first_drawn
     }
@@ -106,7 +106,7 @@ impl TrustPrompt {
         self.scroll = self.scroll.saturating_add_signed(lines);
     }
 
-    /// Handles a key that is not a repeat of the last answer (see [`super::listening::Presses`]). Tab is passed on: it
+    /// Handles a key that is not a repeat of the last answer (see [`crate::tui::parts::listening::Presses`]). Tab is passed on: it
     /// moves the focus.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
         let Some(action) = keys.lookup(Scope::Trust, key) else { return KeyResult::PassedOn };

@@ -4,13 +4,13 @@ mod approval_layout;
 mod arguments_form;
 mod rejected_keys;
 
-use super::listening::{Listening, TOO_SOON_AFTER_PASTE};
-use super::review::Review;
-use super::scope_choice::{self, ScopeChoice};
-use super::text_field::{self, TextField};
 use crate::chat::{CallId, Decider, Decision, Plan, Preview, ToolCall, ToolSpec};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::parts::line_cache::LineCache;
+use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
+use crate::tui::parts::review::Review;
+use crate::tui::parts::scope_choice::{self, ScopeChoice};
+use crate::tui::parts::text_field::{self, TextField};
 use arguments_form::Form;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use ratatui::layout::Position;
@@ -119,7 +119,7 @@ impl Approval {
         &self.call
     }
 
-    /// Returns the time of the first frame, for [`super::listening`].
+    /// Returns the time of the first frame, for [`crate::tui::parts::listening`].
     pub fn first_drawn(&self) -> Option<Duration> {
         self.first_drawn
     }
@@ -202,7 +202,7 @@ impl Approval {
         true
     }
 
-    /// Handles a key that is not a repeat of the last answer (see [`super::listening::Presses`]). Unused Esc and Tab are
+    /// Handles a key that is not a repeat of the last answer (see [`crate::tui::parts::listening::Presses`]). Unused Esc and Tab are
     /// passed on: they stop the turn and move the keyboard focus.
     pub fn handle_key(
         &mut self,

@@ -1,9 +1,9 @@
 //! Kinds of prompt, each with its local state.
 
-use super::parts::approval::{self, Approval};
-use super::parts::question::{self, QuestionPrompt};
-use super::parts::queue_list::{self, QueueList};
-use super::parts::trust_prompt::{self, TrustPrompt};
+use super::approval::{self, Approval};
+use super::question::{self, QuestionPrompt};
+use super::queue_list::{self, QueueList};
+use super::trust_prompt::{self, TrustPrompt};
 use crate::chat::CallId;
 use ratatui::layout::Position;
 use std::time::Duration;

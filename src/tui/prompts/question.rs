@@ -5,10 +5,10 @@ mod border_hints;
 mod option_picker;
 mod question_layout;
 
-use super::listening::{Listening, TOO_SOON_AFTER_PASTE};
-use super::text_field::{self, TextField};
 use crate::chat::{Answer, AnswerStatus, CallId, Questions};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
+use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
+use crate::tui::parts::text_field::{self, TextField};
 use answer_draft::{AnswerDraft, accepts_text};
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::layout::Position;
@@ -147,7 +147,7 @@ impl QuestionPrompt {
         true
     }
 
-    /// Handles a key that is not a repeat of the last answer (see [`super::listening::Presses`]).
+    /// Handles a key that is not a repeat of the last answer (see [`crate::tui::parts::listening::Presses`]).
     pub fn handle_key(
         &mut self,
         key: &KeyEvent,

@@ -1,19 +1,25 @@
 //! The prompt on the screen: derived from the agent's state after each update, measured and drawn.
 
+pub mod approval;
+pub mod prompt;
+pub mod question;
+pub mod queue_list;
+pub mod trust_prompt;
+
 use super::keys::{Action, Scope};
 use super::overlay::Overlay;
-use super::parts::approval::{Approval, ApprovalContent};
 use super::parts::frame::PromptContext;
 use super::parts::listening::{self, Listening};
-use super::parts::queue_list::{self, QueueList};
-use super::parts::trust_prompt::{TrustContext, TrustPrompt};
-use super::prompt::{DrawnPrompt, Prompt, PromptKind};
 use super::state::State;
 use crate::agent::WaitingCall;
 use crate::chat::{CallId, Questions};
+use approval::{Approval, ApprovalContent};
+use prompt::{DrawnPrompt, Prompt, PromptKind};
+use queue_list::QueueList;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
+use trust_prompt::{TrustContext, TrustPrompt};
 
 impl State {
     /// Returns the open prompt, if any.

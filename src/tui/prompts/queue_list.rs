@@ -3,14 +3,14 @@
 
 mod queue_layout;
 
-use super::listening::{Listening, TOO_SOON_AFTER_PASTE};
-use super::text_field::{self, TextField};
 use crate::agent::{CallStage, PendingCall, QueuePreview, State};
 use crate::chat::{Access, CallId};
 use crate::text::width;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::call_summary::{readable_prefix, summarize_arguments};
+use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
 use crate::tui::parts::sub_agent_name::quote_name;
+use crate::tui::parts::text_field::{self, TextField};
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::layout::Position;
 use std::collections::BTreeSet;
@@ -197,7 +197,7 @@ impl QueueList {
         true
     }
 
-    /// Time at which the list was first drawn, for [`super::listening`].
+    /// Time at which the list was first drawn, for [`crate::tui::parts::listening`].
     pub fn first_drawn(&self) -> Option<Duration> {
         self.first_drawn
     }
@@ -210,7 +210,7 @@ impl QueueList {
         }
     }
 
-    /// Handles a key that is not a repeat of the last answer (see [`super::listening::Presses`]).
+    /// Handles a key that is not a repeat of the last answer (see [`crate::tui::parts::listening::Presses`]).
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[QueueRow], listening: Listening) -> KeyResult {
         if self.denial_message.is_some() {
             return self.handle_message_key(key, keys, rows, listening);
