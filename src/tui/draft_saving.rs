@@ -1,7 +1,6 @@
 //! Progress of saving the unsent text.
 
-use super::prompts::question::QuestionPrompt;
-use crate::chat::{CallId, Questions, UnsentText};
+use crate::chat::UnsentText;
 use std::time::Duration;
 
 /// The unsent text as last saved, and the time of the first change since.
@@ -19,14 +18,5 @@ impl DraftSaving {
     /// Returns true while the last write has failed.
     pub fn has_failed(&self) -> bool {
         self.last_error.is_some()
-    }
-
-    /// Restores the prompt of this question from the saved text, or creates a new one.
-    pub(super) fn restore_question(&self, call: &CallId, questions: &Questions) -> QuestionPrompt {
-        let mut saved_prompts =
-            self.saved.questions.iter().map(|text| QuestionPrompt::from_saved_json(call.clone(), questions, text));
-        saved_prompts
-            .find(|prompt| !prompt.to_saved_json().is_empty())
-            .unwrap_or_else(|| QuestionPrompt::new(call.clone(), questions))
     }
 }

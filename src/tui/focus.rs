@@ -3,7 +3,6 @@
 use super::keys::Scope;
 use super::overlay::Overlay;
 use super::parts::listening::Listening;
-use super::prompts::prompt::PromptKind;
 use super::state::State;
 
 /// Part of the screen that has the keyboard.
@@ -38,15 +37,7 @@ pub fn current_focus(state: &State) -> Focus {
 
 /// Returns the scope of the open prompt's keys.
 fn prompt_scope(state: &State) -> Option<Scope> {
-    if state.prompts.open_queue.is_some() {
-        return Some(Scope::Queue);
-    }
-    state.open_prompt().map(|prompt| match prompt.kind {
-        PromptKind::Approval(ref approval) if approval.is_choosing_scope() => Scope::GrantScope,
-        PromptKind::Approval(_) => Scope::Approval,
-        PromptKind::Question(_) => Scope::Question,
-        PromptKind::Trust(_) => Scope::Trust,
-    })
+    state.prompts.front().map(|prompt| prompt.help_scope())
 }
 
 /// Returns the scopes whose keys work now, the innermost first.

@@ -4,8 +4,6 @@ use super::draft_saving::DraftSaving;
 use super::effect::Effect;
 use super::host::{HostRequest, SessionRequest};
 use super::parts::toast::Kind;
-use super::prompts::prompt::{Prompt, PromptKind};
-use super::prompts::question::QuestionPrompt;
 use super::state::State;
 use crate::chat::{DraftPart, UnsentText};
 use std::time::Duration;
@@ -15,7 +13,7 @@ const DEBOUNCE: Duration = Duration::from_millis(150);
 /// Time between two writes: about one per second.
 const SAVE_INTERVAL: Duration = Duration::from_millis(900);
 /// Time between two writes while a question is answered: at most half a second of an answer can be lost.
-const SAVE_INTERVAL_IN_QUESTION: Duration = Duration::from_millis(400);
+const SAVE_INTERVAL_IN_PROMPT: Duration = Duration::from_millis(400);
 
 impl State {
     /// Restores the unsent text of a session that is opened.
@@ -65,10 +63,7 @@ impl State {
 
     /// Returns the time of the next save; `None` without a change.
     pub(super) fn next_unsent_save(&self) -> Option<Duration> {
-        let interval = match &self.prompts.current {
-            Some(Prompt { kind: PromptKind::Question(_), .. }) => SAVE_INTERVAL_IN_QUESTION,
-            Some(_) | None => SAVE_INTERVAL,
-        };
+        let interval = if self.is_draft_in_prompt() { SAVE_INTERVAL_IN_PROMPT } else { SAVE_INTERVAL };
         let changed_at = self.input.draft_saving.changed_at?;
         Some(
             self.input
@@ -100,29 +95,19 @@ impl State {
             let separator = if draft.is_empty() { "" } else { "\n\n" };
             draft.insert(0, DraftPart::Typed(format!("{first_message}{separator}").into()));
         }
-        let current_question = self.prompts.current.as_ref().and_then(|prompt| match &prompt.kind {
-            PromptKind::Question(question) => Some(question),
-            PromptKind::Approval(_) | PromptKind::Trust(_) => None,
-        });
-        let questions =
-            current_question.into_iter().chain(&self.prompts.parked_questions).map(QuestionPrompt::to_saved_json);
+        let kept = self.prompts.current.iter().chain(&self.prompts.parked).map(|prompt| prompt.to_saved_json());
         UnsentText {
             draft,
             queue: self.agent.queued_messages.clone(),
-            questions: questions.filter(|text| !text.is_empty()).collect(),
-            approval: self.text_typed_in_approval().unwrap_or_default(),
+            questions: kept.filter(|text| !text.is_empty()).collect(),
+            approval: self.prompts.front().and_then(|prompt| prompt.written_reply(&self.agent)).unwrap_or_default(),
             entries: self.agent.session.entries().len(),
         }
     }
 
-    /// Returns the denial message or the arguments being typed in the approval prompt or in the queue over it.
-    fn text_typed_in_approval(&self) -> Option<String> {
-        if let Some(queue) = &self.prompts.open_queue {
-            return queue.written_denial().map(str::to_owned);
-        }
-        let PromptKind::Approval(approval) = &self.prompts.current.as_ref()?.kind else { return None };
-        let call = self.agent.waiting_calls().find_map(|waiting_call| waiting_call.approval_call(approval.call()))?;
-        approval.written_reply(&call.name)
+    /// Returns whether the current prompt, open or parked, holds a draft of its own.
+    pub(super) fn is_draft_in_prompt(&self) -> bool {
+        self.prompts.current.as_ref().is_some_and(|prompt| prompt.keeps_draft())
     }
 
     /// Returns whether a key can have changed unsent text. Scrolling through a transcript sets no timer.
@@ -137,13 +122,10 @@ impl State {
         // A message from the command line waits until the trust prompt is answered.
         let waits_for_trust =
             self.session.trust.pending.is_some() && !self.session.trust.first_message.trim().is_empty();
-        let is_question = |prompt: &Prompt| matches!(prompt.kind, PromptKind::Question(_));
         *queue != self.agent.queued_messages
             || draft.is_empty() && waits_for_trust
             || !draft.is_empty() && self.input.composer.is_empty() && self.session.trust.first_message.is_empty()
-            || !questions.is_empty()
-                && self.prompts.parked_questions.is_empty()
-                && !self.prompts.current.as_ref().is_some_and(is_question)
+            || !questions.is_empty() && self.prompts.parked.is_empty() && !self.is_draft_in_prompt()
             || !approval.is_empty() && !self.is_typing_in_prompt()
     }
 }

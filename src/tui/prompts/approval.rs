@@ -1,6 +1,7 @@
 //! The approval prompt: shows everything that will run, and accepts an approval only after all of it was on the screen.
 
 mod approval_layout;
+mod approval_prompt;
 mod arguments_form;
 mod rejected_keys;
 
@@ -13,7 +14,6 @@ use crate::tui::parts::scope_choice::{self, ScopeChoice};
 use crate::tui::parts::text_field::{self, TextField};
 use arguments_form::Form;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
-use ratatui::layout::Position;
 use std::path::Path;
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ pub enum KeyResult {
     OpenQueue,
     /// Open the arguments form with [`Approval::open_form`].
     OpenForm,
-    /// Open this text in `$EDITOR`; pass the edited text to [`Approval::apply_editor_text`].
+    /// Open this text in `$EDITOR`; pass the edited text to `apply_editor_text`.
     OpenEditor(String),
     /// The user decided.
     Decided {
@@ -87,17 +87,6 @@ pub enum KeyResult {
         /// Key that was pressed, and the time since the prompt was first drawn.
         by: Decider,
     },
-}
-
-/// Part of the prompt that a frame showed. Pass it to [`Approval::record_frame`] once the frame is on the screen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DrawnFrame {
-    /// Position of the terminal's cursor if a line is being edited.
-    pub cursor: Option<Position>,
-    scroll: usize,
-    rows: usize,
-    is_readable: bool,
-    is_at_end: bool,
 }
 
 impl Approval {
@@ -115,54 +104,6 @@ impl Approval {
         }
     }
 
-    pub fn call(&self) -> &CallId {
-        &self.call
-    }
-
-    /// Returns the time of the first frame, for [`crate::tui::parts::listening`].
-    pub fn first_drawn(&self) -> Option<Duration> {
-        self.first_drawn
-    }
-
-    /// Returns whether a line is being edited. The prompt then receives every key.
-    pub fn is_writing(&self) -> bool {
-        matches!(self.view, ApprovalView::DenyMessage(_) | ApprovalView::Form(_))
-    }
-
-    /// Returns unsent input for a call of this tool, phrased for the model: the message of a denial, or edited arguments.
-    pub fn written_reply(&self, tool: &str) -> Option<String> {
-        match &self.view {
-            ApprovalView::DenyMessage(field) => Some(field.text().trim().to_owned()).filter(|text| !text.is_empty()),
-            ApprovalView::Form(form) => form
-                .edited_arguments()
-                .map(|arguments| format!("Call {tool} with these arguments instead: {arguments}")),
-            ApprovalView::Plan | ApprovalView::Scope(_) | ApprovalView::Details => None,
-        }
-    }
-
-    /// Records which part of the prompt is now on the screen.
-    pub fn record_frame(&mut self, now: Duration, drawn: DrawnFrame) {
-        self.scroll = drawn.scroll;
-        self.page_rows = drawn.rows.saturating_sub(1).max(1);
-        if drawn.is_readable {
-            self.first_drawn.get_or_insert(now);
-            self.has_reached_end |= drawn.is_at_end && self.view == ApprovalView::Plan;
-            if let ApprovalView::Scope(choice) = &mut self.view {
-                choice.record_frame(drawn.is_at_end);
-            }
-        }
-    }
-
-    /// Inserts pasted text into the line being edited. Returns false if there is none: a paste never answers.
-    pub fn insert_paste(&mut self, text: &str) -> bool {
-        match &mut self.view {
-            ApprovalView::DenyMessage(field) => field.insert(text),
-            ApprovalView::Form(form) => form.insert_paste(text),
-            ApprovalView::Plan | ApprovalView::Scope(_) | ApprovalView::Details => return false,
-        }
-        true
-    }
-
     /// Opens the form for the call's arguments. Returns false if there are no arguments to edit.
     pub fn open_form(&mut self, tool: Option<&ToolSpec>, call: &ToolCall) -> bool {
         let form = Form::new(tool, &call.arguments);
@@ -178,28 +119,9 @@ impl Approval {
         self.show_view(ApprovalView::Scope(Box::new(choice)));
     }
 
-    /// Returns to the choice of scope because the rule could not be saved.
-    pub fn reopen_scope(&mut self, now: Duration) {
-        if let ApprovalView::Scope(choice) = &mut self.view {
-            choice.handle_store_failure(now);
-        }
-    }
-
-    /// Returns whether the call is approved and its rule is being saved.
-    pub fn is_saving_rule(&self) -> bool {
-        matches!(&self.view, ApprovalView::Scope(choice) if choice.is_storing())
-    }
-
     /// Returns whether the choice of scope is open.
-    pub fn is_choosing_scope(&self) -> bool {
+    fn is_choosing_scope(&self) -> bool {
         matches!(self.view, ApprovalView::Scope(_))
-    }
-
-    /// Takes the text that the editor returned. Returns false if the form is closed.
-    pub fn apply_editor_text(&mut self, text: &str) -> bool {
-        let ApprovalView::Form(form) = &mut self.view else { return false };
-        form.apply_editor_text(text);
-        true
     }
 
     /// Handles a key that is not a repeat of the last answer (see [`crate::tui::parts::listening::Presses`]). Unused Esc and Tab are

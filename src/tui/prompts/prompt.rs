@@ -1,118 +1,228 @@
-//! Kinds of prompt, each with its local state.
+//! What a prompt is: one trait for its state, drawing, keys, pastes and mouse. Each kind of prompt implements it.
 
-use super::approval::{self, Approval};
-use super::question::{self, QuestionPrompt};
-use super::queue_list::{self, QueueList};
-use super::trust_prompt::{self, TrustPrompt};
-use crate::chat::CallId;
-use ratatui::layout::Position;
+use crate::agent::{self, WaitingCall};
+use crate::chat::{CallId, Decider};
+use crate::config::ProjectFiles;
+use crate::tui::effect::Effect;
+use crate::tui::keys::{Keymap, Scope};
+use crate::tui::parts::frame::PromptContext;
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use std::fmt::Debug;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// The prompt on the screen, and those that wait.
-#[derive(Debug, Clone, Default)]
-pub struct Prompts {
-    /// Prompt of the waiting call.
-    pub current: Option<Prompt>,
-    /// Question prompts that were opened before their turn and parked, with the answers chosen so far.
-    pub parked_questions: Vec<QuestionPrompt>,
-    /// The queue, if it is open over the prompt.
-    pub open_queue: Option<QueueList>,
+/// A prompt: asks the user for a decision in place of the composer.
+pub trait Prompt: Debug {
+    /// Returns whether the prompt asks about this.
+    fn is_about(&self, subject: PromptSubject<'_>) -> bool {
+        matches!(subject, PromptSubject::Call(waiting) if self.call() == Some(waiting.call_id()))
+    }
+
+    /// Returns the call that waits for the prompt; `None` if it belongs to no call.
+    fn call(&self) -> Option<&CallId> {
+        None
+    }
+
+    /// Returns the scope of the prompt's keys.
+    fn scope(&self) -> Scope;
+
+    /// Returns the scope whose keys are shown in key help.
+    fn help_scope(&self) -> Scope {
+        self.scope()
+    }
+
+    /// Returns the text of the desktop notification for a new prompt.
+    fn notification(&self) -> &'static str {
+        ""
+    }
+
+    /// Returns the rows the prompt needs at this width. It scrolls in fewer.
+    fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16;
+
+    /// Draws the prompt. Returns the part of it that is visible.
+    fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt;
+
+    /// Records which part of the prompt is now on the screen.
+    fn record_frame(&mut self, now: Duration, seen: DrawnPrompt);
+
+    /// Returns the time of the first frame since the prompt was opened or restored, for
+    /// [`crate::tui::parts::listening::listening`].
+    fn first_drawn(&self) -> Option<Duration>;
+
+    /// Handles a key that was checked with [`crate::tui::parts::listening::Presses::goes_on`]. Returns what is left to
+    /// do, or `None` if the key is not for the prompt: it then goes to the composer and delays the prompt.
+    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>>;
+
+    /// Returns whether the digits without a key binding select a row.
+    fn takes_digits(&self) -> bool {
+        false
+    }
+
+    /// Explains that Enter does not answer; `None` if it does.
+    fn explain_enter(&self, _facts: &PromptFacts<'_>) -> Option<String> {
+        None
+    }
+
+    /// Returns whether a line is being edited. The prompt then receives every key.
+    fn is_writing(&self) -> bool {
+        false
+    }
+
+    /// Inserts pasted text into the line being edited. Returns false if there is none: a paste never answers.
+    fn insert_paste(&mut self, _text: &str) -> bool {
+        false
+    }
+
+    /// Takes the text that the external editor returned. Returns whether the prompt asked for it.
+    fn apply_editor_text(&mut self, _text: &str) -> bool {
+        false
+    }
+
+    /// Scrolls by lines of the mouse wheel. Returns false if the wheel scrolls the transcript instead.
+    fn scroll_content(&mut self, _lines: isize) -> bool {
+        false
+    }
+
+    /// Returns the text being written, phrased for the model, if the call were never to run.
+    fn written_reply(&self, _agent: &agent::State) -> Option<String> {
+        None
+    }
+
+    /// Handles the end of writing the rule of this call. Returns whether the prompt waited for it.
+    fn finish_saving_rule(&mut self, _call: &CallId, _has_failed: bool, _now: Duration) -> bool {
+        false
+    }
+
+    /// Returns whether the prompt is kept with its draft when another takes its place or the program ends.
+    fn keeps_draft(&self) -> bool {
+        false
+    }
+
+    /// Returns the draft as JSON; empty if the user changed nothing.
+    fn to_saved_json(&self) -> String {
+        String::new()
+    }
+
+    /// Parks the prompt with its draft. Returns false if it is parked or cannot be.
+    fn park(&mut self) -> bool {
+        false
+    }
+
+    /// Restores a parked prompt with its draft.
+    fn restore(&mut self) {}
+
+    /// Returns whether the prompt is parked as a chip above the composer.
+    fn is_parked(&self) -> bool {
+        false
+    }
+
+    /// Returns the text of the chip.
+    fn chip_text(&self, _keys: &Keymap) -> String {
+        String::new()
+    }
+
+    /// Returns the event that declines to answer, for the key on the chip.
+    fn decline(&self, _by: Decider) -> Option<agent::Event> {
+        None
+    }
 }
 
-/// A prompt and its local state.
-#[derive(Debug, Clone)]
-pub struct Prompt {
+/// Something a prompt asks about.
+#[derive(Debug, Clone, Copy)]
+pub enum PromptSubject<'a> {
+    /// A call that waits for the user.
+    Call(WaitingCall<'a>),
+    /// Files of the project.
+    ProjectFiles(&'a Arc<ProjectFiles>),
+}
+
+/// What prompts read of the rest of the screen.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptFacts<'a> {
+    pub agent: &'a agent::State,
+    /// Project folder; absolute.
+    pub folder: &'a Path,
+    /// Home directory of the user, shown as `~`.
+    pub home: Option<&'a Path>,
+    /// Permissions of a command whose plan has none; may be empty.
+    pub sandbox_note: &'a str,
+    pub context: PromptContext<'a>,
+    pub now: Duration,
+}
+
+/// Part of a prompt that a frame showed. Pass it to [`Prompt::record_frame`] once the frame is on the screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DrawnPrompt {
+    /// Position of the terminal's cursor if a line is being edited.
+    pub cursor: Option<Position>,
+    /// First visible row of the content.
+    pub scroll: usize,
+    /// Part of `scroll` that scrolls the text above a list.
+    pub head_scroll: usize,
+    pub visible_rows: usize,
+    /// Width in cells of the line being edited.
+    pub line_width: usize,
+    /// True if there was space enough to read the prompt.
+    pub is_readable: bool,
+    /// True if the last row was visible.
+    pub is_at_end: bool,
+}
+
+/// What a key of a prompt leaves to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PromptCommand {
+    /// Show in the prompt why the key had no effect and which key works, separated by ` · `.
+    Explain(String),
+    /// Show a notification.
+    Notify(String),
+    /// Ignore repeats of the key, because it answered something.
+    IgnoreRepeats,
+    /// Pass an event to the agent.
+    Agent(agent::Event),
+    /// Run an effect.
+    Effect(Effect),
+    /// Open the queue over the prompt.
+    OpenQueue,
+    /// Return from the queue to the prompt, which must be seen again before it accepts answers.
+    CloseQueue,
+    /// Return the prompt, which is parked now, to its place in the queue.
+    ReturnParked,
+    /// Continue without the project files that the prompt asks about.
+    SkipProjectFiles,
+}
+
+/// The prompt on the screen, and those that wait.
+#[derive(Debug, Default)]
+pub struct Prompts {
+    /// Prompt of the waiting call, or the trust prompt.
+    pub current: Option<Box<dyn Prompt>>,
+    /// Prompts that were opened before their turn and parked, with the answers chosen so far.
+    pub parked: Vec<Box<dyn Prompt>>,
+    /// The queue, if it is open over the prompt.
+    pub open_queue: Option<Box<dyn Prompt>>,
     /// True if the user moved the keyboard to the prompt while the composer holds a draft.
     pub has_keyboard: bool,
-    /// Reason the last key had no effect on the prompt or the queue over it; empty if it had one.
+    /// Reason the last key had no effect on the front prompt; empty if it had one.
     pub key_message: String,
-    /// The kind of prompt.
-    pub kind: PromptKind,
 }
 
-/// Kinds of prompt.
-#[derive(Debug, Clone)]
-pub enum PromptKind {
-    /// Approval prompt.
-    Approval(Approval),
-    /// Question prompt.
-    Question(QuestionPrompt),
-    /// Trust prompt of the project; it belongs to no call.
-    Trust(TrustPrompt),
-}
-
-/// Part of a prompt that a frame showed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DrawnPrompt {
-    /// Of an approval prompt.
-    Approval(approval::DrawnFrame),
-    /// Of a question prompt.
-    Question(question::DrawnFrame),
-    /// Of the trust prompt.
-    Trust(trust_prompt::DrawnFrame),
-    /// Of the queue, in place of a prompt.
-    Queue(queue_list::DrawnFrame),
-}
-
-impl DrawnPrompt {
-    /// Returns the position of the cursor if text is being typed in the prompt.
-    pub fn cursor(&self) -> Option<Position> {
-        match self {
-            Self::Approval(frame) => frame.cursor,
-            Self::Question(frame) => frame.cursor,
-            Self::Queue(frame) => frame.cursor,
-            Self::Trust(_) => None,
-        }
-    }
-}
-
-impl Prompt {
-    /// Returns the call of the prompt; `None` for the trust prompt.
-    pub fn call(&self) -> Option<&CallId> {
-        match &self.kind {
-            PromptKind::Approval(prompt) => Some(prompt.call()),
-            PromptKind::Question(prompt) => Some(prompt.call()),
-            PromptKind::Trust(_) => None,
-        }
+impl Prompts {
+    /// Returns the prompt that is drawn and receives keys, if any.
+    pub fn front(&self) -> Option<&dyn Prompt> {
+        self.open_queue.as_deref().or_else(|| self.current.as_deref().filter(|prompt| !prompt.is_parked()))
     }
 
-    /// Returns when the prompt was first drawn.
-    pub fn first_drawn(&self) -> Option<Duration> {
-        match &self.kind {
-            PromptKind::Approval(prompt) => prompt.first_drawn(),
-            PromptKind::Question(prompt) => prompt.first_drawn(),
-            PromptKind::Trust(prompt) => prompt.first_drawn(),
-        }
+    /// Returns the prompt that is drawn and receives keys, if any.
+    pub fn front_mut(&mut self) -> Option<&mut Box<dyn Prompt>> {
+        self.open_queue.as_mut().or_else(|| self.current.as_mut().filter(|prompt| !prompt.is_parked()))
     }
 
-    /// Returns whether the user parked the prompt.
-    pub fn is_parked(&self) -> bool {
-        match &self.kind {
-            PromptKind::Approval(_) | PromptKind::Trust(_) => false,
-            PromptKind::Question(prompt) => prompt.is_parked(),
-        }
-    }
-
-    /// Returns whether text is being typed in the prompt.
-    pub fn is_writing(&self) -> bool {
-        match &self.kind {
-            PromptKind::Approval(prompt) => prompt.is_writing(),
-            PromptKind::Question(prompt) => prompt.is_writing(),
-            PromptKind::Trust(_) => false,
-        }
-    }
-
-    /// Records what a frame showed. Returns true if this is the first frame that showed the prompt.
-    pub fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) -> bool {
-        let drawn_before = self.first_drawn();
-        match (&mut self.kind, drawn) {
-            (PromptKind::Approval(prompt), DrawnPrompt::Approval(frame)) => prompt.record_frame(now, frame),
-            (PromptKind::Question(prompt), DrawnPrompt::Question(frame)) => prompt.record_frame(now, frame),
-            (PromptKind::Trust(prompt), DrawnPrompt::Trust(frame)) => prompt.record_frame(now, frame),
-            (PromptKind::Approval(_), DrawnPrompt::Question(_) | DrawnPrompt::Queue(_) | DrawnPrompt::Trust(_))
-            | (PromptKind::Question(_), DrawnPrompt::Approval(_) | DrawnPrompt::Queue(_) | DrawnPrompt::Trust(_))
-            | (PromptKind::Trust(_), DrawnPrompt::Approval(_) | DrawnPrompt::Question(_) | DrawnPrompt::Queue(_)) => {}
-        }
-        drawn_before.is_none() && self.first_drawn().is_some()
+    /// Replaces the current prompt by one that the user has not seen.
+    pub fn show(&mut self, prompt: Option<Box<dyn Prompt>>) {
+        (self.current, self.has_keyboard) = (prompt, false);
+        self.key_message.clear();
     }
 }

@@ -4,6 +4,7 @@ mod answer_draft;
 mod border_hints;
 mod option_picker;
 mod question_layout;
+mod question_prompt;
 
 use crate::chat::{Answer, AnswerStatus, CallId, Questions};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
@@ -11,7 +12,6 @@ use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
 use crate::tui::parts::text_field::{self, TextField};
 use answer_draft::{AnswerDraft, accepts_text};
 use crossterm::event::{KeyEvent, KeyEventKind};
-use ratatui::layout::Position;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -61,18 +61,6 @@ pub enum KeyResult {
     Answered(Answer),
 }
 
-/// Part of the prompt that a frame showed. Pass it to [`QuestionPrompt::record_frame`] once the frame is on the screen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DrawnFrame {
-    /// Position of the terminal's cursor if a line is being edited.
-    pub cursor: Option<Position>,
-    is_readable: bool,
-    visible_rows: usize,
-    line_width: usize,
-    scroll: usize,
-    question_scroll: usize,
-}
-
 impl QuestionPrompt {
     /// Creates the prompt of a call with nothing selected.
     pub fn new(call: CallId, questions: &Questions) -> Self {
@@ -91,63 +79,12 @@ impl QuestionPrompt {
         }
     }
 
-    pub fn call(&self) -> &CallId {
-        &self.call
-    }
-
-    /// Returns the time of the first frame since the prompt was opened or restored.
-    pub fn first_drawn(&self) -> Option<Duration> {
-        self.first_drawn
-    }
-
     /// Returns the index of the page. The page after the last question is the review of all answers.
     pub fn page(&self) -> usize {
         self.page
     }
 
-    /// Returns whether the prompt is parked as a chip above the composer.
-    pub fn is_parked(&self) -> bool {
-        self.is_parked
-    }
-
-    /// Returns whether a line is being edited. The prompt then receives every key.
-    pub fn is_writing(&self) -> bool {
-        self.open_line.is_some()
-    }
-
-    /// Parks the prompt with its draft.
-    pub fn park(&mut self) {
-        self.is_parked = true;
-    }
-
-    /// Restores a parked prompt with its draft.
-    pub fn restore(&mut self) {
-        (self.is_parked, self.first_drawn) = (false, None);
-    }
-
-    /// Returns the answer that declines the questions, for the key on the chip.
-    pub fn declined_answer() -> Answer {
-        Answer::from_status(AnswerStatus::Declined)
-    }
-
-    /// Records which part of the prompt is now on the screen.
-    pub fn record_frame(&mut self, now: Duration, drawn: DrawnFrame) {
-        (self.visible_rows, self.scroll, self.question_scroll) =
-            (drawn.visible_rows.max(1), drawn.scroll, drawn.question_scroll);
-        self.line_width = drawn.line_width.max(1);
-        if drawn.is_readable {
-            self.first_drawn.get_or_insert(now);
-        }
-    }
-
-    /// Inserts pasted text into the line being edited. Returns false if there is none: a paste never answers.
-    pub fn insert_paste(&mut self, text: &str) -> bool {
-        let Some((_, field)) = &mut self.open_line else { return false };
-        field.insert(text);
-        true
-    }
-
-    /// Handles a key that is not a repeat of the last answer (see [`crate::tui::parts::listening::Presses`]).
+    /// Handles a key that was checked with [`crate::tui::parts::listening::Presses::goes_on`].
     pub fn handle_key(
         &mut self,
         key: &KeyEvent,
@@ -222,11 +159,6 @@ impl QuestionPrompt {
         KeyResult::Handled
     }
 
-    /// Scrolls content that does not fit by a number of lines, for the mouse wheel.
-    pub fn scroll_content(&mut self, lines: isize) {
-        self.scroll = self.scroll.saturating_add_signed(lines);
-    }
-
     fn handle_action(&mut self, action: Action, is_press: bool, keys: &Keymap, questions: &Questions) -> KeyResult {
         let last_row =
             if self.page < self.pages.len() { self.option_count(questions).saturating_sub(1) } else { usize::MAX };
@@ -262,7 +194,7 @@ impl QuestionPrompt {
                 let note = page.unfinished_notes.get(&page.cursor).or(page.notes.get(&page.cursor));
                 self.open_line = Some((LineKind::Note, TextField::new(note.map_or("", String::as_str))));
             }
-            Action::Decline => return KeyResult::Answered(Self::declined_answer()),
+            Action::Decline => return KeyResult::Answered(Answer::from_status(AnswerStatus::Declined)),
             Action::AnswerLater => {
                 self.is_parked = true;
                 return KeyResult::Parked;

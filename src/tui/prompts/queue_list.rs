@@ -2,6 +2,7 @@
 //! prompt of the call.
 
 mod queue_layout;
+mod queue_prompt;
 
 use crate::agent::{CallStage, PendingCall, QueuePreview, State};
 use crate::chat::{Access, CallId};
@@ -12,7 +13,6 @@ use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
 use crate::tui::parts::sub_agent_name::quote_name;
 use crate::tui::parts::text_field::{self, TextField};
 use crossterm::event::{KeyEvent, KeyEventKind};
-use ratatui::layout::Position;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -73,15 +73,6 @@ pub enum KeyResult {
     Deny(Vec<CallId>, String),
     /// Nothing was done. Holds the reason and what would work.
     Explained(&'static str),
-}
-
-/// Part of the list that a frame showed. Pass it to `QueueList::record_frame` once the frame is on the screen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DrawnFrame {
-    /// Position of the terminal's cursor while a message is being written.
-    pub cursor: Option<Position>,
-    visible_rows: usize,
-    is_readable: bool,
 }
 
 /// Returns the calls that have not started, in the model's order. Calls of a sub-agent are prefixed with its name.
@@ -180,37 +171,7 @@ impl QueueRow {
 }
 
 impl QueueList {
-    /// True if a message is being written; it then receives every key.
-    pub fn is_writing(&self) -> bool {
-        self.denial_message.is_some()
-    }
-
-    /// Returns the message of a denial that is being written.
-    pub fn written_denial(&self) -> Option<&str> {
-        self.denial_message.as_ref().map(|(_, field)| field.text().trim()).filter(|text| !text.is_empty())
-    }
-
-    /// Inserts pasted text into the message. Returns whether one is being written. A paste is never an answer.
-    pub fn insert_paste(&mut self, text: &str) -> bool {
-        let Some((_, field)) = &mut self.denial_message else { return false };
-        field.insert(text);
-        true
-    }
-
-    /// Time at which the list was first drawn, for [`crate::tui::parts::listening`].
-    pub fn first_drawn(&self) -> Option<Duration> {
-        self.first_drawn
-    }
-
-    /// Records that a frame is on the screen.
-    pub fn record_frame(&mut self, now: Duration, drawn: DrawnFrame) {
-        self.page_rows = drawn.visible_rows.max(1);
-        if drawn.is_readable {
-            self.first_drawn.get_or_insert(now);
-        }
-    }
-
-    /// Handles a key that is not a repeat of the last answer (see [`crate::tui::parts::listening::Presses`]).
+    /// Handles a key that [`crate::tui::parts::listening::Presses::goes_on`] has let through.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[QueueRow], listening: Listening) -> KeyResult {
         if self.denial_message.is_some() {
             return self.handle_message_key(key, keys, rows, listening);

@@ -7,16 +7,20 @@ use crate::chat::Instructions;
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles};
 use crate::config::trust::TrustState;
 use crate::text::reveal::{RevealedPart, reveal_text};
-use crate::tui::host::InspectionReason;
+use crate::tui::effect::Effect;
+use crate::tui::host::{HostRequest, InspectionReason, TrustRequest};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::parts::status_bar;
+use crate::tui::prompts::prompt::{DrawnPrompt, Prompt, PromptCommand, PromptFacts, PromptSubject};
 use crossterm::event::{KeyEvent, KeyEventKind};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use std::sync::Arc;
 use std::time::Duration;
-pub use trust_layout::TrustContext;
+use trust_layout::TrustContext;
 
 /// Prompt that asks whether the project's files are trusted.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,15 +53,6 @@ pub enum KeyResult {
     Close,
 }
 
-/// Part of the prompt that a frame showed. Pass it to `TrustPrompt::record_frame` once the frame is on the screen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DrawnFrame {
-    scroll: usize,
-    visible_rows: usize,
-    is_readable: bool,
-    is_at_end: bool,
-}
-
 impl TrustPrompt {
     pub fn new(files: Arc<ProjectFiles>, reason: InspectionReason) -> Self {
         Self {
@@ -72,38 +67,14 @@ impl TrustPrompt {
         }
     }
 
-    pub fn files(&self) -> &Arc<ProjectFiles> {
-        &self.files
-    }
-
-    /// Time at which the prompt was first drawn, for [`crate::tui::parts::listening`].
-    pub fn first_drawn(&self) -> Option<Duration> {
-        self.first_drawn
-    }
-
     /// True if every usable file is trusted already.
-    pub fn is_trusted(&self) -> bool {
+    fn is_trusted(&self) -> bool {
         self.files.untrusted().next().is_none()
     }
 
-    /// Records that a frame is on the screen.
-    pub fn record_frame(&mut self, now: Duration, drawn: DrawnFrame) {
-        self.scroll = drawn.scroll;
-        self.page_rows = drawn.visible_rows.saturating_sub(1).max(1);
-        if drawn.is_readable {
-            self.first_drawn.get_or_insert(now);
-            self.has_reached_end |= drawn.is_at_end;
-        }
-    }
-
     /// Marks the decision as being stored. Until it is, no other key has an effect.
-    pub fn mark_storing(&mut self) {
+    fn mark_storing(&mut self) {
         self.is_storing = true;
-    }
-
-    /// Scrolls by lines of the mouse wheel.
-    pub fn scroll_content(&mut self, lines: isize) {
-        self.scroll = self.scroll.saturating_add_signed(lines);
     }
 
     /// Handles a key that is not a repeat of the last answer (see [`crate::tui::parts::listening::Presses`]). Tab is passed on: it
@@ -142,6 +113,68 @@ impl TrustPrompt {
         } else {
             KeyResult::Explained(format!("Read to the end first · {} to jump there", key(Action::Bottom)))
         }
+    }
+}
+
+impl Prompt for TrustPrompt {
+    fn is_about(&self, subject: PromptSubject<'_>) -> bool {
+        matches!(subject, PromptSubject::ProjectFiles(files) if Arc::ptr_eq(&self.files, files))
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Trust
+    }
+
+    fn notification(&self) -> &'static str {
+        "aye asks whether you trust this project"
+    }
+
+    fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
+        self.preferred_height(TrustContext::from_facts(facts), width, facts.context.theme)
+    }
+
+    fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
+        self.draw(TrustContext::from_facts(facts), &facts.context, area, buffer)
+    }
+
+    fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {
+        self.scroll = drawn.scroll;
+        self.page_rows = drawn.visible_rows.saturating_sub(1).max(1);
+        if drawn.is_readable {
+            self.first_drawn.get_or_insert(now);
+            self.has_reached_end |= drawn.is_at_end;
+        }
+    }
+
+    fn first_drawn(&self) -> Option<Duration> {
+        self.first_drawn
+    }
+
+    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>> {
+        let folder = self.files.folder.clone();
+        let request = match (self.key(key, facts.context.keys, facts.context.listening), self.is_trusted()) {
+            (KeyResult::PassedOn, _) => return None,
+            (KeyResult::Handled, _) => return Some(Vec::new()),
+            (KeyResult::Explained(words), _) => return Some(vec![PromptCommand::Explain(words)]),
+            (KeyResult::Close, _) | (KeyResult::Refuse, false) => {
+                return Some(vec![PromptCommand::IgnoreRepeats, PromptCommand::SkipProjectFiles]);
+            }
+            (KeyResult::Trust, _) => TrustRequest::Trust { folder, files: self.files.signature() },
+            (KeyResult::Refuse, true) => TrustRequest::Revoke(folder),
+        };
+        self.mark_storing();
+        let effect = Effect::Request(HostRequest::Trust(request));
+        Some(vec![PromptCommand::IgnoreRepeats, PromptCommand::Effect(effect)])
+    }
+
+    fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {
+        let key = |action| facts.context.keys.first_chord(Scope::Trust, action);
+        Some(format!("Enter does not answer · {} approve, {} deny", key(Action::Trust), key(Action::Deny)))
+    }
+
+    fn scroll_content(&mut self, lines: isize) -> bool {
+        self.scroll = self.scroll.saturating_add_signed(lines);
+        true
     }
 }
 

@@ -262,7 +262,7 @@ fn a_saved_question_prompt_is_restored_with_its_session() {
     screen.advance_ms(1000);
     let draft = saved_drafts(&screen).last().expect("it was kept").clone();
     let reopened = reopen_session(&screen, &draft);
-    assert!(reopened.state.prompts.current.as_ref().is_some_and(crate::tui::prompts::prompt::Prompt::is_parked));
+    assert!(reopened.state.prompts.current.as_ref().is_some_and(|prompt| prompt.is_parked()));
 }
 
 #[test]

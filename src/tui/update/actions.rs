@@ -11,7 +11,6 @@ use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Overlay, PickedAction};
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{call_layout, entry_layout, layout_cache::LayoutCache};
-use crate::tui::prompts::prompt::PromptKind;
 use crate::tui::state::State;
 use crate::tui::view::layout;
 use crossterm::event::KeyEvent;
@@ -52,10 +51,10 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) ->
         Action::Models => model_list::open_model_list(state),
         Action::Connect => provider_list::open_provider_list(state),
         Action::OpenQuestion => {
-            prompt_keys::reopen_question(state);
+            prompt_keys::reopen_prompt(state);
             Vec::new()
         }
-        Action::DeclineQuestion => prompt_keys::decline_parked_question(state),
+        Action::DeclineQuestion => prompt_keys::decline_parked_prompt(state),
         Action::Help | Action::HelpWhenEmpty => help_lists::open_help(state),
         Action::Redraw => vec![Effect::Redraw],
         Action::Suspend => vec![Effect::Suspend],
@@ -153,7 +152,7 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     }
     // Esc also parks a question prompt that does not accept answers yet, and nothing is lost.
-    if let Some(effects) = prompt_keys::park_question(state) {
+    if let Some(effects) = prompt_keys::park_prompt(state) {
         return effects;
     }
     // Pressing Esc once too often must not discard the question that it parked.
@@ -165,7 +164,7 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
         .is_some_and(|pressed_at| state.timing.now.saturating_sub(pressed_at) < DOUBLE_PRESS);
     if has_prompt && !is_double_press {
         state.input.last_stop = Some(state.timing.now);
-        let hint = if state.open_prompt().is_some() { STOP_HINT } else { STOP_UNANSWERED_HINT };
+        let hint = if state.prompts.front().is_some() { STOP_HINT } else { STOP_UNANSWERED_HINT };
         state.show_notice(hint, Kind::Info);
         return Vec::new();
     }
@@ -195,22 +194,17 @@ pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
         // The list stays open, so that the second press does not ask again.
     } else if !state.viewport.overlays.is_empty() {
         effects.extend(overlay_stack::close_overlay(state));
-    } else if has_question_prompt(state) {
+    } else if state.is_draft_in_prompt() {
         // A question has no timeout: it keeps waiting.
     } else if !state.agent.is_idle() {
         effects.extend(agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted));
     }
     let quit_key = state.keys.first_chord(Scope::Anywhere, Action::StopOrQuit);
-    let consequence = match (is_leaving, has_question_prompt(state)) {
+    let consequence = match (is_leaving, state.is_draft_in_prompt()) {
         (true, _) => format!(" and lose {}", state.session.saving.describe_loss(state.agent.session.entries())),
         (false, true) => "; the question keeps waiting".to_owned(),
         (false, false) => String::new(),
     };
     state.show_notice(&format!("Press {quit_key} again to quit{consequence}"), Kind::Info);
     effects
-}
-
-/// True if a question prompt is open or parked.
-fn has_question_prompt(state: &State) -> bool {
-    matches!(state.prompts.current.as_ref().map(|prompt| &prompt.kind), Some(PromptKind::Question(_)))
 }

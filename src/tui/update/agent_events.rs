@@ -5,7 +5,6 @@ use crate::chat::{Chunk, Entry, result_origin};
 use crate::tui::effect::Effect;
 use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::parts::toast::Kind;
-use crate::tui::prompts::prompt::PromptKind;
 use crate::tui::state::State;
 
 /// Passes an event to the agent and updates the screen for it.
@@ -92,14 +91,9 @@ pub fn sync_prompt_and_title(state: &mut State) -> Vec<Effect> {
         && !state.viewport.has_focus
         && state.settings.has_bell
     {
-        let message = match prompt.kind {
-            PromptKind::Approval(_) => "aye is waiting for your approval",
-            PromptKind::Question(_) => "aye has a question",
-            PromptKind::Trust(_) => "aye asks whether you trust this project",
-        };
         let sub_agent = prompt.call().and_then(|call| state.agent.session.sub_agent_name(call));
-        let origin = sub_agent.map(|name| format!(" · {}", origin_line(name))).unwrap_or_default();
-        effects.push(Effect::Notify(format!("{message}{origin}")));
+        let sub_agent = sub_agent.map(|name| format!(" · {}", origin_line(name))).unwrap_or_default();
+        effects.push(Effect::Notify(format!("{}{sub_agent}", prompt.notification())));
     }
     effects
 }

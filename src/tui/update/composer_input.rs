@@ -63,7 +63,7 @@ pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) -> V
     if state.viewport.transcript.search.is_some() {
         return search_input::paste_search_text(state, cache, text);
     }
-    if state.open_prompt().is_some() && prompt_keys::paste_into_prompt(state, text) {
+    if prompt_keys::paste_into_prompt(state, text) {
         return Vec::new();
     }
     state.input.recent_keys.record_other_press(state.timing.now);

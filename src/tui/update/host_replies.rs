@@ -10,6 +10,7 @@ use crate::tui::parts::completion::Candidate;
 use crate::tui::parts::reply_timing::ReplyTiming;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::{Transcript, layout_cache::LayoutCache};
+use crate::tui::prompts::prompt::Prompts;
 use crate::tui::session_saving::Saving;
 use crate::tui::state::State;
 
@@ -47,8 +48,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             state.viewport.transcript = Transcript::default();
             state.session.entry_times.clear();
             state.viewport.overlays.clear();
-            state.prompts.current = None;
-            state.prompts.parked_questions.clear();
+            state.prompts = Prompts::default();
             state.session.saving = Saving::default();
             state.restore_unsent(opened.unsent);
             state.input.held_key = None;

@@ -17,9 +17,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         return Vec::new();
     }
     state.notices.toasts.dismiss_read_errors(state.timing.now);
-    if let Some(prompt) = &mut state.prompts.current {
-        prompt.key_message.clear();
-    }
+    state.prompts.key_message.clear();
     // The key that stops and quits works in every state.
     if state.keys.lookup(Scope::Anywhere, &key) == Some(Action::StopOrQuit) {
         state.input.held_key = None;
@@ -39,7 +37,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
     let is_typing = state.is_typing_in_prompt();
     let prompt_listens = current_focus(state) == Focus::Prompt && state.prompt_listening() == Some(Listening::Ready);
     let may_answer = prompt_listens && !is_typing && state.prompts.open_queue.is_none();
-    let first_drawn = state.open_prompt().filter(|_| may_answer).and_then(|prompt| prompt.first_drawn());
+    let first_drawn = state.prompts.front().filter(|_| may_answer).and_then(|prompt| prompt.first_drawn());
     match state.input.recent_keys.send_key.classify_press(Chord::from(&key), first_drawn, state.timing.now) {
         Press::Deliberate => {}
         press @ (Press::Arms | Press::Held) => {
@@ -124,11 +122,8 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
 /// Handles a key that the prompt did not use. It restarts the time after which an open prompt accepts answers.
 fn handle_key_beyond_prompt(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let switches_focus = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchFocus);
-    if switches_focus
-        && !state.input.completion.is_open()
-        && let Some(prompt) = state.prompts.current.as_mut().filter(|prompt| !prompt.is_parked())
-    {
-        prompt.has_keyboard = !prompt.has_keyboard;
+    if switches_focus && !state.input.completion.is_open() && state.prompts.front().is_some() {
+        state.prompts.has_keyboard = !state.prompts.has_keyboard;
         return Vec::new();
     }
     state.input.recent_keys.record_other_press(state.timing.now);

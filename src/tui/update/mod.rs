@@ -19,7 +19,6 @@ mod overlay_input;
 mod overlay_stack;
 mod prompt_keys;
 mod provider_list;
-mod queue_keys;
 pub mod rehearsal_list;
 mod search_input;
 mod session_exit;
@@ -121,15 +120,10 @@ pub fn record_frame(state: &mut State, now: Duration, drawn_prompt: Option<Drawn
     if let Some(Overlay::Confirmation(confirmation, _)) = state.viewport.overlays.last_mut() {
         return confirmation.record_frame(now);
     }
-    if let (Some(queue), Some(DrawnPrompt::Queue(frame))) = (&mut state.prompts.open_queue, drawn_prompt) {
-        let first_drawn_before = queue.first_drawn();
-        queue.record_frame(now, frame);
-        return first_drawn_before != queue.first_drawn();
-    }
-    match (&mut state.prompts.current, drawn_prompt) {
-        (Some(prompt), Some(drawn)) => prompt.record_frame(now, drawn),
-        (None, _) | (_, None) => false,
-    }
+    let (Some(prompt), Some(frame)) = (state.prompts.front_mut(), drawn_prompt) else { return false };
+    let first_drawn_before = prompt.first_drawn();
+    prompt.record_frame(now, frame);
+    first_drawn_before != prompt.first_drawn()
 }
 
 /// Applies the options of the command line: the first message, rehearsed calls to approve, or the session

@@ -1,4 +1,4 @@
-//! The trust prompt for files of the project: opened, answered, closed. Messages wait until it is settled.
+//! Trust in the files of the project: asked for, stored, refused. Messages wait until it is settled.
 
 use super::{agent_events, user_messages};
 use crate::agent::Event;
@@ -7,13 +7,9 @@ use crate::config::project_files::{ProjectFileKind, ProjectFiles};
 use crate::config::rules::PROJECT_RULES_FILE;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, InspectionReason, TrustRequest};
-use crate::tui::keys::Chord;
-use crate::tui::parts::listening::Listening;
 use crate::tui::parts::toast::Kind;
-use crate::tui::prompts::prompt::PromptKind;
-use crate::tui::prompts::trust_prompt::{KeyResult, describe_file};
+use crate::tui::prompts::trust_prompt::describe_file;
 use crate::tui::state::State;
-use crossterm::event::KeyEvent;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,44 +53,6 @@ pub fn handle_project_files(state: &mut State, project_files: ProjectFiles, reas
         state.show_notice(notice, Kind::Info);
     }
     finish_trust_check(state)
-}
-
-/// Passes a key to the trust prompt; `None` if it does not use it.
-pub fn handle_trust_key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Vec<Effect>> {
-    let Some(PromptKind::Trust(trust_prompt)) = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) else {
-        return None;
-    };
-    let result = trust_prompt.key(key, &state.keys, listening);
-    let (project_files, is_trusted) = (trust_prompt.files().clone(), trust_prompt.is_trusted());
-    match result {
-        KeyResult::PassedOn => return None,
-        KeyResult::Handled => return Some(Vec::new()),
-        KeyResult::Explained(message) => {
-            return Some(super::key_explanations::set_prompt_message(state, message));
-        }
-        KeyResult::Trust | KeyResult::Refuse | KeyResult::Close => {}
-    }
-    state.input.recent_keys.record_answer(Chord::from(key), state.timing.now);
-    let folder = project_files.folder.clone();
-    Some(match (result, is_trusted) {
-        (KeyResult::Trust, _) => {
-            mark_trust_storing(state);
-            vec![Effect::Request(HostRequest::Trust(TrustRequest::Trust { folder, files: project_files.signature() }))]
-        }
-        (KeyResult::Refuse, true) => {
-            mark_trust_storing(state);
-            vec![Effect::Request(HostRequest::Trust(TrustRequest::Revoke(folder)))]
-        }
-        (KeyResult::Close, true) => finish_trust_check(state),
-        (KeyResult::Refuse | KeyResult::Close, false) => skip_project_files(state).unwrap_or_default(),
-        (KeyResult::PassedOn | KeyResult::Handled | KeyResult::Explained(_), _) => Vec::new(),
-    })
-}
-
-fn mark_trust_storing(state: &mut State) {
-    if let Some(PromptKind::Trust(trust_prompt)) = state.prompts.current.as_mut().map(|prompt| &mut prompt.kind) {
-        trust_prompt.mark_storing();
-    }
 }
 
 /// Continues without the files in the prompt; `None` if no trust prompt is open.

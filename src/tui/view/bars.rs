@@ -12,7 +12,6 @@ use crate::tui::parts::spinner::spinner_frame;
 use crate::tui::parts::status_bar::{StatusBar, format_dollars, format_tokens};
 use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
-use crate::tui::prompts::prompt::PromptKind;
 use crate::tui::state::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -224,11 +223,9 @@ pub fn draw_chips(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
         bar.push_left(format!("search: {}▏{suffix}", search.query), theme.accent, 0);
         bar.push_right("↑↓ next match · esc back", theme.dim, 3);
     }
-    if let Some(PromptKind::Question(question)) = state.prompts.current.as_ref().map(|prompt| &prompt.kind)
-        && question.is_parked()
-    {
-        bar.push_left(question.chip_text(&state.keys), theme.prompt, 0);
-        let origin = state.agent.session.sub_agent_name(question.call()).map(origin_line);
+    if let Some(prompt) = state.prompts.current.as_ref().filter(|prompt| prompt.is_parked()) {
+        bar.push_left(prompt.chip_text(&state.keys), theme.prompt, 0);
+        let origin = prompt.call().and_then(|call| state.agent.session.sub_agent_name(call)).map(origin_line);
         bar.push_left(origin.unwrap_or_default(), theme.prompt, 5);
     }
     if !state.viewport.transcript.is_following() {

@@ -1,7 +1,6 @@
 //! Layout of the screen, for sizes from one cell up.
 
 use crate::tui::overlay::Overlay;
-use crate::tui::prompts::prompt::Prompt;
 use crate::tui::state::State;
 use ratatui::layout::Rect;
 
@@ -50,7 +49,7 @@ pub fn compute_areas(state: &State) -> Areas {
         rows
     };
     // The composer keeps its first row longest: without it nothing can be typed.
-    let open_prompt = state.open_prompt();
+    let open_prompt = state.prompts.front();
     let shows_composer = open_prompt.is_none() || !state.input.composer.is_empty();
     let composer_min = u16::from(shows_composer);
     // A dry run must be visible before anything else.
@@ -111,7 +110,7 @@ pub fn toast_area(state: &State) -> Rect {
     if matches!(state.viewport.overlays.last(), None | Some(Overlay::Links(_))) {
         return areas.toasts;
     }
-    let bottom = match state.open_prompt() {
+    let bottom = match state.prompts.front() {
         Some(_) => state.viewport.size.1 - areas.footer.height,
         None => areas.toasts.bottom(),
     };
@@ -131,6 +130,6 @@ pub fn transcript_height(state: &State) -> usize {
 
 fn has_chip(state: &State) -> bool {
     state.viewport.transcript.search.is_some()
-        || state.prompts.current.as_ref().is_some_and(Prompt::is_parked)
+        || state.prompts.current.as_ref().is_some_and(|prompt| prompt.is_parked())
         || !state.viewport.transcript.is_following()
 }

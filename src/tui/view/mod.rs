@@ -54,7 +54,7 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
         links = visible_lines::draw_lines(state, cache, areas.transcript, buffer);
         visible_lines::draw_scroll_bar(state, cache, areas.scroll_bar(), buffer);
     }
-    if state.open_prompt().is_none() {
+    if state.prompts.front().is_none() {
         bars::draw_header_line(state, areas.separator, buffer);
     }
     bars::draw_chips(state, cache, areas.chip, buffer);
@@ -87,7 +87,7 @@ fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Bu
     let focus = current_focus(state);
     // A prompt without a visible row has not been seen.
     let drawn_prompt = if areas.prompt.is_empty() { None } else { state.draw_prompt(areas.prompt, buffer) };
-    let mut cursor = drawn_prompt.filter(|_| focus == Focus::Prompt).and_then(|drawn| drawn.cursor());
+    let mut cursor = drawn_prompt.filter(|_| focus == Focus::Prompt).and_then(|drawn| drawn.cursor);
     if !areas.composer.is_empty() {
         let composer_cursor = state.input.composer.draw(areas.composer, buffer, theme, focus == Focus::Composer);
         if focus == Focus::Composer {

@@ -8,6 +8,7 @@ use crate::chat::{
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::listening::Listening;
 use crate::tui::prompts::approval::{Approval, ApprovalContent, KeyResult};
+use crate::tui::prompts::prompt::Prompt as _;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,6 +1,6 @@
 //! Layout and drawing of the approval prompt. Shows the whole plan, marks invisible characters, clips to the prompt.
 
-use super::{Approval, ApprovalContent, ApprovalView, DrawnFrame};
+use super::{Approval, ApprovalContent, ApprovalView};
 use crate::chat::{Access, CommandLine, FileContent, Preconditions, Preview};
 use crate::text::width;
 use crate::tui::keys::{Action, Keymap, Scope};
@@ -9,6 +9,7 @@ use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::review::Row;
 use crate::tui::parts::sub_agent_name::origin_line;
+use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, revealed_pieces};
 use crate::tui::theme::Theme;
@@ -36,7 +37,7 @@ impl Approval {
         context: &PromptContext<'_>,
         area: Rect,
         buffer: &mut Buffer,
-    ) -> DrawnFrame {
+    ) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = *context;
         let (position, total) = content.position;
         let mut right_parts: Vec<String> = Vec::new();
@@ -59,9 +60,9 @@ impl Approval {
         };
         let mut inner = frame.draw(area, buffer, theme);
         if inner.is_empty() {
-            return DrawnFrame::default();
+            return DrawnPrompt::default();
         }
-        let mut drawn = DrawnFrame::default();
+        let mut drawn = DrawnPrompt::default();
         if let ApprovalView::DenyMessage(field) = &self.view {
             inner.height -= 1;
             let row = Rect { y: inner.bottom(), height: 1, ..inner };
@@ -69,7 +70,7 @@ impl Approval {
         }
         if let ApprovalView::Form(form) = &self.view {
             drawn.cursor = form.draw(inner, buffer, theme);
-            drawn.rows = usize::from(inner.height);
+            drawn.visible_rows = usize::from(inner.height);
             return drawn;
         }
         let lines = self.lay_out_body(content, usize::from(inner.width), theme);
@@ -92,7 +93,7 @@ impl Approval {
             let text = width::fit_start(&note, usize::from(inner.width)).into_owned();
             buffer.set_stringn(inner.x, inner.bottom() - 1, text, usize::from(inner.width), theme.warning);
         }
-        drawn.rows = rows;
+        drawn.visible_rows = rows;
         drawn.is_readable = rows > 0 && inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
         drawn.is_at_end = hidden_rows == 0;
         drawn

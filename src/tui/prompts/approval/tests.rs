@@ -6,6 +6,7 @@ use super::*;
 use crate::agent::GrantOption;
 use crate::chat::{Access, CommandLine, Grant, GrantScope as Wide, Preconditions, Preview, Work};
 use crate::tui::parts::frame::PromptContext;
+use crate::tui::prompts::prompt::Prompt;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;

@@ -95,7 +95,7 @@ struct SavedPrompt {
 
 impl QuestionPrompt {
     /// Serializes the prompt as JSON. Returns an empty string if the user changed nothing.
-    pub fn to_saved_json(&self) -> String {
+    pub(super) fn serialize_draft(&self) -> String {
         let untouched = !self.is_parked && self.page == 0 && self.open_line.is_none();
         if untouched && self.pages.iter().all(|page| *page == AnswerDraft::default()) {
             return String::new();

@@ -11,14 +11,6 @@ use crate::tui::parts::sub_agent_name::origin_line;
 const KEYWORD_WIDTH: usize = 40;
 
 impl QuestionPrompt {
-    /// Returns the text of the chip of a parked prompt.
-    pub fn chip_text(&self, keys: &Keymap) -> String {
-        let count = self.pages.len();
-        let text = if count == 1 { "1 question waiting".to_owned() } else { format!("{count} questions waiting") };
-        let key = |action| keys.first_chord(Scope::Anywhere, action);
-        format!("{text} · {} · {} decline", key(Action::OpenQuestion), key(Action::DeclineQuestion))
-    }
-
     /// Explains that a digit has no option or question.
     pub(super) fn explain_missing_row(&self, digit: usize, questions: &Questions) -> KeyResult {
         let (item, last) = match self.page == self.pages.len() {

@@ -2,12 +2,13 @@
 //! next to or below the picker.
 
 use super::option_picker::{PickerRows, fit_rows, lay_out_rows};
-use super::{AnswerDraft, DrawnFrame, LineKind, QuestionPrompt};
+use super::{AnswerDraft, LineKind, QuestionPrompt};
 use crate::chat::{AnswerValue, Question, Questions};
 use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext};
 use crate::tui::parts::text_field::TextField;
+use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{markdown, revealed_pieces};
 use crate::tui::theme::Theme;
@@ -59,7 +60,7 @@ impl QuestionPrompt {
         context: &PromptContext<'_>,
         area: Rect,
         buffer: &mut Buffer,
-    ) -> DrawnFrame {
+    ) -> DrawnPrompt {
         let theme = context.theme;
         let (title, right_title) = self.build_title(questions, sub_agent);
         let is_listening = context.listening.is_listening() || self.is_writing();
@@ -71,7 +72,7 @@ impl QuestionPrompt {
             ..Frame::default()
         };
         let mut inner = frame.draw(area, buffer, theme);
-        let mut drawn = DrawnFrame::default();
+        let mut drawn = DrawnPrompt::default();
         if inner.is_empty() {
             return drawn;
         }
@@ -97,7 +98,7 @@ impl QuestionPrompt {
         mut inner: Rect,
         buffer: &mut Buffer,
         context: &PromptContext<'_>,
-        drawn: &mut DrawnFrame,
+        drawn: &mut DrawnPrompt,
     ) -> Option<&'static str> {
         let theme = context.theme;
         let mut footers = self.build_footers(questions, theme);
@@ -126,7 +127,7 @@ impl QuestionPrompt {
         inner: Rect,
         buffer: &mut Buffer,
         context: &PromptContext<'_>,
-        drawn: &mut DrawnFrame,
+        drawn: &mut DrawnPrompt,
     ) -> Option<&'static str> {
         let theme = context.theme;
         let cells = usize::from(inner.width);
@@ -226,7 +227,7 @@ impl QuestionPrompt {
             };
             draw_preview_heading(&heading, Rect { y: list_area.bottom() - 1, height: 1, ..list_area }, buffer, theme);
         }
-        (drawn.visible_rows, drawn.scroll, drawn.question_scroll) = (list_rows, scroll, text_overflow);
+        (drawn.visible_rows, drawn.scroll, drawn.head_scroll) = (list_rows, scroll, text_overflow);
         let announces_preview = switch_steps > 0 && !shows_only_preview && scroll >= text_overflow + row_overflow;
         (max_scroll > 0).then_some(if announces_preview { PREVIEW_HEADING } else { SCROLL_LABEL })
     }

@@ -7,6 +7,7 @@ mod notes;
 use super::*;
 use crate::chat::{AnswerValue, Dropped, OptionNote, Question, QuestionOption};
 use crate::tui::parts::frame::PromptContext;
+use crate::tui::prompts::prompt::Prompt;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;

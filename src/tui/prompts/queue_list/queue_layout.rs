@@ -1,12 +1,13 @@
 //! Rendering of the queue list: one row per call, and details of the selected call below.
 
-use super::{DrawnFrame, QueueList, QueueRow};
+use super::{QueueList, QueueRow};
 use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::call_summary::{CallSummary, summarize_arguments};
 use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext, hidden_rows_text};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::text_field::TextField;
+use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
 use crate::tui::text::{Piece, revealed_pieces, wrap};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -35,7 +36,7 @@ impl QueueList {
         (rows.clamp(1, MAX_ROWS) + MAX_DETAIL_ROWS + 3) as u16
     }
 
-    pub fn draw(&self, rows: &[QueueRow], context: &PromptContext<'_>, area: Rect, buffer: &mut Buffer) -> DrawnFrame {
+    pub fn draw(&self, rows: &[QueueRow], context: &PromptContext<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = *context;
         let selected = self.cursor.min(rows.len().saturating_sub(1));
         let ticked = rows.iter().filter(|row| self.ticked.contains(&row.call)).count();
@@ -56,7 +57,7 @@ impl QueueList {
         };
         let mut inner = frame.draw(area, buffer, theme);
         if inner.is_empty() {
-            return DrawnFrame::default();
+            return DrawnPrompt::default();
         }
         let mut cursor = None;
         if let Some((calls, field)) = &self.denial_message {
@@ -78,7 +79,7 @@ impl QueueList {
             }
         }
         let is_readable = inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
-        DrawnFrame { cursor, visible_rows, is_readable }
+        DrawnPrompt { cursor, visible_rows, is_readable, ..DrawnPrompt::default() }
     }
 
     /// Divides the height between rows and details. If every call and some details fit, every call is shown.

@@ -4,6 +4,7 @@ use super::*;
 use crate::agent::Preapproval;
 use crate::chat::{CommandLine, Plan, Preview, ToolCall, Work};
 use crate::tui::parts::frame::PromptContext;
+use crate::tui::prompts::prompt::Prompt;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;

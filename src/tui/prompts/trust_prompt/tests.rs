@@ -4,6 +4,7 @@ use super::*;
 use crate::chat::{Digest, Edit};
 use crate::text::width;
 use crate::tui::parts::frame::PromptContext;
+use crate::tui::prompts::prompt::Prompt;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use ratatui::buffer::{Buffer, Cell};

@@ -1,13 +1,14 @@
 //! Rendering of the trust prompt: the effects of the files first, then their contents. A bar at the left marks
 //! everything that comes from a file, and a file cannot draw over it.
 
-use super::{DrawnFrame, TrustPrompt, describe_effects, describe_size, trust_state};
+use super::{TrustPrompt, describe_effects, describe_size, trust_state};
 use crate::config::project_files::{ProjectFile, ProjectFileKind};
 use crate::config::trust::TrustState;
 use crate::text::{reveal, width};
 use crate::tui::host::InspectionReason;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext};
+use crate::tui::prompts::prompt::{DrawnPrompt, PromptFacts};
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, revealed_pieces};
 use crate::tui::theme::Theme;
@@ -30,6 +31,12 @@ pub struct TrustContext<'a> {
     pub context_window: Option<u64>,
 }
 
+impl<'a> TrustContext<'a> {
+    pub fn from_facts(facts: &PromptFacts<'a>) -> Self {
+        Self { home: facts.home, context_window: facts.agent.context_usage().context_window }
+    }
+}
+
 impl TrustPrompt {
     /// Returns the rows needed at this width; with fewer, the prompt scrolls.
     pub fn preferred_height(&self, trust_context: TrustContext<'_>, width: u16, theme: &Theme) -> u16 {
@@ -43,7 +50,7 @@ impl TrustPrompt {
         context: &PromptContext<'_>,
         area: Rect,
         buffer: &mut Buffer,
-    ) -> DrawnFrame {
+    ) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = *context;
         // This frame may be the one that shows the end, and no other frame follows to update the hints.
         let needed_rows = usize::from(self.preferred_height(trust_context, area.width, theme));
@@ -57,7 +64,7 @@ impl TrustPrompt {
         };
         let inner = frame.draw(area, buffer, theme);
         if inner.is_empty() {
-            return DrawnFrame::default();
+            return DrawnPrompt::default();
         }
         let lines = self.wrapped_lines(trust_context, usize::from(inner.width), theme);
         let rows = usize::from(inner.height);
@@ -75,7 +82,7 @@ impl TrustPrompt {
             buffer.set_stringn(inner.x, inner.bottom() - 1, text, columns, theme.warning);
         }
         let is_readable = rows > 0 && inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
-        DrawnFrame { scroll, visible_rows: rows, is_readable, is_at_end: hidden_lines == 0 }
+        DrawnPrompt { scroll, visible_rows: rows, is_readable, is_at_end: hidden_lines == 0, ..DrawnPrompt::default() }
     }
 
     fn has_changed(&self) -> bool {

@@ -1,0 +1,168 @@
+//! The approval prompt as one of the prompts: what it shows of the waiting call, and what its keys leave to do.
+
+use super::{Approval, ApprovalContent, ApprovalView, KeyResult};
+use crate::agent::{self, Event, WaitingCall, explain_no_grant, grant_options};
+use crate::chat::{CallId, Decision, Grant, GrantSpan};
+use crate::tui::effect::Effect;
+use crate::tui::host::{HostRequest, RuleRequest};
+use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::scope_choice::ScopeChoice;
+use crate::tui::prompts::prompt::{DrawnPrompt, Prompt, PromptCommand, PromptFacts};
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+impl Prompt for Approval {
+    fn call(&self) -> Option<&CallId> {
+        Some(&self.call)
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Approval
+    }
+
+    fn help_scope(&self) -> Scope {
+        if self.is_choosing_scope() { Scope::GrantScope } else { Scope::Approval }
+    }
+
+    fn notification(&self) -> &'static str {
+        "aye is waiting for your approval"
+    }
+
+    fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
+        content(facts).map_or(0, |shown| self.preferred_height(&shown, width, facts.context.theme))
+    }
+
+    fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
+        content(facts).map_or_else(DrawnPrompt::default, |shown| self.draw(&shown, &facts.context, area, buffer))
+    }
+
+    fn record_frame(&mut self, now: Duration, seen: DrawnPrompt) {
+        self.scroll = seen.scroll;
+        self.page_rows = seen.visible_rows.saturating_sub(1).max(1);
+        if seen.is_readable {
+            self.first_drawn.get_or_insert(now);
+            self.has_reached_end |= seen.is_at_end && self.view == ApprovalView::Plan;
+            if let ApprovalView::Scope(choosing) = &mut self.view {
+                choosing.record_frame(seen.is_at_end);
+            }
+        }
+    }
+
+    fn first_drawn(&self) -> Option<Duration> {
+        self.first_drawn
+    }
+
+    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>> {
+        let Some(WaitingCall::Approval { call, plan, .. }) = facts.agent.waiting_call() else { return None };
+        let (decision, by) = match self.handle_key(key, facts.context.keys, plan, facts.context.listening, facts.now) {
+            KeyResult::PassedOn => return None,
+            KeyResult::Handled => return Some(Vec::new()),
+            KeyResult::Explained(words) => return Some(vec![PromptCommand::Explain(words)]),
+            KeyResult::OpenScope => {
+                let options = grant_options(facts.agent);
+                let Some(choosing) = ScopeChoice::open(options, facts.folder, facts.context.keys, facts.now) else {
+                    let why = explain_no_grant(facts.agent).map(|why| format!(": {why}")).unwrap_or_default();
+                    return Some(vec![PromptCommand::Explain(format!("This call always asks{why}"))]);
+                };
+                self.open_scope(choosing);
+                return Some(Vec::new());
+            }
+            KeyResult::OpenQueue => return Some(vec![PromptCommand::IgnoreRepeats, PromptCommand::OpenQueue]),
+            KeyResult::OpenForm => {
+                let tool = facts.agent.tools.iter().find(|tool| tool.name == call.name);
+                let notice = "This call has no arguments to edit".to_owned();
+                let has_opened = self.open_form(tool, call);
+                return Some((!has_opened).then_some(PromptCommand::Notify(notice)).into_iter().collect());
+            }
+            KeyResult::OpenEditor(text) => return Some(vec![PromptCommand::Effect(Effect::EditText(text))]),
+            KeyResult::Decided { decision, by } => (decision, by),
+        };
+        let mut commands = vec![PromptCommand::IgnoreRepeats];
+        let call = call.id.clone();
+        let decision = match decision {
+            Decision::Always(grant) if grant.span == GrantSpan::Session => Decision::Always(grant),
+            // A rule would also apply outside the dry run.
+            Decision::Always(grant) if facts.agent.is_dry_run() => {
+                let words = "A dry run stores no rules: this grant applies to this session only";
+                commands.push(PromptCommand::Notify(words.to_owned()));
+                Decision::Always(Grant { span: GrantSpan::Session, ..grant })
+            }
+            // The call is decided once the rule is written.
+            Decision::Always(grant) => {
+                let request = HostRequest::Rule(RuleRequest::Save { call, grant, by });
+                commands.push(PromptCommand::Effect(Effect::Request(request)));
+                return Some(commands);
+            }
+            decision => decision,
+        };
+        commands.push(PromptCommand::Agent(Event::CallDecided { call, decision, by }));
+        Some(commands)
+    }
+
+    fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {
+        let Some(WaitingCall::Approval { plan, .. }) = facts.agent.waiting_call() else { return None };
+        let yes = if plan.destroys.is_some() { Action::ApproveDestructive } else { Action::ApproveOnce };
+        let key = |action| facts.context.keys.first_chord(Scope::Approval, action);
+        Some(format!("Enter does not answer · {} approve, {} deny", key(yes), key(Action::Deny)))
+    }
+
+    fn is_writing(&self) -> bool {
+        matches!(self.view, ApprovalView::DenyMessage(_) | ApprovalView::Form(_))
+    }
+
+    fn insert_paste(&mut self, text: &str) -> bool {
+        match &mut self.view {
+            ApprovalView::DenyMessage(line) => line.insert(text),
+            ApprovalView::Form(form) => form.insert_paste(text),
+            ApprovalView::Plan | ApprovalView::Scope(_) | ApprovalView::Details => return false,
+        }
+        true
+    }
+
+    fn apply_editor_text(&mut self, text: &str) -> bool {
+        let ApprovalView::Form(form) = &mut self.view else { return false };
+        form.apply_editor_text(text);
+        true
+    }
+
+    fn written_reply(&self, agent: &agent::State) -> Option<String> {
+        let tool = &agent.waiting_calls().find_map(|waiting| waiting.approval_call(&self.call))?.name;
+        match &self.view {
+            ApprovalView::DenyMessage(line) => Some(line.text().trim().to_owned()).filter(|text| !text.is_empty()),
+            ApprovalView::Form(form) => form
+                .edited_arguments()
+                .map(|arguments| format!("Call {tool} with these arguments instead: {arguments}")),
+            ApprovalView::Plan | ApprovalView::Scope(_) | ApprovalView::Details => None,
+        }
+    }
+
+    fn finish_saving_rule(&mut self, call: &CallId, has_failed: bool, now: Duration) -> bool {
+        match &mut self.view {
+            ApprovalView::Scope(choosing) if choosing.is_storing() && self.call == *call => {
+                if has_failed {
+                    choosing.handle_store_failure(now);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Returns what the prompt shows of the call that waits for approval.
+fn content<'a>(facts: &PromptFacts<'a>) -> Option<ApprovalContent<'a>> {
+    match facts.agent.waiting_call()? {
+        WaitingCall::Approval { call, plan, reason, sub_agent } => Some(ApprovalContent {
+            plan,
+            sub_agent,
+            call,
+            reason,
+            sandbox_note: facts.sandbox_note,
+            position: facts.agent.waiting_position(),
+            home: facts.home,
+        }),
+        WaitingCall::Answer { .. } => None,
+    }
+}

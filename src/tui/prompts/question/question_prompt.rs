@@ -1,0 +1,126 @@
+//! The question prompt as one of the prompts: what its keys leave to do, and how it is parked.
+
+use super::{KeyResult, QuestionPrompt};
+use crate::agent::{Event, WaitingCall};
+use crate::chat::{Answer, AnswerStatus, CallId, Decider};
+use crate::tui::keys::{Action, Chord, Keymap, Scope};
+use crate::tui::prompts::prompt::{DrawnPrompt, Prompt, PromptCommand, PromptFacts};
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+impl Prompt for QuestionPrompt {
+    fn call(&self) -> Option<&CallId> {
+        Some(&self.call)
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Question
+    }
+
+    fn notification(&self) -> &'static str {
+        "aye has a question"
+    }
+
+    fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
+        match facts.agent.waiting_call() {
+            Some(WaitingCall::Answer { questions, .. }) => self.preferred_height(questions, width, facts.context.theme),
+            Some(WaitingCall::Approval { .. }) | None => 0,
+        }
+    }
+
+    fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
+        match facts.agent.waiting_call() {
+            Some(WaitingCall::Answer { questions, sub_agent, .. }) => {
+                self.draw(questions, sub_agent, &facts.context, area, buffer)
+            }
+            Some(WaitingCall::Approval { .. }) | None => DrawnPrompt::default(),
+        }
+    }
+
+    fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {
+        (self.visible_rows, self.scroll, self.question_scroll) =
+            (drawn.visible_rows.max(1), drawn.scroll, drawn.head_scroll);
+        self.line_width = drawn.line_width.max(1);
+        if drawn.is_readable {
+            self.first_drawn.get_or_insert(now);
+        }
+    }
+
+    fn first_drawn(&self) -> Option<Duration> {
+        self.first_drawn
+    }
+
+    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>> {
+        let Some(WaitingCall::Answer { call, questions, .. }) = facts.agent.waiting_call() else { return None };
+        let (before, action) = (self.page, facts.context.keys.lookup(Scope::Question, key));
+        let turns_page = matches!(action, Some(Action::NextQuestion | Action::PreviousQuestion));
+        Some(match self.handle_key(key, facts.context.keys, questions, facts.context.listening) {
+            KeyResult::PassedOn => return None,
+            KeyResult::Explained(words) => vec![PromptCommand::Explain(words)],
+            // A repeat of the key that answered one question must not answer the next.
+            KeyResult::Handled if self.page != before && !turns_page => vec![PromptCommand::IgnoreRepeats],
+            KeyResult::Handled => Vec::new(),
+            KeyResult::Selected => vec![PromptCommand::IgnoreRepeats],
+            KeyResult::Parked => vec![PromptCommand::ReturnParked],
+            KeyResult::Answered(answer) => {
+                let after = self.first_drawn.map_or(Duration::ZERO, |drawn| facts.now.saturating_sub(drawn));
+                let by = Decider::from_key(Chord::from(key).to_string(), after);
+                let event = Event::QuestionsAnswered { call: call.id.clone(), answer, by };
+                vec![PromptCommand::IgnoreRepeats, PromptCommand::Agent(event)]
+            }
+        })
+    }
+
+    fn takes_digits(&self) -> bool {
+        true
+    }
+
+    fn is_writing(&self) -> bool {
+        self.open_line.is_some()
+    }
+
+    fn insert_paste(&mut self, text: &str) -> bool {
+        let Some((_, line)) = &mut self.open_line else { return false };
+        line.insert(text);
+        true
+    }
+
+    fn scroll_content(&mut self, lines: isize) -> bool {
+        self.scroll = self.scroll.saturating_add_signed(lines);
+        true
+    }
+
+    fn keeps_draft(&self) -> bool {
+        true
+    }
+
+    fn to_saved_json(&self) -> String {
+        self.serialize_draft()
+    }
+
+    fn park(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_parked, true)
+    }
+
+    fn restore(&mut self) {
+        (self.is_parked, self.first_drawn) = (false, None);
+    }
+
+    fn is_parked(&self) -> bool {
+        self.is_parked
+    }
+
+    fn chip_text(&self, keys: &Keymap) -> String {
+        let count = self.pages.len();
+        let words = if count == 1 { "1 question waiting".to_owned() } else { format!("{count} questions waiting") };
+        let key = |action| keys.first_chord(Scope::Anywhere, action);
+        format!("{words} · {} · {} decline", key(Action::OpenQuestion), key(Action::DeclineQuestion))
+    }
+
+    fn decline(&self, by: Decider) -> Option<Event> {
+        let answer = Answer::from_status(AnswerStatus::Declined);
+        Some(Event::QuestionsAnswered { call: self.call.clone(), answer, by })
+    }
+}
