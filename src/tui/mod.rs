@@ -1,7 +1,6 @@
 //! The full-screen frontend: waits for events, updates the state, runs effects, draws.
 
 pub mod canvas;
-pub mod command;
 mod draft_saving;
 pub mod effect;
 pub mod event;
@@ -19,6 +18,7 @@ pub mod project_trust;
 pub mod prompts;
 mod screen;
 pub mod session_saving;
+pub mod slash_command;
 pub mod state;
 pub mod terminal;
 #[cfg(test)]

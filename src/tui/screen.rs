@@ -117,6 +117,7 @@ impl Screen {
             start.themes,
             start.theme,
             start.keys,
+            update::slash_commands::COMMANDS,
             start.settings,
             (start.unsent, start.history, start.notices),
         );

@@ -1,6 +1,5 @@
 //! State of the screen. It contains the agent's state and duplicates none of it.
 
-use super::command::COMMANDS;
 use super::effect::Effect;
 use super::host::{Connection, HostRequest, LocalServer, ModelRequest};
 use super::keys::Keymap;
@@ -12,6 +11,7 @@ use super::parts::reply_timing::Wait;
 use super::parts::toast::Kind;
 use super::parts::transcript::layout_context::LayoutContext;
 use super::prompts::prompt::Prompts;
+use super::slash_command::SlashCommand;
 use super::theme::{Theme, Themes};
 use super::timing::Timing;
 use super::user_input::UserInput;
@@ -64,6 +64,8 @@ pub struct State {
     pub theme: Theme,
     /// Key bindings.
     pub keys: Keymap,
+    /// Slash commands, in the order they are offered.
+    pub commands: &'static [SlashCommand],
     /// Settings of the user.
     pub settings: Settings,
     /// Input of the user.
@@ -90,11 +92,12 @@ impl State {
         themes: Themes,
         theme: Theme,
         keys: Keymap,
+        commands: &'static [SlashCommand],
         settings: Settings,
         (unsent, history, notices): (UnsentText, Vec<String>, Vec<String>),
     ) -> (Self, Vec<Effect>) {
         let mut completion = Completion::default();
-        completion.set_commands(COMMANDS.iter().map(|row| Candidate::new(row.names[0], row.help)).collect());
+        completion.set_commands(commands.iter().map(|row| Candidate::new(row.names[0], row.help)).collect());
         completion.set_topics(TOPICS.iter().map(|topic| Candidate::new(topic.name, topic.title())).collect());
         let mut composer = Composer::new("Write a message, / for commands, @ for files");
         composer.set_history(history);
@@ -104,6 +107,7 @@ impl State {
             themes,
             theme,
             keys,
+            commands,
             settings,
             input: UserInput::new(composer, completion),
             prompts: Prompts::default(),

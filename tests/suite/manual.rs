@@ -233,7 +233,7 @@ fn every_slash_command_in_the_manual_exists() {
         .collect();
     assert!(commands.len() > 8, "{commands:?}");
     for command in commands {
-        assert!(aye::tui::command::parse(command).is_some(), "{command} is not a command");
+        assert!(aye::tui::update::slash_commands::parse(command).is_some(), "{command} is not a command");
     }
 }
 

@@ -1,9 +1,9 @@
 //! Dry runs on the screen: marks, the summary of a turn, and the footer under every overlay.
 
 use super::*;
-use crate::tui::command::COMMANDS;
 use crate::tui::host::SessionRequest;
 use crate::tui::keys::Keymap;
+use crate::tui::update::slash_commands::COMMANDS;
 
 fn finish_rehearsed_call(screen: &mut Screen, id: &str, command: &str, origin: Option<ResultOrigin>, text: &str) {
     screen.receive_call(id, "bash_exec", command_intent(command));

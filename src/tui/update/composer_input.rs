@@ -7,7 +7,6 @@ use crate::agent::Event;
 use crate::config::problem::find_nearest;
 use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
-use crate::tui::command::{COMMANDS, find_unknown_name, parse};
 use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Scope};
@@ -108,13 +107,13 @@ fn update_completion(state: &mut State) -> Vec<Effect> {
 
 fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
     let text = state.input.composer.text();
-    if let Some((command, arguments)) = parse(text.trim()) {
+    if let Some((command, arguments)) = slash_commands::parse(text.trim()) {
         let arguments = arguments.to_owned();
         state.input.composer.take_text();
-        return slash_commands::run_command(state, cache, command, &arguments);
+        return (command.run)(state, cache, &arguments);
     }
-    if let Some(name) = find_unknown_name(&text) {
-        let nearest = find_nearest(name, COMMANDS.iter().flat_map(|row| row.names).copied());
+    if let Some(name) = slash_commands::find_unknown_name(&text) {
+        let nearest = find_nearest(name, state.commands.iter().flat_map(|row| row.names).copied());
         let suggestion = nearest.map(|nearest| format!(" (did you mean /{nearest}?)")).unwrap_or_default();
         let notice = format!("Unknown command /{name}{suggestion}. Start with a space to send it as a message");
         state.show_notice(&notice, toast::Kind::Info);

@@ -2,7 +2,6 @@
 
 use super::overlay_stack;
 use crate::manual;
-use crate::tui::command::{COMMANDS, CommandRow};
 use crate::tui::effect::Effect;
 use crate::tui::focus;
 use crate::tui::keys::{Action, Scope};
@@ -10,6 +9,7 @@ use crate::tui::overlay::{Overlay, ReaderBody};
 use crate::tui::parts::help_page::Help;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast;
+use crate::tui::slash_command::SlashCommand;
 use crate::tui::state::State;
 
 /// Opens the list of the keys that work now.
@@ -28,8 +28,8 @@ pub fn open_topic(state: &mut State, name: &str) -> Vec<Effect> {
         }
         None => {
             let names: Vec<&str> = manual::topic_names().collect();
-            let words = format!("No help topic “{name}”. Topics: {}", names.join(", "));
-            state.show_notice(&words, toast::Kind::Info);
+            let text = format!("No help topic “{name}”. Topics: {}", names.join(", "));
+            state.show_notice(&text, toast::Kind::Info);
         }
     }
     Vec::new()
@@ -42,11 +42,11 @@ pub fn open_palette(state: &mut State) -> Vec<Effect> {
         let scopes = [Scope::Anywhere, Scope::Composer, Scope::FailedRequest];
         scopes.iter().map(|scope| state.keys.first_chord(*scope, action)).find(|chord| !chord.is_empty())
     };
-    let build_row = |row: &CommandRow| {
+    let build_row = |row: &SlashCommand| {
         let keys = key_hint(row.action).unwrap_or_default();
         Row::new(row.names[0]).with_secondary(row.help).with_detail(&keys)
     };
-    let items = COMMANDS.iter().map(build_row).collect();
+    let items = state.commands.iter().map(build_row).collect();
     state.viewport.overlays.push(Overlay::Commands(Picker::new("Commands", "", items)));
     Vec::new()
 }

@@ -23,7 +23,7 @@ pub mod rehearsal_list;
 mod search_input;
 mod session_exit;
 mod session_list;
-mod slash_commands;
+pub mod slash_commands;
 mod theme_list;
 mod trust_decision;
 mod user_messages;

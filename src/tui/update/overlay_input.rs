@@ -3,9 +3,8 @@
 use super::overlay_stack::close_overlay;
 use super::{
     audit_list, clipboard_copy, confirmation_keys, grant_list, link_letters, mode_list, model_list, provider_list,
-    rehearsal_list, session_exit, session_list, slash_commands, theme_list,
+    rehearsal_list, session_exit, session_list, theme_list,
 };
-use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
@@ -169,8 +168,8 @@ fn pick_overlay_row(
             }
             None => Vec::new(),
         },
-        Overlay::Commands(_) => match COMMANDS.get(row) {
-            Some(command) => slash_commands::run_command(state, cache, command.command, ""),
+        Overlay::Commands(_) => match state.commands.get(row) {
+            Some(command) => (command.run)(state, cache, ""),
             None => Vec::new(),
         },
         Overlay::Models(_, rows) => match rows.into_iter().nth(row) {

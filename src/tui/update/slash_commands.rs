@@ -1,82 +1,169 @@
-//! Runs slash commands.
+//! Slash commands, which are also the entries of the command palette: their names, labels and what they do.
 
 use super::{
     actions, agent_events, audit_list, clipboard_copy, grant_list, help_lists, mode_list, model_list, overlay_stack,
     provider_list, rehearsal_list, search_input, session_exit, session_list, theme_list,
 };
-use crate::agent::WaitingCall;
+use crate::agent::{Event, WaitingCall};
 use crate::chat::ForkMode;
-use crate::tui::command::Command;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, RuleRequest, SessionRequest, TrustRequest};
 use crate::tui::keys::Action;
 use crate::tui::overlay::PickedAction;
 use crate::tui::parts::toast::Kind;
-use crate::tui::parts::transcript::layout_cache::LayoutCache;
+use crate::tui::slash_command::{RunCommand, SlashCommand};
 use crate::tui::state::State;
 
-/// Runs a command with the text after its name.
-pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command, arguments: &str) -> Vec<Effect> {
-    match command {
-        Command::Help if !arguments.is_empty() => help_lists::open_topic(state, arguments),
-        Command::Help => help_lists::open_help(state),
-        Command::New => session_exit::leave_session_for(state, HostRequest::Session(SessionRequest::New)),
-        Command::Fork => fork_session(state, arguments),
-        Command::Resume => session_list::open_session_list(state, PickedAction::Open),
-        Command::Theme => theme_list::open_themes(state),
-        Command::Model if !arguments.is_empty() => model_list::use_named(state, arguments),
-        Command::Model => model_list::open_model_list(state),
-        Command::Connect => provider_list::open_provider_list(state),
-        Command::Copy => clipboard_copy::offer_copy(state),
-        Command::Search => {
-            search_input::open_transcript_search(state);
-            Vec::new()
+/// All commands, in the order they are offered.
+pub const COMMANDS: &[SlashCommand] = &[
+    slash_command(
+        &["help", "keys"],
+        "Key help; /help TOPIC reads a page of the manual",
+        Some(Action::Help),
+        |state, _, arguments| match arguments {
+            "" => help_lists::open_help(state),
+            topic => help_lists::open_topic(state, topic),
+        },
+    ),
+    slash_command(&["new", "clear"], "Start a new session", None, |state, _, _| {
+        session_exit::leave_session_for(state, HostRequest::Session(SessionRequest::New))
+    }),
+    slash_command(&["resume", "sessions"], "Continue another session", Some(Action::Sessions), |state, _, _| {
+        session_list::open_session_list(state, PickedAction::Open)
+    }),
+    slash_command(
+        &["fork"],
+        "Continue in a copy; /fork live or /fork dry sets its kind",
+        None,
+        |state, _, arguments| fork_session(state, arguments),
+    ),
+    slash_command(&["model", "models"], "Choose model", Some(Action::Models), |state, _, arguments| match arguments {
+        "" => model_list::open_model_list(state),
+        name => model_list::use_named(state, name),
+    }),
+    slash_command(
+        &["connect", "login", "key"],
+        "Switch provider: local server or API key",
+        Some(Action::Connect),
+        |state, _, _| provider_list::open_provider_list(state),
+    ),
+    slash_command(&["theme", "themes"], "Choose theme", Some(Action::Themes), |state, _, _| {
+        theme_list::open_themes(state)
+    }),
+    slash_command(&["copy"], "Copy reply, code block or output", Some(Action::Copy), |state, _, _| {
+        clipboard_copy::offer_copy(state)
+    }),
+    slash_command(&["search", "find"], "Search transcript", Some(Action::SearchTranscript), |state, _, _| {
+        search_input::open_transcript_search(state);
+        Vec::new()
+    }),
+    slash_command(&["audit", "calls"], "List calls with decisions and outcomes", None, |state, _, _| {
+        audit_list::open_audit_list(state)
+    }),
+    slash_command(&["grants", "allowed"], "List and revoke grants", None, |state, _, _| grant_list::open_grants(state)),
+    slash_command(&["rules"], "List rules in effect", None, |_, _, _| {
+        vec![Effect::Request(HostRequest::Rule(RuleRequest::List))]
+    }),
+    slash_command(&["trust"], "Review the project files aye would use", None, |_, _, _| {
+        vec![Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: true }))]
+    }),
+    slash_command(
+        &["mode"],
+        "Set permission mode: plan, ask, auto, full",
+        Some(Action::ChangeMode),
+        |state, _, arguments| mode_list::run_mode_command(state, arguments),
+    ),
+    slash_command(
+        &["title", "rename"],
+        "Rename the session: /title NAME",
+        None,
+        |state, _, arguments| match arguments {
+            "" => explain(state, "No title given. Example: /title the flaky test"),
+            title => agent_events::handle_agent_event(state, Event::SessionTitled(title.to_owned())),
+        },
+    ),
+    slash_command(&["compact", "summarise"], "Summarize older turns to free context", None, |state, _, _| {
+        compact_session(state)
+    }),
+    slash_command(&["dry"], "Explain dry runs and how to start one", None, |state, _, _| explain_dry_runs(state)),
+    slash_command(&["rehearsal"], "Review, apply or discard the rehearsal", None, |state, _, arguments| {
+        rehearsal_list::run_rehearsal_command(state, arguments)
+    }),
+    slash_command(&["retry", "again"], "Retry a failed request", Some(Action::RetryNow), |state, cache, _| {
+        if !state.can_retry() {
+            return explain(state, "No failed request to retry");
         }
-        Command::Audit => audit_list::open_audit_list(state),
-        Command::Grants => grant_list::open_grants(state),
-        Command::Rules => vec![Effect::Request(HostRequest::Rule(RuleRequest::List))],
-        Command::Trust => vec![Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: true }))],
-        Command::Mode => mode_list::run_mode_command(state, arguments),
-        Command::Title if arguments.is_empty() => {
-            state.show_notice("No title given. Example: /title the flaky test", Kind::Info);
-            Vec::new()
-        }
-        Command::Title => {
-            agent_events::handle_agent_event(state, crate::agent::Event::SessionTitled(arguments.to_owned()))
-        }
-        Command::Compact => compact_session(state),
-        Command::Rehearsal => rehearsal_list::run_rehearsal_command(state, arguments),
-        Command::DryRunHelp => {
-            let notice = match state.agent.is_dry_run() {
-                true => {
-                    "This session is a dry run: nothing outside its overlay changes. /rehearsal shows the results, /fork live continues live in a copy"
-                }
-                false => {
-                    "This session is live. A dry run starts with aye --dry-run; /fork dry continues in a copy as a dry run"
-                }
-            };
-            state.show_notice(notice, Kind::Info);
-            Vec::new()
-        }
-        Command::Notices if state.notices.warnings.is_empty() => {
-            state.show_notice("No warnings so far", Kind::Info);
-            Vec::new()
-        }
-        Command::Notices => {
-            let texts: Vec<&str> = state.notices.warnings.iter().map(|warning| warning.text.as_str()).collect();
-            let text = texts.join("\n\n");
-            overlay_stack::open_reader(state, "Warnings so far", &text, false);
-            Vec::new()
-        }
-        Command::Retry if !state.can_retry() => {
-            state.show_notice("No failed request to retry", Kind::Info);
-            Vec::new()
-        }
-        Command::Retry => actions::run_action(state, cache, Action::RetryNow),
-        Command::Stop => actions::run_action(state, cache, Action::Stop),
-        Command::Editor => actions::run_action(state, cache, Action::OpenEditor),
-        Command::Quit => session_exit::quit(state),
+        actions::run_action(state, cache, Action::RetryNow)
+    }),
+    slash_command(&["stop"], "Stop the turn", Some(Action::Stop), |state, cache, _| {
+        actions::run_action(state, cache, Action::Stop)
+    }),
+    slash_command(&["editor"], "Edit in external editor", Some(Action::OpenEditor), |state, cache, _| {
+        actions::run_action(state, cache, Action::OpenEditor)
+    }),
+    slash_command(&["notices", "warnings"], "List warnings of this session", None, |state, _, _| list_warnings(state)),
+    slash_command(&["quit", "exit", "q"], "Quit; the session is saved", None, |state, _, _| session_exit::quit(state)),
+];
+
+const fn slash_command(
+    names: &'static [&'static str],
+    help: &'static str,
+    action: Option<Action>,
+    run: RunCommand,
+) -> SlashCommand {
+    SlashCommand { names, help, action, run }
+}
+
+/// Parses a slash command into the command and its arguments; `None` if the text is not a command.
+pub fn parse(text: &str) -> Option<(&'static SlashCommand, &str)> {
+    let line = text.strip_prefix('/')?;
+    if line.contains('\n') {
+        return None;
     }
+    let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let row = COMMANDS.iter().find(|row| row.names.contains(&name))?;
+    Some((row, rest.trim()))
+}
+
+/// Returns the name of an unknown slash command, without the slash. Text that contains a second slash (a path) or
+/// starts with a space is not a command.
+pub fn find_unknown_name(text: &str) -> Option<&str> {
+    let name = text.strip_prefix('/')?.split(char::is_whitespace).next()?;
+    let mut letters = name.chars();
+    let plain = letters.next().is_some_and(char::is_alphabetic)
+        && letters.all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'));
+    let known = COMMANDS.iter().any(|row| row.names.contains(&name));
+    (plain && !known).then_some(name)
+}
+
+/// Shows why the command did nothing.
+fn explain(state: &mut State, text: &str) -> Vec<Effect> {
+    state.show_notice(text, Kind::Info);
+    Vec::new()
+}
+
+fn explain_dry_runs(state: &mut State) -> Vec<Effect> {
+    explain(
+        state,
+        match state.agent.is_dry_run() {
+            true => {
+                "This session is a dry run: nothing outside its overlay changes. /rehearsal shows the results, /fork live continues live in a copy"
+            }
+            false => {
+                "This session is live. A dry run starts with aye --dry-run; /fork dry continues in a copy as a dry run"
+            }
+        },
+    )
+}
+
+fn list_warnings(state: &mut State) -> Vec<Effect> {
+    if state.notices.warnings.is_empty() {
+        return explain(state, "No warnings so far");
+    }
+    let warnings: Vec<&str> = state.notices.warnings.iter().map(|warning| warning.text.as_str()).collect();
+    let text = warnings.join("\n\n");
+    overlay_stack::open_reader(state, "Warnings so far", &text, false);
+    Vec::new()
 }
 
 /// Starts a summary that replaces the conversation so far.
@@ -85,11 +172,10 @@ fn compact_session(state: &mut State) -> Vec<Effect> {
         (false, _) => "Not available while a turn is running",
         (true, false) => "Nothing to summarize yet",
         (true, true) => {
-            return agent_events::handle_agent_event(state, crate::agent::Event::CompactionRequested);
+            return agent_events::handle_agent_event(state, Event::CompactionRequested);
         }
     };
-    state.show_notice(notice, Kind::Info);
-    Vec::new()
+    explain(state, notice)
 }
 
 /// Continues in a copy, as a live session, as a dry run, or unchanged. Possible between turns and while a question
@@ -105,10 +191,7 @@ fn fork_session(state: &mut State, option: &str) -> Vec<Effect> {
     };
     let fork_mode = match fork_mode {
         Ok(fork_mode) => fork_mode,
-        Err(reason) => {
-            state.show_notice(reason, Kind::Info);
-            return Vec::new();
-        }
+        Err(reason) => return explain(state, reason),
     };
     let needs_approval = |waiting| matches!(waiting, WaitingCall::Approval { .. });
     let notice = match state.agent.waiting_call() {
@@ -125,6 +208,40 @@ fn fork_session(state: &mut State, option: &str) -> Vec<Effect> {
             );
         }
     };
-    state.show_notice(notice, Kind::Info);
-    Vec::new()
+    explain(state, notice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_known_by_each_of_its_names() {
+        let parse = |text| parse(text).map(|(command, arguments)| (command.names[0], arguments));
+        assert_eq!(parse("/q"), Some(("quit", "")));
+        assert_eq!(parse("/title a b "), Some(("title", "a b")));
+        for text in ["quit", "/", "/nothing", "/usr/bin is a path", "/quit\nnow"] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn unknown_commands_differ_from_paths() {
+        assert_eq!(find_unknown_name("/nosuch"), Some("nosuch"));
+        assert_eq!(find_unknown_name("/no-such words\nmore"), Some("no-such"));
+        for text in
+            ["nosuch", "/", "/ x", "/usr/bin is a path", "/etc/", "/quit", "/quit\nnow", " /nosuch", "/.env", "/1"]
+        {
+            assert_eq!(find_unknown_name(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = COMMANDS.iter().flat_map(|row| row.names).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
 }
