@@ -1,11 +1,10 @@
 //! Key bindings: one table, changed by the settings, used by all parts of the screen, key help and the README.
 
-mod action;
 mod chord;
 mod table;
 
-pub use action::{Action, Scope};
 pub use chord::{Chord, ParseChordError};
+pub use table::{Action, Scope};
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 use std::collections::BTreeMap;
