@@ -29,10 +29,10 @@
 //!   0   text                              cleans, redacts, shortens and measures text
 //! ```
 //!
-//! Also pure are state, focus, update, view, parts, text, keys and theme of `tui`, except for loading themes. A table
-//! in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order: [`chat`],
-//! [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`store`], [`config`]; [`mod@print`], [`tui`];
-//! [`assemble`], which wires them together, and last [`commands`]. [`text`] has helpers for all of them.
+//! Also pure are state, focus, update, view, parts, prompts, text, keys and theme of `tui`, except for loading themes.
+//! A table in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order:
+//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`store`], [`config`]; [`mod@print`],
+//! [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`] has helpers for all of them.
 //!
 //! # Invariants
 //!

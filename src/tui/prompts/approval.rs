@@ -124,8 +124,7 @@ impl Approval {
         matches!(self.view, ApprovalView::Scope(_))
     }
 
-    /// Handles a key that is not a repeat of the last answer (see [`crate::tui::parts::listening::Presses`]). Unused Esc and Tab are
-    /// passed on: they stop the turn and move the keyboard focus.
+    /// Handles a key. Unused Esc and Tab are passed on: they stop the turn and move the keyboard focus.
     pub fn handle_key(
         &mut self,
         key: &KeyEvent,

@@ -84,7 +84,6 @@ impl QuestionPrompt {
         self.page
     }
 
-    /// Handles a key that was checked with [`crate::tui::parts::listening::Presses::goes_on`].
     pub fn handle_key(
         &mut self,
         key: &KeyEvent,

@@ -171,7 +171,6 @@ impl QueueRow {
 }
 
 impl QueueList {
-    /// Handles a key that [`crate::tui::parts::listening::Presses::goes_on`] has let through.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[QueueRow], listening: Listening) -> KeyResult {
         if self.denial_message.is_some() {
             return self.handle_message_key(key, keys, rows, listening);

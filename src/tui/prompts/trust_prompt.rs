@@ -77,8 +77,7 @@ impl TrustPrompt {
         self.is_storing = true;
     }
 
-    /// Handles a key that is not a repeat of the last answer (see [`crate::tui::parts::listening::Presses`]). Tab is passed on: it
-    /// moves the focus.
+    /// Handles a key. Tab is passed on: it moves the focus.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
         let Some(action) = keys.lookup(Scope::Trust, key) else { return KeyResult::PassedOn };
         if listening == Listening::Unsent {
