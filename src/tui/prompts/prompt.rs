@@ -46,7 +46,7 @@ pub trait Prompt: Debug {
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt;
 
     /// Records which part of the prompt is now on the screen.
-    fn record_frame(&mut self, now: Duration, seen: DrawnPrompt);
+    fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt);
 
     /// Returns the time of the first frame since the prompt was opened or restored, for
     /// [`crate::tui::parts::listening::listening`].

@@ -3,6 +3,7 @@
 mod answer_draft;
 mod border_hints;
 mod option_picker;
+mod option_preview;
 mod question_layout;
 mod question_prompt;
 

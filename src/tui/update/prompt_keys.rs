@@ -28,8 +28,8 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
 /// Does what the key left to do.
 fn run_prompt_command(state: &mut State, key: &KeyEvent, command: PromptCommand) -> Vec<Effect> {
     match command {
-        PromptCommand::Explain(words) => key_explanations::set_prompt_message(state, words),
-        PromptCommand::Notify(words) => state.show_notice(&words, Kind::Info),
+        PromptCommand::Explain(message) => key_explanations::set_prompt_message(state, message),
+        PromptCommand::Notify(message) => state.show_notice(&message, Kind::Info),
         PromptCommand::IgnoreRepeats => state.input.recent_keys.record_answer(Chord::from(key), state.timing.now),
         PromptCommand::Agent(event) => return agent_events::handle_agent_event(state, event),
         PromptCommand::Effect(effect) => return vec![effect],

@@ -31,21 +31,21 @@ impl Prompt for Approval {
     }
 
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
-        content(facts).map_or(0, |shown| self.preferred_height(&shown, width, facts.context.theme))
+        content(facts).map_or(0, |content| self.preferred_height(&content, width, facts.context.theme))
     }
 
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
-        content(facts).map_or_else(DrawnPrompt::default, |shown| self.draw(&shown, &facts.context, area, buffer))
+        content(facts).map_or_else(DrawnPrompt::default, |content| self.draw(&content, &facts.context, area, buffer))
     }
 
-    fn record_frame(&mut self, now: Duration, seen: DrawnPrompt) {
-        self.scroll = seen.scroll;
-        self.page_rows = seen.visible_rows.saturating_sub(1).max(1);
-        if seen.is_readable {
+    fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {
+        self.scroll = drawn.scroll;
+        self.page_rows = drawn.visible_rows.saturating_sub(1).max(1);
+        if drawn.is_readable {
             self.first_drawn.get_or_insert(now);
-            self.has_reached_end |= seen.is_at_end && self.view == ApprovalView::Plan;
-            if let ApprovalView::Scope(choosing) = &mut self.view {
-                choosing.record_frame(seen.is_at_end);
+            self.has_reached_end |= drawn.is_at_end && self.view == ApprovalView::Plan;
+            if let ApprovalView::Scope(choice) = &mut self.view {
+                choice.record_frame(drawn.is_at_end);
             }
         }
     }
@@ -59,14 +59,14 @@ impl Prompt for Approval {
         let (decision, by) = match self.handle_key(key, facts.context.keys, plan, facts.context.listening, facts.now) {
             KeyResult::PassedOn => return None,
             KeyResult::Handled => return Some(Vec::new()),
-            KeyResult::Explained(words) => return Some(vec![PromptCommand::Explain(words)]),
+            KeyResult::Explained(message) => return Some(vec![PromptCommand::Explain(message)]),
             KeyResult::OpenScope => {
                 let options = grant_options(facts.agent);
-                let Some(choosing) = ScopeChoice::open(options, facts.folder, facts.context.keys, facts.now) else {
-                    let why = explain_no_grant(facts.agent).map(|why| format!(": {why}")).unwrap_or_default();
-                    return Some(vec![PromptCommand::Explain(format!("This call always asks{why}"))]);
+                let Some(choice) = ScopeChoice::open(options, facts.folder, facts.context.keys, facts.now) else {
+                    let reason = explain_no_grant(facts.agent).map(|reason| format!(": {reason}")).unwrap_or_default();
+                    return Some(vec![PromptCommand::Explain(format!("This call always asks{reason}"))]);
                 };
-                self.open_scope(choosing);
+                self.open_scope(choice);
                 return Some(Vec::new());
             }
             KeyResult::OpenQueue => return Some(vec![PromptCommand::IgnoreRepeats, PromptCommand::OpenQueue]),
@@ -85,8 +85,8 @@ impl Prompt for Approval {
             Decision::Always(grant) if grant.span == GrantSpan::Session => Decision::Always(grant),
             // A rule would also apply outside the dry run.
             Decision::Always(grant) if facts.agent.is_dry_run() => {
-                let words = "A dry run stores no rules: this grant applies to this session only";
-                commands.push(PromptCommand::Notify(words.to_owned()));
+                let notice = "A dry run stores no rules: this grant applies to this session only";
+                commands.push(PromptCommand::Notify(notice.to_owned()));
                 Decision::Always(Grant { span: GrantSpan::Session, ..grant })
             }
             // The call is decided once the rule is written.
@@ -103,9 +103,9 @@ impl Prompt for Approval {
 
     fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {
         let Some(WaitingCall::Approval { plan, .. }) = facts.agent.waiting_call() else { return None };
-        let yes = if plan.destroys.is_some() { Action::ApproveDestructive } else { Action::ApproveOnce };
+        let approve_action = if plan.destroys.is_some() { Action::ApproveDestructive } else { Action::ApproveOnce };
         let key = |action| facts.context.keys.first_chord(Scope::Approval, action);
-        Some(format!("Enter does not answer · {} approve, {} deny", key(yes), key(Action::Deny)))
+        Some(format!("Enter does not answer · {} approve, {} deny", key(approve_action), key(Action::Deny)))
     }
 
     fn is_writing(&self) -> bool {
@@ -140,9 +140,9 @@ impl Prompt for Approval {
 
     fn finish_saving_rule(&mut self, call: &CallId, has_failed: bool, now: Duration) -> bool {
         match &mut self.view {
-            ApprovalView::Scope(choosing) if choosing.is_storing() && self.call == *call => {
+            ApprovalView::Scope(choice) if choice.is_storing() && self.call == *call => {
                 if has_failed {
-                    choosing.handle_store_failure(now);
+                    choice.handle_store_failure(now);
                 }
                 true
             }

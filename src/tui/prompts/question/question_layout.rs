@@ -2,6 +2,10 @@
 //! next to or below the picker.
 
 use super::option_picker::{PickerRows, fit_rows, lay_out_rows};
+use super::option_preview::{
+    MIN_PREVIEW_ROWS, PREVIEW_HEADING, SIDE_PREVIEW_WIDTH, draw_divider, draw_preview_heading, estimate_preview_rows,
+    lay_out_preview, picker_width, split_preview,
+};
 use super::{AnswerDraft, LineKind, QuestionPrompt};
 use crate::chat::{AnswerValue, Question, Questions};
 use crate::text::{reveal, width};
@@ -9,26 +13,18 @@ use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext};
 use crate::tui::parts::text_field::TextField;
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
+use crate::tui::text::revealed_pieces;
 use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::text::{markdown, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line as Text;
 
-/// Inner width in cells from which the preview is next to the picker. Below it, the preview is under the picker.
-const SIDE_PREVIEW_WIDTH: usize = 68;
 /// Maximum rows of a text answer being edited; longer text scrolls.
 const MAX_LINE_ROWS: usize = 6;
-/// Heading of a preview under the picker.
-const PREVIEW_HEADING: &str = "preview";
 /// Label of the key that scrolls content that does not fit.
 const SCROLL_LABEL: &str = "scroll";
-/// Minimum rows of a preview.
-const MIN_PREVIEW_ROWS: usize = 3;
-/// Maximum lines requested for a preview; longer previews scroll.
-const MAX_PREVIEW_ROWS: usize = 14;
 
 impl QuestionPrompt {
     /// Returns the rows the prompt needs at this width. It scrolls in fewer.
@@ -320,71 +316,10 @@ fn wrap_revealed(text: &str, style: Style, cells: usize, theme: &Theme) -> Vec<T
     wrap::wrap_pieces(&revealed_pieces(text, style, theme.mark), &Shape::with_width(cells)).lines
 }
 
-/// Returns the width of the picker in cells.
-fn picker_width(question: &Question, cells: usize) -> usize {
-    let has_side_preview =
-        cells >= SIDE_PREVIEW_WIDTH && question.options.iter().any(|choice| !choice.preview.is_empty());
-    if has_side_preview { (cells * 9 / 20).clamp(30, 52) } else { cells }
-}
-
-/// Estimates the lines of the longest preview; 0 if no option has one. Counts characters instead of laying out, because
-/// it runs for each frame.
-fn estimate_preview_rows(question: &Question, cells: usize) -> usize {
-    let cells =
-        if cells >= SIDE_PREVIEW_WIDTH { cells.saturating_sub(picker_width(question, cells) + 3) } else { cells }
-            .max(1);
-    let estimate_lines = |text: &str| {
-        let line_rows = text.lines().take(MAX_PREVIEW_ROWS).map(|line| 1 + line.chars().take(2_000).count() / cells);
-        line_rows.sum::<usize>().clamp(3, MAX_PREVIEW_ROWS)
-    };
-    let with_preview = question.options.iter().filter(|choice| !choice.preview.is_empty());
-    with_preview.map(|choice| estimate_lines(&choice.preview)).max().unwrap_or(0)
-}
-
-/// Lays out the preview of an option.
-fn lay_out_preview(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
-    match question.options.get(row) {
-        None => Vec::new(),
-        Some(choice) if choice.preview.is_empty() => wrap::wrap_plain("no preview", theme.dim, cells),
-        Some(choice) => {
-            let text = reveal::mark_invisible(&choice.preview);
-            markdown::lay_out_markdown(&text, cells, theme, &|_| false, &|_| None).lines
-        }
-    }
-}
-
 /// Splits an area after a number of rows.
-fn split_rows(area: Rect, rows: usize) -> [Rect; 2] {
+pub(super) fn split_rows(area: Rect, rows: usize) -> [Rect; 2] {
     let rows = (rows as u16).min(area.height);
     [Rect { height: rows, ..area }, Rect { y: area.y + rows, height: area.height - rows, ..area }]
-}
-
-/// Splits an area into picker and preview with a line between them. Returns no preview area if both do not fit.
-fn split_preview(area: Rect, picker_rows: usize, buffer: &mut Buffer, theme: &Theme) -> (Rect, Option<Rect>) {
-    let height = usize::from(area.height);
-    let preview = if height < 4 { 0 } else { (height / 2).max(2) };
-    let [list, below] = split_rows(area, picker_rows.min(height - preview));
-    if preview == 0 {
-        return (list, None);
-    }
-    let [heading_row, preview] = split_rows(below, 1);
-    draw_preview_heading(PREVIEW_HEADING, heading_row, buffer, theme);
-    (list, Some(preview))
-}
-
-/// Draws the heading of a preview.
-fn draw_preview_heading(heading: &str, area: Rect, buffer: &mut Buffer, theme: &Theme) {
-    let text = format!("── {heading} {}", "─".repeat(usize::from(area.width)));
-    let cells = usize::from(area.width);
-    buffer.set_stringn(area.x, area.y, text, cells, theme.border_dim);
-    buffer.set_stringn(area.x + 3, area.y, heading, cells.saturating_sub(3), theme.dim);
-}
-
-/// Draws the line between the picker and a preview next to it.
-fn draw_divider(area: Rect, buffer: &mut Buffer, theme: &Theme) {
-    for row in area.rows() {
-        buffer.set_stringn(row.x, row.y, "│", 1, theme.border_dim);
-    }
 }
 
 /// Draws lines from index `first` on. If not all fit, draws a scrollbar thumb on the line at the right, which is the

@@ -58,7 +58,7 @@ impl Prompt for QuestionPrompt {
         let turns_page = matches!(action, Some(Action::NextQuestion | Action::PreviousQuestion));
         Some(match self.handle_key(key, facts.context.keys, questions, facts.context.listening) {
             KeyResult::PassedOn => return None,
-            KeyResult::Explained(words) => vec![PromptCommand::Explain(words)],
+            KeyResult::Explained(message) => vec![PromptCommand::Explain(message)],
             // A repeat of the key that answered one question must not answer the next.
             KeyResult::Handled if self.page != before && !turns_page => vec![PromptCommand::IgnoreRepeats],
             KeyResult::Handled => Vec::new(),
@@ -114,9 +114,10 @@ impl Prompt for QuestionPrompt {
 
     fn chip_text(&self, keys: &Keymap) -> String {
         let count = self.pages.len();
-        let words = if count == 1 { "1 question waiting".to_owned() } else { format!("{count} questions waiting") };
+        let count_text =
+            if count == 1 { "1 question waiting".to_owned() } else { format!("{count} questions waiting") };
         let key = |action| keys.first_chord(Scope::Anywhere, action);
-        format!("{words} · {} · {} decline", key(Action::OpenQuestion), key(Action::DeclineQuestion))
+        format!("{count_text} · {} · {} decline", key(Action::OpenQuestion), key(Action::DeclineQuestion))
     }
 
     fn decline(&self, by: Decider) -> Option<Event> {

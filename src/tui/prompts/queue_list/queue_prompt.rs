@@ -23,9 +23,9 @@ impl Prompt for QueueList {
         self.draw(&queue_rows(facts.agent), &facts.context, area, buffer)
     }
 
-    fn record_frame(&mut self, now: Duration, seen: DrawnPrompt) {
-        self.page_rows = seen.visible_rows.max(1);
-        if seen.is_readable {
+    fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {
+        self.page_rows = drawn.visible_rows.max(1);
+        if drawn.is_readable {
             self.first_drawn.get_or_insert(now);
         }
     }
@@ -39,17 +39,21 @@ impl Prompt for QueueList {
         match self.key(key, facts.context.keys, &queue_rows(facts.agent), facts.context.listening) {
             KeyResult::PassedOn => return None,
             KeyResult::Handled => return Some(Vec::new()),
-            KeyResult::Explained(words) => return Some(vec![PromptCommand::Explain(words.to_owned())]),
+            KeyResult::Explained(message) => return Some(vec![PromptCommand::Explain(message.to_owned())]),
             KeyResult::Close => commands.push(PromptCommand::CloseQueue),
             KeyResult::OpenPrompt(call) => {
                 let event = Event::EarlyPromptRequested(Some(call));
                 commands.extend([PromptCommand::CloseQueue, PromptCommand::Agent(event)]);
             }
-            KeyResult::Deny(calls, words) => {
-                let after = self.first_drawn.map_or(Duration::ZERO, |seen| facts.now.saturating_sub(seen));
-                let by = Decider::from_key(Chord::from(key).to_string(), after);
-                let deny =
-                    |call: CallId| Event::CallDecided { call, decision: Decision::Deny(words.clone()), by: by.clone() };
+            KeyResult::Deny(calls, message) => {
+                let elapsed =
+                    self.first_drawn.map_or(Duration::ZERO, |first_drawn| facts.now.saturating_sub(first_drawn));
+                let by = Decider::from_key(Chord::from(key).to_string(), elapsed);
+                let deny = |call: CallId| Event::CallDecided {
+                    call,
+                    decision: Decision::Deny(message.clone()),
+                    by: by.clone(),
+                };
                 // The last call is denied first, so that no call is planned again in vain.
                 commands.extend(calls.into_iter().rev().map(deny).map(PromptCommand::Agent));
             }

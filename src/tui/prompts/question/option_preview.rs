@@ -1,0 +1,85 @@
+//! The preview of an option, next to the option picker or below it.
+
+use super::question_layout::split_rows;
+use crate::chat::Question;
+use crate::text::reveal;
+use crate::tui::text::{markdown, wrap};
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line as Text;
+
+/// Inner width in cells from which the preview is next to the picker. Below it, the preview is under the picker.
+pub(super) const SIDE_PREVIEW_WIDTH: usize = 68;
+/// Heading of a preview under the picker.
+pub(super) const PREVIEW_HEADING: &str = "preview";
+/// Minimum rows of a preview.
+pub(super) const MIN_PREVIEW_ROWS: usize = 3;
+/// Maximum lines requested for a preview; longer previews scroll.
+pub(super) const MAX_PREVIEW_ROWS: usize = 14;
+
+/// Returns the width of the picker in cells.
+pub(super) fn picker_width(question: &Question, cells: usize) -> usize {
+    let has_side_preview =
+        cells >= SIDE_PREVIEW_WIDTH && question.options.iter().any(|choice| !choice.preview.is_empty());
+    if has_side_preview { (cells * 9 / 20).clamp(30, 52) } else { cells }
+}
+
+/// Estimates the lines of the longest preview; 0 if no option has one. Counts characters instead of laying out, because
+/// it runs for each frame.
+pub(super) fn estimate_preview_rows(question: &Question, cells: usize) -> usize {
+    let cells =
+        if cells >= SIDE_PREVIEW_WIDTH { cells.saturating_sub(picker_width(question, cells) + 3) } else { cells }
+            .max(1);
+    let estimate_lines = |text: &str| {
+        let line_rows = text.lines().take(MAX_PREVIEW_ROWS).map(|line| 1 + line.chars().take(2_000).count() / cells);
+        line_rows.sum::<usize>().clamp(3, MAX_PREVIEW_ROWS)
+    };
+    let with_preview = question.options.iter().filter(|choice| !choice.preview.is_empty());
+    with_preview.map(|choice| estimate_lines(&choice.preview)).max().unwrap_or(0)
+}
+
+/// Lays out the preview of an option.
+pub(super) fn lay_out_preview(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
+    match question.options.get(row) {
+        None => Vec::new(),
+        Some(choice) if choice.preview.is_empty() => wrap::wrap_plain("no preview", theme.dim, cells),
+        Some(choice) => {
+            let text = reveal::mark_invisible(&choice.preview);
+            markdown::lay_out_markdown(&text, cells, theme, &|_| false, &|_| None).lines
+        }
+    }
+}
+
+/// Splits an area into picker and preview with a line between them. Returns no preview area if both do not fit.
+pub(super) fn split_preview(
+    area: Rect,
+    picker_rows: usize,
+    buffer: &mut Buffer,
+    theme: &Theme,
+) -> (Rect, Option<Rect>) {
+    let height = usize::from(area.height);
+    let preview = if height < 4 { 0 } else { (height / 2).max(2) };
+    let [list, below] = split_rows(area, picker_rows.min(height - preview));
+    if preview == 0 {
+        return (list, None);
+    }
+    let [heading_row, preview] = split_rows(below, 1);
+    draw_preview_heading(PREVIEW_HEADING, heading_row, buffer, theme);
+    (list, Some(preview))
+}
+
+/// Draws the heading of a preview.
+pub(super) fn draw_preview_heading(heading: &str, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+    let text = format!("── {heading} {}", "─".repeat(usize::from(area.width)));
+    let cells = usize::from(area.width);
+    buffer.set_stringn(area.x, area.y, text, cells, theme.border_dim);
+    buffer.set_stringn(area.x + 3, area.y, heading, cells.saturating_sub(3), theme.dim);
+}
+
+/// Draws the line between the picker and a preview next to it.
+pub(super) fn draw_divider(area: Rect, buffer: &mut Buffer, theme: &Theme) {
+    for row in area.rows() {
+        buffer.set_stringn(row.x, row.y, "│", 1, theme.border_dim);
+    }
+}
