@@ -24,6 +24,11 @@ impl Folder {
         Self(Some(tempfile::tempdir().unwrap()))
     }
 
+    /// Creates a folder in another folder, named `aye-test-` and random characters.
+    pub fn within(parent: &str) -> Self {
+        Self(Some(tempfile::Builder::new().prefix("aye-test-").tempdir_in(parent).unwrap()))
+    }
+
     /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.0.as_ref().expect("it is taken on drop alone").path()

@@ -1,5 +1,6 @@
 //! A test in a separate process, with its own home, folder for temporary files and environment variables.
 
+use super::folder::Folder;
 use super::program::program;
 use super::stored_files::share_program;
 use super::{print_uncaptured, report_skipped};
@@ -36,7 +37,7 @@ pub fn own_process(test: &str) -> Option<PathBuf> {
 /// Starts the process through a wrapper command, if any. `ROOT` in its arguments is replaced by the folder of the test.
 pub fn start_process(test: &str, user: Option<u32>, wrapper: &[&str]) {
     // Not in `/tmp`, because commands in the sandbox see another `/tmp`.
-    let temporary = tempfile::Builder::new().prefix("aye-test-").tempdir_in("/var/tmp").unwrap();
+    let temporary = Folder::within("/var/tmp");
     let root = temporary.path().canonicalize().unwrap();
     let make_accessible = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     make_accessible(&root);

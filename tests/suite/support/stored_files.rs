@@ -20,14 +20,18 @@ pub fn write_settings(setup: &Setup, text: &str) {
 /// executed.
 pub fn write_script(file: &Path, text: &str) {
     let write = "umask 022; printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\"";
-    let status = Command::new("sh").args(["-c", write]).arg(file).arg(text).status().unwrap();
-    assert!(status.success());
+    run_to_success(Command::new("sh").args(["-c", write]).arg(file).arg(text));
+}
+
+/// Runs a command of the test itself, and fails with its error output if it fails.
+fn run_to_success(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Copies a program and makes it executable for everyone; done by another process for the same reason.
 pub fn copy_program(program: &Path, target: &Path) {
-    let status = Command::new("cp").arg("--").args([program, target]).status().unwrap();
-    assert!(status.success());
+    run_to_success(Command::new("cp").arg("--").args([program, target]));
     std::fs::set_permissions(target, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
