@@ -3,12 +3,14 @@
 //! The list is cached between commands. A folder is read again only if its identity or its change time (`ctime`, which
 //! no program can set) differs from the last scan, so every new, renamed or linked name in it is noticed, whichever
 //! process created it. Folders are read every time if their times are too recent to distinguish two changes, or if the
-//! file system's times are not trusted.
+//! file system's times are not trusted. The folders of a large project are watched, so that not even their times are read
+//! for a command unless something changed.
 //!
 //! A file with several names is opened only if all its names are in the project and none of them is sensitive, or if it
 //! is in a folder that package managers and build tools fill with links (`is_package_folder`). Files that are not
 //! scanned because the project is too large count as sensitive.
 
+mod folder_watches;
 mod listing;
 mod mount_points;
 mod open_paths;
@@ -16,6 +18,7 @@ mod scanned_folder;
 
 pub use listing::{Listing, Reason, Withheld};
 
+use folder_watches::FolderWatches;
 use scanned_folder::{ScannedEntry, ScannedFolder, are_unchanged};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -49,6 +52,7 @@ struct ScanCache {
     /// Mount points in the project that are withheld.
     mounted: Vec<PathBuf>,
     listing: Option<Arc<Listing>>,
+    watches: FolderWatches,
 }
 
 impl SensitiveFiles {
@@ -65,20 +69,26 @@ impl SensitiveFiles {
     /// Returns the current list. Blocks while the project's folders are scanned; only changed folders are read.
     pub fn current_listing(&self) -> Arc<Listing> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = &mut *cache;
         let mounted = mount_points::foreign_mount_points(&self.root);
         if mounted != cache.mounted {
             (cache.mounted, cache.listing) = (mounted, None);
         }
+        if let (true, Some(listing)) = (cache.watches.exclude_changes(), &cache.listing) {
+            return listing.clone();
+        }
+        cache.watches.start(&cache.folders);
         for _ in 0..MAX_ATTEMPTS {
             let is_unchanged = !cache.folders.is_empty() && are_unchanged(&cache.folders);
+            cache.watches.confirm(is_unchanged);
             if let (true, Some(listing)) = (is_unchanged, &cache.listing) {
                 return listing.clone();
             }
-            let changed = self.rescan(&mut cache);
+            let changed = self.rescan(cache);
             if let (false, Some(listing)) = (changed, &cache.listing) {
                 return listing.clone();
             }
-            let mut withheld = self.find_withheld(&mut cache);
+            let mut withheld = self.find_withheld(cache);
             let mounted = cache.mounted.iter().cloned();
             withheld.extend(mounted.map(|path| Withheld { path, reason: Reason::Mounted }));
             withheld.sort();
@@ -121,6 +131,7 @@ impl SensitiveFiles {
             let folder = match cached {
                 Some(cached) if cached.is_unchanged() => cached,
                 cached => {
+                    cache.watches.add_folder(&path);
                     let scanned = ScannedFolder::scan(path, &self.root, &|path| self.is_closed(path));
                     has_changed |= cached.is_none_or(|cached| !cached.has_same_entries(&scanned));
                     scanned

@@ -41,13 +41,14 @@ pub(super) enum ScannedEntry {
 
 /// Identity and change time of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FolderStamp {
-    inode: (u64, u64),
+pub(super) struct FolderStamp {
+    /// Device and inode.
+    pub(super) inode: (u64, u64),
     changed: (i64, i64),
 }
 
 impl FolderStamp {
-    fn from_path(path: &Path) -> Option<Self> {
+    pub(super) fn from_path(path: &Path) -> Option<Self> {
         let metadata = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir)?;
         Some(Self { inode: (metadata.dev(), metadata.ino()), changed: (metadata.ctime(), metadata.ctime_nsec()) })
     }

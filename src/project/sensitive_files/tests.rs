@@ -2,7 +2,8 @@
 
 use super::*;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
 struct Project {
@@ -161,4 +162,97 @@ fn entries_beyond_the_limit_are_withheld() {
     fs::write(project.path_of("docs/.env"), "").unwrap();
     assert!(!project.is_open("docs/1") && project.is_open("src/main.rs"));
     assert_eq!(project.files.current_listing().reason(&project.path_of("docs/1")), Some(Reason::Crowded));
+}
+
+/// Returns a project with so many folders that they are watched, after they were compared with the disk; `None` if this
+/// system refuses to watch them.
+fn watched_project() -> Option<Project> {
+    let project = Project::new();
+    for index in 0..folder_watches::MIN_WATCHED_FOLDERS {
+        fs::create_dir_all(project.path_of(&format!("many/{}/{index}", index % 10))).unwrap();
+    }
+    project.wait_for_trusted_times();
+    project.files.current_listing();
+    if let FolderWatches::Refused = project.files.cache.lock().unwrap().watches {
+        // Printed also by a test that passes.
+        writeln!(std::io::stderr(), "LEFT OUT: watches: this system allows none in the temporary folder").unwrap();
+        return None;
+    }
+    Some(project)
+}
+
+impl Project {
+    /// Returns whether the folders are watched and no event tells of a change.
+    fn is_silent(&self) -> bool {
+        self.files.cache.lock().unwrap().watches.exclude_changes()
+    }
+}
+
+#[test]
+fn every_change_of_a_name_in_a_watched_folder_is_noticed() {
+    let Some(project) = watched_project() else { return };
+    assert!(project.is_silent() && project.is_silent(), "without an event nothing has changed");
+    let path = |path: &str| project.path_of(path);
+    type Change<'a> = (&'a str, Box<dyn Fn() + 'a>);
+    let changes: Vec<Change<'_>> = vec![
+        ("create", Box::new(|| fs::write(path("many/3/3/.env"), "x").unwrap())),
+        ("rename", Box::new(|| fs::rename(path("many/3/3/.env"), path("many/3/3/kept")).unwrap())),
+        ("remove", Box::new(|| fs::remove_file(path("many/3/3/kept")).unwrap())),
+        ("link", Box::new(|| fs::hard_link(path("notes"), path("many/4/4/notes")).unwrap())),
+        ("symlink", Box::new(|| symlink("../../../notes", path("many/4/4/.env")).unwrap())),
+        ("new folder", Box::new(|| fs::create_dir(path("many/5/5/new")).unwrap())),
+        ("file in it", Box::new(|| fs::write(path("many/5/5/new/.env"), "x").unwrap())),
+        ("folder moved out", Box::new(|| fs::rename(path("many/5/5"), path("../out/5")).unwrap())),
+        ("folder moved in", Box::new(|| fs::rename(path("../out/5"), path("many/6/5")).unwrap())),
+        ("file in the moved folder", Box::new(|| fs::remove_file(path("many/6/5/new/.env")).unwrap())),
+        ("mode", Box::new(|| fs::set_permissions(path("many/7/7"), fs::Permissions::from_mode(0o700)).unwrap())),
+        (
+            "folder replaced",
+            Box::new(|| {
+                fs::remove_dir(path("many/8/8")).unwrap();
+                fs::create_dir(path("many/8/8")).unwrap();
+            }),
+        ),
+    ];
+    for (name, change) in &changes {
+        change();
+        assert!(!project.is_silent(), "{name}");
+        let expected = SensitiveFiles::new(project.base.join("app"), vec![project.base.join("app/own")]);
+        assert_eq!(project.files.current_listing(), expected.current_listing(), "{name}");
+        // As if the folders had been compared with the disk after their times could be trusted.
+        project.files.cache.lock().unwrap().watches.confirm(true);
+        assert!(project.is_silent(), "{name}");
+    }
+}
+
+#[test]
+fn a_project_replaced_as_a_whole_is_noticed() {
+    let Some(project) = watched_project() else { return };
+    fs::create_dir(project.base.join("other")).unwrap();
+    fs::write(project.base.join("other/.env"), "x").unwrap();
+    fs::rename(project.path_of(""), project.base.join("old")).unwrap();
+    fs::rename(project.base.join("other"), project.path_of("")).unwrap();
+    assert_eq!(project.list_withheld(), [(".env".to_owned(), Reason::Sensitive)]);
+}
+
+#[test]
+fn more_events_than_the_queue_holds_count_as_a_change() {
+    let Some(project) = watched_project() else { return };
+    let limit = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
+    let file = project.path_of("many/1/1/file");
+    fs::write(&file, "").unwrap();
+    for _ in 0..limit.trim().parse::<usize>().unwrap() {
+        fs::rename(&file, file.with_extension("x")).unwrap();
+        fs::rename(file.with_extension("x"), &file).unwrap();
+    }
+    fs::write(project.path_of("many/2/2/.env"), "x").unwrap();
+    assert!(project.list_withheld().contains(&("many/2/2/.env".to_owned(), Reason::Sensitive)));
+}
+
+#[test]
+fn small_projects_are_not_watched() {
+    let project = Project::new();
+    project.wait_for_trusted_times();
+    project.files.current_listing();
+    assert!(matches!(project.files.cache.lock().unwrap().watches, FolderWatches::None));
 }

@@ -21,11 +21,11 @@ pub struct Folder(Option<TempDir>);
 impl Folder {
     /// Creates a folder in the system's temporary folder, accessible only to its owner.
     pub fn new() -> Self {
-        Self(Some(tempfile::tempdir().unwrap()))
+        Self::within(&std::env::temp_dir())
     }
 
-    /// Creates a folder in another folder, named `aye-test-` and random characters.
-    pub fn within(parent: &str) -> Self {
+    /// Creates a folder in another folder.
+    pub fn within(parent: &Path) -> Self {
         Self(Some(tempfile::Builder::new().prefix("aye-test-").tempdir_in(parent).unwrap()))
     }
 

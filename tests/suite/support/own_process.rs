@@ -37,7 +37,7 @@ pub fn own_process(test: &str) -> Option<PathBuf> {
 /// Starts the process through a wrapper command, if any. `ROOT` in its arguments is replaced by the folder of the test.
 pub fn start_process(test: &str, user: Option<u32>, wrapper: &[&str]) {
     // Not in `/tmp`, because commands in the sandbox see another `/tmp`.
-    let temporary = Folder::within("/var/tmp");
+    let temporary = Folder::within(Path::new("/var/tmp"));
     let root = temporary.path().canonicalize().unwrap();
     let make_accessible = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     make_accessible(&root);
