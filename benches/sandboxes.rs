@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 /// Measured commands per kind.
 const RUNS: usize = 200;
 /// Commands before the measurement, to fill caches.
-const WARM: usize = 20;
+const WARM_UP_RUNS: usize = 20;
 /// Files per project, and per folder.
 const SIZES: [usize; 2] = [5_000, 100_000];
-const IN_A_FOLDER: usize = 12;
+const FILES_PER_FOLDER: usize = 12;
 /// Time after which the last change of a folder is old enough to be cached, as in a project in use.
-const SETTLED: Duration = Duration::from_millis(2500);
+const SETTLING_TIME: Duration = Duration::from_millis(2500);
 
 /// Sandbox of the command.
 #[derive(Clone, Copy)]
@@ -33,52 +33,52 @@ const KINDS: [(Kind, &str); 3] =
 fn main() -> io::Result<()> {
     let program = std::env::var_os("AYE_BENCH_PROGRAM");
     let program = program.map_or_else(|| env!("CARGO_BIN_EXE_aye").into(), PathBuf::from);
-    let place = tempfile::tempdir()?;
-    let other = place.path().join("other");
-    std::fs::create_dir_all(&other)?;
-    let openings = SandboxAccess { write: vec![other], network: false, sockets: false };
+    let temporary = tempfile::tempdir()?;
+    let writable = temporary.path().join("other");
+    std::fs::create_dir_all(&writable)?;
+    let access = SandboxAccess { write: vec![writable], network: false, sockets: false };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut out = io::stdout().lock();
     for size in SIZES {
-        let project = place.path().canonicalize()?.join(size.to_string());
-        let folders = fill(&project, size)?;
-        std::thread::sleep(SETTLED);
+        let project = temporary.path().canonicalize()?.join(size.to_string());
+        let folders = fill_project(&project, size)?;
+        std::thread::sleep(SETTLING_TIME);
         let shell = Shell::new(program.clone());
-        let began = Instant::now();
-        runtime.block_on(one(&shell, &project, &openings, Kind::ReadOnly))?;
+        let start = Instant::now();
+        runtime.block_on(run_once(&shell, &project, &access, Kind::ReadOnly))?;
         writeln!(
             out,
             "{size} files in {folders} folders; the first command took {:.0} ms",
-            milliseconds(began.elapsed())
+            milliseconds(start.elapsed())
         )?;
-        let mut took = KINDS.map(|_| Vec::new());
-        for run in 0..WARM + RUNS {
-            for ((kind, _), took) in KINDS.iter().zip(&mut took) {
-                let time = runtime.block_on(one(&shell, &project, &openings, *kind))?;
-                if run >= WARM {
-                    took.push(time);
+        let mut times = KINDS.map(|_| Vec::new());
+        for run in 0..WARM_UP_RUNS + RUNS {
+            for ((kind, _), times) in KINDS.iter().zip(&mut times) {
+                let time = runtime.block_on(run_once(&shell, &project, &access, *kind))?;
+                if run >= WARM_UP_RUNS {
+                    times.push(time);
                 }
             }
         }
-        took.iter_mut().for_each(|took| took.sort());
-        let at = |took: &[Duration], part: usize| milliseconds(took[took.len() * part / 100]);
-        for ((_, name), took) in KINDS.iter().zip(&took) {
+        times.iter_mut().for_each(|times| times.sort());
+        let percentile = |times: &[Duration], percent: usize| milliseconds(times[times.len() * percent / 100]);
+        for ((_, name), times) in KINDS.iter().zip(&times) {
             writeln!(
                 out,
                 "  {name:18} median {:.2} ms · quartiles {:.2} to {:.2} ms · 90 % below {:.2} ms · {RUNS} runs",
-                at(took, 50),
-                at(took, 25),
-                at(took, 75),
-                at(took, 90)
+                percentile(times, 50),
+                percentile(times, 25),
+                percentile(times, 75),
+                percentile(times, 90)
             )?;
         }
-        let [free, live, read_only] = &took;
+        let [free, live, read_only] = &times;
         writeln!(
             out,
             "  cost of the live sandbox {:.2} ms · of the read-only one {:.2} ms, {:+.2} ms against the live one",
-            at(live, 50) - at(free, 50),
-            at(read_only, 50) - at(free, 50),
-            at(read_only, 50) - at(live, 50)
+            percentile(live, 50) - percentile(free, 50),
+            percentile(read_only, 50) - percentile(free, 50),
+            percentile(read_only, 50) - percentile(live, 50)
         )?;
     }
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -90,12 +90,12 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// Creates a project with this many files, three of them sensitive, and returns the number of folders.
-fn fill(project: &Path, size: usize) -> io::Result<usize> {
-    let folders = size / IN_A_FOLDER;
+fn fill_project(project: &Path, size: usize) -> io::Result<usize> {
+    let folders = size / FILES_PER_FOLDER;
     for number in 0..folders {
         let folder = project.join(format!("{}/{}/{number}", number % 20, number / 20 % 20));
         std::fs::create_dir_all(&folder)?;
-        for file in 0..IN_A_FOLDER {
+        for file in 0..FILES_PER_FOLDER {
             std::fs::write(folder.join(format!("file{file}.rs")), "fn main() {}\n")?;
         }
     }
@@ -106,26 +106,26 @@ fn fill(project: &Path, size: usize) -> io::Result<usize> {
 }
 
 /// Runs `true` in the shell and returns the time it took.
-async fn one(shell: &Shell, folder: &Path, openings: &SandboxAccess, kind: Kind) -> io::Result<Duration> {
-    let walls = match kind {
+async fn run_once(shell: &Shell, folder: &Path, access: &SandboxAccess, kind: Kind) -> io::Result<Duration> {
+    let sandbox = match kind {
         Kind::Free => CommandSandbox::Unavailable("benchmark without a sandbox".into()),
-        Kind::Live | Kind::ReadOnly => CommandSandbox::enforced(openings.clone()),
+        Kind::Live | Kind::ReadOnly => CommandSandbox::enforced(access.clone()),
     };
     let line = CommandLine {
         command: "true".to_owned(),
         folder: folder.to_owned(),
         seconds: 30,
-        sandbox: walls,
+        sandbox,
         ..CommandLine::default()
     };
-    let failed = |error: aye::project::Error| io::Error::other(error.to_string());
-    let began = Instant::now();
-    let ran: CommandOutcome = match kind {
-        Kind::Free | Kind::Live => shell.run_command(&line, &|_| {}).await.map_err(failed)?,
-        Kind::ReadOnly => shell.run_read_only(&line, false, &[], &|_| {}).await.map_err(failed)?.0,
+    let to_io_error = |error: aye::project::Error| io::Error::other(error.to_string());
+    let start = Instant::now();
+    let outcome: CommandOutcome = match kind {
+        Kind::Free | Kind::Live => shell.run_command(&line, &|_| {}).await.map_err(to_io_error)?,
+        Kind::ReadOnly => shell.run_read_only(&line, false, &[], &|_| {}).await.map_err(to_io_error)?.0,
     };
-    match ran.exit {
-        Some(0) => Ok(began.elapsed()),
-        other => Err(io::Error::other(format!("it ended with {other:?}: {}", ran.output))),
+    match outcome.exit {
+        Some(0) => Ok(start.elapsed()),
+        exit => Err(io::Error::other(format!("it ended with {exit:?}: {}", outcome.output))),
     }
 }

@@ -1,4 +1,4 @@
-//! Benchmarks: folding and reading a session, laying out a long reply, gathering deltas, drawing a frame, a key press,
+//! Benchmarks: folding and reading a session, laying out a long reply, collecting deltas, drawing a frame, a key press,
 //! a growing reply, and redaction.
 
 use aye::agent;
@@ -68,13 +68,13 @@ fn fold(c: &mut Criterion) {
     group.bench_function("fold 10,000 entries", |b| {
         b.iter_batched(|| entries.clone(), Session::replay, BatchSize::LargeInput);
     });
-    let place = tempfile::tempdir().expect("a place to write");
-    let header = Header::new(SessionId("01BENCH".into()), place.path(), "m", false);
-    let mut lines = SessionLog::new(place.path(), &header);
+    let temporary = tempfile::tempdir().expect("a folder");
+    let header = Header::new(SessionId("01BENCH".into()), temporary.path(), "m", false);
+    let mut log = SessionLog::new(temporary.path(), &header);
     for entry in &entries {
-        lines.append(entry).expect("the disk takes it");
+        log.append(entry).expect("the entry is written");
     }
-    let path = lines.path().to_owned();
+    let path = log.path().to_owned();
     group.bench_function("read 10,000 entries back", |b| b.iter(|| aye::store::read(black_box(&path))));
     group.finish();
 }
@@ -89,24 +89,24 @@ fn layout(c: &mut Criterion) {
             markdown::lay_out_markdown(black_box(&reply), 100, &theme, &|_: &LinkTarget| false, &|_: &LinkTarget| None)
         });
     });
-    group.bench_function("find what is stable of 35 kB", |b| b.iter(|| markdown::stable_prefix(black_box(&reply))));
+    group.bench_function("find the stable prefix of 35 kB", |b| b.iter(|| markdown::stable_prefix(black_box(&reply))));
     group.finish();
 }
 
-fn gather(c: &mut Criterion) {
+fn collect_deltas(c: &mut Criterion) {
     let delta = |text: &str| json!({ "choices": [{ "index": 0, "delta": { "content": text } }] });
     let deltas: Vec<Value> = (0..10_000).map(|_| delta("word ")).collect();
     let mut group = c.benchmark_group("stream");
     group.throughput(Throughput::Elements(deltas.len() as u64));
-    group.bench_function("gather 10,000 deltas", |b| {
+    group.bench_function("collect 10,000 deltas", |b| {
         b.iter(|| {
-            let (mut gather, mut out) = (ChatCollector::default(), ChunkQueue::new());
+            let (mut collector, mut chunks) = (ChatCollector::default(), ChunkQueue::new());
             for delta in &deltas {
-                gather.collect_event(delta, &mut out);
-                black_box(out.drain(..).count());
+                collector.collect_event(delta, &mut chunks);
+                black_box(chunks.drain(..).count());
             }
-            gather.finish(End::Marked, &mut out);
-            out
+            collector.finish(End::Marked, &mut chunks);
+            chunks
         });
     });
     group.finish();
@@ -146,7 +146,7 @@ fn frame(c: &mut Criterion) {
     let key = |code| Event::Key(KeyEvent::new(code, KeyModifiers::NONE));
     let mut state = screen(10_000);
     let mut group = c.benchmark_group("frame of 10,000 entries");
-    group.bench_function("with what was laid out before", |b| {
+    group.bench_function("with a warm layout cache", |b| {
         let mut cache = LayoutCache::default();
         b.iter_batched_ref(
             || blank.clone(),
@@ -154,7 +154,7 @@ fn frame(c: &mut Criterion) {
             BatchSize::SmallInput,
         );
     });
-    group.bench_function("with nothing laid out", |b| {
+    group.bench_function("with an empty layout cache", |b| {
         b.iter_batched_ref(
             || (blank.clone(), LayoutCache::default()),
             |(buffer, cache)| view::draw_screen(&state, cache, buffer),
@@ -162,13 +162,13 @@ fn frame(c: &mut Criterion) {
         );
     });
     group.bench_function("after a key into the composer", |b| {
-        let (mut cache, mut letter) = (LayoutCache::default(), false);
+        let (mut cache, mut is_typing) = (LayoutCache::default(), false);
         b.iter_batched_ref(
             || blank.clone(),
             |buffer| {
                 // Type a letter and delete it again, so that the composer does not grow.
-                letter = !letter;
-                let code = if letter { KeyCode::Char('a') } else { KeyCode::Backspace };
+                is_typing = !is_typing;
+                let code = if is_typing { KeyCode::Char('a') } else { KeyCode::Backspace };
                 update::update(&mut state, &mut cache, key(code));
                 view::draw_screen(&state, &mut cache, buffer)
             },
@@ -181,57 +181,57 @@ fn frame(c: &mut Criterion) {
 /// Draws the frames of a reply that grows by a fixed number of bytes, and converts them to terminal output.
 fn paint(c: &mut Criterion) {
     let reply = long_reply();
-    let letters: Vec<char> = reply.chars().collect();
-    let pieces: Vec<String> = letters.chunks(115).map(|piece| piece.iter().collect()).collect();
+    let chars: Vec<char> = reply.chars().collect();
+    let pieces: Vec<String> = chars.chunks(115).map(|piece| piece.iter().collect()).collect();
     let mut group = c.benchmark_group("painting");
     group.throughput(Throughput::Elements(pieces.len() as u64));
     group.sample_size(10);
     // The same frames for both writers.
     let mut pictures = Vec::new();
-    let grown = |each: &mut dyn FnMut(&Buffer, &view::DrawnScreen)| {
+    let draw_frames = |visit: &mut dyn FnMut(&Buffer, &view::DrawnScreen)| {
         let (mut state, mut cache) = (screen(10), LayoutCache::default());
-        let said = agent::Event::UserMessage("go".into());
-        update::update(&mut state, &mut cache, Event::Agent(said));
+        let message = agent::Event::UserMessage("go".into());
+        update::update(&mut state, &mut cache, Event::Agent(message));
         let turn = state.agent.current_turn().expect("a turn runs");
         for piece in &pieces {
             let chunk = aye::chat::Chunk::Text(piece.clone());
             let event = agent::Event::ReplyChunk { turn, chunk, elapsed: std::time::Duration::ZERO };
             update::update(&mut state, &mut cache, Event::Agent(event));
             let mut buffer = Buffer::empty(Rect::new(0, 0, TERMINAL.0, TERMINAL.1));
-            let shown = view::draw_screen(&state, &mut cache, &mut buffer);
-            each(&buffer, &shown);
+            let drawn = view::draw_screen(&state, &mut cache, &mut buffer);
+            visit(&buffer, &drawn);
         }
     };
-    grown(&mut |buffer, shown| pictures.push((buffer.clone(), shown.clone())));
+    draw_frames(&mut |buffer, drawn| pictures.push((buffer.clone(), drawn.clone())));
     group.bench_function("update, lay out and draw every frame of 35 kB", |b| {
         b.iter(|| {
-            grown(&mut |buffer, _| {
+            draw_frames(&mut |buffer, _| {
                 black_box(buffer);
             })
         });
     });
-    let ours = || -> usize {
+    let own_canvas = || -> usize {
         let mut canvas = Canvas::new(true);
-        let frame = |(buffer, shown): &(Buffer, view::DrawnScreen)| {
-            canvas.encode_frame(buffer.clone(), &shown.links, shown.cursor).len()
+        let frame = |(buffer, drawn): &(Buffer, view::DrawnScreen)| {
+            canvas.encode_frame(buffer.clone(), &drawn.links, drawn.cursor).len()
         };
         pictures.iter().map(frame).sum()
     };
-    let the_librarys = || -> usize {
+    let library_backend = || -> usize {
         let mut bytes = Vec::new();
-        let mut before = Buffer::empty(Rect::new(0, 0, TERMINAL.0, TERMINAL.1));
+        let mut previous = Buffer::empty(Rect::new(0, 0, TERMINAL.0, TERMINAL.1));
         for (buffer, _) in &pictures {
-            let cells = before.diff(buffer).into_iter();
+            let cells = previous.diff(buffer).into_iter();
             let mut backend = CrosstermBackend::new(&mut bytes);
-            backend.draw(cells).expect("memory takes it");
-            before = buffer.clone();
+            backend.draw(cells).expect("writing to memory");
+            previous = buffer.clone();
         }
         bytes.len()
     };
     // The name contains the number of bytes.
-    let name = |who: &str, bytes: usize| format!("write frames {who}, {} bytes each", bytes / pictures.len());
-    group.bench_function(name("ourselves", ours()), |b| b.iter(ours));
-    group.bench_function(name("as the drawing library does", the_librarys()), |b| b.iter(the_librarys));
+    let name = |writer: &str, bytes: usize| format!("write frames {writer}, {} bytes each", bytes / pictures.len());
+    group.bench_function(name("by the canvas", own_canvas()), |b| b.iter(own_canvas));
+    group.bench_function(name("by ratatui's backend", library_backend()), |b| b.iter(library_backend));
     group.finish();
 }
 
@@ -253,5 +253,5 @@ fn redaction(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, fold, layout, gather, frame, paint, redaction);
+criterion_group!(benches, fold, layout, collect_deltas, frame, paint, redaction);
 criterion_main!(benches);
