@@ -78,18 +78,19 @@ fn write_message(message: &Message, out: &mut String) {
 }
 
 fn write_call(call: &CallPart, out: &mut String) {
-    // Bodies worth reading are open.
+    // Calls with a diff, questions, a sub-agent or a problem start expanded.
     let has_content = call.bodies.iter().any(|body| matches!(body, Body::Questions(_) | Body::Change { .. }));
     let is_open = has_content || !call.sub_agent.is_empty() || call.end != CallEnd::Done;
     let _ = writeln!(
         out,
-        "<details class=\"call\"{}><summary>{} <code>{}</code> {} <span class=\"end {word}\">{word} {}</span></summary>",
+        "<details class=\"call\"{}><summary>{} <code>{}</code> {} <span class=\"end{warning_class}\">{} {}</span></summary>",
         if is_open { " open" } else { "" },
         call.end.mark(),
         escape(&call.name),
         escape(&call.summary),
+        call.end.label(),
         escape(&call.time),
-        word = call.end.label(),
+        warning_class = if call.end.is_problem() { " problem" } else { "" },
     );
     out.push_str("<ul class=\"steps\">\n");
     for step in &call.steps {
@@ -112,7 +113,7 @@ fn write_call(call: &CallPart, out: &mut String) {
         }
     }
     if !call.sub_agent.is_empty() {
-        out.push_str("<div class=\"beneath\">\n");
+        out.push_str("<div class=\"sub-agent\">\n");
         write_parts(&call.sub_agent, out);
         out.push_str("</div>\n");
     }

@@ -101,13 +101,18 @@ impl CallEnd {
         }
     }
 
+    /// Returns whether the call failed or was denied.
+    pub(super) fn is_problem(self) -> bool {
+        matches!(self, Self::ExitError | Self::RehearsedExitError | Self::Failed | Self::Refused)
+    }
+
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::ExitError => "exited with an error",
             Self::RehearsedExitError => "rehearsed, exited with an error",
             Self::Failed => "failed",
-            Self::Refused => "refused",
+            Self::Refused => "denied",
             Self::Rehearsed => "rehearsed",
             Self::Interrupted => "interrupted",
             Self::Open => "open",
@@ -152,7 +157,7 @@ impl DiffSign {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct QuestionPart {
     pub(super) text: String,
-    /// Each with whether it was picked.
+    /// Labels of the options, each with whether it was picked.
     pub(super) options: Vec<(bool, String)>,
     /// Written answers, notes, or why there is no answer.
     pub(super) answers: Vec<String>,
@@ -164,9 +169,9 @@ impl Document {
         let session = Session::replay(stored.entries.iter().cloned());
         let mut cleaner = Cleaner::default();
         let header_dry_run = stored.header.as_ref().map(|header| header.dry_run);
-        let dry_run = dry_run_entries(header_dry_run, &stored.entries);
+        let dry_run_flags = dry_run_entries(header_dry_run, &stored.entries);
         let title = cleaner.clean_line(session.title().unwrap_or("empty session"));
-        let is_dry_run = header_dry_run.or(dry_run.last().copied()).unwrap_or(false);
+        let is_dry_run = header_dry_run.or(dry_run_flags.last().copied()).unwrap_or(false);
         let title = mark_dry_run(&title, is_dry_run).into_owned();
         let mut facts = vec![("session", id.0.clone())];
         if let Some(header) = &stored.header {
@@ -180,10 +185,10 @@ impl Document {
                 facts.push(("copy of", cleaner.clean_line(&origin.0)));
             }
         }
-        if let Some(extent) = dry_run_extent(is_dry_run, &dry_run, DryRunCounts::from_entries(&stored.entries)) {
+        if let Some(extent) = dry_run_extent(is_dry_run, &dry_run_flags, DryRunCounts::from_entries(&stored.entries)) {
             facts.push(("dry run", extent));
         }
-        let parts = PartCollector::new(&session, stored, dry_run, &mut cleaner).collect_transcript();
+        let parts = PartCollector::new(&session, stored, dry_run_flags, &mut cleaner).collect_transcript();
         let notices = stored.notices.iter().map(|notice| cleaner.clean_line(&notice.to_string())).collect();
         Self { title, facts, parts, notices, redacted: cleaner.redacted }
     }
@@ -224,7 +229,7 @@ pub(super) struct Cleaner {
 
 impl Cleaner {
     fn clean_text(&mut self, text: &str) -> String {
-        // Redaction is first: a mark inside a secret would hide it.
+        // Redact first: cleaning inserts marks for hidden characters, and a mark inside a secret would hide it.
         let (redacted, count) = redact(text);
         self.redacted += count;
         clean_text(&redacted).into_owned()
@@ -246,7 +251,7 @@ impl Cleaner {
                     DiffLine::Removed(text) => ('-', text),
                 };
                 lines.push(sign);
-                // A line of a file has no line feed.
+                // Only a damaged session file can contain a line feed here, which would split the line.
                 lines.push_str(&text.replace('\n', " "));
                 lines.push('\n');
             }

@@ -107,7 +107,12 @@ fn r32_html_runs_and_loads_nothing() {
     }
     assert!(html.contains("default-src 'none'") && html.contains("prefers-color-scheme: dark"));
     assert!(html.contains("Dry run: nothing real was changed."));
-    assert!(html.contains("BENEATH") && html.contains("&lt;script&gt;") && html.contains("class=\"beneath\""));
+    assert!(html.contains("<span class=\"end problem\">denied ") && style_has_class("problem"), "{html}");
+    assert!(html.contains("BENEATH") && html.contains("&lt;script&gt;") && html.contains("class=\"sub-agent\""));
+}
+
+fn style_has_class(class: &str) -> bool {
+    include_str!("style.css").contains(&format!(".{class} {{"))
 }
 
 #[test]
