@@ -6,8 +6,8 @@ use super::{Effect, sub_agent};
 use crate::chat::ToolCall;
 use crate::policy::{Subject, grant_covers};
 
-/// Plans waiting calls again that a new grant covers, so that they start.
-pub(super) fn plan_covered(ctx: &mut UpdateContext<'_>) {
+/// Replans the waiting calls that a new grant covers, so that they run without approval.
+pub(super) fn replan_covered_calls(ctx: &mut UpdateContext<'_>) {
     let Some(turn) = ctx.state.current_turn() else { return };
     let is_covered = |pending: &&PendingCall| match &pending.stage {
         CallStage::AwaitingApproval(plan, _) => {
@@ -33,5 +33,5 @@ pub(super) fn plan_covered(ctx: &mut UpdateContext<'_>) {
         }
         ctx.effects.push(Effect::PlanCall { turn, call });
     }
-    sub_agent::for_each_sub_agent(ctx, plan_covered);
+    sub_agent::for_each_sub_agent(ctx, replan_covered_calls);
 }

@@ -8,7 +8,7 @@ use crate::policy::{Mode, Rules};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Calls to decide on in an apply turn.
+/// Calls that apply the changes of a dry run. The user decides on each of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApplyRequest {
     /// Text recorded as the user message.
@@ -21,11 +21,11 @@ pub struct ApplyRequest {
 pub enum Event {
     /// The user sent a message.
     UserMessage(String),
-    /// The user wants to decide on these calls, which no model made. Ignored while a turn runs and in a dry run.
+    /// The user applies a dry run with these calls, which no model made. Ignored while a turn runs and in a dry run.
     ApplyRequested(ApplyRequest),
     /// The user withdrew the queued messages. The caller reads [`super::State::queued_messages`] first, to put them
     /// back into the draft.
-    QueueWithdrawn,
+    QueuedMessagesWithdrawn,
     /// A part of a reply arrived.
     ReplyChunk {
         turn: TurnId,
@@ -124,7 +124,7 @@ pub enum Event {
         /// Profile of the model, if it changed too.
         profile: Option<String>,
     },
-    /// The session was copied: the copy of a live session is a dry run, or the reverse.
+    /// This session is a copy in another mode: a dry run of a live session, or a live copy of a dry run.
     SessionCopied {
         /// Session that was copied.
         source: SessionId,

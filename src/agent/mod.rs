@@ -61,7 +61,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     let is_lasting_decision = matches!(&event, Event::CallDecided { decision: Decision::Always(_), .. });
     handle_event(&mut ctx, event);
     if is_lasting_decision {
-        covered_calls::plan_covered(&mut ctx);
+        covered_calls::replan_covered_calls(&mut ctx);
         run_next_steps(&mut ctx);
     }
     let effects = ctx.effects;
@@ -95,7 +95,7 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
     match event {
         Event::UserMessage(text) => model_requests::queue_user_message(ctx, text),
         Event::ApplyRequested(request) => apply_turn::start_apply_turn(ctx, request),
-        Event::QueueWithdrawn => ctx.state.queued_messages.clear(),
+        Event::QueuedMessagesWithdrawn => ctx.state.queued_messages.clear(),
         Event::ReplyChunk { turn, chunk, elapsed } => {
             if ctx.is_current_turn(turn) {
                 model_requests::handle_chunk(ctx, chunk, elapsed);

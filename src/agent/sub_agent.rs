@@ -115,7 +115,7 @@ pub(super) fn route_to_sub_agent(
         }
         Event::UserMessage(_)
         | Event::ApplyRequested(_)
-        | Event::QueueWithdrawn
+        | Event::QueuedMessagesWithdrawn
         | Event::TurnInterrupted
         | Event::SessionTitled(_)
         | Event::TitleSuggested { .. }

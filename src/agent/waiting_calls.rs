@@ -31,7 +31,7 @@ impl<'a> WaitingCall<'a> {
         &call.id
     }
 
-    /// Returns the call if it is this one and waits for approval.
+    /// Returns the call if it has this ID and waits for approval.
     pub fn approval_call(self, id: &CallId) -> Option<&'a ToolCall> {
         match self {
             Self::Approval { call, .. } if call.id == *id => Some(call),
@@ -44,7 +44,6 @@ impl State {
     /// Returns the call that waits for the user now. The only source of prompts for frontends. The longest waiting call
     /// comes first, whether of the turn or of a sub-agent, unless the user opened another prompt before its turn.
     pub fn waiting_call(&self) -> Option<WaitingCall<'_>> {
-        let mut active_calls = self.active_calls();
         if let Some(early_id) = self.early_prompt_call() {
             let early_call = self.active_calls().find(|(_, pending)| pending.call.id == *early_id);
             if early_call.is_some_and(|(_, pending)| pending.is_prompt_pending()) {
@@ -68,7 +67,7 @@ impl State {
                 return Some(waiting);
             }
         }
-        active_calls.find_map(|(sub_agent, pending)| pending.as_waiting_call(sub_agent))
+        self.active_calls().find_map(|(sub_agent, pending)| pending.as_waiting_call(sub_agent))
     }
 
     /// Returns all calls that wait for the user, in the order of the calls.
@@ -92,12 +91,12 @@ impl State {
         let Some(WaitingCall::Approval { call, .. } | WaitingCall::Answer { call, .. }) = self.waiting_call() else {
             return (0, 0);
         };
-        let calls_before = self.counted_calls().take_while(|(_, pending)| pending.call.id != call.id).count();
-        (calls_before + 1, self.counted_calls().count())
+        let calls_before = self.undelegated_calls().take_while(|(_, pending)| pending.call.id != call.id).count();
+        (calls_before + 1, self.undelegated_calls().count())
     }
 
     /// Returns the calls being carried out. A delegated call is replaced by the calls of its sub-agent.
-    pub fn counted_calls(&self) -> impl Iterator<Item = (Option<&str>, &PendingCall)> {
+    pub fn undelegated_calls(&self) -> impl Iterator<Item = (Option<&str>, &PendingCall)> {
         let is_delegated =
             |pending: &PendingCall| pending.sub_agent().is_some() || self.session.has_sub_agent(&pending.call.id);
         self.active_calls().filter(move |(_, pending)| !is_delegated(pending))
@@ -108,10 +107,10 @@ impl State {
         let mut queue = std::mem::take(&mut self.approval_queue);
         let is_waiting = |(_, pending): &(Option<&str>, &PendingCall)| pending.as_waiting_call(None).is_some();
         queue.retain(|id| {
-            let is_queued_call = |active_call: &(Option<&str>, &PendingCall)| {
+            let is_still_waiting = |active_call: &(Option<&str>, &PendingCall)| {
                 active_call.1.call.id == *id && (is_waiting(active_call) || self.is_edited(active_call.1))
             };
-            self.active_calls().any(|active_call| is_queued_call(&active_call))
+            self.active_calls().any(|active_call| is_still_waiting(&active_call))
         });
         for (_, pending) in self.active_calls().filter(is_waiting) {
             if !queue.contains(&pending.call.id) {
@@ -128,8 +127,8 @@ impl State {
         pending.pending_edit.is_some() || matches!(pending.stage, CallStage::UnderReview(_)) && has_edited_arguments()
     }
 
-    /// Returns whether the waiting call's prompt was opened before its turn while another call's prompt waits;
-    /// sub-agents included.
+    /// Returns whether the user opened the prompt of a call other than the first one waiting, in the turn or in a
+    /// sub-agent.
     pub fn is_early_prompt(&self) -> bool {
         let first_waiting = self.pending().iter().find(|pending| pending.as_waiting_call(None).is_some());
         let has_early_prompt = |sub_agent: &SubAgent| sub_agent.state.is_early_prompt();
@@ -168,7 +167,7 @@ impl PendingCall {
         }
     }
 
-    /// Returns whether its prompt was requested and is not ready.
+    /// Returns whether its prompt is not ready yet: the call is not planned or still under review.
     fn is_prompt_pending(&self) -> bool {
         matches!(self.stage, CallStage::Planning | CallStage::UnderReview(_) | CallStage::Waiting)
     }

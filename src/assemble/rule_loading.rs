@@ -36,7 +36,7 @@ pub(crate) fn rules_source(places: &Places, folder: &Path, tools: &Toolbox) -> R
     }
 }
 
-/// Returns where the project's own files are read; at most `max_instruction_bytes` of its instructions are sent.
+/// Returns the source of the project's own files. At most `max_instruction_bytes` of its instructions are sent.
 pub(crate) fn project_files(
     places: &Places,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! An opened session with what drives it.
+//! An opened session: its state, its runtime and its model.
 
 use super::connected_model::ConnectedModel;
 use crate::agent::{Effect, State};
@@ -41,16 +41,18 @@ impl Session {
         }
     }
 
-    /// Keeps the new copy, if this is one. Returns the original session and a notice.
+    /// Keeps the copy if this session is a new one. Returns the original session, and a notice if the transcript does
+    /// not name it.
     pub(super) fn keep_copy(&mut self) -> Option<(SessionId, Option<String>)> {
         let copy = self.copy.take()?;
-        let (from, copy_turned) = (copy.from.clone(), copy.has_changed_mode);
+        let (from, has_changed_mode) = (copy.from.clone(), copy.has_changed_mode);
         copy.keep();
         let title = self.state.session.title();
-        let what = title.map_or("this session".to_owned(), |title| format!("“{}”", clean_line(title)));
-        let words =
-            format!("this is a copy of {what}, which is unchanged. Return to it with /resume or aye --resume {from}");
-        // A copy that changed between dry run and live has this as an entry in its transcript.
-        Some((from, (!copy_turned).then_some(words)))
+        let original = title.map_or("this session".to_owned(), |title| format!("“{}”", clean_line(title)));
+        let notice = format!(
+            "this is a copy of {original}, which is unchanged. Return to it with /resume or aye --resume {from}"
+        );
+        // If the copy changed between dry run and live, an entry of its transcript already names the original.
+        Some((from, (!has_changed_mode).then_some(notice)))
     }
 }

@@ -42,7 +42,7 @@ impl ScreenHost {
         let (source, rules_source) = (self.session_builder.project_files(&folder), self.rules_source());
         self.run_in_background(move || {
             Some(match ProjectFiles::trust(&source, &files, &rule_loading::today_date()) {
-                Ok(true) => trusted_reply(source, rules_source),
+                Ok(true) => trust_changed_reply(source, rules_source),
                 Ok(false) => HostReply::ProjectFiles {
                     files: Box::new(ProjectFiles::load(&source)),
                     reason: InspectionReason::FilesChanged,
@@ -59,15 +59,15 @@ impl ScreenHost {
         let (source, rules_source) = (self.session_builder.project_files(&folder), self.rules_source());
         self.run_in_background(move || {
             Some(match trust::revoke_trust(&source.trust_file, &source.folder, None) {
-                Ok(()) => trusted_reply(source, rules_source),
+                Ok(()) => trust_changed_reply(source, rules_source),
                 Err(error) => HostReply::TrustFailed(format!("Cannot remove the trust: {error}.")),
             })
         });
     }
 }
 
-/// Returns the trusted instructions and rules.
-fn trusted_reply(source: ProjectSource, rules_source: RulesSource) -> HostReply {
+/// Creates the reply after trust was given or removed: the instructions and rules that apply now.
+fn trust_changed_reply(source: ProjectSource, rules_source: RulesSource) -> HostReply {
     let rules_source = RulesSource { folder: source.folder.clone(), ..rules_source };
     let rules = Event::RulesLoaded {
         rules: Arc::new(rules_source.load(&rule_loading::today_date()).rules),

@@ -1,6 +1,6 @@
-//! Errors of the caller.
+//! Error for invalid arguments or settings.
 
-/// An error of the caller, or an invalid setting: exit code 2. One sentence that says what was expected.
+/// Invalid command-line arguments or an invalid setting; the exit code is 2. Holds one sentence for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);

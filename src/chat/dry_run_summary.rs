@@ -1,4 +1,4 @@
-//! Changes of a dry run and the calls that changed nothing, as shown to the user.
+//! Summary of a dry run for the user: its changes, its commands, and other calls that changed nothing.
 
 mod apply_calls;
 mod outside_changes;
@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// In the reason of a dry run's verdict, the words before why the user would have been asked live.
+/// Words in the reason of a dry run's verdict. The text after them says why the user would have been asked live.
 pub const WOULD_ASK_PREFIX: &str = "live, you would have been asked: ";
 /// The same words in sessions of older versions.
 const OLD_WOULD_ASK_PREFIX: &str = "for real you would have been asked, because ";
@@ -68,7 +68,7 @@ pub struct RehearsedCall {
     pub hooks_not_run: Vec<String>,
     /// The result that the model received.
     pub result: String,
-    /// Paths of the project that the command changed, if these changes still exist or are applied.
+    /// Paths of the project that the command changed in the overlay, at most [`MAX_CHANGED_PATHS`].
     pub changed_paths: Vec<String>,
     /// True if the call was run live since.
     pub is_run_live: bool,
@@ -146,7 +146,7 @@ impl DryRunSummary {
         }
     }
 
-    /// Returns whether all changes of a command are applied: no path it changed, or inside of it, is still listed.
+    /// Returns whether all changes of a command are applied: `changes` lists neither its paths nor paths inside them.
     /// False if the command changed more paths than are recorded.
     pub fn is_applied(&self, call: &RehearsedCall) -> bool {
         let is_listed = |path: &String| self.changes.iter().any(|change| change.path.starts_with(path));

@@ -104,13 +104,13 @@ impl Edit {
         }
     }
 
-    /// Returns the edit reduced to the hunk that begins at this new line; `None` if there is none.
+    /// Returns the edit reduced to the hunk that begins at this line of the new content; `None` if no hunk does.
     pub fn only_hunk(&self, after: usize) -> Option<Self> {
         self.diff().hunks.iter().find(|hunk| hunk.after == after)?;
         self.retain_hunks(|hunk| hunk == after)
     }
 
-    /// Returns the edit without the hunks that begin at these new lines; `None` if one of them is no hunk.
+    /// Returns the edit without the hunks that begin at these lines of the new content; `None` if one is missing.
     pub fn without_hunks(&self, rejected: &[usize]) -> Option<Self> {
         let hunks: Vec<usize> = self.diff().hunks.iter().map(|hunk| hunk.after).collect();
         rejected.iter().all(|hunk| hunks.contains(hunk)).then(|| self.retain_hunks(|hunk| !rejected.contains(&hunk)))?

@@ -3,8 +3,8 @@
 use super::CallId;
 use serde::{Deserialize, Serialize};
 
-/// The part of a reply since its last record. It is no entry: the complete reply is one. Only if the reply was never
-/// completed does the reader of the session build an entry from these records.
+/// The part of a reply since its last record. This is not an entry: the complete reply is logged as one. The reader of
+/// a session builds an entry from these records only if the reply was never completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartialReply {
     /// The call whose sub-agent receives the reply; `None` for the turn itself.
@@ -21,7 +21,7 @@ pub struct PartialReply {
     pub reasoning: TextPart,
 }
 
-/// The output of a running call since its last record. It is no entry: the outcome is one.
+/// The output of a running call since its last record. This is not an entry: the outcome is logged as one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartialOutput {
     pub call: CallId,
@@ -37,8 +37,8 @@ impl TextPart {
         *self == Self::default()
     }
 
-    /// Returns the text after the first `recorded_bytes` bytes; all of it if it is shorter than that, because
-    /// then it is another text.
+    /// Returns the text after the first `recorded_bytes` bytes. Returns all of it if that offset is past its end or
+    /// inside a character, because then the text is not the one that was recorded.
     pub fn after(text: &str, recorded_bytes: usize) -> Self {
         match text.get(recorded_bytes..) {
             Some(new_text) => Self(recorded_bytes, new_text.to_owned()),

@@ -75,7 +75,7 @@ impl ResultOrigin {
         matches!(self, Self::Ran(_))
     }
 
-    /// Returns whether it was withheld because of what it reads.
+    /// Returns whether there is no result because it would have disclosed data that needs approval when live.
     pub fn is_withheld(&self) -> bool {
         matches!(self, Self::Simulated(simulated) if simulated.source == SimulationSource::Withheld)
     }
@@ -139,7 +139,7 @@ impl ResultOrigin {
         }
     }
 
-    /// Returns the mark that precedes the result, if the model is told about every rehearsed call.
+    /// Returns the mark put before the result that the model receives, if the settings ask to mark each result.
     pub fn model_mark(&self) -> &'static str {
         match self {
             Self::Ran(_) => "[dry run: done in the overlay only]",
@@ -252,10 +252,9 @@ mod tests {
     #[test]
     fn describes_the_source_and_why_the_model_failed() {
         let describe = |source, model: &str, failure: &str, is_reused| {
-            let (by, instead) = (model.to_owned(), failure.to_owned());
             ResultOrigin::Simulated(Box::new(SimulatedResult {
-                model: by,
-                failure: instead,
+                model: model.to_owned(),
+                failure: failure.to_owned(),
                 is_reused,
                 ..SimulatedResult::from_source(source)
             }))

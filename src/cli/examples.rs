@@ -169,7 +169,7 @@ fn format_examples(examples: &[Example]) -> String {
     format!("Examples:\n{}", rows.collect::<Vec<_>>().join("\n"))
 }
 
-/// Maximum length of a line beside which its explanation is placed.
+/// Maximum length of a command line that shares its row with its explanation.
 const MAX_COLUMN: usize = 40;
 
 #[cfg(test)]

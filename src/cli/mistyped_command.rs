@@ -1,15 +1,15 @@
 //! Detection of mistyped commands, which must not be sent to a model by accident. A prompt that happens to begin with a
-//! command's name is not one.
+//! command's name is not a mistyped command.
 
 use super::help::explain_unknown_page;
 use crate::config::problem::edit_distance;
 use clap::Command;
 
-/// Most words of a mistyped command without its session ID; longer input is taken for a sentence.
+/// Maximum number of words of a mistyped command, without its session ID. Longer input is treated as a prompt.
 const MAX_COMMAND_WORDS: usize = 2;
 
 /// Arguments of the subcommands that have any.
-const EXPECTED: &[(&str, &str)] = &[
+const EXPECTED_ARGUMENTS: &[(&str, &str)] = &[
     ("sessions list", "no arguments; --all lists the sessions of every folder"),
     ("sessions show", "one session ID or its beginning, or none for the newest of this folder"),
     ("sessions search", "words to search for: aye sessions search retry test"),
@@ -25,7 +25,7 @@ const EXPECTED: &[(&str, &str)] = &[
 ];
 
 /// Explains why the words look like a mistyped command and how to send them to the model; `None` if they are a prompt.
-/// Call it only if they are no command of the tree.
+/// Call it only if the words are not a command of `tree`.
 pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<String> {
     let (first, arguments) = words.split_first()?;
     let second = arguments.first().map(String::as_str);
@@ -40,8 +40,10 @@ pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<Strin
         Some(name) => {
             if let Some(verb) = verbs(name).find(|verb| second == Some(verb)) {
                 let path = format!("{name} {verb}");
-                let expected =
-                    EXPECTED.iter().find(|(known, _)| *known == path).map_or("no arguments", |(_, usage)| usage);
+                let expected = EXPECTED_ARGUMENTS
+                    .iter()
+                    .find(|(known, _)| *known == path)
+                    .map_or("no arguments", |(_, usage)| usage);
                 return Some(format!("aye {path} takes {expected}; to send this to the model, quote it"));
             }
             let verb = second.and_then(|word| find_closest(word, verbs(name)));
@@ -101,7 +103,7 @@ fn is_command_like(words: &[String]) -> bool {
         || (words.len() == MAX_COMMAND_WORDS + 1 && is_session_id(&words[MAX_COMMAND_WORDS]))
 }
 
-/// Returns whether the word may be a session id: they begin with the time, in digits and capitals.
+/// Returns whether the word may be a session ID or its beginning: a digit, then digits and letters.
 fn is_session_id(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(|c| c.is_ascii_alphanumeric())
 }

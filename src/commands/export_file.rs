@@ -31,11 +31,11 @@ pub(super) fn write_file(file: &Path, text: &str, force: bool) -> Result<()> {
         true => private_files::replace(&file, text.as_bytes()),
         false => private_files::create_file(&file, |out| out.write_all(text.as_bytes())),
     });
-    result.map_err(|error| anyhow::anyhow!("Cannot write {}: {}", file.display(), write_error(&error)))
+    result.map_err(|error| anyhow::anyhow!("Cannot write {}: {}", file.display(), describe_write_error(&error)))
 }
 
 /// Returns the reason without the name of the temporary file.
-fn write_error(error: &io::Error) -> String {
+fn describe_write_error(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "its folder does not exist".to_owned(),
         ErrorKind::PermissionDenied => "its folder is not writable".to_owned(),

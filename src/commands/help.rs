@@ -75,7 +75,7 @@ fn show_topic(topic: &Topic) -> io::Result<()> {
 /// Shows the lines in the user's pager until it ends; false if there is none, or it cannot be started.
 fn show_in_pager(lines: &[Line<'_>]) -> bool {
     let Some(pager) = std::env::var_os("PAGER").filter(|pager| !pager.is_empty()) else { return false };
-    // Ctrl-c is for the pager.
+    // Catch SIGINT while the pager runs, so that ctrl-c does not end this program before the pager.
     let _interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
     // As in git, PAGER is a shell command line.
     let spawned = Command::new("sh").arg("-c").arg(pager).stdin(Stdio::piped()).spawn();

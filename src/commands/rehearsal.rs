@@ -13,7 +13,7 @@ use anyhow::Result;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Runs the command, except for apply, which needs the screen.
+/// Runs the command. The caller handles `Apply`, which needs the screen; here it would only print the report.
 pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
     let (requested_id, place) = match command {
         RehearsalCommand::Show { id, options } | RehearsalCommand::Diff { id, options, .. } => (id, &options.place),
@@ -43,7 +43,7 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
     result.map(|()| ExitCode::SUCCESS)
 }
 
-/// Discards the rehearsal, after asking if it is not empty.
+/// Discards the rehearsal of a session, if it has one. Asks for confirmation unless `skip_confirmation`.
 fn discard_after_asking(places: &Places, id: &SessionId, skip_confirmation: bool) -> Result<()> {
     let stored = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
     if stored.header.is_some_and(|header| !header.dry_run) {

@@ -1,6 +1,6 @@
 //! Settings that have a new name. The old names work in this release.
 
-/// Section, old name and new name of each renamed setting. The section of a renamed section is empty.
+/// Section, old name and new name of each renamed setting. If a section itself is renamed, the first field is empty.
 pub const RENAMED_SETTINGS: &[(&str, &str, &str)] = &[
     ("", "second_reader", "model_reviewer"),
     ("profiles.*", "leave_out", "omit_parameters"),
@@ -28,7 +28,7 @@ pub const RENAMED_SETTINGS: &[(&str, &str, &str)] = &[
     ("keys", "bring_question", "open_question"),
 ];
 
-/// Returns the new name of a setting, or `None` if its name did not change. The section of a section is empty.
+/// Returns the new name of a setting, or of a section if `section` is empty; `None` if the name did not change.
 pub fn find_new_name(section: &str, old: &str) -> Option<&'static str> {
     let old = normalize_name(section, old);
     let renamed =

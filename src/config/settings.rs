@@ -34,7 +34,7 @@ pub struct Settings {
     pub config: Config,
     /// Invalid settings, which were ignored, in file order.
     pub problems: Vec<Problem>,
-    /// Old names of settings. Their values apply.
+    /// Notices about settings with old names, whose values still apply.
     pub notices: Vec<Problem>,
     origins: BTreeMap<String, Origin>,
 }
@@ -73,7 +73,7 @@ impl Settings {
             problems.extend(layer.problems);
             notices.extend(layer.notices);
         }
-        // All values were validated before, so an error here means that a kind of value differs from the type.
+        // All values are already validated, so an error here means that the parser and `Config` disagree about a type.
         let config = serde_path_to_error::deserialize(Value::Table(table)).unwrap_or_else(|error| {
             let message = format!("{}: {}", error.path(), error.inner());
             problems.push(Problem { origin: Origin::Default, message });
@@ -108,6 +108,7 @@ impl Settings {
         }
     }
 
+    /// Applies the flags that replace a setting. `--base-url` and `--model` are applied when the model is connected.
     fn apply_flags(&mut self, flags: &Overrides) {
         if let Some(profile) = &flags.profile {
             self.config.model.profile = Some(profile.clone());

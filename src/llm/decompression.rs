@@ -14,7 +14,7 @@ pub struct Decompressor {
     is_deflate_declared: bool,
     compression: Option<Compression>,
     input: Bytes,
-    /// Decompression failed here. Data before that was returned first.
+    /// Error of the decompression. It is returned after the data that was decompressed before it.
     failure: Option<Error>,
 }
 
@@ -78,7 +78,7 @@ impl Decompressor {
         self.failure.clone().map_or(Ok(None), Err)
     }
 
-    /// Ends the input and returns the remaining data.
+    /// Ends the input and returns the next piece of the remaining data. Call it until it returns `None`.
     ///
     /// # Errors
     /// Fails if the compressed data is incomplete.
@@ -108,7 +108,7 @@ fn detect_compression(start: &[u8], is_deflate_declared: bool) -> Option<Compres
         [_] if is_deflate_declared => return None,
         [0x1f, 0x8b, ..] => Compression::Gzip(MultiGzDecoder::new(Vec::new())),
         [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] if is_deflate_declared => Compression::Zlib(ZlibDecoder::new(Vec::new())),
-        // The fourth header, `x^`, is excluded because text may begin with it.
+        // The fourth zlib header, `78 5e` (`x^`), is excluded because plain text may begin with it.
         [0x78, 0x01 | 0x9c | 0xda, ..] => Compression::Zlib(ZlibDecoder::new(Vec::new())),
         _ if is_deflate_declared => Compression::Deflate(DeflateDecoder::new(Vec::new())),
         _ => Compression::Plain,

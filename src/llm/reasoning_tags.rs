@@ -18,7 +18,7 @@ pub struct ReasoningSplitter {
     /// The reply has contained tagged reasoning: later blocks are reasoning too.
     has_reasoning: bool,
     /// The provider sends reasoning separately, or an opening tag was text: a closing tag alone is then text.
-    is_separate: bool,
+    is_lone_close_text: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -47,7 +47,7 @@ pub enum Piece {
 impl ReasoningSplitter {
     /// Records that the provider sends reasoning separately from the text.
     pub fn mark_separate(&mut self) {
-        self.is_separate = true;
+        self.is_lone_close_text = true;
     }
 
     /// Processes more text and returns the pieces that are decided.
@@ -125,7 +125,7 @@ impl ReasoningSplitter {
             match if may_be_tag { self.find_tag(position) } else { Tag::None } {
                 Tag::None => {
                     // If an opening tag is text, its closing tag is text too.
-                    self.is_separate |=
+                    self.is_lone_close_text |=
                         may_be_tag && TAGS.iter().any(|(open, _)| self.pending[position..].starts_with(open));
                     self.line.push_byte(byte);
                     position += 1;
@@ -153,8 +153,8 @@ impl ReasoningSplitter {
         false
     }
 
-    /// Returns the tag at a position, if tags count here: a further opening tag on a line of its own, or, once, a
-    /// closing tag without an opening one at the start or end of its line.
+    /// Returns the tag at a position, if tags count here: after reasoning, an opening tag at the start of
+    /// a line; before any, a closing tag without an opening one at the start or end of its line.
     fn find_tag(&self, position: usize) -> Tag {
         let remaining = &self.pending[position..];
         let mut is_undecided = false;
@@ -165,7 +165,7 @@ impl ReasoningSplitter {
                 }
                 is_undecided |= open.starts_with(remaining);
             }
-            if !self.has_reasoning && !self.is_separate {
+            if !self.has_reasoning && !self.is_lone_close_text {
                 match remaining.strip_prefix(close) {
                     Some(following) if self.line.is_blank() || following.starts_with(['\r', '\n']) => {
                         return Tag::Closes(tag);
@@ -254,6 +254,7 @@ impl MarkdownLine {
         }
     }
 
+    /// Returns whether the next byte is inside code, given that it ends the current run of backticks or tildes.
     fn is_code(&mut self) -> bool {
         self.finish_run();
         self.is_in_code || self.fence_byte.is_some()

@@ -16,9 +16,9 @@ pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
             let words = subject.parsed_line().and_then(coverage::single_plain_command).map(|simple| &simple.words);
             let words: Vec<String> =
                 words.into_iter().flatten().filter_map(|word| word.known_text().map(str::to_owned)).collect();
-            let name_count = words.iter().take_while(|word| !word.starts_with('-')).count();
+            let words_before_options = words.iter().take_while(|word| !word.starts_with('-')).count();
             // More than three words are hardly wider than the command itself.
-            for count in (1..=name_count.min(3)).rev() {
+            for count in (1..=words_before_options.min(3)).rev() {
                 let scope = GrantScope::Prefix { words: words[..count].to_vec(), folder: line.folder.clone() };
                 let grant = Grant::new(tool, scope);
                 if explain_too_wide(&words[..count]).is_none() && coverage::grant_covers(&grant, &subject) {
@@ -40,8 +40,6 @@ pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
         | Access::AyeFiles(_) => {}
     }
     grants.retain(|grant| coverage::grant_covers(grant, &subject));
-    // For a file at the top of the project both folder scopes are the project.
-    grants.dedup_by(|a, b| a.scope == b.scope);
     grants
 }
 

@@ -81,7 +81,7 @@ impl Mode {
         }
     }
 
-    /// Returns why a command that `full` mode would otherwise allow asks.
+    /// Returns the reason why a command asks in `full` mode; `None` if the reason is another than secrets or network.
     pub(super) fn full_mode_reason(self, run: &CommandAccess, subject: &Subject<'_>) -> Option<String> {
         if self != Self::Full || matches!(run.reach, Reach::Outside | Reach::Unclear | Reach::Denied) {
             return None;
@@ -202,7 +202,8 @@ mod tests {
             } else if expected == ["refuse"; 4] {
                 "refuse"
             } else if matches!(plan.access, Access::ReadSensitive(_)) {
-                // Of these only system files without secrets are readable live, in full mode.
+                // A dry run withholds possible secrets. What `full` mode allows live (system files without secrets) it
+                // may read, so that verdict is not checked here.
                 let mut dry_verdicts = dry_verdicts;
                 dry_verdicts[3] = if expected[3] == "allow" { "withhold" } else { dry_verdicts[3] };
                 assert_eq!(dry_verdicts[1..], ["withhold"; 3], "{:?}", plan.access);

@@ -50,7 +50,7 @@ use super::guard::lifeline::{Report, send_report};
 use super::output::CommandProgress;
 use super::rehearsal::{Rehearsal, Snapshot};
 use super::sandbox::{SandboxError, SandboxSpec};
-use super::sensitive_files::{Withheld, is_only_name};
+use super::sensitive_files::{WithheldPath, is_only_name};
 use super::shell::{CommandOutcome, Shell};
 use crate::chat::CommandLine;
 use new_secret_check::NewSecretCheck;
@@ -71,7 +71,7 @@ pub struct OverlayShell {
     disclosed: DisclosedPaths,
     memory: Option<u64>,
     /// Paths withheld from the last command.
-    withheld: Mutex<Arc<[Withheld]>>,
+    withheld: Mutex<Arc<[WithheldPath]>>,
     /// Held while a command runs: two mounts of one overlay would not see each other's changes. The value is the lock
     /// file of an overlay whose changes are all recorded together with the previous state of the project.
     running_command: tokio::sync::Mutex<Option<LockIdentity>>,
@@ -230,7 +230,7 @@ impl OverlayShell {
     }
 
     /// Returns the paths withheld from the last command.
-    pub fn last_withheld(&self) -> Arc<[Withheld]> {
+    pub fn last_withheld(&self) -> Arc<[WithheldPath]> {
         self.withheld.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -81,8 +81,8 @@ impl Patch {
             return write_line(out, &[b"rename to ", &self.quote_name("", &item.path)]);
         }
         let nothing = &PathState::Nothing;
-        let before = if item.is_deletion { &item.before } else { nothing };
-        let after = if item.is_creation { &item.after } else { nothing };
+        let before = if item.has_old_side { &item.before } else { nothing };
+        let after = if item.has_new_side { &item.after } else { nothing };
         // Like git, writes a file that becomes a link as a deletion and a creation.
         match (before.git_kind(), after.git_kind()) {
             (Some(old_kind), Some(new_kind)) if old_kind != new_kind => {

@@ -16,7 +16,7 @@ mod mount_points;
 mod open_paths;
 mod scanned_folder;
 
-pub use listing::{Listing, Reason, Withheld};
+pub use listing::{Listing, Reason, WithheldPath};
 
 use folder_watches::FolderWatches;
 use scanned_folder::{ScannedEntry, ScannedFolder, are_unchanged};
@@ -90,7 +90,7 @@ impl SensitiveFiles {
             }
             let mut withheld = self.find_withheld(cache);
             let mounted = cache.mounted.iter().cloned();
-            withheld.extend(mounted.map(|path| Withheld { path, reason: Reason::Mounted }));
+            withheld.extend(mounted.map(|path| WithheldPath { path, reason: Reason::Mounted }));
             withheld.sort();
             withheld.dedup_by(|one, other| one.path == other.path);
             let is_folder_unchanged = |folder: &ScannedFolder| {
@@ -107,7 +107,7 @@ impl SensitiveFiles {
         }
         // The project changes faster than it can be scanned, so nothing is opened.
         cache.listing = None;
-        let root_entry = Withheld { path: self.root.clone(), reason: Reason::NotExamined };
+        let root_entry = WithheldPath { path: self.root.clone(), reason: Reason::NotExamined };
         Arc::new(Listing { withheld: vec![root_entry], ..Listing::default() })
     }
 
@@ -151,7 +151,7 @@ impl SensitiveFiles {
     }
 
     /// Returns all withheld paths, after finding the names of files that have several.
-    fn find_withheld(&self, cache: &mut ScanCache) -> Vec<Withheld> {
+    fn find_withheld(&self, cache: &mut ScanCache) -> Vec<WithheldPath> {
         let search = group_names(&cache.folders);
         if search.unknown.iter().any(|inode| !cache.searched.contains(inode)) {
             // A file that had one name when its folder was read may have another one now.
@@ -168,7 +168,7 @@ impl SensitiveFiles {
 
 /// Withheld paths found by their names.
 struct NameSearch {
-    withheld: Vec<Withheld>,
+    withheld: Vec<WithheldPath>,
     /// Files with names that were not found.
     unknown: Vec<(u64, u64)>,
 }
@@ -180,14 +180,14 @@ fn group_names(folders: &[ScannedFolder]) -> NameSearch {
     let mut withheld = Vec::new();
     let mut names_by_inode: HashMap<(u64, u64), Vec<FileName>> = HashMap::new();
     for folder in folders {
-        withheld.extend(folder.withheld_reason.map(|reason| Withheld { path: folder.path.clone(), reason }));
+        withheld.extend(folder.withheld_reason.map(|reason| WithheldPath { path: folder.path.clone(), reason }));
         for (name, entry) in &folder.entries {
             let path = folder.path.join(name);
             match entry {
                 ScannedEntry::Folder => {}
-                ScannedEntry::Withheld(reason) => withheld.push(Withheld { path, reason: *reason }),
+                ScannedEntry::Withheld(reason) => withheld.push(WithheldPath { path, reason: *reason }),
                 ScannedEntry::LinkTo(path) => {
-                    withheld.push(Withheld { path: path.clone(), reason: Reason::Sensitive });
+                    withheld.push(WithheldPath { path: path.clone(), reason: Reason::Sensitive });
                 }
                 ScannedEntry::Several { inode, name_count: names, is_sensitive: sensitive } => {
                     names_by_inode.entry(*inode).or_default().push((path, *names, *sensitive));
@@ -207,11 +207,11 @@ fn group_names(folders: &[ScannedFolder]) -> NameSearch {
             let is_packaged = is_in_package_folder(&path);
             let reason = match (is_sensitive_name, has_sensitive_name, all_known || is_packaged) {
                 (true, _, _) => Reason::Sensitive,
-                (false, true, _) => Reason::NameOfSensitive,
-                (false, false, false) => Reason::NamesElsewhere,
+                (false, true, _) => Reason::HardLinkToSensitive,
+                (false, false, false) => Reason::HardLinkedOutside,
                 (false, false, true) => continue,
             };
-            withheld.push(Withheld { path, reason });
+            withheld.push(WithheldPath { path, reason });
         }
     }
     withheld.sort();

@@ -66,6 +66,7 @@ struct FileExcerpt {
 /// Reads the files that the command names. Blocks.
 fn read_named_files(context: &EffectContext, plan: &Plan) -> Result<Vec<FileExcerpt>, String> {
     let mut bytes_left = MAX_FILES_BYTES;
+    // Exclude the files that the call itself changes: only those have a new digest.
     let named_files = plan.preconditions.files.iter().filter(|snapshot| snapshot.new_sha256.is_none());
     named_files.map(|snapshot| read_named_file(context, snapshot, &mut bytes_left)).collect()
 }

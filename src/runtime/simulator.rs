@@ -37,10 +37,10 @@ pub(super) async fn simulate_result(
     progress: &Progress,
 ) -> Result<(String, SimulatedResult), Error> {
     let arguments = arguments::parse_call_arguments(&call.arguments)?;
-    let (project, overlay_error) =
-        (context.project.clone(), || Error::Internal("its overlay could not be read".to_owned()));
-    let overlay_digest =
-        tokio::task::spawn_blocking(move || project.state_digest()).await.map_err(|_| overlay_error())?;
+    let project = context.project.clone();
+    let overlay_digest = tokio::task::spawn_blocking(move || project.state_digest())
+        .await
+        .map_err(|_| Error::Internal("its overlay could not be read".to_owned()))?;
     let key = Digest::of_call(&call.name, &arguments, &overlay_digest);
     let simulator = &context.simulator;
     let call_lock = simulator.call_lock(&key);
@@ -149,9 +149,9 @@ fn build_request(
     let truncate = |text: &str| truncation::truncate_middle(text, MAX_PART_BYTES).into_owned();
     let tool = json!({ "name": spec.name, "does": spec.description, "takes": spec.parameters });
     let mut blocks = vec![("TOOL".to_owned(), truncate(&tool.to_string()))];
-    blocks.extend(earlier_results.into_iter().map(|earlier| ("BEFORE".to_owned(), earlier)));
+    blocks.extend(earlier_results.into_iter().map(|earlier| ("EARLIER_CALL".to_owned(), earlier)));
     blocks.push(("CALL".to_owned(), truncate(&redact_arguments(arguments, Some(&spec.parameters)))));
-    blocks.push(("FORM".to_owned(), truncate(&result_schema.to_string())));
+    blocks.push(("RESULT_SCHEMA".to_owned(), truncate(&result_schema.to_string())));
     let mut text = side_request::format_blocks(&Digest::of_call(&spec.name, arguments, &Digest::default()), &blocks);
     text.push_str("\nWhat does the tool return? Answer with one JSON value.");
     Request {

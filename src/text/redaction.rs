@@ -58,8 +58,9 @@ impl Redactor {
         (Cow::Owned(redacted), count)
     }
 
-    /// Redacts every string of a JSON value, and all values under the name of a secret. If `schema`, the value's JSON
-    /// schema, is known, fields that it marks as `writeOnly` or `password` are redacted too.
+    /// Redacts secrets in the strings of a JSON value, and every string under the name of a secret, but no numbers. If
+    /// `schema`, the JSON schema of the value, is known, fields that it marks as `writeOnly` or `password` are redacted
+    /// whatever their type. Returns the number of secrets.
     pub fn redact_json(&mut self, value: &mut Value, schema: Option<&Value>) -> usize {
         match value {
             Value::String(text) => {
@@ -94,6 +95,7 @@ impl Redactor {
                     count += match (is_declared_secret, is_secret_name(name)) {
                         (true, _) if *value != REDACTED => redact_value(value),
                         (_, true) => redact_strings(value),
+                        // Declared as a secret, but redacted before.
                         (true, false) => 0,
                         (false, false) => self.redact_json(value, schema),
                     };

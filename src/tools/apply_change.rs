@@ -92,7 +92,7 @@ impl Tool for ApplyChange {
             access: write_access(&location),
             preview: preview_change(change, &dry_run_change, entries),
             grant: None,
-            destroys: describe_loss(change, entries, &location),
+            destroys: save_or_describe_loss(change, entries, &location),
             preconditions: Preconditions {
                 hard_links: hard_links(&changes, &location, files),
                 ..preconditions(&changes)
@@ -318,7 +318,7 @@ fn change_notes(dry_run_change: &DryRunChange) -> impl Iterator<Item = String> {
     dry_run_change.notes.iter().map(|note| if note == "deleted" { deletes.to_owned() } else { note.clone() })
 }
 
-fn describe_loss(change: &Change, entries: &[Change], location: &Location) -> Option<String> {
+fn save_or_describe_loss(change: &Change, entries: &[Change], location: &Location) -> Option<String> {
     let display_path = change.path.display();
     let contents_note = match entries.len() {
         0 => String::new(),

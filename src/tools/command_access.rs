@@ -109,7 +109,7 @@ impl PathFindings<'_> {
         if touch.access == PathAccess::Repository {
             let is_in_project_folder = touch.folders.iter().all(String::is_empty);
             let check_result = if is_in_project_folder {
-                repository::is_plain(self.files)
+                repository::check_plain_repository(self.files)
             } else {
                 Err("git runs in another folder, whose settings apply".to_owned())
             };
@@ -125,7 +125,8 @@ impl PathFindings<'_> {
             }
             return;
         }
-        if matches!(touch.access, PathAccess::MustNotDecide(_)) && touch.folders.iter().any(|folder| !folder.is_empty())
+        if matches!(touch.access, PathAccess::MustNotSelectProgram(_))
+            && touch.folders.iter().any(|folder| !folder.is_empty())
         {
             return self.add_finding(Reach::Runs, "it runs in another folder".to_owned());
         }
@@ -159,7 +160,7 @@ impl PathFindings<'_> {
             }
             Err(error) => return self.add_unknown(access, format!("{}: {error}", escape_name(path))),
         };
-        if let PathAccess::MustNotDecide(words) = access {
+        if let PathAccess::MustNotSelectProgram(words) = access {
             let may_contain = |bytes: Vec<u8>| {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 words.is_empty() || words.iter().any(|word| text.contains(word))
@@ -175,7 +176,7 @@ impl PathFindings<'_> {
             | PathAccess::Recursive { .. }
             | PathAccess::Repository
             | PathAccess::Tracked { .. }
-            | PathAccess::MustNotDecide(_)
+            | PathAccess::MustNotSelectProgram(_)
             | PathAccess::MustNotMatch => ("reads", Reach::Runs),
             PathAccess::Write | PathAccess::Append => ("writes to", Reach::Outside),
             PathAccess::Delete => ("deletes", Reach::Outside),
@@ -224,7 +225,7 @@ impl PathFindings<'_> {
             | PathAccess::Repository
             | PathAccess::Tracked { .. }
             | PathAccess::WorksIn
-            | PathAccess::MustNotDecide(_)
+            | PathAccess::MustNotSelectProgram(_)
             | PathAccess::MustNotMatch => {}
             PathAccess::Delete if location.real == self.files.root() => {
                 self.add_finding(Reach::Outside, "it deletes the project folder".to_owned());
@@ -341,7 +342,7 @@ fn is_change(access: &PathAccess) -> bool {
         PathAccess::Names
         | PathAccess::Contents
         | PathAccess::Recursive { .. }
-        | PathAccess::MustNotDecide(_)
+        | PathAccess::MustNotSelectProgram(_)
         | PathAccess::MustNotMatch
         | PathAccess::Tracked { .. }
         | PathAccess::Repository => false,

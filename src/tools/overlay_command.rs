@@ -3,7 +3,7 @@
 use super::{RehearsalContext, read_only_commands, sandbox_hints};
 use crate::chat::{Access, CommandLine, CommandSandbox, Plan};
 use crate::project::overlay_sandbox::{OverlayShell, View};
-use crate::project::sensitive_files::{Reason, Withheld};
+use crate::project::sensitive_files::{Reason, WithheldPath};
 use crate::project::shell::CommandOutcome;
 use crate::project::{self};
 
@@ -42,7 +42,7 @@ fn visible_files(plan: &Plan, line: &CommandLine, is_approved: bool) -> View {
 pub(super) fn withheld_hint(
     line: &CommandLine,
     outcome: &CommandOutcome,
-    withheld: &[Withheld],
+    withheld: &[WithheldPath],
     is_hidden: bool,
 ) -> Option<String> {
     let output = outcome.output.to_lowercase();
@@ -50,9 +50,9 @@ pub(super) fn withheld_hint(
     // A masked file cannot be deleted or moved either.
     let is_refused = contains_any(&sandbox_hints::WRITE_ERRORS) || contains_any(&["device or resource busy"]);
     let lowercase_name =
-        |withheld_file: &Withheld| withheld_file.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+        |withheld_file: &WithheldPath| withheld_file.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let runs_git = || read_only_commands::runs_git(&line.command);
-    let is_cause = |withheld_file: &&Withheld| match withheld_file.reason {
+    let is_cause = |withheld_file: &&WithheldPath| match withheld_file.reason {
         Reason::StoredByGit => {
             withheld_file.path.ends_with("objects")
                 && outcome.exit != Some(0)
@@ -61,7 +61,7 @@ pub(super) fn withheld_hint(
         }
         _ => is_refused && lowercase_name(withheld_file).is_some_and(|name| output.contains(&name)),
     };
-    let causes: Vec<&Withheld> = withheld.iter().filter(is_cause).collect();
+    let causes: Vec<&WithheldPath> = withheld.iter().filter(is_cause).collect();
     if causes.is_empty() {
         return sandbox_hints::sandbox_hint(line, outcome)
             .or_else(|| write_hint(line, outcome, is_refused && !is_hidden));
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn names_withheld_file_and_how_to_open_it() {
-        let withheld = |path: &str, reason| Withheld { path: path.into(), reason };
+        let withheld = |path: &str, reason| WithheldPath { path: path.into(), reason };
         let withheld_files = [
             withheld("/p/.env", Reason::Sensitive),
             withheld("/p/.git/lfs", Reason::StoredByGit),

@@ -4,7 +4,7 @@
 use super::sandbox_hints::WRITE_ERRORS;
 use crate::chat::{Access, CommandAccess, CommandLine, CommandSandbox, Reach};
 use crate::policy::command_line;
-use crate::project::sensitive_files::{Listing, Withheld};
+use crate::project::sensitive_files::{Listing, WithheldPath};
 use crate::project::shell::CommandOutcome;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub const EXACT_COMMANDS: [&str; 22] = [
 
 /// Commands remembered. Any further one is blocked again instead of asking.
 const MAX_REMEMBERED: usize = 1000;
-/// Withheld files listed.
+/// Number of withheld files that are listed.
 const MAX_LISTED: usize = 5;
 /// Messages of programs that could not open a file, in addition to those that could not write.
 const OPEN_ERRORS: [&str; 4] = ["cannot open", "can't open", "could not open", "unable to"];
@@ -128,19 +128,19 @@ pub fn blocked_hint(
     let root = line.folder.as_path();
     let everything = [PathBuf::from(".")];
     let paths = if paths.is_empty() { &everything } else { paths };
-    let is_named = |withheld_file: &&Withheld| {
+    let is_named = |withheld_file: &&WithheldPath| {
         paths
             .iter()
             .map(|path| absolute_path(root, path))
             .any(|path| path.starts_with(&withheld_file.path) || withheld_file.path.starts_with(&path))
     };
-    let relevant: Vec<&Withheld> = listing.withheld.iter().filter(is_named).collect();
+    let relevant: Vec<&WithheldPath> = listing.withheld.iter().filter(is_named).collect();
     // Of many files in a folder, only those that the output names.
     let lowercase_name =
-        |withheld_file: &Withheld| withheld_file.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+        |withheld_file: &WithheldPath| withheld_file.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let is_mentioned =
-        |withheld_file: &&Withheld| lowercase_name(withheld_file).is_some_and(|name| output.contains(&name));
-    let mut listed: Vec<&Withheld> = relevant.iter().copied().filter(is_mentioned).collect();
+        |withheld_file: &&WithheldPath| lowercase_name(withheld_file).is_some_and(|name| output.contains(&name));
+    let mut listed: Vec<&WithheldPath> = relevant.iter().copied().filter(is_mentioned).collect();
     if listed.is_empty() {
         listed = relevant;
     }
@@ -158,8 +158,8 @@ pub fn blocked_hint(
 
 /// Lists the first of these files on one line with the reason for each, and the count of the rest. Paths in the project
 /// are relative.
-pub(super) fn list_withheld(project: &Path, files: &[&Withheld]) -> String {
-    let describe = |file: &&Withheld| {
+pub(super) fn list_withheld(project: &Path, files: &[&WithheldPath]) -> String {
+    let describe = |file: &&WithheldPath| {
         let path = file.path.strip_prefix(project).unwrap_or(&file.path);
         format!("{} ({})", path.display().to_string().escape_debug(), file.reason.message())
     };
@@ -285,10 +285,10 @@ mod tests {
 
     #[test]
     fn names_withheld_files_and_how_to_read_them() {
-        let withheld = |path: &str, reason| Withheld { path: path.into(), reason };
+        let withheld = |path: &str, reason| WithheldPath { path: path.into(), reason };
         let mut withheld_files = vec![
             withheld("/p/.env", Reason::Sensitive),
-            withheld("/p/docs/kept", Reason::NamesElsewhere),
+            withheld("/p/docs/kept", Reason::HardLinkedOutside),
             withheld("/p/docs/x.pem", Reason::Sensitive),
         ];
         let outcome_with = |exit, output: &str| CommandOutcome {
@@ -301,7 +301,7 @@ mod tests {
             duration: Duration::ZERO,
             changed_paths: Vec::new(),
         };
-        let hint_for = |paths: &[&str], outcome: &CommandOutcome, all: &[Withheld]| {
+        let hint_for = |paths: &[&str], outcome: &CommandOutcome, all: &[WithheldPath]| {
             let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
             let listing = Listing { withheld: all.to_vec(), ..Listing::default() };
             blocked_hint(&command_line_in("x", enforced_sandbox()), &paths, outcome, &listing)

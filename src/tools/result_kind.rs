@@ -55,8 +55,8 @@ impl ResultKind {
         }
     }
 
-    /// Formats a result that a model wrote like a live outcome. The error is one line with what does not match the
-    /// schema.
+    /// Formats a result written by a model in the format of a live outcome. The error is one line that says what does
+    /// not match the schema.
     pub fn format_answer(self, answer: Value) -> Result<String, String> {
         match (self, answer) {
             (Self::Text, Value::String(text)) => Ok(text),

@@ -87,7 +87,7 @@ pub fn run_in_foreground(command: &[OsString], folder: &Path) -> io::Result<()> 
             break status;
         }
         kill_process(rustix::process::getpid(), Signal::STOP)?;
-        // It was continued together with this program, or must be continued now.
+        // A shell's `fg` continues both processes. If only this one was continued, continue the child too.
         let _ = kill_process(child_pid, Signal::CONT);
     };
     match (status.exit_status(), status.terminating_signal()) {

@@ -190,7 +190,7 @@ impl Screen {
             session: self.state.session.id.clone(),
             title: title.filter(|_| has_entries),
             exit_signal: self.exit_signal,
-            loss: self.describe_loss(),
+            loss: self.save_or_describe_loss(),
             saved_to: self.saved_to,
         })
     }

@@ -34,8 +34,8 @@ pub struct Terminal {
 
 impl Terminal {
     /// Takes over the terminal: raw mode, alternate screen, bracketed paste, focus reports, and the mouse if wanted.
-    /// From here on a panic in any thread restores it before it is printed, unless `is_panic_caught` returns true in
-    /// that thread.
+    /// From here on, a panic in any thread restores the terminal before the panic message is printed, unless
+    /// `is_panic_caught` returns true in that thread.
     pub fn take_over(has_mouse: bool, is_panic_caught: fn() -> bool) -> io::Result<Self> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::new(
@@ -53,7 +53,7 @@ impl Terminal {
             }
             restore_terminal();
             chained_hook(info);
-            // A panic in this thread unwinds to the end; after one in another thread the screen would hang.
+            // A panic of the screen's thread ends the program by itself; after one of another thread the screen hangs.
             if std::thread::current().id() != screen_thread {
                 std::process::exit(PANIC_EXIT_CODE);
             }
@@ -123,8 +123,8 @@ fn restore_terminal() {
     let _ = disable_raw_mode();
 }
 
-/// Ends the program at once, without writing to a terminal that accepts no output; its modes are restored. Does nothing
-/// while another program has the terminal.
+/// Leaves raw mode and ends the program at once, for a terminal that accepts no output: nothing is written to it. Does
+/// nothing while another program has the terminal.
 pub fn exit_now(code: i32) {
     if IS_TAKEN.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();
@@ -140,7 +140,7 @@ pub fn title_bytes(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Writes these bytes in one call, without the buffer of the standard library.
+/// Writes these bytes to stdout and flushes it.
 pub fn write_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes)?;

@@ -241,7 +241,7 @@ fn queued_message_stays_queued_if_the_turn_fails() {
     send_user_message(&mut state, "also");
     assert_eq!(describe_effects(&update(&mut state, Event::TurnInterrupted)), ["CANCEL", "turn interrupted"]);
     assert_eq!(state.queued_messages, ["also"]);
-    update(&mut state, Event::QueueWithdrawn);
+    update(&mut state, Event::QueuedMessagesWithdrawn);
     assert_eq!(describe_effects(&send_user_message(&mut state, "new")), ["message new", "REQUEST_REPLY"]);
 }
 

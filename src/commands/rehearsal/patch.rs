@@ -13,14 +13,14 @@ use std::path::Path;
 pub(super) fn print_patch(rehearsal: &Rehearsal, below: Option<&str>, out: &mut dyn Write) -> Result<()> {
     let below = below.map(|below| Path::new(below.trim_start_matches("./").trim_end_matches('/')));
     let below = below.filter(|below| *below != Path::new("."));
-    let keeps = |path: &Path| below.is_none_or(|below| path.starts_with(below));
+    let is_selected = |path: &Path| below.is_none_or(|below| path.starts_with(below));
     if let Some(below) = below
-        && !rehearsal.overlay_paths()?.iter().any(|path| keeps(path))
-        && !change_summary::list_outside_changes(rehearsal)?.changes.iter().any(|one| keeps(&one.change.path))
+        && !rehearsal.overlay_paths()?.iter().any(|path| is_selected(path))
+        && !change_summary::list_outside_changes(rehearsal)?.changes.iter().any(|one| is_selected(&one.change.path))
     {
         return Err(UsageError(format!("no rehearsed change at {}", below.display())).into());
     }
-    let patch = Patch::new(rehearsal, keeps)?;
+    let patch = Patch::new(rehearsal, is_selected)?;
     if io::stdout().is_terminal() {
         let mut shown = TerminalWriter { out, open: Vec::new() };
         patch.write_patch(&mut shown)?;

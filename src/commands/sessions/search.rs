@@ -27,17 +27,20 @@ impl SessionStore {
         let mut out = io::stdout().lock();
         let columns = line_width(out.is_terminal());
         let (mut count, mut result) = (0, Ok(()));
-        let unread = self.sessions.search(&search_words, &scope, &mut |session_hits| {
+        let unreadable = self.sessions.search(&search_words, &scope, &mut |session_hits| {
             count += 1;
-            let lines =
-                if options.json { vec![hit_json(&session_hits)] } else { hit_text(&session_hits, columns, count > 1) };
+            let lines = if options.json {
+                vec![session_hits_json(&session_hits)]
+            } else {
+                format_session_hits(&session_hits, columns, count > 1)
+            };
             // Printed as it is found, so that the first results appear at once.
             result = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
         drop(out);
-        for (id, why) in unread.map_err(super::convert_store_error)? {
+        for (id, why) in unreadable.map_err(super::convert_store_error)? {
             print_notice(&format!("Cannot search all of {id}: {why}"))?;
         }
         if count == 0 {
@@ -48,7 +51,7 @@ impl SessionStore {
     }
 }
 
-fn hit_text(session_hits: &SessionHits, columns: Option<usize>, needs_separator: bool) -> Vec<String> {
+fn format_session_hits(session_hits: &SessionHits, columns: Option<usize>, needs_separator: bool) -> Vec<String> {
     let fit = |line: String| columns.map_or(line.clone(), |columns| width::fit_start(&line, columns).into_owned());
     let listed = &session_hits.listed;
     let folder = run_facts::shorten_home(&listed.folder);
@@ -64,7 +67,7 @@ fn hit_text(session_hits: &SessionHits, columns: Option<usize>, needs_separator:
     lines
 }
 
-fn hit_json(session_hits: &SessionHits) -> String {
+fn session_hits_json(session_hits: &SessionHits) -> String {
     let source = |hit: &Hit| if hit.source == HitSource::User { "user" } else { hit.source.label() };
     let hit_json_object = |hit: &Hit| json!({ "source": source(hit), "line": hit.line, "at": hit.time_ms });
     // The names of version 0.1, kept for one release.

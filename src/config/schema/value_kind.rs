@@ -65,8 +65,8 @@ impl ValueKind {
             Self::HeaderName => {
                 value.as_str().filter(|name| is_framing_header(name)).map(|_| "is set by HTTP itself".to_owned())
             }
-            Self::Name | Self::EnvVariable | Self::Text if value.as_str().is_some_and(is_null_word) => {
-                Some("has no value; remove the line to leave it unset".to_owned()).filter(|_| *self != Self::Text)
+            Self::Name | Self::EnvVariable if value.as_str().is_some_and(is_null_word) => {
+                Some("has no value; remove the line to leave it unset".to_owned())
             }
             _ => None,
         };

@@ -19,7 +19,7 @@ pub struct ParsedLine {
     /// that contains it, those started by `bash -c` after it. If the line is unclear these are the commands that could
     /// be found: enough to refuse the line, but never to allow it.
     pub commands: Vec<SimpleCommand>,
-    /// First reason why the line is not certain to be parsed as bash does.
+    /// First reason why bash may parse the line differently; `None` if the parse is certain.
     pub unclear: Option<UnclearReason>,
     /// Every word that may name a file, wherever it occurs.
     pub file_words: Vec<FileWord>,
@@ -37,7 +37,7 @@ pub struct SimpleCommand {
     pub connector: Connector,
     /// Enclosing constructs, outermost first.
     pub nesting: Vec<Nesting>,
-    /// Pipelines it is part of, outermost first: the number of the pipeline and its stage in it.
+    /// Enclosing pipelines, outermost first: number of the pipeline, and stage of the command in it, from 0.
     pub pipes: Vec<(usize, usize)>,
     /// True if later commands start while it runs.
     pub is_background: bool,
@@ -85,7 +85,7 @@ pub enum Nesting {
     Substitution,
     /// `<( … )` or `>( … )`.
     ProcessSubstitution,
-    /// A loop, a condition or a function, which is not followed.
+    /// Unsupported syntax, such as a loop, a condition or a function. Only substitutions inside it are parsed.
     Other,
     /// The arguments of this program: `bash -c '…'`, `find -exec …`, `xargs …`.
     Arguments(String),
@@ -100,7 +100,7 @@ pub enum Redirect {
     Write(Word),
     /// `>> file`, `&>> file`
     Append(Word),
-    /// `2>&1`, `>&-`: an open file descriptor.
+    /// `2>&1`, `>&-`: duplicates or closes a file descriptor and names no file.
     Descriptor,
     /// The text of a here-document or a here-string.
     Text(Word),

@@ -29,9 +29,9 @@ pub enum PathAccess {
         /// True if a link to a file is followed, and one to a folder may be.
         follow_links: bool,
     },
-    /// No access. The file must not exist, because it would decide what runs. If words are listed, it may exist as long
-    /// as it contains none of them.
-    MustNotDecide(&'static [&'static str]),
+    /// No access. The file must not exist, because it may select which program runs. If words are listed, it may exist
+    /// as long as it contains none of them.
+    MustNotSelectProgram(&'static [&'static str]),
     /// No access: a pattern that must match no file, so that the shell leaves it unchanged.
     MustNotMatch,
     /// Runs git, which follows the settings of the repository.
@@ -78,6 +78,7 @@ pub(super) fn display_word(word: &Word) -> String {
 pub(super) fn describe_unknown_word(word: &Word) -> String {
     let displayed = display_word(word);
     match word {
+        // Whether the shell ends an unquoted word at a non-ASCII character depends on the locale.
         Word::Unknown(text) if !text.is_ascii() && !text.contains(['$', '`', '{', '~']) => {
             format!("end of “{displayed}” depends on the locale; quote it")
         }

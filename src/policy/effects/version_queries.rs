@@ -33,7 +33,7 @@ pub(super) fn version_override_files(name: &str) -> Vec<(Word, PathAccess)> {
     let entries = VERSIONS.iter().filter(|(program, ..)| *program == name && *program != "bash");
     let managers = MANAGER_FILES.iter().map(|file| (*file, &[][..]));
     let files = entries.flat_map(|(_, _, files)| files.iter().copied().chain(managers.clone()));
-    files.map(|(file, words)| (Word::Known(file.to_owned()), PathAccess::MustNotDecide(words))).collect()
+    files.map(|(file, words)| (Word::Known(file.to_owned()), PathAccess::MustNotSelectProgram(words))).collect()
 }
 
 /// Variables with values that the model may know.

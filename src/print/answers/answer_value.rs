@@ -82,6 +82,7 @@ fn parse_option_notes(question: &Question, fields: &Map<String, Value>) -> Resul
     };
     let mut notes = Vec::new();
     for (option, text) in &raw_notes {
+        // A key of a JSON object is always a string, so text that is no label may be an index.
         let number = option.as_str().and_then(|option| option.parse::<u64>().ok()).map(Value::from);
         let option = find_option(question, option).or_else(|why| find_option(question, number.as_ref().ok_or(why)?))?;
         let text = text.as_str().map(str::trim).ok_or_else(|| format_error(question, "a note is not a string"))?;

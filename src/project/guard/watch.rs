@@ -57,7 +57,8 @@ impl CommandWatch {
         self.ended.unwrap_or(Report::Signal(9))
     }
 
-    /// Returns the next event, and sends signals at their time. `None` if waiting any longer is useless.
+    /// Returns the next event, and sends the signals that become due while it waits. `None` if no event can follow or
+    /// the remaining processes cannot be killed.
     fn next_event(&mut self, events: &Receiver<GuardEvent>) -> Option<GuardEvent> {
         loop {
             let Some((due, signal)) = self.next_signal else { return events.recv().ok() };
@@ -83,8 +84,8 @@ impl CommandWatch {
         }
     }
 
-    /// Signals the command's process group on systems where processes cannot be listed. On Linux this is only done
-    /// while the command runs, because its number may be reused afterwards.
+    /// Signals the command's process group: every signal on systems where processes cannot be listed, and only KILL on
+    /// Linux. There the command must still run, because later another group may have the same ID.
     fn signal_group(&self, signal: Signal) {
         if cfg!(not(target_os = "linux")) || (self.ended.is_none() && signal == Signal::KILL) {
             let _ = rustix::process::kill_process_group(self.shell, signal);

@@ -11,7 +11,7 @@ use crate::project::environment;
 use crate::project::rehearsal::partly_written;
 #[cfg(target_os = "linux")]
 use crate::project::sandbox::read_only_sandbox::program_folders;
-use crate::project::sensitive_files::{Listing, Reason, Withheld};
+use crate::project::sensitive_files::{Listing, Reason, WithheldPath};
 use crate::project::shell::Shell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub struct DisclosedPaths {
 pub(super) struct CommandView {
     pub(super) spec: OverlaySpec,
     pub(super) environment: Vec<(OsString, OsString)>,
-    pub(super) withheld: Vec<Withheld>,
+    pub(super) withheld: Vec<WithheldPath>,
     /// The masked part of the project; `None` if nothing is masked.
     pub(super) masked: Option<MaskedFiles>,
 }
@@ -135,7 +135,7 @@ fn withheld_paths(
     view: View,
     opened_paths: &[PathBuf],
     listing: &Listing,
-) -> Vec<Withheld> {
+) -> Vec<WithheldPath> {
     let project = &spec.folder;
     let mut withheld = listing.withheld.clone();
     withheld.extend(git_secrets::withheld_git_paths(project, view == View::Repository));
@@ -148,28 +148,29 @@ fn withheld_paths(
             continue;
         }
         withheld.extend(shell.sensitive_files_in(folder).current_listing().withheld.iter().cloned());
-        withheld.push(Withheld { path: folder.join(".git"), reason: Reason::Sensitive });
+        withheld.push(WithheldPath { path: folder.join(".git"), reason: Reason::Sensitive });
     }
     // In a toolchain only the entries directly in its folder are examined.
     let is_other = |path: &&PathBuf| !path.starts_with(project);
     let in_toolchains = spec.visible.iter().filter(is_other).flat_map(|folder| toolchains::sensitive_entries(folder));
-    withheld.extend(in_toolchains.map(|path| Withheld { path, reason: Reason::Sensitive }));
-    let is_opened = |entry: &Withheld| {
+    withheld.extend(in_toolchains.map(|path| WithheldPath { path, reason: Reason::Sensitive }));
+    let is_opened = |entry: &WithheldPath| {
         // Listing `.git` opens all of it.
         let is_git = |folder: &Path| folder.ends_with(".git") && opened_paths.iter().any(|name| name == folder);
         opened_paths.contains(&entry.path) || entry.path.ancestors().any(is_git)
     };
-    let is_setting =
-        |entry: &Withheld| entry.reason == Reason::Sensitive && tool_settings::is_visible_setting(project, &entry.path);
+    let is_setting = |entry: &WithheldPath| {
+        entry.reason == Reason::Sensitive && tool_settings::is_visible_setting(project, &entry.path)
+    };
     let is_in_opened_secret =
-        |entry: &Withheld| opened_paths.iter().any(|folder| is_sensitive(folder) && entry.path.starts_with(folder));
+        |entry: &WithheldPath| opened_paths.iter().any(|folder| is_sensitive(folder) && entry.path.starts_with(folder));
     withheld.retain(|entry| {
         // Pipes and entries withheld only because they are near a masked file need no mask here.
         let needs_no_mask = matches!(entry.reason, Reason::NotAFile | Reason::Crowded);
         !needs_no_mask && !is_opened(entry) && !is_in_opened_secret(entry) && !is_setting(entry)
     });
     withheld.extend(
-        partly_written(&spec.overlay_folder).into_iter().map(|path| Withheld { path, reason: Reason::EditedCopy }),
+        partly_written(&spec.overlay_folder).into_iter().map(|path| WithheldPath { path, reason: Reason::EditedCopy }),
     );
     withheld
 }

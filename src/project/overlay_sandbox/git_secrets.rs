@@ -3,7 +3,7 @@
 use super::tool_settings;
 use crate::chat::sensitive_paths::is_sensitive;
 use crate::project::git_index;
-use crate::project::sensitive_files::{Reason, Withheld};
+use crate::project::sensitive_files::{Reason, WithheldPath};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -19,10 +19,10 @@ const CREDENTIAL_WORDS: [&str; 5] = ["extraheader", "password", "token", "secret
 
 /// Lists the withheld parts of `.git`: settings with passwords, and, unless `reads_content`, the content of files if it
 /// may include files that hold secrets.
-pub fn withheld_git_paths(project: &Path, reads_content: bool) -> Vec<Withheld> {
+pub fn withheld_git_paths(project: &Path, reads_content: bool) -> Vec<WithheldPath> {
     let git = project.join(".git");
     let mut withheld = Vec::new();
-    let mut withhold = |name: &str, reason| withheld.push(Withheld { path: git.join(name), reason });
+    let mut withhold = |name: &str, reason| withheld.push(WithheldPath { path: git.join(name), reason });
     for name in ["config", "config.worktree"] {
         if read_or_empty(&git.join(name)).is_none_or(|text| has_credentials(&text)) {
             withhold(name, Reason::Sensitive);

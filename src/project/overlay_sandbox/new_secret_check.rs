@@ -5,7 +5,7 @@
 use super::tool_settings;
 use crate::project::Error;
 use crate::project::rehearsal::{Rehearsal, is_inside};
-use crate::project::sensitive_files::{Listing, Reason, Withheld};
+use crate::project::sensitive_files::{Listing, Reason, WithheldPath};
 use crate::project::shell::Shell;
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
@@ -30,11 +30,11 @@ impl MaskedFiles {
         let listing = shell.sensitive_files_in(folder).current_listing();
         let (own_paths, _) = shell.closed_paths();
         let is_own = |path: &Path| own_paths.iter().any(|folder| path.starts_with(folder));
-        let is_new = |entry: &&Withheld| match self.files.get(&entry.path) {
+        let is_new = |entry: &&WithheldPath| match self.files.get(&entry.path) {
             Some(file) => *file != identity_of(&entry.path),
             None => self.listing.reason(&entry.path).is_none(),
         };
-        let is_masked = |entry: &&Withheld| !matches!(entry.reason, Reason::NotAFile | Reason::Crowded);
+        let is_masked = |entry: &&WithheldPath| !matches!(entry.reason, Reason::NotAFile | Reason::Crowded);
         let mut new = listing.withheld.iter().filter(is_masked).filter(is_new).map(|entry| &entry.path);
         new.find(|path| !is_own(path) && !tool_settings::is_visible_setting(folder, path)).cloned()
     }

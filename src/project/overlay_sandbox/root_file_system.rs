@@ -9,7 +9,7 @@ use super::overlay_mounts::{OverlayFolders, ROOT_FOLDER, mount_memory, open_over
 use super::overlay_spec::OverlaySpec;
 use super::setup_error::{SetupError, SetupStep};
 use crate::project::sandbox::namespaces::MountRestriction;
-use crate::project::sandbox::system_paths::{BUILDS, FILES, MACHINE, NOT_PROGRAMS, PROGRAMS};
+use crate::project::sandbox::system_paths::{BUILD_PATHS, CLOSED_SUBFOLDERS, FILES, HARDWARE_PATHS, PROGRAMS};
 use crate::project::sandbox::{SandboxSupport, kernel_support};
 use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::pivot_root;
@@ -102,12 +102,12 @@ fn gather_entries(spec: &OverlaySpec, project: OwnedFd) -> io::Result<Vec<(PathB
             Ok(_) | Err(_) => {}
         }
     }
-    let system = [&PROGRAMS[..], &FILES, &BUILDS, &MACHINE].concat().into_iter().map(PathBuf::from);
+    let system = [&PROGRAMS[..], &FILES, &BUILD_PATHS, &HARDWARE_PATHS].concat().into_iter().map(PathBuf::from);
     let is_outside_proc = |path: &PathBuf| !path.starts_with("/proc");
     for path in system.chain(java_settings()).filter(is_outside_proc).chain(spec.visible.iter().cloned()) {
         add_visible_path(&path, spec, &mut entries)?;
     }
-    let not_programs = NOT_PROGRAMS.iter().map(PathBuf::from);
+    let not_programs = CLOSED_SUBFOLDERS.iter().map(PathBuf::from);
     let closed = not_programs.chain(spec.own_paths.iter().cloned());
     entries.extend(closed.map(|path| (path, RootEntry::Closed)));
     let is_place = |path: &&PathBuf| spec.places.iter().any(|place| place.path == **path);

@@ -103,7 +103,7 @@ pub(super) fn resolve_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns separately installed programs: `/opt/NAME` for each folder of `PATH` in it.
+/// Returns the folders of programs in `/opt`: `/opt/NAME` for each folder of `PATH` that lies inside `/opt/NAME`.
 fn opt_folders(path: &OsStr) -> Vec<PathBuf> {
     let opt_folder = |folder: PathBuf| {
         let name = folder.strip_prefix("/opt").ok()?.components().next()?;

@@ -22,9 +22,9 @@ pub struct PatchItem {
     /// True if both sides are files, or both are links, with the same content.
     pub is_same_content: bool,
     /// True if the patch deletes the old entry, possibly to replace it.
-    pub is_deletion: bool,
+    pub has_old_side: bool,
     /// True if the patch creates the new entry.
-    pub is_creation: bool,
+    pub has_new_side: bool,
     /// Source of an unchanged file that was moved here.
     pub renamed_from: Option<PathBuf>,
     /// True if the file is moved to another path.
@@ -76,8 +76,8 @@ impl PatchItem {
             before,
             after,
             is_same_content,
-            is_deletion: false,
-            is_creation: false,
+            has_old_side: false,
+            has_new_side: false,
             renamed_from: None,
             is_renamed: false,
         }
@@ -85,7 +85,7 @@ impl PatchItem {
 
     /// Returns whether the patch contains anything at this path.
     pub fn is_patched(&self) -> bool {
-        !self.is_renamed && (self.is_deletion || self.is_creation)
+        !self.is_renamed && (self.has_old_side || self.has_new_side)
     }
 }
 

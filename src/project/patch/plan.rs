@@ -117,8 +117,8 @@ fn detect_renames(items: &mut [PatchItem], refused_items: &HashSet<usize>) {
     }
     for (source, target) in pairs {
         items[source].is_renamed = true;
-        items[source].is_deletion = true;
-        items[target].is_creation = true;
+        items[source].has_old_side = true;
+        items[target].has_new_side = true;
         items[target].renamed_from = Some(items[source].path.clone());
     }
 }
@@ -159,9 +159,9 @@ fn choose_deletions(items: &mut [PatchItem], refused_items: &HashSet<usize>, omi
                     continue;
                 }
                 total += cost;
-                item.is_deletion = before.git_kind().is_some();
+                item.has_old_side = before.git_kind().is_some();
                 // Creations that are impossible are removed later.
-                item.is_creation = after.git_kind().is_some();
+                item.has_new_side = after.git_kind().is_some();
             }
         }
     }
@@ -183,7 +183,7 @@ fn deleted_paths(rehearsal: &Rehearsal, items: &[PatchItem]) -> HashSet<PathBuf>
                 emptied.get(item.path.as_path()).copied().unwrap_or(false)
                     && entries.is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_deleted)))
             }
-            PathState::File { .. } | PathState::Link(_) => item.is_deletion,
+            PathState::File { .. } | PathState::Link(_) => item.has_old_side,
             PathState::Other(_) => false,
         };
         if let Some(parent) = item.path.parent() {
@@ -209,14 +209,14 @@ fn choose_creations(
     let mut blocked_folder: Option<PathBuf> = None;
     for (index, item) in items.iter_mut().enumerate() {
         if blocked_folder.as_ref().is_some_and(|blocked| item.path.starts_with(blocked)) {
-            (item.is_creation, item.renamed_from) = (false, None);
+            (item.has_new_side, item.renamed_from) = (false, None);
             omissions.add_omission(&item.path, "its folder is not in this patch");
             continue;
         }
         let is_deleted = deleted.contains(&item.path);
         if item.before.is_folder() && !item.after.is_folder() && !is_deleted {
-            if item.is_creation {
-                item.is_creation = false;
+            if item.has_new_side {
+                item.has_new_side = false;
                 let description = item.after.describe();
                 omissions.add_omission(
                     &item.path,
@@ -250,7 +250,7 @@ fn is_broken_for_git(link: &Path) -> bool {
 fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], deleted: &HashSet<PathBuf>, omissions: &mut Omissions) {
     // Every folder in which the patch creates something.
     let mut filled: HashSet<&Path> = HashSet::new();
-    for item in items.iter().filter(|item| item.is_creation) {
+    for item in items.iter().filter(|item| item.has_new_side) {
         for folder in item.path.ancestors().skip(1) {
             if !filled.insert(folder) {
                 break;
@@ -275,7 +275,7 @@ fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], deleted: &HashSet<Pa
     }
     // Git deletes a folder with its last file, even if the rehearsal kept the folder.
     let paths: HashMap<&Path, &PatchItem> = items.iter().map(|item| (item.path.as_path(), item)).collect();
-    let is_deleted = |item: &&PatchItem| item.is_deletion && (item.is_renamed || !item.is_creation);
+    let is_deleted = |item: &&PatchItem| item.has_old_side && (item.is_renamed || !item.has_new_side);
     let mut pending: BTreeSet<PathBuf> =
         items.iter().filter(is_deleted).filter_map(|item| item.path.parent()).map(Path::to_owned).collect();
     let mut vanished: HashSet<PathBuf> = HashSet::new();
@@ -291,7 +291,7 @@ fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], deleted: &HashSet<Pa
         let real = rehearsal.root().join(&folder);
         let remains = |entry: std::fs::DirEntry| {
             let path = folder.join(entry.file_name());
-            let rewritten = paths.get(path.as_path()).is_some_and(|item| item.is_deletion && item.is_creation);
+            let rewritten = paths.get(path.as_path()).is_some_and(|item| item.has_old_side && item.has_new_side);
             !deleted.contains(&path) && !vanished.contains(&path) && !rewritten
         };
         if std::fs::read_dir(&real).into_iter().flatten().flatten().any(remains) {
@@ -318,7 +318,7 @@ fn list_modes(items: &[PatchItem], omissions: &mut Omissions) {
         let PathState::File { mode, .. } = &item.after else { continue };
         let created_mode = if mode & 0o100 == 0 { 0o666 & !umask } else { 0o777 & !umask };
         // Git creates a file again, whatever changed in it.
-        if item.is_creation && *mode != created_mode {
+        if item.has_new_side && *mode != created_mode {
             omissions.add_omission(&item.path, format!("mode {mode:o}: git keeps only whether a file is executable"));
         }
     }

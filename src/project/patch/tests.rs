@@ -256,8 +256,8 @@ fn unreadable_files_are_neither_deleted_nor_created() {
         before,
         after,
         is_same_content: false,
-        is_deletion: false,
-        is_creation: false,
+        has_old_side: false,
+        has_new_side: false,
         renamed_from: None,
         is_renamed: false,
     };

@@ -19,7 +19,7 @@ pub enum FileNode {
         /// Permissions: the lower twelve bits of the mode.
         mode: u32,
     },
-    /// A folder. Each entry in it is a separate change.
+    /// A folder without its entries, each of which is a node of its own.
     Folder {
         mode: u32,
     },

@@ -5,7 +5,7 @@ use super::Rehearsal;
 use std::fs::{self, File};
 use std::io;
 
-/// File in the overlay's folder. It is copied with the session.
+/// Name of the empty marker file in the overlay's folder. It is copied with the session.
 const LIVE_VIEW_FILE: &str = "live-view";
 
 impl Rehearsal {
@@ -20,7 +20,7 @@ impl Rehearsal {
         File::options().create(true).append(true).open(self.overlay_folder.join(LIVE_VIEW_FILE))?.sync_all()
     }
 
-    /// Returns whether this was recorded, or true if that is unknown.
+    /// Returns whether a command of this rehearsal saw the whole disk; true if the record cannot be read.
     pub(super) fn had_live_view(&self) -> bool {
         let metadata = self.overlay_folder.join(LIVE_VIEW_FILE).symlink_metadata();
         !matches!(metadata, Err(error) if error.kind() == io::ErrorKind::NotFound)

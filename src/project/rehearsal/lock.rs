@@ -23,7 +23,7 @@ pub fn lock_overlay(overlay_folder: &Path) -> io::Result<File> {
     }
 }
 
-/// Waits for the lock without creating anything.
+/// Waits for the lock without creating the overlay's folder.
 ///
 /// # Errors
 /// [`io::ErrorKind::NotFound`] if there is no overlay.
@@ -34,7 +34,7 @@ pub fn lock_existing(overlay_folder: &Path) -> io::Result<File> {
     if is_current_lock(&file, &path) { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
-/// Takes the lock without waiting and without creating anything.
+/// Takes the lock without waiting and without creating the overlay's folder.
 ///
 /// # Errors
 /// [`io::ErrorKind::ResourceBusy`] if another process holds the lock, and [`io::ErrorKind::NotFound`] if there is no
@@ -53,7 +53,7 @@ pub fn try_lock(overlay_folder: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens the lock file. `None` if the folder was removed in the meantime.
+/// Opens the lock file, or creates it. Returns `None` if the overlay's folder does not exist.
 fn open_lock_file(path: &Path) -> io::Result<Option<File>> {
     match File::options().create(true).append(true).open(path) {
         Ok(file) => Ok(Some(file)),

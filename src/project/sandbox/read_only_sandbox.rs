@@ -1,12 +1,12 @@
 //! Sandbox of commands that run without approval: they read the project and the system's programs, and change nothing.
 //!
 //! Landlock restricts files: paths that are not listed cannot even be read. Seccomp restricts everything else with a
-//! list of allowed syscalls (`read_only_filter`). Root loses every capability except reading. Not restricted: names,
-//! sizes and times of any file (no rule covers them), and the names in the project's folders.
+//! list of allowed syscalls (`read_only_filter`). Root loses every capability except reading. Not restricted: sizes
+//! and times of any file whose path is known (Landlock has no rule for them), and listing the project's folders.
 
 use super::landlock_rules::{DEVICES, NEWEST_ABI, OLDEST_ABI, add_path_rule};
 use super::rule_paths::{open_without_links, paths_without};
-use super::system_paths::{FILES, NOT_PROGRAMS, PROGRAMS};
+use super::system_paths::{CLOSED_SUBFOLDERS, FILES, PROGRAMS};
 use super::{SandboxError, SandboxSupport, read_only_filter, root_capabilities};
 use landlock::{
     Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
@@ -37,7 +37,7 @@ const FOLDER: &str = "--folder";
 const TEMPORARY: &str = "--temporary";
 /// Size of the length prefix of the paths.
 const LENGTH_BYTES: usize = 8;
-/// Maximum number of bytes of paths, more than are ever listed.
+/// Maximum length of all paths together in bytes; no real list is that long.
 const MAX_PATH_BYTES: usize = 256 << 20;
 
 impl ReadOnlySpec {
@@ -115,8 +115,8 @@ impl ReadOnlySpec {
         let mut rules = create_ruleset().map_err(|_| SandboxError::FileRules)?;
         for folder in PROGRAMS.map(Path::new) {
             let closed: Vec<PathBuf> = self.closed.iter().chain(&self.not_programs()).cloned().collect();
-            // If the project contains the system's programs, they can be started, but read only according to the
-            // project's list.
+            // If the project contains this folder, its programs may be executed; whether they may be read is decided
+            // by the list of the project's files.
             if closed.iter().any(|closed| folder.starts_with(closed)) {
                 rules = add_path_rule(rules, folder, AccessFs::Execute.into())?;
             }
@@ -155,7 +155,7 @@ impl ReadOnlySpec {
     }
 
     fn not_programs(&self) -> Vec<PathBuf> {
-        NOT_PROGRAMS.map(PathBuf::from).to_vec()
+        CLOSED_SUBFOLDERS.map(PathBuf::from).to_vec()
     }
 }
 

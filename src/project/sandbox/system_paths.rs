@@ -15,8 +15,9 @@ pub const PROGRAMS: [&str; 12] = [
     "/home/linuxbrew/.linuxbrew",
     "/run/current-system",
 ];
-/// Folders among them that belong to an administrator or another program.
-pub const NOT_PROGRAMS: [&str; 4] = ["/usr/local/etc", "/usr/local/var", "/usr/etc", "/home/linuxbrew/.linuxbrew/etc"];
+/// Subfolders of these that stay closed: they hold settings of the administrator and data of other programs.
+pub const CLOSED_SUBFOLDERS: [&str; 4] =
+    ["/usr/local/etc", "/usr/local/var", "/usr/etc", "/home/linuxbrew/.linuxbrew/etc"];
 
 /// Single files that programs need to start or to show names, times and sizes. None contains user data.
 pub const FILES: [&str; 29] = [
@@ -51,9 +52,9 @@ pub const FILES: [&str; 29] = [
     "/sys/devices/system/cpu/online",
 ];
 
-/// Additional files for builds: CA certificates, names of hosts and ports, and settings of compilers, terminals and
-/// fonts. They contain no private keys, passwords or names of machines to log in to.
-pub const BUILDS: [&str; 34] = [
+/// Additional paths for builds: CA certificates, `/etc/hosts` and port names, and settings of compilers, terminals and
+/// fonts. They contain no private keys, passwords or login targets.
+pub const BUILD_PATHS: [&str; 34] = [
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
     "/etc/ssl/certs",
@@ -91,5 +92,5 @@ pub const BUILDS: [&str; 34] = [
 ];
 
 /// Parts of `/sys` with the number of processors and the size of pages.
-pub const MACHINE: [&str; 3] =
+pub const HARDWARE_PATHS: [&str; 3] =
     ["/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage"];

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 pub enum Reason {
     /// Its name, or that of a link to it, is sensitive.
     Sensitive,
-    /// It is another name of a sensitive file.
-    NameOfSensitive,
-    /// It has names outside the project, which may be sensitive.
-    NamesElsewhere,
+    /// It is a hard link to a file with a sensitive name.
+    HardLinkToSensitive,
+    /// It has hard links outside the project, whose names may be sensitive.
+    HardLinkedOutside,
     /// It is mounted from elsewhere.
     Mounted,
     /// A pipe, a device or a socket.
     NotAFile,
     /// The project has too many files to examine all of them.
     NotExamined,
-    /// A sensitive file is in the same folder, and the folder has too many other files to open each of them by name.
+    /// It is in a folder with a sensitive file and with too many others to permit each of them in the sandbox.
     Crowded,
     /// It holds the content of files that git tracks or has stashed, some of which may hold secrets.
     StoredByGit,
@@ -30,8 +30,8 @@ impl Reason {
     pub fn message(self) -> &'static str {
         match self {
             Self::Sensitive => "may hold secrets or configure other programs",
-            Self::NameOfSensitive => "is a hard link to a file that may hold secrets",
-            Self::NamesElsewhere => "has hard links outside the project",
+            Self::HardLinkToSensitive => "is a hard link to a file that may hold secrets",
+            Self::HardLinkedOutside => "has hard links outside the project",
             Self::Mounted => "is mounted from outside the project",
             Self::NotAFile => "is not a regular file",
             Self::NotExamined => "was not examined: the project has too many files",
@@ -44,7 +44,7 @@ impl Reason {
 
 /// A withheld file, or a withheld folder with everything below it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Withheld {
+pub struct WithheldPath {
     /// Absolute path without links.
     pub path: PathBuf,
     pub reason: Reason,
@@ -54,10 +54,10 @@ pub struct Withheld {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     /// All withheld paths, sorted. Does not include the folder `.git`.
-    pub withheld: Vec<Withheld>,
+    pub withheld: Vec<WithheldPath>,
     /// Paths that may be opened with everything below them: they lead neither to a withheld path nor into `.git`.
     pub open_paths: Vec<PathBuf>,
-    /// Such paths in the project's own `.git`, for commands that run git.
+    /// Paths in the project's own `.git` that may be opened with everything below them, by commands that run git.
     pub repository: Vec<PathBuf>,
 }
 

@@ -4,7 +4,7 @@
 //! path are listed.
 
 use super::scanned_folder::ScannedFolder;
-use super::{Listing, Reason, Withheld};
+use super::{Listing, Reason, WithheldPath};
 use crate::chat::sensitive_paths::is_sensitive;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ const MAX_PATHS: usize = 4000;
 /// first. `is_unchanged` reads a folder again to check this.
 pub(super) fn create_listing(
     root: &Path,
-    withheld: Vec<Withheld>,
+    withheld: Vec<WithheldPath>,
     folders: &[ScannedFolder],
     is_unchanged: &dyn Fn(&ScannedFolder) -> bool,
 ) -> Option<Listing> {
@@ -58,7 +58,7 @@ pub(super) fn create_listing(
             return None;
         }
         match open_paths.len() + listed.len() > MAX_PATHS {
-            true => crowded.extend(listed.into_iter().map(|path| Withheld { path, reason: Reason::Crowded })),
+            true => crowded.extend(listed.into_iter().map(|path| WithheldPath { path, reason: Reason::Crowded })),
             false => open_paths.append(&mut listed),
         }
     }

@@ -33,7 +33,7 @@ impl Project {
     }
 
     fn list_withheld(&self) -> Vec<(String, Reason)> {
-        let to_relative = |entry: &Withheld| {
+        let to_relative = |entry: &WithheldPath| {
             let path = entry.path.strip_prefix(self.path_of("")).unwrap().display().to_string();
             (path, entry.reason)
         };
@@ -109,12 +109,12 @@ fn notices_a_hard_link_from_either_side() {
     // A harmless name of a secret.
     fs::hard_link(project.path_of(".env"), project.path_of("docs/plain")).unwrap();
     let env = (".env".to_owned(), Reason::Sensitive);
-    assert_eq!(project.list_withheld(), [env.clone(), ("docs/plain".to_owned(), Reason::NameOfSensitive)]);
+    assert_eq!(project.list_withheld(), [env.clone(), ("docs/plain".to_owned(), Reason::HardLinkToSensitive)]);
     fs::remove_file(project.path_of("docs/plain")).unwrap();
     project.wait_for_trusted_times();
     // A secret name of a file in a folder that did not change since.
     fs::hard_link(project.path_of("src/main.rs"), project.path_of("docs/x.key")).unwrap();
-    let main = ("src/main.rs".to_owned(), Reason::NameOfSensitive);
+    let main = ("src/main.rs".to_owned(), Reason::HardLinkToSensitive);
     assert_eq!(project.list_withheld(), [env, ("docs/x.key".to_owned(), Reason::Sensitive), main]);
     assert!(!project.is_open("src/main.rs") && project.is_open("src/deep"));
 }
@@ -125,7 +125,7 @@ fn withholds_files_with_names_elsewhere_but_not_those_of_packages() {
     fs::hard_link(project.base.join("out/kept"), project.path_of("docs/kept")).unwrap();
     fs::hard_link(project.base.join("out/kept"), project.path_of("node_modules/x/kept")).unwrap();
     fs::hard_link(project.path_of("notes"), project.path_of("docs/notes")).unwrap();
-    assert_eq!(project.list_withheld(), [("docs/kept".to_owned(), Reason::NamesElsewhere)]);
+    assert_eq!(project.list_withheld(), [("docs/kept".to_owned(), Reason::HardLinkedOutside)]);
     assert!(project.is_open("notes") && project.is_open("docs/notes") && project.is_open("node_modules/x/kept"));
     // A secret stays withheld in there too.
     fs::write(project.path_of(".env"), "x").unwrap();

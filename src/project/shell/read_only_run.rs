@@ -9,22 +9,22 @@ use crate::project::output::CommandProgress;
 use crate::project::sandbox::read_only_sandbox::{ReadOnlySpec, program_folders};
 use crate::project::sensitive_files::{Listing, SensitiveFiles};
 #[cfg(target_os = "linux")]
-use crate::project::sensitive_files::{Reason, Withheld, is_only_name};
+use crate::project::sensitive_files::{Reason, WithheldPath, is_only_name};
 use std::collections::HashMap;
 use std::future::ready;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Cached lists by folder.
+/// Cached scans for sensitive files, by folder.
 pub(super) type SensitiveFileCaches = Arc<Mutex<HashMap<PathBuf, Arc<SensitiveFiles>>>>;
 
 impl Shell {
     /// Runs a command without approval to completion, like `Shell::run_command`, but in the read-only sandbox: it reads
     /// the project except for the files that [`SensitiveFiles`] lists, and changes nothing. `runs_git` also opens the
-    /// project's `.git`. `named` are project files (relative paths) that are opened although they are listed; a file
-    /// that has other names, is a link or belongs to aye stays closed. On a machine without a sandbox, as shown in the
-    /// approval prompt, only the small environment applies. Also returns the withheld files.
+    /// project's `.git`. `named_files` are project files (relative paths) that the command may read although they
+    /// are listed, except links, files with other hard links and aye's own files. On a machine without a sandbox (the
+    /// approval prompt says so) only the environment is restricted. Also returns the withheld files.
     pub async fn run_read_only(
         &self,
         line: &CommandLine,
@@ -62,7 +62,7 @@ impl Shell {
         }
     }
 
-    /// Returns the cached list of one folder.
+    /// Returns the cached scan of one folder.
     pub(in crate::project) fn sensitive_files_in(&self, folder: &Path) -> Arc<SensitiveFiles> {
         let mut lists = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
         let own_paths = || self.closed_paths.0.iter().chain(&self.closed_paths.1).cloned().collect();
@@ -70,13 +70,13 @@ impl Shell {
         lists.entry(folder.to_owned()).or_insert_with(list).clone()
     }
 
-    /// Returns those of these files that are listed by their own names and may still be opened.
+    /// Returns the named files that are withheld only because of their own names, so that the command may open them.
     #[cfg(target_os = "linux")]
     fn openable_named_files(&self, folder: &Path, named_files: &[PathBuf], listing: &Listing) -> Vec<PathBuf> {
         let (own_paths, unreadable) = &self.closed_paths;
         let is_own = |path: &Path| own_paths.iter().chain(unreadable).any(|own_path| path.starts_with(own_path));
         let is_listed = |path: &Path| {
-            let entry = Withheld { path: path.to_owned(), reason: Reason::Sensitive };
+            let entry = WithheldPath { path: path.to_owned(), reason: Reason::Sensitive };
             listing.withheld.contains(&entry)
         };
         let paths = named_files.iter().map(|name| folder.join(name));

@@ -207,7 +207,10 @@ async fn r30_the_same_call_is_simulated_once_and_later_calls_are_shown_its_resul
         );
     }
     assert!(first_request.contains("\"max_tokens\":5") && first_request.contains(REDACTED), "{first_request}");
-    assert!(!first_request.contains("<<<BEFORE") && second_request.contains("<<<BEFORE"), "{second_request}");
+    assert!(
+        !first_request.contains("<<<EARLIER_CALL") && second_request.contains("<<<EARLIER_CALL"),
+        "{second_request}"
+    );
     assert!(second_request.contains("8\nexit 0") && second_request.contains("{\"to\":2}"), "{second_request}");
     let mark = second_request.lines().next().unwrap().strip_prefix("The mark is ").unwrap();
     assert_eq!(second_request.matches(mark).count(), 1 + 2 * 4, "{second_request}");

@@ -20,7 +20,7 @@ struct Shared {
 #[derive(Debug)]
 enum Job {
     Save(Owner, Box<UnsentText>),
-    Begin(SessionId, PathBuf),
+    RenameNew(SessionId, PathBuf),
 }
 
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl DraftWriter {
 
     /// Queues the renaming of a new session's draft, because the session has its first entry.
     pub fn rename_new(&self, id: SessionId, project: PathBuf) {
-        lock_mutex(&self.0.queue).push(Job::Begin(id, project));
+        lock_mutex(&self.0.queue).push(Job::RenameNew(id, project));
     }
 
     /// Writes the queued drafts. Blocks, also while another thread writes.
@@ -75,7 +75,7 @@ impl DraftWriter {
         Ok(())
     }
 
-    /// Writes the queued drafts and waits for the disk, for the end of the program.
+    /// Writes the queued drafts and waits until they are on disk. Called when the program ends.
     ///
     /// # Errors
     /// Same as `DraftWriter::write`.
@@ -117,7 +117,7 @@ impl Drop for Shared {
 impl Files {
     fn run_job(&mut self, job: &Job) -> Result<(), Error> {
         match job {
-            Job::Begin(id, project) => {
+            Job::RenameNew(id, project) => {
                 self.drafts.rename_new(id, project)?;
                 if let Some((owner, _)) = &mut self.last_draft
                     && matches!(owner, Owner::New(new, _) if new == id)

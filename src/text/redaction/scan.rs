@@ -122,7 +122,7 @@ fn next_position(text: &str, position: usize, line: &mut LineState) -> usize {
         b';' | b'|' | b'&' if matches!(bytes.get(end), Some(b' ' | b'&' | b'|')) => line.end_command(),
         byte if is_word_byte(byte) && byte != b'-' => {
             end = position + prefix_length(&text[position..], is_word_byte);
-            // In a diff, or at the end of a word, other dashes may precede a PEM line.
+            // Stop before the dashes, so that a PEM line is found even directly after a word or after other dashes.
             if let Some(dashes_start) = text[position..end].find("----") {
                 end = position + dashes_start;
             }

@@ -15,23 +15,23 @@ enum TokenChars {
     Dots,
     /// Capitals and digits, exactly the minimum number of them.
     Capitals,
-    /// As `Word`, with a digit: long lower-case words have the same prefix.
-    Digit,
+    /// As `Word`, but with a digit or, from 16 characters, mixed case: ordinary words have the same prefix.
+    StrictWord,
 }
 
-/// Prefix of a token, which is kept, minimum number of characters after it, and their kind.
+/// Prefix of a token, minimum number of characters after it, and their kind. The prefix itself is not redacted.
 #[rustfmt::skip]
 const TOKENS: &[(&str, usize, TokenChars)] = &[
     // Models
-    ("sk-", 4, TokenChars::Digit), ("sk-ant-", 8, TokenChars::Digit), ("sk-proj-", 8, TokenChars::Digit), ("gsk_", 20, TokenChars::Alphanumeric),
+    ("sk-", 4, TokenChars::StrictWord), ("sk-ant-", 8, TokenChars::StrictWord), ("sk-proj-", 8, TokenChars::StrictWord), ("gsk_", 20, TokenChars::Alphanumeric),
     ("xai-", 20, TokenChars::Word), ("hf_", 20, TokenChars::Alphanumeric), ("r8_", 20, TokenChars::Alphanumeric), ("pplx-", 20, TokenChars::Word),
     ("tvly-", 16, TokenChars::Word), ("csk-", 20, TokenChars::Word), ("AIza", 30, TokenChars::Word), ("ya29.", 20, TokenChars::Word),
     ("nvapi-", 20, TokenChars::Word),
     // Code hosting and packages
     ("ghp_", 20, TokenChars::Alphanumeric), ("gho_", 20, TokenChars::Alphanumeric), ("ghu_", 20, TokenChars::Alphanumeric), ("ghs_", 20, TokenChars::Alphanumeric),
     ("ghr_", 20, TokenChars::Alphanumeric), ("github_pat_", 20, TokenChars::Word), ("glpat-", 16, TokenChars::Dots), ("glrt-", 16, TokenChars::Dots),
-    ("gldt-", 16, TokenChars::Word), ("npm_", 20, TokenChars::Alphanumeric), ("pypi-", 40, TokenChars::Digit), ("dckr_pat_", 16, TokenChars::Word),
-    ("rubygems_", 20, TokenChars::Alphanumeric), ("cio", 40, TokenChars::Digit), ("ATATT3", 20, TokenChars::Word),
+    ("gldt-", 16, TokenChars::Word), ("npm_", 20, TokenChars::Alphanumeric), ("pypi-", 40, TokenChars::StrictWord), ("dckr_pat_", 16, TokenChars::Word),
+    ("rubygems_", 20, TokenChars::Alphanumeric), ("cio", 40, TokenChars::StrictWord), ("ATATT3", 20, TokenChars::Word),
     // Clouds and services
     ("AKIA", 16, TokenChars::Capitals), ("ASIA", 16, TokenChars::Capitals), ("dop_v1_", 20, TokenChars::Alphanumeric), ("doo_v1_", 20, TokenChars::Alphanumeric),
     ("hvs.", 16, TokenChars::Word), ("hvb.", 16, TokenChars::Word), ("SG.", 30, TokenChars::Dots), ("sq0atp-", 16, TokenChars::Word),
@@ -40,7 +40,7 @@ const TOKENS: &[(&str, usize, TokenChars)] = &[
     ("shpca_", 16, TokenChars::Alphanumeric), ("xoxb-", 10, TokenChars::Word), ("xoxp-", 10, TokenChars::Word), ("xoxa-", 10, TokenChars::Word),
     ("xoxr-", 10, TokenChars::Word), ("xoxs-", 10, TokenChars::Word), ("xoxe.", 10, TokenChars::Dots), ("xapp-", 10, TokenChars::Word),
     ("lin_api_", 16, TokenChars::Alphanumeric), ("figd_", 16, TokenChars::Word), ("ntn_", 30, TokenChars::Alphanumeric), ("pscale_", 30, TokenChars::Word),
-    ("AGE-SECRET-KEY-1", 20, TokenChars::Word), ("EAACEdEose0cBA", 10, TokenChars::Word), ("key-", 32, TokenChars::Digit),
+    ("AGE-SECRET-KEY-1", 20, TokenChars::Word), ("EAACEdEose0cBA", 10, TokenChars::Word), ("key-", 32, TokenChars::StrictWord),
 ];
 
 /// Maximum bytes that are examined to distinguish a token from a word.
@@ -49,7 +49,7 @@ const MAX_TOKEN_BYTES: usize = 96;
 /// Finds a token at the start of the text. Inside a word, only prefixes that no ordinary word has are considered.
 pub(super) fn find_token(rest: &str, is_inside_word: bool) -> Option<Range<usize>> {
     let candidates = TOKENS.iter().filter(|(prefix, ..)| rest.starts_with(prefix));
-    // The longest prefix is kept; a token too short for it may match a shorter one.
+    // Prefer the longest prefix that matches. A token that is too short for it may match a shorter one.
     candidates.filter_map(|known| match_token(rest, known, is_inside_word)).max_by_key(|range| (range.end, range.start))
 }
 
@@ -58,22 +58,22 @@ fn match_token(
     &(prefix, min_length, kind): &(&str, usize, TokenChars),
     is_inside_word: bool,
 ) -> Option<Range<usize>> {
-    if is_inside_word && kind == TokenChars::Digit {
+    if is_inside_word && kind == TokenChars::StrictWord {
         return None;
     }
     let suffix = &rest[prefix.len()..];
     let is_token_byte = |byte: u8| match kind {
         TokenChars::Alphanumeric | TokenChars::Capitals => byte.is_ascii_alphanumeric(),
-        TokenChars::Word | TokenChars::Digit => is_word_byte(byte),
+        TokenChars::Word | TokenChars::StrictWord => is_word_byte(byte),
         TokenChars::Dots => is_word_byte(byte) || byte == b'.',
     };
-    // Only the beginning of a word that is no token is read.
+    // Decide by a limited number of bytes, so that a long word that is no token is not read to its end.
     let length = prefix_length(&suffix[..suffix.floor_char_boundary(MAX_TOKEN_BYTES)], is_token_byte);
     let value = &suffix[..length];
     let is_plausible = match kind {
         TokenChars::Alphanumeric | TokenChars::Dots => has_digit(value) || is_mixed_case(value),
         TokenChars::Word => has_digit(value) || is_mixed_case(value),
-        TokenChars::Digit => has_digit(value) || length >= 16 && is_mixed_case(value),
+        TokenChars::StrictWord => has_digit(value) || length >= 16 && is_mixed_case(value),
         TokenChars::Capitals => {
             length == min_length && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
         }

@@ -38,10 +38,10 @@ const PLAIN_SETTINGS: &[(&str, &[&str])] = &[
 ];
 
 /// Checks that nothing in the repository can make git run programs. The error is a reason for the approval prompt.
-pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
+pub(super) fn check_plain_repository(files: &dyn Reader) -> Result<(), String> {
     let root = files.root().to_owned();
     let location = |name: &str| files.locate(name).ok().filter(|location| location.real == root.join(name));
-    let read_exact = |name: &str| location(name).and_then(|location| files.read(&location).ok());
+    let read_without_links = |name: &str| location(name).and_then(|location| files.read(&location).ok());
     let Some(entries) = location(".git").and_then(|location| files.list_names(&location).ok()) else {
         return Err("git would look for its settings outside the project folder".to_owned());
     };
@@ -51,9 +51,9 @@ pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
     }
     // git skips a `.git` that it does not recognize as a repository, and looks in the folder itself and then in its
     // parents.
-    let head = read_exact(".git/HEAD").and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+    let head = read_without_links(".git/HEAD").and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
     let is_folder = |name: &str| location(name).is_some_and(|location| files.list_names(&location).is_ok());
-    if !is_head(head.trim_end()) || ![".git/objects", ".git/refs", ".git/refs/heads"].into_iter().all(is_folder) {
+    if !is_valid_head(head.trim_end()) || ![".git/objects", ".git/refs", ".git/refs/heads"].into_iter().all(is_folder) {
         return Err("git would look for its settings elsewhere".to_owned());
     }
     let exists = |name: &str| files.locate(name).is_ok_and(|location| files.exists(&location));
@@ -70,15 +70,15 @@ pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
     {
         return Err("git would run a hook of the repository".to_owned());
     }
-    // The index has a commit as the entry of a nested repository.
-    const COMMIT: [u8; 4] = [0, 0, 0xe0, 0];
+    // Mode of a nested repository's entry in the index: a commit, `0o160000` in big-endian bytes.
+    const GITLINK_MODE: [u8; 4] = [0, 0, 0xe0, 0];
     if has_entry("index") {
-        let index = read_exact(".git/index").ok_or("git's index cannot be read")?;
-        if index.windows(COMMIT.len()).any(|bytes| bytes == COMMIT) {
+        let index = read_without_links(".git/index").ok_or("git's index cannot be read")?;
+        if index.windows(GITLINK_MODE.len()).any(|bytes| bytes == GITLINK_MODE) {
             return Err("the repository may contain others, whose settings git obeys".to_owned());
         }
     }
-    let config = read_exact(".git/config").and_then(|bytes| String::from_utf8(bytes).ok());
+    let config = read_without_links(".git/config").and_then(|bytes| String::from_utf8(bytes).ok());
     check_settings(&config.ok_or("the repository's settings cannot be read")?)
 }
 
@@ -98,7 +98,7 @@ pub(super) fn check_tracked_files(files: &dyn Reader, limited_to: &[String], wit
         }
     }
     let exists = |name: &str| files.locate(name).is_ok_and(|location| files.exists(&location));
-    let is_packed = || {
+    let has_packed_stash = || {
         let packed_refs = location(".git/packed-refs")
             .filter(|location| files.exists(location))
             .map(|location| files.read(&location));
@@ -106,20 +106,20 @@ pub(super) fn check_tracked_files(files: &dyn Reader, limited_to: &[String], wit
             .is_some_and(|content| content.map_or(true, |text| text.windows(10).any(|name| name == b"refs/stash")))
     };
     let stash_files = [".git/refs/stash", ".git/MERGE_AUTOSTASH"];
-    if with_stash && (stash_files.into_iter().any(exists) || is_packed()) {
+    if with_stash && (stash_files.into_iter().any(exists) || has_packed_stash()) {
         return Err("git may print stashed changes, which are not checked".to_owned());
     }
     Ok(())
 }
 
 /// Returns whether git recognizes a folder with this `HEAD` as a repository.
-fn is_head(text: &str) -> bool {
+fn is_valid_head(text: &str) -> bool {
     let is_commit = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_commit || text.strip_prefix("ref: ").is_some_and(|target| target.starts_with("refs/"))
 }
 
-/// Returns the section that a line begins, if the line has nothing else: a setting may follow the first `]`, and the
-/// last one may be in a comment.
+/// Returns the name of the section that a line begins; `None` unless the line is only a section header. Text after the
+/// header may contain a setting, and a `]` at the end of the line may belong to a comment.
 fn parse_section(line: &str) -> Option<String> {
     let header = line.strip_prefix('[')?.strip_suffix(']')?;
     let (name, subsection) = header.split_once([' ', '\t']).unwrap_or((header, "\"\""));
@@ -153,8 +153,8 @@ fn check_settings(config: &str) -> Result<(), String> {
         let key = line.split('=').next().unwrap_or_default().trim().to_lowercase();
         let is_plain_setting =
             PLAIN_SETTINGS.iter().any(|(name, keys)| *name == section && keys.contains(&key.as_str()));
-        // A remote that is a program: `ext::sh -c …`. No command that counts as reading uses it, but a plain repository
-        // has none.
+        // A remote that runs a program: `ext::sh -c …`. Read-only commands contact no remote, but a repository with
+        // such a setting is not plain.
         if !is_plain_setting || line.contains("ext::") {
             return unsupported_setting();
         }

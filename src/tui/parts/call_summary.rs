@@ -26,7 +26,7 @@ pub struct CallSummary {
 /// Parses arguments. They may be cut or not be JSON at all: everything before the fault is used.
 pub fn summarize_arguments(arguments: &str) -> CallSummary {
     let mut others = Vec::new();
-    let mut json = serde_json::Deserializer::from_str(readable_prefix(arguments));
+    let mut json = serde_json::Deserializer::from_str(parsed_prefix(arguments));
     drop((&mut json).deserialize_map(ArgumentCollector(&mut others)));
     let subject_index =
         IDENTIFYING_NAMES.iter().find_map(|name| others.iter().position(|(argument, _)| argument == name));
@@ -42,8 +42,8 @@ pub fn summarize_arguments(arguments: &str) -> CallSummary {
     CallSummary { subject, others }
 }
 
-/// Returns the part of the arguments that is read.
-pub fn readable_prefix(text: &str) -> &str {
+/// Returns the beginning of the arguments, which is all that is parsed: at most `MAX_ARGUMENT_BYTES`.
+pub fn parsed_prefix(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_ARGUMENT_BYTES)]
 }
 

@@ -20,7 +20,7 @@ const MAX_KEY_CELLS: usize = 26;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Help {
     scopes: Vec<Scope>,
-    /// First visible row, at most the last one to which the last frame could scroll.
+    /// First visible row. A value past the end is corrected when the page is drawn.
     scroll: Cell<usize>,
     /// Rows visible in the last frame.
     visible_rows: Cell<usize>,
@@ -58,7 +58,7 @@ impl Help {
         KeyResult::Handled
     }
 
-    /// Scrolls by lines of the mouse wheel.
+    /// Scrolls by this many rows, for the mouse wheel.
     pub fn scroll(&self, rows: isize) {
         self.scroll.set(self.scroll.get().saturating_add_signed(rows));
     }
@@ -95,22 +95,23 @@ impl Help {
         self.visible_rows.set(usize::from(inner.height).max(1));
     }
 
-    /// Returns one row per key, or more if its chords or description wrap: nothing is cut.
+    /// Returns one row per action, or more if its chords or its description wrap. Only a chord wider than its column is
+    /// cut.
     fn lay_out_keys(&self, keys: &Keymap, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let help_rows = keys.help_rows(&self.scopes);
-        let names: Vec<String> = help_rows.iter().map(|row| row.chords.join(" ")).collect();
-        let longest = names.iter().map(|name| width::text_width(name)).max().unwrap_or(0);
+        let chord_lists: Vec<String> = help_rows.iter().map(|row| row.chords.join(" ")).collect();
+        let longest = chord_lists.iter().map(|chord_list| width::text_width(chord_list)).max().unwrap_or(0);
         let key_cells = longest.min(MAX_KEY_CELLS).min(width / 2).max(1);
         let mut lines = Vec::new();
         let mut previous_scope = None;
-        for (HelpRow { scope, label, .. }, name) in help_rows.iter().zip(names) {
+        for (HelpRow { scope, label, .. }, chord_list) in help_rows.iter().zip(chord_lists) {
             if previous_scope.replace(*scope) != Some(*scope) {
                 if !lines.is_empty() {
                     lines.push(Line::default());
                 }
                 lines.push(Line::styled(scope.heading(), theme.heading));
             }
-            let chord_rows = pack_chords(&name, key_cells);
+            let chord_rows = pack_chords(&chord_list, key_cells);
             let label_lines = wrap::wrap_plain(label, theme.text, width.saturating_sub(key_cells + 2).max(1));
             for row in 0..chord_rows.len().max(label_lines.len()) {
                 let chords = chord_rows.get(row).map_or("", String::as_str);

@@ -63,7 +63,7 @@ impl ScopeChoice {
         })
     }
 
-    /// True while the rule is being written; until then keys have no effect.
+    /// True while the rule is being written. Meanwhile keys have no effect.
     pub fn is_storing(&self) -> bool {
         self.is_storing
     }
@@ -202,7 +202,7 @@ impl ScopeChoice {
         let scope_keys = if self.options.len() > 1 { "←→" } else { "" };
         let other_hints = [
             key_hint(3, scope_keys, &["change scope", "scope"]),
-            key_hint(4, "↑↓", &["where"]),
+            key_hint(4, "↑↓", &["change where it applies", "where"]),
             key_hint(1, &key(Action::Close), &["back"]),
             key_hint(2, &key(Action::Deny), &["deny"]),
         ];

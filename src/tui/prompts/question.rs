@@ -24,6 +24,7 @@ pub struct QuestionPrompt {
     is_parked: bool,
     /// Index of the page shown. The page after the last question is the review of all answers.
     page: usize,
+    /// One draft per question. The review page has none.
     pages: Vec<AnswerDraft>,
     open_line: Option<(LineKind, TextField)>,
     visible_rows: usize,
@@ -160,6 +161,7 @@ impl QuestionPrompt {
     }
 
     fn handle_action(&mut self, action: Action, is_press: bool, keys: &Keymap, questions: &Questions) -> KeyResult {
+        // The review page has no rows to focus: the same keys scroll it.
         let last_row =
             if self.page < self.pages.len() { self.option_count(questions).saturating_sub(1) } else { usize::MAX };
         let cursor = self.pages.get(self.page).map_or(self.scroll, |page| page.cursor);
@@ -204,8 +206,8 @@ impl QuestionPrompt {
         KeyResult::Handled
     }
 
-    /// Selects the option under the cursor. In a multiple-choice question it is toggled if `toggles`;
-    /// otherwise Enter continues.
+    /// Selects the option under the cursor. `toggles` is true for a digit and for Space, false for Enter. In a
+    /// multiple-choice question they toggle the option; Enter ticks it if none is ticked, and continues otherwise.
     fn select_option(&mut self, questions: &Questions, toggles: bool) -> KeyResult {
         let question = &questions.list[self.page];
         let page = &mut self.pages[self.page];

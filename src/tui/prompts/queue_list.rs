@@ -8,7 +8,7 @@ use crate::agent::{CallStage, PendingCall, QueuePreview, State};
 use crate::chat::{Access, CallId};
 use crate::text::width;
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::call_summary::{readable_prefix, summarize_arguments};
+use crate::tui::parts::call_summary::{parsed_prefix, summarize_arguments};
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
 use crate::tui::parts::sub_agent_name::quote_name;
 use crate::tui::parts::text_field::{self, TextField};
@@ -77,7 +77,7 @@ pub enum KeyResult {
 
 /// Returns the calls that have not started, in the model's order. Calls of a sub-agent are prefixed with its name.
 pub fn queue_rows(agent: &State) -> Vec<QueueRow> {
-    let calls = agent.counted_calls().enumerate();
+    let calls = agent.undelegated_calls().enumerate();
     calls
         .filter_map(|(index, (sub_agent, pending))| Some(queue_row(index + 1, pending)?.with_sub_agent(sub_agent)))
         .collect()
@@ -90,7 +90,7 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
         number,
         tool: call.name.clone(),
         summary: String::new(),
-        arguments: readable_prefix(&call.arguments).to_owned(),
+        arguments: parsed_prefix(&call.arguments).to_owned(),
         access: String::new(),
         needs_care: false,
         is_destructive: false,

@@ -47,7 +47,7 @@ pub enum KeyResult {
     PassedOn,
     /// Trust all files.
     Trust,
-    /// Trust none of the files, or no longer.
+    /// Do not trust the files, or revoke their trust.
     Refuse,
     /// Close the prompt and change nothing.
     Close,
@@ -72,7 +72,7 @@ impl TrustPrompt {
         self.files.untrusted().next().is_none()
     }
 
-    /// Marks the decision as being stored. Until it is, no other key has an effect.
+    /// Marks the decision as being stored. Until it is stored, the prompt's keys only scroll.
     fn mark_storing(&mut self) {
         self.is_storing = true;
     }
@@ -221,7 +221,7 @@ pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
             if instructions.omitted_bytes() > 0 {
                 let (omitted, sent) =
                     (format_bytes(instructions.omitted_bytes()), format_bytes(instructions.text.len()));
-                lines.push(format!("only the first {sent} are sent; {omitted} are truncated"));
+                lines.push(format!("only the first {sent} are sent; {omitted} are omitted"));
             }
             match count_invisible(&instructions.text) {
                 0 => {}

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 impl Screen {
-    /// Tries to save the session; the result comes with the next batch.
+    /// Tries to save the session and sends the result as `Event::Saved`.
     pub(super) fn save_session(&mut self) {
         let _ = self.event_sender.send(Event::Saved(self.link.file.save()));
     }
@@ -21,12 +21,15 @@ impl Screen {
         Ok(())
     }
 
-    /// Describes the entries that are lost if the session still cannot be saved on leaving.
-    pub(super) fn describe_loss(&mut self) -> Option<String> {
+    /// Tries once more to save the session on leaving. Returns a description of the lost entries if that fails.
+    pub(super) fn save_or_describe_loss(&mut self) -> Option<String> {
         self.state.session.saving.unsaved()?;
         let unsaved = self.link.file.save();
         self.state.session.saving.record_result(unsaved, Duration::ZERO);
         let reason = &self.state.session.saving.unsaved()?.reason;
-        Some(format!("{reason}. Lost: {}", self.state.session.saving.describe_loss(self.state.agent.session.entries())))
+        Some(format!(
+            "{reason}. Lost: {}",
+            self.state.session.saving.save_or_describe_loss(self.state.agent.session.entries())
+        ))
     }
 }

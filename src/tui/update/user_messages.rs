@@ -40,5 +40,5 @@ pub fn take_back_queue(state: &mut State) -> Vec<Effect> {
         text.push_str(&state.input.composer.text());
     }
     state.input.composer.set(&text);
-    agent_events::handle_agent_event(state, Event::QueueWithdrawn)
+    agent_events::handle_agent_event(state, Event::QueuedMessagesWithdrawn)
 }

@@ -97,6 +97,7 @@ impl TextBuffer {
         self.pastes.unfold(&self.area.lines().join("\n"))
     }
 
+    /// Returns the text with folded pastes, and the byte offset of the cursor in it.
     pub fn folded_text(&self) -> (String, usize) {
         let (line, offset) = self.cursor();
         let line_start: usize = self.lines()[..line].iter().map(|line| line.len() + 1).sum();
@@ -165,7 +166,8 @@ impl TextBuffer {
         self.area.move_cursor(CursorMove::End);
     }
 
-    /// Inserts text. Folds only characters that could be taken for a folded paste.
+    /// Inserts text without folding it. Only its private-use characters are folded, because each could be mistaken for
+    /// a folded paste.
     pub fn insert(&mut self, text: &str) {
         let text = self.pastes.fold_private_chars(&clean_paste(text));
         self.area.insert_str(text);
@@ -192,6 +194,7 @@ impl TextBuffer {
     pub fn open_paste(&mut self) -> bool {
         let (line, offset) = self.cursor();
         let line_text = &self.lines()[line];
+        // A folded private-use character is a single character and has nothing to unfold.
         let is_paste = |c: &char| self.get_paste(*c).is_some_and(|paste| paste.chars().nth(1).is_some());
         let previous_char = line_text[..offset].chars().next_back().filter(is_paste);
         let next_char = line_text[offset..].chars().next().filter(is_paste);

@@ -57,7 +57,7 @@ impl LayoutCache {
         toggled: &HashSet<usize>,
         item: usize,
     ) -> Arc<ItemLayout> {
-        self.match_layout_inputs(context);
+        self.drop_outdated_layouts(context);
         let Some(entry) = context.agent.session.entries().get(item) else {
             return Arc::new(self.live.lay_out_live(context, &self.lookups));
         };
@@ -126,7 +126,7 @@ impl LayoutCache {
 
     /// Returns the height of an item in lines.
     pub fn item_height(&mut self, context: &LayoutContext<'_>, toggled: &HashSet<usize>, item: usize) -> usize {
-        self.match_layout_inputs(context);
+        self.drop_outdated_layouts(context);
         match self.heights.get(item) {
             Some(Some((is_toggled, height))) if *is_toggled == toggled.contains(&item) => *height as usize,
             _ => self.item_layout(context, toggled, item).height,
@@ -176,7 +176,7 @@ impl LayoutCache {
         self.lookups.reply_lines_laid_out()
     }
 
-    fn match_layout_inputs(&mut self, context: &LayoutContext<'_>) {
+    fn drop_outdated_layouts(&mut self, context: &LayoutContext<'_>) {
         if self.width != context.width || self.theme != context.theme.name {
             self.drop_layouts();
             (self.width, self.theme) = (context.width, context.theme.name.clone());
@@ -189,7 +189,8 @@ impl LayoutCache {
         Some(cached)
     }
 
-    /// Evicts the layouts farthest from an item until the budget is met.
+    /// Evicts layouts, the farthest from an item first. Far layouts are evicted down to three quarters of the budget,
+    /// so that not every new layout evicts again; near ones only above twice the budget.
     fn evict_far_from(&mut self, item: usize) {
         let evictable = self.items.iter().filter(|(_, cached)| cached.last_used + 1 < self.frame);
         let mut far: Vec<usize> = evictable.map(|(index, _)| *index).collect();

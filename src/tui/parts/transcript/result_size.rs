@@ -19,6 +19,7 @@ pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<String>
             text.lines().filter(|line| !is_tool_note(line)).count()
         }
         Preview::Batch(_) => {
+            // The first line is `GROUP: 3 of 4 applied.`
             let applied = text.lines().next().and_then(|line| line.rsplit(": ").next());
             return applied.map(|applied| applied.trim_end_matches('.').to_owned());
         }

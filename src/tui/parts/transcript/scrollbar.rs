@@ -52,7 +52,7 @@ impl Transcript {
         self.scroll_to(context, cache, height, position);
     }
 
-    /// Estimates the rows before a line.
+    /// Estimates the rows before a line. The estimated rows of an item are spread evenly over its actual lines.
     fn estimate_offset(
         &self,
         context: &LayoutContext<'_>,
@@ -66,7 +66,7 @@ impl Transcript {
 
     /// Returns the line with about this many rows before it.
     fn position_at_offset(&self, context: &LayoutContext<'_>, cache: &mut LayoutCache, offset: f64) -> LinePosition {
-        self.estimate_item_rows(context, cache, 0);
+        cache.extent.measure_new_entries(context.agent.session.entries());
         let live_item = live_item_index(context);
         let (mut low, mut high) = (0, live_item);
         while low < high {

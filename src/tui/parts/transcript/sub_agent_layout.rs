@@ -58,7 +58,7 @@ fn describe_activity(sub_agent: &SubAgent) -> String {
     match &sub_agent.state.phase {
         Phase::Idle if !sub_agent.has_started() => "queued".to_owned(),
         Phase::Idle => String::new(),
-        Phase::Replying(draft) => describe_thinking(draft),
+        Phase::Replying(draft) => describe_reply(draft),
         Phase::RunningCalls { calls, .. } => {
             let describe_step = |pending: &PendingCall| match &pending.stage {
                 CallStage::AwaitingApproval(plan, _) => Some(format!("needs approval: {}", plan.summary)),
@@ -75,16 +75,20 @@ fn describe_activity(sub_agent: &SubAgent) -> String {
     }
 }
 
-fn describe_thinking(draft: &StreamingReply) -> String {
+fn describe_reply(draft: &StreamingReply) -> String {
     if let Some(retry) = &draft.pending_retry {
         return format!("retrying, try {} of {}: {}", retry.attempt, retry.max_attempts, retry.reason);
     }
-    match () {
-        () if draft.is_summary() => "summarizing".to_owned(),
-        () if draft.call_in_progress.is_some() || !draft.calls.is_empty() => "writing a call".to_owned(),
-        () if !draft.text.is_empty() => "writing".to_owned(),
-        () => "thinking".to_owned(),
-    }
+    let activity = if draft.is_summary() {
+        "summarizing"
+    } else if draft.call_in_progress.is_some() || !draft.calls.is_empty() {
+        "writing a call"
+    } else if !draft.text.is_empty() {
+        "writing"
+    } else {
+        "thinking"
+    };
+    activity.to_owned()
 }
 
 /// Lays out a sub-agent's transcript in order. Its last reply is shown as the outcome.

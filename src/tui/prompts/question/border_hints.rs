@@ -1,4 +1,4 @@
-//! Text on the frame of a question prompt and on its chip.
+//! Titles and key hints on the border of a question prompt.
 
 use super::{KeyResult, LineKind, QuestionPrompt};
 use crate::chat::{AnswerValue, Questions};
@@ -11,7 +11,7 @@ use crate::tui::parts::sub_agent_name::origin_line;
 const KEYWORD_WIDTH: usize = 40;
 
 impl QuestionPrompt {
-    /// Explains that a digit has no option or question.
+    /// Explains that no option has this number, or no question on the review page.
     pub(super) fn explain_missing_row(&self, digit: usize, questions: &Questions) -> KeyResult {
         let (item, last) = match self.page == self.pages.len() {
             true => ("question", self.pages.len()),
@@ -53,14 +53,14 @@ impl QuestionPrompt {
     /// does not fit.
     pub(super) fn build_hints(&self, questions: &Questions, keys: &Keymap, scroll_label: Option<&str>) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Question, action);
-        let line_key = |action| keys.first_chord(Scope::TextField, action);
+        let text_field_key = |action| keys.first_chord(Scope::TextField, action);
         if let Some((kind, _)) = &self.open_line {
             let accept_label = match kind {
                 LineKind::Note => "save note",
                 LineKind::TextAnswer if self.pages.len() == 1 => "send",
                 LineKind::TextAnswer => "confirm",
             };
-            let (accept_key, close_key) = (line_key(Action::Accept), line_key(Action::Close));
+            let (accept_key, close_key) = (text_field_key(Action::Accept), text_field_key(Action::Close));
             let mut hints = Vec::new();
             if *kind == LineKind::TextAnswer {
                 let chords = keys.chords_for(Scope::TextField, Action::InsertLineBreak);

@@ -224,7 +224,7 @@ fn large_and_truncated_files_show_their_size() {
     let mut prompt = trust_prompt(vec![instructions_file(&text, TrustState::Unknown)]);
     let screen = draw_prompt(&mut prompt, (100, 30), 0).join("\n");
     assert!(screen.contains("10.4 kB, truncated to about 222 tokens, 2 % of the context window"), "{screen}");
-    assert!(screen.contains("only the first 988 bytes are sent; 9.4 kB are truncated"), "{screen}");
+    assert!(screen.contains("only the first 988 bytes are sent; 9.4 kB are omitted"), "{screen}");
 }
 
 #[test]

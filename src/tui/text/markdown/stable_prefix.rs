@@ -14,7 +14,7 @@ use std::borrow::Cow;
 /// (`defines_reference`).
 pub fn stable_prefix(source: &str) -> usize {
     let cleaned = clean_text(source);
-    let clean_prefix = find_stable_prefix(&cleaned);
+    let clean_prefix = stable_prefix_of_clean_text(&cleaned);
     let Cow::Owned(cleaned) = &cleaned else { return clean_prefix };
     // Cleaning changes byte offsets, but a prefix ends with a line: find that line, and use it only if both parts are
     // cleaned in the same way as the whole.
@@ -27,8 +27,8 @@ pub fn stable_prefix(source: &str) -> usize {
     if is_same { end + 1 } else { 0 }
 }
 
-/// Returns whether a text defines a link by reference (`[name]: address`), or a footnote whose name is parsed
-/// differently outside a footnote (`[^*a*]: note`): such a text has to be laid out as a whole.
+/// Returns whether a text defines a link by reference (`[name]: address`), or a footnote whose name contains markup
+/// (`[^*a*]: note`). Without the definition, references to it are parsed differently, so such a text is laid out whole.
 pub fn defines_reference(source: &str) -> bool {
     let source = clean_text(source);
     source.contains("]:") && {
@@ -38,7 +38,7 @@ pub fn defines_reference(source: &str) -> bool {
     }
 }
 
-/// Returns whether a footnote starts whose name would not be shown as written outside a footnote.
+/// Returns whether the event starts the definition of a footnote whose name may contain markup.
 fn is_unusual_footnote(event: &Event<'_>) -> bool {
     matches!(event, Event::Start(Tag::FootnoteDefinition(name))
         if !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.')))
@@ -60,7 +60,7 @@ pub fn complete_rows_length(source: &str) -> usize {
     }
 }
 
-fn find_stable_prefix(source: &str) -> usize {
+fn stable_prefix_of_clean_text(source: &str) -> usize {
     // A text that is nested too deeply is rewritten before parsing, so its byte offsets are not valid.
     if matches!(bound_nesting(source), Cow::Owned(_)) {
         return 0;
