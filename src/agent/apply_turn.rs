@@ -1,5 +1,5 @@
 //! Apply turns: the user decides on each rehearsed call that is to run live. Every call requires approval, and no model
-//! request follows the last one.
+//! request follows the last call.
 
 use super::event::ApplyRequest;
 use super::update_context::{NextStep, UpdateContext};
@@ -92,8 +92,8 @@ pub(super) fn judge_items(ctx: &UpdateContext<'_>, tool: &str, plan: &mut Plan) 
     *destroys = batch.destroys(&[]);
 }
 
-/// Returns whether the group of this call was applied including this path, which the user can reject; `None` if the
-/// group does not contain the path.
+/// Returns whether the group of this call was applied and the user did not reject this path; `None` if the group does
+/// not contain the path.
 fn is_in_applied_group(ctx: &UpdateContext<'_>, id: &CallId, path: &str) -> Option<bool> {
     let call = ctx.state.session.call(id)?;
     let Some(Preview::Batch(batch)) = call.plan.as_ref().map(|plan| &plan.preview) else { return None };
@@ -114,7 +114,7 @@ fn is_call_done(ctx: &UpdateContext<'_>, id: &CallId) -> bool {
     matches!(entry, Some(Entry::Settled { outcome: Outcome::Done(_), .. }))
 }
 
-/// Returns whether a change is live. A change that is not part of this turn was applied earlier.
+/// Returns whether a change has been applied live. A change that no call of this turn applies was applied earlier.
 fn is_change_applied(ctx: &UpdateContext<'_>, path: &str) -> bool {
     let mut is_in_turn = false;
     for call in ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_GROUP) {

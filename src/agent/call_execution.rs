@@ -18,7 +18,7 @@ const MAX_FAILURES: u32 = 3;
 /// Starts carrying out the calls of a reply.
 pub(super) fn start_calls(ctx: &mut UpdateContext<'_>, turn: TurnId, calls: Vec<ToolCall>) {
     let build_pending = |call| PendingCall::new(call, CallStage::Waiting);
-    (ctx.state.early_prompt, ctx.state.is_queue_open) = (None, false);
+    (ctx.state.early_prompt, ctx.state.is_planning_previews) = (None, false);
     ctx.state.phase = Phase::RunningCalls { turn, calls: calls.into_iter().map(build_pending).collect() };
     start_ready_calls(ctx);
 }
@@ -38,7 +38,7 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
                 CallStage::Settled => {}
                 CallStage::Running(plan) if is_inside_read(plan) => all_settled = false,
                 CallStage::Delegated(_) => all_settled = false,
-                // A plan started before its turn does not count and must not be mistaken for the one that does.
+                // The tool still plans for the queue view. Its plan must not be mistaken for the plan to run.
                 CallStage::Waiting if pending.preapproval.is_planning => return,
                 CallStage::Waiting if all_settled || !pending.has_effects && !pending.preapproval.is_approved() => {
                     next = Some(index);
@@ -112,7 +112,7 @@ pub(super) fn handle_plan(ctx: &mut UpdateContext<'_>, call: &CallId, intent: Re
     start_ready_calls(ctx);
 }
 
-/// Handles a decision. Ignored unless the call waits, or it is a denial before the call's turn.
+/// Handles a decision. Ignored unless the call waits for approval; a denial is also accepted before the call's turn.
 pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision: Decision, by: Decider) {
     let first_open = ctx.state.pending().iter().find(|pending| pending.stage != CallStage::Settled);
     let is_early =
@@ -148,7 +148,7 @@ pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision
         Decision::Deny(_) => return deny_call(ctx, id, decision, by),
         Decision::Once | Decision::Always(_) | Decision::Selected(_) => ctx.state.repeated_calls.record_approval(&call),
     }
-    (ctx.state.early_prompt, ctx.state.is_queue_open) = (None, false);
+    (ctx.state.early_prompt, ctx.state.is_planning_previews) = (None, false);
     let sha256 = digest_call(&call, &plan);
     ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
     start_call(ctx, call, plan, true);
@@ -209,7 +209,7 @@ pub(super) fn finish_call(
 ) {
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     let CallStage::Running(plan) = &pending.stage else { return };
-    let outcome = match outcome {
+    let (outcome, origin) = match outcome {
         // A read returns the same result in a dry run as live.
         Outcome::Rehearsed(text) if is_any_read(plan) && !matches!(origin, Some(ResultOrigin::Simulated(_))) => {
             (Outcome::Done(text), None)
@@ -218,8 +218,8 @@ pub(super) fn finish_call(
     };
     let sha256 = digest_call(&pending.call, plan);
     let (call, has_effects) = (pending.call.clone(), !is_inside_read(plan));
-    ctx.state.repeated_calls.count_outcome(&call, &outcome.0, has_effects);
-    settle_call(ctx, id, outcome, duration, sha256);
+    ctx.state.repeated_calls.count_outcome(&call, &outcome, has_effects);
+    settle_call(ctx, id, (outcome, origin), duration, sha256);
     // Previews of the other calls may be outdated now.
     if let Phase::RunningCalls { calls, .. } = &mut ctx.state.phase {
         calls.iter_mut().for_each(|pending| pending.preapproval.preview = None);

@@ -19,7 +19,7 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
         .all(|other| other.stage == CallStage::Settled);
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     if !is_inside_read(&plan) && !earlier_settled && !is_early {
-        // The call was planned while earlier reads run. It is planned again when they are settled.
+        // The call was planned while earlier reads were running. It is planned again once they are settled.
         pending.has_effects = true;
         pending.stage = CallStage::Waiting;
         return;
@@ -42,8 +42,8 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
         Verdict::Ask(reason) if ask_again => Verdict::Ask(format!("{reason}. Changed since you approved it")),
         verdict => verdict,
     };
-    // No hook may approve a call that the user edited, opened early, applies or has to see again, nor a repeated
-    // call.
+    // No hook may approve a call that was edited, opened before its turn, changed since its approval or repeated, nor
+    // a call of an apply turn.
     let must_ask = is_edited || ask_again || is_early || repeat_reason.is_some() || ctx.state.is_apply_turn;
     reviews::start_review(ctx, id, plan, verdict, must_ask);
 }

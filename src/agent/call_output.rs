@@ -33,13 +33,13 @@ impl CallOutput {
         (!unsaved.is_empty()).then(|| truncation::truncate_middle(&unsaved, MAX_RECORD_BYTES).into_owned())
     }
 
-    /// Returns the outcome of an interrupted call: the reason and its output.
+    /// Returns the outcome text of an interrupted call: the reason and the output so far.
     pub(super) fn interrupted_outcome(&self, reason: &str) -> String {
         format_interrupted_outcome(reason, &self.text)
     }
 }
 
-/// Returns the outcome of an interrupted call: the reason and its output.
+/// Returns the outcome text of an interrupted call: the reason and the output so far.
 pub(super) fn format_interrupted_outcome(reason: &str, output: &str) -> String {
     if output.trim().is_empty() {
         return reason.to_owned();

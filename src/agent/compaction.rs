@@ -108,8 +108,8 @@ fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], co
         |upto: usize, lengths| summary_request::build_summary_request(ctx.state, upto, request_limit, lengths);
     // Two detailed summaries are better than one without details.
     let fitting_request = summary_request::TRUNCATION_LENGTHS.into_iter().find_map(|lengths| {
-        let fitting = cuts.partition_point(|&upto| build_request(upto, lengths).is_some());
-        let upto = *cuts.get(fitting.checked_sub(1)?)?;
+        let fitting_count = cuts.partition_point(|&upto| build_request(upto, lengths).is_some());
+        let upto = *cuts.get(fitting_count.checked_sub(1)?)?;
         build_request(upto, lengths).map(|request| (upto, request))
     });
     let Some((upto, (request, estimated, request_tokens))) = fitting_request else { return false };
@@ -156,7 +156,7 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
             if !is_endless && request_summary(ctx, turn, &later_starts, true) {
                 return;
             }
-            // The request may fit without reserve; another summary would not help.
+            // The request may fit without the reserve for the reply; another summary would not help.
             ctx.state.compaction_attempts.summaries = MAX_SUMMARIES;
             return ctx.next_steps.push_back(NextStep::RequestReply(turn));
         }
@@ -165,7 +165,7 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
     }
     record_summary(ctx, summary, pinned, cut, tokens_after, usage);
     if cut.continues_turn {
-        // Late events of the summary belong to a turn that has ended.
+        // A new turn ID, so that late events of the summary are ignored.
         ctx.state.turn_count += 1;
         let turn = TurnId(ctx.state.turn_count);
         ctx.next_steps.push_back(NextStep::RequestReply(turn));

@@ -8,11 +8,11 @@ use crate::text::tokens;
 pub struct ContextEstimate {
     /// Estimated tokens of the system prompt and the tools.
     pub(super) fixed_tokens: u64,
-    /// The same value for the last counted request, if it has changed since.
+    /// Value of `fixed_tokens` in the last request that the provider counted, if it has changed since.
     pub(super) counted_fixed_tokens: Option<u64>,
-    /// The same value for the last sent request.
+    /// Value of `fixed_tokens` in the last sent request.
     pub(super) sent_fixed_tokens: u64,
-    /// Tokens of the last sent request: estimated and corrected.
+    /// Tokens of the last sent request: the estimate, and the corrected estimate.
     pub(super) sent_tokens: (u64, u64),
     /// Correction in percent learned from a rejected request.
     pub(super) learned_percent: Option<u64>,
@@ -39,7 +39,8 @@ impl ContextEstimate {
         Self { fixed_tokens: estimate_fixed_tokens(system, tools), ..Self::default() }
     }
 
-    /// Replaces the system prompt. `counted`: the provider has counted a request with the previous one.
+    /// Updates the estimate for a new system prompt. `counted` is whether the provider has counted a request with the
+    /// previous prompt.
     pub(super) fn update_fixed(&mut self, system: &str, tools: &[ToolSpec], counted: bool) {
         if counted {
             self.counted_fixed_tokens.get_or_insert(self.fixed_tokens);
@@ -57,7 +58,7 @@ impl ContextEstimate {
     }
 
     /// Records that the last request exceeded the window. Figures in the provider's message take precedence. Returns
-    /// whether there were any.
+    /// whether the message contains figures.
     pub(super) fn record_rejection(&mut self, error: &str) -> bool {
         let (estimated, corrected) = self.sent_tokens;
         let figures = parse_token_figures(error);

@@ -5,9 +5,9 @@ use super::context_estimate::Truncation;
 use crate::chat::Entry;
 use crate::text::{tokens, truncation};
 
-/// Fraction of the context window reserved for the reply, …
-const REPLY_FRACTION: u64 = 5;
-/// … with this limit in tokens.
+/// Divisor of the context window: a fifth is reserved for the reply, but at most [`MAX_REPLY_TOKENS`].
+const REPLY_DIVISOR: u64 = 5;
+/// Maximum tokens reserved for the reply.
 const MAX_REPLY_TOKENS: u64 = 16_000;
 /// Above this percentage of the window a request is too long even if the estimate is inaccurate.
 const CERTAIN_PERCENT: u64 = 125;
@@ -99,7 +99,7 @@ impl State {
     /// Returns whether this many tokens fit with room for the reply. Always true if the window is unknown.
     pub(super) fn fits_context_window(&self, tokens: u64) -> bool {
         self.effective_context_window()
-            .is_none_or(|window| tokens + (window / REPLY_FRACTION).min(MAX_REPLY_TOKENS) <= window)
+            .is_none_or(|window| tokens + (window / REPLY_DIVISOR).min(MAX_REPLY_TOKENS) <= window)
     }
 
     /// Returns whether the next request is certainly too long.

@@ -55,8 +55,8 @@ pub enum Effect {
         plan: Box<Plan>,
         /// Paths that it must skip.
         excluded_paths: ExcludedPaths,
-        /// True if the user approved this call at a prompt, or a grant or a rule allows exactly it, so that what it
-        /// reads may go to the model.
+        /// True if the user approved this call at a prompt, or a grant or a rule allows exactly this call, so that the
+        /// data it reads may go to the model.
         approved: bool,
     },
     /// Ask the model for a session title in parallel to everything else. Answered by

@@ -55,7 +55,7 @@ pub fn grant_options(state: &State) -> Vec<GrantOption> {
         .collect()
 }
 
-/// Returns why no grant can be given for the waiting call.
+/// Returns the reason why no grant can be given for the waiting call; `None` if one can be given.
 pub fn explain_no_grant(state: &State) -> Option<String> {
     let Some(WaitingCall::Approval { call, plan, .. }) = state.waiting_call() else { return None };
     if state.rules.read_error.is_some() {
@@ -67,7 +67,7 @@ pub fn explain_no_grant(state: &State) -> Option<String> {
     policy::explain_no_scopes(&call.name, plan)
 }
 
-/// Returns the grants of this session, then the rules that allow.
+/// Returns the grants of this session, then the rules that allow calls, each with the calls it allowed.
 pub fn list_lasting_approvals(state: &State) -> Vec<LastingApproval> {
     let plans = recorded_plans(state, 0);
     let calls_matching = |predicate: &dyn Fn(&RecordedPlan<'_>) -> bool| {

@@ -83,13 +83,13 @@ pub(super) fn handle_chunk(ctx: &mut UpdateContext<'_>, chunk: Chunk, elapsed: D
         Chunk::Retrying { attempt, max_attempts, wait, reason: why, kind: _ } => {
             reply.pending_retry = Some(PendingRetry { attempt, max_attempts, wait, reason: why });
         }
-        Chunk::Silent { silence: since, limit } => {
-            reply.silence = (!since.is_zero()).then_some(ProviderSilence { elapsed: since, limit })
+        Chunk::Silent { silence, limit } => {
+            reply.silence = (!silence.is_zero()).then_some(ProviderSilence { elapsed: silence, limit })
         }
-        Chunk::ModelChosen { model, reason: instead } => {
+        Chunk::ModelChosen { model, reason: fallback_reason } => {
             reply.model = Some(model.clone());
-            if let Some(why) = instead {
-                ctx.record_entry(Entry::FellBack { model, reason: why });
+            if let Some(reason) = fallback_reason {
+                ctx.record_entry(Entry::FellBack { model, reason });
             }
         }
         Chunk::Echo(echo) => reply.echo = Some(Box::new(echo)),

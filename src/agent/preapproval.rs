@@ -15,20 +15,20 @@ use crate::policy::{Verdict, judge_plan};
 
 /// Handles the opening of the queue view: plans every waiting call, one after the other.
 pub(super) fn open_queue(ctx: &mut UpdateContext<'_>) {
-    ctx.state.is_queue_open = true;
+    ctx.state.is_planning_previews = true;
     plan_next_preview(ctx);
 }
 
 fn plan_next_preview(ctx: &mut UpdateContext<'_>) {
     let Some(turn) = ctx.state.current_turn() else { return };
-    if !ctx.state.is_queue_open || ctx.state.pending().iter().any(|pending| pending.preapproval.is_planning) {
+    if !ctx.state.is_planning_previews || ctx.state.pending().iter().any(|pending| pending.preapproval.is_planning) {
         return;
     }
     let needs_preview =
-        |step: &CallStage, preapproval: &Preapproval| *step == CallStage::Waiting && preapproval.preview.is_none();
+        |stage: &CallStage, preapproval: &Preapproval| *stage == CallStage::Waiting && preapproval.preview.is_none();
     let next = ctx.state.pending().iter().find(|pending| needs_preview(&pending.stage, &pending.preapproval));
     let Some(call) = next.map(|pending| pending.call.clone()) else {
-        ctx.state.is_queue_open = false;
+        ctx.state.is_planning_previews = false;
         return;
     };
     if let Some(pending) = ctx.state.pending_mut(&call.id) {
@@ -90,11 +90,11 @@ fn first_question_text(questions: &Questions) -> String {
     questions.list.first().map(|question| question.text.clone()).unwrap_or_default()
 }
 
-/// Opens the approval prompt of this call before its turn, or returns to the call whose turn it is.
+/// Opens the approval prompt of this call before its turn; for `None` returns to the call whose turn it is.
 pub(super) fn open_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>) {
     close_early_prompt(ctx);
     request_early_prompt(ctx, id);
-    // It may have become the turn of the call that went back to waiting.
+    // The call whose prompt was closed may be the next one to start.
     ctx.continue_calls();
 }
 

@@ -70,7 +70,8 @@ pub fn resume_with_output(
     (state, effects)
 }
 
-/// Restores the sub-agent of a call from its entries; `None` if none of its calls waits for the user, so that it ended.
+/// Restores the sub-agent of a call from its entries; `None` if it has ended, because none of its calls waits for the
+/// user.
 fn restore_sub_agent(
     ctx: &mut UpdateContext<'_>,
     id: &CallId,

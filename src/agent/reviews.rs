@@ -102,7 +102,8 @@ fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, pending_review: &mut Pendi
         }
     }
     let was_model_asked = pending_review.hooks_done > reviewers.hooks.len();
-    // In a dry run no call has the verdict `allow`, so there is nothing to review.
+    // A dry run gives the verdict `rehearse` instead of `allow`: nothing is left to review unless a hook approved the
+    // call.
     let would_run = matches!(pending_review.verdict, Verdict::Allow(_)) && !reads_inside_project(&pending_review.plan);
     if !reviewers.has_model_reviewer || was_model_asked || !would_run {
         return None;
@@ -160,7 +161,8 @@ pub(super) fn handle_review(ctx: &mut UpdateContext<'_>, id: &CallId, round: u64
     ctx.continue_calls();
 }
 
-/// Combines a verdict with the answer of a reviewer. Also returns whether the need for approval is now fixed.
+/// Combines a verdict with the answer of a reviewer. Also returns the new value of `must_ask`: true if no later hook
+/// can lift the need for approval.
 fn combine_advice(
     verdict: Verdict,
     must_ask: bool,

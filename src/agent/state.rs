@@ -48,7 +48,7 @@ pub struct State {
     pub tools: Vec<ToolSpec>,
     /// Hooks and model reviewer that check a call before it starts.
     pub reviewers: Reviewers,
-    /// Reason why commands are not run in this dry run, if they are not. Follows “no overlay sandbox: ”.
+    /// Reason why commands are not run in this dry run, if they are not; worded to follow “no overlay sandbox: ”.
     pub no_sandbox_reason: Option<String>,
     /// Name of the model that simulates results in a dry run, if any; one line.
     pub simulator: Option<String>,
@@ -56,7 +56,8 @@ pub struct State {
     pub sub_agent_config: Option<SubAgentConfig>,
     /// User messages entered while a turn runs. They are sent with the next request and can be withdrawn until then.
     pub queued_messages: Vec<String>,
-    /// Number of turns started in this process.
+    /// Number of the newest [`TurnId`] in this process. A summary or a request that is sent again within a turn takes a
+    /// new ID, so that late events of the previous request are ignored.
     pub(super) turn_count: u64,
     /// Number of requests made in the current turn.
     pub(super) turn_requests: u32,
@@ -73,7 +74,7 @@ pub struct State {
     /// Call whose approval prompt the user opened before its turn.
     pub(super) early_prompt: Option<CallId>,
     /// True while waiting calls are planned for the queue view.
-    pub(super) is_queue_open: bool,
+    pub(super) is_planning_previews: bool,
     /// Failed calls of this turn, with the number of failures in a row.
     pub(super) failed_calls: Vec<(ToolCall, u32)>,
     /// Calls of this turn that have an outcome.
@@ -224,7 +225,7 @@ impl State {
             delegated_tasks: 0,
             approval_queue: Vec::new(),
             early_prompt: None,
-            is_queue_open: false,
+            is_planning_previews: false,
             failed_calls: Vec::new(),
             repeated_calls: RepeatedCalls::default(),
         }
@@ -307,7 +308,7 @@ impl State {
         matches!(&self.phase, Phase::Replying(reply) if reply.is_summary())
     }
 
-    /// Describes the source of simulated results; follows “is”.
+    /// Describes the source of simulated results, worded to follow “is”.
     pub fn describe_simulation(&self) -> String {
         match &self.simulator {
             Some(model) => format!("an example or a result simulated by {model}"),
@@ -315,8 +316,8 @@ impl State {
         }
     }
 
-    /// Returns the reason shown on the approval prompt. In a dry run that does not run the command it adds the source
-    /// of its result.
+    /// Returns the reason shown on the approval prompt. For a command that the dry run does not run, the source of the
+    /// simulated result is added.
     pub(super) fn prompt_reason(&self, reason: String, plan: &Plan) -> String {
         if !matches!(plan.work, Work::Command(_)) || !self.is_dry_run() || self.no_sandbox_reason.is_none() {
             return reason;
@@ -371,7 +372,7 @@ impl State {
         self.failed_calls.iter().find(is_same_call).map_or(0, |(_, count)| *count)
     }
 
-    /// Counts a failure. A success of a tool clears the failures of all its calls.
+    /// Counts a failure of this call if `has_failed`; otherwise clears the failures of all calls of its tool.
     pub(super) fn count_failure(&mut self, call: &ToolCall, has_failed: bool) {
         if !has_failed {
             self.failed_calls.retain(|(failed_call, _)| failed_call.name != call.name);

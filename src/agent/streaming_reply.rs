@@ -109,7 +109,7 @@ impl StreamingReply {
         matches!(self.purpose, ReplyPurpose::Summary(_))
     }
 
-    /// Returns the text received since the previous call; `None` if there is none, or for a summary.
+    /// Returns the text and the reasoning received since the previous call; `None` if there are none, or for a summary.
     pub(super) fn take_unsaved(&mut self, model: &str) -> Option<PartialReply> {
         if self.is_summary() {
             return None;
@@ -120,17 +120,18 @@ impl StreamingReply {
         if previous == current {
             return None;
         }
-        // Text that turned out to be reasoning is no text any more.
-        let text = if previous.reclassified == current.reclassified { previous.text } else { 0 };
+        // Text that turned out to be reasoning was moved there, so none of the present text was saved.
+        let saved_text_bytes = if previous.reclassified == current.reclassified { previous.text } else { 0 };
         Some(PartialReply {
             sub_agent_call: None,
             model: self.model.clone().unwrap_or_else(|| model.to_owned()),
-            text: TextPart::after(&self.text, text),
+            text: TextPart::after(&self.text, saved_text_bytes),
             reasoning: TextPart::after(&self.reasoning, previous.reasoning),
         })
     }
 
-    /// Converts the reply into an entry.
+    /// Converts the reply into an entry. `model` is used if the provider names none; `incomplete` is the reason why the
+    /// reply is incomplete, if it is.
     pub(super) fn into_reply_entry(self, model: &str, calls: Vec<ToolCall>, incomplete: Option<String>) -> Entry {
         let thinking_ms = self.thinking_time.unwrap_or_default().as_millis();
         Entry::Replied {

@@ -8,14 +8,14 @@ use crate::text::truncation::truncate_middle;
 use std::fmt::Write;
 
 const SUMMARY_PROMPT: &str = include_str!("summary.md");
-/// Maximum tokens of a summary, …
+/// Maximum tokens of a summary.
 const MAX_SUMMARY_TOKENS: u64 = 2_000;
-/// … limited to this fraction of a small context window.
-const SUMMARY_FRACTION: u64 = 4;
+/// Divisor of the context window: a summary takes at most a quarter of it.
+const SUMMARY_DIVISOR: u64 = 4;
 /// Tokens to summarize at once if the context window is unknown.
 const DEFAULT_SUMMARY_WINDOW: u64 = 100_000;
-/// Maximum bytes of an outcome, of any other text of the model, and of a user message. The first triple with which the
-/// request fits is used. User messages are shortened last, and only here: a session whose user messages alone exceed
+/// Limits for the texts in a summary request, in two lists: the second, without details, is used only if no request
+/// with the first one fits. User messages are shortened last, and only here: a session whose user messages alone exceed
 /// the window could not continue otherwise.
 pub(super) const TRUNCATION_LENGTHS: [TruncationSteps; 2] = [
     &[(8_000, usize::MAX, usize::MAX), (2_000, 16_000, usize::MAX), (600, 4_000, usize::MAX)],
@@ -24,19 +24,21 @@ pub(super) const TRUNCATION_LENGTHS: [TruncationSteps; 2] = [
 /// A text with more bytes than this per available token is rejected without an estimate.
 const MAX_BYTES_PER_TOKEN: u64 = 16;
 
-/// Limits for each kind of text in bytes, longest first.
+/// Maximum bytes of an outcome, of any other text of the model, and of a user message; longest first. The first triple
+/// with which the request fits is used.
 type TruncationSteps = &'static [(usize, usize, usize)];
-/// Fraction of the context window within which user messages are kept verbatim, with a limit in tokens that also
-/// applies if the window is unknown. Without it one long paste would displace everything else.
-const VERBATIM_FRACTION: u64 = 4;
+/// Divisor of the context window: user messages kept verbatim take at most a quarter of it. Without a limit one long
+/// paste would displace everything else.
+const VERBATIM_DIVISOR: u64 = 4;
+/// Maximum tokens of the user messages kept verbatim, also if the context window is unknown.
 const MAX_VERBATIM_TOKENS: u64 = 12_000;
-/// Number of recent user messages kept verbatim, besides the first.
+/// Maximum number of recent user messages kept verbatim, besides the first, and of open items.
 const MAX_RECENT: usize = 3;
 /// Maximum number of files listed.
 const MAX_LISTED_FILES: usize = 60;
 
 /// Builds the request for a summary of the entries before `upto`, of at most `request_limit` tokens. Also returns its
-/// tokens: estimated and corrected. `None` if it does not fit even with the shortest lengths.
+/// tokens: the estimate, and the corrected estimate. `None` if it does not fit even with the shortest lengths.
 pub(super) fn build_summary_request(
     state: &State,
     upto: usize,
@@ -45,7 +47,7 @@ pub(super) fn build_summary_request(
 ) -> Option<(Request, u64, u64)> {
     let window = state.effective_context_window();
     let max_tokens =
-        window.map_or(MAX_SUMMARY_TOKENS, |window| MAX_SUMMARY_TOKENS.min(window / SUMMARY_FRACTION)).max(1);
+        window.map_or(MAX_SUMMARY_TOKENS, |window| MAX_SUMMARY_TOKENS.min(window / SUMMARY_DIVISOR)).max(1);
     let available_tokens =
         window.unwrap_or(DEFAULT_SUMMARY_WINDOW).min(request_limit.unwrap_or(u64::MAX)).saturating_sub(max_tokens);
     let max_bytes = usize::try_from(available_tokens.saturating_mul(MAX_BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
@@ -160,7 +162,8 @@ pub(super) fn build_verbatim_part(state: &State, upto: usize) -> String {
         .collect();
     let max_tokens = state
         .effective_context_window()
-        .map_or(MAX_VERBATIM_TOKENS, |window| MAX_VERBATIM_TOKENS.min(window / VERBATIM_FRACTION));
+        .map_or(MAX_VERBATIM_TOKENS, |window| MAX_VERBATIM_TOKENS.min(window / VERBATIM_DIVISOR));
+    // Three bytes per token, shared equally by the first and the recent messages.
     let max_bytes = usize::try_from(max_tokens * 3).unwrap_or(usize::MAX) / (MAX_RECENT + 1);
     let mut parts = Vec::new();
     if let Some((_, first_message)) = user_messages.first().filter(|(index, _)| *index < upto) {

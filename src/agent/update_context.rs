@@ -53,8 +53,8 @@ impl<'a> UpdateContext<'a> {
         self.effects.push(Effect::AppendEntry(entry.clone()));
     }
 
-    /// Ends the turn. Queued messages start the next turn, unless this turn failed: then they stay in the queue until
-    /// the user sends them.
+    /// Ends the turn. If it finished, queued messages start the next turn. If it failed or was interrupted, they stay
+    /// in the queue until the user sends them.
     pub(super) fn end_turn(&mut self, ending: Ending) {
         let is_finished = ending == Ending::Finished;
         self.record_entry(Entry::Ended { ending });
@@ -78,8 +78,8 @@ impl<'a> UpdateContext<'a> {
         TurnId(self.state.turn_count)
     }
 
-    /// Renames calls whose ID is already used in the session, sub-agents included. Some providers count from zero in
-    /// each reply.
+    /// Returns the calls with a new ID for each ID that is already used in the session, sub-agents included. Some
+    /// providers count from zero in each reply.
     pub(super) fn with_unique_ids(&self, calls: &[ToolCall]) -> Vec<ToolCall> {
         let mut unique_calls: Vec<ToolCall> = Vec::new();
         for call in calls {

@@ -61,14 +61,16 @@ fn open(file: &Path) -> io::Result<File> {
         return Err(io::Error::other("it is a folder"));
     }
     let opened = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(file)?;
-    // A writer may take as long as it needs.
+    // From here on reading blocks, so that a writer may take as long as it needs.
     let flags = fcntl_getfl(&opened)?;
     fcntl_setfl(&opened, flags - OFlags::NONBLOCK)?;
     Ok(opened)
 }
 
-/// Returns whether a question of the session waits for these answers. Answers that do not fit are an error before
-/// anything runs.
+/// Returns whether a question of the session waits for these answers. Called before anything runs.
+///
+/// # Errors
+/// Fails if the answers do not match the question, or if no question waits and there is no prompt.
 pub(super) fn check_answers(answers: &Answers, session: &Session, prompt: &str) -> Result<bool, UsageError> {
     if *answers == Answers::default() {
         return Ok(false);

@@ -103,7 +103,7 @@ fn request_settings(connection: &Connection, home: &Path) -> Settings {
         Some("none") => Proxy::Direct,
         Some(address) => Proxy::Address(Secret::new(address)),
     };
-    let roots = profile.ca_file.as_deref().map(|file| match file.strip_prefix("~/") {
+    let ca_file = profile.ca_file.as_deref().map(|file| match file.strip_prefix("~/") {
         Some(relative) => home.join(relative),
         None => PathBuf::from(file),
     });
@@ -112,11 +112,7 @@ fn request_settings(connection: &Connection, home: &Path) -> Settings {
         headers: profile.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
         idle_limit: Duration::from_secs(profile.idle_seconds),
         parameters,
-        connection: ConnectionOptions {
-            connect_timeout: Duration::from_secs(profile.connect_seconds),
-            ca_file: roots,
-            proxy,
-        },
+        connection: ConnectionOptions { connect_timeout: Duration::from_secs(profile.connect_seconds), ca_file, proxy },
         api: match profile.api {
             config::Api::Chat => Api::Chat,
             config::Api::Responses => Api::Responses,
@@ -128,7 +124,7 @@ fn request_settings(connection: &Connection, home: &Path) -> Settings {
     }
 }
 
-/// Reads the settings of a profile that only change requests: those with the name of a quirk.
+/// Converts the settings of a profile that have the name of a field of [`Quirks`].
 fn read_quirks(profile: &config::Profile) -> Quirks {
     let settings = toml::Value::try_from(profile).expect("a profile was read from TOML");
     settings.try_into().expect("a quirk has the type of the setting of its name")

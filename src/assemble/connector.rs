@@ -19,12 +19,12 @@ pub(super) struct Connector {
     pub(super) flags: Overrides,
     /// True if new sessions of this run are dry runs.
     pub(super) dry_run: bool,
-    /// True if a user sees how long a wait takes.
+    /// True if a user watches the screen: requests may then wait longer for a retry.
     pub(super) is_interactive: bool,
 }
 
 impl Connector {
-    /// Returns the configured model, if any.
+    /// Returns the connection to the configured model, if any.
     pub(super) fn configured_connection(&self) -> Result<Option<Connection>> {
         self.connect_with_flags(&self.flags)
     }
@@ -93,8 +93,8 @@ impl Connector {
         Ok(ConnectedModel::configured(&connection, self.is_interactive))
     }
 
-    /// Saves a key for this profile and connects with it; without a profile for the configured provider, or else for
-    /// OpenAI.
+    /// Saves a key and connects with it. `current` is the profile in use and its model. Without it the key is saved for
+    /// the configured provider, or for OpenAI if none is configured.
     pub(super) fn connect_with_key(&mut self, key: &str, current: Option<(&str, &str)>) -> Result<ConnectedModel> {
         let key = Key::new(key);
         if key.expose().is_empty() {

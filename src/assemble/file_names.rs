@@ -29,8 +29,8 @@ impl LatestRequest {
     }
 }
 
-/// Collects the files and folders of a project, relative to it, and sends them. Blocks until done. Sends none if the
-/// project cannot be read.
+/// Collects the files and folders of a project, relative to it, and sends them. Blocks until done, or until `number` is
+/// no longer the latest request. Sends an empty list if the project cannot be read.
 pub(super) fn collect_files(
     project: Option<Box<dyn Reader>>,
     latest: &LatestRequest,

@@ -82,7 +82,7 @@ async fn run_frontend(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Re
     answers::check_flags(&options)?;
     if options.fork && !options.continue_last && options.resume.is_none() {
         return Err(UsageError(
-            "--fork needs a session to copy: --resume with an ID or to pick from a list, or --continue".to_owned(),
+            "--fork needs a session to copy: --resume ID, --resume to pick one from a list, or --continue".to_owned(),
         )
         .into());
     }

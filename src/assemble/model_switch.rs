@@ -4,7 +4,7 @@ use super::connected_model::ConnectedModel;
 use super::screen_host::ScreenHost;
 use super::session_builder::request_context_window;
 use crate::config;
-use crate::llm::models::Model as Offered;
+use crate::llm::models::Model as ListedModel;
 use crate::llm::{AuthProvider, local_servers};
 use crate::tui::host::{HostReply, LocalServer, ModelList, ModelRow, Models, PendingConnection};
 use std::sync::PoisonError;
@@ -153,8 +153,8 @@ impl ScreenHost {
             // The screen may be closed.
             let _ = send_list(ModelList::Loading, &others).await;
             for local in local_servers::find_local_servers().await {
-                let profile = local_profiles.iter().find(|server| server.base_url == local.base_url);
-                let Some(profile) = profile.map(|server| server.profile.clone()) else { continue };
+                let connection = local_profiles.iter().find(|connection| connection.base_url == local.base_url);
+                let Some(profile) = connection.map(|connection| connection.profile.clone()) else { continue };
                 others.extend(
                     local
                         .models
@@ -178,7 +178,7 @@ async fn fetch_models(provider: AuthProvider) -> ModelList {
     }
 }
 
-fn model_row(model: Offered) -> ModelRow {
+fn model_row(model: ListedModel) -> ModelRow {
     let price = model.price.map(|price| (price.input, price.cached, price.output));
     ModelRow { profile: String::new(), model: model.id, context_window: model.context_window, price }
 }

@@ -1,4 +1,4 @@
-//! Finds the newest session of a folder, and whether it is certain.
+//! Finds the newest session of a folder. Unreadable sessions can make it uncertain which one is the newest.
 
 use super::usage_error::UsageError;
 use crate::store::{Latest, Sessions, explain_unreadable};

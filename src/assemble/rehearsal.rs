@@ -66,7 +66,7 @@ pub(crate) fn load_rehearsal(places: &Places, current_folder: &Path, id: &Sessio
     let changed_paths: Vec<String> =
         summary.changes.iter().map(|change| change.path.to_string_lossy().into_owned()).collect();
     for step in &mut summary.calls {
-        // A change that a later command reverted would not be made twice.
+        // A change that a later command reverted is not applied, so running the command again does not repeat it.
         step.changed_paths.retain(|path| changed_paths.contains(path) || rehearsal.was_applied(Path::new(path)));
     }
     let counts = DryRunCounts::from_entries(&stored.entries);
@@ -111,8 +111,8 @@ pub(crate) fn screen_rehearsal(session_builder: &SessionBuilder, id: &SessionId)
     }
 }
 
-/// Returns the calls that apply a dry run, for the approval prompts.
-pub(crate) fn apply_offers(
+/// Returns the calls that apply a dry run, for the approval prompts. Fails if there are none.
+pub(crate) fn build_apply_request(
     session_builder: &SessionBuilder,
     folder: &Path,
     requested: Option<&str>,

@@ -10,10 +10,10 @@ use crate::runtime::{self, SideModel};
 use anyhow::{Result, anyhow};
 use std::time::Duration;
 
-/// The reviewers, for the agent, which decides when to ask them, and for the runtime, which runs them.
+/// The reviewers in two forms: for the agent, which decides when to ask them, and for the runtime, which runs them.
 #[derive(Clone, Default)]
 pub(super) struct Reviewers {
-    pub(super) rules_for_agent: agent::Reviewers,
+    pub(super) agent_reviewers: agent::Reviewers,
     runners: runtime::Reviewers,
 }
 
@@ -24,7 +24,7 @@ impl Reviewers {
         let config = &connector.settings.config;
         let mut notices = Vec::new();
         let hooks = config.hooks.iter();
-        let rules_for_agent = agent::Reviewers {
+        let agent_reviewers = agent::Reviewers {
             hooks: hooks.clone().map(|(name, hook)| hook_for_agent(name, hook)).collect(),
             has_model_reviewer: config.model_reviewer.profile.is_some(),
         };
@@ -36,7 +36,7 @@ impl Reviewers {
             hooks: hooks.map(|(name, hook)| (name.clone(), create_hook(hook))).collect(),
             model: model_reviewer(connector, config, &mut notices),
         };
-        (Self { rules_for_agent, runners }, notices)
+        (Self { agent_reviewers, runners }, notices)
     }
 
     /// Returns the reviewers for a session.

@@ -29,7 +29,8 @@ pub(crate) fn shorten_home(path: &Path) -> String {
     abbreviate_home(path, std::env::var_os("HOME").as_deref().map(Path::new))
 }
 
-/// Formats the time of an entry in local time: `14:02:11`, or `3 Nov 14:02` on another day.
+/// Formats the time of an entry in local time: `14:02:11` today, `3 Nov 14:02:11`, `3 Nov 2025 14:02:11`. Empty if the
+/// time is unknown.
 pub(crate) fn format_entry_time(time_ms: u64) -> String {
     let time = i64::try_from(time_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     let Some(time) = time.filter(|_| time_ms > 0) else { return String::new() };

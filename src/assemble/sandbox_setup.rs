@@ -19,7 +19,7 @@ const SHARED: &str = "/dev/shm";
 pub(crate) struct SandboxSetup {
     /// Sandbox of every command that does not request the network.
     pub(crate) sandbox: CommandSandbox,
-    /// Folders that no command may write.
+    /// Folders and files that no command may write.
     pub(crate) write_protected: Vec<PathBuf>,
     /// Files that no command may read.
     pub(crate) read_protected: Vec<PathBuf>,

@@ -27,38 +27,39 @@ const MAX_REPLIES: usize = 64;
 /// Time limit for the terminal to report whether it is light or dark. Only remote terminals need long.
 const COLOR_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// Delay after which the first frame is shown and less urgent work starts.
+/// Delay before less urgent work starts; the first frame is shown by then.
 const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
 
 /// Shows the screen until the user leaves.
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
-    // The terminal is queried while the session is read; it has answered before it is used otherwise.
+    // The terminal is queried while the session is read. Its answer is awaited before anything else uses the terminal.
     let depth = color_depth(&start.connector.settings.config.screen);
     let term = std::env::var("TERM").ok();
     let color_query = (depth != ColourDepth::None)
         .then(|| std::thread::spawn(move || startup::query_colours(COLOR_TIMEOUT, term.as_deref())));
-    let offers = start.initial_offers();
-    // The user then picks a session from the list.
+    let apply_request = start.initial_apply_request();
+    // If it is uncertain which session to continue, the user picks one from the list.
     let doubt = start.explain_doubt().filter(|_| start.options.answers.is_none());
     let open_or_start = || match doubt {
         Some(_) => start.session_builder.start_session(&start.model, start.options.dry_run),
         None => open_session(&start),
     };
-    let session = offers.and_then(|offers| Ok((open_or_start()?, offers)));
+    let session = apply_request.and_then(|apply_request| Ok((open_or_start()?, apply_request)));
     let startup_input = color_query.and_then(|query| query.join().ok()).unwrap_or_default();
     let light = startup_input.is_light;
-    let (mut session, offers) = session?;
+    let (mut session, apply_request) = session?;
     let kept_copy = session.keep_copy();
     let picked_action =
         if start.options.fork { PickedAction::Fork(start.options.fork_mode()) } else { PickedAction::Open };
     let shows_picker = doubt.is_some() || start.options.resume.as_ref().is_some_and(String::is_empty);
     let session_picker = shows_picker.then_some(picked_action);
-    let Start { options, apply: _, session_builder: mut wiring, model: _, connector, real_folder, mut notices } = start;
+    let Start { options, apply: _, session_builder: mut builder, model: _, connector, real_folder, mut notices } =
+        start;
     let model = session.model;
     notices.extend(doubt.map(|doubt| format!("No session was continued: {doubt}")));
     notices.extend(session.notices);
-    wiring.folder.clone_from(&session.folder);
-    let (journal, sessions) = (wiring.journal.clone(), wiring.places.sessions());
+    builder.folder.clone_from(&session.folder);
+    let (journal, sessions) = (builder.journal.clone(), builder.places.sessions());
     let (effects, mut runtime) = (session.effects, session.runtime);
     notices.extend(runtime.execute(effects));
     let runtime = Arc::new(Mutex::new(runtime));
@@ -66,7 +67,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let screen = connector.settings.config.screen.clone();
     let (keys, key_problems) = Keymap::with_overrides(&connector.settings.config.keys);
     notices.extend(key_problems);
-    let themes = Themes::with_folder(&wiring.places.themes());
+    let themes = Themes::with_folder(&builder.places.themes());
     notices.extend(themes.warnings.iter().map(ToString::to_string));
     let themes = themes.adapted_to_terminal(depth, light);
     let (theme, theme_problem) = pick_theme(&themes, &screen, light);
@@ -87,7 +88,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     }
     let link = connect_runtime(&runtime, session.events);
     let screen_host =
-        ScreenHost::new(wiring, real_folder, model, connector, (session.id.clone(), has_entries), runtime, replies);
+        ScreenHost::new(builder, real_folder, model, connector, (session.id.clone(), has_entries), runtime, replies);
     if let Some((_, Some(notice))) = kept_copy {
         screen_host.send(HostReply::Done(notice));
     }
@@ -108,8 +109,8 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         settings,
         startup_input,
         notices,
-        first_message: if offers.is_some() { String::new() } else { options.prompt() },
-        approvals: offers,
+        first_message: if apply_request.is_some() { String::new() } else { options.prompt() },
+        approvals: apply_request,
         session_picker,
         is_panic_caught: crate::tools::panic_guard::is_panic_caught,
     });

@@ -27,7 +27,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// Handles the requests of the screen.
 pub(super) struct ScreenHost {
     pub(super) session_builder: SessionBuilder,
-    /// Folder of real sessions; the tour has its own.
+    /// Folder of every session except the tour, which has its own.
     pub(super) project_folder: PathBuf,
     pub(super) model: ConnectedModel,
     /// Providers that could be switched to, each with a number, until the screen confirms the switch.
@@ -91,7 +91,8 @@ impl ScreenHost {
         (loaded.unsent, loaded.notices)
     }
 
-    /// A session without entries is found again only by its folder.
+    /// Returns the owner of a session's draft. For the open session without entries this includes the folder, because
+    /// the draft is found again only by it.
     fn draft_owner(&self, session: &SessionId) -> Owner {
         match *session == self.session && !self.has_entries {
             true => Owner::New(session.clone(), self.session_builder.folder.clone()),
@@ -162,7 +163,7 @@ impl ScreenHost {
     }
 
     /// Like `open_session`, with calls to approve at once.
-    fn open_session_with(&mut self, opened: anyhow::Result<Session>, offers: Option<ApplyRequest>) {
+    fn open_session_with(&mut self, opened: anyhow::Result<Session>, apply_request: Option<ApplyRequest>) {
         match opened {
             Err(error) => self.send(HostReply::Notice(format!("{error:#}"))),
             Ok(mut session) => {
@@ -180,7 +181,7 @@ impl ScreenHost {
                     session: id,
                     copied_from,
                     agent: state,
-                    approvals: offers,
+                    approvals: apply_request,
                     link: connect_runtime(&self.runtime, events),
                     connection: self.model.connection_info.clone(),
                     unsent,

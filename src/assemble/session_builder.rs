@@ -81,7 +81,7 @@ impl SessionBuilder {
         let log = self.stored_sessions().begin_session(&header);
         let kind = if dry_run { SessionKind::DryRun } else { SessionKind::Live };
         let (state, mut runtime, events, notices) = self.build_session(&id, &self.folder, model, (kind, None), log)?;
-        runtime.set_simulator(self.simulation(model, SimulationLedger::default()));
+        runtime.set_simulator(self.simulator_settings(model, SimulationLedger::default()));
         self.update_context_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
         let (effects, model) = (Vec::new(), model.clone());
@@ -145,7 +145,7 @@ impl SessionBuilder {
             self.build_session(id, &folder, &model, (kind, copied_from.as_ref()), log)?;
         notices.extend(build_notices);
         if dry_run {
-            runtime.set_simulator(self.simulation(&model, SimulationLedger::from_entries(session.entries())));
+            runtime.set_simulator(self.simulator_settings(&model, SimulationLedger::from_entries(session.entries())));
         }
         let (mut state, mut effects) = agent::resume_with_output(session, new_state, &outputs);
         // A session that never changed its model has no entry for it.
@@ -212,7 +212,7 @@ impl SessionBuilder {
         }
     }
 
-    /// Returns where the project's own files are read.
+    /// Returns the source of the project's own files (instructions and rules).
     pub(super) fn project_files(&self, folder: &Path) -> ProjectSource {
         rule_loading::project_files(&self.places, folder, &self.tools, self.max_instruction_bytes)
     }
@@ -222,6 +222,8 @@ impl SessionBuilder {
         project_with_overlay(&self.places, &self.folder, id).ok()
     }
 
+    /// Builds the state, the runtime and its events, and returns them with notices for the user. `copied_from` is the
+    /// original of a copied session.
     fn build_session(
         &self,
         id: &SessionId,
@@ -283,10 +285,10 @@ impl SessionBuilder {
         let mut state = State::new(policy, model.name.clone(), system_prompt, self.tools.tool_specs());
         state.labels_rehearsed = dry_run && tell_model == TellModel::EachResult;
         state.hides_dry_run = dry_run && tell_model == TellModel::Never;
-        state.reviewers = self.reviewers.rules_for_agent.clone();
+        state.reviewers = self.reviewers.agent_reviewers.clone();
         state.sub_agent_config = Some(sub_agent_config);
         state.no_sandbox_reason = no_sandbox_reason;
-        let simulator = self.simulation(model, SimulationLedger::default());
+        let simulator = self.simulator_settings(model, SimulationLedger::default());
         state.simulator =
             simulator.model.map(|model| chat::reviewer::to_one_line(model.display_name())).filter(|_| dry_run);
         state.context_window = model.connection_info.context_window;
@@ -306,8 +308,8 @@ impl SessionBuilder {
 }
 
 impl SessionBuilder {
-    /// Returns how results are simulated in a dry run. The tour sends nothing anywhere.
-    fn simulation(&self, model: &ConnectedModel, ledger: SimulationLedger) -> SimulatorSettings {
+    /// Returns the settings of the simulator of a dry run. The tour has no simulator model: it sends no requests.
+    fn simulator_settings(&self, model: &ConnectedModel, ledger: SimulationLedger) -> SimulatorSettings {
         let simulator_model =
             self.simulator.as_ref().filter(|_| !model.connection_info.is_tour).map(|(simulator, _)| simulator.clone());
         SimulatorSettings { model: simulator_model, hides_dry_run: self.dry_run.tell_model == TellModel::Never, ledger }

@@ -1,4 +1,4 @@
-//! What a run is started with: the parts, connected as the command line and the settings ask.
+//! Start of a run: creates and connects its parts from the command line and the settings.
 
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
@@ -31,7 +31,7 @@ pub(crate) struct Start {
     pub(super) session_builder: SessionBuilder,
     pub(crate) model: ConnectedModel,
     pub(super) connector: Connector,
-    /// Folder of real sessions; the tour has its own.
+    /// Folder of every session except the tour, which has its own.
     pub(super) real_folder: PathBuf,
     /// Notices for the user, one sentence each.
     pub(crate) notices: Vec<String>,
@@ -112,10 +112,11 @@ pub(crate) fn prepare_start(options: ChatOptions) -> Result<Start> {
 
 impl Start {
     /// Returns the calls to approve at once, if any.
-    pub(super) fn initial_offers(&self) -> Result<Option<ApplyRequest>> {
+    pub(super) fn initial_apply_request(&self) -> Result<Option<ApplyRequest>> {
         let Some(apply) = &self.apply else { return Ok(None) };
-        let wanted = apply.apply_options();
-        rehearsal::apply_offers(&self.session_builder, self.default_folder(), apply.id.as_deref(), wanted).map(Some)
+        let options = apply.apply_options();
+        rehearsal::build_apply_request(&self.session_builder, self.default_folder(), apply.id.as_deref(), options)
+            .map(Some)
     }
 
     /// Returns the folder to use if nothing names another.

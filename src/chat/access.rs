@@ -1,4 +1,4 @@
-//! Access of a call: the basis of every verdict.
+//! Access of a call: the part of its plan that the policy judges.
 
 use super::CommandSandbox;
 use serde::{Deserialize, Serialize, Serializer};
@@ -46,8 +46,8 @@ pub struct CommandAccess {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "discloses")]
     pub may_disclose: bool,
-    /// Files of the project that may hold secrets, relative to it, if the command only reads and would run without
-    /// approval if these held none. The command names each of them as spelled here. Empty if there is any doubt.
+    /// Files of the project that may hold secrets, relative to it; the command names each of them as spelled here. Set
+    /// only if the command just reads and would run without approval if these files held no secrets; empty if in doubt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named_secrets: Vec<PathBuf>,
 }
@@ -92,7 +92,7 @@ impl From<CommandLine> for CommandAccess {
     }
 }
 
-/// Most fields in use are those of the command line.
+/// Gives direct access to the fields of the command line, which are used most.
 impl std::ops::Deref for CommandAccess {
     type Target = CommandLine;
 

@@ -63,7 +63,7 @@ impl Group {
             None => Self::Source,
             Some(_) => {
                 let inner_parts: Vec<&OsStr> = parts.collect();
-                if is_state(&inner_parts, is_folder) { Self::Repository } else { Self::GitSettings }
+                if is_repository_state(&inner_parts, is_folder) { Self::Repository } else { Self::GitSettings }
             }
         }
     }
@@ -100,7 +100,7 @@ pub fn find_repository(path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns whether a path inside a `.git` folder is only data: git neither executes it nor takes settings from it.
-fn is_state(inner_parts: &[&OsStr], is_folder: bool) -> bool {
+fn is_repository_state(inner_parts: &[&OsStr], is_folder: bool) -> bool {
     let Some((first, rest)) = inner_parts.split_first() else { return is_folder };
     let first = first.to_string_lossy();
     let rest: Vec<_> = rest.iter().map(|part| part.to_string_lossy()).collect();
@@ -192,7 +192,7 @@ pub struct Item {
     /// Facts that lines do not show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Why it cannot be applied: a conflict or a rule that denies it.
+    /// Reason why it cannot be applied, if so: a conflict or a rule that denies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
     /// Things it destroys, if any, worded to follow “this”.

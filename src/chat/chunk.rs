@@ -42,11 +42,12 @@ pub enum Chunk {
         /// Silence after which the request is aborted.
         limit: std::time::Duration,
     },
-    /// Another model answers than the one requested, or none was requested. Sent before any part of the reply.
+    /// The model that answers is not the requested one, or no model was requested by name. Sent before any part of the
+    /// reply.
     ModelChosen {
         /// Name of the model, as its provider knows it.
         model: String,
-        /// Why it is another model, in one sentence; `None` if no model was requested.
+        /// Reason why the requested model does not answer, in one sentence; `None` if no model was requested by name.
         reason: Option<String>,
     },
     /// Data that the provider wants back with this reply.

@@ -1,4 +1,5 @@
-//! Sandbox of a command: shown in its prompt, and enforced before the command starts, or it does not run.
+//! Sandbox of a command: shown in its prompt and set up before the command starts. If that fails, the command does not
+//! run.
 
 use crate::text::truncation::abbreviate_home;
 use serde::{Deserialize, Serialize, Serializer};
@@ -51,7 +52,7 @@ impl CommandSandbox {
         *self == Self::Unspecified
     }
 
-    /// Returns the sandbox for a call that does or does not ask for the network.
+    /// Returns the sandbox for one call; `network` is whether the call asks for the network.
     pub fn with_network(&self, network: bool) -> Self {
         match self {
             Self::Unspecified => Self::Unspecified,
@@ -62,8 +63,9 @@ impl CommandSandbox {
         }
     }
 
-    /// Describes the sandbox for the prompt: `network off`, `may write here and in /tmp`. Empty if not specified. `asked`
-    /// is the reason why the call wants the network. Returns the parts of the description, each with whether it names access that is normally closed.
+    /// Describes the sandbox for the prompt: `network off`, `may write here and in /tmp`. Empty if not specified.
+    /// `network_reason` is the reason why the call wants the network, if it does. Returns the parts of the description,
+    /// each with whether it names access that is normally denied.
     pub fn describe_parts(&self, network_reason: Option<&str>, home: Option<&Path>) -> Vec<(String, bool)> {
         let reason_note = network_reason.map(|reason| format!(" (“{reason}”)")).unwrap_or_default();
         let mut parts = Vec::new();
@@ -91,7 +93,7 @@ impl CommandSandbox {
     }
 }
 
-/// `here`, `here and in /tmp`, `here, in /tmp and in ~/.cache`.
+/// Describes the writable folders: `here`, `here and in /tmp`, `here, in /tmp and in ~/.cache`.
 fn describe_writable(write: &[PathBuf], home: Option<&Path>) -> String {
     let names: Vec<String> = write.iter().map(|folder| format!("in {}", abbreviate_home(folder, home))).collect();
     match names.split_last() {

@@ -4,7 +4,7 @@ use super::dry_run_summary::live_ask_reason;
 use super::{Access, CallId, Entry, Outcome, Preview, ResultOrigin};
 use std::collections::{HashMap, HashSet};
 
-/// Counts for a turn of a dry run.
+/// Counts of the calls in a dry run or in one turn of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DryRunCounts {
     /// Calls that were rehearsed.
@@ -19,7 +19,7 @@ pub struct DryRunCounts {
     pub live_effects: usize,
     /// Calls that were denied by the user, a rule or the program.
     pub denied: usize,
-    /// All calls, including those that only read.
+    /// All settled calls, including those that only read.
     pub calls: usize,
 }
 
@@ -82,7 +82,7 @@ impl DryRunCounts {
     }
 
     /// Describes the counts: `4 calls rehearsed, 2 ran in the overlay sandbox, 1 withheld, 1 denied, nothing changed
-    /// on disk`. Withheld and refused calls are mentioned only if there are any.
+    /// on disk`. Withheld and denied calls are mentioned only if there are any.
     pub fn describe_counts(self) -> String {
         let Self { rehearsed, withheld, would_ask: _, ran, live_effects: changed_on_disk, denied, calls: _ } = self;
         let calls = if rehearsed == 1 { "1 call" } else { &format!("{rehearsed} calls") };

@@ -150,7 +150,8 @@ pub enum Entry {
     },
     /// The turn ended.
     Ended { ending: Ending },
-    /// The session was titled. A title by the user overrides one by the model, a later one an earlier one.
+    /// The session was titled. A later title replaces an earlier one, but a title by the model never replaces one by
+    /// the user.
     Titled {
         /// One line.
         title: String,
@@ -163,7 +164,8 @@ pub enum Entry {
     },
     /// From here on the model receives a summary in place of earlier entries. The entries stay in the log.
     Compacted {
-        /// The model's summary of the entries before `upto` that no earlier summary covers, and of that summary.
+        /// The model's summary of the entries before `upto`. It was written from the previous summary, if any, and the
+        /// entries that the previous summary does not cover.
         summary: String,
         /// Text that is kept verbatim next to the summary.
         pinned: String,
@@ -187,8 +189,7 @@ pub enum Entry {
     /// The user revoked a grant or a rule.
     #[serde(rename = "taken_back")]
     Revoked {
-        /// The call on whose prompt the grant was given, for a grant of this session; `None` for a rule of the user's
-        /// file.
+        /// The call on whose prompt the grant was given, for a grant of this session; `None` for a rule of a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         given_on: Option<CallId>,
         /// Description of what was revoked.
@@ -317,8 +318,8 @@ pub enum Ending {
     Failed(String),
 }
 
-/// Returns for each entry whether it belongs to a dry run. `now` is the mode at the end, if known: a copy of a dry run
-/// may continue live, and the other way around.
+/// Returns for each entry whether it belongs to a dry run, because a copy of a dry run may continue live, and the other
+/// way around. `now` is whether the session is a dry run after the last entry, if known.
 pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
     let changed_mode = |entry: &Entry| match entry {
         Entry::DryRunChanged { dry_run, .. } => Some(*dry_run),

@@ -8,8 +8,9 @@ use std::fmt;
 #[serde(transparent)]
 pub struct SessionId(pub String);
 
-/// Number of a turn: one user message and all that follows until the model stops. Counted per process; events of
-/// another turn than the current one are late and ignored.
+/// Number of a turn: one user message and all that follows until the model stops. Counted per process; late events of
+/// another turn than the current one are ignored. A summary or a request that is sent again within a turn takes a new
+/// number too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TurnId(pub u64);
 

@@ -14,7 +14,7 @@ pub struct Image {
     pub data: String,
 }
 
-/// Dimensions of an image.
+/// Size of an image in pixels and in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageSize {
     /// Width and height in pixels.

@@ -42,7 +42,8 @@ impl Instructions {
         }
     }
 
-    /// Returns the text between two marker lines. They contain the digest of the text, so the text cannot contain them.
+    /// Returns the text between two marker lines. The markers contain the digest of the file, so the text cannot
+    /// contain them.
     fn to_block(&self) -> String {
         let (file, digest) = (&self.file, self.sha256.short_hex());
         let omission_note = match self.omitted_bytes() {

@@ -3,12 +3,13 @@
 use super::{CallId, Decision, Digest, Entry, Outcome, ResultOrigin, SimulatedResult};
 use std::collections::HashMap;
 
-/// Simulated results, collected from the entries of a session, whether it is live, resumed or copied.
+/// Simulated results, collected from the entries of a session, whether it is new, resumed or copied.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SimulationLedger {
     /// Calls that are not settled: the tool and its arguments.
     open_calls: HashMap<CallId, (String, String)>,
     results: Vec<LedgerResult>,
+    /// Indexes in `results` by the digest of the call and the overlay.
     by_key: HashMap<Digest, usize>,
 }
 
@@ -40,8 +41,8 @@ impl SimulationLedger {
                 self.open_calls.extend(calls);
             }
             Entry::Decided { call, decision: Decision::Edited(arguments), .. } => {
-                if let Some((_, old)) = self.open_calls.get_mut(call) {
-                    *old = arguments.to_string();
+                if let Some((_, call_arguments)) = self.open_calls.get_mut(call) {
+                    *call_arguments = arguments.to_string();
                 }
             }
             Entry::Settled { call, outcome, staged, .. } => {
@@ -64,7 +65,7 @@ impl SimulationLedger {
         }
     }
 
-    /// Returns the result for the same call on the same overlay.
+    /// Returns the result for the same call on the same overlay. `key` is the digest of both.
     pub fn get(&self, key: &Digest) -> Option<&LedgerResult> {
         self.results.get(*self.by_key.get(key)?)
     }

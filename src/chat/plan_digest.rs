@@ -52,7 +52,8 @@ impl Digest {
         Self::of_json(&HashedPlan { tool, arguments, title, summary, access, preview, destroys, basis: preconditions })
     }
 
-    /// Returns the digest of a call and its questions: of the JSON `{"tool", "arguments", "questions"}`, as above.
+    /// Returns the digest of a call and its questions: of the JSON `{"tool", "arguments", "questions"}` in the
+    /// form described at [`Self::of_plan`].
     pub fn of_questions(tool: &str, arguments: &str, questions: &Questions) -> Self {
         Self::of_json(&HashedQuestions { tool, arguments: canonical_arguments(arguments), questions })
     }

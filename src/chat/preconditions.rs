@@ -43,7 +43,8 @@ pub struct RestrictedPath {
     pub is_sensitive: bool,
 }
 
-/// A file with several hard links: writing it may change, or leave unchanged, a file elsewhere.
+/// A file with several hard links. A write changes the content under its other names too, or leaves the old content
+/// there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HardLinks {
     /// The name that the plan writes, as it is shown.

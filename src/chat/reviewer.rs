@@ -1,4 +1,4 @@
-//! Reviewers of calls, which are asked between verdict and act, and their answers.
+//! Reviewers of calls, which are asked after the policy's verdict and before the call runs, and their answers.
 
 use super::Usage;
 use crate::text::truncation::truncate_end;

@@ -56,7 +56,7 @@ pub fn describe_changes(bound: &[Script], current: &[Script]) -> Vec<String> {
     changes
 }
 
-/// Names the scripts for a sentence: `a, b and 3 more`.
+/// Names the scripts that exist, for a sentence: `a, b and 3 more`; `its scripts` if none of them exists.
 pub fn join_names(scripts: &[Script]) -> String {
     const MAX_NAMES: usize = 3;
     let existing = || scripts.iter().filter(|script| script.sha256.is_some());

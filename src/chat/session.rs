@@ -132,7 +132,7 @@ impl Session {
                 // Another model counts differently.
                 self.token_count = None;
             }
-            // The counts start again from here.
+            // The count of calls that would have asked starts again from here.
             Entry::DryRunChanged { .. } => self.reset_would_ask(),
             Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
         }
@@ -168,9 +168,9 @@ impl Session {
                     call.is_started |= verdict == "allow" || verdict == "rehearse";
                     // An earlier approval does not apply to a call that is asked about again.
                     call.is_started &= verdict != "ask";
-                    let asked_before = call.plan.as_ref().is_some_and(|plan| plan.asks_live);
+                    let was_counted = call.plan.as_ref().is_some_and(|plan| plan.asks_live);
                     let asks_live = live_ask_reason(verdict, reason).is_some();
-                    self.would_ask_count = self.would_ask_count - usize::from(asked_before) + usize::from(asks_live);
+                    self.would_ask_count = self.would_ask_count - usize::from(was_counted) + usize::from(asks_live);
                     call.plan = Some(LoggedPlan {
                         title: title.clone(),
                         summary: summary.clone(),
@@ -298,7 +298,7 @@ impl Session {
         self.summary_tokens + self.token_estimate_between(self.first_sent_entry(), self.entries.len())
     }
 
-    /// Returns the estimated tokens of the entries `from..to`.
+    /// Returns the estimated tokens of the entries `start..end`.
     pub fn token_estimate_between(&self, start: usize, end: usize) -> u64 {
         self.tokens_before(end).saturating_sub(self.tokens_before(start))
     }
@@ -337,13 +337,13 @@ impl Session {
         }
     }
 
-    /// Returns the number of rehearsed calls.
+    /// Returns the number of rehearsed calls, without withheld ones.
     pub fn rehearsed_count(&self) -> usize {
         self.rehearsed_count
     }
 }
 
-/// Makes a title of the first line: at most 60 characters.
+/// Makes a title of the first line that is not empty: at most 60 characters and `…`.
 fn title_from(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let mut title: String = line.chars().filter(|c| !c.is_control()).take(60).collect();

@@ -41,7 +41,7 @@ pub fn reveal_text(text: &str) -> Vec<RevealedPart> {
             CharClass::Plain => true,
             CharClass::Control => c == '\n',
             CharClass::Separator | CharClass::Hidden(_) => false,
-            // Text to approve only contains characters that can be told apart.
+            // A joiner between letters is marked: two texts to approve must not look alike.
             CharClass::Joiner => {
                 hidden_chars::is_joiner_valid(revealed.last_char, c, next)
                     && !hidden_chars::shapes_letters(revealed.last_char, next)
@@ -89,8 +89,8 @@ pub fn reveal_on_one_line(text: &str) -> Vec<RevealedPart> {
     parts
 }
 
-/// Returns the text with marks for invisible characters, but with its spaces, tabs and line breaks, for text whose
-/// layout depends on them.
+/// Returns the text with marks for invisible characters. Spaces, tabs and line breaks are kept, for text whose layout
+/// depends on them.
 pub fn mark_invisible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for part in text.split_inclusive([' ', '\t', '\n']) {
@@ -125,8 +125,8 @@ fn count_empty_lines(text: &str) -> (usize, usize) {
 struct Revealer {
     parts: Vec<RevealedPart>,
     column: usize,
-    /// Character that a joiner or combining mark would attach to; `None` after a mark of ours or at the start of a
-    /// line.
+    /// Character that a joiner or combining mark would attach to; `None` after a [`RevealedPart::Mark`] and at the
+    /// start of a line.
     last_char: Option<char>,
     combining_marks: usize,
 }
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_marks_line_breaks_and_unhidden_keeps_them() {
+    fn reveal_line_marks_line_breaks_and_mark_invisible_keeps_them() {
         assert_eq!(reveal_line("a\r\nb\u{202e}"), "a<U+000D><U+000A>b<U+202E>");
         let layout = format!("|{}|\n\t\u{200b}x\n\n\n\n\n\n|", " ".repeat(40));
         assert_eq!(mark_invisible(&layout), layout.replace('\u{200b}', "<U+200B>"));

@@ -5,13 +5,13 @@
 enum TokenClass {
     /// Letters of English and similar languages.
     Latin,
-    /// Letters of other alphabets, or with accents.
+    /// Letters of other alphabets or with accents, and other symbols.
     Other,
-    /// Characters that are words: Chinese, Japanese, Korean.
+    /// Characters that are almost a token each: Chinese, Japanese, Korean, emoji, control characters.
     Ideograph,
     Digit,
     Space,
-    Line,
+    LineBreak,
     Punctuation,
 }
 
@@ -22,7 +22,7 @@ pub fn estimate_text(text: &str) -> u64 {
     COUNTED_BYTES.with(|bytes| bytes.set(bytes.get() + text.len()));
     // In hundredths of a token: integers give the same result on every machine.
     let mut hundredths: u64 = 0;
-    let (mut position, mut previous) = (0, TokenClass::Line);
+    let (mut position, mut previous) = (0, TokenClass::LineBreak);
     while let Some((class, mut last_byte, mut next_position)) = next_char(text, position) {
         let mut length: u64 = 1;
         // `parseThing` is two words.
@@ -40,9 +40,9 @@ pub fn estimate_text(text: &str) -> u64 {
             TokenClass::Ideograph => 69 * length,
             TokenClass::Digit => 100 * length.div_ceil(3),
             // One space belongs to the word after it.
-            TokenClass::Space if length == 1 && previous != TokenClass::Line => 0,
+            TokenClass::Space if length == 1 && previous != TokenClass::LineBreak => 0,
             TokenClass::Space => 60 + 2 * length,
-            TokenClass::Line => 60,
+            TokenClass::LineBreak => 60,
             TokenClass::Punctuation => 46 + 27 * length,
         };
         (position, previous) = (next_position, class);
@@ -50,8 +50,8 @@ pub fn estimate_text(text: &str) -> u64 {
     hundredths.div_ceil(100)
 }
 
-/// Returns the kind of the character at this offset, its byte if it is ASCII, and the next offset. Whole sessions are
-/// counted when opened, and most text is ASCII.
+/// Returns the kind of the character at this offset, its byte (0 if it is not ASCII), and the next offset. ASCII is
+/// looked up in a table, because whole sessions are counted when opened and most of their text is ASCII.
 fn next_char(text: &str, offset: usize) -> Option<(TokenClass, u8, usize)> {
     let byte = *text.as_bytes().get(offset)?;
     if byte.is_ascii() {
@@ -69,7 +69,7 @@ static ASCII_CLASSES: [TokenClass; 128] = {
         classes[byte] = match byte as u8 {
             b'a'..=b'z' | b'A'..=b'Z' => TokenClass::Latin,
             b'0'..=b'9' => TokenClass::Digit,
-            b'\n' | b'\r' => TokenClass::Line,
+            b'\n' | b'\r' => TokenClass::LineBreak,
             b' ' | b'\t' | 0x0b | 0x0c => TokenClass::Space,
             0x21..=0x7f => TokenClass::Punctuation,
             _ => TokenClass::Ideograph,

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Truncates a text of more than `max_bytes` to its beginning and end, with a mark between them. The result is never
-/// longer than the text.
+/// Truncates a text of more than `max_bytes` to about `max_bytes` of its beginning and end, with a mark between them.
+/// The mark is not counted, but the result is never longer than the text.
 pub fn truncate_middle(text: &str, max_bytes: usize) -> Cow<'_, str> {
     if text.len() <= max_bytes {
         return Cow::Borrowed(text);
@@ -17,17 +17,17 @@ pub fn truncate_middle(text: &str, max_bytes: usize) -> Cow<'_, str> {
     if truncated.len() < text.len() { Cow::Owned(truncated) } else { Cow::Borrowed(text) }
 }
 
-/// Truncates a text to its first `most` characters; `…` marks truncation.
-pub fn truncate_end(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+/// Truncates a text to its first `max_chars` characters; `…` marks truncation.
+pub fn truncate_end(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
-/// Returns the first `most` characters of a text with control characters, quotes and backslashes escaped.
-pub fn escape_beginning(text: &str, most: usize) -> String {
-    text.chars().take(most).collect::<String>().escape_debug().to_string()
+/// Returns the first `max_chars` characters of a text with control characters, quotes and backslashes escaped.
+pub fn escape_beginning(text: &str, max_chars: usize) -> String {
+    text.chars().take(max_chars).collect::<String>().escape_debug().to_string()
 }
 
 /// Formats a path with `~` for the user's home folder.

@@ -32,7 +32,7 @@ struct Arguments {
     line: Option<usize>,
 }
 
-/// Identifies the approved changes when they are applied.
+/// The approved changes, compared with the current ones before anything is applied.
 #[derive(Serialize, Deserialize)]
 struct ApprovedChange {
     /// Path as bytes, because it need not be UTF-8.
@@ -92,7 +92,7 @@ impl Tool for ApplyChange {
             access: write_access(&location),
             preview: preview_change(change, &dry_run_change, entries),
             grant: None,
-            destroys: save_or_describe_loss(change, entries, &location),
+            destroys: describe_loss(change, entries, &location),
             preconditions: Preconditions {
                 hard_links: hard_links(&changes, &location, files),
                 ..preconditions(&changes)
@@ -267,7 +267,8 @@ fn prompt_title(dry_run_change: &DryRunChange) -> String {
     format!("Apply: {verb} {}{slash}?", name.unwrap_or(noun))
 }
 
-/// Locates the target of the first change. It counts as sensitive, outside or aye's own if any other change is.
+/// Locates the target of the first change. The location counts as sensitive, outside or aye's own if that of any
+/// change is.
 fn locate_changes(rehearsal: &Rehearsal, changes: &[Change]) -> Result<Location, Error> {
     let mut locations = changes.iter().map(|change| rehearsal.locate_live(&change.path));
     let mut location = locations.next().unwrap_or_else(|| rehearsal.locate_live(Path::new("")))?;
@@ -318,7 +319,8 @@ fn change_notes(dry_run_change: &DryRunChange) -> impl Iterator<Item = String> {
     dry_run_change.notes.iter().map(|note| if note == "deleted" { deletes.to_owned() } else { note.clone() })
 }
 
-fn save_or_describe_loss(change: &Change, entries: &[Change], location: &Location) -> Option<String> {
+/// Describes what applying the change destroys, if anything. `entries` are the changes in a deleted folder.
+fn describe_loss(change: &Change, entries: &[Change], location: &Location) -> Option<String> {
     let display_path = change.path.display();
     let contents_note = match entries.len() {
         0 => String::new(),
@@ -340,7 +342,8 @@ fn preconditions(changes: &[Change]) -> Preconditions {
         FileNode::File { bytes, .. } => Some(bytes.clone()),
         FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
     };
-    // A deleted path is compared when it is deleted. It is listed here only if its name can be looked up.
+    // `Rehearsal::apply_change` compares every path again, so a path to delete is listed only if its name can be looked
+    // up.
     let has_plain_name = |path: &Path| path.to_str().is_some_and(|path| !path.contains(char::is_control));
     let is_compared = |change: &&Change| match (&change.before, &change.after) {
         (FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_), _) => false,

@@ -136,7 +136,7 @@ fn apply_items(rehearsal: &Rehearsal, batch: &Batch, work: &BatchWork, progress:
             outcome.conflicts.push(format!("{name}: {why}"));
             continue;
         }
-        let hunks = match rejected {
+        let rejected_hunks = match rejected {
             Some(rejected) if rejected.is_whole_item() => {
                 outcome.rejected.push(name);
                 continue;
@@ -144,13 +144,12 @@ fn apply_items(rehearsal: &Rehearsal, batch: &Batch, work: &BatchWork, progress:
             Some(rejected) => rejected.hunks.as_slice(),
             None => &[],
         };
-        match batch::apply_item(rehearsal, operations, hunks) {
-            Applied::Applied if hunks.is_empty() => outcome.applied.push(name),
+        match batch::apply_item(rehearsal, operations, rejected_hunks) {
+            Applied::Applied if rejected_hunks.is_empty() => outcome.applied.push(name),
             Applied::Applied => {
                 let hunk_count = item.diff.as_ref().map_or(0, |diff| diff.hunks.len());
-                outcome
-                    .applied
-                    .push(format!("{name} ({} of {hunk_count} hunks)", hunk_count.saturating_sub(hunks.len())));
+                let applied_count = hunk_count.saturating_sub(rejected_hunks.len());
+                outcome.applied.push(format!("{name} ({applied_count} of {hunk_count} hunks)"));
             }
             Applied::AlreadyApplied => outcome.applied.push(format!("{name} (already so)")),
             Applied::Conflict(why) => outcome.conflicts.push(format!("{name}: CONFLICT: {why}")),

@@ -46,7 +46,7 @@ impl Tool for AskQuestion {
     }
 
     fn plan(&self, arguments: &Value, _files: &dyn Reader) -> Result<Intent, Error> {
-        // Reports a call without arguments.
+        // Fails only for a call without arguments.
         let arguments: Value = parse_arguments(&self.tool_spec(), arguments)?;
         let questions = question_args::parse_questions(&arguments);
         questions.map(Intent::Ask).map_err(|why| Error::Arguments(format!("ask_question requires {why}.")))

@@ -77,7 +77,7 @@ impl Tool for BashExec {
         let sandbox = self.settings.sandbox.with_network(network.is_some());
         let line = CommandLine { command, folder: files.root().to_owned(), seconds, network, sandbox };
         let preconditions = scripts::command_preconditions(&line.command, files);
-        // A command that names a sensitive path outside needs approval each time.
+        // A command that names a path with secrets, or one that controls other programs, needs approval each time.
         let is_grantable = preconditions.restricted_path.as_ref().is_none_or(|restricted| !restricted.is_sensitive);
         // A grant covers only the current content of the scripts.
         let bound_scripts = preconditions.scripts_to_bind().ok().filter(|_| is_grantable);
@@ -112,8 +112,8 @@ impl Tool for BashExec {
         let is_read = read_only_paths.is_some();
         let is_write = matches!(&plan.access, Access::Run(run) if run.reach == Reach::Writes);
         if is_read || is_write {
-            // It may run without approval, so it must still be what was judged: a command that reads, or one that
-            // writes only new files.
+            // The command may run without approval, so its access must still be the one that was judged: it only reads,
+            // or it writes only new files.
             let verb = if is_read { "reads" } else { "reads or writes" };
             let (current_line, access) = (line.clone(), plan.access.clone());
             run_blocking(context.project.clone(), move |files| {
@@ -140,14 +140,15 @@ impl Tool for BashExec {
         Ok(self.format_outcome(&outcome, line.seconds, sandbox_hints::sandbox_hint(line, &outcome)))
     }
 
-    /// Runs the command in the overlay sandbox. If that is not possible, describes what would have run.
+    /// Runs the command in the overlay sandbox. If that is not possible, its result is simulated, except for a command
+    /// that only reads or that may read secrets.
     async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Internal("the plan holds no command".to_owned()));
         };
         // Without network access the command would only fail, so it is simulated.
-        let is_simulated = context.has_simulator || self.result_kind(plan).fixture().is_some();
-        if line.network.is_some() && is_simulated && !may_read_secrets(plan) {
+        let can_simulate = context.has_simulator || self.result_kind(plan).fixture().is_some();
+        if line.network.is_some() && can_simulate && !may_read_secrets(plan) {
             return Ok(RehearsalOutcome::Simulate(
                 "The command needs network access, which this dry run does not have.".to_owned(),
             ));

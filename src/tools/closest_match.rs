@@ -6,6 +6,7 @@ use super::summary_line;
 const MAX_LINES: usize = 12;
 
 /// Describes the passage of `text` that is closest to `wanted`, with line numbers, and whether only whitespace differs.
+/// The result follows the text of an error; it is empty if nothing is similar.
 pub fn describe_closest(text: &str, wanted: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> = wanted.lines().map(str::trim).skip_while(|line| line.is_empty()).take(20).collect();
@@ -27,7 +28,7 @@ pub fn describe_closest(text: &str, wanted: &str) -> String {
     }
 }
 
-/// Finds the line that shares the most words, if no line is the same.
+/// Describes the line that shares the most words with the longest wanted line; empty if none shares any.
 fn find_similar(lines: &[&str], wanted: &[&str]) -> String {
     let Some(longest) = wanted.iter().max_by_key(|line| line.len()) else { return String::new() };
     let words: Vec<&str> = longest.split_whitespace().take(30).collect();

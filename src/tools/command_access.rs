@@ -118,8 +118,8 @@ impl PathFindings<'_> {
             }
             return;
         }
-        if let PathAccess::Tracked { limited_to: below, with_stash: stashed } = &touch.access {
-            if let Err(why) = repository::check_tracked_files(self.files, below, *stashed) {
+        if let PathAccess::Tracked { limited_to, with_stash } = &touch.access {
+            if let Err(why) = repository::check_tracked_files(self.files, limited_to, *with_stash) {
                 self.is_sensitive = true;
                 self.add_finding(Reach::Runs, why);
             }
@@ -132,7 +132,7 @@ impl PathFindings<'_> {
         }
         for folder in &touch.folders {
             if folder.split('/').any(|part| part == "..") {
-                // The shell removes the last part of the path, but the system would follow a link.
+                // For `..`, `cd` removes the last part of the path, but a program that opens the path follows links.
                 self.is_sensitive = true;
                 let why = "it uses “..”, or its folder is not known";
                 return self.add_unknown(&touch.access, why.to_owned());
@@ -235,16 +235,16 @@ impl PathFindings<'_> {
                 self.add_finding(Reach::Runs, format!("it overwrites {}", escape_name(path)));
             }
             PathAccess::Write => {}
-            PathAccess::Recursive { include_hidden: hidden, skipped_folders: without, follow_links: links } => {
+            PathAccess::Recursive { include_hidden, skipped_folders, follow_links } => {
                 let mut remaining_names = MAX_NAMES;
                 let parent_ignore_files = location.display_path.ancestors().map(|folder| folder.join(".ignore"));
                 let ignore_files: Vec<PathBuf> =
                     parent_ignore_files.flat_map(|file| IGNORE_FILES.map(|name| file.with_file_name(name))).collect();
-                let hidden =
-                    &(*hidden || ignore_files.iter().any(|file| self.includes_hidden(&file.to_string_lossy())));
+                let include_hidden =
+                    *include_hidden || ignore_files.iter().any(|file| self.includes_hidden(&file.to_string_lossy()));
                 if let Err(why) = self.check_folder(
                     &location,
-                    WalkOptions { include_hidden: *hidden, skipped_folders: without, follow_links: *links },
+                    WalkOptions { include_hidden, skipped_folders, follow_links: *follow_links },
                     MAX_DEPTH,
                     &mut remaining_names,
                 ) {
@@ -256,7 +256,8 @@ impl PathFindings<'_> {
         self.paths.push(location.display_path);
     }
 
-    /// Checks that nothing below may hold secrets. Links to folders are not followed.
+    /// Checks that nothing in this file or folder may hold secrets; otherwise returns the reason for asking. Links to
+    /// folders are not followed: if the program may follow one, that is a reason.
     fn check_folder(
         &self,
         location: &Location,
@@ -276,12 +277,13 @@ impl PathFindings<'_> {
             Err(error) if error.is_missing_folder() => return Ok(()),
             Err(error) => return Err(format!("its files cannot all be listed: {error}")),
         };
-        let WalkOptions { include_hidden: hidden, skipped_folders: without, follow_links: links } = options;
-        if !hidden && IGNORE_FILES.iter().any(|name| self.includes_hidden(&location.real.join(name).to_string_lossy()))
+        let WalkOptions { include_hidden, skipped_folders, follow_links } = options;
+        if !include_hidden
+            && IGNORE_FILES.iter().any(|name| self.includes_hidden(&location.real.join(name).to_string_lossy()))
         {
             return Err("an ignore file in it may include hidden files".to_owned());
         }
-        for name in names.iter().filter(|name| hidden || !name.starts_with('.')) {
+        for name in names.iter().filter(|name| include_hidden || !name.starts_with('.')) {
             *remaining_names = remaining_names
                 .checked_sub(1)
                 .filter(|_| depth > 0)
@@ -290,8 +292,8 @@ impl PathFindings<'_> {
             let Some(child) = path.to_str().and_then(|path| self.files.locate(path).ok()) else {
                 return Err(format!("it reads a file whose name is invalid: {}", name.escape_debug()));
             };
-            // A file of this name is still read.
-            if without.iter().any(|skipped| skipped == name) && self.files.file_kind(&child) == Some(FileKind::Folder) {
+            // Only folders are skipped: a file of this name is still read.
+            if skipped_folders.contains(name) && self.files.file_kind(&child) == Some(FileKind::Folder) {
                 continue;
             }
             if child.is_sensitive {
@@ -302,9 +304,9 @@ impl PathFindings<'_> {
             }
             if child.real == path {
                 self.check_folder(&child, options, depth - 1, remaining_names)?;
-            } else if links && !child.is_inside {
+            } else if follow_links && !child.is_inside {
                 return Err(format!("it reads {}, outside the project", child.display_path.display()));
-            } else if links {
+            } else if follow_links {
                 match self.files.file_kind(&child) {
                     Some(FileKind::Folder) => {
                         return Err(format!("it may follow {}, a link to a folder", path.display()));

@@ -131,8 +131,8 @@ pub fn is_undisclosed(files: &dyn Reader, location: &Location) -> bool {
     files.is_rehearsal() && !matches!(planned_path::read_access(files, location), Access::Read(_))
 }
 
-/// Plans a rehearsed edit of such a file that changes nothing. The model receives the same text as for a successful
-/// edit.
+/// Plans a rehearsed change that changes nothing, for a file whose content must not be disclosed. The model receives
+/// the same text as for a successful change.
 pub fn plan_no_change(location: &Location, why: &str) -> Intent {
     let displayed_path = planned_path::display_path(location);
     Intent::Act(Box::new(Plan {
@@ -153,6 +153,7 @@ pub async fn rehearse_change(
     project: Arc<dyn Writer>,
     is_full_replacement: bool,
 ) -> Result<RehearsalOutcome, Error> {
+    // A plan that changes nothing, from `plan_no_change`.
     if let Work::Arguments(work) = &plan.work {
         return Ok(RehearsalOutcome::Ran(undisclosed_outcome(
             work["path"].as_str().unwrap_or_default(),

@@ -15,8 +15,8 @@ use crate::project::Reader;
 use command_files::{CommandFiles, FileLookups, TargetKind, format_names, parse_operands};
 use std::cell::Cell;
 
-/// Programs that only print their arguments, or whose `rm` is a subcommand.
-const PRINT_ONLY: &[&str] =
+/// Programs whose arguments name no program to run: they only print or search them, or `rm` is a subcommand.
+const PROGRAMS_WITHOUT_INNER_COMMAND: &[&str] =
     &["echo", "printf", "grep", "egrep", "fgrep", "rg", "git", "npm", "man", "which", "type", "apt"];
 /// Nesting depth of command lines in arguments: `ssh a "ssh b 'rm -r x'"`.
 const DEPTH: usize = 3;
@@ -101,7 +101,7 @@ fn losses_of_command(simple: &SimpleCommand, command_files: &CommandFiles<'_>, r
     let words: Vec<&str> = simple.words.iter().map(Word::display_text).collect();
     let program = simple.program().unwrap_or_default();
     // The commands that `find` executes were parsed already.
-    let anywhere = !PRINT_ONLY.contains(&program) && program != "find";
+    let anywhere = !PROGRAMS_WITHOUT_INNER_COMMAND.contains(&program) && program != "find";
     let loss = overwrites::find_overwrites(&words, command_files)
         .or_else(|| find_loss_in_words(&words, anywhere, command_files));
     let mut lost: Vec<String> = loss.into_iter().collect();
@@ -140,10 +140,10 @@ fn find_loss_in_words(words: &[&str], anywhere: bool, command_files: &CommandFil
             "rm" if has_option("--force") => {
                 Some(format!("deletes {} without asking (rm -f)", format_names(&operands())))
             }
-            "rm" | "unlink" if is_program && !asks_about_itself(arguments) => {
+            "rm" | "unlink" if is_program && !is_help_request(arguments) => {
                 Some(format!("deletes {}", format_names(&operands())))
             }
-            "rmdir" if is_program && !asks_about_itself(arguments) => {
+            "rmdir" if is_program && !is_help_request(arguments) => {
                 Some(format!("deletes {} if empty (rmdir)", format_names(&operands())))
             }
             "find" if arguments.contains(&"-delete") => Some("deletes the files it finds (find -delete)".to_owned()),
@@ -167,7 +167,7 @@ fn find_loss_in_words(words: &[&str], anywhere: bool, command_files: &CommandFil
     })
 }
 
-fn asks_about_itself(words: &[&str]) -> bool {
+fn is_help_request(words: &[&str]) -> bool {
     matches!(words, ["--help" | "--version"])
 }
 

@@ -11,8 +11,8 @@ use crate::project::{self};
 const GIT_OBJECT_ERRORS: [&str; 5] =
     ["bad object", "unable to read", "not a git repository", "insufficient permission", "could not read"];
 
-/// Runs a command in the overlay sandbox. If it was approved for the sensitive files that it names, it sees those in
-/// addition, and nothing else of the disk.
+/// Runs a command in the overlay sandbox. If it was approved and names sensitive files plainly, it sees what an
+/// unapproved command sees plus these files. Any other approved command sees the whole disk.
 pub(super) async fn run_in_overlay(
     shell: &OverlayShell,
     plan: &Plan,
@@ -27,8 +27,8 @@ pub(super) async fn run_in_overlay(
     }
 }
 
-/// Returns what a command sees: the whole disk if the user approved it; git's objects too if the policy judged it as
-/// reading and they hold no possible secrets.
+/// Returns what a command sees: the whole disk if it was approved; git's stored content in addition to the project if
+/// it runs git and the policy judged it as only reading; otherwise nothing that may hold secrets.
 fn visible_files(plan: &Plan, line: &CommandLine, is_approved: bool) -> View {
     match plan.access {
         _ if is_approved => View::Live,

@@ -73,7 +73,7 @@ pub fn write_access(location: &Location) -> Access {
     }
 }
 
-/// Returns the file if it has several hard links, which a write would replace.
+/// Returns the file if it has several hard links: a write may change, or leave unchanged, its other names.
 pub fn hard_links(files: &dyn Reader, location: &Location) -> Option<HardLinks> {
     let names = files.link_count(location);
     (names > 1).then(|| HardLinks { path: location.display_path.clone(), names })

@@ -69,7 +69,8 @@ pub fn final_access(access: Access, line: &CommandLine, blocked: &BlockedCommand
     let is_sandboxed = matches!(line.sandbox, CommandSandbox::Enforced(_));
     let access = match access {
         Access::Read(_) => access,
-        // It needs approval like any other: the files it names are opened only inside that sandbox.
+        // Named secrets are opened only inside the read-only sandbox: without it, the command needs approval like any
+        // other.
         Access::Run(run) if !is_sandboxed || blocked.contains(&line.command) => {
             return Access::Run(CommandAccess { named_secrets: Vec::new(), ..run });
         }
@@ -135,7 +136,7 @@ pub fn blocked_hint(
             .any(|path| path.starts_with(&withheld_file.path) || withheld_file.path.starts_with(&path))
     };
     let relevant: Vec<&WithheldPath> = listing.withheld.iter().filter(is_named).collect();
-    // Of many files in a folder, only those that the output names.
+    // Of these, only the files that the output names are listed; all of them if it names none.
     let lowercase_name =
         |withheld_file: &WithheldPath| withheld_file.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let is_mentioned =

@@ -7,7 +7,8 @@ use crate::project::shell::CommandOutcome;
 /// Longest reason for network access, in characters.
 const MAX_REASON_CHARS: usize = 120;
 
-/// Checks the reason for network access. It is text of the model that the approval prompt shows.
+/// Checks the model's reason for network access, which the approval prompt shows. Returns it trimmed; `None` if no
+/// network access is requested.
 pub fn check_network_reason(network: Option<String>, settings: &ToolSettings) -> Result<Option<Box<str>>, String> {
     let Some(reason) = network else { return Ok(None) };
     let reason = reason.trim();
@@ -22,7 +23,7 @@ pub fn check_network_reason(network: Option<String>, settings: &ToolSettings) ->
     Ok(Some(reason.into()))
 }
 
-/// Messages of programs that may not write.
+/// Messages of programs that are not permitted to write, in lowercase.
 pub(super) const WRITE_ERRORS: [&str; 8] = [
     "permission denied",
     "operation not permitted",
@@ -33,7 +34,7 @@ pub(super) const WRITE_ERRORS: [&str; 8] = [
     "os error 13",
     "os error 1)",
 ];
-/// Messages of programs that cannot connect.
+/// Messages of programs that cannot connect, in lowercase.
 const NETWORK_ERRORS: [&str; 12] = [
     "could not resolve",
     "couldn't resolve",

@@ -102,7 +102,7 @@ fn files_in_words(parsed_line: &ParsedLine, files: &dyn Reader) -> Preconditions
                 .into_iter()
                 .flat_map(|name| folders.iter().map(move |folder| join_path(folder, name)));
             let restricted_paths: Vec<RestrictedPath> =
-                spellings.filter_map(|name| outside_path(&name, files)).collect();
+                spellings.filter_map(|name| to_restricted_path(&name, files)).collect();
             let most_sensitive = restricted_paths.into_iter().max_by_key(|restricted| restricted.is_sensitive);
             if let Some(most_sensitive) =
                 most_sensitive.filter(|restricted| restricted.is_sensitive || preconditions.restricted_path.is_none())
@@ -132,9 +132,9 @@ fn files_in_words(parsed_line: &ParsedLine, files: &dyn Reader) -> Preconditions
     preconditions
 }
 
-/// Returns the path if it is outside the project or one that no rule covers.
-fn outside_path(path: &str, files: &dyn Reader) -> Option<RestrictedPath> {
-    let location = files.locate(path).ok().filter(|at| !at.is_inside || at.is_sensitive)?;
+/// Returns the path if it is outside the project or sensitive, so that fewer rules and grants cover the command.
+fn to_restricted_path(path: &str, files: &dyn Reader) -> Option<RestrictedPath> {
+    let location = files.locate(path).ok().filter(|location| !location.is_inside || location.is_sensitive)?;
     Some(RestrictedPath { path: location.display_path, is_sensitive: location.is_sensitive })
 }
 

@@ -50,6 +50,7 @@ fn is_silent_command(simple: &SimpleCommand) -> bool {
         "cd" => words().any(|word| word == "-"),
         _ => false,
     };
+    // Any long option that is not known to be silent, and short ones that may print or ask.
     let is_verbose_option = |word: &Word| {
         let word = word.display_text();
         word.starts_with("--") && word != "--" && word != "--parents" && word != "--recursive" && word != "--force"

@@ -5,7 +5,8 @@ const MAX_BLANKS: usize = 20;
 
 /// Returns the first line that is not blank, at most `limit` characters.
 ///
-/// Invisible characters are marked as in the approval prompt, a tab becomes a blank, and `…` marks truncation.
+/// Control characters and the commonest invisible ones are marked as `<U+202E>`, long runs of blanks are shown as a
+/// count, a tab becomes a blank, and `…` marks truncation.
 pub fn first_line(text: &str, limit: usize) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first_line_text = mark_invisible(lines.next().unwrap_or_default().trim(), limit);
@@ -19,7 +20,8 @@ pub fn first_line(text: &str, limit: usize) -> String {
     truncated
 }
 
-/// Marks invisible characters at the start of a line. The result is longer than `limit` only if the line is.
+/// Marks the invisible characters of a line. Stops once the result is longer than `limit`: the rest of a longer line
+/// is missing.
 fn mark_invisible(line: &str, limit: usize) -> String {
     let mut marked = String::new();
     let (mut count, mut remaining) = (0, line.chars().peekable());
@@ -53,7 +55,7 @@ pub fn truncate_chars(text: &str, limit: usize) -> (&str, Option<usize>) {
     }
 }
 
-/// Returns true for characters that move the cursor, are invisible or reorder text.
+/// Returns whether a character moves the cursor, or is one of the commonest that are invisible or reorder text.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')

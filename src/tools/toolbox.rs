@@ -1,4 +1,4 @@
-//! The tools offered to the model, by name.
+//! The tools of a session, by name, including those that are not offered to the model.
 
 use super::{Error, Tool, arguments};
 use super::{ask_question, bash_exec, edit_file, list_files, read_file, search_text, sub_agent, write_file};

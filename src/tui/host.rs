@@ -50,8 +50,8 @@ pub enum HostRequest {
 pub enum SessionRequest {
     /// List the sessions of this project, newest first. Reply: `Sessions`.
     List,
-    /// Search the messages of this project's sessions. Reply: `SearchResults`, repeated while the search runs. Replaces the
-    /// search before it; empty text ends it.
+    /// Search the messages of this project's sessions. Reply: `SearchResults`, repeated while the search runs. Replaces
+    /// a search that still runs; empty text ends it.
     Search(String),
     /// Continue another session. Reply: `Opened`.
     Open(SessionId),

@@ -14,7 +14,8 @@ pub struct ApplyOptions {
     pub hunks: bool,
     /// Also apply files that git ignores.
     pub ignored: bool,
-    /// Also run the commands again that ran in the overlay sandbox; their changes are applied without that.
+    /// Also run again, live, the commands that ran in the overlay sandbox. Their changes to the project are applied
+    /// even without this.
     pub commands: bool,
 }
 
@@ -36,8 +37,8 @@ impl ApplyOptions {
 }
 
 impl RehearsedCall {
-    /// Returns whether the sandbox could not do what the command does live: it did not run, or it wanted the network
-    /// and failed.
+    /// Returns whether the command must run live to have its effect: in the dry run it did not run, or it wanted the
+    /// network and failed. False if it was withheld or has been run live since.
     pub fn must_run_again(&self) -> bool {
         let Some(command) = &self.command else { return false };
         let has_run = self.origin.as_ref().is_some_and(ResultOrigin::is_ran);
@@ -94,7 +95,7 @@ impl DryRunSummary {
         calls
     }
 
-    /// Returns a call for each change, deletions first, and for each hunk of a file with several.
+    /// Returns a call for each change, deletions first. A file with several hunks gets a call for each hunk.
     fn hunk_calls(&self) -> Vec<LiveCall> {
         let mut calls = Vec::new();
         let mut push_call = |change: &DryRunChange, line: Option<usize>| {
@@ -127,8 +128,8 @@ impl DryRunSummary {
         calls
     }
 
-    /// Returns the number of paths in each group, in the order of applying. A folder that only contains other changes
-    /// is not counted.
+    /// Returns the number of files in each group, in the order of applying. Folders are counted only in a group without
+    /// files.
     pub fn groups(&self) -> Vec<(Group, usize)> {
         let count_paths = |group| {
             let is_file_of_group = |change: &&DryRunChange| change.group == group && !change.is_folder;
@@ -148,7 +149,7 @@ impl DryRunSummary {
             lines.push(format!("{}: {}{skip_note}", group.label(), format_paths(count)));
         }
         lines.extend(self.outside.describe_prompts());
-        for call in self.calls.iter().filter(|step| step.must_run_again()) {
+        for call in self.calls.iter().filter(|call| call.must_run_again()) {
             lines.push(format!("run again: {}", call.summary));
         }
         let runs_only_on_request = |call: &&RehearsedCall| {

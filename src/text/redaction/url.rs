@@ -9,10 +9,10 @@ const SIGNATURES: &[&str] =
     &["sig", "signature", "x-amz-signature", "x-amz-credential", "x-amz-security-token", "x-goog-signature"];
 /// Minimum length of a value whose name is ambiguous.
 const MIN_VALUE_BYTES: usize = 8;
-/// A user name without a password is a token from this length on.
+/// Minimum length of a user name without a password that counts as a token.
 const MIN_TOKEN_BYTES: usize = 20;
 
-/// Finds the password before the host of a URL, or a user name that is a token.
+/// Finds the password before the host of a URL, or a user name that is a token. `position` is the colon of `://`.
 pub(super) fn find_user_secret(text: &str, position: usize) -> Option<Range<usize>> {
     let rest = &text[position..];
     let mut user_start = 1;
@@ -62,8 +62,9 @@ pub(super) fn find_parameter(text: &str, at: usize) -> Option<Range<usize>> {
     (value.len() >= min_length && !is_placeholder(value)).then(|| position..position + value.len())
 }
 
-/// Finds a parameter whose separator is escaped: `\u0026`.
+/// Finds the secret value of a parameter whose separator is escaped: `\u0026`, possibly with several backslashes.
 pub(super) fn find_escaped_parameter(text: &str, at: usize) -> Option<Range<usize>> {
     let escape = at + prefix_length(&text[at..], |byte| byte == b'\\');
+    // The last digit of `u0026` counts as the separator.
     text[escape..].starts_with("u0026").then(|| find_parameter(text, escape + 4)).flatten()
 }

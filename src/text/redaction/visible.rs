@@ -95,8 +95,8 @@ fn written_sequence_length(bytes: &[u8]) -> Option<usize> {
         .map(|_| parameters_start + parameter_bytes + 1)
 }
 
-/// Returns the length of a mark that replaces hidden characters, as [`hidden_chars::mark_hidden`] writes it, and of
-/// the escape sequence that it begins.
+/// Returns the length of a mark for hidden characters as [`hidden_chars::mark_hidden`] writes it, including the rest of
+/// the escape sequence if the mark begins one. `None` if there is no mark.
 fn mark_length(bytes: &[u8]) -> Option<usize> {
     let content = bytes.strip_prefix(b"<U+")?;
     let end = content.iter().take(MAX_PARAMETER_BYTES).position(|byte| *byte == b'>')?;

@@ -130,13 +130,14 @@ fn questions_of_object(object: &Map<String, Value>) -> Option<Vec<Value>> {
     (!entries.is_empty()).then(|| entries.into_iter().map(with_keyword).collect())
 }
 
+/// Parses one question. `text_field` is the name of the field with its text; `earlier` are the questions before it.
 fn parse_question(
     fields: &Map<String, Value>,
-    name: &str,
+    text_field: &str,
     earlier: &[Question],
     dropped: &mut Dropped,
 ) -> Result<Question, String> {
-    let mut text = scalar_text(&fields[name]).unwrap_or_default();
+    let mut text = scalar_text(&fields[text_field]).unwrap_or_default();
     if let Some(details) = first_present(fields, DETAIL_FIELDS).and_then(|name| scalar_text(&fields[name])) {
         text = format!("{text}\n\n{details}");
     }
@@ -147,7 +148,7 @@ fn parse_question(
     let recommended_value = first_present(fields, RECOMMENDED_INDEX_FIELDS).map(|name| &fields[name]);
     let (options, recommended) = options::parse_options(&raw, recommended_value, dropped)?;
     let keyword =
-        KEYWORD_FIELDS.iter().filter(|field| **field != name).find_map(|field| scalar_text(fields.get(*field)?));
+        KEYWORD_FIELDS.iter().filter(|field| **field != text_field).find_map(|field| scalar_text(fields.get(*field)?));
     let keyword = match keyword {
         Some(keyword) => truncate_counted(&keyword, MAX_LABEL_CHARS, dropped),
         None => format!("question-{}", earlier.len()),
@@ -212,7 +213,7 @@ fn decode_nested(value: &Value) -> Value {
     }
 }
 
-/// Returns a string, number or boolean as text; `None` if empty.
+/// Returns a string, number or boolean as text; `None` for blank text and any other value.
 fn scalar_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
@@ -222,7 +223,7 @@ fn scalar_text(value: &Value) -> Option<String> {
     }
 }
 
-/// Parses a boolean from the first of these fields.
+/// Parses a boolean from the first of these fields that is not empty; `None` if there is none.
 fn parse_bool(fields: &Map<String, Value>, names: &[&str]) -> Result<Option<bool>, String> {
     let Some(name) = first_present(fields, names) else { return Ok(None) };
     let value = scalar_text(&fields[name]).unwrap_or_default().to_ascii_lowercase();

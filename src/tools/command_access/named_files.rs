@@ -56,8 +56,8 @@ pub(super) fn own_file_reason(location: &Location) -> String {
     format!("{} belongs to aye's own settings, sessions and keys", crate::tools::planned_path::display_path(location))
 }
 
-/// Returns why a file with several hard links needs approval: another of its names may be that of a secret. Package
-/// managers and build tools make many such files; these need none.
+/// Returns why a file with several hard links needs approval: another of its names may be that of a secret. `None` for
+/// any other file, and in folders that package managers and build tools fill with hard links.
 pub(super) fn hard_link_reason(files: &dyn Reader, location: &Location) -> Option<String> {
     let names = files.link_count(location);
     let is_file = matches!(files.file_kind(location), Some(FileKind::File(_)));
@@ -85,7 +85,8 @@ pub(in crate::tools) fn written_hard_links(parsed_line: &ParsedLine, files: &dyn
             names.extend(touch.folders.iter().map(|folder| join_path(folder, name)));
         }
     }
-    // These write only their last argument; if that is a folder, the file in it with the name of another argument.
+    // These programs write only their last argument, or, if that is a folder, the files in it with the names of the
+    // other arguments.
     for simple in &parsed_line.commands {
         if let (Some("cp" | "mv" | "install" | "ln"), [sources @ .., target]) = (simple.program(), simple.arguments()) {
             names.retain(|name| sources.iter().all(|source| source.display_text() != name));

@@ -1,4 +1,4 @@
-//! Finds files with secrets that a command names plainly, if they alone keep it from running without approval.
+//! Finds the files with secrets that a command names plainly, if they are the only reason that it needs approval.
 
 use super::access_with_excused;
 use crate::chat::sensitive_paths::is_sensitive;
@@ -8,7 +8,7 @@ use crate::policy::effects::{PathAccess, TouchedPath, analyze_effects};
 use crate::project::{FileKind, Location, Reader};
 use std::path::PathBuf;
 
-/// Files per command.
+/// Maximum number of such files per command.
 const MAX_FILES: usize = 16;
 
 /// Returns the access of the command, and the files with secrets that it names plainly.
@@ -37,7 +37,7 @@ fn find_named_secrets(line: &CommandLine, files: &dyn Reader) -> Option<Vec<Path
         if !location.is_sensitive {
             continue;
         }
-        if !is_exactly(name, &location, files) {
+        if !is_only_path(name, &location, files) {
             return None;
         }
         if !secrets.contains(&location) {
@@ -45,10 +45,10 @@ fn find_named_secrets(line: &CommandLine, files: &dyn Reader) -> Option<Vec<Path
         }
     }
     let real_paths: Vec<PathBuf> = secrets.iter().map(|location| location.real.clone()).collect();
-    let is_all = !real_paths.is_empty()
+    let are_only_reason = !real_paths.is_empty()
         && real_paths.len() <= MAX_FILES
         && matches!(access_with_excused(line.clone(), files, &real_paths), Access::Read(_));
-    is_all.then(|| secrets.into_iter().map(|location| location.display_path).collect())
+    are_only_reason.then(|| secrets.into_iter().map(|location| location.display_path).collect())
 }
 
 /// Returns the path, relative to the project, of a file that is only read or examined.
@@ -62,7 +62,7 @@ fn plain_name(touch: &TouchedPath) -> Option<&str> {
 
 /// Returns whether this is the only path of the file: it is not a link, it has one name, and no parent folder is
 /// sensitive.
-fn is_exactly(name: &str, location: &Location, files: &dyn Reader) -> bool {
+fn is_only_path(name: &str, location: &Location, files: &dyn Reader) -> bool {
     location.is_inside
         && location.own_file.is_none()
         && location.display_path.to_str() == Some(name)

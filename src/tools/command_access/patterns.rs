@@ -1,4 +1,4 @@
-//! Patterns of the shell among the paths of a command.
+//! Checks the shell patterns among the paths of a command.
 
 use super::{MAX_NAMES, PathFindings};
 use crate::chat::Reach;
@@ -6,7 +6,7 @@ use crate::policy::effects::{PathAccess, join_path};
 use globset::GlobBuilder;
 
 impl PathFindings<'_> {
-    /// Checks every name that matches, and possibly more: none of them may need approval.
+    /// Checks every path that the pattern matches, and possibly more, like a path that the command names.
     pub(super) fn check_pattern(&mut self, folder: &str, pattern: &str, access: &PathAccess) {
         let mut names = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
         for part in pattern.split('/').filter(|part| !part.is_empty()) {
@@ -61,7 +61,7 @@ impl PathFindings<'_> {
     }
 }
 
-/// Returns whether the shell may match this name. Brackets are not parsed: they match everything.
+/// Returns whether the shell may match this name. A pattern with brackets is not parsed and matches every name.
 fn may_match(name: &str, pattern: &str) -> bool {
     if name.starts_with('.') && !pattern.starts_with(['.', '[']) {
         return false;

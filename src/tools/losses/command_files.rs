@@ -20,7 +20,7 @@ pub(super) struct FileLookups<'a> {
 
 /// Files and directories that one command can reach.
 pub(super) struct CommandFiles<'a> {
-    /// `None` if the command runs on another machine.
+    /// `None` if files cannot be looked up: the command runs on another machine, or could not be parsed to its end.
     pub(super) files: Option<&'a FileLookups<'a>>,
     /// Directories that relative names may start from.
     pub(super) folders: &'a [String],
@@ -29,6 +29,7 @@ pub(super) struct CommandFiles<'a> {
 /// The kind of file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TargetKind {
+    /// No file, or one without content: an empty file, a pipe or a device.
     Nothing,
     /// A file that is not empty.
     File,
@@ -38,9 +39,10 @@ pub(super) enum TargetKind {
 }
 
 impl CommandFiles<'_> {
+    /// Returns the kind of the first target with this name in the directories. `File` once no lookups are left.
     pub(super) fn kind_at(&self, name: &str) -> TargetKind {
         let Some(lookups) = self.files else { return TargetKind::Unknown };
-        let kind_below = |folder: &String| {
+        let kind_in = |folder: &String| {
             let Some(remaining) = lookups.remaining.get().checked_sub(1) else { return Some(TargetKind::File) };
             lookups.remaining.set(remaining);
             let location = lookups.files.locate(&join_path(folder, name)).ok()?;
@@ -50,7 +52,7 @@ impl CommandFiles<'_> {
                 FileKind::Folder => Some(TargetKind::Folder),
             }
         };
-        self.folders.iter().find_map(kind_below).unwrap_or(TargetKind::Nothing)
+        self.folders.iter().find_map(kind_in).unwrap_or(TargetKind::Nothing)
     }
 
     /// Returns whether a file that is not empty is known to exist at `name`.
@@ -61,7 +63,7 @@ impl CommandFiles<'_> {
 
 /// Formats names for the prompt: the first few, shortened and escaped.
 pub(super) fn format_names(names: &[&str]) -> String {
-    let format_name = |format_name: &&str| truncate_end(format_name, MAX_NAME_CHARS).escape_debug().to_string();
+    let format_name = |name: &&str| truncate_end(name, MAX_NAME_CHARS).escape_debug().to_string();
     let names: Vec<String> = names.iter().map(format_name).collect();
     if names.is_empty() { "the files it is given".to_owned() } else { join_items(&names, MAX_LISTED_NAMES) }
 }

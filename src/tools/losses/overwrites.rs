@@ -11,7 +11,7 @@ pub(super) fn find_overwrites(words: &[&str], command_files: &CommandFiles<'_>) 
     let grammar = program_named(program)?;
     let arguments = parse_operands(grammar, argument_words);
     let overwritten: Vec<String> = match program {
-        "cp" | "mv" | "install" | "ln" => files_under_copies(grammar, &arguments, command_files),
+        "cp" | "mv" | "install" | "ln" => files_overwritten_by_copy(grammar, &arguments, command_files),
         "tee" | "sponge" if !arguments.has_option(&["--append"]) => {
             existing_files(arguments.operands.iter().map(Word::display_text).collect(), command_files)
         }
@@ -39,7 +39,7 @@ fn existing_files(names: Vec<&str>, command_files: &CommandFiles<'_>) -> Vec<Str
 }
 
 /// Returns the files that `cp` and similar programs overwrite.
-fn files_under_copies(
+fn files_overwritten_by_copy(
     program: &'static Program,
     arguments: &ParsedArguments,
     command_files: &CommandFiles<'_>,

@@ -47,10 +47,11 @@ impl<R: Read> Lines<R> {
         self.reader.fill_buf()
     }
 
-    /// Reads a line and keeps at least `width` characters of it.
-    pub(super) fn read_line(&mut self, width: usize) -> std::io::Result<NextLine> {
+    /// Reads a line and keeps at least its first `kept_chars` characters. With 0, nothing is kept and its characters
+    /// are not counted.
+    pub(super) fn read_line(&mut self, kept_chars: usize) -> std::io::Result<NextLine> {
         // A character has at most four bytes.
-        let max_bytes = if width == 0 { 0 } else { width * 4 + 4 };
+        let max_bytes = if kept_chars == 0 { 0 } else { kept_chars * 4 + 4 };
         let mut line = Line { first_bytes: Vec::new(), characters: 0 };
         let (mut has_ended, mut bytes_read, mut last_byte) = (false, 0, 0);
         while !has_ended {
@@ -73,7 +74,7 @@ impl<R: Read> Lines<R> {
                 }
                 text = line_bytes.strip_suffix(b"\r").unwrap_or(line_bytes);
             }
-            if width > 0 {
+            if kept_chars > 0 {
                 // Continuation bytes of a character are not counted.
                 line.characters += text.iter().filter(|byte| (**byte & 0xc0) != 0x80).count();
                 let added_length = max_bytes.saturating_sub(line.first_bytes.len()).min(text.len());

@@ -144,6 +144,7 @@ impl<'a> SgrSequence<'a> {
         }
     }
 
+    /// Appends a colour. `base` is 38 for the text, 48 for the background, 58 for the underline; `base + 1` resets it.
     fn push_colour(&mut self, colour: Color, base: u8) {
         let index = match colour {
             Color::Reset => return self.push_parameter(Some(base + 1)),

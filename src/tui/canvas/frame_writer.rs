@@ -23,7 +23,8 @@ pub(super) struct FrameWriter {
     width: u16,
     pen: CellStyle,
     link: u32,
-    /// Position of the cursor, if known. After the last cell of a row it stays there and wraps with the next character.
+    /// Column and row of the cursor, if known. After the last cell of a row was written, the column is `width`: the
+    /// terminal wraps only before the next character.
     cursor: Option<(u16, u16)>,
 }
 
@@ -67,6 +68,7 @@ impl FrameWriter {
                 && slot.style.is_background_only()
                 && (erase_fills || slot.style.bg == CellStyle::default().bg)
         };
+        // Up to `rewrite_until`, unchanged cells are written too: a glyph of uncertain width may have covered them.
         let (mut x, mut rewrite_until) = (0, 0);
         while x <= last_changed || x < rewrite_until.min(slots.len()) {
             let slot = &slots[x];
@@ -211,8 +213,8 @@ impl FrameWriter {
         self.set_style(CellStyle::default());
     }
 
-    /// Ends the frame with the cursor at its position. `old_cursor` is its previous position; `is_full` means that the
-    /// contents of the terminal were unknown.
+    /// Ends the frame with the cursor at its position, `None` if it is hidden. `old_cursor` is its previous position;
+    /// `is_full` means that the whole frame was sent, so it is unknown whether the terminal shows the cursor.
     pub(super) fn end_frame(
         &mut self,
         (old_cursor, new_cursor, is_full): (Option<Position>, Option<Position>, bool),

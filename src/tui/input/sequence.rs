@@ -169,7 +169,8 @@ fn parse_modifiers(field: &str) -> (KeyModifiers, u8) {
     (modifiers, kind.parse().unwrap_or(1))
 }
 
-/// Returns the key of a code point.
+/// Returns the key of a code point. `field` is the parameter with the code point, which may contain the shifted
+/// character after a colon; empty if not reported.
 fn key_from_code(code: u32, field: &str, mut modifiers: KeyModifiers) -> Option<Meaning> {
     let code = match code {
         27 => KeyCode::Esc,

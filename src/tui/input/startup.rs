@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// its answer alone means that colours are not reported. Terminals end an answer as the query ended, and all know BEL.
 const COLOUR_QUERY: &[u8] = b"\x1b]10;?\x07\x1b]11;?\x07\x1b[c";
 
-/// More bytes than a user types and a terminal buffers: longer input is read by the thread.
+/// Maximum number of buffered bytes read at startup, more than a user types. The reading thread reads the rest.
 const MAX_BUFFERED: usize = 64 * 1024;
 
 /// Result of querying the terminal.
@@ -30,7 +30,7 @@ pub struct StartupInput {
     pub(in crate::tui) raw_mode: RawMode,
 }
 
-/// Raw mode of the terminal; restored when dropped.
+/// Raw mode of the terminal. If `true`, dropping this restores the normal mode.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct RawMode(bool);
 

@@ -23,7 +23,7 @@ pub enum Scope {
     List,
     /// On a page of text.
     Page,
-    /// In a one-line text field of a prompt or list.
+    /// In a text field of a prompt or list.
     TextField,
     /// Always, while a failed request can be sent again.
     FailedRequest,

@@ -185,7 +185,7 @@ impl Page {
         }
     }
 
-    /// Adds the accesses, the destroyed data and the preconditions of the call.
+    /// Adds the folder and timeout of a command, what the call destroys, and the files among its preconditions.
     fn push_facts(&mut self, access: &Access, preconditions: &Preconditions, destroys: Option<&str>) {
         if let Access::Run(line) = access {
             self.push_text("folder", &format!("{} · timeout {} s", line.folder.display(), line.seconds));
@@ -252,10 +252,7 @@ impl Page {
 pub fn describe_step(entry: &Entry) -> Option<String> {
     Some(match entry {
         Entry::Planned { verdict, reason, hooks_not_run, .. } => {
-            let separator = match (verdict.as_str(), reason.is_empty()) {
-                (_, true) => "",
-                (_, false) => ": ",
-            };
+            let separator = if reason.is_empty() { "" } else { ": " };
             let hooks = describe_hooks_not_run(hooks_not_run).map(|text| format!("; {text}"));
             format!("{}{separator}{reason}{}", brief_verdict(verdict), hooks.unwrap_or_default())
         }

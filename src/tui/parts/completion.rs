@@ -66,7 +66,7 @@ impl Completion {
         self.topics = candidates;
     }
 
-    /// Sets the files known so far, in the same order. The selection stays on its file.
+    /// Sets the files found so far. The selection stays on its file, unless it is in the first row.
     pub fn set_files(&mut self, candidates: Vec<Candidate>, progress: ListState) {
         let selected_index = self.matches.get(self.cursor).filter(|_| self.cursor > 0);
         let selected_name = selected_index.and_then(|index| self.files.get(*index)).map(|file| file.name.clone());
@@ -114,7 +114,7 @@ impl Completion {
             Some(Action::Accept) => {
                 let name = &self.candidates(word.kind)[self.matches[self.cursor]].name;
                 let is_send_key = keys.lookup(Scope::Composer, key) == Some(Action::Send);
-                // `/help ` without a topic is a command of its own, so its list only offers.
+                // `/help ` without a topic is a command of its own: Enter sends it unless another row is selected.
                 let is_optional = word.kind == Kind::Topic && word.typed.is_empty() && self.cursor == 0;
                 if is_send_key && (word.is_complete(name) || is_optional) {
                     return CompletionKey::Passed;

@@ -33,8 +33,8 @@ pub struct Composer {
 /// Result of a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyResult {
-    /// The composer does not use the key; the caller handles it. An empty composer also passes on Enter, Ctrl-D, the help
-    /// key and the arrows.
+    /// The composer does not use the key; the caller handles it. An empty composer also passes on Enter, Ctrl-D, the
+    /// help key and the arrows.
     PassedOn,
     /// The composer handled the key. Its text may have changed.
     Handled,

@@ -27,9 +27,6 @@ impl Screen {
         let unsaved = self.link.file.save();
         self.state.session.saving.record_result(unsaved, Duration::ZERO);
         let reason = &self.state.session.saving.unsaved()?.reason;
-        Some(format!(
-            "{reason}. Lost: {}",
-            self.state.session.saving.save_or_describe_loss(self.state.agent.session.entries())
-        ))
+        Some(format!("{reason}. Lost: {}", self.state.session.saving.describe_loss(self.state.agent.session.entries())))
     }
 }

@@ -201,7 +201,7 @@ pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     }
     let quit_key = state.keys.first_chord(Scope::Anywhere, Action::StopOrQuit);
     let consequence = match (is_leaving, state.is_draft_in_prompt()) {
-        (true, _) => format!(" and lose {}", state.session.saving.save_or_describe_loss(state.agent.session.entries())),
+        (true, _) => format!(" and lose {}", state.session.saving.describe_loss(state.agent.session.entries())),
         (false, true) => "; the question keeps waiting".to_owned(),
         (false, false) => String::new(),
     };

@@ -17,7 +17,7 @@ fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
         return None;
     }
     let reason = clean_line(&unsaved.reason).into_owned();
-    let loss = state.session.saving.save_or_describe_loss(state.agent.session.entries());
+    let loss = state.session.saving.describe_loss(state.agent.session.entries());
     let settings = &state.settings;
     let files = alternative_files(&state.session.id, settings.home.as_deref(), &settings.folder);
     let mut rows = vec![(Row::new("Wait until it is saved").with_secondary("then quit"), UnsavedChoice::QuitWhenSaved)];

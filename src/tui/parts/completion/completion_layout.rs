@@ -18,7 +18,8 @@ const MIN_FILE_ROWS: u16 = 8;
 const MAX_NAME_CELLS: usize = 40;
 
 impl Completion {
-    /// Returns the rows used of the available rows above the composer; 0 while the list is closed.
+    /// Returns the rows used of the available rows above the composer, for the list and the status of the file search;
+    /// 0 if neither is shown.
     pub fn height(&self, available_rows: u16) -> u16 {
         let max_rows = match self.word.as_ref().map(|word| word.kind) {
             Some(Kind::File) => (available_rows / 2).max(MIN_FILE_ROWS).min(available_rows),
