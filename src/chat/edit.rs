@@ -44,7 +44,7 @@ pub struct Diff {
 pub struct Hunk {
     /// First line in the old file, from 1; 0 if it was empty.
     pub before: usize,
-    /// First line in the new file.
+    /// First line in the new file, from 1; 0 if it is empty.
     pub after: usize,
     /// The lines, without line endings.
     pub lines: Vec<DiffLine>,
@@ -68,16 +68,25 @@ pub enum DiffLine {
 impl Edit {
     /// Computes the diff by lines.
     pub fn diff(&self) -> Diff {
+        self.describe_changes(&self.compare_lines())
+    }
+
+    fn compare_lines(&self) -> TextDiff<'_, '_, str> {
         let before = self.before.as_deref().unwrap_or_default();
-        let text_diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(before, &self.after);
+        TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(before, &self.after)
+    }
+
+    fn describe_changes(&self, text_diff: &TextDiff<'_, '_, str>) -> Diff {
         let (mut added, mut removed) = (0, 0);
         let mut hunks = Vec::new();
         for group in text_diff.grouped_ops(CONTEXT_LINES) {
-            let Some(first) = group.first() else { continue };
-            let first_line =
-                |range: std::ops::Range<usize>| range.start + usize::from(!range.is_empty() || range.start > 0);
-            let (old, new) = (first.old_range(), first.new_range());
-            let mut hunk = Hunk { before: first_line(old), after: first_line(new), lines: Vec::new() };
+            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            let first_line = |start: usize, end: usize| start + usize::from(end > 0);
+            let mut hunk = Hunk {
+                before: first_line(first.old_range().start, last.old_range().end),
+                after: first_line(first.new_range().start, last.new_range().end),
+                lines: Vec::new(),
+            };
             for change in group.iter().flat_map(|op| text_diff.iter_changes(op)) {
                 let line = change.value().trim_end_matches(['\n', '\r']).to_owned();
                 hunk.lines.push(match change.tag() {
@@ -106,27 +115,32 @@ impl Edit {
 
     /// Returns the edit reduced to the hunk that begins at this line of the new content; `None` if no hunk does.
     pub fn only_hunk(&self, after: usize) -> Option<Self> {
-        self.diff().hunks.iter().find(|hunk| hunk.after == after)?;
-        self.retain_hunks(|hunk| hunk == after)
+        self.retain_hunks(|hunks| hunks.contains(&after), |hunk| hunk == after)
     }
 
     /// Returns the edit without the hunks that begin at these lines of the new content; `None` if one is missing.
     pub fn without_hunks(&self, rejected: &[usize]) -> Option<Self> {
-        let hunks: Vec<usize> = self.diff().hunks.iter().map(|hunk| hunk.after).collect();
-        rejected.iter().all(|hunk| hunks.contains(hunk)).then(|| self.retain_hunks(|hunk| !rejected.contains(&hunk)))?
+        let has_all = |hunks: &[usize]| rejected.iter().all(|hunk| hunks.contains(hunk));
+        self.retain_hunks(has_all, |hunk| !rejected.contains(&hunk))
     }
 
-    /// Returns the edit with only the hunks for whose new start line `is_kept` is true.
-    fn retain_hunks(&self, is_kept: impl Fn(usize) -> bool) -> Option<Self> {
-        let before = self.before.as_deref()?;
-        let text_diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(before, &self.after);
+    /// Returns the edit with only the hunks for whose new start line `is_kept` is true; `None` if the file is new or
+    /// `are_valid` is false for the start lines of all hunks. One diff decides both, because a diff that reaches its time
+    /// limit may have other hunks each time.
+    fn retain_hunks(&self, are_valid: impl Fn(&[usize]) -> bool, is_kept: impl Fn(usize) -> bool) -> Option<Self> {
+        self.before.as_ref()?;
+        let text_diff = self.compare_lines();
+        let starts: Vec<usize> = self.describe_changes(&text_diff).hunks.iter().map(|hunk| hunk.after).collect();
+        if !are_valid(&starts) {
+            return None;
+        }
         let lines: Vec<&str> = text_diff.iter_old_slices().collect();
         let (mut content, mut position) = (String::new(), 0);
-        for (group, hunk) in text_diff.grouped_ops(CONTEXT_LINES).iter().zip(self.diff().hunks) {
+        for (group, start) in text_diff.grouped_ops(CONTEXT_LINES).iter().zip(starts) {
             let (first, last) = (group.first()?.old_range().start, group.last()?.old_range().end);
             content.push_str(&lines[position..first].concat());
             for change in group.iter().flat_map(|op| text_diff.iter_changes(op)) {
-                let skipped_tag = if is_kept(hunk.after) { ChangeTag::Delete } else { ChangeTag::Insert };
+                let skipped_tag = if is_kept(start) { ChangeTag::Delete } else { ChangeTag::Insert };
                 if change.tag() != skipped_tag {
                     content.push_str(change.value());
                 }
@@ -201,6 +215,16 @@ mod tests {
         }
         assert_eq!(edit.before, Some(after));
         assert_eq!(Edit { path: "a".into(), before: None, after: "x".into() }.only_hunk(1), None);
+    }
+
+    #[test]
+    fn a_hunk_at_the_top_starts_at_line_one_on_both_sides() {
+        for (before, after) in [("a\nb\nc\nd\ne\n", "b\nc\nd\ne\n"), ("b\nc\nd\ne\n", "a\nb\nc\nd\ne\n")] {
+            let diff = compute_diff(Some(before), after);
+            assert_eq!((diff.hunks[0].before, diff.hunks[0].after), (1, 1), "{before:?}");
+        }
+        let emptied = compute_diff(Some("a\n"), "");
+        assert_eq!((emptied.hunks[0].before, emptied.hunks[0].after), (1, 0));
     }
 
     #[test]
