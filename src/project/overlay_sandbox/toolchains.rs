@@ -3,7 +3,7 @@
 
 use crate::chat::sensitive_paths::is_sensitive;
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Folders relative to the home.
 const HOME_FOLDERS: [&str; 38] = [
@@ -84,6 +84,7 @@ pub fn toolchain_folders(home: Option<&Path>, environment: &[(OsString, OsString
         folder.into_iter().flat_map(|folder| parts.iter().map(move |part| folder.join(part)))
     });
     let from_opt = value("PATH").into_iter().flat_map(|path| opt_folders(path.as_os_str()));
+    let from_opt = from_opt.filter(|folder| !contains_home(folder, home));
     let from_variables = from_variables.filter(|folder| sensitive_entries(folder).is_empty());
     let is_toolchain =
         |folder: &PathBuf| folder.exists() && !is_sensitive(folder) && !is_sensitive(&resolve_path(folder));
@@ -104,10 +105,12 @@ pub(super) fn resolve_path(path: &Path) -> PathBuf {
 }
 
 /// Returns the folders of programs in `/opt`: `/opt/NAME` for each folder of `PATH` that lies inside `/opt/NAME`.
+/// Folders with `..` are ignored, because they may lead elsewhere.
 fn opt_folders(path: &OsStr) -> Vec<PathBuf> {
     let opt_folder = |folder: PathBuf| {
-        let name = folder.strip_prefix("/opt").ok()?.components().next()?;
-        Some(Path::new("/opt").join(name))
+        let inside = folder.strip_prefix("/opt").ok()?;
+        let has_plain_names = inside.components().all(|part| matches!(part, Component::Normal(_)));
+        has_plain_names.then(|| inside.components().next().map(|name| Path::new("/opt").join(name)))?
     };
     std::env::split_paths(path).filter_map(opt_folder).collect()
 }
@@ -156,6 +159,9 @@ mod tests {
         assert!(find_folders(&[("JAVA_HOME", home.join("work"))]).contains(&home.join("work/")));
         fs::write(home.join("work/.env"), "").unwrap();
         assert_eq!(find_folders(&[("JAVA_HOME", home.join("work"))]), expected);
-        assert_eq!(opt_folders(OsStr::new("/opt/jdk/bin:/usr/bin:/opt:/optional/bin")), [PathBuf::from("/opt/jdk")]);
+        assert_eq!(
+            opt_folders(OsStr::new("/opt/jdk/bin:/usr/bin:/opt:/optional/bin:/opt/../usr/bin:/opt/jdk/../../etc")),
+            [PathBuf::from("/opt/jdk")]
+        );
     }
 }
