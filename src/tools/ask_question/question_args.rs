@@ -137,7 +137,7 @@ fn parse_question(
     earlier: &[Question],
     dropped: &mut Dropped,
 ) -> Result<Question, String> {
-    let mut text = scalar_text(&fields[text_field]).unwrap_or_default();
+    let mut text = scalar_text(&fields[text_field]).ok_or_else(|| format!("'{text_field}' to be a string"))?;
     if let Some(details) = first_present(fields, DETAIL_FIELDS).and_then(|name| scalar_text(&fields[name])) {
         text = format!("{text}\n\n{details}");
     }

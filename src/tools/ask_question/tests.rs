@@ -240,6 +240,15 @@ fn r65_limits_and_reports_very_many_or_long_options() {
 }
 
 #[test]
+fn labels_that_look_like_json_are_labels() {
+    check_questions(
+        json!({"questions": [{"question": "Default?", "options": ["[]", "{}", "null", "0"]}]}),
+        "question-0: Default? [[] | {} | null | 0]",
+    );
+    check_error(json!({"questions": [{"question": {"text": "Which?"}}]}), "'question' to be a string");
+}
+
+#[test]
 fn finds_recommended_option_by_index_label_or_flag() {
     let recommended = |arguments: Value| first_question(arguments).recommended;
     assert_eq!(recommended(json!({"question": "q", "options": ["", "a", "b"], "recommended": 2})), Some(1));

@@ -73,14 +73,23 @@ struct RawOption {
     is_recommended: bool,
 }
 
+impl RawOption {
+    fn from_label(label: &str) -> Self {
+        Self { choice: QuestionOption::new(label), is_recommended: false }
+    }
+}
+
 /// Parses one option; `None` if it is empty.
 fn parse_option(value: &Value) -> Result<Option<RawOption>, String> {
     let fields = match decode_nested(value) {
-        Value::Object(fields) => fields,
+        Value::Object(fields) if !fields.is_empty() || value.is_object() => fields,
+        // A label such as `[]` or `{}` that only looks like JSON.
+        Value::Array(_) | Value::Object(_) if value.is_string() => {
+            return Ok(scalar_text(value).map(|label| RawOption::from_label(&label)));
+        }
         Value::Array(_) => return Err("each option to be a string or an object with a 'label'".to_owned()),
         scalar => {
-            let label_only = |label: String| RawOption { choice: QuestionOption::new(&label), is_recommended: false };
-            return Ok(scalar_text(&scalar).map(label_only));
+            return Ok(scalar_text(&scalar).map(|label| RawOption::from_label(&label)));
         }
     };
     let Some(name) = first_present(&fields, LABEL_FIELDS) else {
