@@ -66,7 +66,7 @@ impl ResultKind {
                 if !(0.0..=255.0).contains(&result.exit) || result.exit.fract() != 0.0 {
                     return Err(format!("`exit` is {}, not an integer from 0 to 255", result.exit));
                 }
-                Ok(append_status(&result.output, &format!("exit {}", result.exit)))
+                Ok(append_status(&result.output, &format!("exit {}", result.exit as u8)))
             }
             (Self::Command { .. }, _) => Err("it is not of the type object".to_owned()),
         }
@@ -97,6 +97,7 @@ mod tests {
         let format_result = |kind: ResultKind, answer| kind.format_answer(answer).unwrap();
         assert_eq!(format_result(COMMAND, json!({ "exit": 0, "output": "" })), "exit 0");
         assert_eq!(format_result(COMMAND, json!({ "output": "a\nb", "exit": 2.0 })), "a\nb\nexit 2");
+        assert_eq!(format_result(COMMAND, json!({ "output": "", "exit": -0.0 })), "exit 0");
         assert_eq!(format_result(COMMAND, json!({ "output": "a\n", "exit": 255 })), "a\nexit 255");
         assert_eq!(format_result(ResultKind::Text, json!("as\nit is")), "as\nit is");
     }
