@@ -199,20 +199,13 @@ struct MarkdownLine {
     is_run_at_line_start: bool,
     run_byte: u8,
     is_in_code: bool,
-    /// Character that opened the current fenced code block.
-    fence_byte: Option<u8>,
+    /// Character and length of the fence that opened the current fenced code block.
+    fence: Option<(u8, usize)>,
 }
 
 impl Default for MarkdownLine {
     fn default() -> Self {
-        Self {
-            is_blank: true,
-            run_length: 0,
-            is_run_at_line_start: false,
-            run_byte: 0,
-            is_in_code: false,
-            fence_byte: None,
-        }
+        Self { is_blank: true, run_length: 0, is_run_at_line_start: false, run_byte: 0, is_in_code: false, fence: None }
     }
 }
 
@@ -244,12 +237,13 @@ impl MarkdownLine {
     fn finish_run(&mut self) {
         let length = std::mem::take(&mut self.run_length);
         if length >= 3 && self.is_run_at_line_start {
-            match self.fence_byte {
-                None => self.fence_byte = Some(self.run_byte),
-                Some(fence) if fence == self.run_byte => self.fence_byte = None,
+            match self.fence {
+                None => self.fence = Some((self.run_byte, length)),
+                // A shorter fence is text of the block.
+                Some((byte, opening_length)) if byte == self.run_byte && length >= opening_length => self.fence = None,
                 Some(_) => {}
             }
-        } else if length > 0 && self.run_byte == b'`' && self.fence_byte.is_none() {
+        } else if length > 0 && self.run_byte == b'`' && self.fence.is_none() {
             self.is_in_code = !self.is_in_code;
         }
     }
@@ -257,7 +251,7 @@ impl MarkdownLine {
     /// Returns whether the next byte is inside code, given that it ends the current run of backticks or tildes.
     fn is_code(&mut self) -> bool {
         self.finish_run();
-        self.is_in_code || self.fence_byte.is_some()
+        self.is_in_code || self.fence.is_some()
     }
 
     fn is_blank(&self) -> bool {
@@ -337,6 +331,7 @@ mod tests {
         check_tags("a `b\n</think>\nc` d", "", "a `b\n</think>\nc` d");
         check_tags("a `b\n\n</think>\nc", "a `b\n\n", "c");
         check_tags("```\n</think>\n```\n", "", "```\n</think>\n```\n");
+        check_tags("````\n```\n</think>\n````\n", "", "````\n```\n</think>\n````\n");
         check_tags("~~~\n```\n</think>\n~~~\n", "", "~~~\n```\n</think>\n~~~\n");
         check_tags("```\na\n```\n</think>\nb", "```\na\n```\n", "b");
     }
