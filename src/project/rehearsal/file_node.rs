@@ -3,6 +3,7 @@
 use crate::project::READ_LIMIT;
 use crate::project::atomic_file::READ_FLAGS;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, openat, readlinkat, statat};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -38,7 +39,11 @@ pub fn read_node(path: &Path) -> FileNode {
 /// Reads the content of a path relative to an open folder.
 pub fn read_node_in(folder: impl AsFd, path: &Path) -> FileNode {
     let folder = folder.as_fd();
-    let Ok(stat) = statat(folder, path, AtFlags::SYMLINK_NOFOLLOW) else { return FileNode::Nothing };
+    let stat = match statat(folder, path, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT | Errno::NOTDIR) => return FileNode::Nothing,
+        Err(errno) => return FileNode::Other(format!("an unreachable path ({})", io::Error::from(errno))),
+    };
     let mode = permission_bits(stat.st_mode);
     match FileType::from_raw_mode(stat.st_mode as RawMode) {
         FileType::Directory => {
@@ -63,6 +68,10 @@ pub fn read_node_in(folder: impl AsFd, path: &Path) -> FileNode {
                 Ok(bytes)
             };
             match read_bytes() {
+                // It may have grown since its size was read.
+                Ok(bytes) if bytes.len() as u64 > READ_LIMIT => {
+                    FileNode::Other(format!("a growing file, mode {mode:o}"))
+                }
                 Ok(bytes) => FileNode::File { bytes, mode },
                 Err(error) => FileNode::Other(format!("an unreadable file ({error})")),
             }
