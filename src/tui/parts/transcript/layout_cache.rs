@@ -200,7 +200,13 @@ impl LayoutCache {
             if self.weight <= budget {
                 return;
             }
-            self.drop_item(index);
+            let evicted = self.drop_item(index);
+            // A lookup that is still pending may change its height.
+            if evicted.is_some_and(|cached| cached.lookup_count.is_some())
+                && let Some(height) = self.heights.get_mut(index)
+            {
+                *height = None;
+            }
         }
     }
 }
