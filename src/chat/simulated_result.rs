@@ -19,7 +19,7 @@ pub enum SimulationSource {
     /// Written by a model.
     #[serde(rename = "imagined")]
     Model,
-    /// There is no result: it would have disclosed data to the model that live would have needed approval.
+    /// There is no result: in a live session, disclosing its data to the model would have needed approval.
     Withheld,
 }
 
@@ -30,11 +30,11 @@ pub struct SimulatedResult {
     /// The source; stored in the log as a separate field.
     #[serde(skip)]
     pub source: SimulationSource,
-    /// The model that wrote it, as its provider knows it; one line. Missing in logs of older versions.
+    /// The model that wrote the result, as named by its provider; one line. Missing in logs of older versions.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[serde(rename = "by")]
     pub model: String,
-    /// Why the configured model did not write it, if so; one line.
+    /// Why the configured model failed to write the result; one line. Empty if it did not fail.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[serde(rename = "instead")]
     pub failure: String,
@@ -80,7 +80,7 @@ impl SimulatedResult {
         Self { source, ..Self::default() }
     }
 
-    /// Describes the origin, for the line of the call.
+    /// Describes the origin for the line of the call, such as `sample, not run`.
     pub fn describe_source(&self) -> String {
         let source = match (self.source, self.model.as_str()) {
             (SimulationSource::Fixture, _) => "fixture, not run".to_owned(),

@@ -70,7 +70,7 @@ impl UnsentText {
         draft.is_empty() && queue.is_empty() && questions.is_empty() && approval.is_empty()
     }
 
-    /// Compares the text and ignores `entries`.
+    /// Returns whether all text is the same; `entries` is ignored.
     pub fn is_same(&self, other: &Self) -> bool {
         let Self { draft, queue, questions, approval, entries: _ } = self;
         *draft == other.draft && *queue == other.queue && *questions == other.questions && *approval == other.approval
@@ -90,8 +90,8 @@ impl UnsentText {
         self.draft.push(DraftPart::Typed(format!("{separator}{text}").into()));
     }
 
-    /// Removes text that the session already contains as sent: the program was killed after sending a message and
-    /// before saving that here.
+    /// Removes text that was already sent, according to the session's entries: the program may have been killed after
+    /// it sent a message and before it updated the saved text.
     pub fn remove_sent(&mut self, entries: &[Entry]) {
         for entry in entries.get(self.entries..).unwrap_or_default() {
             let Entry::UserMessage { text: sent } = entry else { continue };

@@ -53,7 +53,8 @@ pub(super) fn command_tree() -> clap::Command {
     tree
 }
 
-/// Returns the page of the longest command that these words begin with; that of the program if there is none.
+/// Returns the usage of the command or subcommand that these words begin with, otherwise of the program. `long`: with
+/// all descriptions in full.
 pub(super) fn command_help(words: &[&str], long: bool) -> HelpPage {
     let mut page = command_tree();
     for word in words {
@@ -68,7 +69,7 @@ pub(super) fn command_help(words: &[&str], long: bool) -> HelpPage {
 /// Returns the page that `aye help` shows for these words: of the program if there are none, of the manual, or of a
 /// command. `None` if there is no such page.
 pub fn find_page(words: &[&str]) -> Option<HelpPage> {
-    // The page of the manual says more than `aye sessions --help`.
+    // If a topic and a command have the same name, the topic is shown because it says more than the command's usage.
     if let [name] = words
         && let Some(topic) = manual::TOPICS.iter().find(|topic| topic.name == *name)
     {
@@ -86,7 +87,8 @@ pub fn find_page(words: &[&str]) -> Option<HelpPage> {
     }
 }
 
-/// Explains that these words after `aye help` look like a mistyped command or topic; `None` if they are a prompt.
+/// Explains that these words after `aye help` look like a mistyped command or topic; `None` if they resemble none and
+/// are therefore a prompt.
 pub(super) fn explain_unknown_page(words: &[&str]) -> Option<String> {
     let (first, other_words) = words.split_first()?;
     let tree = command_tree();

@@ -103,7 +103,7 @@ pub struct ConnectionOptions {
 
     /// Provider address, such as http://127.0.0.1:8080/v1
     ///
-    /// It is sent the key of the profile in use, without --profile that in OPENAI_API_KEY.
+    /// The key of the profile in use is sent to it; without --profile, the key in OPENAI_API_KEY.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
 
@@ -125,7 +125,7 @@ pub struct FolderOptions {
 }
 
 impl ChatOptions {
-    /// Returns whether a fork changes between live and dry run.
+    /// Returns whether a fork runs live, as a dry run, or like the original.
     pub fn fork_mode(&self) -> ForkMode {
         match (self.live, self.dry_run) {
             (true, _) => ForkMode::Live,

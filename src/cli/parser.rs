@@ -47,6 +47,7 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<
         return parse_chat(&arguments);
     }
     let tree = Cli::command();
+    // `None`: the first word is no command. `Some(None)`: `aye help` with words that name no page.
     let command_error = match split_command(&tree, &arguments) {
         Some(line) => match parse_command(line) {
             Ok(request) => return Ok(request),
@@ -147,6 +148,7 @@ fn first_word(tree: &clap::Command, arguments: &[OsString]) -> Option<usize> {
 
 /// Words of a line, without its options.
 struct Words {
+    /// Words before `--`.
     before_escape: Vec<String>,
     /// Whether all words are for the model.
     is_prompt: bool,
@@ -164,7 +166,7 @@ fn read_words(tree: &clap::Command, arguments: &[OsString]) -> Option<Words> {
     Some(Words { before_escape, is_prompt })
 }
 
-/// Returns a command with the options of the program and of all its commands, but none of their conditions.
+/// Returns a command that accepts the options of the program and of all its commands, in any combination.
 fn with_all_options(tree: &clap::Command) -> clap::Command {
     let mut combined = clap::Command::new("aye").args_override_self(true).disable_help_flag(true);
     let mut names: Vec<String> = Vec::new();

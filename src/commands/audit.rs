@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Audit) -> Result<ExitCode> {
     }
 }
 
-/// Prints one JSON object per call, starting with the session's ID.
+/// Prints one JSON object per call. Each begins with the session's ID.
 fn print_json(id: &SessionId, stored: &StoredSession) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let entry_time = |index: usize| stored.times.get(index).copied().filter(|ms| *ms > 0);

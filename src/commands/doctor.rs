@@ -94,7 +94,7 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     Ok(Report { findings, redaction, environment: Some((settings, places)) })
 }
 
-/// Runs a check that may block on its own thread.
+/// Runs a check on a thread of its own, because it may block.
 async fn run_check(area: &'static str, check: impl FnOnce() -> Vec<Finding> + Send + 'static) -> Vec<Finding> {
     let task = tokio::task::spawn_blocking(check);
     match tokio::time::timeout(TIME_LIMIT, task).await {

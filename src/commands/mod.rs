@@ -20,7 +20,7 @@ use std::process::ExitCode;
 /// Runs a chat, on the screen or headless.
 ///
 /// # Errors
-/// A `UsageError` if the caller is at fault; any other error is of the system.
+/// A `UsageError` for a mistake of the user; any other error comes from the system.
 pub async fn run_chat(options: ChatOptions) -> Result<ExitCode> {
     assemble::run_chat(options).await
 }
@@ -28,7 +28,7 @@ pub async fn run_chat(options: ChatOptions) -> Result<ExitCode> {
 /// Runs a command.
 ///
 /// # Errors
-/// A `UsageError` if the caller is at fault; any other error is of the system.
+/// A `UsageError` for a mistake of the user; any other error comes from the system.
 pub async fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Sessions(arguments) => ignore_closed_pipe(sessions::run(&arguments)),
@@ -58,14 +58,14 @@ pub async fn run(command: Command) -> Result<ExitCode> {
     }
 }
 
-/// Turns the error of a pipe that its reader has closed into success.
-fn ignore_closed_pipe(done: Result<ExitCode>) -> Result<ExitCode> {
-    match done {
+/// Turns a broken-pipe error into success: the reader of standard output has closed it.
+fn ignore_closed_pipe(result: Result<ExitCode>) -> Result<ExitCode> {
+    match result {
         Err(error)
             if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) =>
         {
             Ok(ExitCode::SUCCESS)
         }
-        done => done,
+        result => result,
     }
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Lists the models in the provider's order. A pipe gets only the names, or JSON with all details.
+/// Lists the models in the provider's order: with details in a terminal, only the names otherwise, or as JSON.
 pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
     let Models { json, connection, place } = arguments;
     let options = ChatOptions { connection, folder: place.folder, tour: place.tour, ..ChatOptions::default() };

@@ -78,7 +78,7 @@ fn list_rules(loaded: &LoadedRules, as_json: bool) -> Vec<String> {
     let rows = loaded.rules.list.iter().map(|rule| (rule, "holds")).chain(expired);
     let untrusted: Vec<Rule> = match &loaded.project_rules {
         ProjectRules::None | ProjectRules::Trusted => Vec::new(),
-        ProjectRules::Untrusted { parsed: sheet, .. } => sheet.rules.clone(),
+        ProjectRules::Untrusted { parsed, .. } => parsed.rules.clone(),
     };
     let rows: Vec<(&Rule, &str)> = rows.chain(untrusted.iter().map(|rule| (rule, "not trusted"))).collect();
     if as_json {
@@ -107,6 +107,7 @@ fn describe_scope(scope: &RuleScope) -> &'static str {
     }
 }
 
+/// Returns a rule as a JSON object. `state` is the name that version 0.1 had for the status.
 fn rule_json(rule: &Rule, state: &str) -> String {
     let (description, scope) = (rule.describe(), describe_scope(&rule.scope));
     let status = match state {

@@ -27,7 +27,7 @@ pub(super) fn list(options: &ReportOptions) -> Result<ExitCode> {
     print_lines(&list_trust(&project_source(&options.place)?, options.json))
 }
 
-/// Revokes the trust in the project.
+/// Revokes the trust in all files of the project.
 pub(super) fn revoke(place: &FolderOptions) -> Result<ExitCode> {
     let source = project_source(place)?;
     trust::revoke_trust(&source.trust_file, &source.folder, None)

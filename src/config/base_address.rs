@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-/// Endpoint suffixes that people paste instead of the base address.
+/// Paths of endpoints. Users often enter an address with one of them instead of the base address.
 const ENDPOINTS: [&str; 6] = ["/chat/completions", "/completions", "/responses", "/messages", "/embeddings", "/models"];
 
 /// Placeholder stored for an invalid address so that no default takes its place.

@@ -81,7 +81,7 @@ fn describe_setter(origin: &Origin) -> String {
 /// Resolves the profile in use. Returns `None` if nothing is configured.
 ///
 /// # Errors
-/// Fails if the configured profile does not exist or its address is invalid.
+/// Fails if the configured profile does not exist, or the address, proxy or key of a profile that is tried is invalid.
 pub fn resolve_connection(
     settings: &Settings,
     environment: Environment<'_>,
@@ -109,8 +109,8 @@ pub fn resolve_connection(
     Ok(None)
 }
 
-/// Returns every profile that can be used now: it has a key, or it needs none because it is local. Profiles in the
-/// order of `PREFERRED_PROFILES` come first, then the others by name. Errors of other profiles are ignored.
+/// Returns every profile that can be used now: it has a key, it names no variable for a key, or it is on this machine.
+/// Those in `PREFERRED_PROFILES` come first, in that order, then the others by name. Invalid profiles are skipped.
 pub fn usable_connections(
     settings: &Settings,
     environment: Environment<'_>,

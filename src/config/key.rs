@@ -21,7 +21,7 @@ impl Key {
         !self.0.is_empty() && self.0.bytes().all(|byte| (b' '..=b'~').contains(&byte))
     }
 
-    /// Returns the key itself. Only the code that sends it may call this.
+    /// Returns the key itself, to send it, save it, or remove it from text. It must not be displayed.
     pub fn expose(&self) -> &str {
         &self.0
     }

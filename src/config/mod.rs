@@ -1,4 +1,4 @@
-//! Settings: one file per section, and the source of each value.
+//! Settings by section, and the source of each value.
 //!
 //! Rules for keys: a key is sent to the address it was meant for and to no other.
 //! - A key from the environment goes to the address of the profile that names its variable. That address may be

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Source of a setting's value. `Display` gives the text for the first screen.
+/// Source of a setting's value. `Display` gives the text shown to the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Origin {
     /// Built-in default.

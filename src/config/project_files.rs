@@ -240,7 +240,8 @@ fn describe_invalid_rule(problem: &Problem) -> String {
     format!("line {}, invalid: {}", problem.origin.line(), problem.message)
 }
 
-/// Lists the other names in `.aye`, sorted. A symlink that leads out of the project is not followed.
+/// Lists the other names in `.aye`, sorted. If there are more than `MAX_OTHER_NAMES`, the last item is the number of
+/// omitted ones. A symlink that leads out of the project is not followed.
 fn list_other_names(folder: &Path) -> Vec<String> {
     let Ok(Some(folder_path)) = resolve_in_project(folder, ".aye") else { return Vec::new() };
     let known = [".aye/instructions.md", PROJECT_RULES_FILE];

@@ -15,8 +15,8 @@ pub struct RepeatedProfile {
     pub remaining_text: String,
 }
 
-/// Finds the first repeated profile section. Use only on text that is not valid TOML: headings inside multi-line
-/// strings are taken for headings.
+/// Finds the first repeated profile section. Use only on text that is not valid TOML: a line of a multi-line string
+/// that looks like a heading is taken for one.
 pub fn find_repeated_profile(text: &str) -> Option<RepeatedProfile> {
     let mut seen_profiles: Vec<(String, usize)> = Vec::new();
     let headings: Vec<Option<Vec<String>>> = text.lines().map(parse_heading).collect();

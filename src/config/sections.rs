@@ -56,10 +56,10 @@ section! {
         ask: AskHandling => Choice(AskHandling::WORDS),
         /// Use of the overlay sandbox for commands.
         overlay_sandbox: OverlaySandbox => Choice(OverlaySandbox::WORDS),
-        /// Paths outside the project that commands may read, and sensitive files that they may open: absolute or from
-        /// `~`. A directory opens everything in it except files that may hold secrets.
+        /// Paths outside the project, and sensitive files, that commands may read: absolute or from `~`. A directory
+        /// includes everything in it except files that may hold secrets.
         read: Vec<PathBuf> => Paths,
-        /// Handling of writes outside the project that a live command is not allowed to make.
+        /// Handling of commands' writes to the home directory and `/var/tmp`, except in `shell.write`.
         outside: OutsideWrites => Choice(OutsideWrites::WORDS),
         /// Profile of the model that simulates results. `None`: a sample is used instead. If the profile does not exist,
         /// the results report it.
@@ -74,8 +74,8 @@ section! {
 words! {
     /// Frequency of telling the model that the session is a dry run.
     pub enum TellModel {
-        /// Never, except where the dry run itself makes a call fail (such as a full overlay) and in the summary of a
-        /// long conversation.
+        /// Never, except if the dry run itself makes a call fail (such as a full overlay), and in the summary of a long
+        /// conversation.
         Never = "never",
         /// Once, in the system prompt.
         #[default]
@@ -97,7 +97,7 @@ words! {
 }
 
 words! {
-    /// Handling of writes to the home directory and `/var/tmp`.
+    /// Handling of commands' writes to the home directory and `/var/tmp` in a dry run.
     pub enum OutsideWrites {
         /// Writes are denied, as in a live session.
         #[default]

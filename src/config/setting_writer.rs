@@ -27,13 +27,13 @@ fn apply_setting(text: &str, setting: &[&str], value: Value) -> Result<String, S
     }
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
     for (depth, section) in sections.iter().enumerate() {
-        let missing = || {
+        let new_section = || {
             let mut section = Table::new();
             // `[profiles]` is not written as a section of its own above `[profiles.mine]`.
             section.set_implicit(depth + 1 < sections.len());
             Item::Table(section)
         };
-        let subtable = table.entry(section).or_insert_with(missing);
+        let subtable = table.entry(section).or_insert_with(new_section);
         table =
             subtable.as_table_like_mut().ok_or_else(|| format!("{section} is not a section in the settings file"))?;
     }

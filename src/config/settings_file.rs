@@ -17,7 +17,7 @@ pub fn read_or_empty(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Returns whether the file does not exist, or one of its parent directories is not a directory.
+/// Returns whether the error means that the file does not exist, or that a parent in its path is not a directory.
 pub fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -186,16 +186,16 @@ impl SettingsParser<'_> {
 
     fn parse_section(&mut self, parents: &[&str], section: &str, table: DeTable<'_>) {
         for Entry { name, location, value } in self.read_entries(parents, section, table) {
-            let within = format!("{}.", parents.join("."));
-            let setting = format!("{within}{name}");
+            let prefix = format!("{}.", parents.join("."));
+            let setting = format!("{prefix}{name}");
             let Some(setting_kind) = schema::find_setting(section, &name) else {
                 let names = schema::settings_in_section(section).iter().map(|(name, _)| *name);
-                self.report(location, describe_unknown_name(&name, "setting", &within, names));
+                self.report(location, describe_unknown_name(&name, "setting", &prefix, names));
                 continue;
             };
             let Some(value) = self.read_value(&setting, &location, value) else { continue };
             let path: Vec<&str> = parents.iter().copied().chain([name.as_str()]).collect();
-            let Some(particular) = setting_kind.find_error(&value) else {
+            let Some(specific_error) = setting_kind.find_error(&value) else {
                 self.store_setting(&path, value, setting_kind, location);
                 continue;
             };
@@ -203,19 +203,19 @@ impl SettingsParser<'_> {
                 // The built-in address, or no proxy, would lead elsewhere: the profile must be unusable instead.
                 self.store_setting(&path, Value::String(UNUSABLE_ADDRESS.to_owned()), setting_kind, location.clone());
             }
-            let is_wanted = matches!(path[..], ["model_reviewer", "profile"] | ["dry_run", "simulator"]);
-            let expected = match is_wanted {
+            let is_side_model_profile = matches!(path[..], ["model_reviewer", "profile"] | ["dry_run", "simulator"]);
+            let expected = match is_side_model_profile {
                 true => "the name of a profile".to_owned(),
                 false => setting_kind.describe_expected(),
             };
-            if is_wanted {
-                // A reviewer or simulator is wanted but unknown, which is not the same as none.
+            if is_side_model_profile {
+                // An empty name means that a reviewer or simulator is configured but unusable, not that there is none.
                 self.section_table(parents).insert(name.clone(), Value::String(String::new()));
             }
-            let message = if is_wanted || particular.is_empty() {
+            let message = if is_side_model_profile || specific_error.is_empty() {
                 format!("{setting} {}; expected {expected}", describe_found(setting_kind, &value))
             } else {
-                format!("{setting} {particular}")
+                format!("{setting} {specific_error}")
             };
             self.report(location, message);
         }

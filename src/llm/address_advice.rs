@@ -9,11 +9,11 @@ use std::time::Duration;
 
 /// Time limit for probing the better address.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum bytes of its response that are read.
+/// Maximum bytes of the probe's response that are read.
 const MAX_PROBE_BYTES: usize = 1 << 20;
 
-/// Returns advice for a base address without a model. If the `/v1` may be missing, probes the server for models there;
-/// headers and query are sent to the same origin only.
+/// Returns advice for a base address at which there are no models. If the `/v1` may be missing, probes the address with
+/// it; headers and query are sent to the same origin only.
 pub async fn advise_address(
     client: &HttpClient,
     base: &Url,
@@ -31,7 +31,7 @@ pub async fn advise_address(
     }
 }
 
-/// Adds advice to an error that means there is nothing at this address.
+/// Adds advice to an error if it may mean that the `/v1` is missing from the address. Returns other errors unchanged.
 pub async fn add_advice(
     error: Error,
     client: &HttpClient,
@@ -113,7 +113,7 @@ pub fn not_tls_error(url: &Url) -> Error {
     ))
 }
 
-/// Returns scheme, host and port with another scheme. A default port stays omitted.
+/// Returns host and port of the address after another scheme. A default port stays omitted.
 pub fn replace_scheme(url: &Url, scheme: &str) -> String {
     let rest = address::format_origin(url).split_once("://").map_or_else(String::new, |(_, rest)| rest.to_owned());
     format!("{scheme}://{rest}")

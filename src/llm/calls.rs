@@ -52,15 +52,15 @@ impl Calls {
         let by_id = part.id.as_ref().and_then(|id| find_last(&|slot| slot.id.as_ref() == Some(id)));
         match (part.index, &part.id) {
             (Some(index), _) => {
-                let index = find_last(&|slot| slot.index == Some(index))?;
+                let slot_index = find_last(&|slot| slot.index == Some(index))?;
                 // Some providers give every call the same index; then the id or a second set of arguments distinguishes
                 // them.
-                let is_same_id = match (&part.id, &self.slots[index].id) {
+                let is_same_id = match (&part.id, &self.slots[slot_index].id) {
                     (Some(new), Some(old)) if new != old && part.name.is_some() => return by_id,
                     (Some(new), Some(old)) => new == old,
                     _ => false,
                 };
-                self.continue_slot(index, part, is_same_id)
+                self.continue_slot(slot_index, part, is_same_id)
             }
             (None, Some(_)) if by_id.is_some() => by_id.and_then(|index| self.continue_slot(index, part, true)),
             // Some providers give every part a new id: without a name it can only continue an existing call.
@@ -72,12 +72,13 @@ impl Calls {
         }
     }
 
-    /// Returns the extra content of each call, in the order of `Calls::take_calls`.
+    /// Returns the provider data of each call, in the order of `Calls::take_calls`.
     pub fn extras(&self) -> Vec<Option<Value>> {
         self.slots.iter().filter(|slot| slot.has_content()).map(|slot| slot.provider_data.clone()).collect()
     }
 
-    /// Returns this call unless the part begins another one. With the same id it does so only under another name.
+    /// Returns `index` unless the part begins another call. A part with the same id begins another call only if it has
+    /// another name and the arguments so far are complete.
     fn continue_slot(&self, index: usize, part: &CallPart, is_same_id: bool) -> Option<usize> {
         let slot = &self.slots[index];
         let begins_call = if is_same_id { slot.is_complete_and_renamed(part) } else { slot.is_followed_by(part) };

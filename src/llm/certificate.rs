@@ -37,8 +37,8 @@ pub fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Er
     if certificates.is_empty() { Err(file_error("it contains no certificate")) } else { Ok(certificates) }
 }
 
-/// Returns TLS settings that accept the certificates named by the user: these and the ones from the variable. Returns
-/// `None` if the user named none.
+/// Returns TLS settings that accept the certificates named by the user: `user_certificates` and those in the file of
+/// `SSL_CERT_FILE`. Returns `None` if the user named none.
 ///
 /// # Errors
 /// Fails if one of them is not a valid certificate.
@@ -98,7 +98,8 @@ impl NamedVerifier {
     }
 }
 
-/// Returns whether this is the certificate's only error. WebPKI checks the dates before it.
+/// Returns whether the certificate was rejected only because it is marked as an authority. WebPKI checks the dates
+/// before that, so they are valid.
 fn is_ca_certificate_error(error: &rustls::Error) -> bool {
     match error {
         rustls::Error::InvalidCertificate(CertificateError::Other(reason)) => {

@@ -32,8 +32,9 @@ pub struct ChatCollector {
     /// Events that could not be read.
     unreadable: UnreadableEvents,
     size: ReplySize,
-    /// Events of another kind arrived.
+    /// An event of another API than chat completions arrived.
     saw_foreign_event: bool,
+    /// A chat completion event arrived.
     saw_chat_event: bool,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
@@ -81,7 +82,8 @@ impl ChatCollector {
         self.unreadable.add_event(start);
     }
 
-    /// Collects another choice until choice 0 arrives, which is then the reply.
+    /// Collects the first other choice in case choice 0 never arrives. Once choice 0 has arrived, it is the reply and
+    /// the other choice is dropped.
     fn collect_choice(&mut self, event: &Value, out: &mut ChunkQueue) {
         if self.has_reply || self.has_ended {
             return;

@@ -20,6 +20,7 @@ pub enum Delta {
     Usage(Usage),
     /// The event is the complete reply; nothing follows.
     Complete,
+    /// An error of the provider, in the event or in the choice.
     Fault(ProviderError),
 }
 

@@ -21,11 +21,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// Parameters that the user's own cannot change.
+/// Names of parameters that cannot be set with `parameters` of the profile.
 const FIXED: [&str; 4] = ["messages", "model", "stream", "tools"];
 
 /// Builds the body of a chat completion. The user's own parameters are passed on unchanged and override the defaults
-/// set here; `null` removes a default. They cannot change the messages, the tools or `stream`.
+/// set here; `null` removes a default. They cannot change the model, the messages, the tools or `stream`.
 pub fn build_chat_body(mut prepared: PreparedRequest<'_>) -> RequestBody {
     let tools = std::mem::take(&mut prepared.tools);
     let has_tools = !tools.is_empty();

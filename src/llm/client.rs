@@ -86,7 +86,7 @@ fn build_http_client(url: &Url, options: &ConnectionOptions, needs_tls: bool) ->
         })
     };
     if !needs_tls {
-        // No certificate is verified, so none needs to be read.
+        // No certificate is verified, so those of the system need not be read.
         return new_builder()?.tls_certs_only([]).build().map_err(build_error);
     }
     let tls_config = certificate::build_tls_config(&user_certificates);

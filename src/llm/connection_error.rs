@@ -10,11 +10,11 @@ use std::error::Error as _;
 /// Returns the error of a request without a response.
 pub async fn connection_error(error: &reqwest::Error, url: &Url, proxy: Option<&ProxyRoute>) -> Error {
     let origin = address::format_origin(url);
-    if let Some(tls) = causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
-        if let rustls::Error::InvalidMessage(_) = tls {
+    if let Some(tls_error) = causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
+        if let rustls::Error::InvalidMessage(_) = tls_error {
             return address_advice::not_tls_error(url);
         }
-        if let Some(cause) = tls::explain_tls_error(tls) {
+        if let Some(cause) = tls::explain_tls_error(tls_error) {
             return Error::Untrusted { origin, cause: clip(&cause, MAX_MESSAGE_CHARS) };
         }
     }

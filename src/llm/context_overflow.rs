@@ -2,7 +2,7 @@
 
 use super::Error;
 
-/// Error codes that are sufficient.
+/// Error codes that identify the error. They are also found in the message.
 const CODES: &[&str] = &[
     "context_length_exceeded",
     "exceed_context_size_error",

@@ -38,10 +38,12 @@ pub(super) async fn request_context_window(
             let props = get_json_at(format!("{server_root}/props")).await;
             props.and_then(|props| parse_token_count(props.get("default_generation_settings")?.get("n_ctx")?))
         }
+        // LM Studio
         "organization_owner" => {
             let list = get_json_at(format!("{server_root}/api/v0/models")).await;
             list.and_then(|list| read_window(&self::find_model_entry(&list, &name)?))
         }
+        // Ollama
         "library" => {
             let list = get_json_at(format!("{server_root}/api/ps")).await;
             list.and_then(|list| read_window(&self::find_model_entry(&list, &name)?))
@@ -71,7 +73,7 @@ async fn get_json(http: &Client, address: &str, query: &[(String, String)], head
     tokio::time::timeout(REQUEST_TIMEOUT, request).await.ok().flatten()
 }
 
-/// Returns the entry of the model in a list, or the first one if `model` is empty.
+/// Returns the entry of the model in a list, the first one if `model` is empty, or the only one whatever its name.
 fn find_model_entry(list: &Value, model: &str) -> Option<Value> {
     let lists = ["data", "models"].iter().filter_map(|key| list.get(*key)?.as_array());
     let lists: Vec<&Vec<Value>> = lists.chain(list.as_array()).collect();

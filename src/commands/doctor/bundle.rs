@@ -1,8 +1,8 @@
 //! `aye doctor --bundle`: writes a report for bugs to one text file, which the user can review before sending it.
 //!
-//! It contains only fixed text and values of the settings: of sessions an outline, of the journal its notes. Everything
-//! passes through `Redaction`, which removes keys. It cannot contain session text; a session is shared with `aye
-//! sessions export`.
+//! It contains the findings, the environment, values of the settings, an outline of one session, and the last notes of
+//! the journal. Everything passes through `Redaction`, which removes keys. It cannot contain session text; a session is
+//! shared with `aye sessions export`.
 
 mod environment;
 mod session_outline;
@@ -24,7 +24,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// A longer session is only measured, because reading it takes too long.
+/// Maximum size of a session that is outlined. Of a larger one only the size is shown: reading it takes too long.
 const MAX_SESSION_BYTES: u64 = 256 << 20;
 
 /// Explains what the file contains, in the file and on the screen.
@@ -97,7 +97,7 @@ fn format_report(sections: &[(&str, Vec<String>)], redaction: &Redaction) -> Str
     for (title, lines) in sections {
         let _ = writeln!(text, "\n== {title}\n");
         for line in lines {
-            // A name with a line break does not start a new line.
+            // A line break in a name becomes a space, so that the name stays on one line.
             let _ = writeln!(text, "{}", clean_line(line));
         }
     }
@@ -157,7 +157,7 @@ fn session_lines(places: &Places, session_name: Option<&str>, folder: Option<&Pa
     let open_label = if sessions.open_elsewhere().contains(&id) { " · open in another aye" } else { "" };
     let mut lines = vec![format!("{id} · {bytes} bytes{open_label}")];
     if bytes > MAX_SESSION_BYTES {
-        lines.push("it is too long to outline".to_owned());
+        lines.push("the session is too long to outline".to_owned());
         return lines;
     }
     let specs = Toolbox::with_builtin_tools(crate::tools::toolbox::ToolSettings::default()).tool_specs();

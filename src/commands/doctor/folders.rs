@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 /// Less free space than this, in bytes, is reported.
 const MIN_FREE_BYTES: u64 = 64 << 20;
 
-/// Returns the modes of aye's folders and of the key file before any are tightened.
+/// Returns the permission bits of aye's folders and, last, of the key file. `None`: missing or not accessible. Must be
+/// called before the key file is loaded, which restricts its permissions.
 pub(super) fn read_modes(places: &Places) -> Vec<(PathBuf, Option<u32>)> {
     let [config, data] = places.own_folders();
     let paths = [config.to_owned(), data.to_owned(), places.credentials()];
@@ -19,7 +20,7 @@ pub(super) fn read_modes(places: &Places) -> Vec<(PathBuf, Option<u32>)> {
     paths.into_iter().map(|path| (path.clone(), mode(&path))).collect()
 }
 
-/// Checks the folders.
+/// Checks that aye's folders are writable and private, and that their disk has free space.
 pub(super) fn check_folders(places: &Places, modes: &[(PathBuf, Option<u32>)]) -> Vec<Finding> {
     let area = "folders";
     let mut findings = Vec::new();
@@ -70,7 +71,7 @@ fn free_bytes(folder: &Path) -> Option<u64> {
     Some(stats.f_bavail.saturating_mul(stats.f_frsize))
 }
 
-/// Checks the file of saved keys.
+/// Checks the file of saved keys. `keys` is empty if loading failed; `modes` is the result of `read_modes`.
 pub(super) fn check_keys(
     loaded: &io::Result<Credentials>,
     keys: &Credentials,

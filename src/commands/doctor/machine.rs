@@ -131,7 +131,7 @@ fn no_sandbox_finding() -> Finding {
     Finding::note("sandbox", message, "every other command asks, even if it only reads")
 }
 
-/// Tests whether commands of a dry run can run over the working folder.
+/// Tests whether commands of a dry run can run in an overlay sandbox on top of the working folder.
 pub(super) fn check_overlay(overlay_mode: OverlaySandbox, requested: Option<&Path>, places: &Places) -> Vec<Finding> {
     let area = "overlay";
     // A missing folder is reported by another check.

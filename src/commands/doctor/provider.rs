@@ -12,6 +12,7 @@ const TIME_LIMIT: Duration = Duration::from_millis(2200);
 /// Models listed per local server.
 const MAX_LISTED: usize = 3;
 
+/// Checks the configured connection, and lists the servers that run on this machine.
 pub(super) async fn check_provider(
     is_tour: bool,
     settings: &Settings,

@@ -68,11 +68,11 @@ fn check_project_rules(loaded: &LoadedRules) -> Option<Finding> {
                 format!("{PROJECT_RULES_FILE} of this project, trusted: {}", count_rules(project_rules)),
             ))
         }
-        ProjectRules::Untrusted { parsed: sheet, has_changed: changed, .. } => {
-            let state = if *changed { "has changed since it was trusted" } else { "is not trusted" };
+        ProjectRules::Untrusted { parsed, has_changed, .. } => {
+            let state = if *has_changed { "has changed since it was trusted" } else { "is not trusted" };
             let message = format!(
                 "{PROJECT_RULES_FILE} of this project ({}) {state}: its rules do not apply",
-                sheet.count_by_kind()
+                parsed.count_by_kind()
             );
             Some(Finding::note(area, message, "review and trust it with aye rules trust"))
         }
@@ -168,7 +168,11 @@ fn check_executable(program: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Describes a model for requests outside the session.
+/// Describes the model of a reviewer or simulator, which may use another profile than the session. An empty `profile`
+/// stands for invalid settings.
+///
+/// # Errors
+/// If the model cannot be used.
 pub(super) fn describe_side_model(
     settings: &Settings,
     credentials: &Credentials,

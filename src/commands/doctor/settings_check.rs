@@ -56,28 +56,28 @@ pub(super) fn check_settings(settings: &Settings, places: &Places) -> Vec<Findin
 /// Lists every setting with its effective value, one per line, including defaults, but not unset profiles and hooks.
 pub(super) fn effective_settings(settings: &Settings) -> Vec<String> {
     let values = Table::try_from(&settings.config).unwrap_or_default();
-    let unnamed = SECTIONS.iter().filter(|(section, _)| !section.ends_with(".*") && *section != "keys");
+    let fixed_sections = SECTIONS.iter().filter(|(section, _)| !section.ends_with(".*") && *section != "keys");
     let path = |section: &'static str| move |(name, _): &(&str, _)| format!("{section}.{name}");
     let mut paths: BTreeSet<String> =
-        unnamed.flat_map(|(section, settings)| settings.iter().map(path(section))).collect();
+        fixed_sections.flat_map(|(section, settings)| settings.iter().map(path(section))).collect();
     paths.extend(settings.origins().map(|(path, _)| path.to_owned()));
     let format_line =
         |path: String| format!("{path} = {} from {}", shown_value(&values, &path), settings.origin(&path));
     paths.into_iter().map(format_line).collect()
 }
 
-/// Returns a setting's value as TOML if it may be shown.
+/// Returns a setting's value as TOML, or `(not shown)` if it may hold a secret.
 fn shown_value(values: &Table, path: &str) -> String {
     // The name of a profile or a hook may contain dots.
-    let known_name = ["profiles", "hooks"].into_iter().find(|section| path.split('.').next() == Some(section));
+    let collection = ["profiles", "hooks"].into_iter().find(|section| path.split('.').next() == Some(section));
     let Some((parent, name)) = path.rsplit_once('.') else { return "…".to_owned() };
-    let section = known_name.map_or(parent.to_owned(), |section| format!("{section}.*"));
+    let section = collection.map_or(parent.to_owned(), |section| format!("{section}.*"));
     // Variable names and valid addresses hold no secrets.
     let is_public = ["base_url", "key_env", "key_header"].contains(&name);
     if !find_setting(&section, name).is_some_and(|accepted| accepted.is_displayable() || is_public) {
         return "(not shown)".to_owned();
     }
-    let table = match known_name.and_then(|section| Some((section, parent.strip_prefix(section)?.strip_prefix('.')?))) {
+    let table = match collection.and_then(|section| Some((section, parent.strip_prefix(section)?.strip_prefix('.')?))) {
         Some((section, name)) => values.get(section).and_then(|entries| entries.get(name)),
         None => values.get(parent),
     };

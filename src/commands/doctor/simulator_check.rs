@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::rules_check;
 use crate::config::{Credentials, Overrides, Settings};
 
-/// Reports the source of results for tools without an example. No model is asked.
+/// Reports the source of simulated results for tools without a fixture. Sends no request.
 pub(super) fn check_simulator(
     is_tour: bool,
     settings: &Settings,

@@ -10,7 +10,7 @@ pub(super) fn check_terminal() -> Vec<Finding> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let term = variable("TERM").unwrap_or_else(|| "not set".to_owned());
     if !is_terminal {
-        let advice = "the screen needs one; use aye -p to print a reply";
+        let advice = "the screen needs a terminal; use aye -p to print a reply";
         return vec![Finding::note(area, format!("not a terminal (TERM is {term})"), advice)];
     }
     let mut findings = Vec::new();

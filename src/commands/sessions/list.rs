@@ -64,7 +64,7 @@ pub(super) fn line_width(is_terminal: bool) -> Option<usize> {
     is_terminal.then(|| columns().max(40))
 }
 
-/// Returns the title, or why there is none.
+/// Returns the title of a session, why it cannot be read, or both.
 pub(super) fn title_or_reason(session: &Listed) -> String {
     match (&session.problem, &session.title) {
         (Some(problem), None) => format!("cannot be read: {problem}"),
@@ -105,7 +105,7 @@ fn format_row(session: &Listed, is_open: bool, with_folder: bool, time_width: us
     format!("{head}{title}{state}{folder}")
 }
 
-/// Columns of a title that are more important than the folder.
+/// Columns that the title gets before the folder.
 const MIN_TITLE_COLUMNS: usize = 24;
 
 /// Returns a session as JSON.

@@ -126,7 +126,7 @@ impl SessionStore {
     }
 }
 
-/// Converts an error of the store: the caller's mistake, or an error of the system.
+/// Converts an error of the store into a `UsageError` if it is a mistake of the user; other errors are kept.
 fn convert_store_error(error: store::Error) -> anyhow::Error {
     match error {
         store::Error::Io { .. } | store::Error::Copy { .. } | store::Error::NoHome => error.into(),

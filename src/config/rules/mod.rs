@@ -117,7 +117,7 @@ impl RulesSource {
             RuleScope::TrustedProject => 1,
             RuleScope::EveryProject => 2,
         });
-        loaded.rules.aliases = self.derive_rules(&rules);
+        loaded.rules.aliases = self.derive_all_aliases(&rules);
         loaded.rules.list = rules;
         loaded
     }
@@ -127,16 +127,18 @@ impl RulesSource {
     pub fn has_same_targets(&self, loaded: &LoadedRules) -> bool {
         let is_this_project = |project: &PathBuf| project.canonicalize().is_ok_and(|real| real == self.folder);
         !loaded.other_projects.iter().any(is_this_project)
-            && self.derive_rules(&loaded.rules.list) == loaded.rules.aliases
+            && self.derive_all_aliases(&loaded.rules.list) == loaded.rules.aliases
     }
 
-    fn derive_rules(&self, rules: &[Rule]) -> Vec<(usize, Rule)> {
+    /// Returns the aliases of all rules, each with the index of the rule it is derived from.
+    fn derive_all_aliases(&self, rules: &[Rule]) -> Vec<(usize, Rule)> {
         let aliases_of = |(index, rule)| {
             path_aliases::derive_aliases(rule, &self.folder).into_iter().map(move |alias| (index, alias))
         };
         rules.iter().enumerate().flat_map(aliases_of).collect()
     }
 
+    /// Adds a file's problems to `loaded` and its rules that apply here to `rules`.
     fn add_rules(&self, loaded: &mut LoadedRules, rules: &mut Vec<Rule>, parsed: ParsedRules, today: &str) {
         loaded.problems.extend(parsed.problems);
         loaded.old_names.extend(parsed.old_names);

@@ -15,7 +15,7 @@ pub(super) fn applies_in(rule: &Rule, folder: &Path) -> bool {
     }
 }
 
-/// Returns the project of a rule for another project, if the rule asks or denies.
+/// Returns the project that the rule is limited to, if the rule asks or denies.
 pub(super) fn other_project(rule: Rule) -> Option<PathBuf> {
     match rule.scope {
         RuleScope::Project(project) if rule.effect != RuleEffect::Allow => Some(project),

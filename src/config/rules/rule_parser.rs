@@ -50,7 +50,8 @@ struct RuleParser<'a> {
     fails_closed: bool,
 }
 
-/// Parses a rule. Returns the rule if it is valid, and its errors.
+/// Parses a rule. Returns the rule if it is valid, and its errors. A rule that asks or denies is returned even if its
+/// examples fail.
 pub(super) fn parse_rule(
     table: &dyn TableLike,
     tools: &[String],
@@ -107,8 +108,8 @@ pub(super) fn parse_rule(
     {
         parser.check_examples(rule);
         // A rule that asks or denies stays in effect even if an example fails.
-        let holds = parser.errors.is_empty() || parser.fails_closed;
-        return (Some(rule.clone()).filter(|_| holds), parser.errors);
+        let is_kept = parser.errors.is_empty() || parser.fails_closed;
+        return (Some(rule.clone()).filter(|_| is_kept), parser.errors);
     }
     let is_valid = parser.errors.is_empty();
     (rule.filter(|_| is_valid), parser.errors)
@@ -301,7 +302,7 @@ impl<'a> RuleParser<'a> {
         RuleScope::Project(PathBuf::from(project))
     }
 
-    /// Checks the examples in the rule.
+    /// Reports each example under `matches` that the rule does not match, and under `not_matches` that it does.
     fn check_examples(&mut self, rule: &Rule) {
         for (key, expected) in [("matches", true), ("not_matches", false)] {
             for example in self.read_strings(key).unwrap_or_default() {

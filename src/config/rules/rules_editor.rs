@@ -103,7 +103,8 @@ fn open_document(path: &Path) -> io::Result<(String, DocumentMut)> {
     Ok((text, document))
 }
 
-/// Returns the rule that makes a grant permanent, limited to the project unless the grant applies everywhere.
+/// Returns the rule that makes a grant permanent, limited to the project unless the grant applies everywhere. `key` is
+/// the key that the user pressed in the prompt, such as `a`.
 pub fn rule_from_grant(grant: &Grant, folder: &Path, key: &str) -> Rule {
     let scope = match grant.span {
         GrantSpan::Session | GrantSpan::Project => RuleScope::Project(folder.to_owned()),

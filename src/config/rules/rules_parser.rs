@@ -55,7 +55,8 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &Rul
             return parsed;
         }
     };
-    // Lines are counted incrementally because a file may hold thousands of rules.
+    // `next_line` returns the line of an offset. It counts on from the offset of the previous call, because a file may
+    // hold thousands of rules.
     let (mut counted_bytes, mut lines) = (0, 1);
     let mut next_line = |offset: Option<usize>| {
         let offset = offset.unwrap_or(0).min(text.len());
@@ -85,7 +86,7 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &Rul
         };
         for (offset, table) in tables {
             let (rule, errors) = rule_parser::parse_rule(table, tools, default_scope);
-            let mut rule_line = next_line(offset);
+            let rule_line = next_line(offset);
             for (old, new, key_offset) in rule_parser::find_old_keys(table) {
                 match old_keys.iter_mut().find(|(known_old, ..)| *known_old == old) {
                     Some((.., count)) => *count += 1,
@@ -97,7 +98,6 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &Rul
                 parsed.report_error(file, line, &error.message, error.fails_closed);
             }
             if let Some(mut rule) = rule {
-                rule_line = next_line(offset);
                 (rule.location.file, rule.location.line) = (file.to_owned(), rule_line);
                 parsed.rules.push(rule);
             }

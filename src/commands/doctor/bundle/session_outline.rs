@@ -7,8 +7,9 @@ use crate::store::StoredSession;
 use crate::store::session_reader::Problem;
 use std::collections::{BTreeMap, HashMap};
 
-/// Entries listed individually: the first and the last of them.
+/// Number of entries at the start of a session that are listed individually.
 const FIRST: usize = 20;
+/// Number of entries at its end that are listed individually.
 const LAST: usize = 300;
 
 /// Outlines a session in lines. `tools` are the names of existing tools, because a model can invent others.

@@ -47,7 +47,7 @@ pub(in crate::commands) fn format_json(id: &SessionId, stored: &StoredSession) -
     (lines.join("\n") + "\n", redacted)
 }
 
-/// Marks replies written in a dry run, also those of sub-agents.
+/// Marks an entry of a dry run with `dry_run` if a model wrote its text: a reply or a summary, also of a sub-agent.
 fn mark_reply(entry: &mut Value) {
     if matches!(entry["kind"].as_str(), Some("replied" | "compacted")) {
         entry["dry_run"] = json!(true);

@@ -153,7 +153,7 @@ fn escape_plain(text: &str) -> String {
         let escaped = escape_inline(content);
         let digits = content.bytes().take_while(u8::is_ascii_digit).count();
         match content.as_bytes().get(digits) {
-            // Prevents a list or a rule.
+            // Prevents a list, a heading underline or a horizontal rule.
             Some(b'-' | b'+' | b'=') if digits == 0 => out.push('\\'),
             Some(b'.' | b')') if digits > 0 => {
                 out.push_str(&escaped[..digits]);

@@ -107,6 +107,7 @@ struct Writer {
     code: Option<(String, String)>,
     /// Open links and pictures.
     open_links: Vec<OpenLink>,
+    /// Alignment of each column of the open table.
     columns: Vec<Alignment>,
     /// Current table column, and whether it is in the header row.
     column: usize,

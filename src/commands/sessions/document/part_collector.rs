@@ -11,7 +11,7 @@ use crate::text::escape_sequences;
 use crate::tui::parts::audit_page;
 use std::collections::HashMap;
 
-/// Parts of a session while they are collected.
+/// Collects the parts of a document from one session.
 pub(super) struct PartCollector<'a> {
     session: &'a Session,
     stored: &'a StoredSession,

@@ -6,7 +6,7 @@ use crate::policy::effects::script_files::{ScriptSet, find_scripts};
 use crate::policy::{RuleEffect, RuleTarget, command_line};
 use std::path::{Component, Path, PathBuf};
 
-/// Written in place of a digest if the file did not exist.
+/// Value of a script under `scripts`, instead of a digest, if the file did not exist when the rule was saved.
 pub(in crate::config::rules) const MISSING: &str = "missing";
 
 impl RuleParser<'_> {
@@ -77,8 +77,10 @@ impl RuleParser<'_> {
             };
             let is_dot_component = |part: Component<'_>| matches!(part, Component::ParentDir | Component::CurDir);
             if name.is_empty() || Path::new(&name).components().any(is_dot_component) {
-                let message =
-                    format!("{:?} is not a file path relative to the project directory", truncate_for_display(&name));
+                let message = format!(
+                    "{:?} is not a file path: a path must not be empty, begin with ./ or contain ..",
+                    truncate_for_display(&name)
+                );
                 self.report_error("scripts", message);
             }
             scripts.push(Script { path: PathBuf::from(name), sha256 });
