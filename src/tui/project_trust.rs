@@ -1,4 +1,4 @@
-//! Trust in the project's own files, as far as the screen is concerned.
+//! State of the screen for the prompt that asks whether to trust the project's own files.
 
 use super::host::InspectionReason;
 use crate::chat::Digest;
@@ -15,7 +15,7 @@ pub struct ProjectTrust {
     pub unused_files: Vec<String>,
     /// Message given at startup; sent once the project was inspected.
     pub first_message: String,
-    /// Projects refused since the start; they are not asked about again automatically.
+    /// Projects refused since program start. The prompt does not open again for them unless their files change.
     refused: Vec<RefusedProject>,
 }
 

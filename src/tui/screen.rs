@@ -24,7 +24,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use urgency::Urgency;
 
-/// Maximum number of agent events handled before the next frame.
+/// Maximum number of waiting events handled before the next frame.
 const MAX_BATCH: usize = 512;
 /// SIGHUP, sent to a program whose terminal is gone.
 const HANGUP: i32 = 1;
@@ -35,6 +35,7 @@ pub struct Screen {
     cache: LayoutCache,
     canvas: Canvas,
     terminal: Terminal,
+    /// Reader of the terminal's input; `None` while another program has the terminal.
     input: Option<Input>,
     /// Input of the user, and results of threads started here.
     events: mpsc::UnboundedReceiver<Event>,
@@ -63,6 +64,7 @@ fn erase_uses_background() -> bool {
 /// Signal streams.
 struct Signals {
     resized: Signal,
+    /// Signals that end the program, with their numbers: terminate, hangup, interrupt, quit.
     ending: [(Signal, i32); 4],
     suspend: Signal,
     resume: Signal,
@@ -223,12 +225,13 @@ impl Screen {
 
     /// Returns when to wake up without an event: for a delayed frame, or for the state. `None` while nothing moves.
     fn next_wake(&self) -> Option<Instant> {
+        // An urgent frame gets a time in the past, so that the timer fires at once.
         let frame = self.urgency.draw_time(self.last_frame, self.started_at);
         let state_change = self.state.next_change().map(|time| self.started_at + time);
         frame.into_iter().chain(state_change).min()
     }
 
-    /// Handles all events that are already waiting, so that a burst costs one frame. Stops at a key.
+    /// Handles up to [`MAX_BATCH`] events that are already waiting, so that a burst costs one frame.
     fn handle_waiting(&mut self) {
         for _ in 0..MAX_BATCH {
             if self.has_quit {

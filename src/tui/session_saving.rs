@@ -13,8 +13,9 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(3);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Saving {
     unsaved: Option<Unsaved>,
+    /// Time of the next attempt, if anything is unsaved.
     next_attempt: Duration,
-    /// Quit as soon as everything is saved.
+    /// True if the program quits as soon as everything is saved.
     pub quits_when_saved: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a slash command is. The commands themselves are in `update/slash_commands.rs`.
+//! Definition of a slash command. The commands themselves are in `update/slash_commands.rs`.
 
 use super::effect::Effect;
 use super::keys::Action;

@@ -1,5 +1,5 @@
-//! The confirmation prompt of the program itself, for actions that cannot be undone. It accepts confirm and cancel,
-//! nothing else.
+//! Confirmation prompt for an action of the user that cannot be undone, such as discarding a dry run. Its only answers
+//! are confirm and cancel.
 
 use super::frame::{self, Frame, MIN_READABLE_CELLS, PromptContext};
 use super::listening::Listening;

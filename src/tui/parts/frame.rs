@@ -19,15 +19,15 @@ pub struct Frame<'a> {
     pub title: &'a str,
     /// Text at the right of the top border, such as `1 of 3`. Omitted first if the frame is too narrow.
     pub right_title: &'a str,
-    /// Key hints in the bottom border, longest first: the first that fits is drawn, the last is cut if necessary. A
-    /// hint is a row of key and action, key first, separated by dots.
+    /// Rows of key hints for the bottom border, longest first: the first that fits is drawn, the last is cut if
+    /// necessary. A row looks like `y approve · n deny`.
     pub hints: &'a [String],
-    /// Replaces the hints: the reason the last key did nothing, then a dot and what would work. Without room for both,
+    /// Replaces the hints: the reason the last key did nothing, then ` · ` and what would work. Without room for both,
     /// only the latter is drawn.
     pub message: &'a str,
     /// True if the contents accept answers; otherwise the border and the hints are dim.
     pub is_listening: bool,
-    /// True if approval destroys something. The frame and its title show this, not by colour alone.
+    /// True if approval destroys something. Shown by a thick border and `Warning: ` in the title, not only by colour.
     pub is_destructive: bool,
 }
 
@@ -44,8 +44,8 @@ pub struct PromptContext<'a> {
 }
 
 impl Frame<'_> {
-    /// Clears the area and draws the frame. Returns the area inside, without a blank column at either side. An
-    /// area of one or two rows gets no frame.
+    /// Clears the area and draws the frame. Returns the area inside the border, less a blank column at either side. An
+    /// area of less than 3 rows or 5 columns gets no frame and is returned whole.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Rect {
         let area = area.intersection(buffer.area);
         Clear.render(area, buffer);
@@ -139,7 +139,8 @@ pub fn border_rows(height: u16) -> u16 {
     if height < 3 { 0 } else { 2 }
 }
 
-/// Resets the style of text in a border, so that it does not take the border's colour, even if its role has no colour.
+/// Returns the style of a role for text in a border. It is reset first, so that the text never takes the border's
+/// colour, even if the role has none.
 fn text_style(theme: &Theme, role_style: Style) -> Style {
     Style::reset().patch(theme.ground).patch(theme.text).patch(role_style)
 }

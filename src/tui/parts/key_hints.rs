@@ -1,4 +1,5 @@
-//! Rows of key hints for the border of a frame: as many keys as fit, the most important first, each with its action.
+//! Rows of key hints for the border of a frame, each key with its action. If not all fit, the least important are
+//! removed.
 
 /// A key and its action.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,10 +48,10 @@ pub fn hint_rows_with_end_first(
     action: &str,
     other_hints: &[Option<Hint>],
 ) -> Vec<String> {
-    let hints_after_end =
+    let hints_with_end =
         |description: String| [key_hint(0, end_key, &[&description])].into_iter().chain(other_hints.iter().cloned());
-    let mut rows = hint_rows(hints_after_end(format!("jump to the end, then {answer_key} {action}")));
-    rows.extend(hint_rows(hints_after_end(format!("end, then {answer_key}"))));
+    let mut rows = hint_rows(hints_with_end(format!("jump to the end, then {answer_key} {action}")));
+    rows.extend(hint_rows(hints_with_end(format!("end, then {answer_key}"))));
     rows
 }
 

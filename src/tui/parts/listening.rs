@@ -6,14 +6,15 @@ use crate::tui::keys::Chord;
 pub use held_key::{HeldKey, Press};
 use std::time::Duration;
 
-/// Time without a key press, and time since the prompt was first drawn, before a key answers.
+/// Time that must have passed since the prompt was first drawn, and since the last other key press, before a key
+/// answers.
 pub const QUIET_TIME: Duration = Duration::from_millis(500);
 
 /// Time after fast input before an Enter ends a text field in a prompt. Within a paste the next piece arrives sooner
 /// than this, even over a slow connection.
 pub const PASTE_GAP: Duration = Duration::from_millis(150);
 
-/// Message for an Enter that came sooner.
+/// Message for an Enter sooner than [`PASTE_GAP`] after fast input.
 pub const TOO_SOON_AFTER_PASTE: &str = "Too soon after a paste, not counted · press it again";
 
 /// State of a prompt: accepts answers, or the reason it does not.

@@ -20,7 +20,7 @@ pub struct Picker {
     filter: TextField,
     /// Indices into `rows` of the matching rows, best first.
     matches: Vec<usize>,
-    /// Position of the cursor: an index into `matches`, or one past it for the typed name.
+    /// Position of the cursor: an index into `matches`, or its length for the typed name.
     cursor: usize,
     /// First visible position. Stored so that the list scrolls only if the cursor leaves it.
     first_visible: Cell<usize>,
@@ -28,7 +28,7 @@ pub struct Picker {
     page_rows: Cell<usize>,
     /// Text above the rows, such as a progress message or an error.
     note: String,
-    /// Text before the typed name, if a name that no row has can be chosen.
+    /// Verb shown before the typed name, such as `use`; `None` if only rows can be picked.
     typed_verb: Option<&'static str>,
     /// Text in the empty filter.
     filter_hint: &'static str,
@@ -50,7 +50,7 @@ pub struct Row {
     is_pinned: bool,
     /// Text the filter matches.
     search_text: String,
-    /// In a tree: name below its parent, and full name while filtering.
+    /// In a tree: the indented name shown under its parent, and the full name shown while filtering.
     tree: Option<(String, String)>,
     has_sign: bool,
 }
@@ -84,7 +84,8 @@ impl Row {
         Self { is_path: true, ..Self::new(path) }
     }
 
-    /// Sets the identity of the row when rows are replaced; needed if texts can be equal. Never shown.
+    /// Sets the key by which the cursor finds its row again when rows are replaced. Needed if texts can be equal; never
+    /// shown.
     pub fn with_key(self, key: impl Into<String>) -> Self {
         Self { key: key.into(), ..self }
     }
@@ -281,7 +282,8 @@ impl Picker {
     fn update_filter(&mut self) -> Pick {
         let previous_row = self.selected_row();
         self.update_matches();
-        (self.cursor, _) = (0, self.first_visible.set(0));
+        self.cursor = 0;
+        self.first_visible.set(0);
         match self.selected_row() {
             Some(row) if previous_row != Some(row) => Pick::Moved(row),
             _ => Pick::Handled,

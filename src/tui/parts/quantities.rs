@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Formats a duration for the screen: `12 ms`, `3 s`, `2 min 5 s`.
+/// Formats a duration for the screen: `12 ms`, `3.4 s`, `45 s`, `2 min 5 s`, `1 h 30 min`.
 pub fn format_duration(duration: Duration) -> String {
     match (duration.as_millis(), duration.as_secs()) {
         (ms, 0) => format!("{ms} ms"),

@@ -27,11 +27,13 @@ pub struct ReplyTiming {
     /// Time of the first and of the last chunk.
     first_chunk_at: Option<Duration>,
     last_chunk_at: Duration,
+    /// Characters of text and reasoning, and bytes of calls, received so far.
     chars: u64,
     /// Bytes of the call that is being written. Chunks report the total so far.
     call_bytes: u64,
     /// Output tokens as counted by the provider.
     counted_tokens: Option<u64>,
+    /// Shown figures, and the time at which they were computed.
     figures: Option<(Duration, TimingFigures)>,
 }
 

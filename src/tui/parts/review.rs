@@ -17,8 +17,8 @@ use std::sync::Arc;
 pub struct Review {
     /// Index of the item or hunk under the cursor, among all that can be ticked.
     cursor: usize,
-    /// Items and hunks (by their first line after the change) that are not ticked.
-    rejected: BTreeSet<(usize, Option<usize>)>,
+    /// Items and hunks that are not ticked.
+    rejected: BTreeSet<TickTarget>,
     layout_cache: RefCell<Option<Box<ReviewLayout>>>,
 }
 
@@ -37,7 +37,8 @@ impl PartialEq for Review {
     }
 }
 
-/// An item or hunk that can be ticked.
+/// An item or hunk that can be ticked: the index of the item in the batch, and of a hunk its first line after the
+/// change.
 type TickTarget = (usize, Option<usize>);
 
 /// Iterates over everything that can be ticked, from top to bottom.
@@ -160,7 +161,8 @@ impl Review {
         }
     }
 
-    /// Handles a key that moves or ticks. Returns the row to scroll to, or `None` if the key means something else.
+    /// Handles a key that moves or ticks. Returns the row to scroll to (`usize::MAX` is the end), or `None` if the key
+    /// means something else.
     /// `top` is the first visible row and `page` the number of visible rows.
     pub fn handle_action(&mut self, action: Action, batch: &Batch, (top, page): (usize, usize)) -> Option<usize> {
         let headings = self.heading_rows();

@@ -218,10 +218,10 @@ impl TextField {
     }
 
     fn previous_word(&self) -> usize {
-        let start = self.text[..self.cursor].trim_end();
-        start
+        let before = self.text[..self.cursor].trim_end();
+        before
             .rfind(char::is_whitespace)
-            .map_or(0, |blank| blank + start[blank..].chars().next().map_or(1, char::len_utf8))
+            .map_or(0, |blank| blank + before[blank..].chars().next().map_or(1, char::len_utf8))
     }
 
     fn next_word(&self) -> usize {

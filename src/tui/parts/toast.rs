@@ -12,8 +12,8 @@ use std::time::Duration;
 
 /// Maximum number of toasts on the screen.
 const MAX_VISIBLE: usize = 2;
-/// Maximum number of `Error` toasts that wait for room; beyond it, the oldest is dropped.
-const MAX_WAITING: usize = 50;
+/// Maximum number of toasts, including `Error` toasts that wait for room; beyond it, the oldest is dropped.
+const MAX_TOASTS: usize = 50;
 /// Maximum width of a toast in cells.
 const MAX_CELLS: u16 = 100;
 /// Time for which the shortest toast stays.
@@ -73,7 +73,7 @@ impl Toasts {
         {
             self.list.remove(oldest + 1);
         }
-        self.list.truncate(MAX_WAITING);
+        self.list.truncate(MAX_TOASTS);
         self.update_visibility(now);
     }
 
@@ -161,7 +161,8 @@ impl Toasts {
         }
     }
 
-    /// Starts the time of toasts that became visible. Toasts without room must be seen again.
+    /// Records the time at which toasts became visible. It is cleared for toasts without room, which start to be read
+    /// again when they reappear.
     fn update_visibility(&mut self, now: Duration) {
         for (index, toast) in self.list.iter_mut().enumerate() {
             toast.visible_since = (index < MAX_VISIBLE).then(|| toast.visible_since.unwrap_or(now));

@@ -1,4 +1,5 @@
-//! Prompts: one module per kind. This one opens the prompt of what waits for the user, measures it and draws it.
+//! Prompts: one module per kind. This one opens the prompt for the call or the project files that wait for the user,
+//! measures it and draws it.
 
 pub mod approval;
 pub mod prompt;
@@ -21,14 +22,14 @@ use ratatui::layout::Rect;
 use trust_prompt::TrustPrompt;
 
 impl State {
-    /// Returns whether the open prompt accepts a key as an answer now; it does not while the keyboard is elsewhere.
+    /// Returns whether the open prompt accepts a key as an answer now; `None` if no prompt is open.
     pub fn prompt_listening(&self) -> Option<Listening> {
         let prompt = self.prompts.front()?;
         if !self.viewport.overlays.is_empty()
             || self.viewport.transcript.search.is_some()
             || self.viewport.transcript.selected().is_some()
         {
-            // The keyboard is elsewhere, or the prompt is covered.
+            // An overlay covers the prompt, or keys go to the transcript or its search.
             return Some(Listening::Unseen);
         }
         let has_draft = !self.input.composer.is_empty();
@@ -56,7 +57,7 @@ impl State {
         ))
     }
 
-    /// Opens the prompt of what waits for the user, and removes a prompt of what no longer waits.
+    /// Opens the prompt for the call or the project files that wait for the user now, and removes the previous one.
     pub(super) fn sync_prompt(&mut self) {
         let subject = self.prompt_subject();
         let is_current = |subject| self.prompts.current.as_ref().is_some_and(|prompt| prompt.is_about(subject));
@@ -67,7 +68,7 @@ impl State {
             Some(PromptSubject::Call(waiting)) => Some(waiting.call_id().clone()),
             Some(PromptSubject::ProjectFiles(_)) | None => None,
         };
-        // Another prompt has to be seen first.
+        // The queue closes, because the user has to see the new prompt first.
         self.prompts.open_queue = None;
         self.remove_prompt(next.as_ref());
         let parked = self.prompts.parked.iter().position(|prompt| next.is_some() && prompt.call() == next.as_ref());
@@ -82,7 +83,7 @@ impl State {
         self.prompts.show(prompt);
     }
 
-    /// Returns what the user is asked about now. Trust in the project comes before all calls.
+    /// Returns the subject of the prompt to show now, if any. Trust in the project comes before all calls.
     fn prompt_subject(&self) -> Option<PromptSubject<'_>> {
         match &self.session.trust.pending {
             Some((files, _)) => Some(PromptSubject::ProjectFiles(files)),
@@ -90,7 +91,7 @@ impl State {
         }
     }
 
-    /// Creates the prompt of what the user is asked about now.
+    /// Creates the prompt for the current subject, if any.
     fn create_prompt(&self) -> Option<Box<dyn Prompt>> {
         if let Some((files, reason)) = &self.session.trust.pending {
             return Some(Box::new(TrustPrompt::new(files.clone(), *reason)));
@@ -110,7 +111,8 @@ impl State {
             .unwrap_or_else(|| QuestionPrompt::new(call.clone(), questions))
     }
 
-    /// Removes the prompt before that of the `next` call is shown. A prompt that still waits is kept with its draft.
+    /// Removes the current prompt before that of the `next` call is shown. Question prompts whose calls still wait are
+    /// parked with their drafts.
     fn remove_prompt(&mut self, next: Option<&CallId>) {
         let previous = self.prompts.current.take();
         let waiting_questions = self.agent.waiting_calls().filter_map(|waiting_call| match waiting_call {
@@ -147,7 +149,7 @@ impl State {
         Some(prompt.draw_prompt(&self.prompt_facts(listening, message), area, buffer))
     }
 
-    /// Returns what prompts read of the rest of the screen.
+    /// Returns the values from the rest of the screen that prompts read.
     pub fn prompt_facts<'a>(&'a self, listening: Listening, message: &'a str) -> PromptFacts<'a> {
         PromptFacts {
             agent: &self.agent,
@@ -159,7 +161,7 @@ impl State {
         }
     }
 
-    /// Returns the hint of a prompt while the keyboard is in the draft.
+    /// Returns the hint that a prompt shows while keys go to the draft in the composer.
     fn draft_hint(&self) -> String {
         let focus_key = self.keys.first_chord(Scope::Composer, Action::SwitchFocus);
         match focus_key.as_str() {

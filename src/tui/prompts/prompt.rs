@@ -1,4 +1,4 @@
-//! What a prompt is: one trait for its state, drawing, keys, pastes and mouse. Each kind of prompt implements it.
+//! The [`Prompt`] trait: state, drawing, keys, pastes and mouse of a prompt. Each kind of prompt implements it.
 
 use crate::agent::{self, WaitingCall};
 use crate::chat::{CallId, Decider};
@@ -21,7 +21,7 @@ pub trait Prompt: Debug {
         matches!(subject, PromptSubject::Call(waiting) if self.call() == Some(waiting.call_id()))
     }
 
-    /// Returns the call that waits for the prompt; `None` if it belongs to no call.
+    /// Returns the call that the prompt asks about; `None` if the prompt belongs to no call.
     fn call(&self) -> Option<&CallId> {
         None
     }
@@ -48,12 +48,13 @@ pub trait Prompt: Debug {
     /// Records which part of the prompt is now on the screen.
     fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt);
 
-    /// Returns the time of the first frame since the prompt was opened or restored, for
-    /// [`crate::tui::parts::listening::listening`].
+    /// Returns the time of the first readable frame since the prompt was opened or restored, for
+    /// [`crate::tui::parts::listening::listening_state`].
     fn first_drawn(&self) -> Option<Duration>;
 
-    /// Handles a key that was checked with [`crate::tui::parts::listening::Presses::goes_on`]. Returns what is left to
-    /// do, or `None` if the key is not for the prompt: it then goes to the composer and delays the prompt.
+    /// Handles a key that [`crate::tui::parts::listening::Presses::is_repeat_of_answer`] did not reject. Returns
+    /// commands for the caller, or `None` if the key is not for the prompt: it then goes to the composer and delays the
+    /// prompt.
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>>;
 
     /// Returns whether the digits without a key binding select a row.
@@ -86,7 +87,8 @@ pub trait Prompt: Debug {
         false
     }
 
-    /// Returns the text being written, phrased for the model, if the call were never to run.
+    /// Returns the text being written as a message to the model. It is saved, because it would be lost if the program
+    /// ended before the call is decided. `None` if nothing was written.
     fn written_reply(&self, _agent: &agent::State) -> Option<String> {
         None
     }
@@ -106,7 +108,7 @@ pub trait Prompt: Debug {
         String::new()
     }
 
-    /// Parks the prompt with its draft. Returns false if it is parked or cannot be.
+    /// Parks the prompt with its draft. Returns false if it was already parked or cannot be parked.
     fn park(&mut self) -> bool {
         false
     }
@@ -139,7 +141,7 @@ pub enum PromptSubject<'a> {
     ProjectFiles(&'a Arc<ProjectFiles>),
 }
 
-/// What prompts read of the rest of the screen.
+/// Values from the rest of the screen that prompts read.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptFacts<'a> {
     pub agent: &'a agent::State,
@@ -147,7 +149,7 @@ pub struct PromptFacts<'a> {
     pub folder: &'a Path,
     /// Home directory of the user, shown as `~`.
     pub home: Option<&'a Path>,
-    /// Permissions of a command whose plan has none; may be empty.
+    /// Sandbox summary for a command whose plan has none; may be empty.
     pub sandbox_note: &'a str,
     pub context: PromptContext<'a>,
     pub now: Duration,
@@ -171,7 +173,7 @@ pub struct DrawnPrompt {
     pub is_at_end: bool,
 }
 
-/// What a key of a prompt leaves to do.
+/// Command for the caller after a prompt handled a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PromptCommand {
     /// Show in the prompt why the key had no effect and which key works, separated by ` · `.

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 /// Text in the access column of a question.
 const QUESTION_ACCESS: &str = "question";
-/// Maximum bytes of a call's summary.
-const SUMMARY_BYTES: usize = 400;
+/// Maximum cells of a call's summary.
+const SUMMARY_CELLS: usize = 400;
 
 /// State of the queue list.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -71,7 +71,7 @@ pub enum KeyResult {
     OpenPrompt(CallId),
     /// Deny these calls with this message, which may be empty.
     Deny(Vec<CallId>, String),
-    /// Nothing was done. Holds the reason and what would work.
+    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
     Explained(&'static str),
 }
 
@@ -144,7 +144,7 @@ impl QueueRow {
 
     /// Describes a call that its tool has not planned yet.
     fn describe_unplanned(self) -> Self {
-        let summary = width::cut_to_width(&summarize_arguments(&self.arguments).subject, SUMMARY_BYTES).to_owned();
+        let summary = width::cut_to_width(&summarize_arguments(&self.arguments).subject, SUMMARY_CELLS).to_owned();
         QueueRow { summary, ..self }
     }
 
@@ -159,13 +159,13 @@ impl QueueRow {
             Access::AyeFiles(_) => ("aye's own files", true),
             Access::Run(_) => ("runs", false),
         };
-        let summary = width::cut_to_width(summary, SUMMARY_BYTES).to_owned();
+        let summary = width::cut_to_width(summary, SUMMARY_CELLS).to_owned();
         QueueRow { summary, access: access_text.to_owned(), needs_care, is_destructive, ..self }
     }
 
     /// Describes a question, which can only be answered or declined in its prompt.
     fn describe_question(self, text: &str) -> Self {
-        let summary = width::cut_to_width(text, SUMMARY_BYTES).to_owned();
+        let summary = width::cut_to_width(text, SUMMARY_CELLS).to_owned();
         QueueRow { summary, access: QUESTION_ACCESS.to_owned(), can_deny: false, ..self }
     }
 }

@@ -70,14 +70,15 @@ impl WrappedRows {
 
     /// Returns the row and cell of a line and byte offset.
     pub fn cell_at_offset(&self, (line, byte): (usize, usize)) -> (usize, usize) {
-        let glyph = self.lines[line].partition_point(|glyph| glyph.offset < byte);
-        let contains_glyph = |row: &Row| row.line == line && (glyph < row.glyphs.end || row.is_line_end);
+        let glyph_index = self.lines[line].partition_point(|glyph| glyph.offset < byte);
+        let contains_glyph = |row: &Row| row.line == line && (glyph_index < row.glyphs.end || row.is_line_end);
         let row_index = self.rows.iter().position(contains_glyph).unwrap_or(0);
-        let preceding = self.rows[row_index].glyphs.start..glyph.max(self.rows[row_index].glyphs.start);
+        let preceding = self.rows[row_index].glyphs.start..glyph_index.max(self.rows[row_index].glyphs.start);
         (row_index, self.lines[line][preceding].iter().map(|glyph| glyph.width).sum())
     }
 
-    /// Returns the line and byte offset at a cell of a row, or at the end of the row.
+    /// Returns the line and byte offset at a cell of a row, or at the end of a shorter row. The end of a line has
+    /// the offset `usize::MAX`.
     pub fn offset_at_cell(&self, row: usize, cell: usize) -> (usize, usize) {
         let Row { line, glyphs, is_line_end } = &self.rows[row];
         let mut used_cells = 0;
@@ -127,6 +128,7 @@ fn wrap_line(line: usize, glyphs: &[Glyph], width: usize) -> Vec<Row> {
     let mut last_break = None;
     for (index, glyph) in glyphs.iter().enumerate() {
         let is_blank = glyph.kind == GlyphKind::Blank;
+        // A blank after a full row uses the cell reserved for the cursor instead of starting a new row.
         if used_cells + glyph.width > width && index > start && !(is_blank && used_cells <= width && glyph.width == 1) {
             let end = last_break.filter(|end| *end > start).unwrap_or(index);
             rows.push(Row { line, glyphs: start..end, is_line_end: false });
@@ -139,6 +141,7 @@ fn wrap_line(line: usize, glyphs: &[Glyph], width: usize) -> Vec<Row> {
             last_break = Some(index + 1);
         }
     }
+    // If such a blank ends the line, the cursor after it goes to an empty row.
     if used_cells > width && start < glyphs.len() {
         rows.push(Row { line, glyphs: start..glyphs.len(), is_line_end: false });
         start = glyphs.len();

@@ -44,7 +44,7 @@ struct SentMessage {
     time: Duration,
     /// True if the terminal reported that the key was released.
     is_released: bool,
-    /// True if a press has armed the prompts that follow.
+    /// True after a press was classified as [`Press::Arms`]: the next deliberate press answers.
     is_armed: bool,
     /// Presses at equal intervals since it was armed.
     even_presses: usize,
@@ -69,7 +69,8 @@ impl HeldKey {
         }
     }
 
-    /// Records a press and classifies it for a prompt first drawn at `first_drawn`; `None` if no prompt would take it.
+    /// Records a press and classifies it for a prompt that was first drawn at `first_drawn`. Pass `None` if no prompt
+    /// would receive the press.
     pub fn classify_press(&mut self, chord: Chord, first_drawn: Option<Duration>, now: Duration) -> Press {
         let interval =
             self.last_press.filter(|(previous, _)| *previous == chord).map(|(_, time)| now.saturating_sub(time));

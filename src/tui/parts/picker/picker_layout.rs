@@ -11,7 +11,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// Maximum size of a list. On a smaller screen it fills everything except the margins.
+/// Maximum size of a list in cells, including its frame. A smaller screen limits it further.
 const MAX_WIDTH: u16 = 100;
 const MAX_HEIGHT: u16 = 30;
 /// Minimum height of a list.
@@ -164,8 +164,9 @@ impl Picker {
             6 + widest_cells(|row| &row.secondary, SHORT_SECONDARY_CELLS) + widest_cells(|row| &row.detail, usize::MAX);
         let max_main = match rows.iter().any(|row| row.is_pinned) {
             true => (usize::from(list.width) / 3).clamp(12, MAX_MAIN_CELLS),
-            // The second column is short and describes the row; for a long main text the beginning is enough.
+            // In a narrow list the second column is dropped before the main text is cut.
             false if list.width < 50 => MAX_MAIN_CELLS,
+            // The second column is short and describes the row; for a long main text the beginning is enough.
             false => usize::from(list.width).saturating_sub(other_cells).clamp(24, MAX_MAIN_CELLS),
         };
         widest_main.unwrap_or(0).min(max_main)
@@ -308,7 +309,7 @@ fn colour_signs(spans: Vec<Span<'static>>, theme: &Theme) -> Vec<Span<'static>> 
     tinted
 }
 
-/// Returns the cells of the detail and the cells before it.
+/// Returns the cells of the detail, 0 if there is no room for it, and the cells before it.
 fn detail_cells(row: &Row, row_width: usize, main_cells: usize) -> (usize, usize) {
     match width::text_width(&row.detail) {
         0 => (0, row_width),
@@ -321,10 +322,13 @@ fn detail_cells(row: &Row, row_width: usize, main_cells: usize) -> (usize, usize
 
 /// Returns the cells the main text may use of the free cells.
 fn max_main_cells(row: &Row, free_cells: usize, main_cells: usize) -> usize {
-    match (1..=SHORT_SECONDARY_CELLS).contains(&width::text_width(&row.secondary)) && !row.is_path {
-        _ if row.is_pinned => main_cells,
-        true => main_cells.max(free_cells.saturating_sub(width::text_width(&row.secondary) + 2)),
-        false => free_cells,
+    let secondary_cells = width::text_width(&row.secondary);
+    if row.is_pinned {
+        main_cells
+    } else if (1..=SHORT_SECONDARY_CELLS).contains(&secondary_cells) && !row.is_path {
+        main_cells.max(free_cells.saturating_sub(secondary_cells + 2))
+    } else {
+        free_cells
     }
 }
 
@@ -335,7 +339,8 @@ fn secondary_column(row: &Row, row_width: usize, main_cells: usize) -> (usize, u
     (column, if column + 4 <= free_cells { free_cells - column } else { 0 })
 }
 
-/// Returns the lines of the second column: one, or several if wrapping keeps words whole.
+/// Returns the lines of the second column: several if its text does not fit into one and the column is wide enough to
+/// wrap.
 fn secondary_lines(row: &Row, row_width: usize, main_cells: usize) -> Vec<String> {
     let (_, secondary_cells) = secondary_column(row, row_width, main_cells);
     if secondary_cells < MIN_WRAP_CELLS || width::text_width(&row.secondary) <= secondary_cells {

@@ -69,7 +69,8 @@ impl Row {
 
 /// Returns all rows of a batch.
 pub fn lay_out_batch(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
-    let mut page = Page { rows: Vec::new(), width: width.max(1), note_style: theme.warning, theme };
+    let note_style = if batch.group == Group::Repository { theme.text } else { theme.warning };
+    let mut page = Page { rows: Vec::new(), width: width.max(1), note_style, theme };
     page.push_text(&batch.describe_batch(), theme.strong, None);
     if let Some(destroys) = batch.destroys(&[]) {
         page.push_text(&format!("warning: this {destroys}"), theme.danger, None);
@@ -77,7 +78,6 @@ pub fn lay_out_batch(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
     for note in &batch.notes {
         page.push_text(note, theme.dim, None);
     }
-    page.note_style = if batch.group == Group::Repository { theme.text } else { theme.warning };
     for (index, item) in batch.items.iter().enumerate() {
         // Items without a diff follow each other without a blank row.
         if item.diff.is_some() || index == 0 || batch.items[index - 1].diff.is_some() {

@@ -39,8 +39,10 @@ pub fn lay_out_call(
     page.lines.extend(skipped_hooks_row(context, call));
     let short_diff = edit_diff(call).filter(|diff| is_short_diff(diff) && is_success(outcome));
     let not_applied = find_not_applied(call, outcome);
+    // Short diffs, and text about changes that were not applied, are open by default.
     if (short_diff.is_some() || not_applied.is_some()) != is_toggled {
         match short_diff {
+            // Without the header of the diff: the row of the call shows the path.
             Some(diff) => page
                 .lines
                 .extend(indent_lines(diff::lay_out_diff(diff, inner_width(context), context.theme), 4).skip(1)),
@@ -150,7 +152,7 @@ pub fn format_arguments(arguments: &str) -> String {
     mark_hidden(pretty.as_deref().unwrap_or(arguments)).into_owned()
 }
 
-/// Returns the answer to the questions of this call, which precedes its outcome.
+/// Returns the answer to the questions of this call. Its entry precedes the outcome of the call at `index`.
 fn find_answer<'a>(context: &LayoutContext<'a>, index: usize, id: &CallId) -> Option<&'a Answer> {
     context.agent.session.entries()[..index].iter().rev().find_map(|entry| {
         if let Entry::Answered { call, answer, .. } = entry

@@ -19,7 +19,7 @@ const MIN_PATH_WIDTH: usize = 6;
 /// Minimum width of the tool name column in cells.
 const NAME_WIDTH: usize = 12;
 
-/// End of a call.
+/// Outcome of a finished call, and how it was produced.
 pub struct CallEnd<'a> {
     pub outcome: &'a Outcome,
     /// Source of the result of a rehearsed call, if known.
@@ -28,7 +28,8 @@ pub struct CallEnd<'a> {
     pub took_ms: u64,
 }
 
-/// Returns the row of a finished call: `✓ read_file    tests/retry.rs:1-80      80 lines · 12 ms`.
+/// Returns the row of a finished call: `✓ read_file    tests/retry.rs:1-80      80 lines · 12 ms`. `denial` is the
+/// user's message if the user denied the call.
 pub fn call_row(
     context: &LayoutContext<'_>,
     call: &CallState,
@@ -40,7 +41,7 @@ pub fn call_row(
     let has_run = origin.is_none_or(ResultOrigin::is_ran);
     let (mark, style) = match outcome {
         Outcome::Failed(_) => ("✗", theme.danger),
-        // Text after the summary names where it ran.
+        // The mark can show the failure of a rehearsed command, because the text after the summary says where it ran.
         Outcome::Done(_) | Outcome::Rehearsed(_) if exit_line.is_some() && has_run => ("✗", theme.danger),
         Outcome::Done(_) => ("✓", theme.success),
         Outcome::Refused(_) => ("⊘", theme.warning),
@@ -76,6 +77,7 @@ pub fn call_row(
     summary = reveal::reveal_line(&summary);
     let name_cells = width::text_width(&clean::clean_line(&call.call.name)).max(NAME_WIDTH);
     let available_cells = context.width.saturating_sub(name_cells + width::text_width(&right_text) + 9);
+    // Cells reserved for the result: its first clause, or at most half of the cells.
     let brief_cells = match outcome {
         Outcome::Rehearsed(_) => {
             result.split(';').next().map_or(0, |start| width::text_width(start) + usize::from(start != result))

@@ -333,10 +333,10 @@ fn lay_out_summary(
     page
 }
 
-/// Returns the duration after `thought`; empty below one second.
-pub fn format_thinking_time(thought: Duration) -> String {
-    match thought.as_secs() {
+/// Formats a duration to follow the word `thought`: ` for 12 s`. Empty below one second.
+pub fn format_thinking_time(duration: Duration) -> String {
+    match duration.as_secs() {
         0 => String::new(),
-        _ => format!(" for {}", format_duration(thought)),
+        _ => format!(" for {}", format_duration(duration)),
     }
 }

@@ -24,14 +24,14 @@ impl ItemLayout {
 
     /// Estimates the memory in bytes, including allocation overhead, which dominates in sessions of many short entries.
     pub fn estimate_bytes(&self) -> usize {
-        let spans = |line: &ratatui::text::Line<'_>| -> usize {
+        let span_bytes = |line: &ratatui::text::Line<'_>| -> usize {
             line.spans.iter().map(|span| size_of_val(span) + span.content.len() + ALLOCATION_OVERHEAD).sum()
         };
-        let lines = |page: &Page| -> usize {
-            page.lines.iter().map(|line| size_of_val(line) + spans(line) + ALLOCATION_OVERHEAD).sum()
+        let line_bytes = |page: &Page| -> usize {
+            page.lines.iter().map(|line| size_of_val(line) + span_bytes(line) + ALLOCATION_OVERHEAD).sum()
         };
-        let pages = self.pages.iter().map(|page| size_of::<Page>() + lines(page) + 3 * ALLOCATION_OVERHEAD);
-        pages.sum()
+        let page_bytes = self.pages.iter().map(|page| size_of::<Page>() + line_bytes(page) + 3 * ALLOCATION_OVERHEAD);
+        page_bytes.sum()
     }
 
     /// Creates a layout of one piece.

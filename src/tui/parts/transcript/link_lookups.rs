@@ -12,9 +12,13 @@ use std::collections::HashMap;
 /// Lookups of link targets in the file system that layouts requested, and their results.
 #[derive(Default)]
 pub struct LinkLookups {
+    /// Result of each requested lookup; `None` until it arrives.
     results: RefCell<HashMap<LinkTarget, Option<LinkStatus>>>,
+    /// Requested lookups that the host has not taken yet.
     pending: RefCell<Vec<LinkTarget>>,
+    /// True if the layout that runs in `track_pending` used a lookup without a result.
     has_pending: Cell<bool>,
+    /// Number of times results arrived.
     arrivals: u64,
     /// Lines of replies laid out since program start, for tests of the cost of a frame.
     reply_lines: Cell<usize>,
@@ -37,7 +41,7 @@ impl LinkLookups {
         self.reply_lines.get()
     }
 
-    /// Runs a layout. Also returns the lookup counter if some lookup is pending.
+    /// Runs a layout. Also returns [`Self::arrivals`] if the layout used a lookup without a result.
     pub fn track_pending(&self, lay_out: impl FnOnce() -> Page) -> (Page, Option<u64>) {
         self.has_pending.set(false);
         let page = lay_out();
@@ -49,7 +53,7 @@ impl LinkLookups {
         self.arrivals
     }
 
-    /// Lays out a part of a reply. Also returns the lookup counter if some lookup is pending.
+    /// Lays out a part of a reply. Also returns [`Self::arrivals`] if the layout used a lookup without a result.
     pub fn lay_out_part(&self, context: &LayoutContext<'_>, text: &str) -> (Page, Option<u64>) {
         let (page, lookup_count) = self.track_pending(|| self.lay_out_markdown(context, context.width, text));
         self.reply_lines.set(self.reply_lines.get() + page.lines.len());

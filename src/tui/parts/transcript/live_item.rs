@@ -22,8 +22,8 @@ use std::sync::Arc;
 
 /// Maximum lines shown of a running call's output.
 const MAX_OUTPUT_LINES: usize = 4;
-/// Maximum bytes of a queued call's description used for its row.
-const QUEUED_TEXT_BYTES: usize = 400;
+/// Maximum cells of the text of a queued call or question that are laid out for its row.
+const QUEUED_TEXT_CELLS: usize = 400;
 /// Identity of a reply: turn, number of entries before it, and number of times its text was reclassified as reasoning.
 type ReplyId = (TurnId, usize, u32);
 
@@ -227,7 +227,8 @@ fn lay_out_retry_hint(context: &LayoutContext<'_>) -> Page {
 fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
     let theme = context.theme;
     let mut page = Page::default();
-    // The current question has a prompt or a chip. A question queued after another prompt gets a row.
+    // The current question is shown in a prompt, or as a chip above the composer. A question queued after another
+    // prompt gets a row.
     let prompted_call = match context.agent.waiting_call() {
         Some(WaitingCall::Answer { call, .. }) => Some(&call.id),
         Some(WaitingCall::Approval { .. }) | None => None,
@@ -262,7 +263,7 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
                 (
                     "?",
                     theme.prompt,
-                    format!("waiting for your answer: {}", width::cut_to_width(text, QUEUED_TEXT_BYTES)),
+                    format!("waiting for your answer: {}", width::cut_to_width(text, QUEUED_TEXT_CELLS)),
                 )
             }
             CallStage::Delegated(_) | CallStage::Settled => continue,
@@ -299,7 +300,7 @@ fn describe_queued_call(pending: &PendingCall) -> String {
         (None, Some(QueuePreview::Question(text))) => text.as_str(),
         (None, Some(QueuePreview::Error(_)) | None) => &summarize_arguments(&pending.call.arguments).subject,
     };
-    let subject = width::cut_to_width(subject, QUEUED_TEXT_BYTES);
+    let subject = width::cut_to_width(subject, QUEUED_TEXT_CELLS);
     match pending.preapproval.is_approved() {
         true => format!("approved, queued: {subject}"),
         false => format!("queued: {subject}"),

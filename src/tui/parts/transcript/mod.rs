@@ -116,6 +116,7 @@ impl Transcript {
         LinePosition::default()
     }
 
+    /// Moves a position past the end of its item to the line of a later item.
     fn normalize_position(
         &self,
         context: &LayoutContext<'_>,
@@ -226,6 +227,7 @@ impl Transcript {
             false => (top.item + 1..entries.len()).find(is_user_message),
         };
         match target {
+            // The first line of a user message is blank, except at the start of the transcript.
             Some(item) => self.scroll_to(context, cache, height, LinePosition { item, line: usize::from(item > 0) }),
             None if is_back => self.scroll_to_top(context, cache, height),
             None => self.follow_end(),

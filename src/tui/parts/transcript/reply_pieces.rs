@@ -30,14 +30,15 @@ pub struct ReplyPieces {
     /// Length of the reply when closed blocks were last searched.
     searched_len: usize,
     open_block: Option<ReplyPiece>,
-    /// True if a definition can change earlier blocks. The reply is then laid out as one piece, when it is complete.
+    /// True once the text defines a link reference, which can change earlier blocks. The reply is then laid out as one
+    /// piece when it is complete.
     is_single_piece: bool,
 }
 
 struct ReplyPiece {
     range: Range<usize>,
     page: Arc<Page>,
-    /// Lookup counter at layout time if some lookup was pending; otherwise `None`.
+    /// [`LinkLookups::arrivals`] at layout time if the layout used a lookup without a result; otherwise `None`.
     lookup_count: Option<u64>,
 }
 
@@ -126,7 +127,7 @@ impl ReplyPieces {
         self.list.iter().map(|piece| piece.page.lines.len()).sum()
     }
 
-    /// Returns the lowest lookup counter of pieces with pending lookups.
+    /// Returns the lowest `lookup_count` of the pieces; `None` if no piece waits for a lookup.
     pub fn oldest_lookup_count(&self) -> Option<u64> {
         self.list.iter().filter_map(|piece| piece.lookup_count).min()
     }
@@ -208,7 +209,7 @@ impl ReplyPiece {
         self.lookup_count.is_some_and(|count| count != lookups.arrivals())
     }
 
-    /// Returns whether another piece can be merged into this one: both layouts must be final.
+    /// Returns whether the next piece can be merged into this one: neither waits for a lookup, and this one has room.
     fn can_merge(&self, next_piece: &ReplyPiece) -> bool {
         self.lookup_count.is_none() && next_piece.lookup_count.is_none() && self.page.lines.len() < MAX_PIECE_LINES
     }

@@ -8,8 +8,9 @@ use crate::text::{clean, escape_sequences};
 use std::borrow::Cow;
 
 impl Transcript {
-    /// Finds the nearest match above or below and scrolls to it. `includes_current` also considers the current match,
-    /// which therefore stays selected while the query is being typed.
+    /// Finds the nearest match above or below the current one, wrapping around, and scrolls to it. Without a current
+    /// match the search starts at the end. `includes_current` lets a search upwards find the current match again, which
+    /// therefore stays selected while the query is being typed.
     pub fn find_match(
         &mut self,
         context: &LayoutContext<'_>,
@@ -27,7 +28,7 @@ impl Transcript {
         let is_match = |index: &usize| {
             entries
                 .get(*index)
-                .is_some_and(|entry| displayed_texts(entry).any(|text| text.to_lowercase().contains(&query)))
+                .is_some_and(|entry| searched_texts(entry).any(|text| text.to_lowercase().contains(&query)))
         };
         let count = entries.len();
         let match_entry = match (search.match_entry, is_up) {
@@ -81,8 +82,8 @@ impl Transcript {
     }
 }
 
-/// Returns the displayed texts of an entry.
-fn displayed_texts(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
+/// Returns the texts of an entry that are searched. Some are displayed only when the entry is open.
+fn searched_texts(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
     let (first, second) = match entry {
         Entry::UserMessage { text } => (text.as_str(), ""),
         Entry::Replied { text, reasoning, .. } => (text.as_str(), reasoning.as_str()),

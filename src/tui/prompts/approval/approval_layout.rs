@@ -132,7 +132,8 @@ impl Approval {
                 let warning = content.plan.destroys.as_ref().map(|destruction| format!("warning: this {destruction}"));
                 let preview_start = body.lines.len();
                 body.push_preview(&content.plan.preview);
-                // A long preview has the warning at its top.
+                // Row of the preview before which the warning goes: after the header of an edit, at the top of a long
+                // preview; `None` puts it after the preview.
                 let warning_row = match &content.plan.preview {
                     Preview::Edit(_) => Some(1),
                     Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => {

@@ -1,4 +1,4 @@
-//! The approval prompt as one of the prompts: what it shows of the waiting call, and what its keys leave to do.
+//! Implements [`Prompt`] for the approval prompt: its content, and the commands that follow from its keys.
 
 use super::{Approval, ApprovalContent, ApprovalView, KeyResult};
 use crate::agent::{self, Event, WaitingCall, explain_no_grant, grant_options};
@@ -151,7 +151,7 @@ impl Prompt for Approval {
     }
 }
 
-/// Returns what the prompt shows of the call that waits for approval.
+/// Returns the content of the prompt; `None` if no call waits for approval.
 fn content<'a>(facts: &PromptFacts<'a>) -> Option<ApprovalContent<'a>> {
     match facts.agent.waiting_call()? {
         WaitingCall::Approval { call, plan, reason, sub_agent } => Some(ApprovalContent {

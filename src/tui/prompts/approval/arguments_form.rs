@@ -69,8 +69,8 @@ pub enum KeyResult {
 }
 
 impl Form {
-    /// Creates the form of a call: the tool's fields in schema order, filled fields first, then extra arguments that the
-    /// model sent. Returns `None` if the arguments are not a JSON object or there is no field.
+    /// Creates the form of a call: the filled fields of the tool in schema order, then extra arguments that the model
+    /// sent, then the empty fields. Returns `None` if the arguments are not a JSON object or there is no field.
     pub fn new(spec: Option<&ToolSpec>, arguments: &str) -> Option<Self> {
         let Ok(Value::Object(mut values)) = serde_json::from_str(arguments) else { return None };
         let schema = spec.map(|spec| &spec.parameters);
@@ -98,6 +98,7 @@ impl Form {
                 .focused_field()
                 .map_or(KeyResult::Handled, |field| KeyResult::OpenEditor(field.as_str().to_owned()));
         }
+        // The focus wraps around: one field up is all other fields down.
         let step = match keys.lookup(Scope::List, key) {
             Some(Action::Up) => self.fields.len().saturating_sub(1),
             Some(Action::Down) => 1,
@@ -227,7 +228,7 @@ impl Field {
         self.as_str().is_empty()
     }
 
-    /// Returns the value; `None` for an empty optional field. The error names the expected type.
+    /// Returns the value; `None` for an empty field, unless it is a required text. The error names the expected type.
     fn parse_value(&self) -> Result<Option<Value>, &'static str> {
         let text = self.as_str();
         let trimmed = text.trim();

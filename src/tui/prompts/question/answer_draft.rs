@@ -49,6 +49,7 @@ impl AnswerDraft {
         answer
     }
 
+    /// Returns whether no option and no text answer is selected. Notes do not count.
     pub(super) fn is_empty(&self) -> bool {
         self.answer_value() == AnswerValue::Skipped
     }

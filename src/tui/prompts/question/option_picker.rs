@@ -28,8 +28,8 @@ pub(super) fn lay_out_rows(question: &Question, draft: &AnswerDraft, cells: usiz
     lay_out_rows_limited(question, draft, cells, theme, MAX_UNFOCUSED_LINES)
 }
 
-/// Lays out every row of a question in at most `max_lines` lines. Shortens rows that are not focused if
-/// all rows fit that way.
+/// Lays out every row of a question. Shortens the rows that are not focused if all rows fit into `max_lines` lines that
+/// way.
 pub(super) fn fit_rows(
     question: &Question,
     draft: &AnswerDraft,

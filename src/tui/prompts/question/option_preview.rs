@@ -7,7 +7,7 @@ use crate::tui::text::{markdown, wrap};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::Line as Text;
+use ratatui::text::Line;
 
 /// Inner width in cells from which the preview is next to the picker. Below it, the preview is under the picker.
 pub(super) const SIDE_PREVIEW_WIDTH: usize = 68;
@@ -33,14 +33,14 @@ pub(super) fn estimate_preview_rows(question: &Question, cells: usize) -> usize 
             .max(1);
     let estimate_lines = |text: &str| {
         let line_rows = text.lines().take(MAX_PREVIEW_ROWS).map(|line| 1 + line.chars().take(2_000).count() / cells);
-        line_rows.sum::<usize>().clamp(3, MAX_PREVIEW_ROWS)
+        line_rows.sum::<usize>().clamp(MIN_PREVIEW_ROWS, MAX_PREVIEW_ROWS)
     };
     let with_preview = question.options.iter().filter(|choice| !choice.preview.is_empty());
     with_preview.map(|choice| estimate_lines(&choice.preview)).max().unwrap_or(0)
 }
 
 /// Lays out the preview of an option.
-pub(super) fn lay_out_preview(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
+pub(super) fn lay_out_preview(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
     match question.options.get(row) {
         None => Vec::new(),
         Some(choice) if choice.preview.is_empty() => wrap::wrap_plain("no preview", theme.dim, cells),
@@ -59,9 +59,10 @@ pub(super) fn split_preview(
     theme: &Theme,
 ) -> (Rect, Option<Rect>) {
     let height = usize::from(area.height);
-    let preview = if height < 4 { 0 } else { (height / 2).max(2) };
-    let [list, below] = split_rows(area, picker_rows.min(height - preview));
-    if preview == 0 {
+    // Rows of the preview and its heading.
+    let min_preview_rows = if height < 4 { 0 } else { (height / 2).max(2) };
+    let [list, below] = split_rows(area, picker_rows.min(height - min_preview_rows));
+    if min_preview_rows == 0 {
         return (list, None);
     }
     let [heading_row, preview] = split_rows(below, 1);

@@ -19,7 +19,7 @@ use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use ratatui::text::Line as Text;
+use ratatui::text::Line;
 
 /// Maximum rows of a text answer being edited; longer text scrolls.
 const MAX_LINE_ROWS: usize = 6;
@@ -115,7 +115,8 @@ impl QuestionPrompt {
         self.draw_question(question, page, inner, buffer, context, drawn)
     }
 
-    /// Draws a question: its text, the picker, and the preview of the focused option.
+    /// Draws a question: its text, the picker, and the preview of the focused option. Returns the label of the scroll
+    /// key if content does not fit.
     fn draw_question(
         &self,
         question: &Question,
@@ -153,7 +154,7 @@ impl QuestionPrompt {
             false => lay_out_rows(question, draft, picker_cells, theme),
         };
         let text_overflow = text.len() - text_rows;
-        // Until then the picker has all of this area.
+        // Lines of the focused row that do not fit while the picker has the whole area, before the preview replaces it.
         let full_row_overflow = focused.len().saturating_sub(usize::from(content_area.height));
         let shows_only_preview = is_tight
             && usize::from(content_area.height) >= 2 * MIN_PREVIEW_ROWS
@@ -195,7 +196,7 @@ impl QuestionPrompt {
             // The count of remaining lines takes a row.
             let row = Rect { y: text_area.bottom() - 1, height: 1, ..text_area };
             let note = format!("… {} more lines · {scroll_key}", text_overflow - text_scroll + 1);
-            let line = Text::styled(format!("{note:<cells$}"), theme.warning);
+            let line = Line::styled(format!("{note:<cells$}"), theme.warning);
             buffer.set_line(row.x, row.y, &line, row.width);
         }
         let row_scroll = if shows_only_preview { 0 } else { row_scroll };
@@ -238,7 +239,7 @@ impl QuestionPrompt {
     }
 
     /// Lays out the review of all answers.
-    fn lay_out_review(&self, questions: &Questions, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
+    fn lay_out_review(&self, questions: &Questions, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         for (index, (question, page)) in questions.list.iter().zip(&self.pages).enumerate() {
             let number = if index < 9 { format!("{} ", index + 1) } else { "  ".to_owned() };
@@ -267,11 +268,12 @@ impl QuestionPrompt {
         lines
     }
 
-    /// Returns the rows of the line being edited in a prompt with `max_rows` inner rows. The line scrolls in fewer.
-    fn line_height(&self, cells: usize, max_rows: usize) -> usize {
+    /// Returns the rows of the text being edited: at most half of the prompt's `inner_rows`. Longer text scrolls.
+    fn line_height(&self, cells: usize, inner_rows: usize) -> usize {
         let Some((_, field)) = &self.open_line else { return 0 };
         let label_cells = usize::from(line_label(self.open_line.as_ref(), cells as u16).1);
-        field.wrap_rows(cells.saturating_sub(label_cells).max(1)).0.len().min(MAX_LINE_ROWS).min((max_rows / 2).max(1))
+        let max_rows = MAX_LINE_ROWS.min((inner_rows / 2).max(1));
+        field.wrap_rows(cells.saturating_sub(label_cells).max(1)).0.len().min(max_rows)
     }
 
     /// Draws the line being edited. Returns the cursor position.
@@ -312,7 +314,7 @@ fn line_label(open_line: Option<&(LineKind, TextField)>, width: u16) -> (&'stati
 }
 
 /// Wraps text with marks for invisible characters.
-fn wrap_revealed(text: &str, style: Style, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
+fn wrap_revealed(text: &str, style: Style, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
     wrap::wrap_pieces(&revealed_pieces(text, style, theme.mark), &Shape::with_width(cells)).lines
 }
 
@@ -324,7 +326,7 @@ pub(super) fn split_rows(area: Rect, rows: usize) -> [Rect; 2] {
 
 /// Draws lines from index `first` on. If not all fit, draws a scrollbar thumb on the line at the right, which is the
 /// frame or the divider.
-fn draw_scrolled_lines(lines: &[Text<'_>], first: usize, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+fn draw_scrolled_lines(lines: &[Line<'_>], first: usize, area: Rect, buffer: &mut Buffer, theme: &Theme) {
     let edge = area.right() + 1;
     for (line, row) in lines.iter().skip(first).zip(area.rows()) {
         buffer.set_line(row.x, row.y, line, row.width);

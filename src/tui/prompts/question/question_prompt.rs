@@ -1,4 +1,4 @@
-//! The question prompt as one of the prompts: what its keys leave to do, and how it is parked.
+//! Implements [`Prompt`] for the question prompt: the commands that follow from its keys, and how it is parked.
 
 use super::{KeyResult, QuestionPrompt};
 use crate::agent::{Event, WaitingCall};

@@ -13,7 +13,7 @@ use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use ratatui::text::Line as Text;
+use ratatui::text::Line;
 
 /// Maximum cells of a tool's name and of the access of a call.
 const MAX_TOOL_CELLS: usize = 14;
@@ -143,7 +143,7 @@ impl QueueList {
 }
 
 /// Returns the details of the selected call: the text its row has no room for, and its other arguments.
-fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec<Text<'static>> {
+fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec<Line<'static>> {
     let CallSummary { subject, others } = summarize_arguments(&row.arguments);
     let subject = if row.arguments.is_empty() { &row.summary } else { &subject };
     let mut pieces = Vec::new();
@@ -158,13 +158,13 @@ fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec
         pieces.extend(revealed_pieces(value, theme.text, theme.mark));
     }
     let mut lines = wrap::wrap_pieces(&pieces, &wrap::Shape::with_width(cells)).lines;
-    // There are few rows, and the prompt of the call shows everything.
+    // Blank lines are dropped: there are few rows, and the prompt of the call shows everything.
     lines.retain(|line| line.width() > 0);
     let hidden_lines = lines.len().saturating_sub(rows);
     if hidden_lines > 0 {
         lines.truncate(rows);
         if let Some(last) = lines.last_mut() {
-            *last = Text::styled(format!("… {} more lines", hidden_lines + 1), theme.dim);
+            *last = Line::styled(format!("… {} more lines", hidden_lines + 1), theme.dim);
         }
     }
     lines
@@ -210,7 +210,7 @@ impl QueueList {
             key_hint(0, &key(Action::Accept), &["open prompt", "open"]),
             key_hint(4, &key(Action::Select), &["tick"]),
             key_hint(5, &key(Action::SelectAll), &["all"]),
-            key_hint(1, &key(Action::Deny), &[&deny_label, if ticked == 0 { "deny" } else { &deny_label }]),
+            key_hint(1, &key(Action::Deny), &[&deny_label]),
             key_hint(3, &key(Action::DenyWithMessage), &["deny with message…", "message"]),
             key_hint(2, &key(Action::Close), &["back"]),
         ])

@@ -1,4 +1,4 @@
-//! The queue as one of the prompts: opened over an approval prompt, with decisions made from it.
+//! Implements [`Prompt`] for the queue list, which opens over an approval prompt.
 
 use super::{KeyResult, QueueList, queue_rows};
 use crate::agent::{self, Event};

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Prefix of every line that comes from a file.
 const FILE_BAR: &str = "│ ";
 
-/// Surroundings of the prompt.
+/// Values from outside the prompt that its layout needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TrustContext<'a> {
     /// The user's home directory, shortened to `~`.
