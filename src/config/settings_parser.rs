@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Table, Value};
 
+/// Section of names that the user chooses, in which no setting is renamed.
+const NAMES_OF_USER: &str = "*";
+
 /// Maximum characters of an invalid value that are shown.
 const MAX_SHOWN_CHARS: usize = 40;
 
@@ -101,7 +104,8 @@ impl SettingsParser<'_> {
                 self.parse_section(&[&name], &name, table);
                 continue;
             }
-            for entry in self.read_entries(&[&name], "", table) {
+            // The names of profiles and hooks are the user's own: none of them is an old name.
+            for entry in self.read_entries(&[&name], NAMES_OF_USER, table) {
                 let path = [name.as_str(), entry.name.as_str()];
                 if name == "hooks" {
                     // A hook must exist even if its settings are invalid, so that calls ask.

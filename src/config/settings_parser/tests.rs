@@ -49,6 +49,13 @@ fn the_new_name_counts_if_both_are_given() {
 }
 
 #[test]
+fn names_of_profiles_and_hooks_are_not_old_names() {
+    let layer = check_notices("[profiles.second_reader]\nmodel = \"m\"\n[hooks.second_reader]\ncommand = \"x\"\n", &[]);
+    assert!(layer.origins.contains_key("profiles.second_reader.model"), "{:?}", layer.origins);
+    assert!(layer.origins.contains_key("hooks.second_reader.command"), "{:?}", layer.origins);
+}
+
+#[test]
 fn old_names_of_key_actions_work_with_a_notice() {
     let layer = check_notices(
         "[keys]\nrefuse-because = \"f2\"\ntick = [\"f3\", \"f4\"]\ndeny = \"f5\"\nrefuse = \"f6\"\nopen-queue = \"f7\"\nlist_waiting = \"f8\"\n",
