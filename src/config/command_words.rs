@@ -7,12 +7,14 @@
 /// # Errors
 /// Returns the reason, to follow the setting's name. It does not quote the text.
 pub fn split_command(text: &str) -> Result<Vec<String>, &'static str> {
+    if text.contains('\0') {
+        return Err("contains a NUL character");
+    }
     let (mut words, mut word) = (Vec::new(), None::<String>);
     let mut characters = text.chars().peekable();
     let mut quote = None;
     while let Some(character) = characters.next() {
         match (quote, character) {
-            (_, '\0') => return Err("contains a NUL character"),
             (Some(end), c) if c == end => quote = None,
             (None, '\'' | '"') => {
                 quote = Some(character);
@@ -69,6 +71,8 @@ mod tests {
         }
         assert_eq!(split_command("a 'b"), Err("has a quote that is not closed"));
         assert_eq!(split_command("a \\"), Err("ends with a backslash"));
-        assert_eq!(split_command("a\0b"), Err("contains a NUL character"));
+        for text in ["a\0b", "a \\\0b"] {
+            assert_eq!(split_command(text), Err("contains a NUL character"));
+        }
     }
 }
