@@ -4,6 +4,7 @@ use crate::assemble::{Start, UsageError, prepare_start};
 use crate::cli::ChatOptions;
 use crate::cli::commands::Models;
 use crate::llm::models::Model;
+use crate::print::escape_json;
 use crate::text::clean::{clean_line, clean_text};
 use crate::tui::parts::status_bar::format_tokens;
 use anyhow::{Result, anyhow};
@@ -46,15 +47,15 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
 
 fn model_json(model: &Model) -> String {
     let price = model.price;
-    json!({
+    let object = json!({
         "model": model.id,
         "context": model.context_window,
         "price_input": price.map(|price| price.input),
         "price_cached": price.map(|price| price.cached),
         "price_output": price.map(|price| price.output),
         "talks": model.is_chat,
-    })
-    .to_string()
+    });
+    escape_json(&object.to_string())
 }
 
 fn model_text(model: &Model) -> String {
