@@ -108,11 +108,25 @@ impl Redaction {
         for secret in secrets {
             text = text.replace(secret.as_str(), "…");
         }
-        if let Some(home) = &self.home {
-            text = text.replace(home.trim_end_matches('/'), "~");
+        if let Some(home) = self.home.as_deref().map(|home| home.trim_end_matches('/')).filter(|home| !home.is_empty())
+        {
+            text = replace_folder(&text, home);
         }
         redaction::redact(&text).0.into_owned()
     }
+}
+
+/// Replaces a folder in a text by `~`, but not a longer name that begins with its name.
+fn replace_folder(text: &str, folder: &str) -> String {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let mut replaced = String::new();
+    let mut parts = text.split(folder);
+    replaced.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        replaced.push_str(if part.starts_with(is_name) { folder } else { "~" });
+        replaced.push_str(part);
+    }
+    replaced
 }
 
 /// Prints all findings, one per line or as JSON lines. The exit code tells whether there are problems.
@@ -196,8 +210,9 @@ mod tests {
         let secrets = ["sk-1234", "sk-1234-longer"].map(str::to_owned).into();
         let redaction = Redaction { secrets, home: Some("/home/ada".to_owned()) };
         assert_eq!(
-            redaction.redact_line("sk-1234-longer and sk-1234 in /home/ada/x\n\u{1b}[31mred"),
-            "… and … in ~/x <U+001B>[31mred"
+            redaction
+                .redact_line("sk-1234-longer and sk-1234 in /home/ada/x and /home/adam, '/home/ada'\n\u{1b}[31mred"),
+            "… and … in ~/x and /home/adam, '~' <U+001B>[31mred"
         );
         // An unknown secret is removed as a whole, before the line is wrapped.
         let unknown_secret = format!("github_pat_{}", "a1".repeat(60));
