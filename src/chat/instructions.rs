@@ -10,7 +10,7 @@ pub struct Instructions {
     pub file: String,
     /// The part that is sent: the beginning, cut at the end of a line if the file is too long.
     pub text: String,
-    /// Size of the whole file in bytes.
+    /// Size of the whole text in bytes, without a byte order mark.
     pub bytes: usize,
     /// Estimated tokens of `text`.
     pub tokens: u64,
@@ -23,23 +23,19 @@ impl Instructions {
     pub fn from_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>, max_bytes: usize) -> Vec<Self> {
         let mut remaining = max_bytes;
         let mut read_file = |(file, content): (&str, &str)| {
-            let text = truncate_at_line(content.strip_prefix('\u{feff}').unwrap_or(content), remaining).to_owned();
+            let source = content.strip_prefix('\u{feff}').unwrap_or(content);
+            let text = truncate_at_line(source, remaining).to_owned();
             remaining -= text.len();
             let sha256 = Digest::of_bytes(content.as_bytes());
             let tokens = tokens::estimate_text(&text);
-            Self { file: file.to_owned(), text, bytes: content.len(), tokens, sha256 }
+            Self { file: file.to_owned(), text, bytes: source.len(), tokens, sha256 }
         };
         files.into_iter().map(&mut read_file).collect()
     }
 
     /// Returns the number of bytes that are not sent.
     pub fn omitted_bytes(&self) -> usize {
-        let bom_bytes = self.bytes.min('\u{feff}'.len_utf8());
-        // A byte order mark is not part of the text.
-        match self.bytes - self.text.len() {
-            omitted if omitted <= bom_bytes => 0,
-            rest => rest,
-        }
+        self.bytes - self.text.len()
     }
 
     /// Returns the text between two marker lines. The markers contain the digest of the file, so the text cannot
@@ -122,6 +118,8 @@ mod tests {
             let instructions = Instructions::from_files([("a", "größe 漢字\nzwei")], max_bytes);
             assert!(instructions[0].text.len() <= max_bytes);
         }
+        let cut = Instructions::from_files([("a", "xyz\nabc")], 4);
+        assert_eq!((cut[0].text.as_str(), cut[0].omitted_bytes()), ("xyz\n", 3));
         let with_bom = Instructions::from_files([("a", "\u{feff}x")], 9);
         assert_eq!((with_bom[0].text.as_str(), with_bom[0].omitted_bytes()), ("x", 0));
     }
