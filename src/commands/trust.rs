@@ -2,6 +2,7 @@
 
 use super::rules::print_lines;
 use crate::assemble::{UsageError, command_folder, rule_loading};
+use crate::chat::Digest;
 use crate::cli::FolderOptions;
 use crate::cli::commands::ReportOptions;
 use crate::config::project_files::{ProjectFile, ProjectFiles, ProjectSource, read_project_text};
@@ -109,6 +110,9 @@ fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
             continue;
         }
         let text = read_project_text(&source.folder, &file.name).ok().flatten().unwrap_or_default();
+        if Digest::of_bytes(text.as_bytes()) != file.sha256 {
+            return Err(UsageError(format!("{} changed while it was read; nothing was trusted", file.name)).into());
+        }
         lines.extend(text.replace("\r\n", "\n").lines().map(|line| format!("   | {}", reveal::reveal_to_string(line))));
         lines.push(String::new());
     }
