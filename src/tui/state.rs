@@ -83,7 +83,7 @@ pub struct State {
 }
 
 impl State {
-    /// Creates the screen before the first event, and the effects to run at once.
+    /// Creates the state before the first event. Returns it with the effects to run at once.
     #[expect(clippy::too_many_arguments, reason = "called once, with all parts of the initial screen")]
     pub fn new(
         agent: agent::State,
@@ -94,7 +94,7 @@ impl State {
         keys: Keymap,
         commands: &'static [SlashCommand],
         settings: Settings,
-        (unsent, history, notices): (UnsentText, Vec<String>, Vec<String>),
+        (unsent, history, startup_warnings): (UnsentText, Vec<String>, Vec<String>),
     ) -> (Self, Vec<Effect>) {
         let mut completion = Completion::default();
         completion.set_commands(commands.iter().map(|row| Candidate::new(row.names[0], row.help)).collect());
@@ -116,7 +116,7 @@ impl State {
             viewport: Viewport::default(),
             timing: Timing::default(),
         };
-        state.notices.warnings = notices.into_iter().map(|text| Warning { text, session: None }).collect();
+        state.notices.warnings = startup_warnings.into_iter().map(|text| Warning { text, session: None }).collect();
         state.restore_unsent(unsent);
         state.sync_prompt();
         let initial_effects = if state.session.connection.is_tour {
@@ -127,7 +127,7 @@ impl State {
         (state, initial_effects)
     }
 
-    /// Shows a notification.
+    /// Shows a notification. A warning or an error is also recorded for `/notices`.
     pub fn show_notice(&mut self, text: &str, kind: Kind) {
         self.notices.toasts.push(kind, text, self.timing.now);
         match kind {

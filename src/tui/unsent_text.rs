@@ -19,7 +19,7 @@ impl State {
     /// Restores the unsent text of a session that is opened.
     pub(super) fn restore_unsent(&mut self, saved: UnsentText) {
         let mut unsent = saved.clone();
-        // The ability to write files does not depend on the session.
+        // Whether files can be written does not depend on the session, so the last error is kept.
         self.input.draft_saving =
             DraftSaving { saved, last_error: self.input.draft_saving.last_error.take(), ..DraftSaving::default() };
         unsent.remove_sent(self.agent.session.entries());
@@ -33,8 +33,8 @@ impl State {
         self.agent.restore_queue(unsent.queue);
     }
 
-    /// Saves changes: at once if a message was sent, answered or queued, otherwise after a moment. `is_touched` means
-    /// that this event was input of the user.
+    /// Saves changes: at once if a message was sent, answered or queued, otherwise after a moment.
+    /// `is_user_input` means that this event was input of the user.
     pub(super) fn save_unsent_if_due(&mut self, is_user_input: bool) -> Option<Effect> {
         let is_stale = self.is_saved_text_stale();
         if is_user_input && self.may_hold_unsent() || is_stale {
@@ -110,13 +110,14 @@ impl State {
         self.prompts.current.as_ref().is_some_and(|prompt| prompt.keeps_draft())
     }
 
-    /// Returns whether a key can have changed unsent text. Scrolling through a transcript sets no timer.
+    /// Returns whether input of the user may have changed unsent text: not while the composer is empty and no prompt is
+    /// open, so that scrolling through the transcript schedules no save.
     fn may_hold_unsent(&self) -> bool {
         !self.input.composer.is_empty() || self.prompts.current.is_some()
     }
 
-    /// Returns whether the saved text is outdated because a message was sent or queued, or a prompt answered. That is
-    /// saved at once.
+    /// Returns whether the saved text is outdated because a message was sent or queued, or a prompt answered. Such a
+    /// change is saved at once.
     fn is_saved_text_stale(&self) -> bool {
         let UnsentText { draft, queue, questions, approval, entries: _ } = &self.input.draft_saving.saved;
         // A message from the command line waits until the trust prompt is answered.

@@ -13,7 +13,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Characters before and after text that is ordered independently of its surroundings.
 const ISOLATE: &str = "\u{2066}";
-const END: &str = "\u{2069}";
+const ISOLATE_END: &str = "\u{2069}";
 
 /// Visual order of the cells of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,13 +85,13 @@ impl VisualOrder {
             text.push_str(if is_isolated { ISOLATE } else { "" });
             for grapheme in word {
                 if is_isolated && grapheme.text == " " {
-                    text.push_str(END);
+                    text.push_str(ISOLATE_END);
                 }
                 byte_offsets.push(text.len());
                 text.push_str(grapheme.text);
             }
             if is_isolated && word.last().is_some_and(|grapheme| grapheme.text != " ") {
-                text.push_str(END);
+                text.push_str(ISOLATE_END);
             }
         }
         let levels = ParagraphBidiInfo::new(&text, None).reordered_levels(0..text.len());
@@ -150,7 +150,8 @@ impl VisualOrder {
     }
 }
 
-/// Returns whether a word is a path, an option or similar, whose first symbol belongs to it in any context.
+/// Returns whether a word is a path, an option or similar, whose first symbol must stay before it in right-to-left
+/// text too.
 fn is_name(word: &[Grapheme<'_>]) -> bool {
     word.first().is_some_and(|first| matches!(first.text, "@" | "/" | "." | "~" | "-" | "$" | "#"))
         && word.iter().any(|grapheme| grapheme.bidi_class() == BidiClass::L)

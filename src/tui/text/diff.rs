@@ -41,12 +41,12 @@ pub fn lay_out_changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'st
     // A diff with only additions or only removals has one side.
     let is_side_by_side = width >= 2 * MIN_SIDE_COLUMNS + cells(SIDE_SEPARATOR) && diff.added > 0 && diff.removed > 0;
     let side_width = if is_side_by_side { (width - cells(SIDE_SEPARATOR)) / 2 } else { width };
-    let gutter = Gutter { digits: last_line_number.to_string().len(), is_side_by_side, width: side_width, theme };
+    let layout = HunkLayout { digits: last_line_number.to_string().len(), is_side_by_side, width: side_width, theme };
     for (index, hunk) in diff.hunks.iter().enumerate() {
         if index > 0 {
             page.lines.push(Line::styled("⋯", theme.dim));
         }
-        gutter.lay_out_hunk(hunk, &mut page);
+        layout.lay_out_hunk(hunk, &mut page);
     }
     if let Some(note) = &diff.note {
         page.append_page(wrap_pieces(&revealed_pieces(note, theme.warning, theme.mark), &Shape::with_width(width)));
@@ -74,8 +74,9 @@ fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
     pieces
 }
 
-/// Prefix of each line.
-struct Gutter<'a> {
+/// Lays out hunks with line numbers.
+struct HunkLayout<'a> {
+    /// Digits of the largest line number.
     digits: usize,
     /// True for a side-by-side diff.
     is_side_by_side: bool,
@@ -92,7 +93,7 @@ enum LineChange {
     Removed,
 }
 
-impl Gutter<'_> {
+impl HunkLayout<'_> {
     fn lay_out_hunk(&self, hunk: &Hunk, page: &mut Page) {
         let (mut old_line, mut new_line) = (hunk.before, hunk.after);
         let mut remaining_lines = hunk.lines.as_slice();
@@ -191,7 +192,7 @@ impl Gutter<'_> {
         lines
     }
 
-    /// Returns the revealed parts of a line. A tab is a dimmed arrow, because code is full of them.
+    /// Returns the revealed parts of a line. A tab is only a dimmed arrow, because code contains many tabs.
     fn reveal_parts(&self, parts: &[(&str, bool)], style: Style, changed_style: Style) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for (text, is_changed) in parts {
@@ -220,6 +221,7 @@ fn split_run<'l>(
     (run, rest)
 }
 
+/// Parts of a line, each with whether it was changed.
 type Parts<'l> = Vec<(&'l str, bool)>;
 
 /// Splits two versions of a line into unchanged and changed parts. If almost everything changed, nothing is

@@ -1,4 +1,4 @@
-//! Command output as the user and the model see it: with its colours; all other escape sequences are shown as marks.
+//! Lays out command output with its colours. All other escape sequences are shown as marks.
 
 use super::Piece;
 use super::wrap::{Shape, wrap_pieces};

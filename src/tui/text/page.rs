@@ -31,10 +31,11 @@ pub struct Page {
 impl Page {
     /// Appends another page below this one.
     pub fn append_page(&mut self, other: Page) {
-        let (lines, ids) = (self.lines.len(), self.links.iter().map(|link| link.id + 1).max().unwrap_or(0));
+        let line_offset = self.lines.len();
+        let id_offset = self.links.iter().map(|link| link.id + 1).max().unwrap_or(0);
         self.links.extend(other.links.into_iter().map(|link| Link {
-            id: link.id + ids,
-            line: link.line + lines,
+            id: link.id + id_offset,
+            line: link.line + line_offset,
             ..link
         }));
         self.lines.extend(other.lines);

@@ -51,8 +51,8 @@ pub fn wrap_pieces(pieces: &[Piece], shape: &Shape) -> Page {
     wrap_with(pieces, shape, None)
 }
 
-/// Wraps code so that a continuation line cannot be mistaken for a new line: it starts with `continuation_mark`
-/// instead of the end of the indentation. Lines break after spaces or before operators that join commands, if possible.
+/// Wraps code so that a continuation line cannot be mistaken for a new line: `continuation_mark` replaces the last
+/// columns of its indentation. Lines break after spaces or before operators that join commands, if possible.
 pub fn wrap_code(pieces: &[Piece], shape: &Shape, continuation_mark: &Piece) -> Page {
     wrap_with(pieces, shape, Some(continuation_mark))
 }
@@ -140,7 +140,7 @@ impl Grapheme {
     }
 }
 
-/// Returns whether a line of prose may break between two graphemes.
+/// Returns whether a line of prose may break between two graphemes; `previous` is the one before `left`.
 fn can_break(previous: Option<&Grapheme>, left: &Grapheme, right: &Grapheme) -> bool {
     match (left.kind, right.kind) {
         (_, BreakClass::Blank | BreakClass::Closing) | (BreakClass::Opening, _) => false,
@@ -161,7 +161,7 @@ fn can_break(previous: Option<&Grapheme>, left: &Grapheme, right: &Grapheme) -> 
 struct Wrapper<'a> {
     pieces: &'a [Piece],
     shape: &'a Shape,
-    /// Prefix of continuation lines; if set, lines break as code does.
+    /// Mark of continuation lines. If set, lines break at the places allowed in code, otherwise at those in prose.
     continuation: Option<&'a Piece>,
     page: Page,
     /// Last link laid out: the next piece with the same target continues it.
@@ -199,7 +199,7 @@ impl Wrapper<'_> {
         let mut indent = indent.clone();
         let total_width = |indent: &[Piece]| indent.iter().map(|piece| width::text_width(&piece.text)).sum::<usize>();
         if let Some(mark) = self.continuation.filter(|_| is_continuation) {
-            // Replaces spaces at the end of the indentation, or is added to it.
+            // The mark replaces spaces at the end of the indentation; if there are not enough, it is added.
             let blanks = " ".repeat(width::text_width(&mark.text));
             if let Some(last) = indent.last_mut()
                 && let Some(unpadded) = last.text.strip_suffix(&blanks)
@@ -214,7 +214,7 @@ impl Wrapper<'_> {
         }
     }
 
-    /// Returns the number of graphemes that fit; `None` for all.
+    /// Returns the number of graphemes for the next line; `None` if all of them fit.
     fn fitting_graphemes(&self, graphemes: &[Grapheme], columns: usize) -> Option<usize> {
         let (mut used_columns, mut last_break) = (0, None);
         for (index, grapheme) in graphemes.iter().enumerate() {

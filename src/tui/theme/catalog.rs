@@ -35,7 +35,7 @@ impl Themes {
         Themes::with_themes(&[])
     }
 
-    /// Returns the bundled themes and the given ones, as name and TOML.
+    /// Returns the bundled themes and the user's, each of which is given as its name and its TOML text.
     pub fn with_themes(user_themes: &[(String, String)]) -> Themes {
         let mut names: Vec<&str> = BUNDLED_THEMES.iter().map(|(name, _)| *name).collect();
         let mut sources: BTreeMap<&str, ThemeSource> =
@@ -82,8 +82,8 @@ impl Themes {
         themes
     }
 
-    /// Adapts all themes to the terminal's colours. The spare background is used unless the terminal reports that its
-    /// own background is light or dark as the theme needs.
+    /// Adapts all themes to the terminal's colours. A theme that keeps the terminal's background gets its spare
+    /// background, unless the terminal reports that its own is light or dark as the theme needs.
     pub fn adapted_to_terminal(mut self, depth: ColourDepth, is_light: Option<bool>) -> Themes {
         for theme in &mut self.all {
             if theme.ground.bg.is_none() && is_light != Some(theme.is_light) {
@@ -107,7 +107,8 @@ impl Themes {
     }
 }
 
-/// Builds a theme: the oldest ancestor first, with all roles in the palette of the youngest.
+/// Builds a theme from its ancestors, oldest first, and its own source. A palette entry of a descendant also applies to
+/// the roles it inherits.
 fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut Vec<ThemeWarning>) -> Theme {
     let file_name = |name: &str| format!("{name}.toml");
     let mut chain: Vec<(&str, &ThemeSource)> = Vec::new();

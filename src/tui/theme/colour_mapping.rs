@@ -12,7 +12,7 @@ pub fn adapt_to_depth(theme: Theme, depth: ColourDepth) -> Theme {
     let theme = match depth {
         ColourDepth::True => theme,
         ColourDepth::Palette => map_colours(theme, &nearest_palette_colour),
-        ColourDepth::Sixteen if map_to_sixteen(&theme) => theme,
+        ColourDepth::Sixteen if uses_only_sixteen(&theme) => theme,
         ColourDepth::Sixteen => Theme { name, is_light, ..Themes::bundled().choose_theme("terminal", None) },
         ColourDepth::None => Theme { name, is_light, ..Theme::without_colours() },
     };
@@ -29,7 +29,7 @@ fn map_colours(mut theme: Theme, map_colour: &dyn Fn(Color) -> Color) -> Theme {
     theme
 }
 
-fn map_to_sixteen(theme: &Theme) -> bool {
+fn uses_only_sixteen(theme: &Theme) -> bool {
     let colours = ROLES.iter().filter_map(|role| theme.role(role)).flat_map(|style| [style.fg, style.bg]);
     !colours.flatten().any(|colour| matches!(colour, Color::Rgb(..) | Color::Indexed(16..)))
 }
@@ -49,7 +49,7 @@ mod tests {
         assert!(!colours(&palette).is_empty());
         assert!(colours(&palette).iter().all(|colour| matches!(colour, Color::Indexed(_) | Color::Reset)));
         let sixteen = adapt_to_depth(dark.clone(), ColourDepth::Sixteen);
-        assert!(map_to_sixteen(&sixteen) && !colours(&sixteen).is_empty() && sixteen.name == "dark");
+        assert!(uses_only_sixteen(&sixteen) && !colours(&sixteen).is_empty() && sixteen.name == "dark");
         assert_eq!(colours(&adapt_to_depth(dark.clone(), ColourDepth::None)), []);
         assert_eq!(adapt_to_depth(dark.clone(), ColourDepth::True), dark);
     }

@@ -4,7 +4,7 @@ use super::{ColourDepth, ROLES, Theme};
 use ratatui::style::{Modifier, Style};
 
 impl Theme {
-    /// Returns a theme that uses only bold, underline, dim and reverse.
+    /// Returns a theme that uses only bold, italic, underline, dim and reverse.
     pub fn without_colours() -> Theme {
         let none = Style::new();
         let bold = none.add_modifier(Modifier::BOLD);

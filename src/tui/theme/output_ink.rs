@@ -1,4 +1,4 @@
-//! Maps colours of command output to colours of the theme with the same contrast.
+//! Maps the colours of command output to colours that are readable in the theme.
 
 use super::depth::{nearest_palette_colour, palette_rgb};
 use super::{ColourDepth, Theme};
@@ -40,8 +40,8 @@ const DARK: [u8; 3] = [0x16, 0x18, 0x1c];
 const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
 
 impl Theme {
-    /// Returns the style for an ink; `base` is the style of text without one. If text is not readable on the requested
-    /// background, the background colour is used as the text colour, reversed.
+    /// Returns the style for an ink; `base` is the style of text without an ink. If text is not readable on the
+    /// requested background, a readable variant of that background becomes the text colour of reversed text.
     pub fn ink_style(&self, base: Style, ink: &Ink) -> Style {
         let mut style = base;
         let modifiers = [

@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 /// A theme as written in its file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ThemeSource {
+    /// Name of the parent theme, if any, and the line that names it.
     pub(super) inherits: Option<(String, usize)>,
     pub(super) is_light: Option<bool>,
     /// Palette name to colour and line number.

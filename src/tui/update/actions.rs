@@ -19,7 +19,8 @@ use std::time::Duration;
 /// Two presses within this time count as a double press.
 const DOUBLE_PRESS: Duration = Duration::from_secs(1);
 
-/// Runs the action that a key has everywhere.
+/// Runs the global action of a key, if any; the key that retries a failed request takes precedence while one can be
+/// retried.
 pub fn handle_global_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let retry = state.keys.lookup(Scope::FailedRequest, &key).filter(|_| state.can_retry());
     match retry.or_else(|| state.keys.lookup(Scope::Anywhere, &key)) {
@@ -138,9 +139,9 @@ pub fn open_selected_entry(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Notices of the first Esc: with an open prompt, and with a parked question.
+/// Notice of the first Esc while a prompt is open.
 const STOP_HINT: &str = "Press esc again to stop the turn";
-
+/// Notice of the first Esc while a question is parked.
 const STOP_UNANSWERED_HINT: &str = "Press esc again to stop without an answer";
 
 /// Handles Esc: parks an open question or closes the trust prompt first, then stops the turn.
@@ -191,7 +192,7 @@ pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     let mut effects = Vec::new();
     let is_leaving = matches!(state.viewport.overlays.last(), Some(Overlay::UnsavedSession(..)));
     if is_leaving {
-        // The list stays open, so that the second press does not ask again.
+        // The list of exit choices stays open, so that the second press quits instead of asking again.
     } else if !state.viewport.overlays.is_empty() {
         effects.extend(overlay_stack::close_overlay(state));
     } else if state.is_draft_in_prompt() {

@@ -51,7 +51,8 @@ pub fn retry_request(state: &mut State) -> Vec<Effect> {
     handle_agent_event(state, agent::Event::TurnRetried)
 }
 
-/// Returns the values whose change restarts the clock on the screen. Work of sub-agents does not restart it.
+/// Returns the values whose change restarts the clock on the screen: current turn, number of entries without those of
+/// sub-agents, and number of settled calls.
 fn activity_marker(state: &State) -> (Option<crate::chat::TurnId>, usize, usize) {
     let calls = state.agent.pending();
     let settled_count = calls.iter().filter(|pending| pending.stage == agent::CallStage::Settled).count();
@@ -70,7 +71,8 @@ fn time_sub_agents(state: &mut State) {
     }
 }
 
-/// Derives the open prompt and the window title from the agent's state after any update.
+/// Derives the open prompt and the window title from the agent's state after any update. Notifies the user of a new
+/// prompt if the terminal does not have the focus.
 pub fn sync_prompt_and_title(state: &mut State) -> Vec<Effect> {
     let previous_call = state.prompts.current.as_ref().map(|prompt| prompt.call().cloned());
     state.sync_prompt();

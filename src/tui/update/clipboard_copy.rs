@@ -10,7 +10,8 @@ use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 
-/// Offers texts to copy: the output of the selected call, the last reply, its code blocks.
+/// Offers texts to copy: the selected output or summary, the last reply, its code blocks, the last output. A single
+/// text is copied at once.
 pub fn offer_copy(state: &mut State) -> Vec<Effect> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let entries = state.agent.session.entries();

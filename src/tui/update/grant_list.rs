@@ -1,4 +1,4 @@
-//! The list of grants, rules and judged calls, and revoking one of them.
+//! The list of grants, rules and judged calls (those with a verdict), and revoking a grant or rule.
 
 use super::agent_events;
 use crate::agent::{ApprovalSource, Event, LastingApproval, list_lasting_approvals};
@@ -46,7 +46,7 @@ fn update_empty_note(picker: &mut Picker, approvals: &[LastingApproval]) {
     picker.set_note(if approvals.is_empty() { NO_GRANTS } else { "" });
 }
 
-/// Returns every judged call, newest first.
+/// Returns every call that was planned and received a verdict, newest first.
 fn judged_calls(entries: &[Entry]) -> Vec<Record<'_>> {
     let mut judged: Vec<Record<'_>> =
         collect_records(entries).into_iter().filter(|record| record.last_plan().is_some()).collect();

@@ -66,7 +66,7 @@ pub fn handle_fast_input(state: &mut State, cache: &mut LayoutCache) -> Vec<Effe
 /// Writes a held-back key that turned out to be part of a paste; drops it while an overlay is open.
 fn write_held_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     if state.viewport.overlays.is_empty() {
-        return handle_key_beyond_prompt(state, cache, key);
+        return handle_key_outside_prompt(state, cache, key);
     }
     state.input.recent_keys.record_fast_input(state.timing.now);
     Vec::new()
@@ -80,7 +80,7 @@ pub fn release_held_key(state: &mut State, cache: &mut LayoutCache) -> Vec<Effec
     state.input.held_key.take().map_or_else(Vec::new, |(key, _)| dispatch_key(state, cache, key))
 }
 
-/// True if the key could be a character of pasted text.
+/// Returns whether the key could be a character of pasted text.
 fn is_text_key(key: &KeyEvent) -> bool {
     Chord::from(key).typed_character().is_some() || matches!(key.code, KeyCode::Enter | KeyCode::Tab)
 }
@@ -89,7 +89,7 @@ fn is_text_key(key: &KeyEvent) -> bool {
 fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let focus = current_focus(state);
     if !matches!(focus, Focus::Prompt | Focus::Composer) && state.confirmation_listening().is_none() {
-        // A key typed there must not answer a prompt that gets the focus next.
+        // A key for an overlay, the search or the transcript must not answer a prompt that gets the focus next.
         state.input.recent_keys.record_other_press(state.timing.now);
     }
     match focus {
@@ -111,7 +111,7 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
             Some(effects) => effects,
             None => {
                 let rejection = key_explanations::classify_rejected_key(state, &key);
-                let effects = handle_key_beyond_prompt(state, cache, key);
+                let effects = handle_key_outside_prompt(state, cache, key);
                 key_explanations::explain_rejected_key(state, &key, rejection);
                 effects
             }
@@ -119,8 +119,9 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
     }
 }
 
-/// Handles a key that the prompt did not use. It restarts the time after which an open prompt accepts answers.
-fn handle_key_beyond_prompt(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+/// Handles a key that the prompt did not use. Unless it switches the focus, it
+/// restarts the delay after which an open prompt accepts answers.
+fn handle_key_outside_prompt(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let switches_focus = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchFocus);
     if switches_focus && !state.input.completion.is_open() && state.prompts.front().is_some() {
         state.prompts.has_keyboard = !state.prompts.has_keyboard;

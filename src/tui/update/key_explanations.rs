@@ -13,7 +13,7 @@ pub enum RejectedKey {
     NoExplanation,
     /// The key answers the prompt, which does not accept answers yet.
     TooSoon,
-    /// The key is Enter, which never answers this kind of prompt. Holds the keys that do.
+    /// The key is Enter, which never answers this kind of prompt. Holds a message that names the keys that do.
     Enter(String),
 }
 
@@ -44,7 +44,7 @@ pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, rejection: Reject
         RejectedKey::TooSoon => {
             format!("Too soon: {} went to your draft · {focus_key} to answer", Chord::from(key))
         }
-        RejectedKey::Enter(words) => words,
+        RejectedKey::Enter(explanation) => explanation,
     };
     set_prompt_message(state, message);
 }

@@ -136,7 +136,7 @@ pub fn apply_start_options(
 ) -> Vec<Effect> {
     let shows_welcome = first_message.is_empty() && apply_request.is_none() && state.agent.session.entries().is_empty();
     if !shows_welcome {
-        // The first screen shows warnings itself.
+        // The welcome screen shows warnings itself.
         for warning in state.notices.warnings.clone() {
             state.notices.toasts.push(Kind::Warning, &warning.text, state.timing.now);
         }

@@ -1,4 +1,4 @@
-//! Changing the mode. Only keys and commands of the user reach this; neither a prompt nor the model does.
+//! Changing the mode. Only keys and commands of the user change it, never a prompt or the model.
 
 use super::agent_events;
 use crate::agent::Event;
@@ -25,7 +25,7 @@ pub fn run_mode_command(state: &mut State, name: &str) -> Vec<Effect> {
     }
 }
 
-/// Switches between plan and ask mode.
+/// Switches from plan mode to ask mode, and from any other mode to plan mode.
 pub fn toggle_mode(state: &mut State) -> Vec<Effect> {
     set_mode(state, state.agent.policy.mode.next_by_key())
 }

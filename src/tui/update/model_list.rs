@@ -92,7 +92,8 @@ fn use_model(state: &mut State, row: ModelRow) -> Vec<Effect> {
     effects
 }
 
-/// Switches to another provider in the same step in which the session records it, or not at all.
+/// Switches to another provider and records the switch in the session. Does nothing if another session has been opened
+/// since the request, or if a turn is running.
 pub fn apply_provider_switch(state: &mut State, pending: PendingConnection) -> Vec<Effect> {
     let PendingConnection { session, number, connection } = pending;
     if session != state.session.id {

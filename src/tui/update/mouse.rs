@@ -72,6 +72,7 @@ fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u1
             .map_or(drawn_column, |order| order.source_cell(drawn_column));
         link_at(page, line, column).map(|link| link.target.clone())
     });
+    // The first line of an item may be blank, so its second line toggles it too.
     if let (None, Some(clicked)) = (&target, clicked_line)
         && clicked.position.line <= 1
     {

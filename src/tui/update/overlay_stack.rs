@@ -8,7 +8,7 @@ use crate::tui::state::State;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Opens a text in the pager. `terminal` is true if the text was written for a terminal.
+/// Opens a text in the pager. `is_terminal_output` is true if the text was written for a terminal.
 pub fn open_reader(state: &mut State, title: &str, text: &str, is_terminal_output: bool) {
     // Upper limit in bytes, because the whole text is laid out at once.
     const MAX_BYTES: usize = 2_000_000;

@@ -25,7 +25,7 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
     Some(commands?.into_iter().flat_map(|command| run_prompt_command(state, &key, command)).collect())
 }
 
-/// Does what the key left to do.
+/// Runs a command that the prompt returned for a key.
 fn run_prompt_command(state: &mut State, key: &KeyEvent, command: PromptCommand) -> Vec<Effect> {
     match command {
         PromptCommand::Explain(message) => key_explanations::set_prompt_message(state, message),
@@ -41,7 +41,8 @@ fn run_prompt_command(state: &mut State, key: &KeyEvent, command: PromptCommand)
     Vec::new()
 }
 
-/// Opens the queue in place of an approval prompt. A call that was opened before its turn returns to its place.
+/// Opens the queue in place of an approval prompt. A call that was opened before its turn returns to its place in the
+/// queue.
 fn open_queue(state: &mut State) -> Vec<Effect> {
     let mut effects = agent_events::handle_agent_event(state, Event::EarlyPromptRequested(None));
     if matches!(state.agent.waiting_call(), Some(WaitingCall::Approval { .. })) {
@@ -62,9 +63,11 @@ pub fn handle_rule_stored(
     // Writing the rule can take as long as another process holds the file. By then a call of another session may wait
     // under the same id, which the user has not approved.
     let now = state.timing.now;
-    let still_waits =
-        state.agent.waiting_call().is_some_and(|waiting_call| waiting_call.approval_call(&call).is_some())
-            && state.prompts.current.as_mut().is_some_and(|it| it.finish_saving_rule(&call, error.is_some(), now));
+    let still_waits = state
+        .agent
+        .waiting_call()
+        .is_some_and(|waiting_call| waiting_call.approval_call(&call).is_some())
+        && state.prompts.current.as_mut().is_some_and(|prompt| prompt.finish_saving_rule(&call, error.is_some(), now));
     if let Some(reason) = error {
         let suffix = if still_waits { "; the call was not run" } else { "" };
         state.show_notice(&format!("Cannot store the rule: {reason}{suffix}"), Kind::Warning);
@@ -90,7 +93,7 @@ pub fn apply_editor_text_to_prompt(state: &mut State, text: &str) -> bool {
     state.prompts.front_mut().is_some_and(|prompt| prompt.apply_editor_text(text))
 }
 
-/// Scrolls the prompt under the mouse. Returns whether there was one that scrolls.
+/// Scrolls the prompt under the mouse. Returns false if the mouse is not over a prompt that scrolls.
 pub fn scroll_prompt(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
     let is_mouse_over = layout::compute_areas(state).prompt.contains(Position::new(event.column, event.row));
     is_mouse_over
@@ -98,13 +101,13 @@ pub fn scroll_prompt(state: &mut State, event: &MouseEvent, lines: isize) -> boo
         && state.prompts.front_mut().is_some_and(|prompt| prompt.scroll_content(lines))
 }
 
-/// Parks the open prompt. Returns `None` if none is open that can be parked.
+/// Parks the open prompt. Returns `None` if there is no open prompt or it cannot be parked.
 pub fn park_prompt(state: &mut State) -> Option<Vec<Effect>> {
     let has_parked = state.prompts.current.as_mut().is_some_and(|prompt| prompt.park());
     has_parked.then(|| return_parked_prompt(state))
 }
 
-/// Closes the prompt of a parked prompt that was opened before its turn, so that it hides no other prompt.
+/// Returns a parked prompt to the queue if it was opened before its turn, so that it hides no other prompt.
 fn return_parked_prompt(state: &mut State) -> Vec<Effect> {
     if !state.agent.is_early_prompt() {
         return Vec::new();

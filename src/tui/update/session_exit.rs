@@ -10,7 +10,7 @@ use crate::tui::parts::toast::Kind;
 use crate::tui::session_saving::{UnsavedChoice, alternative_files};
 use crate::tui::state::State;
 
-/// Asks what to do with the unsaved session. Returns `None` if it is saved or the user is already asked.
+/// Asks what to do with the unsaved session. Returns `None` if it is saved or the question is already open.
 fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
     let unsaved = state.session.saving.unsaved()?;
     if matches!(state.viewport.overlays.last(), Some(Overlay::UnsavedSession(..))) {
@@ -72,7 +72,7 @@ pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) -> Vec<Ef
     Vec::new()
 }
 
-/// Quits after saving the draft.
+/// Quits after saving the draft. If the session is not saved, asks first; if that question is already open, quits.
 pub fn quit(state: &mut State) -> Vec<Effect> {
     if let Some(effects) = prompt_unsaved(state) {
         return effects;
@@ -98,7 +98,8 @@ pub fn interrupt_turn(state: &mut State) -> Vec<Effect> {
     vec![Effect::Agent(crate::agent::update(&mut state.agent, crate::agent::Event::TurnInterrupted))]
 }
 
-/// Leaves for another session. The draft stays with this one.
+/// Leaves for another session, which the request opens. The draft stays with this session. Refused while this session
+/// is not saved.
 pub fn leave_session_for(state: &mut State, request: HostRequest) -> Vec<Effect> {
     if let Some(unsaved) = state.session.saving.unsaved() {
         let notice = format!("Cannot leave this session: it is not saved: {}", unsaved.reason);

@@ -129,11 +129,11 @@ pub fn parse(text: &str) -> Option<(&'static SlashCommand, &str)> {
 /// starts with a space is not a command.
 pub fn find_unknown_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix('/')?.split(char::is_whitespace).next()?;
-    let mut letters = name.chars();
-    let plain = letters.next().is_some_and(char::is_alphabetic)
-        && letters.all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'));
-    let known = COMMANDS.iter().any(|row| row.names.contains(&name));
-    (plain && !known).then_some(name)
+    let mut chars = name.chars();
+    let is_command_name =
+        chars.next().is_some_and(char::is_alphabetic) && chars.all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    let is_known = COMMANDS.iter().any(|row| row.names.contains(&name));
+    (is_command_name && !is_known).then_some(name)
 }
 
 /// Shows why the command did nothing.

@@ -1,4 +1,4 @@
-//! Trust in the files of the project: asked for, stored, refused. Messages wait until it is settled.
+//! Asks whether to trust the files of the project and applies the decision. The first message waits until then.
 
 use super::{agent_events, user_messages};
 use crate::agent::Event;
@@ -21,7 +21,7 @@ pub fn check_project_files(state: &mut State, first_message: String) -> Vec<Effe
 
 /// Opens the trust prompt for the files that were found, if needed.
 pub fn handle_project_files(state: &mut State, project_files: ProjectFiles, reason: InspectionReason) -> Vec<Effect> {
-    // The session has moved to another folder since, which is checked separately.
+    // Files of another folder are ignored: the session has moved since, and its new folder is checked separately.
     if project_files.folder != state.settings.folder {
         return Vec::new();
     }
@@ -66,12 +66,13 @@ pub fn skip_project_files(state: &mut State) -> Option<Vec<Effect>> {
     Some(finish_trust_check(state))
 }
 
-/// Applies a change of trust: instructions reach the model with its next request, and rules apply or stop to apply.
+/// Applies a change of trust: instructions reach the model with its next request, and rules start or stop
+/// applying.
 pub fn apply_trust_change(
     state: &mut State,
     folder: &Path,
     instructions: Arc<Vec<Instructions>>,
-    rules: Event,
+    rules_event: Event,
 ) -> Vec<Effect> {
     if *folder != state.settings.folder {
         return Vec::new();
@@ -88,7 +89,7 @@ pub fn apply_trust_change(
         }
     }
     let mut effects = agent_events::handle_agent_event(state, Event::InstructionsChanged(instructions));
-    effects.extend(agent_events::handle_agent_event(state, rules));
+    effects.extend(agent_events::handle_agent_event(state, rules_event));
     effects.extend(finish_trust_check(state));
     effects
 }

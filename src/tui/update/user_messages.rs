@@ -24,12 +24,12 @@ pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
     effects
 }
 
-/// True if a turn ended and messages typed during it still wait in the queue.
+/// Returns whether a turn ended and messages typed during it still wait in the queue.
 pub fn has_unsent_queue(state: &State) -> bool {
     state.agent.is_idle() && !state.agent.queued_messages.is_empty() && state.prompts.current.is_none()
 }
 
-/// Moves queued messages back into the composer.
+/// Moves queued messages back into the composer, before the draft.
 pub fn take_back_queue(state: &mut State) -> Vec<Effect> {
     if state.agent.queued_messages.is_empty() {
         return Vec::new();

@@ -45,7 +45,8 @@ fn replace_ellipsis(row: &mut [Cell], x: usize) {
     }
 }
 
-/// Makes space in a border by moving the text after `x` two cells to the right, over the line that follows it.
+/// Makes space in a border by moving the text after `x` two cells to the right, over the line that follows it. Returns
+/// false if no line follows that is long enough.
 fn make_space(row: &mut [Cell], x: usize) -> bool {
     let is_border = |cell: &Cell| matches!(cell.symbol(), "─" | "━");
     let Some(border_offset) = row.windows(3).skip(x + 1).position(|cells| cells.iter().all(is_border)) else {

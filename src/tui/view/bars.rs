@@ -40,7 +40,7 @@ pub fn draw_header(state: &State, area: Rect, buffer: &mut Buffer) {
     bar.draw(area, buffer);
 }
 
-/// Returns the model that replies: the requested one, or the one the provider used instead.
+/// Returns the model that replies: the requested one, or the one the provider used instead. Empty if not yet known.
 fn replying_model(agent: &agent::State) -> &str {
     let last_reply_model = || {
         agent
@@ -58,7 +58,7 @@ fn replying_model(agent: &agent::State) -> &str {
     }
 }
 
-/// Draws the line below the header.
+/// Draws a horizontal line: below the header, or between transcript and composer.
 pub fn draw_header_line(state: &State, area: Rect, buffer: &mut Buffer) {
     for x in area.left()..area.right() {
         for y in area.top()..area.bottom() {
@@ -116,7 +116,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
         Mode::Full => bar.push_left("FULL MODE", theme.danger, 0),
     };
     if current_focus(state) == Focus::Transcript {
-        // The composer shows no cursor while a call has the keyboard.
+        // While an entry is selected the composer shows no cursor, so the footer shows which keys work.
         let chord = |action| state.keys.first_chord(Scope::Transcript, action);
         let move_keys = match (&*chord(Action::SelectPrevious), &*chord(Action::SelectNext)) {
             ("up", "down") => "↑↓".to_owned(),
@@ -182,10 +182,10 @@ fn describe_activity(state: &State) -> Option<String> {
                 format!("try {} of {} in {}", retry.attempt, retry.max_attempts, format_seconds(seconds_left))
             }
             Some(Wait::Retrying(_)) => format!("{spinner} retrying · {elapsed}"),
-            Some(Wait::Silence { elapsed: since, .. }) => {
-                format!("no data for {}", format_seconds(since))
+            Some(Wait::Silence { elapsed: silent_seconds, .. }) => {
+                format!("no data for {}", format_seconds(silent_seconds))
             }
-            // The header may be too narrow for it.
+            // Another model replies than the requested one, and the header may be too narrow for its name.
             None if !state.agent.model.is_empty() && replying_model(&state.agent) != state.agent.model => {
                 let model = clean::clean_line(replying_model(&state.agent));
                 format!("{spinner} {} replying · {elapsed}", width::fit_start(&model, MAX_MODEL_NAME))

@@ -81,7 +81,8 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
     drawn
 }
 
-/// Draws the prompt and the composer. Returns the cursor of the one that has the keyboard.
+/// Draws the prompt and the composer. Returns the drawn part of the prompt, and the cursor of the prompt or composer if
+/// it has the focus.
 fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Buffer) -> DrawnScreen {
     let theme = &state.theme;
     let focus = current_focus(state);

@@ -107,7 +107,7 @@ fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buff
     let is_configured = !connection.profile.is_empty() || connection.source.ends_with("(set by --base-url)");
     let recipient = match connection.is_tour || !is_configured {
         true => "its provider: OpenAI, unless your settings name another".to_owned(),
-        // For example the provider that rejected the last key.
+        // The current provider may be the one that rejected the last key.
         false => {
             format!("the current provider: {}", clean::clean_line(&connection.source))
         }
@@ -131,8 +131,8 @@ fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buff
     DrawnOverlay { area, cursor: Some(Position { x: x.min(row.right().saturating_sub(1)), y: row.y }) }
 }
 
-/// Returns the area for an overlay. It leaves a border of the screen visible if there is space; in a dry run always the
-/// footer. Toasts are drawn below it.
+/// Returns the area for an overlay. It leaves the first and last row of the screen visible if there is space; in a dry
+/// run always the footer. Toasts are drawn below it.
 fn overlay_area(state: &State, screen_area: Rect) -> Rect {
     let y = if screen_area.height >= 16 { 1 } else { 0 };
     let footer_rows = y.max(layout::compute_areas(state).footer.height * u16::from(state.agent.is_dry_run()));

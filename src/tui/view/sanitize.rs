@@ -40,20 +40,18 @@ fn link_address(target: &LinkTarget, settings: &Settings) -> Option<String> {
             Some(format!(
                 "file://{}{}{line}",
                 percent_encode(&settings.host_name, ""),
-                percent_encode(path.to_str()?, "%#?")
+                percent_encode(path.to_str()?, "%#?;")
             ))
         }
     }
 }
 
-/// Percent-encodes all bytes that are not allowed in an address.
+/// Percent-encodes all bytes that are not allowed in an address, and those in `reserved`.
 fn percent_encode(text: &str, reserved: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
         let c = char::from(byte);
-        if byte.is_ascii_graphic() && !reserved.contains(c) && !"<>\"`{}|\\^;".contains(c)
-            || c == ';' && reserved.is_empty()
-        {
+        if byte.is_ascii_graphic() && !reserved.contains(c) && !"<>\"`{}|\\^".contains(c) {
             escaped.push(c);
         } else {
             escaped.push_str(&format!("%{byte:02X}"));

@@ -29,7 +29,6 @@ pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
     }
     let context = state.layout_context();
     let lines = state.viewport.transcript.visible_lines(&context, cache, usize::from(area.height));
-    // A transcript shorter than the screen is drawn at the bottom, next to the composer.
     for (row, visible_line) in visible_rows(area, &lines) {
         let Some((page, line)) = visible_line.layout.find_line(visible_line.position.line) else { continue };
         let line = &page.lines[line];
@@ -54,7 +53,7 @@ pub fn visual_order(state: &State, line: &Line<'_>) -> Option<VisualOrder> {
     if state.settings.terminal_reorders { None } else { VisualOrder::from_line(line) }
 }
 
-/// Draws the scroll bar; not while the end is followed and grows, as it would only flicker. It is drawn with a
+/// Draws the scroll bar, except while a growing end is followed: it would only flicker. It is drawn with a
 /// background colour instead of a character, so that it is not copied with the text.
 pub fn draw_scroll_bar(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &mut Buffer) {
     let is_growing = state.agent.is_busy() && state.viewport.transcript.is_following();

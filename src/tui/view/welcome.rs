@@ -40,8 +40,9 @@ pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
     sections.retain(|section| !section.lines.is_empty());
     let rows = usize::from(area.height);
     while sections_height(&sections) > rows
-        && let Some(index) =
-            (0..sections.len()).filter(|at| sections[*at].priority > 0).max_by_key(|at| sections[*at].priority)
+        && let Some(index) = (0..sections.len())
+            .filter(|index| sections[*index].priority > 0)
+            .max_by_key(|index| sections[*index].priority)
     {
         sections.remove(index);
     }

@@ -36,7 +36,7 @@ pub(super) struct Language {
 pub(super) enum Kind {
     /// Keywords, strings, comments.
     Code,
-    /// Like code, but the first word of a command is a function, and `#` starts a comment only before a space.
+    /// Like code, but the first word of a command is a function, and strings in single quotes have no escapes.
     Shell,
     /// Names before a colon or an equals sign are keys.
     Keys,
@@ -64,8 +64,8 @@ const CODE: Language = Language {
 /// Defaults of languages with `#` comments.
 const HASH: Language = Language { line_comments: "#", block_comment: ("", ""), ..CODE };
 
-/// Returns the language for the first word of a fence, or for a file by extension or name. Text after a comma or space
-/// (`rust,ignore`) is ignored.
+/// Returns the language named by the info string of a fence, or by the extension or name of a file. In an info string,
+/// text after the first comma, space or brace (`rust,ignore`) is ignored.
 pub(super) fn find_language(fence_or_path: &str) -> Option<&'static Language> {
     let file = fence_or_path.rsplit(['/', '\\']).next().unwrap_or(fence_or_path);
     let word = fence_or_path.split([',', ' ', '{']).next().unwrap_or(fence_or_path);

@@ -20,14 +20,14 @@ pub const MAX_LINES: usize = 2000;
 /// Code with a line longer than this, in bytes, is not highlighted.
 pub const MAX_LINE_LENGTH: usize = 2000;
 
-/// Returns whether this is exactly the name of a known language, which the highlighting already shows.
+/// Returns whether an info string is only the name of a known language or of plain text, so that it need not be shown.
 pub fn is_known_language(name: &str) -> bool {
     let plain_names = ["text", "txt", "plain", "plaintext", "console", "output", "log"];
     let is_word = !name.contains([' ', ',', '{', '/', '\\', '.']);
     is_word && (plain_names.contains(&name) || languages::find_language(name).is_some())
 }
 
-/// Lays out a code block with highlighting, if the language is known and the code is not too long.
+/// Lays out a block of clean code, highlighted if the language is known and the code is not too long.
 pub fn lay_out_highlighted(language: &str, code: &str, width: usize, theme: &Theme) -> Page {
     let fits = code.lines().count() <= MAX_LINES && code.lines().all(|line| line.len() <= MAX_LINE_LENGTH);
     let colours = (fits && !language.trim().is_empty()).then(|| highlight(language.trim(), code));

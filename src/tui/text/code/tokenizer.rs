@@ -5,7 +5,7 @@ use super::languages::{Kind, Language, find_language, has_word};
 use super::syntax_role::{Highlighting, SyntaxRole};
 use super::word_roles::{KeywordTable, WordContext, classify_word};
 
-/// Highlights code. Returns no colours for an unknown language.
+/// Highlights code. `name` is the info string of a fence or a path; returns no lines for an unknown language.
 pub fn highlight(name: &str, code: &str) -> Highlighting {
     let Some(language) = find_language(name) else { return Highlighting::default() };
     let mut tokenizer = Tokenizer {
@@ -23,6 +23,7 @@ pub fn highlight(name: &str, code: &str) -> Highlighting {
 /// Construct that is open at the end of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OpenConstruct {
+    /// Nothing is open.
     Code,
     Comment,
     /// A string with this end delimiter.
@@ -70,7 +71,7 @@ impl<'a> TokenizedLine<'a> {
 
 impl Tokenizer {
     fn read_line(&mut self, text: &str) {
-        let context = WordContext { previous_role: None, expects_command: true };
+        let context = WordContext { expected_role: None, expects_command: true };
         let mut line = TokenizedLine { text, position: 0, tokens: Vec::new(), context };
         if self.language.kind == Kind::Lines {
             let role = line_role(text, self.language.line_comments.is_empty());
@@ -128,7 +129,7 @@ impl Tokenizer {
         }
     }
 
-    /// Marks a string before a colon as a key.
+    /// Gives the string that just ended the role of a key if a colon follows.
     fn mark_key(&self, line: &mut TokenizedLine<'_>) {
         let is_key = self.language.kind == Kind::Keys && line.remaining_text().trim_start().starts_with(':');
         if is_key && let Some((_, role)) = line.tokens.last_mut() {
@@ -149,6 +150,7 @@ impl Tokenizer {
             self.open_construct = OpenConstruct::Comment;
             return;
         }
+        // If the only comment mark is one character, such as `#`, it starts a comment only at the start of a word.
         let is_word_start = line.position == 0 || line.text[..line.position].ends_with([' ', '\t', ';', '(']);
         let comment_marks = language.line_comments.split_ascii_whitespace();
         let starts_with_mark = comment_marks.clone().any(|mark| rest.starts_with(mark));

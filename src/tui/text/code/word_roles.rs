@@ -3,7 +3,7 @@
 use super::languages::{Kind, Language};
 use super::syntax_role::SyntaxRole;
 
-/// Keywords of a language, sorted for lookup.
+/// Keywords, values and types of a language with their roles, sorted for lookup.
 pub struct KeywordTable(Vec<(&'static str, SyntaxRole)>);
 
 impl KeywordTable {
@@ -21,7 +21,7 @@ impl KeywordTable {
         Self(entries)
     }
 
-    /// Returns the role of a keyword; `None` for other words.
+    /// Returns the role of a keyword, value or type of the language; `None` for other words.
     pub fn find_role(&self, word: &str) -> Option<SyntaxRole> {
         self.0.binary_search_by_key(&word, |(word, _)| word).ok().map(|index| self.0[index].1)
     }
@@ -30,8 +30,8 @@ impl KeywordTable {
 /// Context of a word, determined by the words before it.
 #[derive(Debug, Clone, Copy)]
 pub struct WordContext {
-    /// Role of the previous word, if it determines the role of the next one.
-    pub previous_role: Option<SyntaxRole>,
+    /// Role of the next word if the previous one determines it, such as a function after `fn`.
+    pub expected_role: Option<SyntaxRole>,
     /// True if the next word is a called command.
     pub expects_command: bool,
 }
@@ -60,7 +60,7 @@ pub fn classify_word(
         _ if is_key && keyword_role != Some(SyntaxRole::Keyword) => SyntaxRole::Type,
         Some(role) => role,
         None if word.starts_with(['$', '@', '%']) => SyntaxRole::Type,
-        None if context.previous_role.is_some() => context.previous_role.unwrap_or(SyntaxRole::Plain),
+        None if context.expected_role.is_some() => context.expected_role.unwrap_or(SyntaxRole::Plain),
         None if language.kind == Kind::Shell && context.expects_command && !following_text.starts_with('=') => {
             SyntaxRole::Function
         }
@@ -82,7 +82,7 @@ pub fn classify_word(
         _ => None,
     };
     let next_context = WordContext {
-        previous_role: next_role.filter(|_| keyword_role.is_some()),
+        expected_role: next_role.filter(|_| keyword_role.is_some()),
         expects_command: keyword_role == Some(SyntaxRole::Keyword)
             || language.kind == Kind::Shell && following_text.starts_with('='),
     };

@@ -16,6 +16,7 @@ pub(super) enum Block {
     /// A footnote, with its name.
     Note(String, Vec<Block>),
     List {
+        /// Number of the first item of an ordered list.
         start: Option<u64>,
         items: Vec<Item>,
     },
@@ -49,6 +50,8 @@ pub(super) enum Kind {
     Root,
     Quote,
     Note(String),
+    /// Number of the first item of an ordered list, and the items closed so far.
     List(Option<u64>, Vec<Item>),
+    /// For a task: whether it is done.
     Item(Option<bool>),
 }

@@ -61,10 +61,14 @@ struct BlockParser<'a> {
     frames: Vec<Frame>,
     /// For each open container, whether it has a frame; too deep ones have none.
     has_frame: Vec<bool>,
+    /// Text of the current paragraph, heading or table cell.
     inline: Vec<Piece>,
+    /// Style of each open element; the last one applies.
     styles: Vec<Style>,
     link: Option<OpenLink>,
+    /// Info string and text of the open code block, if any.
     code: Option<(String, String)>,
+    /// Column alignments of the open table.
     alignments: Vec<Alignment>,
     rows: Vec<Vec<Vec<Piece>>>,
     /// Byte of the source at which the last table cell ends.
@@ -112,10 +116,10 @@ impl<'a> BlockParser<'a> {
                     *task = Some(is_done);
                 }
             }
-            // Shown as written: it contains no emphasis, and `$HOME/$USER` is not a formula.
+            // Shown as written, because `$HOME/$USER` is not a formula. Emphasis is not parsed between dollar signs.
             Event::InlineMath(text) => self.push_text(&format!("${text}$"), Style::new()),
             Event::DisplayMath(text) => self.push_text(&format!("$${text}$$"), Style::new()),
-            // The same text as before the footnote has arrived.
+            // The parser leaves `[^name]` as text until the footnote has arrived; it looks the same afterwards.
             Event::FootnoteReference(name) => self.push_text(&format!("[^{name}]"), Style::new()),
         }
     }
@@ -221,7 +225,7 @@ impl<'a> BlockParser<'a> {
         }
     }
 
-    /// Appends decoded text, which may contain any character from an entity (`&#27;`).
+    /// Appends text. It is cleaned again, because a decoded entity (`&#27;`) can be any character.
     fn push_text(&mut self, text: &str, style: Style) {
         let text = clean_text(text);
         let style = self.styles.last().copied().unwrap_or_default().patch(style);
@@ -250,6 +254,7 @@ impl<'a> BlockParser<'a> {
         }
     }
 
+    /// Appends the address of a link unless its text shows it, and the description of an image.
     fn add_address(&mut self, target: Option<Arc<LinkTarget>>, address: String, first_piece: usize, is_image: bool) {
         let description = target.as_deref().filter(|_| is_image).and_then(|target| (self.picture)(target));
         let link_text: String = self.inline.iter().skip(first_piece).map(|piece| piece.text.as_str()).collect();

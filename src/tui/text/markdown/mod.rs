@@ -23,7 +23,7 @@ pub type Picture<'a> = &'a dyn Fn(&LinkTarget) -> Option<String>;
 
 /// Lays out a reply, which is cleaned first. No line is wider than `width`; blocks are separated by one blank line, and
 /// there is none at either end. Raw HTML is shown as text, and nothing is fetched. `exists` is called for each possible
-/// link at each layout: only existing targets become links. `picture` describes images that can be described.
+/// link at each layout: only existing targets become links. `picture` returns the caption added after an image.
 pub fn lay_out_markdown(source: &str, width: usize, theme: &Theme, exists: Exists<'_>, picture: Picture<'_>) -> Page {
     let source = clean_text(source);
     let blocks = block_parser::parse_blocks(&nesting_limit::bound_nesting(&source), theme, (exists, picture));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Maximum nesting of quotes and lists on one line.
 const MAX_CONTAINERS: usize = 24;
-/// Maximum number of open brackets, or of markers in a row, within a paragraph.
+/// Maximum number of open brackets, or of equal markers in a row, on one line.
 const MAX_OPEN: usize = 48;
 
 /// Returns the text with too deep nesting escaped, so that it is parsed as text.
@@ -30,7 +30,7 @@ pub(super) fn bound_nesting(source: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Returns the byte at which a line is nested too deeply.
+/// Returns the byte at which the nesting of a line gets too deep; `None` if it does not.
 fn find_too_deep(line: &str) -> Option<usize> {
     let (mut container_count, mut is_leading, mut open_brackets, mut repeated_markers) = (0, true, 0, 0);
     let mut previous = ' ';

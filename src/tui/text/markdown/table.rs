@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 
 /// Separator between columns.
 const COLUMN_SEPARATOR: &str = " │ ";
-/// Minimum column width; a table that needs less becomes a list.
+/// Minimum width of a column that has to shrink; if the table still does not fit, its rows become lists.
 const MIN_COLUMN: usize = 10;
 
 type Cell = Vec<Piece>;
@@ -30,7 +30,8 @@ fn natural_width(cell: &Cell) -> usize {
     text.split('\n').map(text_width).max().unwrap_or(0)
 }
 
-/// Returns the column widths: narrow columns keep their width, wide ones share the rest.
+/// Returns the column widths: narrow columns keep their width, wide ones share the rest. `None` if wide columns would
+/// become narrower than the minimum.
 fn fit_columns(natural_widths: &[usize], width: usize) -> Option<Vec<usize>> {
     let separator_width = text_width(COLUMN_SEPARATOR) * natural_widths.len().saturating_sub(1);
     let available_width = width.checked_sub(separator_width)?;
