@@ -19,7 +19,7 @@ pub(super) fn bound_nesting(source: &str) -> Cow<'_, str> {
             Some(offset) => {
                 escaped.push_str(&line[..offset]);
                 for c in line[offset..].chars() {
-                    if "[]>*_~!-+`|<&".contains(c) {
+                    if "[]>*_~!-+.)`|<&".contains(c) {
                         escaped.push('\\');
                     }
                     escaped.push(c);
@@ -59,4 +59,29 @@ fn find_too_deep(line: &str) -> Option<usize> {
 fn has_nesting_markers(line: &str) -> bool {
     let markers = line.trim_end();
     markers.contains('>') || !markers.bytes().all(|byte| byte == markers.as_bytes()[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_with_too_deep_nesting_is_escaped_until_it_is_not() {
+        for marker in ["> ", "- ", "1. ", "1) ", "* ", "+ ", "["] {
+            let source = marker.repeat(60);
+            let bounded = bound_nesting(&source);
+            let depth = pulldown_cmark::Parser::new(&bounded)
+                .scan(0_isize, |depth, event| {
+                    match event {
+                        pulldown_cmark::Event::Start(_) => *depth += 1,
+                        pulldown_cmark::Event::End(_) => *depth -= 1,
+                        _ => {}
+                    }
+                    Some(*depth)
+                })
+                .max();
+            // A list and its item count as two.
+            assert!(depth <= Some(2 * MAX_CONTAINERS as isize + 4), "{marker:?}: {depth:?}");
+        }
+    }
 }
