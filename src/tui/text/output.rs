@@ -128,12 +128,14 @@ fn apply_sgr(ink: &mut Ink, sequence: &str) {
             Some(parts) => parse_colour(&mut parts.by_ref().map(parse_number)),
             None => parse_colour(&mut numbers.by_ref().map(parse_number)),
         };
-        match parse_number(number) {
+        // An empty parameter is 0; one that is not a known number changes nothing.
+        let Ok(number) = (if number.is_empty() { "0" } else { number }).parse::<u8>() else { continue };
+        match number {
             0 => *ink = Ink::default(),
             1 => (ink.bold, ink.dim) = (true, false),
             2 => (ink.bold, ink.dim) = (false, true),
             3 => ink.italic = true,
-            4 => ink.underlined = true,
+            4 => ink.underlined = parts.is_none_or(|mut parts| parts.next() != Some("0")),
             7 => ink.reversed = true,
             22 => (ink.bold, ink.dim) = (false, false),
             23 => ink.italic = false,
@@ -145,6 +147,8 @@ fn apply_sgr(ink: &mut Ink, sequence: &str) {
             number @ 40..=47 => ink.background = Tint::Indexed(number - 40),
             48 => ink.background = next_tint(),
             49 => ink.background = Tint::Default,
+            // The colour of the underline is not shown, but its parameters belong to it.
+            58 => drop(next_tint()),
             number @ 90..=97 => ink.foreground = Tint::Indexed(number - 90 + 8),
             number @ 100..=107 => ink.background = Tint::Indexed(number - 100 + 8),
             _ => {}

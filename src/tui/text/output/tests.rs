@@ -70,6 +70,21 @@ fn parses_colours_with_colons() {
 }
 
 #[test]
+fn unknown_and_unused_parameters_change_no_style() {
+    let theme = dark_theme();
+    let styles = |output: &str| parse_output(output, theme.text, &theme).style_ends;
+    for (output, same) in [
+        ("\x1b[1m\x1b[256mx", "\x1b[1mx"),
+        ("\x1b[3;58;5;1mx", "\x1b[3mx"),
+        ("\x1b[3;58;2;1;2;4mx", "\x1b[3mx"),
+        ("\x1b[4m\x1b[4:0mx", "x"),
+        ("\x1b[1m\x1b[;3mx", "\x1b[3mx"),
+    ] {
+        assert_eq!(styles(output), styles(same), "{output:?}");
+    }
+}
+
+#[test]
 fn finds_a_link_across_colours() {
     let theme = dark_theme();
     let parsed = parse_output("\x1b[35msrc/main.rs\x1b[0m:\x1b[32m3\x1b[0m: x", theme.text, &theme);
