@@ -49,6 +49,7 @@ fn tokenizes_every_kind_of_language() {
         "let c = 'x'; println!(r#\"a\"b\"#);",
         &[("'x'", SyntaxRole::String), ("println", SyntaxRole::Function)],
     );
+    check_roles("rust", r"f('\'', 1)", &[(r"'\''", SyntaxRole::String), ("1", SyntaxRole::Number)]);
     check_roles("rust", "r#\"a\"b\"#;", &[("r#\"a\"b\"#", SyntaxRole::String)]);
     check_roles("python", "@cache", &[("@cache", SyntaxRole::Function)]);
     check_roles("python", "x = f\"{y}\" # c", &[("f\"{y}\"", SyntaxRole::String), ("# c", SyntaxRole::Comment)]);

@@ -150,14 +150,11 @@ impl Tokenizer {
             self.open_construct = OpenConstruct::Comment;
             return;
         }
-        // If the only comment mark is one character, such as `#`, it starts a comment only at the start of a word.
+        // A comment mark of one character, such as `#`, starts a comment only at the start of a word.
         let is_word_start = line.position == 0 || line.text[..line.position].ends_with([' ', '\t', ';', '(']);
-        let comment_marks = language.line_comments.split_ascii_whitespace();
-        let starts_with_mark = comment_marks.clone().any(|mark| rest.starts_with(mark));
-        if starts_with_mark
-            && (is_word_start || language.line_comments.len() > 1)
-            && self.keywords.find_role(leading_name(rest, "#")).is_none()
-        {
+        let mut comment_marks = language.line_comments.split_ascii_whitespace();
+        let starts_comment = |mark: &str| rest.starts_with(mark) && (is_word_start || mark.len() > 1);
+        if comment_marks.any(starts_comment) && self.keywords.find_role(leading_name(rest, "#")).is_none() {
             return line.push_token(rest.len(), SyntaxRole::Comment);
         }
         if language.kind == Kind::Tags {
@@ -213,7 +210,10 @@ impl Tokenizer {
             let mut chars = rest[1..].chars();
             let (first_char, second_char) = (chars.next(), chars.next());
             let length = match (first_char, second_char) {
-                (Some('\\'), _) => rest[2..].find('\'').map_or(rest.len(), |end| end + 3),
+                (Some('\\'), Some(escaped)) => {
+                    let content = 2 + escaped.len_utf8();
+                    rest[content..].find('\'').map_or(rest.len(), |end| content + end + 1)
+                }
                 (Some(c), Some('\'')) => c.len_utf8() + 2,
                 _ => {
                     line.push_token(1 + leading_name(&rest[1..], "").len(), SyntaxRole::Type);
