@@ -8,11 +8,12 @@ use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Commands run under this program as their guard, which ends with all their processes when the main program ends.
+    // Each command runs under a second process of this program, its guard, which kills the command and everything that
+    // it started when aye exits.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "guard") {
         return aye::project::guard::run_guard();
     }
-    // The program that prints an API key is started by this one too, detached from the terminal.
+    // A second process of this program also becomes the program that prints an API key, detached from the terminal.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "alone")
         && std::env::args_os().nth(2).is_some_and(|argument| argument == "--")
     {

@@ -21,7 +21,7 @@ impl Topic {
         self.text.lines().next().unwrap_or(self.name).trim_start_matches("# ")
     }
 
-    /// Returns the text for a terminal: without comments, and with the name of a page instead of the file it is in.
+    /// Returns the text for a terminal: without comments, and with links to pages by name instead of by file.
     pub fn terminal_text(&self) -> String {
         let lines: Vec<&str> = self.text.lines().filter(|line| !line.starts_with("<!--")).collect();
         let text = lines.join("\n");
@@ -75,7 +75,7 @@ pub fn topic_names() -> impl Iterator<Item = &'static str> {
     TOPICS.iter().map(|topic| topic.name)
 }
 
-/// Returns every name and alias of a page.
+/// Returns the names and aliases of all pages.
 pub fn all_names() -> impl Iterator<Item = &'static str> {
     TOPICS.iter().flat_map(|topic| std::iter::once(topic.name).chain(topic.aliases.iter().copied()))
 }

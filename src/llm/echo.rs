@@ -22,9 +22,13 @@ const TAGGED_REASONING: &str = "think";
 /// Data collected from a reply so far.
 #[derive(Debug, Default)]
 pub struct EchoData {
+    /// Complete `reasoning_details`.
     details: Vec<Value>,
+    /// `extra_content` of the reply itself, not of its calls.
     extra: Option<Value>,
+    /// Reasoning text received under each of [`REASONING_KEYS`].
     reasoning: [String; 2],
+    /// Reasoning found between tags in the text.
     tagged: String,
     wants_reasoning: bool,
 }
@@ -86,7 +90,8 @@ impl EchoData {
         }
     }
 
-    /// Returns the collected data for the session log once the reply is complete, or `None` if there is none.
+    /// Returns the collected data for the session log once the reply is complete, or `None` if there is none. `extras`
+    /// holds the `extra_content` of each call.
     pub fn into_stored(self, calls: &[ToolCall], extras: Vec<Option<Value>>) -> Option<Value> {
         let mut stored = Map::new();
         if extras.iter().any(Option::is_some) {
@@ -112,8 +117,8 @@ fn find_message(choice: &Value) -> Option<&Value> {
     ["delta", "message"].iter().filter_map(|key| choice.get(*key)).find(|message| message.is_object())
 }
 
-/// Adds the collected data to a message that is sent back, using the calls as written in it. Data that does not match
-/// the calls is omitted.
+/// Adds the stored data to a message that is sent back. Call ids in the data are replaced by those of the message. Data
+/// of calls is omitted if the number of calls differs, and reasoning text unless `wants_reasoning`.
 pub fn restore_echo(message: &mut Map<String, Value>, stored: &Value, wants_reasoning: bool) {
     let mut calls = message.remove("tool_calls");
     let call_values = calls.as_mut().and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Maximum size of one event in bytes.
 pub const MAX_EVENT_BYTES: usize = 16 << 20;
 
-/// Known field names of an event.
+/// Known field names of an event. The empty name begins a comment.
 const FIELDS: [&str; 6] = ["", "data", "event", "error", "id", "retry"];
 
 /// One event.

@@ -2,9 +2,10 @@
 //!
 //! | error of the first, before anything was shown and after its retries | fall back |
 //! |---|---|
-//! | no connection, no response, untrusted, connection lost, idle | yes |
+//! | no connection, no response, proxy error, invalid address, untrusted, connection lost, idle | yes |
+//! | an error reported inside the stream | yes |
 //! | 408, 429, no quota left, 500 and above | yes |
-//! | 401, 402, 403, 404, 410, a redirect, not a model | yes |
+//! | 401, 402, 403, 404, 410, a redirect, a response that is not a reply | yes |
 //! | 400, 413, 422 and every other rejection of the request itself | no |
 //! | a conversation that is too long or not allowed, with any status | no |
 
@@ -21,7 +22,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Fallback {
     primary: Arc<dyn Llm>,
     fallback: Arc<dyn Llm>,
+    /// Model requested from the fallback.
     model: String,
+    /// Display name of the fallback.
     name: String,
     /// True if the second model gave the last answer.
     used_fallback: Arc<AtomicBool>,
@@ -34,8 +37,9 @@ impl Fallback {
         Self { primary, fallback, model, name, used_fallback: Arc::default() }
     }
 
-    fn answering_chunk(&self, instead: Option<String>) -> Chunk {
-        Chunk::ModelChosen { model: self.name.clone(), reason: instead }
+    /// Returns the chunk which announces that the second model answers. `reason` is the error of the first one.
+    fn answering_chunk(&self, reason: Option<String>) -> Chunk {
+        Chunk::ModelChosen { model: self.name.clone(), reason }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Runs the program that prints a profile's key when the key is needed. The key is never logged, and kept only by the
-//! caller.
+//! Runs the program that prints the key of a profile, once the key is needed. Only the caller keeps the key, and it is
+//! never logged.
 
 use super::{Error, KeySource, Secret};
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 const MAX_OUTPUT_BYTES: usize = 64 << 10;
 /// Time allowed for output after the program ended: a child process may hold the pipes open.
 const LINGER: Duration = Duration::from_millis(200);
-/// Characters shown of its error output.
+/// Maximum characters shown of the first line of the error output.
 const MAX_ERROR_CHARS: usize = 200;
 
 /// A program that prints a key.
@@ -27,7 +27,7 @@ pub struct KeyCommand {
     pub aye_program: PathBuf,
     /// The program and its arguments; never empty.
     pub command: Vec<String>,
-    /// Working directory: not a project, whose files must not affect it.
+    /// Home folder, the working directory of the program: files of a project must not affect it.
     pub home: PathBuf,
 }
 
@@ -102,7 +102,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let pid = self.child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        // If the program ended by itself, a process it left running is an agent that keeps a passphrase, and is not
+        // If the program ended by itself, it may have left an agent running that keeps a passphrase, which is not
         // killed.
         if let (Some(pid), false) = (pid, self.has_ended) {
             // The program leads its own process group once it runs; before that only the child is killed.

@@ -3,8 +3,8 @@
 //! There are two APIs, each with its own request and its own events: chat completions (`chat_request`, `chat_events`,
 //! `calls`, `chat_collector`, `echo`), which every provider supports, and `responses`. Everything else is shared.
 //!
-//! A request passes through `prepared_request` (adjusts the conversation for strict providers) and the request module
-//! of its API (async-openai's types), without parameters the provider was found to reject (`unsupported_params`). An
+//! A request passes through `prepared_request` (adjusts the conversation for strict providers), the request module of
+//! its API (builds async-openai's types) and `unsupported_params` (removes parameters that the provider rejected). An
 //! async-openai client sends it through the middleware `service`, which adds the conversation (`request_body`). A reply
 //! passes through these modules, in this order: [`client`] (connection), `transport` (status), `response_body` (bytes,
 //! decompressed by `decompression`), `service` (kind of response), `events` (complete events), async-openai's stream,
@@ -87,6 +87,6 @@ pub trait Llm: Send + Sync {
         false
     }
 
-    /// Ends the current wait before a retry.
+    /// Ends the current wait for a retry early, so that the retry starts immediately.
     fn end_wait(&self) {}
 }

@@ -83,7 +83,7 @@ fn parse_model(entry: &Value) -> Option<Model> {
 
 /// Parses a price. Strings are prices per token, as routers send them; numbers are prices per million tokens.
 fn parse_price(pricing: &Value) -> Option<Price> {
-    let dollars_per_million = |names: [&str; 3]| {
+    let dollars_per_million = |names: &[&str]| {
         let price = names.iter().find_map(|name| pricing.get(*name))?;
         let dollars = match price {
             Value::String(text) => text.trim().parse::<f64>().ok()? * 1e6,
@@ -91,9 +91,9 @@ fn parse_price(pricing: &Value) -> Option<Price> {
         };
         (dollars.is_finite() && (0.0..1e6).contains(&dollars)).then_some(dollars)
     };
-    let input = dollars_per_million(["prompt", "input", "input"])?;
-    let output = dollars_per_million(["completion", "output", "output"])?;
-    let cached = dollars_per_million(["input_cache_read", "cached_input", "cached"]).unwrap_or(input);
+    let input = dollars_per_million(&["prompt", "input"])?;
+    let output = dollars_per_million(&["completion", "output"])?;
+    let cached = dollars_per_million(&["input_cache_read", "cached_input", "cached"]).unwrap_or(input);
     Some(Price { input, cached, output })
 }
 

@@ -130,7 +130,7 @@ impl Inner {
         let chunks = {
             let inner = self.clone();
             async move {
-                match inner.open_with_fallback_params(&body, pulse).await {
+                match inner.open_without_rejected_params(&body, pulse).await {
                     Ok(reply) => stream::unfold(reply, Reply::next_chunk).boxed(),
                     Err(error) => stream::iter([Err(error)]).boxed(),
                 }
@@ -141,7 +141,7 @@ impl Inner {
     }
 
     /// Opens a reply. Repeats the request once if the provider rejects a parameter that can be omitted.
-    async fn open_with_fallback_params(&self, prepared: &PreparedBody, pulse: Pulse) -> Result<Reply, Error> {
+    async fn open_without_rejected_params(&self, prepared: &PreparedBody, pulse: Pulse) -> Result<Reply, Error> {
         let body = self.unsupported_params.remove_from(&prepared.body);
         match self.open_reply(&prepared.origin, &body, pulse.clone()).await {
             Err(error) if self.unsupported_params.record_rejection(&body, &error) => {

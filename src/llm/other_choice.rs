@@ -5,10 +5,10 @@ use super::echo::EchoData;
 use crate::chat::reply_limit::ReplySize;
 use serde_json::Value;
 
-/// Text counted for the memory overhead of each part.
+/// Text as long as the memory overhead of a part. It is added to the size once for each part.
 const PART_OVERHEAD: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-/// First other choice so far. Nothing of it is shown until it is known to be the reply.
+/// The first choice that arrived with another index than 0. Nothing of it is shown until it is known to be the reply.
 #[derive(Debug)]
 pub struct OtherChoice {
     index: u64,

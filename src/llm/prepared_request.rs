@@ -58,8 +58,9 @@ impl<'a> PreparedRequest<'a> {
         self.images.iter().filter(move |image| names.contains(&image.name.as_str()))
     }
 
-    /// Returns the parameter name and the value of the reply limit: the smallest of all limits that are set. A limit
-    /// parameter in the user's own parameters determines the name; `null` there removes the limit.
+    /// Returns the parameter name and the value of the reply limit: the smallest of all limits that are set. The name
+    /// comes from the quirks, else from a limit in the user's own parameters, else it is `default_name`. If the user's
+    /// parameter of this name is `null`, there is no limit.
     pub fn reply_limit(&self, default_name: &str) -> Option<(String, u64)> {
         let parameters = &self.settings.parameters;
         let name_in_parameters = || LIMITS.into_iter().find(|name| parameters.contains_key(*name));
@@ -78,8 +79,8 @@ impl<'a> PreparedRequest<'a> {
         self.settings.parameters.iter().filter(|(name, _)| !fixed.contains(&name.as_str()))
     }
 
-    /// Removes parameters that are `null`, the conversation, which is serialized apart, and what requires tools if
-    /// there are none: some providers reject that.
+    /// Removes parameters that are `null`, and the conversation, which is serialized apart. Without tools, also removes
+    /// the parameters about tools, which some providers would reject.
     pub fn remove_unsent(&self, body: &mut Map<String, Value>, conversation_key: &str, has_tools: bool) {
         let tool_keys = ["tool_choice", "parallel_tool_calls"];
         body.retain(|name, value| {

@@ -43,7 +43,7 @@ impl ProviderError {
                 let inner_error = inner.map(|inner| Self::parse_to_depth(inner, depth)).unwrap_or_default();
                 let own_message = MESSAGE_KEYS.iter().find_map(|key| map.get(*key)?.as_str());
                 let code = CODE_KEYS.iter().find_map(|key| parse_code(map.get(*key)?));
-                let number = ["code", "status", "status_code"].iter().find_map(|key| parse_status(map.get(*key)?));
+                let own_status = ["code", "status", "status_code"].iter().find_map(|key| parse_status(map.get(*key)?));
                 // A router puts the provider's text below its own.
                 let raw = map.get("metadata").and_then(|data| data.get("raw")).and_then(Value::as_str);
                 let own_message = [own_message, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
@@ -52,7 +52,7 @@ impl ProviderError {
                 } else {
                     inner_error.message
                 };
-                Self { status: inner_error.status.or(number), code: inner_error.code.or(code), message }
+                Self { status: inner_error.status.or(own_status), code: inner_error.code.or(code), message }
             }
             // Some providers pack JSON of another provider into a string.
             Value::String(text) => match serde_json::from_str(text) {
@@ -72,7 +72,7 @@ impl ProviderError {
         }
     }
 
-    /// Returns code and text in one sentence, for errors without a separate code.
+    /// Returns code and text in one sentence, for variants of [`Error`] without a field for the code.
     pub fn sentence(&self) -> String {
         match (&self.code, self.message.as_str()) {
             (None, "") => "no reason given".to_owned(),
@@ -82,7 +82,7 @@ impl ProviderError {
         }
     }
 
-    /// Converts the fault into the error of a response with this status.
+    /// Converts to the error of a response with this status.
     pub fn into_error(self, status: u16, retry_after: Option<Duration>) -> Error {
         Error::Provider { status, code: self.code, message: self.message, retry_after }
     }
@@ -116,7 +116,7 @@ fn add_field_name(message: &str, map: &Map<String, Value>) -> String {
     if is_named { message.to_owned() } else { format!("{message} ({})", clip(&field, 100)) }
 }
 
-/// Returns an informative code. A number counts only if it is not an HTTP status.
+/// Returns the code as text. `None` if it says nothing, is an HTTP status, or is another number below 1000.
 fn parse_code(value: &Value) -> Option<String> {
     // A status in quotes is not a code either.
     let text = match value {

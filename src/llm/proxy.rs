@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 /// Time limit for asking a proxy for its status.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum bytes of its response that are read.
+/// Maximum bytes that are read of the proxy's response.
 const MAX_HEAD_BYTES: usize = 8 << 10;
 /// Display name of the profile's proxy setting.
 const PROFILE_SETTING: &str = "the profile's `proxy`";
@@ -117,6 +117,8 @@ impl ProxyRoute {
         Some(self.build_error(failure, url))
     }
 
+    /// Returns what failed at the proxy, or `None` if the proxy is not the cause. `is_forwarded` means that the request
+    /// is unencrypted, so it is sent to the proxy itself instead of through a tunnel.
     fn classify_failure(&self, is_timeout: bool, causes: &[String], is_forwarded: bool) -> Option<ProxyFailure> {
         let last_cause = causes.last().cloned().unwrap_or_default();
         let unreachable_failure = || {

@@ -3,7 +3,7 @@
 //! The parameters remain values, which can be inspected and removed; async-openai serializes and sends them. The
 //! conversation, which may take megabytes, is serialized once, message by message, in pieces, and is added to the
 //! parameters by the middleware. async-openai would serialize it into one block for each attempt: 10 MB take up to
-//! 25 MB of memory and 33 MB of allocations each time, in place of 10.3 MB once and 9 kB for each attempt. An allocator
+//! 25 MB of memory and 33 MB of allocations each time, instead of 10.3 MB once and 9 kB for each attempt. An allocator
 //! may also never return the memory of one large block.
 
 use bytes::Bytes;

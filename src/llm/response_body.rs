@@ -10,7 +10,7 @@ use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
 use std::time::Duration;
 
-/// Time limit for reading the rest of a page whose start is enough for an error message.
+/// Time limit for reading the start of a body for an error message.
 const START_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum bytes of leading whitespace. A body with more counts as empty.
 const MAX_LEADING_BLANKS: usize = 64 << 10;
@@ -115,7 +115,7 @@ impl Body {
         Ok(String::from_utf8_lossy(line).into_owned())
     }
 
-    /// Returns the peeked bytes as text, without a byte order mark.
+    /// Returns the peeked bytes as text, without a byte order mark and leading whitespace.
     pub fn peeked_text(&self) -> String {
         String::from_utf8_lossy(self.peeked_content()).into_owned()
     }

@@ -28,7 +28,7 @@ impl Scripted {
         Self { replies: Arc::new(Mutex::new(replies)), ..Self::default() }
     }
 
-    /// Streams text in small pieces at this speed instead of at once.
+    /// Streams text in small pieces at this speed, in graphemes per second, instead of at once.
     #[must_use]
     pub fn paced(mut self, chars_per_second: u32) -> Self {
         self.chars_per_second = Some(chars_per_second);

@@ -28,7 +28,7 @@ use tower::BoxError;
 /// Maximum number of events in the queue.
 const MAX_QUEUED_EVENTS: usize = 64;
 
-/// Error text if a server did not send a reply.
+/// Start of the error text if a server did not send a reply.
 const UNREADABLE_REPLY: &str = "Cannot read the reply";
 
 /// State shared by the producer and the consumer of one reply: its end and its event queue.
@@ -50,7 +50,7 @@ impl SharedReply {
         Self(Arc::new(SharedState { end, queue, free_slots }))
     }
 
-    /// Takes the number of events announced by a stream item, which frees their slots.
+    /// Takes as many events from the queue as a stream item announces, which frees their slots.
     pub fn take_events(&self, announcement: &Value) -> Vec<Event> {
         let count = announcement.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
         let mut queue = self.0.queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -216,16 +216,20 @@ fn is_json_lines(text: &str) -> bool {
     lines.all(|line| tolerant_json::parse_json(line).is_ok())
 }
 
+/// Decodes a body into events and puts them into the shared queue.
 struct EventReader {
     body: Body,
     shared: SharedReply,
     decoder: Decoder,
+    /// Decoded events that are not in the shared queue yet.
     events: VecDeque<Event>,
     is_open: bool,
+    /// Error that ended the body, until the events before it are handled.
     failure: Option<Error>,
 }
 
 impl EventReader {
+    /// Queues the next events and returns the stream item that announces them, or `None` at the end.
     async fn next_item(&mut self) -> Option<Bytes> {
         loop {
             match self.events.pop_front() {

@@ -2,7 +2,7 @@
 
 use rustls::{AlertDescription, CertificateError, Error};
 
-/// Explains a TLS error for the user. Returns `None` for a mere break of the connection.
+/// Explains a TLS error for the user. Returns `None` for lost connections and internal errors.
 pub fn explain_tls_error(error: &Error) -> Option<String> {
     let explanation = match error {
         Error::InvalidCertificate(error) => explain_certificate_error(error),

@@ -1,6 +1,6 @@
 //! Sends the requests that async-openai builds, and checks their responses.
 //!
-//! async-openai's own transport cannot be used: it retries by its own rules and without a word to the user, and its
+//! async-openai's own transport cannot be used: it retries by its own rules without telling the user, and its
 //! errors keep neither the headers of a response, such as `Retry-After`, nor a body that is not OpenAI's JSON.
 
 use super::client::HttpClient;
@@ -50,7 +50,7 @@ impl Transport {
         async_openai::Client::build(self.http.http.clone(), config).with_http_service(middleware)
     }
 
-    /// Builds a request and removes the headers that async-openai sets in spite of ours.
+    /// Builds a request whose headers are ours, in place of those that async-openai sets by itself.
     ///
     /// # Errors
     /// Fails if the address is invalid.
@@ -58,7 +58,7 @@ impl Transport {
         let mut request = factory.build().await?;
         let headers = request.headers_mut();
         if !self.headers.contains_key(AUTHORIZATION) {
-            // It is set without a key, too.
+            // async-openai sets it even if the key is empty.
             headers.remove(AUTHORIZATION);
         }
         if let Some(content_type) = self.headers.get(CONTENT_TYPE) {
@@ -92,7 +92,7 @@ impl Transport {
         Ok((headers, body?))
     }
 
-    /// Returns advice for an address without a model.
+    /// Returns advice for a base address at which there are no models.
     pub async fn advise_address(&self) -> String {
         address_advice::advise_address(&self.http, &self.base, &self.query, &self.headers).await
     }

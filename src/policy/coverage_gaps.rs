@@ -56,7 +56,8 @@ pub(super) fn rules_for_named_secrets<'a>(rules: &'a Rules, subject: &Subject<'_
     run.named_secrets.iter().map(rule_for).collect()
 }
 
-/// Explains why a rule that allows commands does not cover a call that begins with its first word, or equals it.
+/// Explains why a rule does not cover a call of the program that it allows, or of exactly the command that it allows.
+/// `None` if the rule is about other calls.
 pub(super) fn explain_rule_mismatch(rule: &Rule, subject: &Subject<'_>) -> Option<String> {
     if subject.command_line.is_some_and(|line| rule.allows_exact_command(line, subject.tool)) {
         return explain_changed_scripts(&rule.scripts, subject).or_else(|| explain_not_grantable(subject));

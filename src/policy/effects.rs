@@ -103,7 +103,7 @@ impl LineEffects {
     }
 }
 
-/// Paths touched by the redirections of one command.
+/// Paths touched by the redirections of one command, and reasons for asking.
 #[derive(Default)]
 struct Redirections {
     touches: Vec<TouchedPath>,
@@ -189,6 +189,7 @@ pub(super) fn stays_local(parsed_line: &ParsedLine) -> bool {
         directory_state.apply_cd(simple);
         // A name with a slash may be any program.
         let program_name = simple.words.first().and_then(Word::known_text);
+        // With a harmless program, only wrappers, assignments and `&` are judged.
         let without_program = SimpleCommand { words: vec![Word::Known("true".to_owned())], ..simple.clone() };
         judge_command(simple, &current_directories).is_ok()
             || (program_name.is_some_and(|name| OFFLINE_PROGRAMS.contains(&name))

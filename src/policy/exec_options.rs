@@ -11,8 +11,8 @@ const ASSIGNMENT_PROGRAMS: &[&str] = &["make", "gmake", "just", "rake", "task"];
 const SHELL_CHARACTERS: &[char] =
     &['=', ';', '|', '&', '<', '>', '$', '`', '(', ')', '\\', '"', '\'', '#', '!', '{', '}'];
 
-/// Returns the first word after those of a rule that makes the program run others, write a file or work elsewhere, or
-/// that is an unknown option of a program whose options are all known.
+/// Returns the first word after those of a rule that makes the program run others, write a file or work elsewhere. For
+/// a program whose options are all known, an unknown option counts too, and the words of the rule are also checked.
 pub(super) fn find_widening_argument<'a>(command: &'a [Word], rule: &[String]) -> Option<&'a str> {
     let (program, words) = command.split_first()?;
     let name = program.display_text();
@@ -40,7 +40,7 @@ fn arguments_grammar(program: &str, words: &[Word]) -> Option<(&'static Program,
     Some((subcommand, 1))
 }
 
-/// Returns a word that makes a program do more than a rule may cover by its grammar.
+/// Returns a word that, by the grammar of the program, makes it do more than a rule may cover.
 fn find_wider_option<'a>(grammar: &'static Program, words: &'a [Word]) -> Option<&'a str> {
     let arguments = grammar::parse_arguments(grammar, words);
     let wider_kinds = [ValueKind::Program, ValueKind::Folder, ValueKind::List, ValueKind::Write];
@@ -62,6 +62,7 @@ fn find_wider_option<'a>(grammar: &'static Program, words: &'a [Word]) -> Option
     words.iter().find(is_found).map(Word::display_text)
 }
 
+/// Returns whether a word may hold something that the program or a shell runs.
 fn contains_code(program: &str, word: &str) -> bool {
     if ASSIGNMENT_PROGRAMS.contains(&program) {
         // They strip blanks around the name and pass the rest to a shell.

@@ -51,13 +51,13 @@ pub fn explain_verdict(
                     .map(|why| format!("outdated: {why}")),
             );
         }
-        add_check("grants of this session", none_if_empty(matching, "none matches"));
+        add_check("grants of this session", placeholder_if_empty(matching, "none matches"));
     }
     add_check("rules that allow", explain_rules(rules, RuleEffect::Allow, &subject));
     (checks, judge_plan(policy, grants, rules, tool, plan))
 }
 
-fn none_if_empty(mut lines: Vec<String>, placeholder: &str) -> Vec<String> {
+fn placeholder_if_empty(mut lines: Vec<String>, placeholder: &str) -> Vec<String> {
     if lines.is_empty() {
         lines.push(placeholder.to_owned());
     }
@@ -83,7 +83,7 @@ fn explain_rules(rules: &Rules, effect: RuleEffect, subject: &Subject<'_>) -> Ve
         });
         lines.extend(mismatches);
     }
-    none_if_empty(
+    placeholder_if_empty(
         lines,
         &match rules_with_effect.len() {
             0 => "none".to_owned(),
@@ -133,7 +133,7 @@ fn explain_command(parsed_line: &ParsedLine) -> Vec<String> {
     if let Some(unclear) = &parsed_line.unclear {
         lines.push(format!("not fully analyzed: {}", unclear.0));
     }
-    none_if_empty(lines, "no command")
+    placeholder_if_empty(lines, "no command")
 }
 
 fn format_simple_command(simple: &SimpleCommand) -> String {

@@ -23,8 +23,9 @@ pub struct ItemWriter {
     pub unreadable: UnreadableEvents,
     wants_reasoning: bool,
     splitter: ReasoningSplitter,
-    /// Item that emitted text last, and whether an earlier item emitted text after it.
+    /// Position of the item that emitted text last.
     last_text_slot: usize,
+    /// An item emitted text after a later item had, so the stored lengths would not match the text.
     is_out_of_order: bool,
     has_reasoning: bool,
 }
@@ -53,7 +54,7 @@ impl ItemWriter {
 
     /// Processes an item in its final form.
     pub fn complete_item(&mut self, slot: usize, item: &Value, out: &mut ChunkQueue) {
-        self.update_name(slot, item);
+        self.update_identity(slot, item);
         match Kind::from_item(item) {
             Some(Kind::Message) => match item.get("content") {
                 Some(Value::Array(parts)) => {
@@ -82,7 +83,7 @@ impl ItemWriter {
     }
 
     /// Takes name, id and phase from an item or event that has them.
-    pub fn update_name(&mut self, slot: usize, item: &Value) {
+    pub fn update_identity(&mut self, slot: usize, item: &Value) {
         let state = self.slots.slot_mut(slot);
         if let Some(name) = non_empty_text(item.get("name")) {
             state.name = name;
@@ -143,7 +144,8 @@ impl ItemWriter {
         }
     }
 
-    /// Emits a piece of the reasoning of a part, or what its final text adds.
+    /// Emits a piece of the reasoning of a part, or what its final text adds. `name` is `summary` or `content`; of an
+    /// item that has both, only the one that arrives first is emitted.
     pub fn emit_reasoning(
         &mut self,
         slot: usize,
@@ -171,7 +173,7 @@ impl ItemWriter {
     }
 
     /// Returns all complete calls.
-    pub fn complete_calls(&self) -> Vec<ToolCall> {
+    pub fn finished_calls(&self) -> Vec<ToolCall> {
         let mut calls = Calls::default();
         let complete = self.slots.iter().filter(|slot| slot.kind == Kind::Call && slot.is_complete_call());
         for (index, slot) in (0..).zip(complete) {

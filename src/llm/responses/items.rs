@@ -1,7 +1,7 @@
 //! Items of a reply, as stored in the session log and as sent back to the provider.
 //!
-//! The stored form is a list in the order of the reply. Reasoning is stored as received; of a message its id, its phase
-//! and its length in bytes of the reply text; of a call its id. Text and calls are in the log already.
+//! The stored form is a list in the order of the reply. Reasoning is stored as received, a message as its id, its phase
+//! and the number of bytes that it has of the reply text, a call as its id. Text and calls are in the log already.
 //!
 //! Of async-openai's types only the call is used. `OutputMessage` requires an id, which a reply of another provider
 //! lacks, and adds `"logprobs": null`. `ReasoningItem` drops fields and parts that it does not know, but a provider

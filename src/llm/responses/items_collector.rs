@@ -30,7 +30,7 @@ impl ResponsesCollector {
         Self { origin, items: ItemWriter::new(wants_reasoning), ..Self::default() }
     }
 
-    /// Processes one event. Must not be called after an error.
+    /// Processes one event. Events after the end of the reply or after an error are ignored.
     pub fn collect_event(&mut self, event: &Value, out: &mut ChunkQueue) {
         if self.has_ended() {
             return;
@@ -92,7 +92,7 @@ impl ResponsesCollector {
                 return;
             }
         };
-        let calls = self.items.complete_calls();
+        let calls = self.items.finished_calls();
         // A call marked as complete is complete; a call assembled from pieces may lack one.
         let has_unmarked_call = self.items.has_unmarked_call();
         if let Some(error) =
@@ -121,7 +121,7 @@ impl ResponsesCollector {
                 let item = &event["item"];
                 if let Some(kind) = Kind::from_item(item) {
                     let slot = self.items.slots.begin_item(kind, event);
-                    self.items.update_name(slot, item);
+                    self.items.update_identity(slot, item);
                     self.items.emit_call_progress(slot, out);
                 }
             }
@@ -174,7 +174,7 @@ impl ResponsesCollector {
             }
             "function_call_arguments.done" => {
                 let slot = self.items.slots.find_item(Kind::Call, event, false);
-                self.items.update_name(slot, event);
+                self.items.update_identity(slot, event);
                 self.items.complete_arguments(slot, event.get("arguments"));
                 self.items.emit_call_progress(slot, out);
             }
@@ -192,6 +192,7 @@ impl ResponsesCollector {
         self.collect_final(&status, response, out);
     }
 
+    /// Processes a response in its final state. `kind` is the type of its event without `response.`, or its status.
     fn collect_final(&mut self, kind: &str, response: &Value, out: &mut ChunkQueue) {
         let items = response.get("output").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         for (slot, item) in self.items.slots.match_items(items) {

@@ -1,7 +1,7 @@
 //! Request body for the responses API, built from async-openai's types.
 //!
-//! Two kinds of items are JSON values instead: text of the model and its reasoning; see `items`. Added to the types is
-//! `reasoning`, whose effort is in the provider's own terms and may be any text.
+//! Two kinds of items are JSON values instead: text of the model and its reasoning; see `items`. The parameter
+//! `reasoning` is a JSON value too, because its effort is in the provider's own terms and may be any text.
 
 use super::items::{self, InputEntry};
 use crate::chat::{Image, Message, ToolSpec};
@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 
 /// Minimum reply limit; providers reject a smaller one.
 const MIN_REPLY_LIMIT: u64 = 16;
-/// Parameters that the user's own cannot change.
+/// Parameters that the user's own parameters cannot change.
 const FIXED: [&str; 5] = ["input", "instructions", "model", "stream", "tools"];
 
 /// Builds the body of a request. The user's own parameters are passed on unchanged and override the defaults set here;
-/// `null` removes a default. They cannot change the input, the tools or `stream`.
+/// `null` removes a default. They cannot change those in `FIXED`.
 pub fn build_responses_body(mut prepared: PreparedRequest<'_>) -> RequestBody {
     let tools = std::mem::take(&mut prepared.tools);
     let has_tools = !tools.is_empty();

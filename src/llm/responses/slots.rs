@@ -68,6 +68,7 @@ impl Slot {
         (new_text, is_new)
     }
 
+    /// Returns the text of a part, and whether the part is new. Parts beyond the limit share the text of the last one.
     fn part_text(&mut self, name: &'static str, part_index: u64) -> (&mut String, bool) {
         let existing = self.parts.iter().rposition(|(part_name, index, _)| *part_name == name && *index == part_index);
         let existing = existing.or((self.parts.len() >= MAX_ITEMS).then_some(MAX_ITEMS - 1));
@@ -121,17 +122,18 @@ impl Slots {
         &mut self.0[position]
     }
 
-    /// Returns the position of an item that begins with this event.
+    /// Returns the position of the item that begins with this event. Adds the item unless one with its id is open.
     pub fn begin_item(&mut self, kind: Kind, event: &Value) -> usize {
-        let (index, id) = item_position(event);
+        let (index, id) = item_index_and_id(event);
         let has_same_id = |slot: &Slot| slot.kind == kind && !slot.is_complete && slot.id.is_some() && slot.id == id;
         self.0.iter().position(has_same_id).unwrap_or_else(|| self.push_slot(kind, index, id))
     }
 
-    /// Returns the position of the item an event belongs to. Ids and indexes may both be wrong: some providers use a
-    /// new id in every event, some the same index for every item, some neither. Nothing is added to a complete item.
+    /// Returns the position of the item an event belongs to, and adds the item if there is none. Ids and indexes may
+    /// both be wrong: some providers use a new id in every event, some the same index for every item, some neither one.
+    /// An event that adds a piece (`is_addition`) matches a complete item only by its id.
     pub fn find_item(&mut self, kind: Kind, event: &Value, is_addition: bool) -> usize {
-        let (index, id) = item_position(event);
+        let (index, id) = item_index_and_id(event);
         let find_last = |matches_slot: &dyn Fn(&Slot) -> bool| {
             self.0.iter().rposition(|slot| slot.kind == kind && matches_slot(slot))
         };
@@ -144,8 +146,9 @@ impl Slots {
         by_id.or_else(by_index).or_else(by_missing_index).unwrap_or_else(|| self.push_slot(kind, index, id))
     }
 
-    /// Returns the positions of the items listed in the complete response. An unknown item is new, or its ids change
-    /// with every event.
+    /// Returns the items listed in the complete response with their positions. An item with an unknown id matches the
+    /// first item of its kind whose id is not listed, because some providers use a new id in every event. If there is
+    /// none, the item is added.
     pub fn match_items(&mut self, items: &[Value]) -> Vec<(usize, Value)> {
         let item_id = |item: &Value| non_empty_text(item.get("id"));
         let ids: Vec<Option<String>> = items.iter().take(MAX_ITEMS + 1).map(item_id).collect();
@@ -192,7 +195,7 @@ impl Slots {
 }
 
 /// Returns the index and id of the item an event names.
-fn item_position(event: &Value) -> (Option<u64>, Option<String>) {
+fn item_index_and_id(event: &Value) -> (Option<u64>, Option<String>) {
     let id = non_empty_text(event.get("item_id")).or_else(|| non_empty_text(event.get("item")?.get("id")));
     (event.get("output_index").and_then(Value::as_u64), id)
 }

@@ -2,11 +2,11 @@
 
 /// Files of the project: relative path and content. The caller of the tour writes them to disk.
 pub const FILES: &[(&str, &str)] =
-    &[("README.md", README), ("Cargo.toml", CARGO), ("src/lib.rs", LIB), (LIBRARY, RETRY), (TEST, TESTS)];
+    &[("README.md", README), ("Cargo.toml", CARGO), ("src/lib.rs", LIB_RS), (LIBRARY, RETRY_RS), (TEST, TEST_RS)];
 
-/// Source file of the library.
+/// Path of the source file with the retries.
 pub(super) const LIBRARY: &str = "src/retry.rs";
-/// File with the flaky test.
+/// Path of the file with the flaky test.
 pub(super) const TEST: &str = "tests/retry.rs";
 
 /// Returns the line where the text begins, starting at 1; 1 if the file does not contain it.
@@ -33,7 +33,7 @@ edition = "2024"
 tokio = { version = "1", features = ["time", "macros", "rt", "test-util"] }
 "#;
 
-const LIB: &str = "\
+const LIB_RS: &str = "\
 //! Retries an operation with exponential backoff.
 
 mod retry;
@@ -41,7 +41,7 @@ mod retry;
 pub use retry::Retry;
 ";
 
-const RETRY: &str = "\
+const RETRY_RS: &str = "\
 //! Backoff between attempts, and the time limit.
 
 use std::time::{Duration, Instant};
@@ -76,7 +76,7 @@ impl Retry {
 }
 ";
 
-const TESTS: &str = r#"use retry::Retry;
+const TEST_RS: &str = r#"use retry::Retry;
 use std::time::{Duration, Instant};
 
 #[tokio::test]

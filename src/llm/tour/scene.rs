@@ -14,6 +14,7 @@ const ASK: &str = "tour_ask";
 const EDIT: &str = "tour_edit";
 const RUN: &str = "tour_run";
 
+/// Options of the question about the clock.
 const LABELS: [&str; 3] = ["tokio::time::pause", "a Clock trait", "the real clock"];
 
 /// Returns the next reply. Each scene is played once, or again if it was stopped before its calls were made.
@@ -163,7 +164,7 @@ fn find_result(messages: &[Message], id: &str) -> Option<String> {
     })
 }
 
-/// Returns how many replies followed that call, not counting the closing one; `None` before the closing.
+/// Returns how many replies followed the closing scene, which answers the call `id`. `None` before the closing scene.
 fn count_replies_after(messages: &[Message], id: &str) -> Option<usize> {
     let position =
         messages.iter().rposition(|message| matches!(message, Message::Tool { call, .. } if call.0.starts_with(id)))?;

@@ -61,14 +61,14 @@ fn collect_below(root: Node<'_>, text: &str, depth: usize, words: &mut Vec<FileW
         let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();
         for child in children.into_iter().rev() {
             // The parts of a word are not words, except those in its substitutions.
-            if !is_word || contains_commands(child) {
+            if !is_word || may_contain_commands(child) {
                 pending.push((child, child_position));
             }
         }
     }
 }
 
-fn contains_commands(node: Node<'_>) -> bool {
+fn may_contain_commands(node: Node<'_>) -> bool {
     matches!(node.kind(), "command_substitution" | "process_substitution" | "string" | "array" | "expansion")
         && node.child_count() > 0
 }
@@ -93,7 +93,7 @@ fn push_word(raw: &str, position: WordPosition, depth: usize, words: &mut Vec<Fi
     words.push(FileWord { text, position });
 }
 
-/// Removes quotes and backslashes as far as possible.
+/// Removes quotes and backslashes as far as possible. Returns the text, and whether it had quotes.
 fn strip_quotes(raw: &str) -> (String, bool) {
     let mut text = String::new();
     let (mut quote, mut quoted) = (None, false);

@@ -39,8 +39,8 @@ pub(super) fn read_heredoc(text: &str, node: Node<'_>, children: &[Node<'_>]) ->
     Err(unclear_end())
 }
 
-/// Returns whether the rest of the line after `<<END` could hold a second here-document, or a quote across the line
-/// end.
+/// Returns whether the rest of the line after `<<END` could hold a second here-document or a comment, or continue on
+/// the next line.
 fn is_ambiguous_line(rest_of_line: &str) -> bool {
     rest_of_line.contains("<<") || rest_of_line.contains('#') || rest_of_line.trim_end_matches('\n').ends_with('\\')
 }

@@ -5,6 +5,8 @@ use super::syntax_tree::{TreeWalk, WalkContext};
 use tree_sitter::Node;
 
 impl TreeWalk<'_> {
+    /// Reads commands joined by `&&` or `||`. Returns the index of the first command of the last part, because a
+    /// redirection after it applies to that part only.
     pub(super) fn walk_list(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
         let mut context = context.clone();
         let mut last_start = self.parsed_line.commands.len();
@@ -34,6 +36,8 @@ impl TreeWalk<'_> {
         }
     }
 
+    /// Reads a pipeline. Returns the index of the first command of the last stage, because a redirection after it
+    /// applies to that stage only.
     pub(super) fn walk_pipeline(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
         let mut context = context.clone();
         self.parsed_line.pipeline_count += 1;

@@ -5,6 +5,7 @@ use super::{Connector, Redirect, SimpleCommand, Word, heredoc};
 use tree_sitter::Node;
 
 impl TreeWalk<'_> {
+    /// Reads a statement with redirections after it. Returns the index of the first command that they apply to.
     pub(super) fn walk_redirected(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
         let mut start = self.parsed_line.commands.len();
         let mut end = start;
@@ -46,6 +47,8 @@ impl TreeWalk<'_> {
         start
     }
 
+    /// Adds one redirection to `redirects`, and the words after its target, which are arguments of the command, to
+    /// `trailing_words`.
     pub(super) fn walk_redirect(
         &mut self,
         node: Node<'_>,
@@ -92,7 +95,7 @@ impl TreeWalk<'_> {
         trailing_words.extend(targets);
         redirects.push(match (operator, target) {
             (">&-" | "<&-", None) => Redirect::Descriptor,
-            (">&" | "<&", Some(Word::Known(descriptor))) if is_open_descriptor(&descriptor) => Redirect::Descriptor,
+            (">&" | "<&", Some(Word::Known(descriptor))) if is_descriptor_word(&descriptor) => Redirect::Descriptor,
             ("<", Some(target)) => Redirect::Read(target),
             // `2>&a` does not name a file, unlike `>&a`.
             (">" | ">|" | "&>", Some(target)) => Redirect::Write(target),
@@ -105,7 +108,8 @@ impl TreeWalk<'_> {
         });
     }
 
-    /// `ls 2>x` and `ls a2>x` differ: digits before a redirection belong to it only if they are a word of their own.
+    /// Checks that it is certain where a redirection begins and ends. `ls 2>x` and `ls a2>x` differ: digits before a
+    /// redirection belong to it only if they are a word of their own.
     fn check_spacing(&mut self, node: Node<'_>) {
         let text_before = self.text.get(..node.start_byte()).unwrap_or_default();
         let starts_with_number = self.node_text(node).starts_with(|c: char| c.is_ascii_digit() || c == '{');
@@ -170,8 +174,9 @@ fn is_expansion_free(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+,:%@=".contains(c))
 }
 
-/// Returns whether a word after `>&` is an open file descriptor: a number, `-`, or a number that is closed afterwards.
-fn is_open_descriptor(word: &str) -> bool {
+/// Returns whether a word after `>&` names a file descriptor instead of a file: a number, `-` (closes the descriptor),
+/// or a number with `-` (moves it).
+fn is_descriptor_word(word: &str) -> bool {
     let digits = word.strip_suffix('-').unwrap_or(word);
     digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() < 4 && !word.is_empty()
 }

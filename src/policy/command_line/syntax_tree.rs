@@ -40,6 +40,7 @@ pub(super) fn parse_inner(text: &str, depth: usize, context: &WalkContext, parse
 #[derive(Debug, Clone, Default)]
 pub(super) struct WalkContext {
     pub(super) nesting: Vec<Nesting>,
+    /// Number of each pipeline around the command, outermost first, and its stage in that pipeline.
     pub(super) pipes: Vec<(usize, usize)>,
     pub(super) connector: Connector,
 }
@@ -68,7 +69,7 @@ impl TreeWalk<'_> {
         self.text.get(node.byte_range()).unwrap_or_default().to_owned()
     }
 
-    /// Returns the children of a node after checking that there are only blanks between and around them.
+    /// Returns the children of a node. Marks the line as unclear if there is more than blanks between and around them.
     pub(super) fn checked_children<'n>(&mut self, node: Node<'n>, allows_newlines: bool) -> Vec<Node<'n>> {
         let children: Vec<Node<'n>> = node.children(&mut node.walk()).collect();
         let (mut gap_start, end) = match node.parent() {
@@ -309,7 +310,7 @@ const RESERVED_WORDS: &[&str] = &[
     "function", "coproc", "{", "}", "!", "[[", "]]",
 ];
 
-/// Returns why a word cannot be a program name.
+/// Returns why a word may not be a program name, or may stand for another program. `None` if it is certain.
 fn program_name_problem(raw: &str, name: &Word) -> Option<String> {
     let escaped = raw.escape_debug();
     match name {

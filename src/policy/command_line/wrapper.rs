@@ -4,7 +4,7 @@ use super::syntax_tree::{self, WalkContext};
 use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word};
 use crate::policy::grammar::{ArgumentProblem, Program, parse_arguments, wrapper_named};
 
-/// Placeholder for the names that `find` passes on.
+/// Text of the unknown word that replaces `{}` in a command run by `find`.
 pub(in crate::policy) const FOUND_FILES: &str = "files found by find";
 
 /// Shells: `-c` takes a command line, and the first operand is a script.
@@ -48,7 +48,7 @@ pub(in crate::policy) fn is_launcher(program: &str) -> bool {
     LAUNCHERS.contains(&program) || program.starts_with("ld-linux")
 }
 
-/// Returns whether the program is a shell or another interpreter.
+/// Returns whether the program is a shell, another interpreter, or a builtin that runs a script or code.
 pub(in crate::policy) fn is_interpreter(program: &str) -> bool {
     let unversioned = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     SHELLS.contains(&program)
@@ -148,7 +148,7 @@ fn is_any_word(word: &Word, alternatives: &[&str]) -> bool {
     word.known_text().is_some_and(|text| alternatives.contains(&text))
 }
 
-/// Returns the number of words that belong to the wrapper, or the option that is not followed.
+/// Returns the number of words that belong to the wrapper, or, as an error, the argument that is not understood.
 fn wrapper_word_count(wrapper: &'static Program, words: &[Word]) -> Result<usize, String> {
     let given = parse_arguments(wrapper, words.get(1..).unwrap_or_default());
     let is_operand = |problem: &ArgumentProblem| matches!(problem, ArgumentProblem::Unexpanded(word) if given.operands.contains(word));
@@ -216,7 +216,7 @@ fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
 }
 
 /// Finds the code or the script given to an interpreter. Options before it are skipped. If one of them takes a value,
-/// that value is taken for the script, and the call asks as it would anyway.
+/// that value is taken for the script, which does no harm: the call needs approval in any case.
 fn parse_interpreter_arguments(program: &str, simple: &mut SimpleCommand) {
     let unversioned = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let interpreter = INTERPRETERS.iter().find(|(name, _)| *name == program || *name == unversioned);

@@ -1,4 +1,4 @@
-//! Reasons for asking about a program, and whether its effects may be irreversible.
+//! Reasons for asking about a program, and how far its effects may reach.
 
 use super::folder_options::{self, FILE_CHANGERS};
 use super::path_access::{PathAccess, TouchedPath, display_word, word_from_path};
@@ -47,7 +47,7 @@ const OUTSIDE_PROGRAMS: &[&str] = &[
     "volta", "pyenv", "rbenv", "asdf", "mise", "ghcup", "sdk", "corepack", "cpan", "cpanm",
 ];
 
-/// Arguments with which these programs change what is installed for the user or the system.
+/// Programs, and the arguments with which they change what is installed for the user or the system.
 const INSTALLING_ARGUMENTS: &[(&[&str], &[&str])] = &[
     (
         &["pip", "pip2", "pip3", "pipx", "easy_install"],
@@ -77,7 +77,7 @@ fn changes_system(program: &str, arguments: &[Word]) -> bool {
     match program {
         // Except for the known reading forms, these set the clock or the host name.
         "date" | "hostname" | "domainname" => true,
-        "git" => changes_settings(arguments),
+        "git" => changes_git_settings(arguments),
         _ => INSTALLING_ARGUMENTS.iter().any(|(programs, installing)| {
             programs.contains(&program) && words.iter().any(|word| installing.contains(word))
         }),
@@ -85,7 +85,7 @@ fn changes_system(program: &str, arguments: &[Word]) -> bool {
 }
 
 /// Returns whether git is asked to change its settings, which decide what it runs.
-fn changes_settings(arguments: &[Word]) -> bool {
+fn changes_git_settings(arguments: &[Word]) -> bool {
     let Some(git) = program_named("git") else { return false };
     let given = parse_arguments(git, arguments);
     let words: Vec<&str> = given.operands.iter().map(Word::display_text).collect();
@@ -106,7 +106,7 @@ fn changes_settings(arguments: &[Word]) -> bool {
     }
 }
 
-/// Arguments with which these programs publish something.
+/// Programs, and the arguments with which they publish something, use an account or install something.
 const PUBLISHING_ARGUMENTS: &[(&str, &[&str])] = &[
     ("git", &["push", "send-email", "svn", "p4"]),
     ("cargo", &["publish", "yank", "owner", "login", "install", "uninstall"]),
@@ -130,7 +130,7 @@ const BUILD_PROGRAMS: &[&str] = &[
     "prettier", "ruff", "mypy", "black", "pre-commit", "ctest", "rustc", "gcc", "cc", "clang", "g++",
 ];
 
-/// Returns the paths in the arguments of a program that asks, to be checked against the project folder.
+/// Returns the paths in the arguments of a program that needs approval, to be checked against the project folder.
 pub(super) fn touched_paths(simple: &SimpleCommand, folders: &[String]) -> Vec<TouchedPath> {
     let touch = |word: Word, access: PathAccess| TouchedPath { word, folders: folders.to_vec(), access };
     let mut touches = Vec::new();

@@ -14,8 +14,8 @@ pub(super) const FILE_CHANGERS: &[&str] = &[
 const NON_FILE_OPTIONS: &[&str] =
     &["--exclude", "--expression", "--transform", "--xform", "--suffix", "--mode", "--date"];
 
-/// Returns the folder in an option of this program; empty if the next word is the folder. `None` if the option sets
-/// none.
+/// Returns the folder that an option of this program sets, or the file that it writes; empty if that is the next word.
+/// `None` for any other option.
 pub(super) fn folder_in_option<'a>(program: &str, word: &'a str) -> Option<&'a str> {
     if !word.starts_with('-') {
         return None;

@@ -111,7 +111,8 @@ fn range_files(arguments: &ParsedArguments) -> Vec<(Word, PathAccess)> {
     file_names.map(|name| (Word::Known(name), PathAccess::Names)).collect()
 }
 
-/// Returns the content that is printed: commits, differences and the index.
+/// Returns the access to content that is printed: commits, differences and the index. `None` if no content is printed,
+/// or only that of files named by the operands.
 fn shown_content(name: &str, arguments: &ParsedArguments) -> Option<PathAccess> {
     let texts: Vec<&str> = arguments.operands.iter().map(Word::display_text).collect();
     // A hash may be a commit or a file's content, which is printed whatever the options are.

@@ -16,7 +16,7 @@ const STATED_PROGRAMS: &[&str] = &[
     "hostname", "uptime", "seq", "xxd", "column", "free",
 ];
 
-/// Programs that only read the names that `find` passes to them.
+/// Programs that only read the files whose names `find` passes to them.
 const FOUND_FILE_READERS: &[&str] =
     &["wc", "grep", "egrep", "fgrep", "head", "tail", "cat", "ls", "stat", "file", "md5sum", "sha256sum", "du"];
 
@@ -72,8 +72,8 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
         "rg" => search_programs::judge_rg(words),
         "git" => git_commands::judge_git(words),
         "rm" | "rmdir" => judge_deletion(name, words),
-        // The argument of `-c` has been parsed and is judged with the other commands.
         _ if version_queries::is_version_query(name, words) => Ok(version_queries::version_override_files(name)),
+        // The argument of `-c` has been parsed and is judged with the other commands.
         "bash" | "sh" if simple.inline_code.is_some() => match words {
             [Word::Known(option), Word::Known(_)] if option == "-c" => Ok(Vec::new()),
             _ => Err(format!("{name} with more arguments than -c and a command")),
@@ -115,7 +115,7 @@ fn judge_date(words: &[Word]) -> ProgramPaths {
     }
 }
 
-/// Judges `strings`, which reads options from a file named after `@`, wherever that is written.
+/// Judges `strings`, which reads options from the file `x` if any argument is `@x`.
 fn judge_strings(words: &[Word]) -> ProgramPaths {
     if !words.iter().all(|word| word.known_text().is_some_and(|text| !text.starts_with('@'))) {
         return Err("options of strings read from a file".to_owned());
@@ -137,8 +137,8 @@ fn judge_test(words: &[Word]) -> ProgramPaths {
     }
 }
 
-/// Judges `tar -tf x.tar`. A colon in the name would be another machine. These characters are the old option bundle of
-/// tar, with or without a dash. No other form runs without approval, so the grammar for tar commands is not used.
+/// Judges `tar -tf x.tar` and `tar tf x.tar`. A colon in the name of the archive would mean another machine. No other
+/// form runs without approval, so the grammar of tar is not used.
 fn judge_tar(words: &[Word]) -> ProgramPaths {
     match words {
         [Word::Known(options), Word::Known(archive)] => {

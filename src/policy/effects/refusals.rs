@@ -79,7 +79,7 @@ fn refuse_command(simple: &SimpleCommand, folder: &str) -> Option<String> {
         for word in simple.arguments().iter().filter(|_| !only_reads) {
             let word = match word.known_text().and_then(|text| text.strip_prefix("of=")) {
                 Some(target) => Word::Known(target.to_owned()),
-                // Reading any file is fine here.
+                // `dd` writes only to `of=`; whether it may read a file is checked elsewhere.
                 None if program == "dd" => continue,
                 None => word.clone(),
             };
@@ -132,6 +132,7 @@ pub(in crate::policy) fn refuse_own_path(path: &str) -> Option<String> {
     is_own.then(|| format!("{} belongs to aye's own settings and sessions", path.escape_debug()))
 }
 
+/// Returns whether a write to this path below `/dev/` may damage a device.
 fn is_device(path: &str) -> bool {
     let name = &path["/dev/".len()..];
     let is_harmless = ["null", "stdout", "stderr", "stdin", "tty", "zero", "full"].contains(&name)
@@ -139,7 +140,7 @@ fn is_device(path: &str) -> bool {
     !is_harmless
 }
 
-/// Normalizes a path: removes `.`, `//`, `..` and quotes.
+/// Normalizes a path: removes `.`, `//`, `..` and quotes, and replaces `$HOME` with `~`.
 fn normalize_text_path(path: &str) -> String {
     let path = path.replace(['"', '\''], "").replace("${HOME}", "~").replace("$HOME", "~");
     let mut parts: Vec<&str> = Vec::new();

@@ -52,7 +52,7 @@ const SCRIPT_OPTIONS: &[(&str, &[&str])] = &[
     ("jq", &["-f", "--from-file", "-L"]),
 ];
 
-/// Builtins after which a name may mean another program.
+/// Builtins and programs that may change which program a name means.
 const RENAMING_BUILTINS: &[&str] = &["alias", "enable", "hash", "pushd", "popd", "chroot", "unshare", "nsenter"];
 
 /// Returns the script files of a command line.
@@ -140,7 +140,7 @@ impl ScriptSearch {
             };
             *name == program && simple.arguments().iter().any(|word| is_script_option(word.display_text()))
         });
-        // `find -exec` has been parsed: the command it runs is one of its own.
+        // The command that `find -exec` runs has been parsed as a separate command of the line.
         let runs_arguments =
             runs_its_arguments(program) && !matches!(program, "find" | "sed" | "awk" | "gawk" | "mawk" | "nawk");
         if has_script_option || runs_arguments {
@@ -162,7 +162,8 @@ impl ScriptSearch {
         }
     }
 
-    /// Adds the scripts of an interpreter. Returns whether it runs more than code in the line.
+    /// Adds the scripts of an interpreter. Returns whether it may run files: a script, its input, or what inline
+    /// code in another language than shell includes.
     fn scan_interpreter(&mut self, simple: &SimpleCommand, folders: &[String]) -> bool {
         let program = simple.program().unwrap_or_default();
         let mut has_input_script = false;

@@ -36,7 +36,7 @@ fn is_printing_sed(script: &str) -> bool {
     }
 }
 
-/// Returns the text after one command; `None` if it is none of these.
+/// Returns the text after one command; `None` if it is not a command that [`is_printing_sed`] accepts.
 fn skip_sed_command(text: &str) -> Option<&str> {
     let mut remaining = skip_sed_address(text)?;
     if let Some(second_address) = remaining.strip_prefix(',') {
@@ -70,7 +70,8 @@ fn skip_sed_address(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns the text after the next `delimiter`. Implementations disagree on whether one inside brackets counts.
+/// Returns the text after the next `delimiter`. `None` if there is none, or if it is inside brackets, where only some
+/// implementations count it.
 fn skip_sed_part(text: &str, delimiter: char) -> Option<&str> {
     let mut is_in_brackets = false;
     let mut chars = text.char_indices();

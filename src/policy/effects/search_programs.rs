@@ -11,18 +11,18 @@ fn current_folder() -> Word {
     Word::Known(".".to_owned())
 }
 
-/// Judges `grep`. With `-R` it follows links, so that asks.
+/// Judges `grep`. `-R` needs approval because it follows links.
 pub(super) fn judge_grep(name: &str, words: &[Word]) -> ProgramPaths {
     let program = grammar_of("grep")?;
     let mut arguments = parse_read_only(name, program, words)?;
     take_script(name, program, &mut arguments)?;
-    // grep accepts an abbreviation of the word.
+    // grep accepts abbreviations, so every other value may mean `recurse`.
     let may_recurse = |value: &str| !matches!(value, "skip" | "read");
     let is_recursive =
         arguments.has_role(Role::Recursive) || arguments.option_texts(&["--directories"]).any(may_recurse);
     // grep treats the name as a pattern: one with wildcards may mean another folder.
     let has_no_wildcard = |name: &&str| !name.contains(['*', '?', '[', '\\']);
-    let without: Vec<String> = arguments
+    let skipped_folders: Vec<String> = arguments
         .option_texts(&["--exclude-dir"])
         .filter(has_no_wildcard)
         .map(|name| name.trim_end_matches('/').to_owned())
@@ -31,7 +31,7 @@ pub(super) fn judge_grep(name: &str, words: &[Word]) -> ProgramPaths {
         arguments.operands.push(current_folder());
     }
     let access = if is_recursive {
-        PathAccess::Recursive { include_hidden: true, skipped_folders: without, follow_links: false }
+        PathAccess::Recursive { include_hidden: true, skipped_folders, follow_links: false }
     } else {
         PathAccess::Contents
     };
@@ -58,19 +58,19 @@ pub(super) fn judge_rg(words: &[Word]) -> ProgramPaths {
         let extension = glob.strip_prefix("*.").unwrap_or_default();
         !extension.is_empty() && extension != "git" && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
     };
-    let without = if has_filter && !includes_hidden && globs.iter().all(is_extension_glob) {
+    let skipped_folders = if has_filter && !includes_hidden && globs.iter().all(is_extension_glob) {
         vec![".git".to_owned()]
     } else {
         Vec::new()
     };
-    let hidden = has_filter || includes_hidden;
+    let include_hidden = has_filter || includes_hidden;
     if arguments.operands.is_empty() {
         arguments.operands.push(current_folder());
     }
     let access = if lists_files {
         PathAccess::Names
     } else {
-        PathAccess::Recursive { include_hidden: hidden, skipped_folders: without, follow_links: false }
+        PathAccess::Recursive { include_hidden, skipped_folders, follow_links: false }
     };
     let mut touched = option_paths(program, &arguments);
     touched.extend(operand_paths(&arguments.operands, &access));

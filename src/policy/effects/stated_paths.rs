@@ -8,7 +8,7 @@ use crate::policy::grammar::{
 };
 use crate::text::truncation::escape_beginning;
 
-/// Characters shown of an option.
+/// Maximum characters shown of an option.
 pub(super) const MAX_OPTION_CHARS: usize = 40;
 
 /// Parses arguments by the grammar of a program. Fails with the reason if one of them may do more than read.
@@ -58,7 +58,7 @@ pub(super) fn beyond_reading_reason(command_name: &str, option: &str) -> String 
     format!("effects beyond reading: {command_name} {}", escape_beginning(option, MAX_OPTION_CHARS))
 }
 
-/// Returns the access to a value of this kind; `None` if it names no file.
+/// Returns the access to a value of this kind; `None` if it names no file or is judged elsewhere.
 fn access_for_kind(kind: ValueKind) -> Option<PathAccess> {
     match kind {
         ValueKind::Names | ValueKind::Revision => Some(PathAccess::Names),
@@ -119,7 +119,7 @@ pub(super) fn take_script(
     }
 }
 
-/// Returns the operands with one kind of access.
+/// Returns the operands with one kind of access. `-` is omitted as standard input, except if only names are read.
 pub(super) fn operand_paths(operands: &[Word], access: &PathAccess) -> Vec<(Word, PathAccess)> {
     let file_operands = operands.iter().filter(|word| word.known_text() != Some("-") || *access == PathAccess::Names);
     file_operands.map(|word| (word.clone(), access.clone())).collect()
@@ -168,7 +168,7 @@ pub(super) fn judge_plain_words(words: &[Word]) -> ProgramPaths {
     Ok(names)
 }
 
-/// Returns the grammar of a program; a program without one asks.
+/// Returns the grammar of a program, or, if it has none, the reason for asking.
 pub(super) fn grammar_of(name: &str) -> Result<&'static Program, String> {
     grammar::program_named(name).ok_or_else(|| format!("unknown options of {name}"))
 }

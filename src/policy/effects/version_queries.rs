@@ -28,7 +28,8 @@ pub(super) fn is_version_query(name: &str, words: &[Word]) -> bool {
     VERSIONS.iter().any(|(program, arguments, _)| *program == name && arguments.contains(&word.as_str()))
 }
 
-/// Returns the files that must not exist in the folder for the answer to be harmless.
+/// Returns the files that must not exist in the folder, or must not contain certain words, because they may select
+/// which program answers.
 pub(super) fn version_override_files(name: &str) -> Vec<(Word, PathAccess)> {
     let entries = VERSIONS.iter().filter(|(program, ..)| *program == name && *program != "bash");
     let managers = MANAGER_FILES.iter().map(|file| (*file, &[][..]));
@@ -39,7 +40,7 @@ pub(super) fn version_override_files(name: &str) -> Vec<(Word, PathAccess)> {
 /// Variables with values that the model may know.
 const HARMLESS_VARIABLES: &[&str] = &["HOME", "PWD", "USER", "SHELL", "LANG", "PATH", "OLDPWD", "HOSTNAME", "TERM"];
 
-/// Returns whether a word is only the value of one of these variables.
+/// Returns whether a word, as written, is only the expansion of one of [`HARMLESS_VARIABLES`]: `$HOME`, `"${HOME}"`.
 pub(super) fn is_plain_variable(text: &str) -> bool {
     let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     let name =

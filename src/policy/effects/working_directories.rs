@@ -16,14 +16,16 @@ pub fn working_directories(parsed_line: &ParsedLine) -> Vec<Vec<String>> {
 
 /// Tracks the working directory of each command: a `cd` affects later commands of the same shell.
 pub(super) struct WorkingDirectories {
-    /// Open shells, outermost first.
+    /// Open shells, outermost first, each with the constructs that it is nested in.
     shells: Vec<(Vec<ShellLevel>, PossibleDirectories)>,
 }
 
 /// Identifies a subshell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ShellLevel {
+    /// Inside this construct.
     Within(Nesting),
+    /// In a pipeline: its number, and the stage.
     Pipe(usize, usize),
 }
 
@@ -103,7 +105,7 @@ fn shell_nesting(simple: &SimpleCommand) -> Vec<ShellLevel> {
     levels.chain(simple.pipes.iter().map(|(number, stage)| ShellLevel::Pipe(*number, *stage))).collect()
 }
 
-/// Returns the target of a `cd`.
+/// Returns the target of a `cd`. `None` if it is unknown, or if the command is not a `cd`.
 pub(super) fn cd_target(simple: &SimpleCommand) -> Option<&str> {
     if simple.program() != Some("cd") {
         return None;

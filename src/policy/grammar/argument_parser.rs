@@ -14,8 +14,9 @@ pub struct ParsedArguments {
     pub operands_before_end: Option<usize>,
     /// Words like `--include=*.rs`, which the shell replaces if files of such names exist.
     pub unmatched_patterns: Vec<Word>,
-    /// Separate values of options after an operand, which are files to an implementation that does not permute. Empty
-    /// for programs with a single implementation; without the names of excluded folders.
+    /// Values, each a word of its own, of options that follow an operand. An implementation in which the first operand
+    /// ends the options reads them as files. Empty for programs with a single implementation; without the names of
+    /// excluded folders.
     pub late_values: Vec<Word>,
     /// Everything that is not certain.
     pub problems: Vec<ArgumentProblem>,
@@ -337,8 +338,8 @@ impl ArgumentParser<'_> {
                 self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone()));
             }
         }
-        let is_portable = self.program.syntax.abbreviates && option.role != Role::Excludes;
-        if is_portable && !self.arguments.operands.is_empty() {
+        let may_be_operand = self.program.syntax.abbreviates && option.role != Role::Excludes;
+        if may_be_operand && !self.arguments.operands.is_empty() {
             self.arguments.late_values.push(word.clone());
         }
         Some(word.clone())

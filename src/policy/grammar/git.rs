@@ -5,7 +5,7 @@ use super::program::{
     flag_needing_approval, flag_showing_content, leading_operands, operands_of, option_with, option_with_optional,
     option_with_word,
 };
-use super::revisions::{OPTIONS, SYNTAX};
+use super::revisions;
 
 const GIT_VERSIONS: &str = "git 2.30 to 2.50";
 
@@ -34,13 +34,14 @@ const fn reading_subcommand(
     }
 }
 
-/// Options that decide whether uncommitted work is lost.
+/// A subcommand of which only those options are listed that decide what is written, lost or run.
 const fn partial_subcommand(names: &'static [&'static str], options: &'static [OptionSpec]) -> Program {
     Program { syntax: GNU, is_complete: false, ..reading_subcommand(names, options, REVISION_OPERANDS) }
 }
 
+/// A subcommand that walks through revisions, with the options of `git log`.
 const fn walking_subcommand(names: &'static [&'static str]) -> Program {
-    Program { syntax: SYNTAX, ..reading_subcommand(names, OPTIONS, REVISION_OPERANDS) }
+    Program { syntax: revisions::SYNTAX, ..reading_subcommand(names, revisions::OPTIONS, REVISION_OPERANDS) }
 }
 
 const fn forcing_flag(names: &'static str) -> OptionSpec {
@@ -156,7 +157,7 @@ static SUBCOMMANDS: &[Program] = &[
         flag("-n --dry-run"), flag("-q --quiet")]),
     partial_subcommand(&["stash"], &[]),
     partial_subcommand(&["worktree"], &[forcing_flag("-f --force")]),
-    // Other subcommands: this option runs another program.
+    // Other subcommands: `-O` runs another program.
     partial_subcommand(&["commit", "merge", "am", "cherry-pick", "revert", "fetch", "pull", "add"], &[
         option_with_word("-m --message"), option_with_word("-e"), option_with("-O", ValueKind::Program),
     ]),

@@ -155,8 +155,8 @@ pub enum Role {
 /// Operands of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operands {
-    /// Kinds of the first operands. A first [`ValueKind::Pattern`] or [`ValueKind::Script`] is missing if an option that
-    /// [`Role::HoldsScript`] it is given.
+    /// Kinds of the first operands. A first [`ValueKind::Pattern`] or [`ValueKind::Script`] is missing if an option
+    /// with [`Role::HoldsScript`] is given.
     pub first: &'static [ValueKind],
     /// Kind of all others; `None` if there are no others.
     pub rest: Option<ValueKind>,
@@ -174,7 +174,7 @@ pub const fn operands_of(rest: ValueKind) -> Operands {
     Operands { rest: Some(rest), ..NO_OPERANDS }
 }
 
-/// Creates first operands of these kinds and all others of one kind.
+/// Creates first operands of these kinds and all others of one kind; with `None` there are no others.
 pub const fn leading_operands(first: &'static [ValueKind], rest: Option<ValueKind>) -> Operands {
     Operands { first, rest, ..NO_OPERANDS }
 }
@@ -237,7 +237,7 @@ impl Program {
         self.names.first().copied().unwrap_or_default()
     }
 
-    /// Returns the option of exactly this name, with its dashes.
+    /// Returns the option with exactly this name, which includes its dashes.
     pub fn option(&self, name: &str) -> Option<&'static OptionSpec> {
         self.options.iter().find(|option| option.all_names().any(|known| known == name))
     }
