@@ -31,8 +31,10 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
     let mut words = simple.arguments();
     if simple.nesting.last() == Some(&Nesting::Arguments("find".to_owned())) && FOUND_FILE_READERS.contains(&name) {
         // Files found by `find` are checked with `find` itself.
-        let substitute_folder = |word: &Word| {
-            if word.display_text() == FOUND_FILES { Word::Known(".".to_owned()) } else { word.clone() }
+        let substitute_folder = |word: &Word| match word {
+            Word::Unknown(text) if text == FOUND_FILES => Word::Known(".".to_owned()),
+            // A file may have that name.
+            word => word.clone(),
         };
         substituted = words.iter().map(substitute_folder).collect::<Vec<_>>();
         words = &substituted;

@@ -327,7 +327,9 @@ fn r12_files_of_the_folder_can_require_approval() {
     let link_outside = |root: &Path| symlink(root.join("../other.txt"), root.join("src/link.rs")).unwrap();
     let link_inside = |root: &Path| symlink("main.rs", root.join("src/own.rs")).unwrap();
     let link_folder = |root: &Path| symlink("../../docs", root.join("src/a/docs")).unwrap();
-    let cases: [(&str, Change<'_>, &str); 11] = [
+    let secret_with_placeholder_name =
+        |root: &Path| symlink(root.join("../other.txt"), root.join("files found by find")).unwrap();
+    let cases: [(&str, Change<'_>, &str); 12] = [
         ("cargo --version", &toolchain, "which program runs"),
         ("rustc -V", &toolchain, "which program runs"),
         ("python3 --version", &python, "which program runs"),
@@ -337,6 +339,7 @@ fn r12_files_of_the_folder_can_require_approval() {
         ("grep -rn main src --include=*.rs", &option, "read as an option"),
         ("find src -name '*.rs' -exec cat {} +", &link_outside, "outside the project"),
         ("find src -exec grep main {} +", &link_folder, "a link to a folder"),
+        ("find src -exec cat 'files found by find' ';'", &secret_with_placeholder_name, "outside the project"),
         ("diff -r src docs", &link_outside, "outside the project"),
         ("diff -r src docs", &link_folder, "a link to a folder"),
     ];
