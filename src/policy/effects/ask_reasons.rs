@@ -175,7 +175,10 @@ pub(super) fn effect_range(simple: &SimpleCommand) -> Reach {
         *name == program
             && simple.arguments().iter().any(|word| word.known_text().is_some_and(|text| words.contains(&text)))
     });
-    let uses_network = simple.redirects.iter().any(|redirect| format!("{redirect:?}").contains("/dev/tcp/"));
+    let uses_network = simple.redirects.iter().any(|redirect| {
+        let text = format!("{redirect:?}");
+        text.contains("/dev/tcp/") || text.contains("/dev/udp/")
+    });
     if OUTSIDE_PROGRAMS.contains(&program)
         || program.starts_with("mkfs")
         || publishes

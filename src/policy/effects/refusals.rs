@@ -233,11 +233,14 @@ fn refuse_run_download(parsed_line: &ParsedLine) -> Option<String> {
     None
 }
 
-/// Returns `/dev/tcp` if a redirection reads from it: bash opens a connection.
+/// Returns `/dev/tcp` or `/dev/udp` if a redirection reads from it: bash opens a connection.
 fn network_device(simple: &SimpleCommand) -> Option<&'static str> {
-    let reads_network =
-        |redirect: &Redirect| matches!(redirect, Redirect::Read(word) if word.display_text().starts_with("/dev/tcp/"));
-    simple.redirects.iter().any(reads_network).then_some("/dev/tcp")
+    let reads_from = |device: &str| {
+        simple.redirects.iter().any(|redirect| {
+            matches!(redirect, Redirect::Read(word) if word.display_text().strip_prefix(device).is_some_and(|rest| rest.starts_with('/')))
+        })
+    };
+    ["/dev/tcp", "/dev/udp"].into_iter().find(|device| reads_from(device))
 }
 
 /// Returns whether the command runs its input.
