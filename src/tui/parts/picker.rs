@@ -7,7 +7,6 @@ use super::text_field::{KeyResult, TextField};
 use crate::text::clean;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crossterm::event::KeyEvent;
-use ratatui::layout::Rect;
 use std::cell::Cell;
 
 /// An open list.
@@ -45,7 +44,6 @@ pub struct Row {
     text: String,
     secondary: String,
     detail: String,
-    is_path: bool,
     /// True if the row stays in the list whatever the filter is.
     is_pinned: bool,
     /// Text the filter matches.
@@ -55,7 +53,7 @@ pub struct Row {
     has_sign: bool,
 }
 
-/// Effect of a key or click.
+/// Effect of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pick {
     /// A row was picked; its index among the given rows.
@@ -77,11 +75,6 @@ impl Row {
     pub fn new(text: &str) -> Self {
         let text = clean::clean_line(text).into_owned();
         Self { key: text.clone(), search_text: text.clone(), text, ..Self::default() }
-    }
-
-    /// Creates a row whose text is a path, which is cut at its beginning rather than its end.
-    pub fn from_path(path: &str) -> Self {
-        Self { is_path: true, ..Self::new(path) }
     }
 
     /// Sets the key by which the cursor finds its row again when rows are replaced. Needed if texts can be equal; never
@@ -227,17 +220,6 @@ impl Picker {
         self.update_filter()
     }
 
-    /// Picks the row at a cell of the screen, for a list drawn in `area`.
-    pub fn click(&mut self, area: Rect, column: u16, row: u16) -> Pick {
-        match self.position_at(area, column, row) {
-            Some(position) => {
-                self.cursor = position;
-                self.pick_selected(false)
-            }
-            None => Pick::Handled,
-        }
-    }
-
     /// Moves the cursor by rows of the mouse wheel; negative values move up.
     pub fn scroll(&mut self, rows: isize) -> Pick {
         let last_position = self.position_count().saturating_sub(1);
@@ -301,17 +283,13 @@ impl Picker {
         self.matches = if !is_filtering {
             (0..self.rows.len()).collect()
         } else {
-            let mut matching = self.build_filter().matching_rows(self.rows.iter().map(|row| row.search_text.as_str()));
+            let mut matching =
+                Filter::new(self.filter.text()).matching_rows(self.rows.iter().map(|row| row.search_text.as_str()));
             let is_pinned_only = |row: &usize| self.rows[*row].is_pinned && !matching.contains(row);
             let pinned: Vec<usize> = (0..self.rows.len()).filter(is_pinned_only).collect();
             matching.extend(pinned);
             matching
         };
-    }
-
-    fn build_filter(&self) -> Filter {
-        let is_path_list = self.rows.first().is_some_and(|row| row.is_path);
-        if is_path_list { Filter::for_paths(self.filter.text()) } else { Filter::new(self.filter.text()) }
     }
 }
 

@@ -114,10 +114,6 @@ impl Toasts {
         self.list.iter().filter_map(|toast| toast.expires_at).min()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     /// Returns the rows the toasts need at this width.
     pub fn height(&self, width: u16) -> u16 {
         let rows: usize =

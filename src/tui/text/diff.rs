@@ -54,12 +54,6 @@ pub fn lay_out_changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'st
     page.lines
 }
 
-/// Returns the header `path · new file · +3 −1` as one line, not truncated.
-pub fn lay_out_header(diff: &Diff, theme: &Theme) -> Line<'static> {
-    let pieces = header_pieces(diff, theme).into_iter();
-    Line::from_iter(pieces.map(|piece| Span::styled(piece.text.replace('\n', "<U+000A>"), piece.style)))
-}
-
 fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
     let path = diff.path.to_string_lossy().replace('\n', "<U+000A>");
     let mut pieces = revealed_pieces(&path, theme.strong, theme.mark);

@@ -4,15 +4,7 @@ use super::page::{Link, Page};
 use super::wrap::Piece;
 use crate::text::link::{self, LinkTarget};
 use ratatui::style::Style;
-use std::ops::Range;
 use std::sync::Arc;
-
-/// Returns the links of these lines, each once, at its first visible cell. The link
-/// picker (`ctrl-o`) labels each with a letter.
-pub fn visible_links(page: &Page, lines: Range<usize>) -> Vec<&Link> {
-    let mut seen = std::collections::HashSet::new();
-    page.links.iter().filter(|link| lines.contains(&link.line) && seen.insert(link.id)).collect()
-}
 
 /// Returns the link at a cell of a page, if any.
 pub fn link_at(page: &Page, line: usize, column: u16) -> Option<&Link> {

@@ -41,19 +41,6 @@ impl Composer {
         is_active.then_some(cursor)
     }
 
-    /// Moves the cursor to a clicked cell of the composer drawn in `area`.
-    pub fn move_cursor_to_click(&mut self, area: Rect, column: u16, row: u16) {
-        if self.search.is_some() || !area.contains(Position::new(column, row)) {
-            return;
-        }
-        let rows = self.draft.wrap_rows(text_width(area.width));
-        let clicked_row = (self.first_row.get() + usize::from(row - area.y)).min(rows.len() - 1);
-        let cell = usize::from((column - area.x).saturating_sub(sign_width(area.width)));
-        let (line, offset) = rows.offset_at_cell(clicked_row, cell);
-        self.draft.move_to(line, offset);
-        self.preferred_column = None;
-    }
-
     /// Returns the width of a row in cells, as last drawn.
     pub(super) fn row_width(&self) -> usize {
         text_width(self.width.get())

@@ -251,7 +251,6 @@ proptest! {
             composer.preferred_height(*width, *height);
             let (buffer, cursor) = draw_composer(&composer, *width, *height);
             prop_assert!(buffer.area.contains(cursor.unwrap()));
-            composer.move_cursor_to_click(buffer.area, width / 2, height / 2);
             let (text, at) = composer.folded_text();
             prop_assert!(text.is_char_boundary(at));
         }

@@ -10,6 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
 
 /// Maximum size of a list in cells, including its frame. A smaller screen limits it further.
 const MAX_WIDTH: u16 = 100;
@@ -72,24 +73,6 @@ impl Picker {
             self.draw_rows(list, buffer, theme);
         }
         cursor
-    }
-
-    /// Returns the position in the list of the row drawn at this cell.
-    pub(super) fn position_at(&self, area: Rect, column: u16, row: u16) -> Option<usize> {
-        let (_, list) = self.split_area(inner_area(self.list_area(area)));
-        let mut line = usize::from(row.checked_sub(list.y)?);
-        let mut position = self.first_visible.get();
-        let rows: Vec<&Row> = self.matches.iter().map(|row| &self.rows[*row]).collect();
-        if self.wraps_secondary(&rows, list) {
-            let (row_width, main_cells) = (row_cells(list), self.main_column_cells(&rows, list));
-            while let Some(line_count) = rows.get(position).map(|row| secondary_lines(row, row_width, main_cells).len())
-                && line >= line_count
-            {
-                (line, position) = (line - line_count, position + 1);
-            }
-        }
-        position += line;
-        (list.contains(Position::new(column, row)) && position < self.position_count()).then_some(position)
     }
 
     /// Returns the middle of an area, tall enough for all unfiltered rows; or all of a small area.
@@ -185,7 +168,7 @@ impl Picker {
     }
 
     fn draw_rows(&self, list: Rect, buffer: &mut Buffer, theme: &Theme) {
-        let mut filter = self.build_filter();
+        let mut filter = Filter::new(self.filter.text());
         let positions =
             self.first_visible.get()..self.matches.len().min(self.first_visible.get() + usize::from(list.height));
         let rows: Vec<&Row> = self.matches[positions.clone()].iter().map(|row| &self.rows[*row]).collect();
@@ -245,19 +228,12 @@ fn row_spans(
     let (detail_width, free_cells) = detail_cells(row, row_width, main_cells);
     let max_cells = max_main_cells(row, free_cells, main_cells);
     let cells = width::text_width(&row.text).min(max_cells);
-    let (text, dropped) = if row.is_path {
-        let text = width::fit_end(&row.text, free_cells);
-        let dropped = count_graphemes(&row.text) - count_graphemes(&text);
-        (text, dropped)
-    } else {
-        (width::fit_start(&row.text, max_cells), 0)
-    };
-    let matched: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(dropped)).collect();
-    let mut spans = highlight_matches(&text, &matched, style, theme.found);
+    let text = width::fit_start(&row.text, max_cells);
+    let mut spans = highlight_matches(&text, &marks, style, theme.found);
     let mut used = width::text_width(&text);
     let column = main_cells.max(cells) + 2;
     if !row.secondary.is_empty() && column + 4 <= free_cells {
-        let skipped = count_graphemes(&row.text) + 1;
+        let skipped = row.text.graphemes(true).count() + 1;
         let matched: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(skipped)).collect();
         let secondary = width::fit_start(&row.secondary, free_cells - column);
         spans.push(Span::styled(" ".repeat(column - used), style));
@@ -325,7 +301,7 @@ fn max_main_cells(row: &Row, free_cells: usize, main_cells: usize) -> usize {
     let secondary_cells = width::text_width(&row.secondary);
     if row.is_pinned {
         main_cells
-    } else if (1..=SHORT_SECONDARY_CELLS).contains(&secondary_cells) && !row.is_path {
+    } else if (1..=SHORT_SECONDARY_CELLS).contains(&secondary_cells) {
         main_cells.max(free_cells.saturating_sub(secondary_cells + 2))
     } else {
         free_cells
@@ -353,10 +329,6 @@ fn secondary_lines(row: &Row, row_width: usize, main_cells: usize) -> Vec<String
 /// Returns the cells of a row after the cursor sign.
 fn row_cells(list: Rect) -> usize {
     usize::from(list.width).saturating_sub(2)
-}
-
-fn count_graphemes(text: &str) -> usize {
-    unicode_segmentation::UnicodeSegmentation::graphemes(text, true).count()
 }
 
 fn fit_to_area(text: &str, area: Rect) -> String {

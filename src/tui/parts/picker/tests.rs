@@ -6,6 +6,7 @@ use crate::tui::theme::Theme;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -172,19 +173,6 @@ fn the_cursor_stays_on_its_row_when_the_rows_change() {
 }
 
 #[test]
-fn a_click_picks_the_row_drawn_there() {
-    let mut picker = session_picker();
-    let area = Rect::new(0, 0, 80, 14);
-    let screen = screen_text(&picker, 80, 14);
-    let row = screen.lines().position(|line| line.contains("rename")).unwrap();
-    assert_eq!(picker.click(area, 20, row as u16), Pick::Picked(1));
-    assert_eq!(picker.click(area, 20, 0), Pick::Handled);
-    assert_eq!(picker.click(area, 0, row as u16), Pick::Handled);
-    assert_eq!(picker.scroll(1), Pick::Moved(2));
-    assert_eq!(picker.scroll(-9), Pick::Moved(0));
-}
-
-#[test]
 fn the_list_scrolls_only_when_the_cursor_leaves_it() {
     let rows = (0..50).map(|number| Row::new(&format!("row {number}"))).collect();
     let mut picker = Picker::new("rows", "none", rows);
@@ -199,7 +187,7 @@ fn the_list_scrolls_only_when_the_cursor_leaves_it() {
 
 #[test]
 fn r32_outside_text_is_sanitized() {
-    let rows = vec![Row::from_path("a\x1b[2J\nb\u{202e}").with_secondary("\x07c").with_detail("\x1b]0;x\x07d")];
+    let rows = vec![Row::new("a\x1b[2J\nb\u{202e}").with_secondary("\x07c").with_detail("\x1b]0;x\x07d")];
     let picker = Picker::new("files", "none", rows);
     let screen = screen_text(&picker, 40, 6);
     assert!(screen.contains("a<U+001B>[2J b<U+202E>") && !screen.contains(['\x1b', '\u{202e}', '\x07']), "{screen}");
@@ -207,7 +195,7 @@ fn r32_outside_text_is_sanitized() {
 
 #[test]
 fn twenty_thousand_rows_are_matched_only_when_the_filter_changes() {
-    let rows = (0..20_000).map(|number| Row::from_path(&format!("src/part/{number}/main.rs"))).collect();
+    let rows = (0..20_000).map(|number| Row::new(&format!("src/part/{number}/main.rs"))).collect();
     let mut picker = Picker::new("files", "none", rows);
     press_keys(&mut picker, "1 9 9 9 9");
     assert_eq!(picker.selected_row(), Some(19_999));
@@ -224,20 +212,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn r34_every_text_key_and_size_works(
-        texts in prop::collection::vec(("\\PC{0,12}", "\\PC{0,12}", "\\PC{0,6}", any::<bool>()), 0..6),
+        texts in prop::collection::vec(("\\PC{0,12}", "\\PC{0,12}", "\\PC{0,6}"), 0..6),
         pressed in prop::collection::vec("[a-c漢]|up|down|page-up|page-down|home|end|backspace|enter", 0..8),
         width in 1u16..70,
         height in 1u16..16,
     ) {
-        let rows = texts.iter().map(|(text, more, detail, path)| {
-            let row = if *path { Row::from_path(text) } else { Row::new(text) };
-            row.with_secondary(more).with_detail(detail)
-        });
+        let rows = texts.iter().map(|(text, more, detail)| Row::new(text).with_secondary(more).with_detail(detail));
         let mut picker = Picker::new("list", "nothing here", rows.collect());
         for chord in &pressed {
             press_keys(&mut picker, chord);
             draw_buffer(&picker, width, height);
-            picker.click(Rect::new(0, 0, width, height), width / 2, height / 2);
+            picker.scroll(if width % 2 == 0 { 1 } else { -9 });
         }
         draw_buffer(&picker, width, height);
         prop_assert!(picker.selected_row().is_none_or(|row| row < texts.len()));

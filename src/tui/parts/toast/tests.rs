@@ -4,6 +4,12 @@ use super::*;
 use crate::tui::parts::buffer_text::buffer_text;
 use insta::assert_snapshot;
 
+impl Toasts {
+    pub(in crate::tui) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
 fn seconds_after_start(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }

@@ -10,7 +10,7 @@ pub use tokenizer::highlight;
 
 use super::wrap::{CONTINUATION_MARK, Shape, wrap_code};
 use super::{Page, Piece};
-use crate::text::{clean, width};
+use crate::text::width;
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -32,11 +32,6 @@ pub fn lay_out_highlighted(language: &str, code: &str, width: usize, theme: &The
     let fits = code.lines().count() <= MAX_LINES && code.lines().all(|line| line.len() <= MAX_LINE_LENGTH);
     let colours = (fits && !language.trim().is_empty()).then(|| highlight(language.trim(), code));
     lay_out_block(code, colours.as_ref(), width, theme)
-}
-
-/// Lays out a code block on its background, `width` columns wide, without highlighting. Cleans the code.
-pub fn lay_out_plain(code: &str, width: usize, theme: &Theme) -> Page {
-    lay_out_block(&clean::clean_text(code), None, width, theme)
 }
 
 /// Lays out a block of clean code on its background, `width` columns wide, with the given highlighting.

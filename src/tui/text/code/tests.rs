@@ -151,7 +151,7 @@ fn highlighting_never_changes_the_text() {
     let line_texts = |page: &Page| -> Vec<String> {
         page.lines.iter().map(|line| line.spans.iter().map(|span| span.content.as_ref()).collect()).collect()
     };
-    assert_eq!(line_texts(&highlighted), line_texts(&lay_out_plain(code, 14, &theme)));
+    assert_eq!(line_texts(&highlighted), line_texts(&lay_out_block(code, None, 14, &theme)));
     assert_eq!(line_texts(&highlighted)[..2], [" fn main() {  ", "     let      "]);
     assert!(line_texts(&highlighted).iter().all(|line| width::text_width(line) == 14));
     let too_long = Highlighting { lines: vec![vec![(5, SyntaxRole::Keyword), (9000, SyntaxRole::String)]] };

@@ -67,7 +67,6 @@ fn r10_marks_invisible_characters() {
     check_diff(None, &format!("a{}b", " ".repeat(40)), 60, &["src/a.rs · new file · +1 −0", "1 + a<40 blanks>b"]);
     let hostile = Diff { path: "a\nb\x1b[1m".into(), ..make_diff(None, "x") };
     assert_eq!(line_texts(&lay_out_diff(&hostile, 60, &dark_theme()))[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
-    assert_eq!(line_texts(&[lay_out_header(&hostile, &dark_theme())])[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
 }
 
 #[test]

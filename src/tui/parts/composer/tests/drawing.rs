@@ -62,19 +62,6 @@ fn hidden_rows_above_and_below_are_marked() {
 }
 
 #[test]
-fn a_click_moves_the_cursor() {
-    let mut composer = composer_with("漢字 text\nmore|");
-    let area = Rect::new(0, 0, 40, 2);
-    draw_composer(&composer, 40, 2);
-    composer.move_cursor_to_click(area, 2 + 4, 0);
-    assert_eq!(text_with_cursor(&composer), "漢字| text\nmore");
-    composer.move_cursor_to_click(area, 39, 1);
-    assert_eq!(text_with_cursor(&composer), "漢字 text\nmore|");
-    composer.move_cursor_to_click(area, 0, 1);
-    assert_eq!(text_with_cursor(&composer), "漢字 text\n|more");
-}
-
-#[test]
 fn a_full_row_moves_the_cursor_to_the_next_row() {
     let mut composer = composer_with("|");
     composer.insert(&"x".repeat(37));
