@@ -1,8 +1,6 @@
 //! One module per part of the screen: its state, keys and rendering.
 
 pub mod audit_page;
-#[cfg(test)]
-mod buffer_text;
 pub mod call_summary;
 pub mod completion;
 pub mod composer;

@@ -1,7 +1,7 @@
 //! Completion and its rendering.
 
 use super::*;
-use crate::tui::parts::buffer_text::buffer_text;
+use crate::tui::tests::buffer_text;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use insta::assert_snapshot;

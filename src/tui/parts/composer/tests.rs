@@ -5,7 +5,7 @@ mod folding;
 mod history;
 
 use super::*;
-use crate::tui::parts::buffer_text::buffer_text;
+use crate::tui::tests::buffer_text;
 use crate::tui::theme::Theme;
 use insta::assert_snapshot;
 use proptest::prelude::*;

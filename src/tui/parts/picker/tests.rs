@@ -1,7 +1,7 @@
 //! Lists: keys and rendering.
 
 use super::*;
-use crate::tui::parts::buffer_text::buffer_text;
+use crate::tui::tests::buffer_text;
 use crate::tui::theme::Theme;
 use insta::assert_snapshot;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Lifetime and rendering of toasts.
 
 use super::*;
-use crate::tui::parts::buffer_text::buffer_text;
+use crate::tui::tests::buffer_text;
 use insta::assert_snapshot;
 
 impl Toasts {
