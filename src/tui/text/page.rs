@@ -7,8 +7,6 @@ use std::sync::Arc;
 /// Cells of one line that are a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
-    /// Shared by all lines of one link that wraps.
-    pub id: u32,
     /// Line of the page, from 0.
     pub line: usize,
     /// First cell, from 0.
@@ -24,20 +22,15 @@ pub struct Link {
 pub struct Page {
     /// Lines, none wider than requested.
     pub lines: Vec<Line<'static>>,
-    /// Links in the order of the lines. A link that wraps has one entry per line, with the same `id`.
+    /// Links in the order of the lines. A link that wraps has one entry per line, with the same target (the same `Arc`).
     pub links: Vec<Link>,
 }
 
 impl Page {
     /// Appends another page below this one.
     pub fn append_page(&mut self, other: Page) {
-        let line_offset = self.lines.len();
-        let id_offset = self.links.iter().map(|link| link.id + 1).max().unwrap_or(0);
-        self.links.extend(other.links.into_iter().map(|link| Link {
-            id: link.id + id_offset,
-            line: link.line + line_offset,
-            ..link
-        }));
+        let line_offset = self.line_offset.len();
+        self.links.extend(other.links.into_iter().map(|link| Link { line: link.line + line_offset, ..link }));
         self.lines.extend(other.lines);
     }
 

@@ -61,7 +61,7 @@ pub fn wrap_code(pieces: &[Piece], shape: &Shape, continuation_mark: &Piece) -> 
 pub const CONTINUATION_MARK: &str = "↪ ";
 
 fn wrap_with(pieces: &[Piece], shape: &Shape, continuation: Option<&Piece>) -> Page {
-    let mut wrapper = Wrapper { pieces, shape, continuation, page: Page::default(), link: None };
+    let mut wrapper = Wrapper { pieces, shape, continuation, page: Page::default() };
     let mut line = Vec::new();
     for (piece, Piece { text, .. }) in pieces.iter().enumerate() {
         for (offset, grapheme) in text.grapheme_indices(true) {
@@ -164,8 +164,6 @@ struct Wrapper<'a> {
     /// Mark of continuation lines. If set, lines break at the places allowed in code, otherwise at those in prose.
     continuation: Option<&'a Piece>,
     page: Page,
-    /// Last link laid out: the next piece with the same target continues it.
-    link: Option<(u32, Arc<LinkTarget>)>,
 }
 
 impl Wrapper<'_> {
@@ -269,34 +267,17 @@ impl Wrapper<'_> {
             }
             spans.push(Span::styled(text, piece.style));
             if let Some(target) = piece.link.as_ref().filter(|_| cells > 0) {
-                let link = Link {
-                    id: self.link_id(target),
-                    line,
-                    start: to_cell(column),
-                    end: to_cell(column + cells),
-                    target: target.clone(),
-                };
+                let (start, end) = (to_cell(column), to_cell(column + cells));
                 match self.page.links.last_mut() {
-                    Some(previous) if (previous.id, previous.line, previous.end) == (link.id, line, link.start) => {
-                        previous.end = link.end
+                    Some(last) if (last.line, last.end) == (line, start) && Arc::ptr_eq(&last.target, target) => {
+                        last.end = end;
                     }
-                    _ => self.page.links.push(link),
+                    _ => self.page.links.push(Link { line, start, end, target: target.clone() }),
                 }
             }
             column += cells;
         }
         self.page.lines.push(Line::from(spans));
-    }
-
-    fn link_id(&mut self, target: &Arc<LinkTarget>) -> u32 {
-        match &self.link {
-            Some((id, last)) if Arc::ptr_eq(last, target) => *id,
-            last => {
-                let id = last.as_ref().map_or(0, |(id, _)| id + 1);
-                self.link = Some((id, target.clone()));
-                id
-            }
-        }
     }
 }
 

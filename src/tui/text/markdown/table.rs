@@ -65,7 +65,7 @@ fn lay_out_grid_row(row: &[Cell], alignments: &[Alignment], widths: &[usize], th
         .collect();
     let height = cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(1);
     let mut page = Page { lines: vec![Line::default(); height], ..Page::default() };
-    let (mut start, mut next_id) = (0, 0);
+    let mut start = 0;
     for (index, cell) in cells.into_iter().enumerate() {
         let mut left_padding = vec![0; height];
         for (line_index, line) in page.lines.iter_mut().enumerate() {
@@ -84,14 +84,12 @@ fn lay_out_grid_row(row: &[Cell], alignments: &[Alignment], widths: &[usize], th
             line.spans.push(Span::raw(" ".repeat(free - left_padding[line_index])));
         }
         start += if index > 0 { text_width(COLUMN_SEPARATOR) } else { 0 };
-        let id_count = cell.links.iter().map(|link| link.id + 1).max().unwrap_or(0);
         for mut link in cell.links {
             let shift = u16::try_from(start + left_padding[link.line]).unwrap_or(u16::MAX);
             (link.start, link.end) = (link.start.saturating_add(shift), link.end.saturating_add(shift));
-            link.id += next_id;
             page.links.push(link);
         }
-        (start, next_id) = (start + widths[index], next_id + id_count);
+        start += widths[index];
     }
     page.links.sort_by_key(|link| (link.line, link.start));
     page

@@ -76,11 +76,12 @@ fn link_that_wraps_is_one_link_on_two_lines() {
     let link = Piece { link: Some(target.clone()), ..plain_piece("see this") };
     let page = wrap_pieces(&[plain_piece("go "), link.clone(), plain_piece("x")], &Shape::with_width(7));
     assert_eq!(line_texts(&page), ["go see", "thisx"]);
-    let cells: Vec<_> = page.links.iter().map(|link| (link.id, link.line, link.start, link.end)).collect();
-    assert_eq!(cells, [(0, 0, 3, 6), (0, 1, 0, 4)]);
+    let cells: Vec<_> = page.links.iter().map(|link| (link.line, link.start, link.end)).collect();
+    assert_eq!(cells, [(0, 3, 6), (1, 0, 4)]);
+    assert!(page.links.iter().all(|link| Arc::ptr_eq(&link.target, &target)));
     let other_link = Piece { link: Some(Arc::new(LinkTarget::Web("https://b.example".into()))), ..plain_piece("b") };
     let page = wrap_pieces(&[link, other_link], &Shape::with_width(20));
-    assert_eq!(page.links.iter().map(|link| link.id).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(page.links.iter().map(|link| (link.start, link.end)).collect::<Vec<_>>(), [(0, 8), (8, 9)]);
 }
 
 proptest! {
