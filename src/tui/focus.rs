@@ -44,19 +44,7 @@ fn prompt_scope(state: &State) -> Option<Scope> {
 pub fn active_scopes(state: &State) -> Vec<Scope> {
     let mut scopes = match current_focus(state) {
         Focus::Overlay => match state.viewport.overlays.last() {
-            Some(
-                Overlay::Sessions(..)
-                | Overlay::Themes(..)
-                | Overlay::Commands(_)
-                | Overlay::Models(..)
-                | Overlay::Connect(..)
-                | Overlay::Audit(..)
-                | Overlay::Grants(..)
-                | Overlay::Rehearsal(..)
-                | Overlay::Modes(..)
-                | Overlay::UnsavedSession(..)
-                | Overlay::CopyTexts(..),
-            ) => vec![Scope::List],
+            Some(Overlay::List(..)) => vec![Scope::List],
             Some(Overlay::Confirmation(..)) => vec![Scope::Approval],
             Some(Overlay::ApiKey(_)) => vec![Scope::TextField],
             Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_)) | None => vec![Scope::Page],

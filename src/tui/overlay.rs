@@ -23,36 +23,43 @@ use std::sync::Arc;
 pub enum Overlay {
     /// Key help.
     Help(Help),
-    /// Sessions of this project, and the action for the selected one.
-    Sessions(Picker, SessionSearch, PickedAction),
-    /// Themes, with the theme to restore if none is chosen.
-    Themes(Picker, Box<Theme>),
-    /// Commands.
-    Commands(Picker),
-    /// Available models.
-    Models(Picker, Vec<ModelRow>),
-    /// Available providers.
-    Connect(Picker, Vec<ProviderChoice>),
+    /// Rows to pick from.
+    List(Picker, List),
     /// Input of an API key; never displayed.
     ApiKey(text_field::TextField),
-    /// Texts that can be copied.
-    CopyTexts(Picker, Vec<String>),
-    /// All calls of the session, by id.
-    Audit(Picker, Vec<CallId>),
-    /// The rehearsal.
-    Rehearsal(Picker, RehearsalView),
-    /// Grants and rules.
-    Grants(Picker, GrantList),
     /// Confirmation of an action.
     Confirmation(Confirmation, ConfirmedAction),
-    /// Permission modes, each with whether it was confirmed.
-    Modes(Picker, Vec<(Mode, bool)>),
-    /// Choices on leaving a session that is not saved.
-    UnsavedSession(Picker, Vec<UnsavedChoice>),
     /// A text to read.
     Reader(Reader),
     /// A letter on each link.
     Links(Links),
+}
+
+/// Contents of a list.
+#[derive(Debug, Clone)]
+pub enum List {
+    /// Sessions of this project, and the action for the selected one.
+    Sessions(SessionSearch, PickedAction),
+    /// Themes, with the theme to restore if none is chosen.
+    Themes(Box<Theme>),
+    /// Commands.
+    Commands,
+    /// Available models.
+    Models(Vec<ModelRow>),
+    /// Available providers.
+    Connect(Vec<ProviderChoice>),
+    /// Texts that can be copied.
+    CopyTexts(Vec<String>),
+    /// All calls of the session, by id.
+    Audit(Vec<CallId>),
+    /// The rehearsal.
+    Rehearsal(RehearsalView),
+    /// Grants and rules.
+    Grants(GrantList),
+    /// Permission modes, each with whether it was confirmed.
+    Modes(Vec<(Mode, bool)>),
+    /// Choices on leaving a session that is not saved.
+    UnsavedSession(Vec<UnsavedChoice>),
 }
 
 /// Action of a confirmation.

@@ -56,10 +56,8 @@ pub struct Row {
 /// Effect of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pick {
-    /// A row was picked; its index among the given rows.
-    Picked(usize),
-    /// A row was picked and is to be stored for the next start.
-    PickedAndStored(usize),
+    /// A row was picked: its index among the given rows, and whether it is to be stored for the next start.
+    Picked(usize, bool),
     /// The typed name was picked. True if it is to be stored for the next start.
     Typed(bool),
     /// The cursor moved to this row, for a preview.
@@ -227,11 +225,10 @@ impl Picker {
     }
 
     fn pick_selected(&self, store: bool) -> Pick {
-        match (self.selected_row(), store) {
-            (Some(row), true) => Pick::PickedAndStored(row),
-            (Some(row), false) => Pick::Picked(row),
-            (None, _) if self.typed_choice().is_some() => Pick::Typed(store),
-            (None, _) => Pick::Handled,
+        match self.selected_row() {
+            Some(row) => Pick::Picked(row, store),
+            None if self.typed_choice().is_some() => Pick::Typed(store),
+            None => Pick::Handled,
         }
     }
 

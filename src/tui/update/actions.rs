@@ -8,7 +8,7 @@ use crate::chat::session::CallState;
 use crate::chat::{Entry, ResultOrigin};
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{Overlay, PickedAction};
+use crate::tui::overlay::{List, Overlay, PickedAction};
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{call_layout, entry_layout, layout_cache::LayoutCache};
 use crate::tui::state::State;
@@ -190,7 +190,7 @@ pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     }
     state.input.last_quit = Some(state.timing.now);
     let mut effects = Vec::new();
-    let is_leaving = matches!(state.viewport.overlays.last(), Some(Overlay::UnsavedSession(..)));
+    let is_leaving = matches!(state.viewport.overlays.last(), Some(Overlay::List(_, List::UnsavedSession(_))));
     if is_leaving {
         // The list of exit choices stays open, so that the second press quits instead of asking again.
     } else if !state.viewport.overlays.is_empty() {

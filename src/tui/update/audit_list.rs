@@ -6,7 +6,7 @@ use crate::chat::{CallId, SessionId};
 use crate::text::{clean, width};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, SessionRequest};
-use crate::tui::overlay::Overlay;
+use crate::tui::overlay::{List, Overlay};
 use crate::tui::parts::audit_page;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::state::State;
@@ -21,7 +21,7 @@ pub fn open_audit_list(state: &mut State) -> Vec<Effect> {
     let rows = audit_rows(&records, &state.session.entry_times);
     let mut picker = Picker::new("Calls and decisions", "No tool calls yet", rows);
     picker.select(calls.len().saturating_sub(1));
-    state.viewport.overlays.push(Overlay::Audit(picker, calls));
+    state.viewport.overlays.push(Overlay::List(picker, List::Audit(calls)));
     vec![Effect::Request(HostRequest::Session(SessionRequest::ReadEntryTimes(state.session.id.clone())))]
 }
 
@@ -33,7 +33,7 @@ pub fn set_entry_times(state: &mut State, session: &SessionId, times: Vec<String
     state.session.entry_times = times;
     let records = collect_records(state.agent.session.entries());
     for overlay in &mut state.viewport.overlays {
-        if let Overlay::Audit(picker, calls) = overlay {
+        if let Overlay::List(picker, List::Audit(calls)) = overlay {
             // A call made after the list was opened appears when it is opened again.
             let listed_records = records.get(..calls.len().min(records.len())).unwrap_or_default();
             picker.set_rows(audit_rows(listed_records, &state.session.entry_times));
@@ -44,7 +44,7 @@ pub fn set_entry_times(state: &mut State, session: &SessionId, times: Vec<String
 /// Opens the page of a call, with the list below it.
 pub fn open_audit_row(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) -> Vec<Effect> {
     let call = calls.get(row).cloned();
-    state.viewport.overlays.push(Overlay::Audit(picker, calls));
+    state.viewport.overlays.push(Overlay::List(picker, List::Audit(calls)));
     if let Some(call) = call {
         open_audit_page(state, &call);
     }

@@ -8,7 +8,7 @@ use crate::text::clean::clean_line;
 use crate::text::width;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, RuleRequest, SessionRequest};
-use crate::tui::overlay::{ConfirmedAction, GrantList, Overlay};
+use crate::tui::overlay::{ConfirmedAction, GrantList, List, Overlay};
 use crate::tui::parts::audit_page;
 use crate::tui::parts::confirmation::Confirmation;
 use crate::tui::parts::picker::{Picker, Row};
@@ -38,7 +38,7 @@ fn show_grants(state: &mut State, row: usize) {
     let mut picker = Picker::new(title, NO_GRANTS, rows);
     picker.select(row);
     update_empty_note(&mut picker, &approvals);
-    state.viewport.overlays.push(Overlay::Grants(picker, GrantList(approvals, calls)));
+    state.viewport.overlays.push(Overlay::List(picker, List::Grants(GrantList(approvals, calls))));
 }
 
 /// Shows the note above the calls if there is no grant.
@@ -58,7 +58,7 @@ fn judged_calls(entries: &[Entry]) -> Vec<Record<'_>> {
 pub fn refresh_grants(state: &mut State) {
     let approvals = list_lasting_approvals(&state.agent);
     for overlay in &mut state.viewport.overlays {
-        if let Overlay::Grants(picker, GrantList(shown_approvals, _)) = overlay {
+        if let Overlay::List(picker, List::Grants(GrantList(shown_approvals, _))) = overlay {
             update_empty_note(picker, &approvals);
             shown_approvals.clone_from(&approvals);
         }
@@ -70,7 +70,7 @@ pub fn refresh_grants(state: &mut State) {
 pub fn refresh_times(state: &mut State) {
     let judged = judged_calls(state.agent.session.entries());
     for overlay in &mut state.viewport.overlays {
-        if let Overlay::Grants(picker, GrantList(approvals, calls)) = overlay {
+        if let Overlay::List(picker, List::Grants(GrantList(approvals, calls))) = overlay {
             // A call made after the list was opened appears when it is opened again.
             let listed: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();

@@ -5,7 +5,7 @@ use crate::manual;
 use crate::tui::effect::Effect;
 use crate::tui::focus;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{Overlay, ReaderBody};
+use crate::tui::overlay::{List, Overlay, ReaderBody};
 use crate::tui::parts::help_page::Help;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast;
@@ -47,6 +47,6 @@ pub fn open_palette(state: &mut State) -> Vec<Effect> {
         Row::new(row.names[0]).with_secondary(row.help).with_detail(&keys)
     };
     let items = state.commands.iter().map(build_row).collect();
-    state.viewport.overlays.push(Overlay::Commands(Picker::new("Commands", "", items)));
+    state.viewport.overlays.push(Overlay::List(Picker::new("Commands", "", items), List::Commands));
     Vec::new()
 }

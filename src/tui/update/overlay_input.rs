@@ -8,9 +8,9 @@ use super::{
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{Overlay, Reader};
+use crate::tui::overlay::{List, Overlay, Reader};
 use crate::tui::parts::help_page;
-use crate::tui::parts::picker::Pick;
+use crate::tui::parts::picker::{Pick, Picker};
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
@@ -41,17 +41,7 @@ pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEv
         }
         Overlay::Links(_) => return link_letters::handle_link_key(state, &key),
         Overlay::Confirmation(..) => return confirmation_keys::handle_confirmation_key(state, &key),
-        Overlay::Sessions(picker, ..)
-        | Overlay::Themes(picker, _)
-        | Overlay::Commands(picker)
-        | Overlay::Models(picker, _)
-        | Overlay::Connect(picker, _)
-        | Overlay::Audit(picker, _)
-        | Overlay::Grants(picker, _)
-        | Overlay::Rehearsal(picker, _)
-        | Overlay::Modes(picker, _)
-        | Overlay::UnsavedSession(picker, _)
-        | Overlay::CopyTexts(picker, _) => picker.key(&key, keys),
+        Overlay::List(picker, _) => picker.key(&key, keys),
     };
     handle_pick(state, cache, pick)
 }
@@ -59,19 +49,7 @@ pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEv
 /// Handles pasted text: it goes into the filter of a list or the line of an API key, otherwise it is ignored.
 pub fn paste_into_overlay(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
     let pick = match state.viewport.overlays.last_mut() {
-        Some(
-            Overlay::Sessions(picker, ..)
-            | Overlay::Themes(picker, _)
-            | Overlay::Commands(picker)
-            | Overlay::Models(picker, _)
-            | Overlay::Connect(picker, _)
-            | Overlay::Audit(picker, _)
-            | Overlay::Grants(picker, _)
-            | Overlay::Rehearsal(picker, _)
-            | Overlay::Modes(picker, _)
-            | Overlay::UnsavedSession(picker, _)
-            | Overlay::CopyTexts(picker, _),
-        ) => picker.paste(text),
+        Some(Overlay::List(picker, _)) => picker.paste(text),
         Some(Overlay::ApiKey(field)) => {
             field.insert(text);
             return Vec::new();
@@ -90,19 +68,7 @@ pub fn scroll_overlay(state: &mut State, cache: &mut LayoutCache, lines: isize) 
             reader.top = reader.top.saturating_add_signed(lines);
             return Vec::new();
         }
-        Some(
-            Overlay::Sessions(picker, ..)
-            | Overlay::Themes(picker, _)
-            | Overlay::Commands(picker)
-            | Overlay::Models(picker, _)
-            | Overlay::Connect(picker, _)
-            | Overlay::Audit(picker, _)
-            | Overlay::Grants(picker, _)
-            | Overlay::Rehearsal(picker, _)
-            | Overlay::Modes(picker, _)
-            | Overlay::UnsavedSession(picker, _)
-            | Overlay::CopyTexts(picker, _),
-        ) => picker.scroll(lines.signum()),
+        Some(Overlay::List(picker, _)) => picker.scroll(lines.signum()),
         Some(Overlay::Help(help)) => {
             help.scroll(lines);
             return Vec::new();
@@ -121,46 +87,43 @@ fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Ef
     if !search_effects.is_empty() {
         return search_effects;
     }
-    match pick {
-        Pick::Handled => Vec::new(),
-        Pick::Close => close_overlay(state),
+    let (row, save) = match pick {
+        Pick::Handled => return Vec::new(),
+        Pick::Close => return close_overlay(state),
         Pick::Moved(row) => {
-            if let Some(Overlay::Themes(..)) = state.viewport.overlays.last()
+            if let Some(Overlay::List(_, List::Themes(_))) = state.viewport.overlays.last()
                 && let Some((_, theme)) = theme_list::theme_at_row(state, row)
             {
                 state.theme = theme;
             }
-            Vec::new()
+            return Vec::new();
         }
-        Pick::Picked(row) => {
-            let Some(overlay) = state.viewport.overlays.pop() else { return Vec::new() };
-            state.input.recent_keys.record_other_press(state.timing.now);
-            pick_overlay_row(state, cache, overlay, row, false)
-        }
-        Pick::PickedAndStored(row) => {
-            let Some(overlay) = state.viewport.overlays.pop() else { return Vec::new() };
-            state.input.recent_keys.record_other_press(state.timing.now);
-            pick_overlay_row(state, cache, overlay, row, true)
-        }
-        Pick::Typed(save) => {
-            let Some(Overlay::Models(picker, _)) = state.viewport.overlays.pop() else { return Vec::new() };
-            state.input.recent_keys.record_other_press(state.timing.now);
+        Pick::Picked(row, save) => (Some(row), save),
+        Pick::Typed(save) => (None, save),
+    };
+    let Some(Overlay::List(picker, list)) = state.viewport.overlays.pop() else { return Vec::new() };
+    state.input.recent_keys.record_other_press(state.timing.now);
+    match (list, row) {
+        (List::Models(_), None) => {
             let model = picker.filter_text().to_owned();
             model_list::pick_model(state, ModelRow { model, ..ModelRow::default() }, save)
         }
+        (list, Some(row)) => pick_list_row(state, cache, picker, list, row, save),
+        (_, None) => Vec::new(),
     }
 }
 
-fn pick_overlay_row(
+fn pick_list_row(
     state: &mut State,
     cache: &mut LayoutCache,
-    overlay: Overlay,
+    picker: Picker,
+    list: List,
     row: usize,
     save: bool,
 ) -> Vec<Effect> {
-    match overlay {
-        Overlay::Sessions(_, search, action) => session_list::pick_session(state, search, action, row),
-        Overlay::Themes(..) => match theme_list::theme_at_row(state, row) {
+    match list {
+        List::Sessions(search, action) => session_list::pick_session(state, search, action, row),
+        List::Themes(_) => match theme_list::theme_at_row(state, row) {
             Some((name, theme)) => {
                 state.theme = theme;
                 state.settings.theme.clone_from(&name);
@@ -168,38 +131,26 @@ fn pick_overlay_row(
             }
             None => Vec::new(),
         },
-        Overlay::Commands(_) => match state.commands.get(row) {
-            Some(command) => (command.run)(state, cache, ""),
-            None => Vec::new(),
-        },
-        Overlay::Models(_, rows) => match rows.into_iter().nth(row) {
-            Some(row) => model_list::pick_model(state, row, save),
-            None => Vec::new(),
-        },
-        Overlay::Connect(_, choices) => match choices.into_iter().nth(row) {
-            Some(choice) => provider_list::pick_provider(state, choice, save),
-            None => Vec::new(),
-        },
-        Overlay::CopyTexts(_, texts) => match texts.get(row) {
-            Some(text) => clipboard_copy::copy_text(state, text),
-            None => Vec::new(),
-        },
-        Overlay::Rehearsal(picker, view) => rehearsal_list::pick_rehearsal_row(state, picker, view, row),
-        Overlay::Grants(_, grants) => grant_list::pick_grant(state, grants, row),
-        Overlay::Audit(picker, calls) => audit_list::open_audit_row(state, picker, calls, row),
-        Overlay::Modes(_, modes) => match modes.into_iter().nth(row) {
-            Some((mode, true)) => mode_list::set_mode(state, mode),
-            Some((mode, false)) => mode_list::confirm_mode(state, mode),
-            None => Vec::new(),
-        },
-        Overlay::UnsavedSession(_, choices) => match choices.into_iter().nth(row) {
-            Some(choice) => session_exit::pick_exit_choice(state, choice),
-            None => Vec::new(),
-        },
-        Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::ApiKey(_) | Overlay::Confirmation(..) => {
-            Vec::new()
+        List::Commands => state.commands.get(row).map_or_else(Vec::new, |command| (command.run)(state, cache, "")),
+        List::Models(rows) => pick_item(rows, row, |row| model_list::pick_model(state, row, save)),
+        List::Connect(choices) => pick_item(choices, row, |choice| provider_list::pick_provider(state, choice, save)),
+        List::CopyTexts(texts) => pick_item(texts, row, |text| clipboard_copy::copy_text(state, &text)),
+        List::Rehearsal(view) => rehearsal_list::pick_rehearsal_row(state, picker, view, row),
+        List::Grants(grants) => grant_list::pick_grant(state, grants, row),
+        List::Audit(calls) => audit_list::open_audit_row(state, picker, calls, row),
+        List::Modes(modes) => pick_item(modes, row, |(mode, is_confirmed)| match is_confirmed {
+            true => mode_list::set_mode(state, mode),
+            false => mode_list::confirm_mode(state, mode),
+        }),
+        List::UnsavedSession(choices) => {
+            pick_item(choices, row, |choice| session_exit::pick_exit_choice(state, choice))
         }
     }
+}
+
+/// Runs a function on the item of a row.
+fn pick_item<T>(items: Vec<T>, row: usize, pick: impl FnOnce(T) -> Vec<Effect>) -> Vec<Effect> {
+    items.into_iter().nth(row).map_or_else(Vec::new, pick)
 }
 
 fn scroll_reader(reader: &mut Reader, action: Action, page_height: usize) {

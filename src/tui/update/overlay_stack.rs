@@ -2,7 +2,7 @@
 
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, SessionRequest};
-use crate::tui::overlay::{Overlay, Reader, ReaderBody};
+use crate::tui::overlay::{List, Overlay, Reader, ReaderBody};
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::state::State;
 use std::cell::RefCell;
@@ -37,8 +37,8 @@ pub fn close_overlay(state: &mut State) -> Vec<Effect> {
     // A key typed ahead must not answer a prompt that becomes visible.
     state.input.recent_keys.record_other_press(state.timing.now);
     match closed {
-        Some(Overlay::Themes(_, previous_theme)) => state.theme = *previous_theme,
-        Some(Overlay::Sessions(_, search, _)) if !search.query.is_empty() => {
+        Some(Overlay::List(_, List::Themes(previous_theme))) => state.theme = *previous_theme,
+        Some(Overlay::List(_, List::Sessions(search, _))) if !search.query.is_empty() => {
             return vec![Effect::Request(HostRequest::Session(SessionRequest::Search(String::new())))];
         }
         _ => {}

@@ -4,7 +4,7 @@ use super::overlay_stack;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, LocalServer, ModelRequest};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{Overlay, ProviderChoice};
+use crate::tui::overlay::{List, Overlay, ProviderChoice};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::text_field::{KeyResult, TextField};
 use crate::tui::parts::toast::Kind;
@@ -16,7 +16,7 @@ pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
     let choices = list_providers(state);
     let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
     let picker = Picker::new("Providers", "", provider_rows(&choices)).with_store_key(save_key);
-    state.viewport.overlays.push(Overlay::Connect(picker, choices));
+    state.viewport.overlays.push(Overlay::List(picker, List::Connect(choices)));
     vec![Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))]
 }
 
@@ -24,7 +24,7 @@ pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
 pub fn set_local_servers(state: &mut State, servers: Vec<LocalServer>) {
     state.local_servers = servers;
     let new_choices = list_providers(state);
-    if let Some(Overlay::Connect(picker, choices)) = state.viewport.overlays.last_mut() {
+    if let Some(Overlay::List(picker, List::Connect(choices))) = state.viewport.overlays.last_mut() {
         picker.set_rows(provider_rows(&new_choices));
         *choices = new_choices;
     }

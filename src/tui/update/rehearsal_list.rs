@@ -1,18 +1,17 @@
 //! Results of a dry run as a list: each change, each command with its result, and the actions to apply or discard them.
 
-use super::{agent_events, session_exit};
+use super::{agent_events, overlay_stack, session_exit};
 use crate::agent::{ApplyRequest, Event};
 use crate::chat::dry_run_summary::build_tree;
 use crate::chat::{ApplyOptions, DryRunSummary, SessionId};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, Rehearsal, RehearsalRequest};
-use crate::tui::overlay::{ConfirmedAction, Overlay, Reader, ReaderBody, RehearsalPart, RehearsalView, RowAction};
+use crate::tui::overlay::{ConfirmedAction, List, Overlay, ReaderBody, RehearsalPart, RehearsalView, RowAction};
 use crate::tui::parts::confirmation::Confirmation;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::rehearsal_lines::{branch_row_texts, escape_to_line, outside_row_texts, step_row_texts};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
-use std::cell::RefCell;
 use std::sync::Arc;
 
 /// User message of the turn that applies a dry run.
@@ -39,16 +38,14 @@ pub fn run_rehearsal_command(state: &mut State, argument: &str) -> Vec<Effect> {
         return Vec::new();
     }
     let picker = Picker::new("Dry run results", "Loading…", Vec::new());
-    state
-        .viewport
-        .overlays
-        .push(Overlay::Rehearsal(picker, RehearsalView { pending_action, ..RehearsalView::default() }));
+    let view = RehearsalView { pending_action, ..RehearsalView::default() };
+    state.viewport.overlays.push(Overlay::List(picker, List::Rehearsal(view)));
     vec![Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Load(state.session.id.clone())))]
 }
 
 /// Shows the results of the dry run once the host has loaded them.
 pub fn show_rehearsal(state: &mut State, result: Result<Rehearsal, String>) -> Vec<Effect> {
-    let Some(Overlay::Rehearsal(_, view)) = state.viewport.overlays.last() else { return Vec::new() };
+    let Some(Overlay::List(_, List::Rehearsal(view))) = state.viewport.overlays.last() else { return Vec::new() };
     let pending_action = view.pending_action.clone();
     state.viewport.overlays.pop();
     let Rehearsal { session, summary } = match result {
@@ -132,14 +129,14 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
     if summary.changes.iter().chain(outside).any(|change| change.has_conflict) {
         picker.set_note("CONFLICT: the real file has changed since; it is not overwritten");
     }
-    state.viewport.overlays.push(Overlay::Rehearsal(picker, view));
+    state.viewport.overlays.push(Overlay::List(picker, List::Rehearsal(view)));
 }
 
 /// Runs the action of a row.
 pub fn pick_rehearsal_row(state: &mut State, picker: Picker, view: RehearsalView, row: usize) -> Vec<Effect> {
     let Some(action) = view.actions.get(row).cloned() else { return Vec::new() };
     if let RowAction::Read(_) = action {
-        state.viewport.overlays.push(Overlay::Rehearsal(picker, view.clone()));
+        state.viewport.overlays.push(Overlay::List(picker, List::Rehearsal(view.clone())));
     }
     run_row_action(state, view, action)
 }
@@ -160,9 +157,7 @@ fn run_row_action(state: &mut State, view: RehearsalView, action: RowAction) -> 
                     format!("{} of {}: {text}", index + 1, view.summary.calls.len())
                 }
             };
-            let body = ReaderBody::Rehearsal(view.summary, part);
-            let reader = Reader { title, text: "".into(), body, top: 0, layout: RefCell::default() };
-            state.viewport.overlays.push(Overlay::Reader(reader));
+            overlay_stack::push_reader(state, &title, "".into(), ReaderBody::Rehearsal(view.summary, part));
             Vec::new()
         }
         RowAction::Apply(options) => offer_changes(state, view.session, &view.summary, options),

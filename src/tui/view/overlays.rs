@@ -4,7 +4,7 @@ use super::{bars, layout};
 use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::text::{clean, width};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{Links, Overlay, Reader};
+use crate::tui::overlay::{Links, List, Overlay, Reader};
 use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::status_bar::StatusBar;
@@ -33,17 +33,7 @@ pub fn draw_overlay(state: &State, buffer: &mut Buffer) -> Option<DrawnOverlay> 
             help.draw(&state.keys, area, buffer, theme);
             None
         }
-        Overlay::Sessions(picker, ..)
-        | Overlay::Themes(picker, _)
-        | Overlay::Commands(picker)
-        | Overlay::Models(picker, _)
-        | Overlay::Connect(picker, _)
-        | Overlay::Audit(picker, _)
-        | Overlay::Grants(picker, _)
-        | Overlay::Rehearsal(picker, _)
-        | Overlay::Modes(picker, _)
-        | Overlay::UnsavedSession(picker, _)
-        | Overlay::CopyTexts(picker, _) => picker.draw(area, buffer, theme),
+        Overlay::List(picker, _) => picker.draw(area, buffer, theme),
         Overlay::ApiKey(field) => return Some(draw_key_input(state, field, area, buffer)),
         Overlay::Reader(reader) => {
             draw_reader(state, reader, area, buffer);
@@ -69,22 +59,9 @@ pub fn draw_overlay(state: &State, buffer: &mut Buffer) -> Option<DrawnOverlay> 
 /// Dims the screen behind the overlay. Theme previews and links keep their colours.
 fn dim_background(state: &State, buffer: &mut Buffer) {
     match state.viewport.overlays.last() {
-        None | Some(Overlay::Themes(..) | Overlay::Links(_)) => {}
+        None | Some(Overlay::List(_, List::Themes(_)) | Overlay::Links(_)) => {}
         Some(
-            Overlay::Help(_)
-            | Overlay::Sessions(..)
-            | Overlay::Commands(_)
-            | Overlay::Models(..)
-            | Overlay::Connect(..)
-            | Overlay::ApiKey(_)
-            | Overlay::Audit(..)
-            | Overlay::Grants(..)
-            | Overlay::Rehearsal(..)
-            | Overlay::Modes(..)
-            | Overlay::UnsavedSession(..)
-            | Overlay::Confirmation(..)
-            | Overlay::CopyTexts(..)
-            | Overlay::Reader(_),
+            Overlay::Help(_) | Overlay::List(..) | Overlay::ApiKey(_) | Overlay::Confirmation(..) | Overlay::Reader(_),
         ) => {
             let screen_area = buffer.area;
             buffer.set_style(screen_area, state.theme.border_dim);

@@ -145,9 +145,9 @@ fn keys_move_pick_and_close() {
     check_pick("end", Pick::Moved(3), Some(3));
     check_pick("end home", Pick::Moved(0), Some(0));
     check_pick("ctrl-end", Pick::Moved(3), Some(3));
-    check_pick("down enter", Pick::Picked(1), Some(1));
+    check_pick("down enter", Pick::Picked(1, false), Some(1));
     check_pick("esc", Pick::Close, Some(0));
-    check_pick("n a m e s enter", Pick::Picked(2), Some(2));
+    check_pick("n a m e s enter", Pick::Picked(2, false), Some(2));
     check_pick("r e n", Pick::Moved(1), Some(1));
     check_pick("z z z", Pick::Handled, None);
     check_pick("z z z enter", Pick::Handled, None);
