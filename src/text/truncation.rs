@@ -17,6 +17,15 @@ pub fn truncate_middle(text: &str, max_bytes: usize) -> Cow<'_, str> {
     if truncated.len() < text.len() { Cow::Owned(truncated) } else { Cow::Borrowed(text) }
 }
 
+/// Truncates a text to at most `max_bytes`, after the last complete line if there is one.
+pub fn truncate_at_line(text: &str, max_bytes: usize) -> &str {
+    let end = text.floor_char_boundary(max_bytes);
+    match text[..end].rfind('\n') {
+        Some(line_end) if end < text.len() => &text[..line_end + 1],
+        Some(_) | None => &text[..end],
+    }
+}
+
 /// Truncates a text to its first `max_chars` characters; `…` marks truncation.
 pub fn truncate_end(text: &str, max_chars: usize) -> String {
     match text.char_indices().nth(max_chars) {

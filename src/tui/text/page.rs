@@ -34,6 +34,13 @@ impl Page {
         self.lines.extend(other.lines);
     }
 
+    /// Adds a blank line above the first one.
+    pub fn below_blank_line(self) -> Page {
+        let mut spaced = Page { lines: vec![Line::default()], ..Page::default() };
+        spaced.append_page(self);
+        spaced
+    }
+
     /// Indents every line by this many columns.
     pub fn indent_lines(mut self, by: u16) -> Page {
         for line in &mut self.lines {

@@ -4,7 +4,6 @@ use super::call_row::{CallEnd, call_row, edit_diff, find_denial_message, is_succ
 use super::layout_context::LayoutContext;
 use super::link_lookups::LinkLookups;
 use super::outcome_label::skipped_hooks_row;
-use super::plain_layout::lay_out_plain;
 use super::result_size::{find_not_applied, is_short_diff};
 use super::sub_agent_layout;
 use crate::chat::session::CallState;
@@ -113,7 +112,7 @@ fn lay_out_output(context: &LayoutContext<'_>, mut styled_output: StyledOutput, 
     let mut page = wrap_verbatim(context, &output::output_pieces(&styled_output, context.theme.link, &exists));
     if total > MAX_OUTPUT_LINES {
         let note = format!("{} more lines", total - MAX_OUTPUT_LINES);
-        page.append_page(lay_out_plain(&note, context.theme.dim, context.width, "    "));
+        page.append_page(context.lay_out_note(&note, "    "));
     }
     page
 }
@@ -175,7 +174,7 @@ fn lay_out_answers(
     let theme = context.theme;
     let mut page = Page::default();
     for question in &questions.list {
-        page.append_page(lay_out_plain(&question.text, theme.prompt, context.width, "? "));
+        page.append_page(context.lay_out_plain(&question.text, theme.prompt, "? "));
         let given_answer =
             answer.and_then(|answer| answer.answers.iter().find(|candidate| candidate.keyword == question.keyword));
         let (text, style) = match (answer.map(|answer| answer.status), given_answer) {
@@ -193,18 +192,18 @@ fn lay_out_answers(
                 }
             },
         };
-        page.append_page(lay_out_plain(&text, style, context.width, "  "));
+        page.append_page(context.lay_out_plain(&text, style, "  "));
         if let Some(given_answer) = given_answer.filter(|candidate| !candidate.note.is_empty()) {
-            page.append_page(lay_out_plain(&format!("note: {}", given_answer.note), theme.dim, context.width, "  "));
+            page.append_page(context.lay_out_note(&format!("note: {}", given_answer.note), "  "));
         }
         for note in given_answer.into_iter().flat_map(|question_answer| &question_answer.notes) {
             let option = question.options.get(note.option).map_or("", |choice| choice.label.as_str());
             let text = format!("note on {}: {}", clean::clean_line(option), note.text);
-            page.append_page(lay_out_plain(&text, theme.dim, context.width, "  "));
+            page.append_page(context.lay_out_note(&text, "  "));
         }
     }
     if answer.is_some_and(|answer| answer.origin == AnswerOrigin::File) {
-        page.append_page(lay_out_plain("answered by a file", theme.dim, context.width, "  "));
+        page.append_page(context.lay_out_note("answered by a file", "  "));
     }
     page
 }

@@ -3,10 +3,10 @@
 use super::call_row::CallEnd;
 use super::layout_context::LayoutContext;
 use super::link_lookups::LinkLookups;
-use super::plain_layout::{lay_out_plain, truncate_at_line};
 use super::{call_layout, picture_caption};
 use crate::chat::{Decision, DryRunCounts, Ending, Entry, SessionId};
 use crate::text::clean;
+use crate::text::truncation::truncate_at_line;
 use crate::tui::parts::quantities::{format_bytes, format_duration};
 use crate::tui::parts::status_bar::format_tokens;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
@@ -28,7 +28,7 @@ fn lay_out_truncation_note(context: &LayoutContext<'_>, text: &str, inline_text:
         0 => Page::default(),
         hidden_bytes => {
             let note = format!("… {} more: select this entry and press o to open in full", format_bytes(hidden_bytes));
-            lay_out_plain(&note, context.theme.dim, context.width, "")
+            context.lay_out_note(&note, "")
         }
     }
 }
@@ -47,7 +47,7 @@ fn has_partial_results(context: &LayoutContext<'_>, index: usize) -> bool {
 /// Lays out an entry; no lines if it has no display. `is_toggled` is true if its open state differs from the default.
 pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, lookups: &LinkLookups) -> Page {
     let Some(entry) = context.agent.session.entries().get(index) else { return Page::default() };
-    let page = match entry {
+    let mut page = match entry {
         Entry::UserMessage { text } => lay_out_user_message(context, text, lookups),
         // The cache lays out the text of a reply in pieces between these two.
         Entry::Replied { .. } => {
@@ -61,7 +61,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, look
             call_layout::lay_out_call(context, index, call, &end, is_toggled, lookups)
         }
         Entry::Ended { ending: Ending::Failed(_) } if is_reason_displayed(context, index) => {
-            lay_out_plain("Partial results are kept. Send a message to continue.", context.theme.dim, context.width, "")
+            context.lay_out_note("Partial results are kept. Send a message to continue.", "")
         }
         Entry::Ended { ending: Ending::Failed(reason) } => {
             let reason = reason.trim_end_matches('.');
@@ -69,35 +69,32 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, look
                 true => "Partial results are kept. Send a message to continue.",
                 false => "No reply received. Your message is kept.",
             };
-            lay_out_plain(&format!("{reason}. {hint}"), context.theme.danger, context.width, "✗ ")
+            context.lay_out_plain(&format!("{reason}. {hint}"), context.theme.danger, "✗ ")
         }
         Entry::Ended { ending: Ending::Interrupted } if !is_reason_displayed(context, index) => {
-            lay_out_plain("stopped", context.theme.dim, context.width, "")
+            context.lay_out_note("stopped", "")
         }
-        Entry::Decided { decision: Decision::Always(grant), .. } => lay_out_plain(
-            &format!("allowed from now on: {} ({})", grant.tool, grant.describe_grant()),
-            context.theme.dim,
-            context.width,
-            "    ",
-        ),
+        Entry::Decided { decision: Decision::Always(grant), .. } => {
+            context.lay_out_note(&format!("allowed from now on: {} ({})", grant.tool, grant.describe_grant()), "    ")
+        }
         Entry::Decided { decision: Decision::Edited(_), .. } => {
-            lay_out_plain("you edited the arguments", context.theme.dim, context.width, "    ")
+            context.lay_out_note("you edited the arguments", "    ")
         }
         Entry::Switched { model, profile } => {
             let model = if model.is_empty() { "the server's default model" } else { model };
             let profile_note = profile.as_ref().map(|profile| format!(" (profile {profile})")).unwrap_or_default();
-            lay_out_plain(&format!("switched to {model}{profile_note}"), context.theme.dim, context.width, "")
+            context.lay_out_note(&format!("switched to {model}{profile_note}"), "")
         }
         Entry::DryRunChanged { dry_run, copied_from } => {
             let style = if *dry_run { context.theme.accent } else { context.theme.danger };
-            lay_out_plain(&describe_mode_switch(*dry_run, copied_from), style, context.width, "— ")
+            context.lay_out_plain(&describe_mode_switch(*dry_run, copied_from), style, "— ")
         }
         Entry::Compacted { summary, pinned, tokens, .. } => {
             lay_out_summary(context, (summary, pinned), *tokens, is_toggled, lookups)
         }
         Entry::FellBack { model, reason } => {
             let note = format!("{}; fell back to {model}", reason.trim_end_matches('.'));
-            lay_out_plain(&note, context.theme.warning, context.width, "↪ ")
+            context.lay_out_plain(&note, context.theme.warning, "↪ ")
         }
         Entry::Planned { .. }
         | Entry::Reviewed { .. }
@@ -109,7 +106,6 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, look
         | Entry::Revoked { .. }
         | Entry::SubAgent { .. } => Page::default(),
     };
-    let mut page = page;
     if matches!(entry, Entry::Ended { .. }) && context.agent.is_dry_run() {
         page.append_page(lay_out_tally(context, index));
     }
@@ -118,12 +114,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, look
 
 /// Adds the blank line between an entry and the one before, if they need one.
 pub fn add_spacing(context: &LayoutContext<'_>, index: usize, page: Page) -> Page {
-    if index == 0 || !needs_blank_line(context, index) {
-        return page;
-    }
-    let mut spaced = Page { lines: vec![Line::default()], ..Page::default() };
-    spaced.append_page(page);
-    spaced
+    if index == 0 || !needs_blank_line(context, index) { page } else { page.below_blank_line() }
 }
 
 /// Returns the text of a reply that is shown in place; `None` for other entries and replies without text.
@@ -136,19 +127,14 @@ pub fn reply_text(entry: &Entry) -> Option<&str> {
 
 /// Lays out the reasoning before the text of a reply.
 pub fn lay_out_before_text(context: &LayoutContext<'_>, entry: &Entry, is_toggled: bool) -> Page {
-    let mut page = Page::default();
-    if let Entry::Replied { text, reasoning, thought_ms, .. } = entry
-        && !reasoning.trim().is_empty()
-    {
-        page.append_page(lay_out_reasoning(
-            context,
-            reasoning,
-            format_thinking_time(Duration::from_millis(*thought_ms)),
-            is_toggled,
-        ));
-        if !text.trim().is_empty() {
-            push_blank_line(&mut page);
-        }
+    let Entry::Replied { text, reasoning, thought_ms, .. } = entry else { return Page::default() };
+    if reasoning.trim().is_empty() {
+        return Page::default();
+    }
+    let duration = format_thinking_time(Duration::from_millis(*thought_ms));
+    let mut page = lay_out_reasoning(context, reasoning, duration, is_toggled);
+    if !text.trim().is_empty() {
+        page.lines.push(Line::default());
     }
     page
 }
@@ -163,7 +149,7 @@ pub fn lay_out_after_text(context: &LayoutContext<'_>, entry: &Entry, has_lines_
         if has_lines_before || !page.lines.is_empty() {
             page.lines.push(Line::default());
         }
-        page.append_page(lay_out_plain(&format!("… cut short: {reason}"), context.theme.warning, context.width, ""));
+        page.append_page(context.lay_out_plain(&format!("… cut short: {reason}"), context.theme.warning, ""));
     }
     page
 }
@@ -178,13 +164,6 @@ pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
             context.agent.session.call(call).is_some_and(|call| call.questions.is_none())
         }
         Some(_) | None => false,
-    }
-}
-
-/// Adds a blank line before the next part of the same entry.
-fn push_blank_line(page: &mut Page) {
-    if !page.lines.is_empty() {
-        page.lines.push(Line::default());
     }
 }
 
@@ -271,7 +250,7 @@ fn lay_out_tally(context: &LayoutContext<'_>, index: usize) -> Page {
         return Page::default();
     }
     let style = if tally.live_effects > 0 { context.theme.danger } else { context.theme.dim };
-    lay_out_plain(&tally.describe_counts(), style, context.width, "— ")
+    context.lay_out_plain(&tally.describe_counts(), style, "— ")
 }
 
 /// Lays out a user message with its bar.
@@ -292,11 +271,11 @@ pub fn lay_out_user_message(context: &LayoutContext<'_>, text: &str, lookups: &L
 /// Lays out reasoning: one line, or all of it if `is_open`.
 pub fn lay_out_reasoning(context: &LayoutContext<'_>, reasoning: &str, duration: String, is_open: bool) -> Page {
     let mark = if is_open { "▾" } else { "▸" };
-    let mut page = lay_out_plain(&format!("{mark} thought{duration}"), context.theme.dim, context.width, "  ");
+    let mut page = context.lay_out_note(&format!("{mark} thought{duration}"), "  ");
     if is_open {
         let reasoning = clean::clean_text(reasoning);
         let inline_text = truncate_at_line(reasoning.trim(), MAX_INLINE_BYTES);
-        page.append_page(lay_out_plain(inline_text, context.theme.dim, context.width, "    "));
+        page.append_page(context.lay_out_note(inline_text, "    "));
         page.append_page(lay_out_truncation_note(context, reasoning.trim(), inline_text));
     }
     page
@@ -317,18 +296,13 @@ fn lay_out_summary(
         _ => format!(" · {} → {} tokens", format_tokens(tokens_before), format_tokens(tokens_after)),
     };
     let label = format!("{mark} earlier turns summarized{sizes}");
-    let mut page = lay_out_plain(&label, context.theme.dim, context.width, "  ");
+    let mut page = context.lay_out_note(&label, "  ");
     if is_open {
         page.lines.push(Line::default());
         page.append_page(lookups.lay_out_markdown(context, context.width, truncate_at_line(summary, MAX_INLINE_BYTES)));
         page.lines.push(Line::default());
-        page.append_page(lay_out_plain("Kept verbatim:", context.theme.dim, context.width, "  "));
-        page.append_page(lay_out_plain(
-            truncate_at_line(pinned, MAX_INLINE_BYTES),
-            context.theme.dim,
-            context.width,
-            "    ",
-        ));
+        page.append_page(context.lay_out_note("Kept verbatim:", "  "));
+        page.append_page(context.lay_out_note(truncate_at_line(pinned, MAX_INLINE_BYTES), "    "));
     }
     page
 }

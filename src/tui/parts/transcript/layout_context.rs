@@ -1,10 +1,14 @@
-//! Inputs of the transcript's layout.
+//! Inputs of the transcript's layout, and the layout of unformatted text.
 
 use crate::agent;
 use crate::chat::CallId;
+use crate::text::{clean, width};
 use crate::tui::keys::Keymap;
 use crate::tui::parts::reply_timing::ReplyTiming;
+use crate::tui::text::wrap::{Shape, wrap_pieces};
+use crate::tui::text::{Page, Piece};
 use crate::tui::theme::Theme;
+use ratatui::style::Style;
 use std::time::Duration;
 
 /// Inputs of a layout.
@@ -25,4 +29,28 @@ pub struct LayoutContext<'a> {
     pub timing: &'a ReplyTiming,
     /// Key bindings, for hints.
     pub keys: &'a Keymap,
+}
+
+impl LayoutContext<'_> {
+    /// Lays out text in one style. `first_prefix` precedes the first line; the other lines have blanks of the same
+    /// width.
+    pub fn lay_out_plain(&self, text: &str, style: Style, first_prefix: &str) -> Page {
+        let next_prefix = " ".repeat(width::text_width(first_prefix));
+        let prefix_pieces = |text: &str| match text {
+            "" => Vec::new(),
+            text => vec![Piece::new(text, style)],
+        };
+        let shape = Shape {
+            width: self.width,
+            first_prefix: prefix_pieces(first_prefix),
+            next_prefix: prefix_pieces(&next_prefix),
+            verbatim: false,
+        };
+        wrap_pieces(&[Piece::new(clean::clean_text(text), style)], &shape)
+    }
+
+    /// Lays out dim text, as `lay_out_plain` does.
+    pub fn lay_out_note(&self, text: &str, first_prefix: &str) -> Page {
+        self.lay_out_plain(text, self.theme.dim, first_prefix)
+    }
 }

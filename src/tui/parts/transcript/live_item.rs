@@ -4,7 +4,6 @@ use super::call_row::build_row;
 use super::item_layout::ItemLayout;
 use super::layout_context::LayoutContext;
 use super::link_lookups::LinkLookups;
-use super::plain_layout::lay_out_plain;
 use super::reply_pieces::ReplyPieces;
 use super::{entry_layout, sub_agent_layout};
 use crate::agent::{CallStage, PendingCall, Phase, QueuePreview, StreamingReply, WaitingCall};
@@ -158,46 +157,39 @@ fn lay_out_activity(context: &LayoutContext<'_>, draft: &StreamingReply) -> Page
         };
         format!("waiting for {model} · {elapsed}")
     };
-    let mut page = Page { lines: vec![Line::default()], ..Page::default() };
-    page.append_page(lay_out_plain(
-        &activity,
-        context.theme.dim,
-        context.width,
-        &format!("  {} ", spinner_frame(context.now)),
-    ));
-    page
+    context.lay_out_note(&activity, &format!("  {} ", spinner_frame(context.now))).below_blank_line()
 }
 
 /// Lays out the reason of a wait and the keys that end it.
 fn lay_out_wait(context: &LayoutContext<'_>, wait: Wait<'_>) -> Page {
     let theme = context.theme;
-    let lay_out_line = |text: &str, style, prefix| lay_out_plain(text, style, context.width, prefix);
-    let mut page = Page { lines: vec![Line::default()], ..Page::default() };
     let stop_key = context.keys.first_chord(Scope::Anywhere, Action::Stop);
     let stop_hint = if stop_key.is_empty() { String::new() } else { format!(" · {stop_key} stop") };
-    match wait {
+    let page = match wait {
         Wait::Countdown { retry, seconds_left } => {
-            page.append_page(lay_out_line(&retry.reason, theme.warning, "  ↻ "));
             let retry_key = context.keys.first_chord(Scope::FailedRequest, Action::RetryNow);
             let retry_hint = if retry_key.is_empty() { String::new() } else { format!(" · {retry_key} retry now") };
             let attempt_text =
                 format!("try {} of {} in {}", retry.attempt, retry.max_attempts, format_seconds(seconds_left));
-            page.append_page(lay_out_line(&format!("{attempt_text}{retry_hint}{stop_hint}"), theme.text, "    "));
+            let mut page = context.lay_out_plain(&retry.reason, theme.warning, "  ↻ ");
+            let hints = format!("{attempt_text}{retry_hint}{stop_hint}");
+            page.append_page(context.lay_out_plain(&hints, theme.text, "    "));
+            page
         }
         Wait::Retrying(retry) => {
             let elapsed = format_duration(context.now.saturating_sub(context.activity_start));
-            page.append_page(lay_out_line(&retry.reason, theme.dim, "  ↻ "));
-            let mark = format!("  {} ", spinner_frame(context.now));
             let text = format!("retrying, try {} of {} · {elapsed}{stop_hint}", retry.attempt, retry.max_attempts);
-            page.append_page(lay_out_line(&text, theme.dim, &mark));
+            let mut page = context.lay_out_note(&retry.reason, "  ↻ ");
+            page.append_page(context.lay_out_note(&text, &format!("  {} ", spinner_frame(context.now))));
+            page
         }
         Wait::Silence { elapsed, limit } => {
             let (elapsed, limit) = (format_seconds(elapsed), format_seconds(limit));
             let text = format!("no data for {elapsed} · timeout at {limit}{stop_hint}");
-            page.append_page(lay_out_line(&text, theme.warning, "  … "));
+            context.lay_out_plain(&text, theme.warning, "  … ")
         }
-    }
-    page
+    };
+    page.below_blank_line()
 }
 
 /// Lays out the keys that continue after a failed or stopped turn.
@@ -206,7 +198,6 @@ fn lay_out_retry_hint(context: &LayoutContext<'_>) -> Page {
     if key.is_empty() || !context.agent.can_retry_turn() {
         return Page::default();
     }
-    let mut page = Page { lines: vec![Line::default()], ..Page::default() };
     // After a failure also offer another model, provider or API key.
     let key_for = |action| context.keys.first_chord(Scope::Anywhere, action);
     let other_actions = [(key_for(Action::Models), "change model"), (key_for(Action::Connect), "connect provider")];
@@ -220,8 +211,7 @@ fn lay_out_retry_hint(context: &LayoutContext<'_>) -> Page {
     {
         other_hints.push_str(&format!(" · {key} {action}"));
     }
-    page.append_page(lay_out_plain(&format!("{key} retry{other_hints}"), context.theme.dim, context.width, "  ↻ "));
-    page
+    context.lay_out_note(&format!("{key} retry{other_hints}"), "  ↻ ").below_blank_line()
 }
 
 fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
@@ -340,7 +330,7 @@ fn lay_out_queue(context: &LayoutContext<'_>, lookups: &LinkLookups) -> Page {
         if !edit_key.is_empty() {
             note.push_str(&format!(" · {edit_key} edit"));
         }
-        page.append_page(lay_out_plain(&note, context.theme.dim, context.width, "  "));
+        page.append_page(context.lay_out_note(&note, "  "));
     }
     page
 }

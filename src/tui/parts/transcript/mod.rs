@@ -10,7 +10,6 @@ pub mod link_lookups;
 pub mod live_item;
 mod outcome_label;
 pub mod picture_caption;
-mod plain_layout;
 pub mod reply_pieces;
 mod result_size;
 pub mod scrollbar;

@@ -3,7 +3,7 @@
 use super::item_layout::ItemLayout;
 use super::layout_context::LayoutContext;
 use super::link_lookups::LinkLookups;
-use super::plain_layout::{lay_out_plain, truncate_at_line};
+use crate::text::truncation::truncate_at_line;
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::text::{Page, markdown, wrap};
 use ratatui::text::Line;
@@ -110,12 +110,9 @@ impl ReplyPieces {
             page.append_page(part);
             lookup_count = part_lookup_count;
         } else {
-            let mut start = open_text.len() - MAX_OPEN_BLOCK_BYTES / 2;
-            while !open_text.is_char_boundary(start) {
-                start += 1;
-            }
+            let start = open_text.ceil_char_boundary(open_text.len() - MAX_OPEN_BLOCK_BYTES / 2);
             let note = format!("… {} above, shown when the block is complete", format_bytes(start));
-            page.append_page(lay_out_plain(&note, context.theme.dim, context.width, ""));
+            page.append_page(context.lay_out_note(&note, ""));
             page.lines.extend(wrap::wrap_plain(&open_text[start..], context.theme.text, context.width));
         }
         let block = ReplyPiece { range, page: Arc::new(page), lookup_count };
@@ -198,9 +195,7 @@ impl ReplyPiece {
             return None;
         }
         if !is_first {
-            let mut spaced = Page { lines: vec![Line::default()], ..Page::default() };
-            spaced.append_page(page);
-            page = spaced;
+            page = page.below_blank_line();
         }
         Some(Self { range, page: Arc::new(page), lookup_count })
     }

@@ -3,11 +3,11 @@
 use super::call_row::{CallEnd, build_row, call_row, denial_message, find_denial_message};
 use super::layout_context::LayoutContext;
 use super::link_lookups::LinkLookups;
-use super::plain_layout::{lay_out_plain, truncate_at_line};
 use super::sub_agent_figures::format_figures;
 use crate::agent::{CallStage, PendingCall, Phase, StreamingReply, SubAgent};
 use crate::chat::session::CallState;
 use crate::chat::{Decision, Ending, Entry, Outcome, Preview};
+use crate::text::truncation::truncate_at_line;
 use crate::text::width;
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::parts::spinner::spinner_frame;
@@ -164,12 +164,7 @@ pub fn lay_out_transcript(
     if page.lines.len() > MAX_TRANSCRIPT_LINES {
         let hidden_lines = page.lines.len() - MAX_TRANSCRIPT_LINES;
         page.truncate_lines(MAX_TRANSCRIPT_LINES);
-        page.append_page(lay_out_plain(
-            &format!("{hidden_lines} more lines; /audit lists every call"),
-            theme.dim,
-            context.width,
-            "    ",
-        ));
+        page.append_page(context.lay_out_note(&format!("{hidden_lines} more lines; /audit lists every call"), "    "));
     }
     if matches!(outcome, Outcome::Done(_)) {
         page.lines.push(Line::default());
@@ -187,18 +182,13 @@ fn push_message(page: &mut Page, context: &LayoutContext<'_>, text: &str, style:
     if text.trim().is_empty() {
         return;
     }
-    let mut message = lay_out_plain(truncate_at_line(text.trim(), 8 << 10), style, context.width, mark);
+    let mut message = context.lay_out_plain(truncate_at_line(text.trim(), 8 << 10), style, mark);
     let hidden_lines = message.lines.len().saturating_sub(MAX_MESSAGE_LINES);
     message.truncate_lines(MAX_MESSAGE_LINES);
     page.append_page(message);
     if hidden_lines > 0 {
         let indent = " ".repeat(width::text_width(mark));
-        page.append_page(lay_out_plain(
-            &format!("… {hidden_lines} more lines"),
-            context.theme.dim,
-            context.width,
-            &indent,
-        ));
+        page.append_page(context.lay_out_note(&format!("… {hidden_lines} more lines"), &indent));
     }
 }
 
