@@ -170,58 +170,53 @@ pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
 /// Returns whether a blank line precedes the entry. Calls and reasoning are adjacent; all else is separated.
 fn needs_blank_line(context: &LayoutContext<'_>, index: usize) -> bool {
     let entries = context.agent.session.entries();
-    !(is_row(context, &entries[index]) && ends_in_row(context, &entries[..index]))
+    !(entry_form(context, &entries[index]) == EntryForm::Row && ends_in_row(context, &entries[..index]))
 }
 
 /// Returns whether the last displayed entry is a single row that other rows may follow without a blank line.
 pub fn ends_in_row(context: &LayoutContext<'_>, entries: &[Entry]) -> bool {
-    let is_displayed = |entry: &&Entry| match entry {
-        Entry::Planned { .. }
-        | Entry::Reviewed { .. }
-        | Entry::Asked { .. }
-        | Entry::Answered { .. }
-        | Entry::Titled { .. }
-        | Entry::Revoked { .. }
-        | Entry::SubAgent { .. } => false,
-        Entry::Decided { decision, .. } => matches!(decision, Decision::Always(_) | Decision::Edited(_)),
-        Entry::Replied { text, reasoning, incomplete, .. } => {
-            !text.trim().is_empty() || !reasoning.trim().is_empty() || incomplete.is_some()
-        }
-        Entry::UserMessage { .. }
-        | Entry::Settled { .. }
+    let mut forms = entries.iter().rev().map(|entry| (entry, entry_form(context, entry)));
+    let last_displayed = forms.find(|(_, form)| *form != EntryForm::Hidden);
+    last_displayed.is_some_and(|(entry, form)| {
+        let ends_in_text = matches!(entry, Entry::Replied { text, incomplete, .. }
+            if !text.trim().is_empty() || incomplete.is_some());
+        form == EntryForm::Row && !ends_in_text
+    })
+}
+
+/// Form in which an entry starts on the screen.
+#[derive(PartialEq, Eq)]
+enum EntryForm {
+    Hidden,
+    /// A row in the column of the calls.
+    Row,
+    Block,
+}
+
+fn entry_form(context: &LayoutContext<'_>, entry: &Entry) -> EntryForm {
+    match entry {
+        Entry::Settled { call, .. } => match context.agent.session.call(call) {
+            Some(call) if call.questions.is_some() => EntryForm::Block,
+            Some(_) | None => EntryForm::Row,
+        },
+        Entry::Decided { decision: Decision::Always(_) | Decision::Edited(_), .. } => EntryForm::Row,
+        Entry::Replied { reasoning, .. } if !reasoning.trim().is_empty() => EntryForm::Row,
+        Entry::Replied { text, incomplete: None, .. } if text.trim().is_empty() => EntryForm::Hidden,
+        Entry::Replied { .. }
+        | Entry::UserMessage { .. }
         | Entry::Ended { .. }
         | Entry::FellBack { .. }
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
-        | Entry::Compacted { .. } => true,
-    };
-    let last_displayed = entries.iter().rev().find(is_displayed);
-    last_displayed.is_some_and(|entry| {
-        let ends_in_text = matches!(entry, Entry::Replied { text, incomplete, .. }
-            if !text.trim().is_empty() || incomplete.is_some());
-        is_row(context, entry) && !ends_in_text
-    })
-}
-
-/// Returns whether an entry starts with a row in the column of the calls.
-fn is_row(context: &LayoutContext<'_>, entry: &Entry) -> bool {
-    match entry {
-        Entry::Settled { call, .. } => context.agent.session.call(call).is_none_or(|call| call.questions.is_none()),
-        Entry::Decided { .. } => true,
-        Entry::Replied { reasoning, .. } => !reasoning.trim().is_empty(),
-        Entry::UserMessage { .. }
+        | Entry::Compacted { .. } => EntryForm::Block,
+        Entry::Decided { decision: Decision::Once | Decision::Selected(_) | Decision::Deny(_), .. }
         | Entry::Planned { .. }
+        | Entry::Reviewed { .. }
         | Entry::Asked { .. }
         | Entry::Answered { .. }
-        | Entry::Ended { .. }
         | Entry::Titled { .. }
         | Entry::Revoked { .. }
-        | Entry::Compacted { .. }
-        | Entry::Reviewed { .. }
-        | Entry::FellBack { .. }
-        | Entry::SubAgent { .. }
-        | Entry::Switched { .. }
-        | Entry::DryRunChanged { .. } => false,
+        | Entry::SubAgent { .. } => EntryForm::Hidden,
     }
 }
 
