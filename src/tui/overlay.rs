@@ -3,6 +3,7 @@
 use super::host::{LocalServer, ModelRow, SessionRow};
 use super::parts::confirmation::Confirmation;
 use super::parts::help_page::Help;
+use super::parts::line_cache::LineCache;
 use super::parts::picker::Picker;
 use super::parts::{rehearsal_lines, text_field};
 use super::session_saving::UnsavedChoice;
@@ -14,7 +15,6 @@ use crate::chat::{ApplyOptions, CallId, DryRunSummary, ForkMode, SessionId};
 use crate::policy::Mode;
 use crate::text::link::LinkTarget;
 use ratatui::text::Line;
-use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -130,8 +130,8 @@ pub struct Reader {
     pub body: ReaderBody,
     /// First visible line.
     pub top: usize,
-    /// Cached layout and the width it was made for.
-    pub layout: RefCell<(usize, Arc<Vec<Line<'static>>>)>,
+    /// Cached layout.
+    pub layout: LineCache<()>,
 }
 
 /// Kind of text in a reader.
@@ -183,17 +183,12 @@ impl RehearsalPart {
 impl Reader {
     /// Returns the text as lines of this width.
     pub fn lay_out_text(&self, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
-        let mut cached = self.layout.borrow_mut();
-        if cached.0 != width {
-            let lines = match &self.body {
-                ReaderBody::Terminal => output::lay_out_output(&self.text, theme.text, theme, width),
-                ReaderBody::Plain => wrap::wrap_plain(&self.text, theme.text, width),
-                ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &|_| false, &|_| None).lines,
-                ReaderBody::Rehearsal(summary, part) => part.lay_out_part(summary, width, theme),
-            };
-            *cached = (width, Arc::new(lines));
-        }
-        cached.1.clone()
+        self.layout.lines_for(width, (), theme, || match &self.body {
+            ReaderBody::Terminal => output::lay_out_output(&self.text, theme.text, theme, width),
+            ReaderBody::Plain => wrap::wrap_plain(&self.text, theme.text, width),
+            ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &|_| false, &|_| None).lines,
+            ReaderBody::Rehearsal(summary, part) => part.lay_out_part(summary, width, theme),
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Cache for the laid-out lines of a prompt, which can be a diff of twenty thousand lines.
+//! Cache for the laid-out lines of a prompt or page, which can be a diff of twenty thousand lines.
 
 use crate::tui::theme::Theme;
 use ratatui::text::Line;
@@ -8,31 +8,31 @@ use std::sync::Arc;
 /// Lines of the last layout, with the width, the theme and the other inputs they depend on. Comparing
 /// prompts ignores this cache.
 #[derive(Debug, Clone, Default)]
-pub struct LineCache<Inputs>(RefCell<Option<Box<CachedLines<Inputs>>>>);
+pub struct LineCache<Inputs, L = Line<'static>>(RefCell<Option<Box<CachedLines<Inputs, L>>>>);
 
 #[derive(Debug, Clone)]
-struct CachedLines<Inputs> {
+struct CachedLines<Inputs, L> {
     width: usize,
     inputs: Inputs,
     theme: Theme,
-    lines: Arc<Vec<Line<'static>>>,
+    lines: Arc<Vec<L>>,
 }
 
-impl<Inputs> PartialEq for LineCache<Inputs> {
+impl<Inputs, L> PartialEq for LineCache<Inputs, L> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl<Inputs: PartialEq> LineCache<Inputs> {
+impl<Inputs: PartialEq, L> LineCache<Inputs, L> {
     /// Returns the lines, laid out again if one of the inputs has changed.
     pub fn lines_for(
         &self,
         width: usize,
         inputs: Inputs,
         theme: &Theme,
-        lay_out: impl FnOnce() -> Vec<Line<'static>>,
-    ) -> Arc<Vec<Line<'static>>> {
+        lay_out: impl FnOnce() -> Vec<L>,
+    ) -> Arc<Vec<L>> {
         if let Some(cached) = &*self.0.borrow()
             && cached.width == width
             && cached.inputs == inputs
@@ -44,5 +44,10 @@ impl<Inputs: PartialEq> LineCache<Inputs> {
         *self.0.borrow_mut() =
             Some(Box::new(CachedLines { width, inputs, theme: theme.clone(), lines: lines.clone() }));
         lines
+    }
+
+    /// Returns the lines of the last layout, if any.
+    pub fn last_lines(&self) -> Option<Arc<Vec<L>>> {
+        self.0.borrow().as_ref().map(|cached| cached.lines.clone())
     }
 }

@@ -5,36 +5,21 @@ mod review_rows;
 use crate::chat::{Batch, Rejected};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{Hint, key_hint};
+use crate::tui::parts::line_cache::LineCache;
 use crate::tui::theme::Theme;
 use ratatui::text::Line;
 pub use review_rows::Row;
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Ticks and the cursor of a review.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Review {
     /// Index of the item or hunk under the cursor, among all that can be ticked.
     cursor: usize,
     /// Items and hunks that are not ticked.
     rejected: BTreeSet<TickTarget>,
-    layout_cache: RefCell<Option<Box<ReviewLayout>>>,
-}
-
-/// Rows as they were laid out last.
-#[derive(Debug, Clone)]
-struct ReviewLayout {
-    width: usize,
-    theme: Theme,
-    rows: Arc<Vec<Row>>,
-}
-
-/// Equality ignores the layout, which is only a cache.
-impl PartialEq for Review {
-    fn eq(&self, other: &Self) -> bool {
-        (self.cursor, &self.rejected) == (other.cursor, &other.rejected)
-    }
+    row_cache: LineCache<(), Row>,
 }
 
 /// An item or hunk that can be ticked: the index of the item in the batch, and of a hunk its first line after the
@@ -187,7 +172,7 @@ impl Review {
                 }
             }
             Action::PageUp | Action::PageDown | Action::Top | Action::Bottom => {
-                let rows = self.layout_cache.borrow().as_ref().map_or(0, |layout| layout.rows.len());
+                let rows = self.row_cache.last_lines().map_or(0, |rows| rows.len());
                 let end = rows.saturating_sub(page);
                 let top = match action {
                     Action::PageUp => top.saturating_sub(page),
@@ -211,9 +196,8 @@ impl Review {
 
     /// Returns the rows at which items and hunks begin, in the last layout.
     fn heading_rows(&self) -> Vec<usize> {
-        let layout = self.layout_cache.borrow();
-        let rows = layout.as_ref().map(|layout| layout.rows.iter().enumerate());
-        rows.into_iter().flatten().filter(|(_, row)| row.tick_target().is_some()).map(|(index, _)| index).collect()
+        let rows = self.row_cache.last_lines().unwrap_or_default();
+        (0..rows.len()).filter(|index| rows[*index].tick_target().is_some()).collect()
     }
 
     /// Returns all rows, laid out for a width, with `end_lines` after the changes.
@@ -224,18 +208,11 @@ impl Review {
         theme: &Theme,
         end_lines: impl FnOnce() -> Vec<Line<'static>>,
     ) -> Arc<Vec<Row>> {
-        if let Some(cached) = &*self.layout_cache.borrow()
-            && cached.width == width
-            && cached.theme == *theme
-        {
-            return cached.rows.clone();
-        }
-        let mut rows = review_rows::lay_out_batch(batch, width, theme);
-        rows.extend(end_lines().into_iter().map(Row::plain));
-        let rows = Arc::new(rows);
-        *self.layout_cache.borrow_mut() =
-            Some(Box::new(ReviewLayout { width, theme: theme.clone(), rows: rows.clone() }));
-        rows
+        self.row_cache.lines_for(width, (), theme, || {
+            let mut rows = review_rows::lay_out_batch(batch, width, theme);
+            rows.extend(end_lines().into_iter().map(Row::plain));
+            rows
+        })
     }
 
     /// Returns a row with its tick and cursor, dimmed if it is rejected.

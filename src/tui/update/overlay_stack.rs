@@ -3,19 +3,16 @@
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, SessionRequest};
 use crate::tui::overlay::{List, Overlay, Reader, ReaderBody};
+use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::state::State;
-use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Opens a text in the pager. `is_terminal_output` is true if the text was written for a terminal.
 pub fn open_reader(state: &mut State, title: &str, text: &str, is_terminal_output: bool) {
     // Upper limit in bytes, because the whole text is laid out at once.
     const MAX_BYTES: usize = 2_000_000;
-    let mut end = text.len().min(MAX_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(MAX_BYTES);
     let truncation_note = match text.len() - end {
         0 => String::new(),
         truncated_bytes => format!("\n… {} truncated; copying includes them", format_bytes(truncated_bytes)),
@@ -27,7 +24,7 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, is_terminal_outpu
 
 /// Opens a text of this kind in the pager.
 pub fn push_reader(state: &mut State, title: &str, text: Arc<str>, body: ReaderBody) {
-    let reader = Reader { title: title.to_owned(), text, body, top: 0, layout: RefCell::default() };
+    let reader = Reader { title: title.to_owned(), text, body, top: 0, layout: LineCache::default() };
     state.viewport.overlays.push(Overlay::Reader(reader));
 }
 

@@ -14,7 +14,7 @@ const TICK_CELLS: usize = 6;
 const INDENT: usize = 2;
 
 /// One row.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
     line: Line<'static>,
     /// Item or hunk whose tick decides whether the row is dimmed.
