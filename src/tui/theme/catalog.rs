@@ -131,7 +131,7 @@ fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut
             parent_entry
         });
     }
-    let mut theme = Theme { name: name.to_owned(), depth: ColourDepth::True, ..Theme::without_styles() };
+    let mut theme = Theme { name: name.to_owned(), ..Theme::default() };
     let mut palette = BTreeMap::new();
     for (_, source) in chain.iter().rev() {
         theme.is_light = source.is_light.unwrap_or(theme.is_light);

@@ -3,9 +3,10 @@
 use ratatui::style::Color;
 
 /// Colour support of the terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ColourDepth {
     /// 24-bit colour.
+    #[default]
     True,
     /// The palette of 256 colours.
     Palette,

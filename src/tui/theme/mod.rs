@@ -18,7 +18,7 @@ pub use theme_source::ThemeWarning;
 use ratatui::style::{Modifier, Style};
 
 /// A theme: one style for each role. No code outside this folder names a colour.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Theme {
     /// Name as written in the settings.
     pub name: String,
