@@ -129,8 +129,5 @@ fn next_position(text: &str, position: usize, line: &mut LineState) -> usize {
         }
         _ => {}
     }
-    while !text.is_char_boundary(end) {
-        end += 1;
-    }
-    end
+    text.ceil_char_boundary(end)
 }

@@ -116,12 +116,6 @@ pub(super) fn find_shift(old_rows: &[RowHash], new_rows: &[RowHash], changed: &[
 /// A fast hash, sufficient for rows of text.
 struct FastHasher(u64);
 
-impl FastHasher {
-    fn mix_value(&mut self, value: u64) {
-        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
-
 impl Hasher for FastHasher {
     fn finish(&self) -> u64 {
         self.0
@@ -130,31 +124,7 @@ impl Hasher for FastHasher {
     fn write(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(8) {
             let value = chunk.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-            self.mix_value(value);
+            self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
         }
-    }
-
-    fn write_u8(&mut self, value: u8) {
-        self.mix_value(u64::from(value));
-    }
-
-    fn write_u16(&mut self, value: u16) {
-        self.mix_value(u64::from(value));
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.mix_value(u64::from(value));
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.mix_value(value);
-    }
-
-    fn write_usize(&mut self, value: usize) {
-        self.mix_value(value as u64);
-    }
-
-    fn write_isize(&mut self, value: isize) {
-        self.mix_value(value as u64);
     }
 }

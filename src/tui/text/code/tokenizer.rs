@@ -240,10 +240,7 @@ impl Tokenizer {
             length = leading_name(rest, "#").len();
         }
         // A colon or stop at the end of a path or sentence is not part of it.
-        length = rest[..length].trim_end_matches([':', '.']).len().max(1);
-        while !rest.is_char_boundary(length) {
-            length += 1;
-        }
+        length = rest.ceil_char_boundary(rest[..length].trim_end_matches([':', '.']).len().max(1));
         let word = &rest[..length];
         let following_text = rest[length..].trim_start();
         let (role, next_context) = classify_word(language, &self.keywords, word, following_text, line.context);
