@@ -4,6 +4,7 @@
 use crate::chat::dry_run_summary::{BY_COMMAND_NOTE, OutsideChange, TreeRow, build_tree};
 use crate::chat::{ChangeKind, DryRunChange, DryRunSummary, RehearsedCall, ResultOrigin};
 use crate::text::reveal;
+use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Piece, diff, output, revealed_pieces};
 use crate::tui::theme::Theme;
@@ -76,7 +77,7 @@ pub fn step_row_texts(summary: &DryRunSummary, step: &RehearsedCall) -> (String,
 pub fn change_lines(change: &DryRunChange, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut push_text = |text: &str, style: Style| {
-        lines.extend(wrap_pieces(&revealed_pieces(text, style, theme.mark), &Shape::with_width(width)).lines);
+        lines.extend(wrap_revealed(text, style, width, theme));
     };
     if change.has_conflict {
         push_text("CONFLICT: the real file has changed since the dry run; it is not overwritten", theme.danger);
@@ -86,9 +87,7 @@ pub fn change_lines(change: &DryRunChange, width: usize, theme: &Theme) -> Vec<L
             lines.extend(diff::lay_out_diff(diff, width, theme));
             let notes = change.notes.join("; ");
             if !notes.is_empty() {
-                lines.extend(
-                    wrap_pieces(&revealed_pieces(&notes, theme.warning, theme.mark), &Shape::with_width(width)).lines,
-                );
+                lines.extend(wrap_revealed(&notes, theme.warning, width, theme));
             }
         }
         None => {
@@ -117,9 +116,7 @@ pub fn outside_change_lines(outside: &OutsideChange, width: usize, theme: &Theme
     let mut lines = vec![Line::styled("outside the project", theme.warning)];
     lines.extend(change_lines(&outside.change, width, theme));
     if !outside.is_by_tool {
-        lines.extend(
-            wrap_pieces(&revealed_pieces(BY_COMMAND_NOTE, theme.warning, theme.mark), &Shape::with_width(width)).lines,
-        );
+        lines.extend(wrap_revealed(BY_COMMAND_NOTE, theme.warning, width, theme));
     }
     lines
 }
@@ -153,13 +150,7 @@ pub fn step_lines(step: &RehearsedCall, is_full: bool, width: usize, theme: &The
     let inner_width = width.saturating_sub(2).max(1);
     let mut result = match step.command {
         Some(_) => output::lay_out_output(step.result.trim_end(), theme.dim, theme, inner_width),
-        None => {
-            wrap_pieces(
-                &revealed_pieces(step.result.trim_end(), theme.dim, theme.mark),
-                &Shape::with_width(inner_width),
-            )
-            .lines
-        }
+        None => wrap_revealed(step.result.trim_end(), theme.dim, inner_width, theme),
     };
     let hidden = result.len().saturating_sub(SHORT_RESULT_LINES);
     if !is_full && hidden > 0 {

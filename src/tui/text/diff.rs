@@ -6,7 +6,7 @@ use super::{Page, Piece};
 use crate::chat::{Diff, Hunk, edit};
 use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::text::width::text_width as cells;
-use crate::tui::text::revealed_pieces;
+use crate::tui::text::pieces::{revealed_pieces, wrap_revealed};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -49,7 +49,7 @@ pub fn lay_out_changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'st
         layout.lay_out_hunk(hunk, &mut page);
     }
     if let Some(note) = &diff.note {
-        page.append_page(wrap_pieces(&revealed_pieces(note, theme.warning, theme.mark), &Shape::with_width(width)));
+        page.lines.extend(wrap_revealed(note, theme.warning, width, theme));
     }
     page.lines
 }

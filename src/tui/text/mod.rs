@@ -7,13 +7,12 @@
 pub mod bidi;
 pub mod code;
 pub mod diff;
-pub mod links;
 pub mod markdown;
 pub mod output;
 mod page;
-mod revealed_pieces;
+pub mod pieces;
 pub mod wrap;
 
 pub use page::{Link, Page};
-pub use revealed_pieces::{revealed_line_pieces, revealed_pieces};
+pub use pieces::{revealed_line_pieces, revealed_pieces};
 pub use wrap::Piece;

@@ -41,6 +41,11 @@ impl Page {
         spaced
     }
 
+    /// Returns the link at a cell, if any.
+    pub fn link_at(&self, line: usize, column: u16) -> Option<&Link> {
+        self.links.iter().find(|link| link.line == line && (link.start..link.end).contains(&column))
+    }
+
     /// Indents every line by this many columns.
     pub fn indent_lines(mut self, by: u16) -> Page {
         for line in &mut self.lines {

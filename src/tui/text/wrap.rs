@@ -43,6 +43,19 @@ impl Shape {
     pub fn with_width(width: usize) -> Shape {
         Shape { width, ..Shape::default() }
     }
+
+    /// Returns a shape of this width with the same prefix before every line.
+    pub fn with_prefix(width: usize, prefix: Piece) -> Shape {
+        Shape { width, first_prefix: vec![prefix.clone()], next_prefix: vec![prefix], verbatim: false }
+    }
+
+    /// Returns a shape of this width with a prefix before the first line, and as many blanks before the others.
+    pub fn with_hanging_prefix(width: usize, mut prefix: Vec<Piece>) -> Shape {
+        prefix.retain(|piece| !piece.text.is_empty());
+        let columns = prefix.iter().map(|piece| width::text_width(&piece.text)).sum();
+        let blanks = prefix.last().map(|last| Piece::new(" ".repeat(columns), last.style));
+        Shape { width, first_prefix: prefix, next_prefix: blanks.into_iter().collect(), verbatim: false }
+    }
 }
 
 /// Wraps pieces into lines no wider than the shape. Returns at least one line, also for empty text. A glyph wider than

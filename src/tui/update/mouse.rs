@@ -5,7 +5,6 @@ use super::{link_letters, prompt_keys};
 use crate::tui::effect::Effect;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
-use crate::tui::text::links::link_at;
 use crate::tui::view::{layout, visible_lines};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
@@ -70,7 +69,7 @@ fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u1
         let drawn_column = column.saturating_sub(area.x);
         let column = visible_lines::visual_order(state, &page.lines[line])
             .map_or(drawn_column, |order| order.source_cell(drawn_column));
-        link_at(page, line, column).map(|link| link.target.clone())
+        page.link_at(line, column).map(|link| link.target.clone())
     });
     // The first line of an item may be blank, so its second line toggles it too.
     if let (None, Some(clicked)) = (&target, clicked_line)

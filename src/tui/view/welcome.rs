@@ -204,9 +204,7 @@ fn keys_section(state: &State, width: usize) -> Section {
         if !chord.is_empty() {
             let gap = " ".repeat(9usize.saturating_sub(width::text_width(&chord)).max(1));
             let first = vec![Piece::new(chord, theme.accent), Piece::new(gap, theme.dim)];
-            let indent = first.iter().map(|piece| width::text_width(&piece.text)).sum();
-            let rest = vec![Piece::new(" ".repeat(indent), theme.dim)];
-            let shape = Shape { width, first_prefix: first, next_prefix: rest, verbatim: false };
+            let shape = Shape::with_hanging_prefix(width, first);
             let style = send_style.filter(|_| action == Action::Send).unwrap_or(theme.dim);
             lines.extend(wrap_pieces(&[Piece::new(label, style)], &shape).lines);
         }
@@ -238,11 +236,5 @@ fn wrap_styled(texts: &[(&str, Style)], width: usize, bullet: &str) -> Vec<Line<
     let pieces: Vec<Piece> =
         texts.iter().filter(|(text, _)| !text.is_empty()).map(|(text, style)| Piece::new(*text, *style)).collect();
     let style = texts.first().map_or(Style::new(), |(_, style)| *style);
-    let lead_pieces = |text: String| if text.is_empty() { Vec::new() } else { vec![Piece::new(text, style)] };
-    let rest = lead_pieces(" ".repeat(width::text_width(bullet)));
-    wrap_pieces(
-        &pieces,
-        &Shape { width, first_prefix: lead_pieces(bullet.to_owned()), next_prefix: rest, verbatim: false },
-    )
-    .lines
+    wrap_pieces(&pieces, &Shape::with_hanging_prefix(width, vec![Piece::new(bullet, style)])).lines
 }

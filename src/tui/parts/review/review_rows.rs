@@ -2,6 +2,7 @@
 
 use super::{Batch, TickTarget, Ticked};
 use crate::chat::{Diff, Group, Hunk, Item};
+use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Piece, diff, revealed_pieces};
 use crate::tui::theme::Theme;
@@ -99,8 +100,7 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn push_text(&mut self, text: &str, style: Style, target: Option<TickTarget>) {
-        let pieces = revealed_pieces(text, style, self.theme.mark);
-        self.push_lines(wrap_pieces(&pieces, &Shape::with_width(self.width)).lines, target);
+        self.push_lines(wrap_revealed(text, style, self.width, self.theme), target);
     }
 
     fn push_lines(&mut self, lines: Vec<Line<'static>>, target: Option<TickTarget>) {
@@ -123,13 +123,7 @@ impl Page<'_> {
     /// Adds indented text below a heading.
     fn push_indented(&mut self, text: &str, style: Style, target: Option<TickTarget>) {
         let indent_cells = if target.is_some() { TICK_CELLS } else { 2 };
-        let blanks = |cells: usize| vec![Piece::new(" ".repeat(cells), style)];
-        let shape = Shape {
-            width: self.width,
-            first_prefix: blanks(indent_cells),
-            next_prefix: blanks(indent_cells),
-            verbatim: false,
-        };
+        let shape = Shape::with_prefix(self.width, Piece::new(" ".repeat(indent_cells), style));
         let pieces = revealed_pieces(text, style, self.theme.mark);
         self.push_lines(wrap_pieces(&pieces, &shape).lines, target);
     }

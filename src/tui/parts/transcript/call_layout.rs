@@ -12,7 +12,7 @@ use crate::text::clean;
 use crate::text::hidden_chars::mark_hidden;
 use crate::tui::text::output::StyledOutput;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Page, Piece, diff, links, output};
+use crate::tui::text::{Page, Piece, diff, output, pieces};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -123,18 +123,15 @@ fn lay_out_block(context: &LayoutContext<'_>, text: &str, style: Style, lookups:
     }
     let text = clean::clean_text(text);
     let exists = |target: &_| lookups.target_exists(target);
-    wrap_verbatim(context, &links::split_links(&text, style, context.theme.link, &exists))
+    wrap_verbatim(context, &pieces::split_links(&text, style, context.theme.link, &exists))
 }
 
 fn wrap_verbatim(context: &LayoutContext<'_>, pieces: &[Piece]) -> Page {
     if pieces.is_empty() {
         return Page::default();
     }
-    let indent = vec![Piece::new("    ", context.theme.dim)];
-    wrap_pieces(
-        pieces,
-        &Shape { width: context.width, first_prefix: indent.clone(), next_prefix: indent, verbatim: true },
-    )
+    let shape = Shape::with_prefix(context.width, Piece::new("    ", context.theme.dim));
+    wrap_pieces(pieces, &Shape { verbatim: true, ..shape })
 }
 
 fn indent_lines(lines: Vec<Line<'static>>, columns: usize) -> impl Iterator<Item = Line<'static>> {

@@ -10,7 +10,7 @@ use crate::text::truncation::truncate_at_line;
 use crate::tui::parts::quantities::{format_bytes, format_duration};
 use crate::tui::parts::status_bar::format_tokens;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Page, Piece, links};
+use crate::tui::text::{Page, Piece, pieces};
 use ratatui::text::Line;
 use std::time::Duration;
 
@@ -253,10 +253,9 @@ pub fn lay_out_user_message(context: &LayoutContext<'_>, text: &str, lookups: &L
     let inline_text = truncate_at_line(text, MAX_INLINE_BYTES);
     let truncation_note = lay_out_truncation_note(context, text, inline_text);
     let text = clean::clean_text(inline_text);
-    let bar = vec![Piece::new("▌ ", context.theme.person)];
     let exists = |target: &_| lookups.target_exists(target);
-    let pieces = links::split_links(text.trim_end(), context.theme.person, context.theme.link, &exists);
-    let shape = Shape { width: context.width, first_prefix: bar.clone(), next_prefix: bar, verbatim: false };
+    let pieces = pieces::split_links(text.trim_end(), context.theme.person, context.theme.link, &exists);
+    let shape = Shape::with_prefix(context.width, Piece::new("▌ ", context.theme.person));
     let mut page = wrap_pieces(&pieces, &shape);
     page.append_page(truncation_note);
     page.append_page(picture_caption::lay_out_captions(context, &text, |target| lookups.picture_size(target)));

@@ -2,7 +2,7 @@
 
 use crate::agent;
 use crate::chat::CallId;
-use crate::text::{clean, width};
+use crate::text::clean;
 use crate::tui::keys::Keymap;
 use crate::tui::parts::reply_timing::ReplyTiming;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
@@ -35,17 +35,7 @@ impl LayoutContext<'_> {
     /// Lays out text in one style. `first_prefix` precedes the first line; the other lines have blanks of the same
     /// width.
     pub fn lay_out_plain(&self, text: &str, style: Style, first_prefix: &str) -> Page {
-        let next_prefix = " ".repeat(width::text_width(first_prefix));
-        let prefix_pieces = |text: &str| match text {
-            "" => Vec::new(),
-            text => vec![Piece::new(text, style)],
-        };
-        let shape = Shape {
-            width: self.width,
-            first_prefix: prefix_pieces(first_prefix),
-            next_prefix: prefix_pieces(&next_prefix),
-            verbatim: false,
-        };
+        let shape = Shape::with_hanging_prefix(self.width, vec![Piece::new(first_prefix, style)]);
         wrap_pieces(&[Piece::new(clean::clean_text(text), style)], &shape)
     }
 

@@ -30,8 +30,7 @@ pub fn lay_out_captions(
         let Some(caption_text) = picture_size(&target).map(|size| caption(context, size)) else { continue };
         let name = crate::text::clean::clean_line(name).into_owned();
         let name = Piece { text: name, style: theme.link, link: Some(Arc::new(target)) };
-        let indent = vec![Piece::new("  ", theme.dim)];
-        let shape = Shape { width: context.width, first_prefix: indent.clone(), next_prefix: indent, verbatim: false };
+        let shape = Shape::with_prefix(context.width, Piece::new("  ", theme.dim));
         page.append_page(wrap_pieces(&[name, Piece::new(format!(" · {caption_text}"), theme.dim)], &shape));
     }
     page

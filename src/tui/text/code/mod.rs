@@ -37,8 +37,7 @@ pub fn lay_out_highlighted(language: &str, code: &str, width: usize, theme: &The
 /// Lays out a block of clean code on its background, `width` columns wide, with the given highlighting.
 pub fn lay_out_block(code: &str, colours: Option<&Highlighting>, width: usize, theme: &Theme) -> Page {
     let mut page = Page::default();
-    let margin = vec![Piece::new(" ", theme.code_block)];
-    let shape = Shape { width, first_prefix: margin.clone(), next_prefix: margin, verbatim: true };
+    let shape = Shape { verbatim: true, ..Shape::with_prefix(width, Piece::new(" ", theme.code_block)) };
     let continuation_mark = Piece::new(CONTINUATION_MARK, theme.code_block.patch(theme.dim));
     let code = code.strip_suffix('\n').unwrap_or(code);
     for (index, line) in code.split('\n').enumerate() {

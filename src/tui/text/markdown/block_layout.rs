@@ -32,14 +32,10 @@ impl BlockLayout<'_> {
         match block {
             Block::Text(pieces) => wrap_pieces(pieces, &Shape::with_width(width)),
             Block::Code { language, code } => {
-                let mut page = match unrendered_info(language) {
-                    Some(info) => {
-                        let margin = vec![Piece::new(" ", self.theme.dim)];
-                        let shape = Shape { width, first_prefix: margin.clone(), next_prefix: margin, verbatim: false };
-                        wrap_pieces(&[Piece::new(info, self.theme.dim)], &shape)
-                    }
-                    None => Page::default(),
-                };
+                let mut page = unrendered_info(language).map_or_else(Page::default, |info| {
+                    let shape = Shape::with_prefix(width, Piece::new(" ", self.theme.dim));
+                    wrap_pieces(&[Piece::new(info, self.theme.dim)], &shape)
+                });
                 page.append_page(code::lay_out_highlighted(language, code, width, self.theme));
                 page
             }

@@ -6,7 +6,7 @@ use super::{Exists, Picture, parser_options};
 use crate::text::clean::{clean_line, clean_text};
 use crate::text::link::{self, LinkTarget};
 use crate::text::width::{cut_to_width, text_width};
-use crate::tui::text::{Piece, links};
+use crate::tui::text::{Piece, pieces};
 use crate::tui::theme::Theme;
 use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
@@ -321,7 +321,7 @@ impl<'a> BlockParser<'a> {
         for piece in std::mem::take(&mut self.inline) {
             match piece.link {
                 Some(_) => pieces.push(piece),
-                None => pieces.extend(links::split_links(&piece.text, piece.style, self.theme.link, self.exists)),
+                None => pieces.extend(pieces::split_links(&piece.text, piece.style, self.theme.link, self.exists)),
             }
         }
         pieces
