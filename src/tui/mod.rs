@@ -1,7 +1,6 @@
 //! The full-screen frontend: waits for events, updates the state, runs effects, draws.
 
 pub mod canvas;
-mod draft_saving;
 pub mod effect;
 pub mod event;
 mod external;
@@ -10,11 +9,9 @@ pub mod host;
 mod host_data;
 pub mod input;
 pub mod keys;
-pub mod notices;
 pub mod open_session;
 pub mod overlay;
 pub mod parts;
-pub mod project_trust;
 pub mod prompts;
 mod screen;
 pub mod session_saving;
@@ -25,12 +22,10 @@ pub mod terminal;
 pub(crate) mod tests;
 pub mod text;
 pub mod theme;
-pub mod timing;
 pub mod unsent_text;
 pub mod update;
 pub mod user_input;
 pub mod view;
-pub mod viewport;
 mod wakeups;
 
 pub use event::Event;

@@ -1,9 +1,11 @@
-//! The session shown, apart from its entries, which are the agent's.
+//! The session shown, apart from its entries, which are the agent's; and trust in its project.
 
-use super::host::Connection;
-use super::project_trust::ProjectTrust;
+use super::host::{Connection, InspectionReason};
 use super::session_saving::Saving;
-use crate::chat::SessionId;
+use crate::chat::{Digest, SessionId};
+use crate::config::ProjectFiles;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The session shown, apart from its entries, which are the agent's.
 pub struct OpenSession {
@@ -23,5 +25,34 @@ impl OpenSession {
     /// Creates the state of a session whose entries are all saved.
     pub fn new(id: SessionId, connection: Connection) -> Self {
         Self { id, connection, saving: Saving::default(), entry_times: Vec::new(), trust: ProjectTrust::default() }
+    }
+}
+
+/// State of the trust prompt and its results.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ProjectTrust {
+    /// Files the trust prompt asks about; `None` without a prompt.
+    pub pending: Option<(Arc<ProjectFiles>, InspectionReason)>,
+    /// Descriptions of project files that are not used.
+    pub unused_files: Vec<String>,
+    /// Message given at startup; sent once the project was inspected.
+    pub first_message: String,
+    /// Projects refused since program start. The prompt does not open again for them unless their files change.
+    refused: Vec<RefusedProject>,
+}
+
+/// Folder and files of a project at the time the user refused to trust it.
+type RefusedProject = (PathBuf, Vec<(String, Digest)>);
+
+impl ProjectTrust {
+    /// Records that the user does not trust these files.
+    pub fn record_refusal(&mut self, files: &ProjectFiles) {
+        self.refused.retain(|(folder, _)| *folder != files.folder);
+        self.refused.push((files.folder.clone(), files.signature()));
+    }
+
+    /// Returns whether the user refused exactly these files before.
+    pub fn was_refused(&self, files: &ProjectFiles) -> bool {
+        self.refused.iter().any(|(folder, signature)| *folder == files.folder && *signature == files.signature())
     }
 }

@@ -3,23 +3,23 @@
 use super::effect::Effect;
 use super::host::{Connection, HostRequest, LocalServer, ModelRequest};
 use super::keys::Keymap;
-use super::notices::{Notices, Warning};
 use super::open_session::OpenSession;
+use super::overlay::Overlay;
 use super::parts::completion::{Candidate, Completion};
 use super::parts::composer::Composer;
-use super::parts::reply_timing::Wait;
-use super::parts::toast::Kind;
+use super::parts::reply_timing::{ReplyTiming, Wait};
+use super::parts::toast::{Kind, Toasts};
+use super::parts::transcript::Transcript;
 use super::parts::transcript::layout_context::LayoutContext;
 use super::prompts::prompt::Prompts;
 use super::slash_command::SlashCommand;
 use super::theme::{Theme, Themes};
-use super::timing::Timing;
 use super::user_input::UserInput;
-use super::viewport::Viewport;
 use crate::agent;
-use crate::chat::{SessionId, UnsentText};
+use crate::chat::{CallId, SessionId, UnsentText};
 use crate::manual::TOPICS;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Settings of the user and facts about the project and the terminal.
 #[derive(Debug, Clone, Default)]
@@ -80,6 +80,79 @@ pub struct State {
     pub viewport: Viewport,
     /// Clocks of the screen.
     pub timing: Timing,
+}
+
+/// The terminal window and what it shows.
+#[derive(Debug, Clone)]
+pub struct Viewport {
+    /// Size in columns and rows.
+    pub size: (u16, u16),
+    /// True if the terminal has the focus, as far as it reports that.
+    pub has_focus: bool,
+    /// Title of the terminal window.
+    pub(super) window_title: String,
+    /// Scroll position and selection of the transcript.
+    pub transcript: Transcript,
+    /// Open overlays; the last one is in front.
+    pub overlays: Vec<Overlay>,
+}
+
+impl Default for Viewport {
+    fn default() -> Self {
+        Self {
+            size: (80, 24),
+            has_focus: true,
+            window_title: String::new(),
+            transcript: Transcript::default(),
+            overlays: Vec::new(),
+        }
+    }
+}
+
+/// Clocks of the screen.
+#[derive(Debug, Clone, Default)]
+pub struct Timing {
+    /// Time since the start.
+    pub now: Duration,
+    /// Start of the current activity.
+    pub activity_start: Duration,
+    /// Start of each running sub-agent.
+    pub sub_agent_starts: Vec<(CallId, Duration)>,
+    /// Speed of the reply.
+    pub pace: ReplyTiming,
+    /// True if the passing of time changed the screen.
+    pub(super) is_changed_by_time: bool,
+}
+
+/// Notifications and warnings.
+#[derive(Debug, Clone, Default)]
+pub struct Notices {
+    /// Notifications that disappear by themselves.
+    pub toasts: Toasts,
+    /// All warnings, oldest first and without duplicates, for the welcome screen and `/notices`.
+    pub warnings: Vec<Warning>,
+}
+
+/// A warning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// Text of the warning.
+    pub text: String,
+    /// Session it belongs to; `None` for warnings at startup.
+    pub session: Option<SessionId>,
+}
+
+/// Maximum number of warnings kept.
+const MAX_WARNINGS: usize = 200;
+
+impl Notices {
+    /// Records a warning of a session.
+    pub fn record_warning(&mut self, text: &str, session: &SessionId) {
+        self.warnings.retain(|warning| warning.text != text);
+        self.warnings.push(Warning { text: text.to_owned(), session: Some(session.clone()) });
+        let excess = self.warnings.len().saturating_sub(MAX_WARNINGS);
+        self.warnings.drain(..excess);
+    }
 }
 
 impl State {

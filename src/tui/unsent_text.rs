@@ -1,10 +1,10 @@
 //! Saves unsent text while it is typed, so that an abrupt end of the program loses less than a second of it.
 
-use super::draft_saving::DraftSaving;
 use super::effect::Effect;
 use super::host::{HostRequest, SessionRequest};
 use super::parts::toast::Kind;
 use super::state::State;
+use super::user_input::DraftSaving;
 use crate::chat::{DraftPart, UnsentText};
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! Input of the user: the draft, its completion and recent keys.
 
-use super::draft_saving::DraftSaving;
 use super::parts::completion::Completion;
 use super::parts::composer::Composer;
 use super::parts::listening::Presses;
+use crate::chat::UnsentText;
 use crossterm::event::KeyEvent;
 use std::time::Duration;
 
@@ -41,5 +41,23 @@ impl UserInput {
             last_stop: None,
             last_quit: None,
         }
+    }
+}
+
+/// The unsent text as last saved, and the time of the first change since.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DraftSaving {
+    pub(super) saved: UnsentText,
+    pub(super) changed_at: Option<Duration>,
+    /// Time of the last save.
+    pub(super) saved_at: Option<Duration>,
+    /// Error of the last write, if it failed.
+    pub(super) last_error: Option<String>,
+}
+
+impl DraftSaving {
+    /// Returns true while the last write has failed.
+    pub fn has_failed(&self) -> bool {
+        self.last_error.is_some()
     }
 }

@@ -43,9 +43,9 @@ pub fn revealed_line_pieces(text: &str, style: Style, mark: Style) -> Vec<Piece>
 }
 
 fn style_parts(parts: Vec<RevealedPart>, style: Style, mark: Style) -> Vec<Piece> {
-    let piece = |part| match part {
+    let to_piece = |part| match part {
         RevealedPart::Text(text) => Piece::new(text, style),
         RevealedPart::Mark(text) => Piece::new(text, style.patch(mark)),
     };
-    parts.into_iter().map(piece).collect()
+    parts.into_iter().map(to_piece).collect()
 }
