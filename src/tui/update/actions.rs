@@ -1,5 +1,6 @@
 //! Runs the actions of keys and commands that do not depend on the focus.
 
+use super::transcript_change::change_transcript;
 use super::{
     agent_events, clipboard_copy, help_lists, link_letters, mode_list, model_list, overlay_stack, prompt_keys,
     provider_list, search_input, session_exit, session_list, theme_list, trust_decision, user_messages,
@@ -12,7 +13,6 @@ use crate::tui::overlay::{List, Overlay, PickedAction};
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{call_layout, entry_layout, layout_cache::LayoutCache};
 use crate::tui::state::State;
-use crate::tui::view::layout;
 use crossterm::event::KeyEvent;
 use std::time::Duration;
 
@@ -71,28 +71,26 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) ->
 
 /// Runs an action that moves within the transcript.
 pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action: Action) -> Vec<Effect> {
-    let height = layout::transcript_height(state);
-    let mut transcript = std::mem::take(&mut state.viewport.transcript);
-    let context = state.layout_context();
-    let page_height = height.saturating_sub(2).max(1) as isize;
-    match action {
-        Action::ScrollUp => transcript.scroll_by(&context, cache, height, -page_height),
-        Action::ScrollDown => transcript.scroll_by(&context, cache, height, page_height),
-        Action::ScrollTop => transcript.scroll_to_top(&context, cache, height),
-        Action::ScrollBottom => transcript.follow_end(),
-        Action::PreviousMessage => transcript.jump_to_message(&context, cache, height, true),
-        Action::NextMessage => transcript.jump_to_message(&context, cache, height, false),
-        Action::SelectPrevious => transcript.select_entry(&context, cache, height, true),
-        Action::SelectNext => transcript.select_entry(&context, cache, height, false),
-        Action::Toggle => {
-            if let Some(item) = transcript.selected() {
-                transcript.toggle_entry(&context, item);
+    change_transcript(state, cache, |transcript, layouts| {
+        let page_height = layouts.height.saturating_sub(2).max(1) as isize;
+        match action {
+            Action::ScrollUp => transcript.scroll_by(layouts, -page_height),
+            Action::ScrollDown => transcript.scroll_by(layouts, page_height),
+            Action::ScrollTop => transcript.scroll_to_top(layouts),
+            Action::ScrollBottom => transcript.follow_end(),
+            Action::PreviousMessage => transcript.jump_to_message(layouts, true),
+            Action::NextMessage => transcript.jump_to_message(layouts, false),
+            Action::SelectPrevious => transcript.select_entry(layouts, true),
+            Action::SelectNext => transcript.select_entry(layouts, false),
+            Action::Toggle => {
+                if let Some(item) = transcript.selected() {
+                    transcript.toggle_entry(&layouts.context, item);
+                }
             }
+            Action::Close => transcript.clear_selection(),
+            _ => {}
         }
-        Action::Close => transcript.clear_selection(),
-        _ => {}
-    }
-    state.viewport.transcript = transcript;
+    });
     Vec::new()
 }
 

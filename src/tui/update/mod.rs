@@ -25,6 +25,7 @@ mod session_exit;
 mod session_list;
 pub mod slash_commands;
 mod theme_list;
+mod transcript_change;
 mod trust_decision;
 mod user_messages;
 

@@ -1,6 +1,7 @@
 //! Mouse input: the wheel scrolls, the scroll bar is dragged, a click opens the link or entry under it.
 //! A click never answers a prompt.
 
+use super::transcript_change::change_transcript;
 use super::{link_letters, prompt_keys};
 use crate::tui::effect::Effect;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
@@ -39,10 +40,7 @@ fn scroll_transcript(state: &mut State, cache: &mut LayoutCache, lines: isize) -
     if !state.viewport.overlays.is_empty() {
         return super::overlay_input::scroll_overlay(state, cache, lines);
     }
-    let height = layout::transcript_height(state);
-    let mut transcript = std::mem::take(&mut state.viewport.transcript);
-    transcript.scroll_by(&state.layout_context(), cache, height, lines);
-    state.viewport.transcript = transcript;
+    change_transcript(state, cache, |transcript, layouts| transcript.scroll_by(layouts, lines));
     Vec::new()
 }
 
@@ -59,10 +57,7 @@ fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u1
     if !area.contains(click_position) {
         return Vec::new();
     }
-    let height = usize::from(area.height);
-    let mut transcript = std::mem::take(&mut state.viewport.transcript);
-    let context = state.layout_context();
-    let drawn_lines = transcript.visible_lines(&context, cache, height);
+    let drawn_lines = change_transcript(state, cache, |transcript, layouts| transcript.visible_lines(layouts));
     let clicked_line = drawn_lines.get(usize::from(row - area.y));
     let target = clicked_line.and_then(|clicked| {
         let (page, line) = clicked.layout.find_line(clicked.position.line)?;
@@ -75,16 +70,16 @@ fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u1
     if let (None, Some(clicked)) = (&target, clicked_line)
         && clicked.position.line <= 1
     {
-        transcript.toggle_entry(&context, clicked.position.item);
+        let item = clicked.position.item;
+        change_transcript(state, cache, |transcript, layouts| transcript.toggle_entry(&layouts.context, item));
     }
-    state.viewport.transcript = transcript;
     target.map_or_else(Vec::new, |target| link_letters::open_link(state, &target))
 }
 
 /// Grabs the scroll bar. A click outside its thumb moves the thumb to the mouse.
 fn grab_scrollbar(state: &mut State, cache: &mut LayoutCache, row: u16) {
     let area = layout::compute_areas(state).transcript;
-    let bar = state.viewport.transcript.scrollbar(&state.layout_context(), cache, usize::from(area.height));
+    let bar = change_transcript(state, cache, |transcript, layouts| transcript.scrollbar(layouts));
     let Some(bar) = bar else { return };
     let clicked_row = row.saturating_sub(area.y);
     let thumb_offset = clicked_row.checked_sub(bar.top).filter(|offset| *offset < bar.length);
@@ -98,10 +93,10 @@ fn grab_scrollbar(state: &mut State, cache: &mut LayoutCache, row: u16) {
 fn drag_scrollbar(state: &mut State, cache: &mut LayoutCache, row: u16) {
     let area = layout::compute_areas(state).transcript;
     let Some(thumb_offset) = state.viewport.transcript.dragged_row else { return };
-    let mut transcript = std::mem::take(&mut state.viewport.transcript);
-    let context = state.layout_context();
-    if let Some(bar) = transcript.scrollbar(&context, cache, usize::from(area.height)) {
-        transcript.drag_scrollbar(&context, cache, bar, row.saturating_sub(area.y).saturating_sub(thumb_offset));
-    }
-    state.viewport.transcript = transcript;
+    let thumb_row = row.saturating_sub(area.y).saturating_sub(thumb_offset);
+    change_transcript(state, cache, |transcript, layouts| {
+        if let Some(bar) = transcript.scrollbar(layouts) {
+            transcript.drag_scrollbar(layouts, bar, thumb_row);
+        }
+    });
 }

@@ -1,12 +1,12 @@
 //! Input of the transcript search.
 
+use super::transcript_change::change_transcript;
 use crate::text::clean;
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::transcript::Search;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
-use crate::tui::view::layout;
 use crossterm::event::{KeyCode, KeyEvent};
 
 pub fn open_transcript_search(state: &mut State) {
@@ -15,31 +15,25 @@ pub fn open_transcript_search(state: &mut State) {
 
 /// Handles text that was pasted or typed very fast while searching.
 pub fn paste_search_text(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
-    let height = layout::transcript_height(state);
-    let mut transcript = std::mem::take(&mut state.viewport.transcript);
-    if let Some(search) = &mut transcript.search {
-        search.query.push_str(&clean::clean_line(text.lines().next().unwrap_or_default()));
-    }
-    transcript.find_match(&state.layout_context(), cache, height, true, true);
-    state.viewport.transcript = transcript;
+    change_transcript(state, cache, |transcript, layouts| {
+        if let Some(search) = &mut transcript.search {
+            search.query.push_str(&clean::clean_line(text.lines().next().unwrap_or_default()));
+        }
+        transcript.find_match(layouts, true, true);
+    });
     Vec::new()
 }
 
 /// Handles a key while searching: characters extend the search text, Enter and Up find the previous match, Down the
 /// next, Esc closes the search. The match stays on the screen.
 pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
-    let height = layout::transcript_height(state);
-    let mut transcript = std::mem::take(&mut state.viewport.transcript);
-    let context = state.layout_context();
     let action = state.keys.lookup(Scope::TextField, &key);
     let global_action = state.keys.lookup(Scope::Anywhere, &key);
-    match (action, key.code) {
+    change_transcript(state, cache, |transcript, layouts| match (action, key.code) {
         (Some(Action::Close), _) => transcript.search = None,
-        (_, KeyCode::Up) | (Some(Action::Accept), _) => transcript.find_match(&context, cache, height, true, false),
-        (_, KeyCode::Down) => transcript.find_match(&context, cache, height, false, false),
-        _ if global_action == Some(Action::SearchTranscript) => {
-            transcript.find_match(&context, cache, height, true, false);
-        }
+        (_, KeyCode::Up) | (Some(Action::Accept), _) => transcript.find_match(layouts, true, false),
+        (_, KeyCode::Down) => transcript.find_match(layouts, false, false),
+        _ if global_action == Some(Action::SearchTranscript) => transcript.find_match(layouts, true, false),
         _ => {
             if let Some(search) = &mut transcript.search {
                 match (action, Chord::from(&key).typed_character()) {
@@ -49,9 +43,8 @@ pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEve
                     (_, None) => {}
                 }
             }
-            transcript.find_match(&context, cache, height, true, true);
+            transcript.find_match(layouts, true, true);
         }
-    }
-    state.viewport.transcript = transcript;
+    });
     Vec::new()
 }

@@ -11,6 +11,7 @@ use crate::tui::parts::reply_timing::Wait;
 use crate::tui::parts::spinner::spinner_frame;
 use crate::tui::parts::status_bar::{StatusBar, format_dollars, format_tokens};
 use crate::tui::parts::sub_agent_name::origin_line;
+use crate::tui::parts::transcript::Layouts;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
 use ratatui::buffer::Buffer;
@@ -229,7 +230,8 @@ pub fn draw_chips(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
         bar.push_left(origin.unwrap_or_default(), theme.prompt, 5);
     }
     if !state.viewport.transcript.is_following() {
-        let text = match state.viewport.transcript.count_new_lines(&state.layout_context(), cache) {
+        let mut layouts = Layouts { context: state.layout_context(), cache, height: 0 };
+        let text = match state.viewport.transcript.count_new_lines(&mut layouts) {
             0 => "more below ↓".to_owned(),
             1 => "1 new line ↓".to_owned(),
             lines => format!("{lines} new lines ↓"),

@@ -2,8 +2,8 @@
 
 use crate::text::link::LinkTarget;
 use crate::text::width;
-use crate::tui::parts::transcript::VisibleLine;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
+use crate::tui::parts::transcript::{Layouts, VisibleLine};
 use crate::tui::state::State;
 use crate::tui::text::Page;
 use crate::tui::text::bidi::VisualOrder;
@@ -27,8 +27,8 @@ pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
     if area.is_empty() {
         return Vec::new();
     }
-    let context = state.layout_context();
-    let lines = state.viewport.transcript.visible_lines(&context, cache, usize::from(area.height));
+    let mut layouts = Layouts { context: state.layout_context(), cache, height: usize::from(area.height) };
+    let lines = state.viewport.transcript.visible_lines(&mut layouts);
     for (row, visible_line) in visible_rows(area, &lines) {
         let Some((page, line)) = visible_line.layout.find_line(visible_line.position.line) else { continue };
         let line = &page.lines[line];
@@ -60,8 +60,8 @@ pub fn draw_scroll_bar(state: &State, cache: &mut LayoutCache, area: Rect, buffe
     if area.is_empty() || (is_growing && state.viewport.transcript.dragged_row.is_none()) {
         return;
     }
-    let context = state.layout_context();
-    let Some(bar) = state.viewport.transcript.scrollbar(&context, cache, usize::from(area.height)) else { return };
+    let mut layouts = Layouts { context: state.layout_context(), cache, height: usize::from(area.height) };
+    let Some(bar) = state.viewport.transcript.scrollbar(&mut layouts) else { return };
     let thumb = Rect { y: area.y + bar.top, height: bar.length, ..area };
     buffer.set_style(thumb, state.theme.scroll_bar_style(state.viewport.transcript.dragged_row.is_some()));
 }
@@ -78,8 +78,8 @@ fn is_first_line(visible_line: &VisibleLine) -> bool {
 
 /// Returns the visible links, each once, with their first cell.
 pub fn visible_targets(state: &State, cache: &mut LayoutCache, area: Rect) -> Vec<((u16, u16), Arc<LinkTarget>)> {
-    let context = state.layout_context();
-    let lines = state.viewport.transcript.visible_lines(&context, cache, usize::from(area.height));
+    let mut layouts = Layouts { context: state.layout_context(), cache, height: usize::from(area.height) };
+    let lines = state.viewport.transcript.visible_lines(&mut layouts);
     let mut links: Vec<((u16, u16), Arc<LinkTarget>)> = Vec::new();
     for placed in place_links(state, area, &lines) {
         if !links.iter().any(|(_, target)| Arc::ptr_eq(target, &placed.target)) {

@@ -33,6 +33,21 @@ pub struct LinePosition {
     pub line: usize,
 }
 
+/// Layouts of the transcript at a height: their inputs and their cache.
+pub struct Layouts<'a> {
+    pub context: LayoutContext<'a>,
+    pub cache: &'a mut LayoutCache,
+    /// Visible rows.
+    pub height: usize,
+}
+
+impl Layouts<'_> {
+    /// Returns the index of the live item, one past the last entry.
+    fn live_item(&self) -> usize {
+        self.context.agent.session.entries().len()
+    }
+}
+
 /// View state of the transcript.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
@@ -70,20 +85,15 @@ pub struct VisibleLine {
 }
 
 impl Transcript {
-    /// Returns the visible lines at this height, top first.
-    pub fn visible_lines(
-        &self,
-        context: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        height: usize,
-    ) -> Vec<VisibleLine> {
-        cache.start_frame();
-        let mut position = self.top_line(context, cache, height);
-        let live_item = live_item_index(context);
-        let mut visible = Vec::with_capacity(height);
-        while position.item <= live_item && visible.len() < height {
-            let layout = cache.item_layout(context, &self.toggled, position.item);
-            while position.line < layout.height && visible.len() < height {
+    /// Returns the visible lines, top first.
+    pub fn visible_lines(&self, layouts: &mut Layouts<'_>) -> Vec<VisibleLine> {
+        layouts.cache.start_frame();
+        let mut position = self.top_line(layouts);
+        let live_item = layouts.live_item();
+        let mut visible = Vec::with_capacity(layouts.height);
+        while position.item <= live_item && visible.len() < layouts.height {
+            let layout = layouts.cache.item_layout(&layouts.context, &self.toggled, position.item);
+            while position.line < layout.height && visible.len() < layouts.height {
                 visible.push(VisibleLine { position, layout: layout.clone() });
                 position.line += 1;
             }
@@ -92,21 +102,26 @@ impl Transcript {
         visible
     }
 
+    /// Returns the height of an item in lines.
+    fn item_height(&self, layouts: &mut Layouts<'_>, item: usize) -> usize {
+        layouts.cache.item_height(&layouts.context, &self.toggled, item)
+    }
+
     /// Returns the first visible line.
-    fn top_line(&self, context: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) -> LinePosition {
-        let end = self.end_position(context, cache, height);
+    fn top_line(&self, layouts: &mut Layouts<'_>) -> LinePosition {
+        let end = self.end_position(layouts);
         match self.top {
             // The live item may have become an entry of a different height, so the position is adjusted.
-            Some(top) => self.normalize_position(context, cache, top).min(end),
+            Some(top) => self.normalize_position(layouts, top).min(end),
             None => end,
         }
     }
 
     /// Returns the first visible line when the end is at the bottom. Lays out backwards from the end, only as needed.
-    fn end_position(&self, context: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) -> LinePosition {
-        let mut remaining = height;
-        for item in (0..=live_item_index(context)).rev() {
-            let lines = cache.item_height(context, &self.toggled, item);
+    fn end_position(&self, layouts: &mut Layouts<'_>) -> LinePosition {
+        let mut remaining = layouts.height;
+        for item in (0..=layouts.live_item()).rev() {
+            let lines = self.item_height(layouts, item);
             if lines >= remaining {
                 return LinePosition { item, line: lines - remaining };
             }
@@ -116,15 +131,10 @@ impl Transcript {
     }
 
     /// Moves a position past the end of its item to the line of a later item.
-    fn normalize_position(
-        &self,
-        context: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        mut position: LinePosition,
-    ) -> LinePosition {
-        let live_item = live_item_index(context);
+    fn normalize_position(&self, layouts: &mut Layouts<'_>, mut position: LinePosition) -> LinePosition {
+        let live_item = layouts.live_item();
         while position.item < live_item {
-            let lines = cache.item_height(context, &self.toggled, position.item);
+            let lines = self.item_height(layouts, position.item);
             if position.line < lines {
                 break;
             }
@@ -134,11 +144,11 @@ impl Transcript {
     }
 
     /// Scrolls by a number of lines, up if negative. Follows again at the end.
-    pub fn scroll_by(&mut self, context: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize, delta: isize) {
-        if height == 0 {
+    pub fn scroll_by(&mut self, layouts: &mut Layouts<'_>, delta: isize) {
+        if layouts.height == 0 {
             return;
         }
-        let mut position = self.top_line(context, cache, height);
+        let mut position = self.top_line(layouts);
         let mut remaining = delta.unsigned_abs();
         while remaining > 0 {
             if delta < 0 {
@@ -149,35 +159,27 @@ impl Transcript {
                     break;
                 }
                 position.item -= 1;
-                position.line = cache.item_height(context, &self.toggled, position.item);
+                position.line = self.item_height(layouts, position.item);
             } else {
-                let lines = cache.item_height(context, &self.toggled, position.item);
+                let lines = self.item_height(layouts, position.item);
                 let step = remaining.min(lines.saturating_sub(position.line));
                 position.line += step;
                 remaining -= step;
-                if remaining == 0 || position.item >= live_item_index(context) {
+                if remaining == 0 || position.item >= layouts.live_item() {
                     break;
                 }
                 position = LinePosition { item: position.item + 1, line: 0 };
             }
         }
-        self.scroll_to(context, cache, height, position);
+        self.scroll_to(layouts, position);
     }
 
     /// Scrolls a line to the top, or as near as the end allows.
-    pub fn scroll_to(
-        &mut self,
-        context: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        height: usize,
-        position: LinePosition,
-    ) {
-        let end = self.end_position(context, cache, height);
+    pub fn scroll_to(&mut self, layouts: &mut Layouts<'_>, position: LinePosition) {
+        let end = self.end_position(layouts);
         if self.top.is_none() {
-            self.end_before_scroll = LinePosition {
-                item: live_item_index(context),
-                line: cache.item_height(context, &self.toggled, live_item_index(context)),
-            };
+            let item = layouts.live_item();
+            self.end_before_scroll = LinePosition { item, line: self.item_height(layouts, item) };
         }
         self.top = (position < end).then_some(position);
     }
@@ -193,33 +195,25 @@ impl Transcript {
     }
 
     /// Scrolls to the first line.
-    pub fn scroll_to_top(&mut self, context: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) {
-        self.scroll_to(context, cache, height, LinePosition::default());
+    pub fn scroll_to_top(&mut self, layouts: &mut Layouts<'_>) {
+        self.scroll_to(layouts, LinePosition::default());
     }
 
     /// Returns the number of lines added since the user scrolled back; 0 while the view follows the end.
-    pub fn count_new_lines(&self, context: &LayoutContext<'_>, cache: &mut LayoutCache) -> usize {
+    pub fn count_new_lines(&self, layouts: &mut Layouts<'_>) -> usize {
         if self.is_following() {
             return 0;
         }
-        let live_item = live_item_index(context);
-        let mut lines = 0;
-        for item in self.end_before_scroll.item.min(live_item)..=live_item {
-            lines += cache.item_height(context, &self.toggled, item);
-        }
+        let live_item = layouts.live_item();
+        let new_items = self.end_before_scroll.item.min(live_item)..=live_item;
+        let lines: usize = new_items.map(|item| self.item_height(layouts, item)).sum();
         lines.saturating_sub(self.end_before_scroll.line)
     }
 
     /// Scrolls to the previous or next user message, relative to the top of the screen.
-    pub fn jump_to_message(
-        &mut self,
-        context: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        height: usize,
-        is_back: bool,
-    ) {
-        let top = self.top_line(context, cache, height);
-        let entries = context.agent.session.entries();
+    pub fn jump_to_message(&mut self, layouts: &mut Layouts<'_>, is_back: bool) {
+        let top = self.top_line(layouts);
+        let entries = layouts.context.agent.session.entries();
         let is_user_message = |index: &usize| matches!(entries.get(*index), Some(Entry::UserMessage { .. }));
         let target = match is_back {
             true => (0..top.item.min(entries.len())).rev().find(is_user_message),
@@ -227,8 +221,8 @@ impl Transcript {
         };
         match target {
             // The first line of a user message is blank, except at the start of the transcript.
-            Some(item) => self.scroll_to(context, cache, height, LinePosition { item, line: usize::from(item > 0) }),
-            None if is_back => self.scroll_to_top(context, cache, height),
+            Some(item) => self.scroll_to(layouts, LinePosition { item, line: usize::from(item > 0) }),
+            None if is_back => self.scroll_to_top(layouts),
             None => self.follow_end(),
         }
     }
@@ -239,9 +233,9 @@ impl Transcript {
 
     /// Selects the next entry above or below that can be opened, and scrolls to it. Moving below the last one clears the
     /// selection.
-    pub fn select_entry(&mut self, context: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize, is_up: bool) {
-        let is_openable = |index: &usize| entry_layout::can_open(context, *index);
-        let count = context.agent.session.entries().len();
+    pub fn select_entry(&mut self, layouts: &mut Layouts<'_>, is_up: bool) {
+        let is_openable = |index: &usize| entry_layout::can_open(&layouts.context, *index);
+        let count = layouts.context.agent.session.entries().len();
         let target = match (self.selected, is_up) {
             (Some(index), true) => (0..index.min(count)).rev().find(is_openable).or(Some(index)),
             (Some(index), false) => (index + 1..count).find(is_openable),
@@ -250,7 +244,7 @@ impl Transcript {
         };
         self.selected = target;
         if let Some(item) = target {
-            self.scroll_into_view(context, cache, height, item);
+            self.scroll_into_view(layouts, item);
         }
     }
 
@@ -267,26 +261,15 @@ impl Transcript {
     }
 
     /// Scrolls until the start of an item is visible.
-    pub fn scroll_into_view(
-        &mut self,
-        context: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        height: usize,
-        item: usize,
-    ) {
-        let visible = self.visible_lines(context, cache, height);
+    pub fn scroll_into_view(&mut self, layouts: &mut Layouts<'_>, item: usize) {
+        let visible = self.visible_lines(layouts);
         if visible.iter().any(|visible_line| visible_line.position.item == item && visible_line.position.line <= 1) {
             return;
         }
         // One third from the top, so that earlier lines stay visible.
-        self.scroll_to(context, cache, height, LinePosition { item, line: 0 });
+        self.scroll_to(layouts, LinePosition { item, line: 0 });
         if !self.is_following() {
-            self.scroll_by(context, cache, height, -((height / 3) as isize));
+            self.scroll_by(layouts, -((layouts.height / 3) as isize));
         }
     }
-}
-
-/// Returns the index of the live item, one past the last entry.
-fn live_item_index(context: &LayoutContext<'_>) -> usize {
-    context.agent.session.entries().len()
 }

@@ -1,8 +1,6 @@
 //! The scrollbar: its thumb, and dragging it.
 
-use super::layout_cache::LayoutCache;
-use super::layout_context::LayoutContext;
-use super::{LinePosition, Transcript, live_item_index};
+use super::{Layouts, LinePosition, Transcript};
 
 /// Scrollbar, in rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,20 +14,20 @@ pub struct Scrollbar {
 }
 
 impl Transcript {
-    /// Returns the scrollbar at this height; `None` if everything is visible.
-    pub fn scrollbar(&self, context: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) -> Option<Scrollbar> {
-        let rows = u16::try_from(height).ok().filter(|rows| *rows >= 3)?;
-        let end = self.end_position(context, cache, height);
+    /// Returns the scrollbar; `None` if everything is visible.
+    pub fn scrollbar(&self, layouts: &mut Layouts<'_>) -> Option<Scrollbar> {
+        let rows = u16::try_from(layouts.height).ok().filter(|rows| *rows >= 3)?;
+        let end = self.end_position(layouts);
         if end == LinePosition::default() {
             return None;
         }
-        let total_rows = self.estimate_offset(context, cache, end).max(1.0);
+        let total_rows = self.estimate_offset(layouts, end).max(1.0);
         let height = f64::from(rows);
         let length =
             ((height * height / (total_rows + height)).round() as u16).clamp(if rows < 8 { 1 } else { 2 }, rows - 1);
         let max_top = rows - length;
-        let top = self.top_line(context, cache, usize::from(rows));
-        let scrolled_fraction = self.estimate_offset(context, cache, top) / total_rows;
+        let top = self.top_line(layouts);
+        let scrolled_fraction = self.estimate_offset(layouts, top) / total_rows;
         let inner_top = || ((scrolled_fraction * f64::from(max_top)).round() as u16).clamp(1, max_top.max(2) - 1);
         // The thumb touches an end only at the actual end of the transcript.
         let top = match () {
@@ -41,54 +39,49 @@ impl Transcript {
     }
 
     /// Scrolls so that the thumb starts at this row of the scrollbar.
-    pub fn drag_scrollbar(&mut self, context: &LayoutContext<'_>, cache: &mut LayoutCache, bar: Scrollbar, row: u16) {
-        let (height, max_top) = (usize::from(bar.rows), bar.rows - bar.length);
+    pub fn drag_scrollbar(&mut self, layouts: &mut Layouts<'_>, bar: Scrollbar, row: u16) {
+        let max_top = bar.rows - bar.length;
         if row >= max_top {
             return self.follow_end();
         }
-        let end = self.end_position(context, cache, height);
-        let offset = self.estimate_offset(context, cache, end) * f64::from(row) / f64::from(max_top);
-        let position = self.position_at_offset(context, cache, offset);
-        self.scroll_to(context, cache, height, position);
+        let end = self.end_position(layouts);
+        let offset = self.estimate_offset(layouts, end) * f64::from(row) / f64::from(max_top);
+        let position = self.position_at_offset(layouts, offset);
+        self.scroll_to(layouts, position);
     }
 
     /// Estimates the rows before a line. The estimated rows of an item are spread evenly over its actual lines.
-    fn estimate_offset(
-        &self,
-        context: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        LinePosition { item, line }: LinePosition,
-    ) -> f64 {
-        let (rows_before, rows) = self.estimate_item_rows(context, cache, item);
-        let lines = cache.item_height(context, &self.toggled, item).max(1);
+    fn estimate_offset(&self, layouts: &mut Layouts<'_>, LinePosition { item, line }: LinePosition) -> f64 {
+        let (rows_before, rows) = self.estimate_item_rows(layouts, item);
+        let lines = self.item_height(layouts, item).max(1);
         rows_before + rows * line.min(lines) as f64 / lines as f64
     }
 
     /// Returns the line with about this many rows before it.
-    fn position_at_offset(&self, context: &LayoutContext<'_>, cache: &mut LayoutCache, offset: f64) -> LinePosition {
-        cache.extent.measure_new_entries(context.agent.session.entries());
-        let live_item = live_item_index(context);
+    fn position_at_offset(&cache, layouts: &mut Layouts<'_>, offset: f64) -> LinePosition {
+        cache.estimate_item_rows(layouts, 0);
+        let live_item = layouts.live_item();
         let (mut low, mut high) = (0, live_item);
         while low < high {
             let middle = (low + high).div_ceil(2);
-            match cache.extent.rows_before(middle, context.width) <= offset {
+            match layouts.cache.extent.rows_before(middle, layouts.context.width) <= offset {
                 true => low = middle,
                 false => high = middle - 1,
             }
         }
-        let (rows_before, rows) = self.estimate_item_rows(context, cache, low);
-        let lines = cache.item_height(context, &self.toggled, low);
+        let (rows_before, rows) = self.estimate_item_rows(layouts, low);
+        let lines = self.item_height(layouts, low);
         let line = if rows > 0.0 { (offset - rows_before) / rows * lines as f64 } else { 0.0 };
         LinePosition { item: low, line: (line.round() as usize).min(lines.saturating_sub(1)) }
     }
 
     /// Estimates the rows before an item and of the item. The height of the live item is exact.
-    fn estimate_item_rows(&self, context: &LayoutContext<'_>, cache: &mut LayoutCache, item: usize) -> (f64, f64) {
-        cache.extent.measure_new_entries(context.agent.session.entries());
-        let rows_before = cache.extent.rows_before(item, context.width);
-        let rows = match item < live_item_index(context) {
-            true => cache.extent.rows_before(item + 1, context.width) - rows_before,
-            false => cache.item_height(context, &self.toggled, item) as f64,
+    fn estimate_item_rows(&self, layouts: &mut Layouts<'_>, item: usize) -> (f64, f64) {
+        layouts.cache.extent.measure_new_entries(layouts.context.agent.session.entries());
+        let rows_before = layouts.cache.extent.rows_before(item, layouts.context.width);
+        let rows = match item < layouts.live_item() {
+            true => layouts.cache.extent.rows_before(item + 1, layouts.context.width) - rows_before,
+            false => self.item_height(layouts, item) as f64,
         };
         (rows_before, rows)
     }

@@ -1,8 +1,6 @@
 //! Search of the transcript. Searches the text of the entries, not their layouts.
 
-use super::layout_cache::LayoutCache;
-use super::layout_context::LayoutContext;
-use super::{LinePosition, Transcript};
+use super::{Layouts, LinePosition, Transcript};
 use crate::chat::Entry;
 use crate::text::{clean, escape_sequences};
 use std::borrow::Cow;
@@ -11,20 +9,13 @@ impl Transcript {
     /// Finds the nearest match above or below the current one, wrapping around, and scrolls to it. Without a current
     /// match the search starts at the end. `includes_current` lets a search upwards find the current match again, which
     /// therefore stays selected while the query is being typed.
-    pub fn find_match(
-        &mut self,
-        context: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        height: usize,
-        is_up: bool,
-        includes_current: bool,
-    ) {
+    pub fn find_match(&mut self, layouts: &mut Layouts<'_>, is_up: bool, includes_current: bool) {
         let Some(search) = &self.search else { return };
         let query = search.query.to_lowercase();
         if query.is_empty() {
             return;
         }
-        let entries = context.agent.session.entries();
+        let entries = layouts.context.agent.session.entries();
         let is_match = |index: &usize| {
             entries
                 .get(*index)
@@ -44,35 +35,27 @@ impl Transcript {
             search.match_entry = match_entry.or(search.match_entry);
         }
         let Some(item) = match_entry else { return };
-        let find_line =
-            |transcript: &Self, cache: &mut LayoutCache| transcript.find_matching_line(context, cache, item, &query);
-        let mut line = find_line(self, cache);
+        let mut line = self.find_matching_line(layouts, item, &query);
         if line.is_none() {
             // The match may be in a folded part.
-            self.toggle_entry(context, item);
-            line = find_line(self, cache);
+            self.toggle_entry(&layouts.context, item);
+            line = self.find_matching_line(layouts, item, &query);
             if line.is_none() {
-                self.toggle_entry(context, item);
+                self.toggle_entry(&layouts.context, item);
             }
         }
         let position = LinePosition { item, line: line.unwrap_or(0) };
-        let visible = self.visible_lines(context, cache, height);
+        let visible = self.visible_lines(layouts);
         if !visible.iter().any(|visible_line| visible_line.position == position) {
-            self.scroll_to(context, cache, height, position);
+            self.scroll_to(layouts, position);
             if !self.is_following() {
-                self.scroll_by(context, cache, height, -((height / 3) as isize));
+                self.scroll_by(layouts, -((layouts.height / 3) as isize));
             }
         }
     }
 
-    fn find_matching_line(
-        &self,
-        context: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        item: usize,
-        query: &str,
-    ) -> Option<usize> {
-        let layout = cache.item_layout(context, &self.toggled, item);
+    fn find_matching_line(&self, layouts: &mut Layouts<'_>, item: usize, query: &str) -> Option<usize> {
+        let layout = layouts.cache.item_layout(&layouts.context, &self.toggled, item);
         (0..layout.height).find(|line| {
             layout.find_line(*line).is_some_and(|(page, line)| {
                 let text: String = page.lines[line].spans.iter().map(|span| span.content.as_ref()).collect();
