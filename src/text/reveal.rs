@@ -20,6 +20,14 @@ pub enum RevealedPart {
     Mark(String),
 }
 
+impl RevealedPart {
+    fn into_text(self) -> String {
+        match self {
+            Self::Text(text) | Self::Mark(text) => text,
+        }
+    }
+}
+
 /// Returns the whole text with marks for invisible, bidirectional and control characters.
 pub fn reveal_text(text: &str) -> Vec<RevealedPart> {
     let mut revealed = Revealer::default();
@@ -71,10 +79,7 @@ pub fn reveal_text(text: &str) -> Vec<RevealedPart> {
 
 /// Returns the revealed text for one line as a string, for a name on a border.
 pub fn reveal_line(text: &str) -> String {
-    let part_text = |part| match part {
-        RevealedPart::Text(text) | RevealedPart::Mark(text) => text,
-    };
-    reveal_on_one_line(text).into_iter().map(part_text).collect()
+    reveal_on_one_line(text).into_iter().map(RevealedPart::into_text).collect()
 }
 
 /// Returns the revealed text for one line: line breaks become marks too.
@@ -104,13 +109,7 @@ pub fn mark_invisible(text: &str) -> String {
 
 /// Returns the revealed text as a string, for `--plain` and logs.
 pub fn reveal_to_string(text: &str) -> String {
-    let mut revealed = String::with_capacity(text.len());
-    for part in reveal_text(text) {
-        match part {
-            RevealedPart::Text(text) | RevealedPart::Mark(text) => revealed.push_str(&text),
-        }
-    }
-    revealed
+    reveal_text(text).into_iter().map(RevealedPart::into_text).collect()
 }
 
 /// Returns the number of blank lines at the start of a text, and their length in bytes.

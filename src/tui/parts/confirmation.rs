@@ -106,27 +106,22 @@ impl Confirmation {
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
         self.message.clear();
         let (top, page) = (self.top.get(), self.last_frame.get().visible_rows.saturating_sub(1).max(1));
-        let top = match keys.lookup(Scope::Approval, key) {
+        let action = keys.lookup(Scope::Approval, key);
+        match action {
             Some(Action::Close) => return KeyResult::Cancelled,
             Some(answer @ (Action::ApproveOnce | Action::ApproveDestructive | Action::Deny)) => {
                 return self.handle_answer(answer, key, keys, listening);
             }
-            Some(Action::Up) => top.saturating_sub(1),
-            Some(Action::Down) => top + 1,
-            Some(Action::PageUp) => top.saturating_sub(page),
-            Some(Action::PageDown) => top + page,
-            Some(Action::Top) => 0,
-            Some(Action::Bottom) => usize::MAX / 2,
-            Some(_) | None => {
-                let key_name = if key.code == KeyCode::Enter { "Enter" } else { "That key" };
-                let (confirm_chord, deny_chord) =
-                    (self.confirm_key(keys), keys.first_chord(Scope::Approval, Action::Deny));
-                self.message = format!(
-                    "{key_name} does not answer · {confirm_chord} {}, {deny_chord} {}",
-                    self.answers.0, self.answers.1
-                );
-                return KeyResult::Explained;
-            }
+            Some(_) | None => {}
+        }
+        let Some(top) = action.and_then(|action| frame::scroll_position(action, top, page)) else {
+            let key_name = if key.code == KeyCode::Enter { "Enter" } else { "That key" };
+            let (confirm_chord, deny_chord) = (self.confirm_key(keys), keys.first_chord(Scope::Approval, Action::Deny));
+            self.message = format!(
+                "{key_name} does not answer · {confirm_chord} {}, {deny_chord} {}",
+                self.answers.0, self.answers.1
+            );
+            return KeyResult::Explained;
         };
         self.top.set(top);
         KeyResult::Scrolled
@@ -186,9 +181,7 @@ impl Confirmation {
             is_destructive: self.is_destructive,
         };
         let inner = frame.draw(prompt_area, buffer, context.theme);
-        for (row, line) in inner.rows().zip(&lines[top..]) {
-            buffer.set_line(row.x, row.y, line, row.width);
-        }
+        frame::set_lines(&lines[top..], inner, buffer);
         let is_readable = inner.width >= MIN_READABLE_CELLS && !inner.is_empty();
         self.top.set(top);
         self.last_frame.set(DrawnFrame { is_readable, is_at_end: lines_below == 0, visible_rows: rows });

@@ -2,11 +2,12 @@
 
 use super::listening::Listening;
 use crate::text::{clean, width};
-use crate::tui::keys::Keymap;
+use crate::tui::keys::{Action, Keymap};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
 /// Minimum inner width in cells at which a prompt or list can have been read.
@@ -73,7 +74,7 @@ impl Frame<'_> {
         let shown_title = format!("{prefix}{}", self.title);
         draw_border_text(&shown_title, title_columns, area.x + 2, area.y, buffer, text_style(theme, title_style));
         self.draw_hints(area, buffer, theme);
-        Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
+        inner_area(area)
     }
 
     /// Draws only the hints, onto a frame drawn without any, because they may depend on how much of the contents fit.
@@ -132,6 +133,35 @@ pub fn hidden_rows_text(above: usize, below: usize) -> Option<String> {
         (above, 0) => Some(format!("↑ {above} more")),
         (above, below) => Some(format!("↑ {above} more · ↓ {below} more")),
     }
+}
+
+/// Returns the area inside a frame; an area that is too small for a frame has none.
+pub fn inner_area(outer: Rect) -> Rect {
+    if outer.height < 3 || outer.width < 5 {
+        return outer;
+    }
+    Rect { x: outer.x + 2, y: outer.y + 1, width: outer.width - 4, height: outer.height - 2 }
+}
+
+/// Draws lines from the top down, as many as fit.
+pub fn set_lines<'a, 'l: 'a>(lines: impl IntoIterator<Item = &'a Line<'l>>, area: Rect, buffer: &mut Buffer) {
+    for (row, line) in area.rows().zip(lines) {
+        buffer.set_line(row.x, row.y, line, row.width);
+    }
+}
+
+/// Returns the first visible row after an action that scrolls by rows or pages; `None` if it does not. The result may be
+/// beyond the end.
+pub fn scroll_position(action: Action, top: usize, page: usize) -> Option<usize> {
+    Some(match action {
+        Action::Up => top.saturating_sub(1),
+        Action::Down => top.saturating_add(1),
+        Action::PageUp => top.saturating_sub(page),
+        Action::PageDown => top.saturating_add(page),
+        Action::Top => 0,
+        Action::Bottom => usize::MAX,
+        _ => return None,
+    })
 }
 
 /// Returns the rows that the frame itself takes of a height.

@@ -1,6 +1,6 @@
 //! The help page: keys that work in the current state.
 
-use super::frame::Frame;
+use super::frame::{Frame, scroll_position};
 use crate::text::width;
 use crate::tui::keys::{Action, HelpRow, Keymap, Scope};
 use crate::tui::text::wrap;
@@ -46,13 +46,8 @@ impl Help {
         let (top, page) = (self.scroll.get(), self.visible_rows.get());
         let new_top = match keys.lookup(Scope::Page, key) {
             Some(Action::Close) => return KeyResult::Close,
-            Some(Action::Up) => top.saturating_sub(1),
-            Some(Action::Down) => top.saturating_add(1),
-            Some(Action::PageUp) => top.saturating_sub(page),
-            Some(Action::PageDown) => top.saturating_add(page),
-            Some(Action::Top) => 0,
-            Some(Action::Bottom) => usize::MAX,
-            _ => top,
+            Some(action) => scroll_position(action, top, page).unwrap_or(top),
+            None => top,
         };
         self.scroll.set(new_top);
         KeyResult::Handled

@@ -8,7 +8,8 @@ use super::{
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{List, Overlay, Reader};
+use crate::tui::overlay::{List, Overlay};
+use crate::tui::parts::frame::scroll_position;
 use crate::tui::parts::help_page;
 use crate::tui::parts::picker::{Pick, Picker};
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
@@ -30,7 +31,7 @@ pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEv
         Overlay::Reader(reader) => {
             match keys.lookup(Scope::Page, &key) {
                 Some(Action::Close) => return close_overlay(state),
-                Some(action) => scroll_reader(reader, action, page_height),
+                Some(action) => reader.top = scroll_position(action, reader.top, page_height).unwrap_or(reader.top),
                 None => {}
             }
             return Vec::new();
@@ -151,16 +152,4 @@ fn pick_list_row(
 /// Runs a function on the item of a row.
 fn pick_item<T>(items: Vec<T>, row: usize, pick: impl FnOnce(T) -> Vec<Effect>) -> Vec<Effect> {
     items.into_iter().nth(row).map_or_else(Vec::new, pick)
-}
-
-fn scroll_reader(reader: &mut Reader, action: Action, page_height: usize) {
-    reader.top = match action {
-        Action::Up => reader.top.saturating_sub(1),
-        Action::Down => reader.top + 1,
-        Action::PageUp => reader.top.saturating_sub(page_height),
-        Action::PageDown => reader.top + page_height,
-        Action::Top => 0,
-        Action::Bottom => usize::MAX / 2,
-        _ => reader.top,
-    };
 }

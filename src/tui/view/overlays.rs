@@ -1,11 +1,11 @@
 //! Draws the overlay in front, over everything else.
 
 use super::{bars, layout};
-use crate::text::reveal::{RevealedPart, reveal_text};
+use crate::text::reveal::reveal_to_string;
 use crate::text::{clean, width};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Links, List, Overlay, Reader};
-use crate::tui::parts::frame::{Frame, PromptContext};
+use crate::tui::parts::frame::{Frame, PromptContext, set_lines};
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::status_bar::StatusBar;
 use crate::tui::parts::text_field;
@@ -128,9 +128,7 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     let inside = frame.draw(area, buffer, &state.theme);
     let lines = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme);
     let top = reader.top.min(lines.len().saturating_sub(usize::from(inside.height)));
-    for (row, line) in inside.rows().zip(&lines[top..]) {
-        buffer.set_line(row.x, row.y, line, row.width);
-    }
+    set_lines(&lines[top..], inside, buffer);
 }
 
 /// Shows a web address in full before it is opened.
@@ -138,19 +136,11 @@ fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     let hints = ["enter open in browser · y copy · esc back".to_owned(), "enter · esc".to_owned()];
     let frame =
         Frame { title: "Open this address?", right_title: "", hints: &hints, is_listening: true, ..Frame::default() };
-    let visible_address: String = reveal_text(address)
-        .into_iter()
-        .map(|part| match part {
-            RevealedPart::Text(text) | RevealedPart::Mark(text) => text,
-        })
-        .collect();
     let width = usize::from(area.width.saturating_sub(4)).max(1);
-    let lines = wrap::wrap_plain(&visible_address, state.theme.text, width);
+    let lines = wrap::wrap_plain(&reveal_to_string(address), state.theme.text, width);
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
     let inside = frame.draw(Rect { y: area.bottom() - rows, height: rows, ..area }, buffer, &state.theme);
-    for (row, line) in inside.rows().zip(&lines) {
-        buffer.set_line(row.x, row.y, line, row.width);
-    }
+    set_lines(&lines, inside, buffer);
 }
 
 /// Draws a letter on each link, and the targets in the bottom row.

@@ -3,6 +3,7 @@
 use super::wrapped_rows::{Glyph, GlyphKind, WrappedRows};
 use super::{Composer, TextBuffer};
 use crate::text::{clean, width};
+use crate::tui::parts::frame::set_lines;
 use crate::tui::text::wrap;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -60,9 +61,7 @@ impl Composer {
         }
         if self.draft.is_empty() {
             let placeholder_lines = wrap::wrap_plain(&self.placeholder, theme.dim, usize::from(text_area.width));
-            for (line, row) in placeholder_lines.iter().zip(text_area.rows()) {
-                buffer.set_line(row.x, row.y, line, row.width);
-            }
+            set_lines(&placeholder_lines, text_area, buffer);
         }
         draw_rows(&rows, top, text_area, buffer, theme);
         // The last column is reserved for the cursor, so the marks rarely collide with it.

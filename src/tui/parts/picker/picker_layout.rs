@@ -3,7 +3,7 @@
 use super::{Picker, Row};
 use crate::text::{clean, width};
 use crate::tui::parts::filter::{Filter, highlight_matches};
-use crate::tui::parts::frame::{Frame, hidden_rows_text};
+use crate::tui::parts::frame::{Frame, hidden_rows_text, inner_area, set_lines};
 use crate::tui::text::wrap;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -62,10 +62,7 @@ impl Picker {
         let (filter_area, list) = self.split_area(inner);
         let cursor = self.draw_filter(filter_area, buffer, theme);
         let note = Rect { y: filter_area.bottom(), height: list.y - filter_area.bottom(), ..list };
-        for (row, text) in note.rows().zip(&wrap::wrap_plain(&self.note, theme.warning, usize::from(list.width).max(1)))
-        {
-            buffer.set_line(row.x, row.y, text, row.width);
-        }
+        set_lines(&wrap::wrap_plain(&self.note, theme.warning, usize::from(list.width).max(1)), note, buffer);
         if self.position_count() == 0 {
             let message = if self.rows.is_empty() { &self.empty_text } else { "No matches" };
             buffer.set_stringn(list.x, list.y, fit_to_area(message, list), usize::from(list.width), theme.dim);
@@ -333,12 +330,4 @@ fn row_cells(list: Rect) -> usize {
 
 fn fit_to_area(text: &str, area: Rect) -> String {
     width::fit_start(text, usize::from(area.width)).into_owned()
-}
-
-/// Returns the area inside a frame, as in `Frame::draw`.
-fn inner_area(outer: Rect) -> Rect {
-    if outer.height < 3 || outer.width < 5 {
-        return outer;
-    }
-    Rect { x: outer.x + 2, y: outer.y + 1, width: outer.width - 4, height: outer.height - 2 }
 }
