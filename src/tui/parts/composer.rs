@@ -152,26 +152,10 @@ impl Composer {
             Action::DeleteOrQuit | Action::HelpWhenEmpty if self.is_empty() => return KeyResult::PassedOn,
             Action::HelpWhenEmpty => return self.insert_typed(key),
             Action::SearchHistory => self.search = Some(Search::default()),
-            Action::InsertLineBreak => self.draft.insert("\n"),
-            Action::Left => self.draft.move_left(),
-            Action::Right => self.draft.move_right(),
-            Action::WordLeft => self.draft.move_word_left(),
-            Action::WordRight => self.draft.move_word_right(),
-            Action::LineStart => self.draft.move_to_line_start(),
-            Action::LineEnd => self.draft.move_to_line_end(),
-            Action::DeleteBack => self.draft.delete_back(),
-            Action::DeleteForward | Action::DeleteOrQuit => self.draft.delete_forward(),
-            Action::DeleteWordBack => self.draft.delete_word_back(),
-            Action::DeleteWordForward => self.draft.delete_word_forward(),
-            Action::DeleteToStart => self.draft.delete_to_start(),
-            Action::DeleteToEnd => self.draft.delete_to_end(),
-            Action::Yank => self.draft.yank(),
-            Action::Transpose => self.draft.transpose(),
-            Action::Undo => self.draft.undo(),
-            Action::Redo => self.draft.redo(),
-            Action::OpenPaste if !self.draft.open_paste() => return KeyResult::PassedOn,
-            Action::OpenPaste => {}
-            _ => return KeyResult::PassedOn,
+            action => {
+                let is_edit = self.draft.run_edit_action(action);
+                return if is_edit { KeyResult::Handled } else { KeyResult::PassedOn };
+            }
         }
         KeyResult::Handled
     }
@@ -258,7 +242,7 @@ impl Composer {
 
     /// Closes the search and shows its match. The previous text stays reachable with the down key.
     fn accept_match(&mut self) {
-        if let Some(steps_back) = self.search.take().and_then(|search| search.match_steps_back()) {
+        if let Some(steps_back) = self.search.take().and_then(|search| search.match_steps_back) {
             self.history.show_entry(steps_back, &mut self.draft);
         }
     }

@@ -94,14 +94,14 @@ impl Composer {
             highlight_matches(search, text_area, buffer, theme);
         }
         let columns = usize::from(query_row.width);
-        let status = match (search.is_exhausted(), search.match_steps_back()) {
+        let status = match (search.is_exhausted, search.match_steps_back) {
             (true, None) => "  no match",
             (true, Some(_)) => "  no older match",
             (false, _) => "",
         };
         let (x, _) = buffer.set_stringn(query_row.x, query_row.y, "search: ", columns, theme.accent);
         let free_columns = usize::from(query_row.right() - x);
-        let query = width::fit_end(search.query(), free_columns.saturating_sub(1));
+        let query = width::fit_end(&search.query, free_columns.saturating_sub(1));
         let (cursor, _) = buffer.set_stringn(x, query_row.y, &*query, free_columns, theme.text);
         let free_columns = usize::from(query_row.right() - cursor);
         if width::text_width(status) < free_columns {
@@ -112,7 +112,7 @@ impl Composer {
 
     /// Returns the match of the search as a draft.
     fn matched_buffer(&self) -> Option<TextBuffer> {
-        let steps_back = self.search.as_ref()?.match_steps_back()?;
+        let steps_back = self.search.as_ref()?.match_steps_back?;
         self.history.entry(steps_back).map(TextBuffer::from_text)
     }
 }

@@ -94,29 +94,15 @@ impl History {
 /// Search of the history, newest entry first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Search {
-    query: String,
+    /// Ignores case unless it has an uppercase character.
+    pub query: String,
     /// Steps back of the match.
-    match_steps_back: Option<usize>,
+    pub match_steps_back: Option<usize>,
     /// True if no older entry matches.
-    is_exhausted: bool,
+    pub is_exhausted: bool,
 }
 
 impl Search {
-    /// Returns the query. It ignores case unless it has an uppercase character.
-    pub fn query(&self) -> &str {
-        &self.query
-    }
-
-    /// Returns the steps back of the match.
-    pub fn match_steps_back(&self) -> Option<usize> {
-        self.match_steps_back
-    }
-
-    /// Returns whether the last step found no further match.
-    pub fn is_exhausted(&self) -> bool {
-        self.is_exhausted
-    }
-
     /// Adjusts the match after a message was added to the history.
     pub fn shift_match(&mut self) {
         self.match_steps_back = self.match_steps_back.map(|steps_back| steps_back + 1);

@@ -3,6 +3,7 @@
 use super::pastes::{Pastes, clean_paste, paste_label};
 use super::wrapped_rows::WrappedRows;
 use crate::chat::DraftPart;
+use crate::tui::keys::Action;
 use std::ops::Range;
 use tui_textarea::{CursorMove, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
@@ -28,13 +29,7 @@ impl Default for TextBuffer {
 impl TextBuffer {
     /// Creates a draft with the cursor at its end and no undo history.
     pub fn from_text(text: &str) -> Self {
-        let mut draft = Self::default();
-        let text = draft.pastes.fold_private_chars(&clean_paste(text));
-        let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
-        area.set_max_histories(MAX_UNDO_STEPS);
-        draft.area = area;
-        draft.move_to_end();
-        draft
+        Self::from_pieces(&[DraftPart::Typed(text.into())])
     }
 
     /// Restores a saved draft with folded pastes, the cursor at its end and no undo history.
@@ -191,7 +186,7 @@ impl TextBuffer {
 
     /// Unfolds the paste before the cursor, otherwise the one under it, otherwise the first one. Returns false if there is
     /// no folded paste.
-    pub fn open_paste(&mut self) -> bool {
+    fn open_paste(&mut self) -> bool {
         let (line, offset) = self.cursor();
         let line_text = &self.lines()[line];
         // A folded private-use character is a single character and has nothing to unfold.
@@ -217,6 +212,32 @@ impl TextBuffer {
         true
     }
 
+    /// Runs an editing action. Returns false if it is none, or if there is no folded paste to open.
+    pub fn run_edit_action(&mut self, action: Action) -> bool {
+        match action {
+            Action::InsertLineBreak => self.insert("\n"),
+            Action::Left => self.move_left(),
+            Action::Right => self.move_right(),
+            Action::WordLeft => self.area.move_cursor(CursorMove::WordBack),
+            Action::WordRight => self.move_word_right(),
+            Action::LineStart => self.area.move_cursor(CursorMove::Head),
+            Action::LineEnd => self.area.move_cursor(CursorMove::End),
+            Action::DeleteBack => self.delete_back(),
+            Action::DeleteForward | Action::DeleteOrQuit => self.delete_forward(),
+            Action::DeleteWordBack => _ = self.area.delete_word(),
+            Action::DeleteWordForward => self.delete_word_forward(),
+            Action::DeleteToStart => _ = self.area.delete_line_by_head(),
+            Action::DeleteToEnd => _ = self.area.delete_line_by_end(),
+            Action::Yank => _ = self.area.paste(),
+            Action::Transpose => self.transpose(),
+            Action::Undo => _ = self.area.undo(),
+            Action::Redo => _ = self.area.redo(),
+            Action::OpenPaste => return self.open_paste(),
+            _ => return false,
+        }
+        true
+    }
+
     pub fn replace(&mut self, range: Range<usize>, new_text: &str) {
         let (text, _) = self.folded_text();
         let (Some(text_before), Some(replaced)) = (text.get(..range.start), text.get(range)) else { return };
@@ -234,18 +255,14 @@ impl TextBuffer {
         }
     }
 
-    pub fn move_right(&mut self) {
+    fn move_right(&mut self) {
         for _ in 0..self.chars_after().max(1) {
             self.area.move_cursor(CursorMove::Forward);
         }
     }
 
-    pub fn move_word_left(&mut self) {
-        self.area.move_cursor(CursorMove::WordBack);
-    }
-
     /// Moves to the end of the word, as in a shell.
-    pub fn move_word_right(&mut self) {
+    fn move_word_right(&mut self) {
         let (line, offset) = self.cursor();
         let text = &self.lines()[line];
         let is_word_char = |c: char| c.is_alphanumeric() || c == '_';
@@ -262,15 +279,7 @@ impl TextBuffer {
         }
     }
 
-    pub fn move_to_line_start(&mut self) {
-        self.area.move_cursor(CursorMove::Head);
-    }
-
-    pub fn move_to_line_end(&mut self) {
-        self.area.move_cursor(CursorMove::End);
-    }
-
-    pub fn delete_back(&mut self) {
+    fn delete_back(&mut self) {
         let characters = self.chars_before();
         if characters == 0 {
             self.area.delete_newline();
@@ -282,7 +291,7 @@ impl TextBuffer {
         self.delete_chars(characters);
     }
 
-    pub fn delete_forward(&mut self) {
+    fn delete_forward(&mut self) {
         // At the end of the text the text area would record an empty undo step.
         match self.chars_after() {
             0 if self.area.cursor().0 + 1 == self.lines().len() => {}
@@ -290,11 +299,7 @@ impl TextBuffer {
         }
     }
 
-    pub fn delete_word_back(&mut self) {
-        self.area.delete_word();
-    }
-
-    pub fn delete_word_forward(&mut self) {
+    fn delete_word_forward(&mut self) {
         let (line, offset) = self.cursor();
         self.move_word_right();
         let (end_line, end_offset) = self.cursor();
@@ -303,20 +308,8 @@ impl TextBuffer {
         self.area.delete_str(characters);
     }
 
-    pub fn delete_to_start(&mut self) {
-        self.area.delete_line_by_head();
-    }
-
-    pub fn delete_to_end(&mut self) {
-        self.area.delete_line_by_end();
-    }
-
-    pub fn yank(&mut self) {
-        self.area.paste();
-    }
-
     /// Swaps the graphemes around the cursor, or the last two at the end of a line.
-    pub fn transpose(&mut self) {
+    fn transpose(&mut self) {
         let (line, offset) = self.cursor();
         let text = &self.lines()[line];
         let offset = if offset == text.len() { offset - last_grapheme(&text[..offset]).len() } else { offset };
@@ -328,14 +321,6 @@ impl TextBuffer {
         self.move_to(line, start);
         self.delete_chars(swapped.chars().count());
         self.area.insert_str(swapped);
-    }
-
-    pub fn undo(&mut self) {
-        self.area.undo();
-    }
-
-    pub fn redo(&mut self) {
-        self.area.redo();
     }
 
     /// Deletes characters after the cursor without changing the yank buffer.
