@@ -178,7 +178,7 @@ impl Composer {
     /// Moves up a row. In an empty composer, or in the first row of a history entry, moves to the previous entry.
     fn move_up(&mut self, column: Option<usize>) -> KeyResult {
         let rows = self.draft.wrap_rows(self.row_width());
-        let (row, cursor_column) = rows.cursor_cell(&self.draft);
+        let (row, cursor_column) = rows.cell_at_offset(self.draft.cursor());
         if self.is_empty() || (row == 0 && self.history.is_browsing()) {
             return if self.history.show_older(&mut self.draft) || !self.is_empty() {
                 KeyResult::Handled
@@ -195,7 +195,7 @@ impl Composer {
 
     fn move_down(&mut self, column: Option<usize>) -> KeyResult {
         let rows = self.draft.wrap_rows(self.row_width());
-        let (row, cursor_column) = rows.cursor_cell(&self.draft);
+        let (row, cursor_column) = rows.cell_at_offset(self.draft.cursor());
         if row + 1 < rows.len() {
             self.go_to_row(&rows, row + 1, column.unwrap_or(cursor_column));
         } else if self.history.is_browsing() {

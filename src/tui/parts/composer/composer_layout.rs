@@ -49,7 +49,7 @@ impl Composer {
 
     fn draw_text(&self, area: Rect, buffer: &mut Buffer, theme: &Theme, is_active: bool) -> Position {
         let rows = self.draft.wrap_rows(text_width(area.width));
-        let (row, cell) = rows.cursor_cell(&self.draft);
+        let (row, cell) = rows.cell_at_offset(self.draft.cursor());
         let height = usize::from(area.height);
         let min_top = (row + 1).saturating_sub(height);
         let top = self.first_row.get().clamp(min_top, row).min(rows.len().saturating_sub(height).max(min_top));

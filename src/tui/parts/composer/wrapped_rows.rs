@@ -1,12 +1,8 @@
 //! Wraps a text into screen rows and maps positions between text and cells.
 
-use super::text_buffer::TextBuffer;
 use crate::text::{clean, reveal, width};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
-
-/// Tab width in cells.
-const TAB_WIDTH: usize = 4;
 
 /// Text wrapped to a width.
 pub(in crate::tui::parts) struct WrappedRows {
@@ -63,11 +59,6 @@ impl WrappedRows {
         &self.lines[*line][glyphs.clone()]
     }
 
-    /// Returns the row and cell of the cursor.
-    pub(super) fn cursor_cell(&self, draft: &TextBuffer) -> (usize, usize) {
-        self.cell_at_offset(draft.cursor())
-    }
-
     /// Returns the row and cell of a line and byte offset.
     pub fn cell_at_offset(&self, (line, byte): (usize, usize)) -> (usize, usize) {
         let glyph_index = self.lines[line].partition_point(|glyph| glyph.offset < byte);
@@ -113,7 +104,7 @@ fn build_glyph(grapheme: &str, column: usize, paste_label: &impl Fn(char) -> Opt
         return (label, GlyphKind::Paste);
     }
     match grapheme {
-        "\t" => (" ".repeat(TAB_WIDTH - column % TAB_WIDTH), GlyphKind::Blank),
+        "\t" => (" ".repeat(clean::TAB_WIDTH - column % clean::TAB_WIDTH), GlyphKind::Blank),
         " " => (" ".to_owned(), GlyphKind::Blank),
         _ if clean::clean_text(grapheme) == grapheme && width::text_width(grapheme) > 0 => {
             (grapheme.to_owned(), GlyphKind::Text)
