@@ -164,6 +164,4 @@ fn replace_ranges(text: &str, secrets: &[Range<usize>]) -> String {
 }
 
 #[cfg(test)]
-mod forms;
-#[cfg(test)]
 mod tests;

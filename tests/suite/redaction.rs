@@ -1,6 +1,6 @@
 //! Every form of a secret in the real program: exports and simulator requests contain none of them.
 
-#[path = "../../src/text/redaction/forms.rs"]
+#[path = "../../src/text/redaction/tests/forms.rs"]
 mod forms;
 
 use crate::sessions::{Home, ONE, model_reply, user_message};

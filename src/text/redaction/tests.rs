@@ -1,7 +1,9 @@
 //! Every form of a secret, properties that hold for all of them, and texts without secrets.
 
-use super::forms::{Form, all_forms};
+mod forms;
+
 use super::*;
+use forms::{Form, all_forms};
 use proptest::prelude::*;
 use proptest::sample::select;
 
