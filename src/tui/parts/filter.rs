@@ -1,6 +1,6 @@
 //! Fuzzy filter for rows, with the matched characters.
 
-use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -26,7 +26,7 @@ impl Filter {
     }
 
     fn with_config(typed: &str, config: Config) -> Self {
-        let pattern = Pattern::parse(&escape_operators(typed), CaseMatching::Smart, Normalization::Smart);
+        let pattern = Pattern::new(typed, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
         Self { pattern, matcher: Matcher::new(config), char_buffer: Vec::new() }
     }
 
@@ -71,27 +71,6 @@ pub fn highlight_matches(text: &str, matched: &[usize], style: Style, match_styl
         was_match = Some(is_match);
     }
     spans
-}
-
-/// Escapes the operators of the matcher: `!`, `^`, `'` before a word, `$` after it.
-fn escape_operators(typed: &str) -> String {
-    let mut literal = String::with_capacity(typed.len() + 2);
-    for word in typed.split_whitespace() {
-        if !literal.is_empty() {
-            literal.push(' ');
-        }
-        if word.starts_with(['!', '^', '\'']) {
-            literal.push('\\');
-        }
-        match word.strip_suffix('$') {
-            Some(stem) => {
-                literal.push_str(stem);
-                literal.push_str("\\$");
-            }
-            None => literal.push_str(word),
-        }
-    }
-    literal
 }
 
 #[cfg(test)]
