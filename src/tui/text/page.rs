@@ -29,7 +29,7 @@ pub struct Page {
 impl Page {
     /// Appends another page below this one.
     pub fn append_page(&mut self, other: Page) {
-        let line_offset = self.line_offset.len();
+        let line_offset = self.lines.len();
         self.links.extend(other.links.into_iter().map(|link| Link { line: link.line + line_offset, ..link }));
         self.lines.extend(other.lines);
     }

@@ -223,22 +223,7 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
         Some(WaitingCall::Answer { call, .. }) => Some(&call.id),
         Some(WaitingCall::Approval { .. }) | None => None,
     };
-    let has_row = |pending: &&PendingCall| match &pending.stage {
-        CallStage::Settled => false,
-        CallStage::AwaitingAnswer(_) => prompted_call != Some(&pending.call.id),
-        CallStage::Waiting
-        | CallStage::Planning
-        | CallStage::UnderReview(_)
-        | CallStage::AwaitingApproval(..)
-        | CallStage::Running(_)
-        | CallStage::Delegated(_) => true,
-    };
-    let visible_calls = calls.iter().filter(has_row);
-    for pending in visible_calls {
-        if let Some(sub_agent) = pending.sub_agent() {
-            page.lines.extend(sub_agent_layout::lay_out_running(context, pending, sub_agent));
-            continue;
-        }
+    for pending in calls {
         let (mark, style, text) = match &pending.stage {
             CallStage::Waiting => ("·", theme.dim, describe_queued_call(pending)),
             CallStage::Planning => (spinner_frame(context.now), theme.accent, "planning".to_owned()),
@@ -248,6 +233,7 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
             }
             CallStage::AwaitingApproval(plan, _) => ("?", theme.prompt, plan.summary.clone()),
             CallStage::Running(plan) => (spinner_frame(context.now), theme.accent, plan.summary.clone()),
+            CallStage::AwaitingAnswer(_) if prompted_call == Some(&pending.call.id) => continue,
             CallStage::AwaitingAnswer(questions) => {
                 let text = questions.list.first().map_or("", |question| question.text.as_str());
                 (
@@ -256,19 +242,15 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
                     format!("waiting for your answer: {}", width::cut_to_width(text, QUEUED_TEXT_CELLS)),
                 )
             }
-            CallStage::Delegated(_) | CallStage::Settled => continue,
-        };
-        let right = match &pending.stage {
-            CallStage::Running(_) | CallStage::UnderReview(_) => {
-                format_duration(context.now.saturating_sub(context.activity_start))
+            CallStage::Delegated(sub_agent) => {
+                page.lines.extend(sub_agent_layout::lay_out_running(context, pending, sub_agent));
+                continue;
             }
-            CallStage::Waiting
-            | CallStage::Planning
-            | CallStage::AwaitingApproval(..)
-            | CallStage::AwaitingAnswer(_)
-            | CallStage::Delegated(_)
-            | CallStage::Settled => String::new(),
+            CallStage::Settled => continue,
         };
+        let is_timed = matches!(pending.stage, CallStage::Running(_) | CallStage::UnderReview(_));
+        let elapsed = is_timed.then(|| format_duration(context.now.saturating_sub(context.activity_start)));
+        let right = elapsed.unwrap_or_default();
         let name = &pending.call.name;
         page.lines.push(build_row(context.width, (mark, style), name, &text, &right, (theme.text, theme.dim)));
         let styled_output =

@@ -58,8 +58,8 @@ impl Transcript {
     }
 
     /// Returns the line with about this many rows before it.
-    fn position_at_offset(&cache, layouts: &mut Layouts<'_>, offset: f64) -> LinePosition {
-        cache.estimate_item_rows(layouts, 0);
+    fn position_at_offset(&self, layouts: &mut Layouts<'_>, offset: f64) -> LinePosition {
+        self.estimate_item_rows(layouts, 0);
         let live_item = layouts.live_item();
         let (mut low, mut high) = (0, live_item);
         while low < high {
