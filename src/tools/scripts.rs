@@ -4,6 +4,7 @@
 use super::command_access::{self, path_spellings};
 use crate::chat::{FileContent, FileSnapshot, Preconditions, RestrictedPath, Scripts};
 use crate::policy::command_line::{self, ParsedLine, WordPosition};
+use crate::policy::effects::join_path;
 use crate::policy::effects::script_files::{ScriptFile, ScriptSet, find_scripts};
 use crate::project::{self, Location, Reader};
 
@@ -147,13 +148,6 @@ fn read_project_file(path: &str, files: &dyn Reader) -> Option<FileSnapshot> {
         Err(_) => return None,
     };
     Some(FileSnapshot { path: location.display_path, content, new_sha256: None, may_grow: false })
-}
-
-fn join_path(folder: &str, name: &str) -> String {
-    if folder.is_empty() || name.starts_with(['/', '~']) {
-        return name.to_owned();
-    }
-    format!("{folder}/{name}")
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ fn test_project() -> Arc<MemoryProject> {
         ("app.log", "one\n"),
         ("data.json", "{}"),
         ("-f", ""),
+        ("tools/~x.sh", "echo tilde\n"),
         (".env", "K=1"),
     ])
 }
@@ -42,6 +43,7 @@ fn r08_finds_files_that_a_command_names() {
     // If the folder does not exist, the file here may run instead.
     check_files("(cd tools; python3 ./y.py); ./x.sh", &["tools/y.py", "x.sh", "y.py"]);
     check_files("cd tools/../tools&&python3 y.py", &["tools/y.py"]);
+    check_files("cd tools && cat '~x.sh'", &["tools/~x.sh"]);
     check_files("A=1 ./x.sh", &["x.sh"]);
     check_files("BASH_ENV=x.sh bash -c true", &["x.sh"]);
     check_files("sh<x.sh", &["x.sh"]);
