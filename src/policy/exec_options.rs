@@ -11,6 +11,10 @@ const ASSIGNMENT_PROGRAMS: &[&str] = &["make", "gmake", "just", "rake", "task"];
 const SHELL_CHARACTERS: &[char] =
     &['=', ';', '|', '&', '<', '>', '$', '`', '(', ')', '\\', '"', '\'', '#', '!', '{', '}'];
 
+/// Kinds of values with which a program runs others or works elsewhere.
+const RUNNING_KINDS: [ValueKind; 5] =
+    [ValueKind::Program, ValueKind::ScriptFile, ValueKind::Command, ValueKind::Folder, ValueKind::List];
+
 /// Returns the first word after those of a rule that makes the program run others, write a file or work elsewhere. For
 /// a program whose options are all known, an unknown option counts too, and the words of the rule are also checked.
 pub(super) fn find_widening_argument<'a>(command: &'a [Word], rule: &[String]) -> Option<&'a str> {
@@ -43,7 +47,7 @@ fn arguments_grammar(program: &str, words: &[Word]) -> Option<(&'static Program,
 /// Returns a word that, by the grammar of the program, makes it do more than a rule may cover.
 fn find_wider_option<'a>(grammar: &'static Program, words: &'a [Word]) -> Option<&'a str> {
     let arguments = grammar::parse_arguments(grammar, words);
-    let wider_kinds = [ValueKind::Program, ValueKind::Folder, ValueKind::List, ValueKind::Write];
+    let wider_kinds = [&RUNNING_KINDS[..], &[ValueKind::Write]].concat();
     let wider_option = arguments
         .options
         .iter()
@@ -81,10 +85,7 @@ fn contains_code(program: &str, word: &str) -> bool {
 }
 
 fn is_widening_option(grammar: Option<&'static Program>, word: &str) -> bool {
-    let is_wider = |option: &OptionSpec| {
-        option.role == Role::NeedsApproval
-            || option.value.is_kind(&[ValueKind::Program, ValueKind::Folder, ValueKind::List])
-    };
+    let is_wider = |option: &OptionSpec| option.role == Role::NeedsApproval || option.value.is_kind(&RUNNING_KINDS);
     // `-C` with a number is a count of lines or columns.
     let sets_folder =
         word.strip_prefix("-C").is_some_and(|rest| rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_digit()));

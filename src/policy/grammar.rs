@@ -51,6 +51,11 @@ pub fn wrapper_named(name: &str) -> Option<&'static Program> {
     wrappers::WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name))
 }
 
+/// Returns the grammar of shells. With `-c` the first operand is a command line, otherwise a script.
+pub fn shell() -> &'static Program {
+    &wrappers::SHELL
+}
+
 /// Returns a grammar without any known option.
 pub fn unknown_program() -> &'static Program {
     &target_runners::UNKNOWN

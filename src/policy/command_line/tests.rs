@@ -115,6 +115,10 @@ fn r12_parses_commands_inside_wrappers() {
     check_commands("command -v ls", "[command] [-v] [ls]");
     check_commands("a | xargs -n1 rm", "[a] / | [rm] ?[input of xargs]");
     check_commands("bash -lc 'a && b'", "[bash] [-lc] [a && b] / bash: [a] / bash: && [b]");
+    check_commands("bash -oc pipefail 'a'", "[bash] [-oc] [pipefail] [a] / bash: [a]");
+    check_commands("bash -o $X -c 'a'", "[bash] [-o] ?[$X] [-c] [a] / bash: [a]");
+    check_commands("bash +O extglob -ec a b", "[bash] [+O] [extglob] [-ec] [a] [b] / bash: [a]");
+    check_commands("find . -name -exec -o -exec a ';'", "[find] [.] [-name] [-exec] [-o] [-exec] [a] [;] / find: [a]");
     check_commands("sh -c \"sh -c 'a'\"", "[sh] [-c] [sh -c 'a'] / sh: [sh] [-c] [a] / sh: sh: [a]");
     check_commands("eval a 'b; c'", "[eval] [a] [b; c] / eval: [a] [b] / eval: ; [c]");
     check_commands("find . -exec rm {} +", "[find] [.] [-exec] [rm] [{}] [+] / find: [rm] ?[files found by find]");

@@ -2,13 +2,12 @@
 
 use super::syntax_tree::{self, WalkContext};
 use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word};
-use crate::policy::grammar::{ArgumentProblem, Program, parse_arguments, wrapper_named};
+use crate::policy::grammar::{
+    ArgumentProblem, Program, ValueKind, parse_arguments, program_named, shell, wrapper_named,
+};
 
 /// Text of the unknown word that replaces `{}` in a command run by `find`.
 pub(in crate::policy) const FOUND_FILES: &str = "files found by find";
-
-/// Shells: `-c` takes a command line, and the first operand is a script.
-const SHELLS: &[&str] = &["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"];
 
 /// Interpreters, with the options that take code.
 const INTERPRETERS: &[(&str, &[&str])] = &[
@@ -51,13 +50,13 @@ pub(in crate::policy) fn is_launcher(program: &str) -> bool {
 /// Returns whether the program is a shell, another interpreter, or a builtin that runs a script or code.
 pub(in crate::policy) fn is_interpreter(program: &str) -> bool {
     let unversioned = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    SHELLS.contains(&program)
+    is_shell(program)
         || INTERPRETERS.iter().any(|(name, _)| *name == program || *name == unversioned)
         || matches!(program, "source" | "." | "eval")
 }
 
 pub(in crate::policy) fn is_shell(program: &str) -> bool {
-    SHELLS.contains(&program)
+    shell().names.contains(&program)
 }
 
 /// Adds the command, followed by the commands that it runs as far as they can be parsed.
@@ -151,8 +150,7 @@ fn is_any_word(word: &Word, alternatives: &[&str]) -> bool {
 /// Returns the number of words that belong to the wrapper, or, as an error, the argument that is not understood.
 fn wrapper_word_count(wrapper: &'static Program, words: &[Word]) -> Result<usize, String> {
     let given = parse_arguments(wrapper, words.get(1..).unwrap_or_default());
-    let is_operand = |problem: &ArgumentProblem| matches!(problem, ArgumentProblem::Unexpanded(word) if given.operands.contains(word));
-    if let Some(problem) = given.problems.iter().find(|problem| !is_operand(problem)) {
+    if let Some(problem) = given.option_problems().next() {
         return Err(problem.word().to_owned());
     }
     // `env -` is `env -i`.
@@ -178,41 +176,25 @@ enum ShellInput {
 }
 
 fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
-    let mut has_command_option = false;
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let Some(text) = word.known_text() else {
-            return if has_command_option {
-                ShellInput::CommandLine(word.clone())
-            } else {
-                ShellInput::Script(word.clone())
-            };
-        };
-        match text {
-            "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file" => {
-                words.next();
-            }
-            "--" | "-" => {
-                let next = words.next().cloned();
-                return match (has_command_option, next) {
-                    (true, Some(word)) => ShellInput::CommandLine(word),
-                    (false, Some(word)) => ShellInput::Script(word),
-                    (_, None) => ShellInput::Nothing,
-                };
-            }
-            _ if text.starts_with("--") => {}
-            _ if text.starts_with(['-', '+']) => {
-                has_command_option |= text.starts_with('-') && text.contains('c');
-                // `-eo pipefail`
-                if text.ends_with(['o', 'O']) {
-                    words.next();
-                }
-            }
-            _ if has_command_option => return ShellInput::CommandLine(word.clone()),
-            _ => return ShellInput::Script(word.clone()),
-        }
+    let given = parse_arguments(shell(), arguments);
+    let mut operands = given.operands.as_slice();
+    // `bash -` is `bash --`.
+    if given.operands_before_end.is_none() && operands.first().is_some_and(|word| is_any_word(word, &["-"])) {
+        operands = &operands[1..];
     }
-    ShellInput::Nothing
+    // A pattern such as `-*` may become an option or the script.
+    let unexpanded = given.option_problems().find_map(|problem| match problem {
+        ArgumentProblem::Unexpanded(word @ Word::Pattern(text)) => text.starts_with('-').then_some(word),
+        ArgumentProblem::Unexpanded(Word::Known(_) | Word::Home(_) | Word::Unknown(_))
+        | ArgumentProblem::Unknown(_)
+        | ArgumentProblem::Abbreviated(_)
+        | ArgumentProblem::Missing(_) => None,
+    });
+    match unexpanded.or(operands.first()) {
+        Some(word) if given.has_option(&["-c"]) => ShellInput::CommandLine(word.clone()),
+        Some(word) => ShellInput::Script(word.clone()),
+        None => ShellInput::Nothing,
+    }
 }
 
 /// Finds the code or the script given to an interpreter. Options before it are skipped. If one of them takes a value,
@@ -241,23 +223,17 @@ fn parse_interpreter_arguments(program: &str, simple: &mut SimpleCommand) {
 
 /// Returns the commands that `find` runs.
 fn find_exec_commands(simple: &SimpleCommand, parsed_line: &mut ParsedLine) -> Option<Vec<Vec<Word>>> {
-    let mut commands = Vec::new();
     // `+` ends the command after `{}`. Elsewhere some implementations of `find` treat it as an argument.
     let arguments = simple.arguments();
     if arguments.windows(2).any(|pair| is_any_word(&pair[1], &["+"]) && !is_any_word(&pair[0], &["{}"])) {
         parsed_line.mark_unclear("end of the command run by find unclear");
     }
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        if is_any_word(word, &["-exec", "-execdir", "-ok", "-okdir"]) {
-            let command_words = words.by_ref().take_while(|word| !is_any_word(word, &[";", "+"]));
-            let replace_placeholder = |word: &Word| match word.known_text() {
-                Some("{}") => Word::Unknown(FOUND_FILES.to_owned()),
-                Some(text) if text.contains("{}") => Word::Unknown("name made by find".to_owned()),
-                _ => word.clone(),
-            };
-            commands.push(command_words.map(replace_placeholder).collect());
-        }
-    }
-    Some(commands)
+    let replace_placeholder = |word: Word| match word.known_text() {
+        Some("{}") => Word::Unknown(FOUND_FILES.to_owned()),
+        Some(text) if text.contains("{}") => Word::Unknown("name made by find".to_owned()),
+        _ => word,
+    };
+    let options = parse_arguments(program_named("find")?, arguments).options;
+    let executing = options.into_iter().filter(|option| option.option.value.is_kind(&[ValueKind::Command]));
+    Some(executing.map(|option| option.command.into_iter().map(replace_placeholder).collect()).collect())
 }

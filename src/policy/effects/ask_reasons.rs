@@ -4,7 +4,7 @@ use super::folder_options::{self, FILE_CHANGERS};
 use super::path_access::{PathAccess, TouchedPath, display_word, word_from_path};
 use crate::chat::Reach;
 use crate::policy::command_line::{SimpleCommand, Word, is_launcher, is_shell};
-use crate::policy::grammar::{parse_arguments, program_named};
+use crate::policy::grammar::{ParsedOption, Role, ValueKind, parse_arguments, program_named, shell};
 use crate::text::truncation::escape_beginning;
 
 /// Programs that affect other machines, or state that other programs and people depend on.
@@ -88,21 +88,15 @@ fn changes_system(program: &str, arguments: &[Word]) -> bool {
 fn changes_git_settings(arguments: &[Word]) -> bool {
     let Some(git) = program_named("git") else { return false };
     let given = parse_arguments(git, arguments);
-    let words: Vec<&str> = given.operands.iter().map(Word::display_text).collect();
-    match words.split_first() {
-        Some((&"config", words)) => {
-            const READ_OPTIONS: [&str; 8] =
-                ["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "get", "list"];
-            let is_scope = |word: &&&str| matches!(**word, "--global" | "--system" | "--local" | "--worktree");
-            let words: Vec<&str> = words.iter().filter(|word| !is_scope(word)).copied().collect();
-            match words.as_slice() {
-                [name] => name.starts_with('-') && !READ_OPTIONS.contains(name),
-                [option, ..] => !READ_OPTIONS.contains(option),
-                [] => false,
-            }
+    let Some((command, words)) = given.operands.split_first() else { return false };
+    match (command.display_text(), git.subcommand("config")) {
+        ("config", Some(grammar)) => {
+            let config = parse_arguments(grammar, words);
+            let has_reading_action = matches!(config.operands.first().map(Word::display_text), Some("get" | "list"));
+            let only_reads = config.has_role(Role::Lists) || has_reading_action || config.operands.len() <= 1;
+            !only_reads || !config.problems.is_empty() || config.has_role(Role::Changes)
         }
-        Some((command, _)) => matches!(*command, "credential" | "maintenance"),
-        None => false,
+        (command, _) => matches!(command, "credential" | "maintenance"),
     }
 }
 
@@ -138,8 +132,16 @@ pub(super) fn touched_paths(simple: &SimpleCommand, folders: &[String]) -> Vec<T
         touches.push(touch(Word::Known(".".to_owned()), PathAccess::WorksIn));
     }
     let program = simple.program().unwrap_or_default();
+    if let Some(find) = program_named(program).filter(|program| program.syntax.before_expression.is_some()) {
+        let arguments = parse_arguments(find, simple.arguments());
+        let is_written = |option: &&ParsedOption| option.option.value.is_kind(&[ValueKind::Write]);
+        let written_files = arguments.options.iter().filter(is_written).filter_map(|option| option.value.as_ref());
+        let folders_to_search = arguments.operands.iter().filter(|word| !matches!(word, Word::Unknown(_)));
+        touches.extend(folders_to_search.chain(written_files).map(|word| touch(word.clone(), PathAccess::Append)));
+        return touches;
+    }
     let changes_files = FILE_CHANGERS.contains(&program);
-    let (mut expects_folder, mut is_past_folders) = (false, false);
+    let mut expects_folder = false;
     for word in simple.arguments() {
         // Unknown words still have their quotes.
         let unquoted = match word {
@@ -154,16 +156,12 @@ pub(super) fn touched_paths(simple: &SimpleCommand, folders: &[String]) -> Vec<T
             // As the value of such an option, an unknown word counts too.
             _ if expects_folder => touches.push(touch(word.clone(), access)),
             (_, Word::Unknown(_)) => {}
-            _ if changes_files && !word.display_text().starts_with('-') && !is_past_folders => {
+            _ if changes_files && !word.display_text().starts_with('-') => {
                 touches.push(touch(word.clone(), PathAccess::Append));
             }
             _ => {}
         }
         expects_folder = option_folder == Some("");
-        // The folders to search come before the expression, and after the options for links.
-        is_past_folders |= program == "find"
-            && word.display_text().starts_with(['-', '(', '!'])
-            && !folder_options::is_leading_find_option(word.display_text());
     }
     touches
 }
@@ -216,16 +214,9 @@ fn reads_commands_from_input(simple: &SimpleCommand) -> bool {
     simple.program().is_some_and(is_shell) && !has_script && !asks_version_or_help(simple)
 }
 
-/// Returns whether a shell reads its commands from its input, so that its first operand is no script. Shells read
-/// options in their own way (`-xs`, `+s`, `-o name`), for which there is no grammar, so every `s` counts.
-pub(super) fn has_stdin_option(shell: &SimpleCommand) -> bool {
-    let arguments = shell.arguments();
-    // The same word may occur before it as the value of an option.
-    let script_index = arguments.iter().rposition(|word| Some(word) == shell.script.as_ref());
-    arguments[..script_index.unwrap_or(arguments.len())]
-        .iter()
-        .filter_map(Word::known_text)
-        .any(|option| option.starts_with('-') && !option.starts_with("--") && option.contains('s'))
+/// Returns whether a shell reads its commands from its input, so that its first operand is no script.
+pub(super) fn has_stdin_option(simple: &SimpleCommand) -> bool {
+    parse_arguments(shell(), simple.arguments()).has_option(&["-s"])
 }
 
 /// Returns whether a program is only asked for its version or help. Any other argument may decide what it does.

@@ -30,22 +30,12 @@ pub(super) fn folder_in_option<'a>(program: &str, word: &'a str) -> Option<&'a s
             None => sets_folder.then_some(""),
         };
     }
-    if program == "find" {
-        let option = grammar.and_then(|find| find.option(word));
-        return option.filter(|option| option.value.is_kind(&[ValueKind::Write])).map(|_| "");
-    }
     let options = grammar.map(|grammar| possible_options(grammar, word)).unwrap_or_default();
     if options.is_empty() && !grammar.is_some_and(|grammar| grammar.is_complete) {
         return word.strip_prefix("-C");
     }
     let folder_option = options.iter().find(|(option, _)| option.value.is_kind(&[ValueKind::Folder, ValueKind::Write]));
     folder_option.map(|(_, value)| value.unwrap_or_default())
-}
-
-/// Returns whether this option of `find` comes before the folders to search. All others are part of its expression, in
-/// which the order counts.
-pub(super) fn is_leading_find_option(word: &str) -> bool {
-    matches!(word, "-H" | "-L" | "-P") || word.starts_with("-O") || word.starts_with("-D")
 }
 
 #[cfg(test)]
@@ -78,8 +68,6 @@ mod tests {
             ("x", "-", None),
             ("x", "--", None),
             ("cp", "-ä", None),
-            ("find", "-fprintf", Some("")),
-            ("find", "-Lx", None),
         ] {
             assert_eq!(folder_in_option(program, word), expected, "{program} {word}");
         }

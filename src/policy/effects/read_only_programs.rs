@@ -5,7 +5,7 @@ use super::stated_paths::{grammar_of, judge_plain_words};
 use super::working_directories::cd_target;
 use super::{ask_reasons, git_commands, script_languages, search_programs, stated_paths, version_queries};
 use crate::policy::command_line::{FOUND_FILES, Nesting, SimpleCommand, Word, program_base_name};
-use crate::policy::grammar::{self, Role};
+use crate::policy::grammar::{self, ParsedOption, Role};
 
 /// Programs that do only what their grammar states: they read or look at what their operands and options name.
 #[rustfmt::skip]
@@ -139,19 +139,18 @@ fn judge_test(words: &[Word]) -> ProgramPaths {
     }
 }
 
-/// Judges `tar -tf x.tar` and `tar tf x.tar`. A colon in the name of the archive would mean another machine. No other
-/// form runs without approval, so the grammar of tar is not used.
+/// Judges `tar -tf x.tar`, which only lists. A colon in the name would be another machine.
 fn judge_tar(words: &[Word]) -> ProgramPaths {
-    match words {
-        [Word::Known(options), Word::Known(archive)] => {
-            let option_letters = options.trim_start_matches('-');
-            let is_listing = option_letters.contains('t')
-                && option_letters.ends_with('f')
-                && option_letters.chars().all(|c| "tvzjJf".contains(c));
-            if is_listing && !archive.contains(':') && archive != "-" {
-                return Ok(vec![(Word::Known(archive.clone()), PathAccess::Contents)]);
-            }
-            Err("possible writes and commands by tar".to_owned())
+    let arguments = stated_paths::parse_certain("tar", grammar_of("tar")?, words);
+    let listing = arguments.ok().filter(|arguments| arguments.has_role(Role::Lists) && arguments.operands.is_empty());
+    let (archives, other_options): (Vec<ParsedOption>, Vec<ParsedOption>) =
+        listing.into_iter().flat_map(|listing| listing.options).partition(|option| option.is_named("-f"));
+    let only_lists = other_options.iter().all(|option| option.value.is_none() && option.only_reads());
+    match archives.as_slice() {
+        [ParsedOption { value: Some(Word::Known(archive)), .. }]
+            if only_lists && !archive.contains(':') && archive != "-" =>
+        {
+            Ok(vec![(Word::Known(archive.clone()), PathAccess::Contents)])
         }
         _ => Err("possible writes and commands by tar".to_owned()),
     }

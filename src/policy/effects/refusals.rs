@@ -2,7 +2,7 @@
 //! is unclear, the parts of it that could be parsed are checked.
 
 use super::ask_reasons;
-use super::folder_options::{self, FILE_CHANGERS};
+use super::folder_options::FILE_CHANGERS;
 use super::path_access::join_path;
 use super::working_directories::WorkingDirectories;
 use crate::policy::command_line::{
@@ -74,8 +74,7 @@ fn refuse_command(simple: &SimpleCommand, folder: &str) -> Option<String> {
         return Some("trust set by a command; only the user may set it".to_owned());
     }
     if FILE_CHANGERS.contains(&program) || program.starts_with("mkfs") {
-        let only_reads =
-            program == "find" && !simple.arguments().iter().any(|word| word.known_text() == Some("-delete"));
+        let only_reads = program == "find" && !deletes_found_files(simple);
         for word in simple.arguments().iter().filter(|_| !only_reads) {
             let word = match word.known_text().and_then(|text| text.strip_prefix("of=")) {
                 Some(target) => Word::Known(target.to_owned()),
@@ -90,18 +89,18 @@ fn refuse_command(simple: &SimpleCommand, folder: &str) -> Option<String> {
     }
     match program {
         "rm" => refuse_removal(simple, folder),
-        "find" if simple.arguments().iter().any(|word| word.known_text() == Some("-delete")) => {
-            let deletes_everything = simple
-                .arguments()
-                .iter()
-                .skip_while(|word| folder_options::is_leading_find_option(word.display_text()))
-                .take_while(|word| !word.display_text().starts_with('-'))
-                .any(|word| is_system_or_home(&join_word(folder, word)));
+        "find" if deletes_found_files(simple) => {
+            let arguments = parse_arguments(program_named("find")?, simple.arguments());
+            let deletes_everything = arguments.operands.iter().any(|word| is_system_or_home(&join_word(folder, word)));
             deletes_everything.then(|| "deletion of the system or of your home folder".to_owned())
         }
         "git" => refuse_push(simple.arguments()),
         _ => None,
     }
+}
+
+fn deletes_found_files(find: &SimpleCommand) -> bool {
+    program_named("find").is_some_and(|grammar| parse_arguments(grammar, find.arguments()).has_option(&["-delete"]))
 }
 
 /// Joins a word to the working directory.
@@ -295,6 +294,11 @@ mod tests {
             ("cd / && rm -r .", true),
             ("rm -r x", false),
             ("rm -f /", false),
+            ("find / -delete", true),
+            ("find -L x ~ -name y -o -delete", true),
+            ("find / -exec true ';' -delete", true),
+            ("find / -name -delete", false),
+            ("find x -name / -delete", false),
             ("git push -f origin main", true),
             ("git push origin main -qf", true),
             ("git push --force-with-lease=main:1 origin main", true),

@@ -3,6 +3,7 @@
 use super::path_access::{display_word, join_path};
 use super::working_directories::{WorkingDirectories, cd_target};
 use crate::policy::command_line::{ParsedLine, Redirect, SimpleCommand, Word, is_interpreter, is_shell};
+use crate::policy::grammar::{self, ValueKind};
 use crate::policy::wide_prefixes::runs_its_arguments;
 
 /// Files that a command line runs.
@@ -36,20 +37,6 @@ const PATH_VARIABLES: &[&str] = &[
 const PROGRAM_VARIABLES: &[&str] = &[
     "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "MANPAGER", "EDITOR", "VISUAL", "GIT_EDITOR", "SHELL",
     "GIT_SSH", "GIT_ASKPASS", "SSH_ASKPASS", "BROWSER", "CC", "CXX", "RUSTC", "RUSTC_WRAPPER",
-];
-
-/// Programs that take a file of code as the value of one of these options.
-const SCRIPT_OPTIONS: &[(&str, &[&str])] = &[
-    ("awk", &["-f", "--file"]),
-    ("gawk", &["-f", "--file", "-i", "-E", "--exec", "--include"]),
-    ("mawk", &["-f"]),
-    ("nawk", &["-f"]),
-    ("sed", &["-f", "--file"]),
-    ("make", &["-f", "--file", "--makefile"]),
-    ("gmake", &["-f", "--file", "--makefile"]),
-    ("just", &["-f", "--justfile"]),
-    ("psql", &["-f", "--file"]),
-    ("jq", &["-f", "--from-file", "-L"]),
 ];
 
 /// Builtins and programs that may change which program a name means.
@@ -131,14 +118,12 @@ impl ScriptSearch {
         if is_interpreter(program) {
             return self.scan_interpreter(simple, folders) || self.scripts.len() > previous_count;
         }
-        let has_script_option = SCRIPT_OPTIONS.iter().any(|(name, options)| {
-            let is_script_option = |word: &str| {
-                options.iter().any(|option| {
-                    word == *option
-                        || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('=') || option.len() == 2)
-                })
+        let has_script_option = grammar::program_named(program).is_some_and(|grammar| {
+            let may_name_script = |word: &Word| {
+                let options = grammar::possible_options(grammar, word.display_text());
+                options.iter().any(|(option, _)| option.value.is_kind(&[ValueKind::ScriptFile]))
             };
-            *name == program && simple.arguments().iter().any(|word| is_script_option(word.display_text()))
+            simple.arguments().iter().any(may_name_script)
         });
         // The command that `find -exec` runs has been parsed as a separate command of the line.
         let runs_arguments =
@@ -242,6 +227,11 @@ mod tests {
             ("ls | xargs ./x.sh", "./x.sh"),
             ("awk -f x.awk data", ""),
             ("make -fx.mk", ""),
+            ("make -kf tools/x.mk", "tools/x.mk?"),
+            ("sed -nf tools/x.sed a", "tools/x.sed?"),
+            ("gawk -i tools/x.awk 1 a", "tools/x.awk?"),
+            ("psql -qf tools/x.sql", "tools/x.sql?"),
+            ("bash -oe pipefail x.sh", "x.sh"),
             ("strace ./x.sh", "./x.sh?"),
             (".venv/bin/python x.py", ".venv/bin/python x.py"),
             ("./env ./x.sh", "./env ./x.sh"),

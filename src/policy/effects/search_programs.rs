@@ -1,11 +1,11 @@
 //! Programs that search for files and in files.
 
-use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word};
+use super::path_access::{PathAccess, ProgramPaths};
 use super::stated_paths::{
-    beyond_reading_reason, grammar_of, operand_paths, option_paths, parse_read_only, take_script,
+    beyond_reading_reason, grammar_of, operand_paths, option_paths, parse_read_only, require_certain, take_script,
 };
 use crate::policy::command_line::Word;
-use crate::policy::grammar::{OptionValue, Role, ValueKind};
+use crate::policy::grammar::{ParsedOption, Role, parse_arguments};
 
 fn current_folder() -> Word {
     Word::Known(".".to_owned())
@@ -92,56 +92,25 @@ pub(super) fn judge_fd(words: &[Word]) -> ProgramPaths {
     Ok(touched)
 }
 
-/// Judges `find` without actions that run, delete or write.
+/// Judges `find` without actions that delete or write. The commands that it runs are judged separately, with the names
+/// found.
 pub(super) fn judge_find(words: &[Word]) -> ProgramPaths {
     let program = grammar_of("find")?;
-    let mut searched = Vec::new();
-    let mut words = words.iter().skip_while(|word| matches!(word.known_text(), Some("-H" | "-P"))).peekable();
-    while let Some(word) =
-        words.next_if(|word| !word.known_text().is_some_and(|text| text.starts_with(['-', '(', ')', '!', ','])))
-    {
-        match word {
-            Word::Unknown(_) => return Err(describe_unknown_word(word)),
-            Word::Known(_) | Word::Home(_) | Word::Pattern(_) => searched.push((word.clone(), PathAccess::Names)),
-        }
+    let arguments = parse_arguments(program, words);
+    let is_beyond_reading = |option: &&ParsedOption| !option.only_reads() && !option.is_named("-exec");
+    if let Some(option) = arguments.options.iter().find(is_beyond_reading) {
+        return Err(beyond_reading_reason("find", &option.word));
     }
-    let mut runs_command = false;
-    while let Some(word) = words.next() {
-        let Some(text) = word.known_text() else { return Err(describe_unknown_word(word)) };
-        if text == "-exec" {
-            // The command that runs is judged separately, with the names found.
-            runs_command = true;
-            words.by_ref().find(|word| matches!(word.known_text(), Some(";" | "+")));
-            continue;
-        }
-        let option = program.option(text).filter(|option| option.role == Role::Plain);
-        match option.map(|option| option.value) {
-            Some(OptionValue::None) => {}
-            Some(OptionValue::Required(ValueKind::Word | ValueKind::Number | ValueKind::Pattern)) => {
-                match words.next() {
-                    Some(Word::Known(_)) => {}
-                    Some(word) => return Err(describe_unknown_word(word)),
-                    None => return Err(format!("missing value after {text} of find")),
-                }
-            }
-            Some(OptionValue::Required(ValueKind::Names)) => {
-                searched.extend(words.next().map(|word| (word.clone(), PathAccess::Names)));
-            }
-            Some(OptionValue::Required(_) | OptionValue::Optional(_) | OptionValue::OptionalNumber { .. }) | None => {
-                return Err(beyond_reading_reason("find", text));
-            }
-        }
+    let mut arguments = require_certain("find", arguments)?;
+    if arguments.operands.is_empty() {
+        arguments.operands.push(current_folder());
     }
-    if searched.is_empty() {
-        searched.push((current_folder(), PathAccess::Names));
-    }
-    if runs_command {
-        for (_, access) in &mut searched {
+    let mut touched = option_paths(program, &arguments);
+    touched.extend(operand_paths(&arguments.operands, &PathAccess::Names));
+    if arguments.has_option(&["-exec"]) {
+        for (_, access) in &mut touched {
             *access = PathAccess::Recursive { include_hidden: true, skipped_folders: Vec::new(), follow_links: true };
         }
     }
-    match searched.iter().find(|(word, _)| matches!(word, Word::Unknown(_))) {
-        Some((word, _)) => Err(describe_unknown_word(word)),
-        None => Ok(searched),
-    }
+    Ok(touched)
 }

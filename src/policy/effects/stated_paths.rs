@@ -40,7 +40,11 @@ pub(super) fn parse_certain(
     program: &'static Program,
     words: &[Word],
 ) -> Result<ParsedArguments, String> {
-    let arguments = grammar::parse_arguments(program, words);
+    require_certain(command_name, grammar::parse_arguments(program, words))
+}
+
+/// Returns the arguments if the meaning of all of them is certain.
+pub(super) fn require_certain(command_name: &str, arguments: ParsedArguments) -> Result<ParsedArguments, String> {
     match arguments.problems.first() {
         Some(ArgumentProblem::Unknown(text)) => Err(beyond_reading_reason(command_name, text)),
         Some(ArgumentProblem::Abbreviated(text)) => {
@@ -62,7 +66,7 @@ pub(super) fn beyond_reading_reason(command_name: &str, option: &str) -> String 
 fn access_for_kind(kind: ValueKind) -> Option<PathAccess> {
     match kind {
         ValueKind::Names | ValueKind::Revision => Some(PathAccess::Names),
-        ValueKind::Read | ValueKind::List => Some(PathAccess::Contents),
+        ValueKind::Read | ValueKind::List | ValueKind::ScriptFile => Some(PathAccess::Contents),
         ValueKind::Recursive => {
             Some(PathAccess::Recursive { include_hidden: true, skipped_folders: Vec::new(), follow_links: true })
         }
@@ -74,6 +78,7 @@ fn access_for_kind(kind: ValueKind) -> Option<PathAccess> {
         | ValueKind::Script
         | ValueKind::Folder
         | ValueKind::Program
+        | ValueKind::Command
         | ValueKind::Range => None,
     }
 }

@@ -30,6 +30,8 @@ pub struct ParsedOption {
     pub word: String,
     /// Value, if any.
     pub value: Option<Word>,
+    /// Words of a [`ValueKind::Command`].
+    pub command: Vec<Word>,
 }
 
 /// Reason why the meaning of a word is not certain.
@@ -75,6 +77,12 @@ impl ParsedArguments {
         self.option_values(names).flatten().map(Word::display_text)
     }
 
+    /// Returns the problems that leave open which words are options and which are operands.
+    pub fn option_problems(&self) -> impl Iterator<Item = &ArgumentProblem> {
+        let is_operand = |problem: &ArgumentProblem| matches!(problem, ArgumentProblem::Unexpanded(word) if self.operands.contains(word));
+        self.problems.iter().filter(move |problem| !is_operand(problem))
+    }
+
     /// Returns whether an option with this role is given.
     pub fn has_role(&self, role: Role) -> bool {
         self.options.iter().any(|option| option.option.role == role)
@@ -86,11 +94,16 @@ impl ParsedArguments {
         if option.value.is_kind(&[ValueKind::Number]) && !has_point && value.as_ref().is_some_and(is_not_number) {
             self.problems.push(ArgumentProblem::Unknown(word.to_owned()));
         }
-        self.options.push(ParsedOption { option, word: word.to_owned(), value });
+        self.options.push(ParsedOption { option, word: word.to_owned(), value, command: Vec::new() });
     }
 }
 
 impl ParsedOption {
+    /// Returns whether this is the option of this name, in any spelling.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.option.all_names().any(|known| known == name)
+    }
+
     /// Returns whether the option neither writes, runs nor works elsewhere, and reads no additional files.
     pub fn only_reads(&self) -> bool {
         let is_reading_role = match self.option.role {
@@ -116,8 +129,15 @@ fn is_number(text: &str) -> bool {
 }
 
 /// Kinds of values with which an option does more than read.
-const WIDER_KINDS: [ValueKind; 5] =
-    [ValueKind::List, ValueKind::Write, ValueKind::Delete, ValueKind::Folder, ValueKind::Program];
+const WIDER_KINDS: [ValueKind; 7] = [
+    ValueKind::List,
+    ValueKind::Write,
+    ValueKind::Delete,
+    ValueKind::Folder,
+    ValueKind::Program,
+    ValueKind::ScriptFile,
+    ValueKind::Command,
+];
 
 impl OptionValue {
     /// Returns whether there may be a value of one of these kinds.
@@ -171,6 +191,16 @@ pub fn possible_options<'a>(program: &'static Program, word: &'a str) -> Vec<(&'
 pub fn parse_arguments(program: &'static Program, words: &[Word]) -> ParsedArguments {
     let mut parser =
         ArgumentParser { program, words: words.iter(), arguments: ParsedArguments::default(), is_past_options: false };
+    if let Some(leading_options) = program.syntax.before_expression {
+        parser.read_operands(leading_options);
+        parser.read_expression();
+        return parser.arguments;
+    }
+    let first_word = words.first().and_then(Word::known_text).filter(|_| program.syntax.has_bare_options);
+    if let Some(short_names) = first_word.filter(|text| !text.starts_with('-')) {
+        parser.words.next();
+        parser.read_short(short_names, short_names, AttachedValue::Later);
+    }
     while let Some(word) = parser.words.next() {
         parser.read_word(word);
     }
@@ -199,6 +229,9 @@ impl ArgumentParser<'_> {
                 return self.add_operand(word);
             }
         };
+        if let Some(short_names) = text.strip_prefix('+').filter(|_| syntax.has_plus && !self.is_past_options) {
+            return self.read_plus(text, short_names);
+        }
         let Some(option_text) = text.strip_prefix('-').filter(|rest| !self.is_past_options && !rest.is_empty()) else {
             return self.add_operand(word);
         };
@@ -216,7 +249,66 @@ impl ArgumentParser<'_> {
         } else if syntax.has_numbers && option_text.bytes().all(|byte| byte.is_ascii_digit()) {
             self.arguments.push_option(&NUMBER, text, Some(Word::Known(option_text.to_owned())));
         } else {
-            self.read_short(text, option_text);
+            self.read_short(text, option_text, syntax.attached);
+        }
+    }
+
+    /// Reads the options before the operands, and the operands.
+    fn read_operands(&mut self, leading_options: &[&str]) {
+        while let Some(word) = self.words.as_slice().first() {
+            let text = word.known_text().unwrap_or_default();
+            let is_leading = self.arguments.operands.is_empty()
+                && leading_options.iter().any(|option| text.starts_with(option) && text.is_ascii());
+            if !is_leading && text.starts_with(['-', '(', ')', '!', ',']) {
+                return;
+            }
+            self.words.next();
+            if is_leading {
+                self.read_short(text, &text[1..], self.program.syntax.attached);
+                continue;
+            }
+            if matches!(word, Word::Unknown(_)) || word.display_text().starts_with('-') {
+                self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone()));
+            }
+            self.arguments.operands.push(word.clone());
+        }
+    }
+
+    /// Reads an expression, of which every word is an option or the value of one.
+    fn read_expression(&mut self) {
+        while let Some(word) = self.words.next() {
+            let Some(text) = word.known_text() else {
+                self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone()));
+                continue;
+            };
+            let Some(option) = self.program.option(text) else {
+                self.arguments.problems.push(ArgumentProblem::Unknown(text.to_owned()));
+                continue;
+            };
+            match option.value {
+                OptionValue::Required(ValueKind::Command) => {
+                    let is_end = |word: &Word| matches!(word.known_text(), Some(";" | "+"));
+                    let command = self.words.by_ref().take_while(|word| !is_end(word)).cloned().collect();
+                    self.arguments.options.push(ParsedOption { option, word: text.to_owned(), value: None, command });
+                }
+                OptionValue::Required(kind) => {
+                    let value = self.next_value(text, option, kind);
+                    self.arguments.push_option(option, text, value);
+                }
+                OptionValue::None | OptionValue::Optional(_) | OptionValue::OptionalNumber { .. } => {
+                    self.arguments.push_option(option, text, None);
+                }
+            }
+        }
+    }
+
+    /// Reads options that are turned off, which take values too.
+    fn read_plus(&mut self, text: &str, short_names: &str) {
+        for short_name in short_names.chars() {
+            let option = self.program.option(&format!("-{short_name}"));
+            if let Some((option, OptionValue::Required(kind))) = option.map(|option| (option, option.value)) {
+                self.next_value(text, option, kind);
+            }
         }
     }
 
@@ -278,7 +370,7 @@ impl ArgumentParser<'_> {
     }
 
     /// Reads one or more short options in one word.
-    fn read_short(&mut self, text: &str, short_names: &str) {
+    fn read_short(&mut self, text: &str, short_names: &str, attached_value: AttachedValue) {
         let syntax = &self.program.syntax;
         for (index, short_name) in short_names.char_indices() {
             let name = format!("-{short_name}");
@@ -294,10 +386,18 @@ impl ArgumentParser<'_> {
                 }
                 continue;
             }
-            let can_be_attached = match syntax.attached {
+            if attached_value == AttachedValue::Later {
+                let value = match option.value {
+                    OptionValue::Required(kind) => self.next_value(text, option, kind),
+                    OptionValue::OptionalNumber { .. } | OptionValue::None | OptionValue::Optional(_) => None,
+                };
+                self.arguments.push_option(option, text, value);
+                continue;
+            }
+            let can_be_attached = match attached_value {
                 AttachedValue::Never => attached.is_empty(),
                 AttachedValue::Numbers => attached.is_empty() || attached.starts_with(|c: char| c.is_ascii_digit()),
-                AttachedValue::Any => true,
+                AttachedValue::Any | AttachedValue::Later => true,
             };
             if !can_be_attached {
                 self.arguments.problems.push(ArgumentProblem::Unknown(text.to_owned()));

@@ -16,8 +16,8 @@ const XXD_SYNTAX: Syntax = Syntax {
     abbreviates: false,
     permutes: false,
     has_end: false,
-    has_numbers: false,
     has_separate_long: false,
+    ..GNU
 };
 
 #[rustfmt::skip]

@@ -2,8 +2,8 @@
 //! elsewhere; a rule for such a program covers all its other options.
 
 use super::program::{
-    AttachedValue, GNU, NO_OPERANDS, OptionSpec, Program, Syntax, ValueKind, flag_needing_approval, option_with,
-    option_with_word,
+    AttachedValue, GNU, NO_OPERANDS, OptionSpec, Program, Role, Syntax, ValueKind, flag, flag_needing_approval,
+    option_with, option_with_word,
 };
 
 /// Most of these programs accept long options with one dash too.
@@ -59,11 +59,13 @@ pub(super) static PROGRAMS: &[Program] = &[
         option_runs("-P"), option_runs("-C"), option_runs("-E"), option_with_word("-D"), option_with_word("-U"), option_with_word("-G"), option_with_word("-A"), option_with("-B", ValueKind::Write), option_with_word("-S"),
         option_with_word("-T"),
     ]),
-    partial_build_program(&["tar"], &[
+    Program { syntax: Syntax { has_bare_options: true, ..LOOSE_SYNTAX }, ..partial_build_program(&["tar"], &[
+        flag("-t").with_role(Role::Lists), flag("-v"), flag("-z"), flag("-j"), flag("-J"),
         option_runs("-I"), option_runs("-F"), option_with_folder("-C"), option_with("-T --files-from", ValueKind::List), option_with("-f", ValueKind::Write),
         option_with("-g", ValueKind::Write),
         option_with_word("-b"), option_with_word("-H"), option_with_word("-K"), option_with_word("-L"), option_with_word("-N"), option_with_word("-V"), option_with_word("-X"),
-    ]),
+    ]) },
+    partial_build_program(&["psql"], &[option_with("-f --file", ValueKind::ScriptFile)]),
     partial_build_program(&["apt", "apt-get"], &[option_runs("-o --option"), option_runs("-c"), option_with_word("-t")]),
     partial_build_program(&["ansible"], &[
         option_runs("-m --module-name"), option_runs("-a --args"), option_runs("-i"), option_runs("-M --module-path"), option_with_word("-u"), option_with_word("-f"),

@@ -155,6 +155,11 @@ static SUBCOMMANDS: &[Program] = &[
     ]),
     partial_subcommand(&["rm"], &[forcing_flag("-f --force"), flag("--cached").with_role(Role::Keeps), flag("--no-cached"), flag("-r"),
         flag("-n --dry-run"), flag("-q --quiet")]),
+    partial_subcommand(&["config"], &[
+        flag("--get --get-all --get-regexp --get-urlmatch").with_role(Role::Lists), flag("-l --list").with_role(Role::Lists),
+        flag("--global"), flag("--system"), flag("--local"), flag("--worktree"), option_with("-f --file", ValueKind::Program).with_role(Role::Changes),
+        changing_flag("--add --replace-all --unset --unset-all --rename-section --remove-section -e --edit"),
+    ]),
     partial_subcommand(&["stash"], &[]),
     partial_subcommand(&["worktree"], &[forcing_flag("-f --force")]),
     // Other subcommands: `-O` runs another program.

@@ -38,6 +38,13 @@ pub struct Syntax {
     pub has_numbers: bool,
     /// True if the value of a long option may be the next word as well as after `=`.
     pub has_separate_long: bool,
+    /// True if the first word holds short options even without a dash: `xf` of `tar`.
+    pub has_bare_options: bool,
+    /// True if `+x` turns an option off. Such a word only takes the values of its options.
+    pub has_plus: bool,
+    /// For programs whose operands precede an expression (`find`): the options before the operands. The expression
+    /// begins with the first word that begins with a dash, a parenthesis, `!` or `,`, and all its words are options.
+    pub before_expression: Option<&'static [&'static str]>,
 }
 
 /// Values in the same word as a short option.
@@ -49,6 +56,8 @@ pub enum AttachedValue {
     Numbers,
     /// Any value.
     Any,
+    /// Not allowed: values are the next words, in the order of the options that share the word: `-oc NAME`.
+    Later,
 }
 
 /// `getopt_long` of the GNU C library.
@@ -61,6 +70,9 @@ pub(super) const GNU: Syntax = Syntax {
     has_end: true,
     has_numbers: false,
     has_separate_long: true,
+    has_bare_options: false,
+    has_plus: false,
+    before_expression: None,
 };
 
 /// `GNU` with `-5` as an option.
@@ -117,6 +129,10 @@ pub enum ValueKind {
     Folder,
     /// A program or a command line that is run, or a settings file that decides what runs.
     Program,
+    /// A file or a folder with code that runs: `-f x.awk`.
+    ScriptFile,
+    /// All words up to `;` or `+`: a command that is run.
+    Command,
     /// A git revision or path.
     Revision,
     /// A range of lines and a git path: `1,5:src/main.rs`.

@@ -11,16 +11,15 @@ const SEARCH_OPERANDS: Operands = leading_operands(&[ValueKind::Pattern], Some(V
 /// Option parsers of Rust programs: no abbreviations.
 const RUST_SYNTAX: Syntax = Syntax { abbreviates: false, ..GNU };
 
-/// Words with one dash after the folders; some take the next word as value.
+/// An expression of words with one dash after the folders; some take the next word as value.
 const FIND_SYNTAX: Syntax = Syntax {
     bundles: false,
     attached: AttachedValue::Never,
     is_single_dash: true,
     abbreviates: false,
-    permutes: true,
     has_end: false,
-    has_numbers: false,
-    has_separate_long: true,
+    before_expression: Some(&["-H", "-L", "-P", "-O", "-D"]),
+    ..GNU
 };
 
 #[rustfmt::skip]
@@ -90,9 +89,8 @@ pub(super) static PROGRAMS: &[Program] = &[
         option_with_word("-printf"), option_with_word("-fstype"), option_with_word("-newermt"), option_with_word("-newerct"), option_with("-newer", ValueKind::Names),
         option_with("-fprint", ValueKind::Write), option_with("-fprint0", ValueKind::Write), option_with("-fls", ValueKind::Write),
         option_with("-fprintf", ValueKind::Write), option_with("-files0-from", ValueKind::List),
-        // The words after it up to `;` or `+` are a command, which is judged separately.
-        option_with("-exec", ValueKind::Program), option_with("-execdir", ValueKind::Program), option_with("-ok", ValueKind::Program),
-        option_with("-okdir", ValueKind::Program), flag_needing_approval("-delete").with_role(Role::Forces),
+        option_with("-exec", ValueKind::Command), option_with("-execdir", ValueKind::Command), option_with("-ok", ValueKind::Command),
+        option_with("-okdir", ValueKind::Command), flag_needing_approval("-delete").with_role(Role::Forces),
         // Options before the folders: handling of links.
         flag("-H"), flag("-P"), flag_needing_approval("-L"), OptionSpec { names: "-O", value: OptionValue::Optional(ValueKind::Word), role: Role::NeedsApproval },
         option_with_word("-D").with_role(Role::NeedsApproval),

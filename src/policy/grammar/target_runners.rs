@@ -3,7 +3,8 @@
 
 use super::build_tools::{option_runs, option_with_folder, partial_build_program};
 use super::program::{
-    OptionSpec, OptionValue, Program, Role, flag, flag_needing_approval, option_with_optional, option_with_word,
+    OptionSpec, OptionValue, Program, Role, ValueKind, flag, flag_needing_approval, option_with, option_with_optional,
+    option_with_word,
 };
 
 /// An option with a count, which may be the next word.
@@ -18,7 +19,7 @@ pub(super) static UNKNOWN: Program = partial_build_program(&[""], &[]);
 pub(super) static PROGRAMS: &[Program] = &[
     // GNU make 4 and programs based on it.
     partial_build_program(&["make", "gmake", "remake", "mingw32-make", "colormake"], &[
-        option_runs("-f --file"), option_runs("-E"), option_runs("-I --include-dir"), option_with_folder("-C"),
+        option_with("-f --file --makefile", ValueKind::ScriptFile), option_runs("-E"), option_runs("-I --include-dir"), option_with_folder("-C"),
         option_with_word("-o --old-file --assume-old"), option_with_word("-W --what-if --new-file --assume-new"),
         option_with_count("-j"), option_with_optional("--jobs"), OptionSpec { names: "-l", value: OptionValue::OptionalNumber { has_point: true }, role: Role::Plain },
         option_with_optional("--load-average --max-load"), option_with_optional("-O --output-sync"), option_with_optional("--debug"), option_with_optional("--shuffle"),
@@ -36,7 +37,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         flag("-W"), flag("-w"),
     ]),
     partial_build_program(&["just"], &[
-        option_runs("-f"), option_with_folder("-d"), option_runs("-E"), option_runs("-c --command"), option_runs("--set"), flag_needing_approval("--choose"), option_runs("--chooser"),
+        option_with("-f --justfile", ValueKind::ScriptFile), option_with_folder("-d"), option_runs("-E"), option_runs("-c --command"), option_runs("--set"), flag_needing_approval("--choose"), option_runs("--chooser"),
         option_runs("--shell-arg"), option_runs("--dotenv-path"), option_runs("--dotenv-filename"), option_with_folder("--working-directory"),
     ]),
     partial_build_program(&["task", "go-task"], &[

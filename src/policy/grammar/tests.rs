@@ -202,3 +202,34 @@ fn r12_patterns_in_option_position_are_problems() {
     let head_arguments = parse_arguments(program_named("head").unwrap(), &known_words("a -n .env b"));
     assert_eq!((head_arguments.late_values, head_arguments.operands), (known_words(".env"), known_words("a b")));
 }
+
+#[test]
+fn r12_parses_bare_options_and_expressions() {
+    for (line, operands, options, is_certain) in [
+        ("tar tf x", "", "-t -f=x", true),
+        ("tar fvt x", "", "-f=x -v -t", true),
+        ("tar -tfv x", "x", "-t -f=v", true),
+        ("tar xf x", "", "-f=x", false),
+        ("tar f", "", "-f", false),
+        ("find . src -type f", ". src", "-type=f", true),
+        ("find -H . -name -delete", ".", "-H -name=-delete", true),
+        ("find . -H", ".", "-H", true),
+        ("find -L x ( -newer y , -delete )", "x", "-L ( -newer=y , -delete )", true),
+        ("find -exec rm {} ; -delete", "", "-exec -delete", true),
+        ("find . -exec rm {} + x", ".", "-exec", false),
+        ("find . -o x", ".", "-o", false),
+        ("find . -foo -delete", ".", "-delete", false),
+        ("find . -name", ".", "-name", false),
+    ] {
+        let words = known_words(line);
+        let arguments = parse_arguments(program_named(words[0].display_text()).unwrap(), &words[1..]);
+        let format_option = |option: &ParsedOption| match &option.value {
+            Some(value) => format!("{}={}", option.option.all_names().next().unwrap(), value.display_text()),
+            None => option.option.all_names().next().unwrap().to_owned(),
+        };
+        let given: Vec<String> = arguments.options.iter().map(format_option).collect();
+        let actual: Vec<&str> = arguments.operands.iter().map(Word::display_text).collect();
+        assert_eq!((given.join(" "), actual.join(" ")), (options.to_owned(), operands.to_owned()), "{line}");
+        assert_eq!(arguments.problems.is_empty(), is_certain, "{line}: {:?}", arguments.problems);
+    }
+}

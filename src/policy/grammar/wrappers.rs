@@ -1,8 +1,9 @@
 //! Programs that run the program named in their operands: `timeout 5 ls`. The options are those that are followed; a
-//! wrapper with any other option is unclear.
+//! wrapper with any other option is unclear. Shells, which run a command line or a script.
 
 use super::program::{
-    GNU, GNU_NUMBERS, OptionSpec, Program, Syntax, ValueKind, flag, leading_operands, operands_of, option_with_word,
+    AttachedValue, GNU, GNU_NUMBERS, OptionSpec, Program, Syntax, ValueKind, flag, leading_operands, operands_of,
+    option_with, option_with_word, program,
 };
 
 const fn wrapper(names: &'static [&'static str], options: &'static [OptionSpec]) -> Program {
@@ -38,3 +39,21 @@ pub(super) static WRAPPERS: &[Program] = &[
         option_with_word("-s"), option_with_word("-a"),
     ]),
 ];
+
+/// Shells. Only the options that decide where commands come from and which words are values; shells read options in
+/// their own way, and any other letter is an option too.
+pub(super) static SHELL: Program = Program {
+    syntax: Syntax { attached: AttachedValue::Later, abbreviates: false, permutes: false, has_plus: true, ..GNU },
+    is_complete: false,
+    ..program(
+        &["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"],
+        "bash 5 and dash",
+        &[
+            flag("-c"),
+            flag("-s"),
+            option_with_word("-o -O"),
+            option_with("--rcfile --init-file", ValueKind::ScriptFile),
+        ],
+        leading_operands(&[ValueKind::Program], Some(ValueKind::Word)),
+    )
+};

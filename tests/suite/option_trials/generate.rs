@@ -227,10 +227,13 @@ impl<'a> Generator<'a> {
             ValueKind::Script => self.random.pick(recipe.scripts).to_owned(),
             ValueKind::Names | ValueKind::Recursive | ValueKind::Folder => self.path(60),
             ValueKind::Read if recipe.operands.first.contains(&ValueKind::Pattern) => self.path(60),
-            ValueKind::Read | ValueKind::List | ValueKind::Delete => self.path(20),
+            ValueKind::Read | ValueKind::List | ValueKind::ScriptFile | ValueKind::Delete => self.path(20),
             ValueKind::Write => self.random.pick(ABSENT).to_owned(),
             ValueKind::Program => {
                 self.random.pick(&["cat", "true", "'cat .env'", "./x.sh", "README.md", "x"]).to_owned()
+            }
+            ValueKind::Command => {
+                self.random.pick(&["cat {} +", "cat {} ';'", "cat", "rm {} +", "cat README.md ';'"]).to_owned()
             }
             ValueKind::Revision if self.random.percent(50) => self.path(15),
             ValueKind::Revision => self.random.pick(REVISIONS).to_owned(),
@@ -364,11 +367,17 @@ fn names_file(kind: ValueKind) -> bool {
         | ValueKind::Read
         | ValueKind::Recursive
         | ValueKind::List
+        | ValueKind::ScriptFile
         | ValueKind::Write
         | ValueKind::Delete
         | ValueKind::Folder => true,
         ValueKind::Revision | ValueKind::Range => true,
-        ValueKind::Word | ValueKind::Number | ValueKind::Pattern | ValueKind::Script | ValueKind::Program => false,
+        ValueKind::Word
+        | ValueKind::Number
+        | ValueKind::Pattern
+        | ValueKind::Script
+        | ValueKind::Program
+        | ValueKind::Command => false,
     }
 }
 
