@@ -8,11 +8,9 @@ use super::transport::{Transport, unwrap_error};
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
 use async_openai::traits::RequestOptionsBuilder;
-use futures::future::BoxFuture;
 use reqwest::header::HeaderMap;
 use reqwest::{Response, Url};
 use serde_json::Value;
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tower::BoxError;
 
@@ -33,7 +31,8 @@ pub(super) async fn request_models(
 }
 
 async fn list_models(transport: &Transport) -> Result<Vec<Model>, Error> {
-    let client = transport.openai_client(ListService(transport.clone()));
+    let sender = transport.clone();
+    let client = transport.openai_client(move |factory| send_list_request(sender.clone(), factory));
     let models = client.models().headers(transport.headers.clone()).query(&transport.query).map_err(unwrap_error)?;
     let list = match models.list_byot::<Value>().await {
         Ok(body) => parse_models(&body),
@@ -49,26 +48,10 @@ async fn list_models(transport: &Transport) -> Result<Vec<Model>, Error> {
     }
 }
 
-/// Middleware that reads a list with a limit on its time and its size.
-#[derive(Clone)]
-struct ListService(Transport);
-
-impl tower::Service<HttpRequestFactory> for ListService {
-    type Response = Response;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response, BoxError>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, factory: HttpRequestFactory) -> Self::Future {
-        let transport = self.0.clone();
-        Box::pin(async move {
-            let request = transport.build_request(factory).await?;
-            let (_, mut body) = transport.send_request(request).await?;
-            body.peek_all().await?;
-            Ok(http::Response::new(reqwest::Body::from(body.peeked_text())).into())
-        })
-    }
+/// Sends the request for a list, which is read with a limit on its time and its size.
+async fn send_list_request(transport: Transport, factory: HttpRequestFactory) -> Result<Response, BoxError> {
+    let request = transport.build_request(factory).await?;
+    let (_, mut body) = transport.send_request(request).await?;
+    body.peek_all().await?;
+    Ok(http::Response::new(reqwest::Body::from(body.peeked_text())).into())
 }

@@ -164,7 +164,7 @@ impl Inner {
             conversation: body.conversation.clone(),
         };
         let headers = service.request_headers();
-        let client = transport.openai_client(service);
+        let client = transport.openai_client(move |factory| service.clone().send(factory));
         let (origin, wants_reasoning) = (origin.to_owned(), self.settings.quirks.send_reasoning);
         let (events, collector) = match self.settings.api {
             Api::Chat => {

@@ -14,14 +14,12 @@ use super::transport::Transport;
 use super::{Api, Error, chat_events, provider_error, responses, tolerant_json};
 use async_openai::middleware::HttpRequestFactory;
 use bytes::Bytes;
-use futures::future::BoxFuture;
 use futures::stream;
 use reqwest::Response;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 use tokio::sync::Semaphore;
 use tower::BoxError;
 
@@ -103,26 +101,14 @@ pub struct Service {
     pub conversation: Conversation,
 }
 
-impl tower::Service<HttpRequestFactory> for Service {
-    type Response = Response;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response, BoxError>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, factory: HttpRequestFactory) -> Self::Future {
-        let service = self.clone();
-        Box::pin(async move {
-            let mut request = service.transport.build_request(factory).await?;
-            service.conversation.add_to(&mut request);
-            service.send_request(request).await.map_err(Into::into)
-        })
-    }
-}
-
 impl Service {
+    /// Sends the request with the conversation, and returns its response with checked events.
+    pub async fn send(self, factory: HttpRequestFactory) -> Result<Response, BoxError> {
+        let mut request = self.transport.build_request(factory).await?;
+        self.conversation.add_to(&mut request);
+        self.send_request(request).await.map_err(Into::into)
+    }
+
     /// Returns the headers of a request for a reply.
     pub fn request_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();

@@ -34,11 +34,13 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// Creates an async-openai client whose requests are sent by this middleware.
-    pub fn openai_client<S>(&self, middleware: S) -> async_openai::Client<OpenAIConfig>
+    /// Creates an async-openai client whose requests are sent by this function.
+    pub fn openai_client<F>(
+        &self,
+        send: impl Fn(HttpRequestFactory) -> F + Clone + Send + Sync + 'static,
+    ) -> async_openai::Client<OpenAIConfig>
     where
-        S: tower::Service<HttpRequestFactory, Response = Response, Error = BoxError> + Clone + Send + Sync + 'static,
-        S::Future: Send + 'static,
+        F: Future<Output = Result<Response, BoxError>> + Send + 'static,
     {
         // Every field is set because async-openai would otherwise read the environment to choose address and key. The
         // key is among the headers.
@@ -47,7 +49,7 @@ impl Transport {
             .with_api_key("")
             .with_org_id("")
             .with_project_id("");
-        async_openai::Client::build(self.http.http.clone(), config).with_http_service(middleware)
+        async_openai::Client::build(self.http.http.clone(), config).with_http_service(tower::service_fn(send))
     }
 
     /// Builds a request whose headers are ours, in place of those that async-openai sets by itself.
