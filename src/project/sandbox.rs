@@ -14,7 +14,7 @@
 //! Not restricted: reading, and the modes, owners and times of the user's files elsewhere.
 
 #[cfg(target_os = "linux")]
-mod landlock_rules;
+pub(super) mod landlock_rules;
 #[cfg(target_os = "linux")]
 pub(super) mod namespaces;
 pub mod probe;

@@ -12,7 +12,7 @@
 
 mod folder_watches;
 mod listing;
-mod mount_points;
+pub(super) mod mount_points;
 mod open_paths;
 mod scanned_folder;
 

@@ -1,13 +1,15 @@
 //! Mounts of the overlay sandbox, made from inside its namespaces: disk, devices and processes.
 
-use super::mount_calls::{attach, clone_mount, mount_empty, mount_points, restrict_mount};
+use super::mount_calls::{attach, clone_mount, mount_empty, restrict_mount};
 use super::overlay_mounts::{mount_memory, mount_proc, mount_project, open_overlay_folders};
 use super::overlay_spec::{OverlaySpec, WritablePlace};
 use super::setup_error::{SetupError, SetupStep};
 use super::{masks, resource_limits, root_file_system};
 use crate::chat::SandboxAccess;
 use crate::project::sandbox::SandboxSpec;
+use crate::project::sandbox::landlock_rules::DEVICES;
 use crate::project::sandbox::namespaces::MountRestriction;
+use crate::project::sensitive_files::mount_points::read_mounts;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, sendto, socket_with};
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -16,8 +18,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Devices that share no data with other processes.
-const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 /// Links in `/dev` that programs expect.
 const DEVICE_LINKS: [(&str, &str); 4] = [
     ("fd", "/proc/self/fd"),
@@ -36,7 +36,7 @@ pub fn set_up_mounts(spec: &OverlaySpec) -> Result<SandboxSpec, SetupError> {
         .map_err(|errno| SetupError::at_step(SetupStep::FirstProcess)(errno.into()))?;
     check_single_file_system(&spec.folder).map_err(SetupError::at_step(SetupStep::Project))?;
     let project = mount_project(spec).map_err(SetupError::at_step(SetupStep::Overlay))?;
-    let devices = DEVICES.map(|name| (name, clone_mount(&Path::new("/dev").join(name))));
+    let devices = DEVICES.map(|device| (device, clone_mount(Path::new(device))));
     let null_device = clone_mount(Path::new("/dev/null")).map_err(SetupError::at_step(SetupStep::Devices))?;
     let proc_mount = mount_proc().map_err(SetupError::at_step(SetupStep::Processes))?;
     resource_limits::set_kernel_limits(&proc_mount).map_err(SetupError::at_step(SetupStep::ResourceLimits))?;
@@ -88,8 +88,8 @@ fn check_single_file_system(folder: &Path) -> io::Result<()> {
     if folder.parent().is_none() {
         return Err(io::Error::from_raw_os_error(rustix::io::Errno::BUSY.raw_os_error()));
     }
-    let is_nested = |mount: &PathBuf| mount.starts_with(folder) && mount != folder;
-    if mount_points()?.iter().any(is_nested) {
+    let is_nested = |(_, mount): &(PathBuf, PathBuf)| mount.starts_with(folder) && mount != folder;
+    if read_mounts()?.iter().any(is_nested) {
         return Err(io::Error::from_raw_os_error(rustix::io::Errno::XDEV.raw_os_error()));
     }
     Ok(())
@@ -127,10 +127,9 @@ fn hide_own_folder(folder: &Path, spec: &OverlaySpec) -> io::Result<()> {
 /// Fills `/dev` with harmless devices and makes it read-only.
 fn mount_devices<const N: usize>(devices: [(&str, io::Result<OwnedFd>); N]) -> io::Result<()> {
     let dev = Path::new("/dev");
-    for (name, device) in devices {
-        let target = dev.join(name);
-        fs::write(&target, "")?;
-        attach(&device?, &target)?;
+    for (target, device) in devices {
+        fs::write(target, "")?;
+        attach(&device?, Path::new(target))?;
     }
     for (name, target) in DEVICE_LINKS {
         std::os::unix::fs::symlink(target, dev.join(name))?;

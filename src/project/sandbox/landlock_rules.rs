@@ -15,7 +15,8 @@ pub(super) const NEWEST_ABI: ABI = ABI::V6;
 
 /// Devices that share no data with other processes. Terminals are excluded: reading one receives key presses, and
 /// writing to one draws on the screen.
-pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+pub(in crate::project) const DEVICES: [&str; 5] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Queries the kernel's support.
 pub fn landlock_support() -> SandboxSupport {
     let is_supported = |abi: ABI| {

@@ -2,6 +2,7 @@
 
 use crate::chat::sensitive_paths::is_sensitive;
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -11,10 +12,9 @@ const MOUNT_LIST: &str = "/proc/self/mountinfo";
 /// Returns the sorted mount points below `root` that must stay closed: every single file, and folders that are
 /// sensitive at their origin.
 pub(super) fn foreign_mount_points(root: &Path) -> Vec<PathBuf> {
-    let Ok(list) = std::fs::read(MOUNT_LIST) else { return Vec::new() };
-    let mut mount_points: Vec<PathBuf> = list
-        .split(|byte| *byte == b'\n')
-        .filter_map(parse_mount_line)
+    let mut mount_points: Vec<PathBuf> = read_mounts()
+        .unwrap_or_default()
+        .into_iter()
         .filter(|(_, target)| target.starts_with(root) && target != root)
         .filter(|(source, target)| is_sensitive(source) || !target.is_dir())
         .map(|(_, target)| target)
@@ -24,13 +24,18 @@ pub(super) fn foreign_mount_points(root: &Path) -> Vec<PathBuf> {
     mount_points
 }
 
+/// Returns the folder in the mounted file system and the mount point of every mount.
+pub(in crate::project) fn read_mounts() -> io::Result<Vec<(PathBuf, PathBuf)>> {
+    Ok(std::fs::read(MOUNT_LIST)?.split(|byte| *byte == b'\n').filter_map(parse_mount_line).collect())
+}
+
 /// Returns a line's folder in the mounted file system, and its mount point.
 fn parse_mount_line(line: &[u8]) -> Option<(PathBuf, PathBuf)> {
     let mut fields = line.split(|byte| *byte == b' ').skip(3);
     Some((decode_mount_path(fields.next()?), decode_mount_path(fields.next()?)))
 }
 
-/// Decodes a path in which the kernel writes spaces and backslashes as `\` and three octal digits.
+/// Decodes a path in which the kernel writes spaces, tabs, line feeds and backslashes as `\` and three octal digits.
 fn decode_mount_path(field: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(field.len());
     let mut remaining = field;
@@ -53,5 +58,7 @@ mod tests {
         assert_eq!(parse_mount_line(line), Some(("/home/a/.ssh".into(), r"/p/with blank\x".into())));
         assert_eq!(parse_mount_line(b""), None);
         assert_eq!(decode_mount_path(br"a\9z\"), PathBuf::from(r"a\9z\"));
+        assert_eq!(decode_mount_path(br"/a\04"), PathBuf::from(r"/a\04"));
+        assert_eq!(decode_mount_path(b"/b\\012\xff"), PathBuf::from(OsString::from_vec(b"/b\n\xff".to_vec())));
     }
 }
