@@ -5,7 +5,7 @@
 //! newer than this list.
 
 use super::SandboxError;
-use super::seccomp_filter::{apply_program, denied_syscalls, hidden_syscall_program, numbers};
+use super::seccomp_filter::{ARCH, apply_program, denied_syscalls, hidden_syscall_program};
 use crate::chat::SandboxAccess;
 use libc::c_long;
 use seccompiler::{
@@ -108,7 +108,7 @@ pub fn apply_syscall_filters(signals: bool) -> Result<(), SandboxError> {
 /// Returns two filters: one that checks arguments of syscalls, and the list of allowed syscalls. The list is applied
 /// last, because it does not allow applying filters.
 fn filter_programs(signals: bool) -> Result<[Vec<sock_filter>; 2], SandboxError> {
-    let arch = numbers::ARCH.ok_or(SandboxError::SyscallRules)?;
+    let arch = ARCH.ok_or(SandboxError::SyscallRules)?;
     let deny = SeccompAction::Errno(libc::EPERM.cast_unsigned());
     let to_error = |_| SandboxError::SyscallRules;
     let signal_syscalls = if signals { SIGNAL_SYSCALLS } else { &[] };

@@ -2,68 +2,39 @@
 
 use super::SandboxError;
 use crate::chat::SandboxAccess;
+use libc::c_long;
 use seccompiler::{
     SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
     apply_filter, sock_filter,
 };
 use std::collections::BTreeMap;
 
-/// Syscall numbers of this processor architecture.
-#[cfg(target_arch = "x86_64")]
-pub(super) mod numbers {
-    pub const ARCH: Option<super::TargetArch> = Some(super::TargetArch::x86_64);
-    pub const SOCKET: i64 = 41;
-    pub const SOCKETPAIR: i64 = 53;
-    pub const IOCTL: i64 = 16;
-    pub const CLONE: i64 = 56;
-    pub const UNSHARE: i64 = 272;
-    pub const PRLIMIT: i64 = 302;
-    #[rustfmt::skip]
-    pub const DENIED: &[i64] = &[
-        165, 166, 155, // mount, umount2, pivot_root
-        308, 167, 168, 169, // setns, swapon, swapoff, reboot
-        246, 320, 175, 313, 176, // kexec_load, kexec_file_load, init_module, finit_module, delete_module
-        321, 298, 300, 304, // bpf, perf_event_open, fanotify_init, open_by_handle_at
-        248, 249, 250, // add_key, request_key, keyctl
-        163, 179, 164, 227, 159, 305, // acct, quotactl, settimeofday, clock_settime, adjtimex, clock_adjtime
-        170, 171, 172, 173, 103, 153, // sethostname, setdomainname, iopl, ioperm, syslog, vhangup
-    ];
-}
-#[cfg(target_arch = "aarch64")]
-pub(super) mod numbers {
-    pub const ARCH: Option<super::TargetArch> = Some(super::TargetArch::aarch64);
-    pub const SOCKET: i64 = 198;
-    pub const SOCKETPAIR: i64 = 199;
-    pub const IOCTL: i64 = 29;
-    pub const CLONE: i64 = 220;
-    pub const UNSHARE: i64 = 97;
-    pub const PRLIMIT: i64 = 261;
-    #[rustfmt::skip]
-    pub const DENIED: &[i64] = &[
-        40, 39, 41, // mount, umount2, pivot_root
-        268, 224, 225, 142, // setns, swapon, swapoff, reboot
-        104, 294, 105, 273, 106, // kexec_load, kexec_file_load, init_module, finit_module, delete_module
-        280, 241, 262, 265, // bpf, perf_event_open, fanotify_init, open_by_handle_at
-        217, 218, 219, // add_key, request_key, keyctl
-        89, 60, 170, 112, 171, 266, // acct, quotactl, settimeofday, clock_settime, adjtimex, clock_adjtime
-        161, 162, 116, 58, // sethostname, setdomainname, syslog, vhangup
-    ];
-}
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) mod numbers {
-    pub const ARCH: Option<super::TargetArch> = None;
-    pub const SOCKET: i64 = 0;
-    pub const SOCKETPAIR: i64 = 1;
-    pub const IOCTL: i64 = 2;
-    pub const CLONE: i64 = 3;
-    pub const UNSHARE: i64 = 4;
-    pub const PRLIMIT: i64 = 5;
-    pub const DENIED: &[i64] = &[];
-}
+/// This processor architecture, if its filters are known to be right.
+pub(super) const ARCH: Option<TargetArch> = if cfg!(target_arch = "x86_64") {
+    Some(TargetArch::x86_64)
+} else if cfg!(target_arch = "aarch64") {
+    Some(TargetArch::aarch64)
+} else {
+    None
+};
 
-/// Denied syscalls with the same number on every architecture: open_tree, move_mount, fsopen, fsconfig, fsmount,
-/// fspick, mount_setattr, quotactl_fd.
-const DENIED_EVERYWHERE: [i64; 8] = [428, 429, 430, 431, 432, 433, 442, 443];
+/// `libc` lacks this number for some systems.
+const SYS_KEXEC_FILE_LOAD: c_long = if cfg!(target_arch = "x86_64") { 320 } else { 294 };
+
+/// Denied syscalls.
+#[rustfmt::skip]
+const DENIED: &[c_long] = &[
+    libc::SYS_mount, libc::SYS_umount2, libc::SYS_pivot_root, libc::SYS_setns, libc::SYS_swapon, libc::SYS_swapoff,
+    libc::SYS_reboot, libc::SYS_kexec_load, SYS_KEXEC_FILE_LOAD, libc::SYS_init_module, libc::SYS_finit_module,
+    libc::SYS_delete_module, libc::SYS_bpf, libc::SYS_perf_event_open, libc::SYS_fanotify_init,
+    libc::SYS_open_by_handle_at, libc::SYS_add_key, libc::SYS_request_key, libc::SYS_keyctl, libc::SYS_acct,
+    libc::SYS_quotactl, libc::SYS_settimeofday, libc::SYS_clock_settime, libc::SYS_adjtimex, libc::SYS_clock_adjtime,
+    libc::SYS_sethostname, libc::SYS_setdomainname, libc::SYS_syslog, libc::SYS_vhangup, libc::SYS_open_tree,
+    libc::SYS_move_mount, libc::SYS_fsopen, libc::SYS_fsconfig, libc::SYS_fsmount, libc::SYS_fspick,
+    libc::SYS_mount_setattr, libc::SYS_quotactl_fd,
+    #[cfg(target_arch = "x86_64")] libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")] libc::SYS_ioperm,
+];
 /// Syscalls that fail with ENOSYS, so that programs use alternatives: those of io_uring, which can open sockets without
 /// passing the filter, and clone3, whose flags a filter cannot read. Same numbers on every architecture.
 const HIDDEN_SYSCALLS: [u32; 4] = [425, 426, 427, 435];
@@ -94,12 +65,12 @@ const TERMINAL_INPUT_IOCTLS: [u64; 2] = [0x5412, 0x541C];
 
 /// Returns whether the syscall numbers of this architecture are known.
 pub fn is_architecture_known() -> bool {
-    numbers::ARCH.is_some()
+    ARCH.is_some()
 }
 
 /// Applies the filter to this thread.
 pub fn apply_syscall_filter(access: &SandboxAccess) -> Result<(), SandboxError> {
-    let arch = numbers::ARCH.ok_or(SandboxError::SyscallRules)?;
+    let arch = ARCH.ok_or(SandboxError::SyscallRules)?;
     let deny = SeccompAction::Errno(EPERM_ERRNO);
     let rules = denied_syscalls(access).map_err(|_| SandboxError::SyscallRules)?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, deny, arch);
@@ -144,7 +115,7 @@ pub(super) fn denied_syscalls(
     let masked_equal = |argument, mask, value| condition(argument, SeccompCmpOp::MaskedEq(mask), value);
 
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for syscall in numbers::DENIED.iter().chain(&DENIED_EVERYWHERE) {
+    for syscall in DENIED {
         rules.insert(*syscall, Vec::new());
     }
     let mut socket_rules = Vec::new();
@@ -166,7 +137,7 @@ pub(super) fn denied_syscalls(
         }
         socket_rules.push(SeccompRule::new(vec![masked_equal(1, TYPE_MASK, PACKET)?])?);
     }
-    rules.insert(numbers::SOCKET, socket_rules);
+    rules.insert(libc::SYS_socket, socket_rules);
     if !access.sockets {
         // A datagram socket of a pair can be connected to any address; a stream socket cannot.
         let pair_conditions = [
@@ -175,16 +146,16 @@ pub(super) fn denied_syscalls(
             vec![masked_equal(1, TYPE_MASK, RAW)?],
         ];
         let pair_rules = pair_conditions.into_iter().map(SeccompRule::new).collect::<Result<_, _>>()?;
-        rules.insert(numbers::SOCKETPAIR, pair_rules);
+        rules.insert(libc::SYS_socketpair, pair_rules);
     }
     let input_rules = TERMINAL_INPUT_IOCTLS.iter().map(|code| SeccompRule::new(vec![equal(1, *code)?]));
-    rules.insert(numbers::IOCTL, input_rules.collect::<Result<_, _>>()?);
+    rules.insert(libc::SYS_ioctl, input_rules.collect::<Result<_, _>>()?);
     let flag_rule = |flag: &u64| SeccompRule::new(vec![masked_equal(0, *flag, *flag)?]);
-    rules.insert(numbers::CLONE, NAMESPACES.iter().map(flag_rule).collect::<Result<_, _>>()?);
+    rules.insert(libc::SYS_clone, NAMESPACES.iter().map(flag_rule).collect::<Result<_, _>>()?);
     let unshare_rules = NAMESPACES.iter().chain([&TIME]).map(flag_rule).collect::<Result<_, _>>()?;
-    rules.insert(numbers::UNSHARE, unshare_rules);
+    rules.insert(libc::SYS_unshare, unshare_rules);
     // Changing the limits of other processes is denied; process ID 0 is the calling process.
-    rules.insert(numbers::PRLIMIT, vec![SeccompRule::new(vec![not_equal(0, 0)?, not_equal(2, 0)?])?]);
+    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![not_equal(0, 0)?, not_equal(2, 0)?])?]);
     Ok(rules)
 }
 
@@ -225,7 +196,7 @@ pub(super) mod tests {
         let access = SandboxAccess { network, sockets, ..SandboxAccess::default() };
         let rules = denied_syscalls(&access).unwrap();
         let deny = SeccompAction::Errno(EPERM_ERRNO);
-        let filter = SeccompFilter::new(rules, SeccompAction::Allow, deny, numbers::ARCH.unwrap()).unwrap();
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, deny, ARCH.unwrap()).unwrap();
         let filter_program: Vec<sock_filter> = filter.try_into().unwrap();
         hidden_syscall_program(X32).into_iter().chain(filter_program).collect()
     }
