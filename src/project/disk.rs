@@ -107,11 +107,7 @@ impl Reader for Disk {
         let to_error = |source| Error::Io { path: location.display_path.clone(), source };
         let mut names = Vec::new();
         for entry in std::fs::read_dir(&location.real).map_err(to_error)? {
-            let name = entry.map_err(to_error)?.file_name().into_string();
-            let invalid_name = |name: std::ffi::OsString| {
-                Error::BadPath(format!("{} is not a Unicode name", Path::new(&name).display()))
-            };
-            names.push(name.map_err(invalid_name)?);
+            names.push(entry.map_err(to_error)?.file_name().into_string().map_err(Error::for_name)?);
         }
         names.sort();
         Ok(names)

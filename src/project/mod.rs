@@ -212,6 +212,11 @@ impl Error {
         }
     }
 
+    /// Returns the error for a name that is not Unicode.
+    fn for_name(name: std::ffi::OsString) -> Self {
+        Self::BadPath(format!("{} is not a Unicode name", Path::new(&name).display()))
+    }
+
     /// Wraps an I/O error at a path.
     fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();

@@ -336,9 +336,7 @@ impl Reader for Rehearsal {
             let source = std::io::Error::other(format!("some of its entries cannot be read: {source}"));
             return Err(Error::from_io(&location.display_path, source));
         }
-        let invalid_name =
-            |name: std::ffi::OsString| Error::BadPath(format!("{} is not a Unicode name", Path::new(&name).display()));
-        entries.into_keys().map(|name| name.into_string().map_err(invalid_name)).collect()
+        entries.into_keys().map(|name| name.into_string().map_err(Error::for_name)).collect()
     }
 
     fn walk(
