@@ -11,6 +11,8 @@ const STAT: usize = 40;
 const MODE: usize = 24;
 /// Flag of an entry with two more bytes of flags.
 const EXTENDED: u16 = 0x4000;
+/// Bytes of a SHA-1 and of a SHA-256.
+const HASH_LENGTHS: [usize; 2] = [20, 32];
 
 /// An entry of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +27,26 @@ pub struct IndexEntry {
 pub fn parse_index(bytes: &[u8]) -> Option<Vec<IndexEntry>> {
     // The index does not name the hash algorithm of its repository. Git sorts the entries, so a wrong hash length is
     // detected.
-    [20, 32].into_iter().find_map(|length| parse_index_with(bytes, length))
+    HASH_LENGTHS.into_iter().find_map(|length| {
+        let (entries, remaining) = parse_entries(bytes, length)?;
+        (remaining.len() >= length).then_some(entries)
+    })
+}
+
+/// Returns the paths of all tracked files, including staged ones and those of `git add -N`. Returns `None` if the format
+/// is not fully known: a split or sparse index, one with SHA-256, or one of another version.
+pub fn tracked_paths(bytes: &[u8]) -> Option<Vec<String>> {
+    let checksum_length = HASH_LENGTHS[0];
+    let (entries, mut remaining) = parse_entries(bytes, checksum_length)?;
+    while remaining.len() > checksum_length {
+        // An extension whose name begins with a lowercase letter changes the meaning of the entries.
+        let is_optional = remaining[0].is_ascii_uppercase();
+        let length = u32::from_be_bytes(remaining.get(4..8)?.try_into().ok()?);
+        let end = usize::try_from(length).ok()?.checked_add(8)?;
+        remaining = remaining.get(end..).filter(|_| is_optional)?;
+    }
+    let to_text = |entry: IndexEntry| entry.path.to_string_lossy().into_owned();
+    (remaining.len() == checksum_length).then(|| entries.into_iter().map(to_text).collect())
 }
 
 /// Returns the hash of the staged content, without the times and sizes that git refreshes when it only reads.
@@ -41,7 +62,8 @@ pub fn staged_digest(bytes: &[u8]) -> Digest {
     Digest::of_bytes(&content)
 }
 
-fn parse_index_with(bytes: &[u8], hash_length: usize) -> Option<Vec<IndexEntry>> {
+/// Parses the entries. Returns them with the bytes after them: extensions and the checksum.
+fn parse_entries(bytes: &[u8], hash_length: usize) -> Option<(Vec<IndexEntry>, &[u8])> {
     let version = u32::from_be_bytes(bytes.get(4..8)?.try_into().ok()?);
     let count = u32::from_be_bytes(bytes.get(8..12)?.try_into().ok()?);
     if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
@@ -51,7 +73,7 @@ fn parse_index_with(bytes: &[u8], hash_length: usize) -> Option<Vec<IndexEntry>>
     let (mut entries, mut previous) = (Vec::new(), (Vec::new(), 0));
     for _ in 0..count {
         let flags = u16::from_be_bytes(remaining.get(STAT + hash_length..STAT + hash_length + 2)?.try_into().ok()?);
-        let is_extended = version > 2 && flags & EXTENDED != 0;
+        let is_extended = flags & EXTENDED != 0;
         let fixed_length = STAT + hash_length + if is_extended { 4 } else { 2 };
         let mut staged = remaining.get(MODE..MODE + 4)?.to_vec();
         staged.extend(remaining.get(STAT..fixed_length)?);
@@ -78,8 +100,7 @@ fn parse_index_with(bytes: &[u8], hash_length: usize) -> Option<Vec<IndexEntry>>
         entries.push(IndexEntry { path: OsString::from_vec(path.clone()).into(), staged });
         previous = (path, stage);
     }
-    // Extensions and the checksum follow.
-    (remaining.len() >= hash_length).then_some(entries)
+    Some((entries, remaining))
 }
 
 /// Decodes a number of version 4, and returns it with the remaining bytes.
@@ -94,77 +115,4 @@ fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::path::Path;
-    use std::process::Command;
-
-    fn run_git(folder: &Path, arguments: &[&str]) -> Option<String> {
-        let mut git = Command::new("git");
-        git.arg("-C").arg(folder).args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null");
-        let output = git.env("GIT_CONFIG_NOSYSTEM", "1").output().ok()?;
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        Some(String::from_utf8(output.stdout).unwrap())
-    }
-
-    #[test]
-    fn every_version_and_hash_is_parsed_like_git() {
-        for (version, hash) in [("2", "sha1"), ("3", "sha1"), ("4", "sha1"), ("2", "sha256")] {
-            let temporary = tempfile::tempdir().unwrap();
-            let root = temporary.path();
-            if run_git(root, &["init", "-q", "--object-format", hash]).is_none() {
-                eprintln!("left out: git is not installed");
-                return;
-            }
-            for path in ["a", "src/b.rs", "src/b/deep/er", "src/c with blanks", "zz", "ünï"] {
-                fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-                fs::write(root.join(path), path).unwrap();
-            }
-            run_git(root, &["add", "a", "src", "zz"]).unwrap();
-            // This flag requires version 3.
-            run_git(root, &["add", "--intent-to-add", "ünï"]).unwrap();
-            run_git(root, &["update-index", "--index-version", version]).unwrap();
-            let listed = run_git(root, &["ls-files", "-z"]).unwrap();
-            let entries = parse_index(&fs::read(root.join(".git/index")).unwrap()).unwrap();
-            let paths: Vec<_> = entries.iter().map(|entry| entry.path.to_str().unwrap()).collect();
-            assert_eq!(paths, listed.split_terminator('\0').collect::<Vec<_>>(), "{version} {hash}");
-        }
-    }
-
-    #[test]
-    fn only_staging_changes_the_digest() {
-        let temporary = tempfile::tempdir().unwrap();
-        let root = temporary.path();
-        if run_git(root, &["init", "-q"]).is_none() {
-            eprintln!("left out: git is not installed");
-            return;
-        }
-        fs::write(root.join("a"), "one\n").unwrap();
-        run_git(root, &["add", "a"]).unwrap();
-        let read_index = || fs::read(root.join(".git/index")).unwrap();
-        let index_before = read_index();
-        let old_time = fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
-        fs::File::options().write(true).open(root.join("a")).unwrap().set_times(old_time).unwrap();
-        run_git(root, &["status"]).unwrap();
-        assert_ne!(read_index(), index_before, "git refreshed its cached metadata");
-        assert_eq!(staged_digest(&read_index()), staged_digest(&index_before));
-        fs::write(root.join("a"), "two\n").unwrap();
-        run_git(root, &["add", "a"]).unwrap();
-        assert_ne!(staged_digest(&read_index()), staged_digest(&index_before));
-    }
-
-    #[test]
-    fn truncated_or_invalid_index_is_none() {
-        let mut bytes = b"DIRC\0\0\0\x02\0\0\0\x01".to_vec();
-        bytes.extend([0; STAT + 20]);
-        bytes.extend([0, 1, b'a', 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        bytes.extend([0; 20]);
-        assert_eq!(parse_index(&bytes).map(|entries| entries.len()), Some(1));
-        for end in 0..bytes.len() - 32 {
-            assert_eq!(parse_index(&bytes[..end]), None, "{end}");
-        }
-        assert_eq!(parse_index(b"DIRC\0\0\0\x09\0\0\0\0"), None);
-        assert_eq!(staged_digest(b"x"), Digest::of_bytes(b"x"));
-    }
-}
+pub mod tests;

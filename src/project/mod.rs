@@ -10,7 +10,7 @@ pub mod disk;
 mod environment;
 mod file_walk;
 mod git_baseline;
-mod git_index;
+pub mod git_index;
 mod git_state;
 mod groups;
 pub mod guard;

@@ -1,11 +1,9 @@
 //! Checks that a repository's settings are plain, because git obeys them and some of them start programs.
 
 use crate::chat::sensitive_paths::is_sensitive;
-use crate::project::Reader;
+use crate::project::{Reader, git_index};
 use crate::text::truncation::escape_beginning;
 use std::path::Path;
-
-pub(super) mod git_index;
 
 /// Settings of a repository that was created or cloned and not configured since. Any other setting may start a program:
 /// `core.fsmonitor`, `diff.external`, `filter.x.clean`, `gpg.program`, `include.path`, …
@@ -89,7 +87,7 @@ pub(super) fn check_tracked_files(files: &dyn Reader, limited_to: &[String], wit
     let location = |name: &str| files.locate(name).ok().filter(|location| location.real == root.join(name));
     if let Some(location) = location(".git/index").filter(|location| files.exists(location)) {
         let bytes = files.read(&location).map_err(|_| "git's index cannot be read")?;
-        for path in git_index::read_paths(&bytes).ok_or("the files that git tracks cannot be read from its index")? {
+        for path in git_index::tracked_paths(&bytes).ok_or("the files that git tracks cannot be read from its index")? {
             let is_shown =
                 limited_to.is_empty() || limited_to.iter().any(|prefix| Path::new(&path).starts_with(prefix));
             if is_shown && is_sensitive(&root.join(&path)) {

@@ -47,7 +47,7 @@ fn project_with_secrets() -> (tempfile::TempDir, Disk) {
     fs::write(root.join(".git/config"), "[core]\n\tbare = false\n").unwrap();
     fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     let tracked = ["README.md", "docs/a.md", "src/lib.rs", "src/main.rs"];
-    fs::write(root.join(".git/index"), repository::git_index::tests::index_of(&tracked)).unwrap();
+    fs::write(root.join(".git/index"), crate::project::git_index::tests::index_of(&tracked)).unwrap();
     fs::create_dir(base.join("elsewhere")).unwrap();
     fs::write(base.join("other.txt"), "x").unwrap();
     symlink("src/main.rs", root.join("link.rs")).unwrap();

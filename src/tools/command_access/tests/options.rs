@@ -111,7 +111,7 @@ fn r13_git_printing_a_tracked_secret_needs_approval() {
         .collect();
     assert_eq!(unasked(&plain_printing), plain_printing, "without a sensitive file");
     for names in [["README.md", "config/.env"], ["config/id_rsa", "src/main.rs"]] {
-        fs::write(git.join("index"), repository::git_index::tests::index_of(&names)).unwrap();
+        fs::write(git.join("index"), crate::project::git_index::tests::index_of(&names)).unwrap();
         assert_eq!(unasked(&printing), Vec::<String>::new(), "{names:?}");
         assert_eq!(unasked(&listing), listing, "{names:?}");
     }
