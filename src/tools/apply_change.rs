@@ -1,6 +1,6 @@
 //! Applies the rehearsed change of one path to the real files. Never offered to the model; the user starts it.
 
-use super::arguments::parse_arguments;
+use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, Tool, run_blocking, summary_line};
 use crate::chat::batch::Operation;
 use crate::chat::dry_run_summary::{APPLY_CHANGE, DryRunChange};
@@ -51,19 +51,15 @@ impl ApplyChange {
 #[async_trait]
 impl Tool for ApplyChange {
     fn tool_spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: APPLY_CHANGE.to_owned(),
-            description: "Apply the rehearsed change of one path.".to_owned(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string", "description": "Relative to the project" },
-                    "line": { "type": "integer", "minimum": 1, "description": "First line of the hunk to apply, in the rehearsed file; omit to apply all" },
-                },
-                "required": ["path"],
-                "additionalProperties": false,
+        object_spec(
+            APPLY_CHANGE,
+            "Apply the rehearsed change of one path.",
+            json!({
+                "path": { "type": "string", "description": "Relative to the project" },
+                "line": { "type": "integer", "minimum": 1, "description": "First line of the hunk to apply, in the rehearsed file; omit to apply all" },
             }),
-        }
+            &["path"],
+        )
     }
 
     fn is_offered(&self) -> bool {

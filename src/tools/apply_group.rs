@@ -1,7 +1,7 @@
 //! Applies one group of a dry run's changes with one prompt, in which the user can reject files and hunks. Never
 //! offered to the model.
 
-use super::arguments::parse_arguments;
+use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, Tool, run_blocking};
 use crate::chat::batch::{APPLY_GROUP, Batch, BatchWork, Group};
 use crate::chat::{Access, Intent, Plan, Preconditions, Preview, ToolSpec, Work};
@@ -40,19 +40,15 @@ impl ApplyGroup {
 impl Tool for ApplyGroup {
     fn tool_spec(&self) -> ToolSpec {
         let groups: Vec<&str> = Group::ALL.into_iter().map(Group::as_str).collect();
-        ToolSpec {
-            name: APPLY_GROUP.to_owned(),
-            description: "Apply one group of the changes of a dry run.".to_owned(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "group": { "type": "string", "enum": groups, "description": "Group to apply" },
-                    "repository": { "type": "string", "description": "For the group repository: its .git folder, relative to the project" },
-                },
-                "required": ["group"],
-                "additionalProperties": false,
+        object_spec(
+            APPLY_GROUP,
+            "Apply one group of the changes of a dry run.",
+            json!({
+                "group": { "type": "string", "enum": groups, "description": "Group to apply" },
+                "repository": { "type": "string", "description": "For the group repository: its .git folder, relative to the project" },
             }),
-        }
+            &["group"],
+        )
     }
 
     fn is_offered(&self) -> bool {

@@ -5,7 +5,7 @@ use crate::chat::ToolSpec;
 use crate::text::unique_keys;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Parses the arguments of a call.
 ///
@@ -20,6 +20,17 @@ pub fn parse_call_arguments(text: &str) -> Result<Value, Error> {
         return Ok(value);
     }
     Err(Error::Arguments(format!("The arguments are {}; expected one JSON object.", describe_kind(&value))))
+}
+
+/// Creates the spec of a tool whose arguments are an object with these properties.
+pub fn object_spec(name: &str, description: &str, properties: Value, required: &[&str]) -> ToolSpec {
+    let parameters = json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    });
+    ToolSpec { name: name.to_owned(), description: description.trim().to_owned(), parameters }
 }
 
 /// Deserializes the arguments. An error lists the fields of the tool's schema.

@@ -2,7 +2,7 @@
 
 mod question_args;
 
-use super::arguments::parse_arguments;
+use super::arguments::{object_spec, parse_arguments};
 use super::{Error, Tool};
 use crate::chat::{Intent, ToolSpec};
 use crate::project::Reader;
@@ -14,35 +14,31 @@ pub struct AskQuestion;
 #[async_trait]
 impl Tool for AskQuestion {
     fn tool_spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "ask_question".to_owned(),
-            description: include_str!("words/ask_question.md").trim().to_owned(),
-            parameters: json!({
-                "type": "object",
-                "properties": { "questions": {
-                    "type": "array",
-                    "description": "1 to 10",
-                    "items": { "type": "object", "properties": {
-                        "question": { "type": "string", "description": "Question text" },
-                        "options": {
-                            "type": "array",
-                            "description": "Up to 25",
-                            "items": { "type": "object", "properties": {
-                                "label": { "type": "string", "description": "A few words" },
-                                "description": { "type": "string", "description": "Meaning" },
-                                "preview": { "type": "string", "description": "Markdown preview" },
-                            }, "required": ["label"] },
-                        },
-                        "keyword": { "type": "string", "description": "Your ID for it" },
-                        "multi": { "type": "boolean", "description": "Allow several choices" },
-                        "allow_text": { "type": "boolean", "description": "Allow free text, default true" },
-                        "recommended": { "type": "integer", "description": "Recommended option, from 0" },
-                    }, "required": ["question"] },
-                } },
-                "required": ["questions"],
-                "additionalProperties": false,
-            }),
-        }
+        object_spec(
+            "ask_question",
+            include_str!("words/ask_question.md"),
+            json!({ "questions": {
+                "type": "array",
+                "description": "1 to 10",
+                "items": { "type": "object", "properties": {
+                    "question": { "type": "string", "description": "Question text" },
+                    "options": {
+                        "type": "array",
+                        "description": "Up to 25",
+                        "items": { "type": "object", "properties": {
+                            "label": { "type": "string", "description": "A few words" },
+                            "description": { "type": "string", "description": "Meaning" },
+                            "preview": { "type": "string", "description": "Markdown preview" },
+                        }, "required": ["label"] },
+                    },
+                    "keyword": { "type": "string", "description": "Your ID for it" },
+                    "multi": { "type": "boolean", "description": "Allow several choices" },
+                    "allow_text": { "type": "boolean", "description": "Allow free text, default true" },
+                    "recommended": { "type": "integer", "description": "Recommended option, from 0" },
+                }, "required": ["question"] },
+            } }),
+            &["questions"],
+        )
     }
 
     fn plan(&self, arguments: &Value, _files: &dyn Reader) -> Result<Intent, Error> {

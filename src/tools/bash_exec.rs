@@ -1,6 +1,6 @@
 //! Tool that runs a shell command in the project directory.
 
-use super::arguments::{PositiveInt, parse_arguments};
+use super::arguments::{PositiveInt, object_spec, parse_arguments};
 use super::result_kind::append_status;
 use super::{
     Error, LiveContext, RehearsalContext, RehearsalOutcome, ResultKind, Tool, ToolSettings, command_access, losses,
@@ -43,20 +43,16 @@ impl Tool for BashExec {
     fn tool_spec(&self) -> ToolSpec {
         let ToolSettings { default_timeout, max_timeout, .. } = self.settings;
         let timeout = format!("Seconds, default {default_timeout}, capped at {max_timeout}");
-        ToolSpec {
-            name: "bash_exec".to_owned(),
-            description: "Run a shell command in the project directory. No TTY, no stdin.".to_owned(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "command": { "type": "string", "description": "Shell command" },
-                    "timeout": { "type": "integer", "minimum": 1, "description": timeout },
-                    "network": { "type": "string", "description": "Reason network access is needed; omit for no network" },
-                },
-                "required": ["command"],
-                "additionalProperties": false,
+        object_spec(
+            "bash_exec",
+            "Run a shell command in the project directory. No TTY, no stdin.",
+            json!({
+                "command": { "type": "string", "description": "Shell command" },
+                "timeout": { "type": "integer", "minimum": 1, "description": timeout },
+                "network": { "type": "string", "description": "Reason network access is needed; omit for no network" },
             }),
-        }
+            &["command"],
+        )
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {

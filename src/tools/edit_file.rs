@@ -1,6 +1,6 @@
 //! Tool that replaces text in a file.
 
-use super::arguments::parse_arguments;
+use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, closest_match, file_change, planned_path};
 use crate::chat::{Access, Intent, Plan, ToolSpec};
 use crate::project::{self, Location, Reader};
@@ -25,21 +25,17 @@ struct Arguments {
 #[async_trait]
 impl Tool for EditFile {
     fn tool_spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "edit_file".to_owned(),
-            description: "Replace old_text, which must occur exactly once in the file, with new_text.".to_owned(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string", "description": "Relative to the project" },
-                    "old_text": { "type": "string", "description": "Exactly as in the file, no line numbers" },
-                    "new_text": { "type": "string", "description": "Replacement" },
-                    "all": { "type": "boolean", "description": "Replace every occurrence" },
-                },
-                "required": ["path", "old_text", "new_text"],
-                "additionalProperties": false,
+        object_spec(
+            "edit_file",
+            "Replace old_text, which must occur exactly once in the file, with new_text.",
+            json!({
+                "path": { "type": "string", "description": "Relative to the project" },
+                "old_text": { "type": "string", "description": "Exactly as in the file, no line numbers" },
+                "new_text": { "type": "string", "description": "Replacement" },
+                "all": { "type": "boolean", "description": "Replace every occurrence" },
             }),
-        }
+            &["path", "old_text", "new_text"],
+        )
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {

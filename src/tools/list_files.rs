@@ -1,6 +1,6 @@
 //! Tool that lists the files of a folder.
 
-use super::arguments::{PositiveInt, parse_arguments};
+use super::arguments::{PositiveInt, object_spec, parse_arguments};
 use super::planned_path::{self, PlannedPath};
 use super::progress::{ProgressReporter, format_count};
 use super::{
@@ -41,19 +41,15 @@ struct Listing {
 #[async_trait]
 impl Tool for ListFiles {
     fn tool_spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "list_files".to_owned(),
-            description: "List files and folders, except ignored ones.".to_owned(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string", "description": "Folder, default the project" },
-                    "depth": { "type": "integer", "minimum": 1, "description": "Levels, default 3" },
-                },
-                "required": [],
-                "additionalProperties": false,
+        object_spec(
+            "list_files",
+            "List files and folders, except ignored ones.",
+            json!({
+                "path": { "type": "string", "description": "Folder, default the project" },
+                "depth": { "type": "integer", "minimum": 1, "description": "Levels, default 3" },
             }),
-        }
+            &[],
+        )
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {

@@ -1,6 +1,6 @@
 //! Tool that reads a text file, a range of lines at a time.
 
-use super::arguments::{PositiveInt, parse_arguments};
+use super::arguments::{PositiveInt, object_spec, parse_arguments};
 use super::planned_path::{self, PlannedPath};
 use super::{
     Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read, run_blocking,
@@ -45,20 +45,16 @@ struct ReadRequest {
 #[async_trait]
 impl Tool for ReadFile {
     fn tool_spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "read_file".to_owned(),
-            description: "Read a text file, at most 2000 lines. Each line starts with its number and a tab.".to_owned(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string", "description": "Relative to the project" },
-                    "start_line": { "type": "integer", "minimum": 1, "description": "First line, default 1" },
-                    "end_line": { "type": "integer", "minimum": 1, "description": "Last line, included" },
-                },
-                "required": ["path"],
-                "additionalProperties": false,
+        object_spec(
+            "read_file",
+            "Read a text file, at most 2000 lines. Each line starts with its number and a tab.",
+            json!({
+                "path": { "type": "string", "description": "Relative to the project" },
+                "start_line": { "type": "integer", "minimum": 1, "description": "First line, default 1" },
+                "end_line": { "type": "integer", "minimum": 1, "description": "Last line, included" },
             }),
-        }
+            &["path"],
+        )
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {

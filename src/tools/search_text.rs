@@ -1,6 +1,6 @@
 //! Tool that searches lines with a regular expression.
 
-use super::arguments::parse_arguments;
+use super::arguments::{object_spec, parse_arguments};
 use super::planned_path::{self, PlannedPath};
 use super::progress::{ProgressReporter, format_count};
 use super::{
@@ -51,21 +51,17 @@ struct SearchRequest {
 #[async_trait]
 impl Tool for SearchText {
     fn tool_spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "search_text".to_owned(),
-            description: "Search lines with a regular expression. Returns `path:line: text`.".to_owned(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "pattern": { "type": "string", "description": "Rust regex, matched per line" },
-                    "path": { "type": "string", "description": "File or folder, default the project" },
-                    "glob": { "type": "string", "description": "File filter, e.g. *.rs" },
-                    "ignore_case": { "type": "boolean", "description": "Default false" },
-                },
-                "required": ["pattern"],
-                "additionalProperties": false,
+        object_spec(
+            "search_text",
+            "Search lines with a regular expression. Returns `path:line: text`.",
+            json!({
+                "pattern": { "type": "string", "description": "Rust regex, matched per line" },
+                "path": { "type": "string", "description": "File or folder, default the project" },
+                "glob": { "type": "string", "description": "File filter, e.g. *.rs" },
+                "ignore_case": { "type": "boolean", "description": "Default false" },
             }),
-        }
+            &["pattern"],
+        )
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {

@@ -1,6 +1,6 @@
 //! Tool that starts a sub-agent.
 
-use super::arguments::parse_arguments;
+use super::arguments::{object_spec, parse_arguments};
 use super::{Error, Tool, summary_line};
 use crate::chat::{Access, Intent, Plan, Preconditions, Preview, Task, ToolSpec, Work};
 use crate::project::Reader;
@@ -26,19 +26,15 @@ struct Arguments {
 #[async_trait]
 impl Tool for SubAgent {
     fn tool_spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "sub_agent".to_owned(),
-            description: include_str!("words/sub_agent.md").trim().to_owned(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "name": { "type": "string", "description": "2 to 4 words shown to the user" },
-                    "task": { "type": "string", "description": "All it needs to know, and what to report" },
-                },
-                "required": ["name", "task"],
-                "additionalProperties": false,
+        object_spec(
+            "sub_agent",
+            include_str!("words/sub_agent.md"),
+            json!({
+                "name": { "type": "string", "description": "2 to 4 words shown to the user" },
+                "task": { "type": "string", "description": "All it needs to know, and what to report" },
             }),
-        }
+            &["name", "task"],
+        )
     }
 
     fn starts_sub_agent(&self) -> bool {

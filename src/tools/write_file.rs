@@ -1,6 +1,6 @@
 //! Tool that creates or replaces a file.
 
-use super::arguments::parse_arguments;
+use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, file_change, planned_path};
 use crate::chat::{Intent, Plan, ToolSpec};
 use crate::project::Reader;
@@ -20,19 +20,15 @@ struct Arguments {
 #[async_trait]
 impl Tool for WriteFile {
     fn tool_spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "write_file".to_owned(),
-            description: "Create or replace a whole file. To change a part, use edit_file.".to_owned(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string", "description": "Relative to the project" },
-                    "content": { "type": "string", "description": "Full content" },
-                },
-                "required": ["path", "content"],
-                "additionalProperties": false,
+        object_spec(
+            "write_file",
+            "Create or replace a whole file. To change a part, use edit_file.",
+            json!({
+                "path": { "type": "string", "description": "Relative to the project" },
+                "content": { "type": "string", "description": "Full content" },
             }),
-        }
+            &["path", "content"],
+        )
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
