@@ -34,7 +34,7 @@ mod error_response;
 pub mod events;
 pub mod fallback;
 #[cfg(test)]
-mod fuzz;
+mod fuzz_tests;
 pub mod key_command;
 pub mod local_servers;
 mod loopback;
