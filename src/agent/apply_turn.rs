@@ -21,7 +21,6 @@ pub(super) fn start_apply_turn(ctx: &mut UpdateContext<'_>, request: ApplyReques
         return;
     }
     let turn = ctx.new_turn();
-    ctx.state.is_apply_turn = true;
     let call_count = ctx.state.session.calls().count();
     let build_call = |(index, live_call): (usize, &LiveCall)| ToolCall {
         id: CallId(format!("offered_{}", call_count + index + 1)),
@@ -32,7 +31,7 @@ pub(super) fn start_apply_turn(ctx: &mut UpdateContext<'_>, request: ApplyReques
     // A model may have used the same ID.
     let calls = ctx.with_unique_ids(&calls);
     let changed_paths = request.calls.into_iter().map(|live_call| live_call.changed_paths);
-    ctx.state.rehearsed_paths = calls.iter().map(|call| call.id.clone()).zip(changed_paths).collect();
+    ctx.state.turn.rehearsed_paths = Some(calls.iter().map(|call| call.id.clone()).zip(changed_paths).collect());
     ctx.record_entry(Entry::UserMessage { text: request.message });
     ctx.record_entry(Entry::from_calls(calls.clone()));
     ctx.next_steps.push_back(NextStep::StartCalls(turn, calls));
@@ -46,9 +45,9 @@ pub(super) fn warn_repeated_changes(
     intent: Result<Intent, String>,
 ) -> Result<Intent, String> {
     let Ok(Intent::Act(mut plan)) = intent else { return intent };
-    let rehearsed_paths = ctx.state.rehearsed_paths.get(id).filter(|_| ctx.state.is_apply_turn);
-    let paths: Vec<&str> = rehearsed_paths.into_iter().flatten().map(String::as_str).collect();
-    let applied_paths: Vec<&str> = paths.into_iter().filter(|path| is_change_applied(ctx, path)).collect();
+    let rehearsed_paths = ctx.state.turn.rehearsed_paths.as_ref().and_then(|paths| paths.get(id));
+    let paths = rehearsed_paths.into_iter().flatten().map(String::as_str);
+    let applied_paths: Vec<&str> = paths.filter(|path| is_change_applied(ctx, path)).collect();
     if let (Preview::Command(_), [_, ..]) = (&plan.preview, applied_paths.as_slice()) {
         let named_paths = applied_paths.iter().take(MAX_NAMED_PATHS).copied().collect::<Vec<_>>().join(", ");
         let more_note = match applied_paths.len().saturating_sub(MAX_NAMED_PATHS) {

@@ -18,7 +18,7 @@ const MAX_FAILURES: u32 = 3;
 /// Starts carrying out the calls of a reply.
 pub(super) fn start_calls(ctx: &mut UpdateContext<'_>, turn: TurnId, calls: Vec<ToolCall>) {
     let build_pending = |call| PendingCall::new(call, CallStage::Waiting);
-    (ctx.state.early_prompt, ctx.state.is_planning_previews) = (None, false);
+    ctx.state.queue.close_view();
     ctx.state.phase = Phase::RunningCalls { turn, calls: calls.into_iter().map(build_pending).collect() };
     start_ready_calls(ctx);
 }
@@ -54,14 +54,14 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
         }
         let Some(index) = next else {
             match all_settled {
-                true if ctx.state.is_apply_turn => ctx.end_turn(Ending::Finished),
+                true if ctx.state.turn.is_apply_turn() => ctx.end_turn(Ending::Finished),
                 true => model_requests::request_reply(ctx, turn),
                 false => {}
             }
             return;
         };
         let call = calls[index].call.clone();
-        if ctx.state.failure_count(&call) < MAX_FAILURES {
+        if ctx.state.turn.failure_count(&call) < MAX_FAILURES {
             if let Some(pending) = ctx.state.pending_mut(&call.id) {
                 pending.stage = CallStage::Planning;
             }
@@ -83,7 +83,7 @@ fn is_any_read(plan: &Plan) -> bool {
 
 /// Handles the plan of a call.
 pub(super) fn handle_plan(ctx: &mut UpdateContext<'_>, call: &CallId, intent: Result<Intent, String>) {
-    let is_early = ctx.state.early_prompt.as_ref() == Some(call);
+    let is_early = ctx.state.queue.is_early_prompt(call);
     let Some(pending) = ctx.state.pending_mut(call) else { return };
     if pending.preapproval.is_planning {
         preapproval::handle_preview_plan(ctx, call, intent);
@@ -115,8 +115,7 @@ pub(super) fn handle_plan(ctx: &mut UpdateContext<'_>, call: &CallId, intent: Re
 /// Handles a decision. Ignored unless the call waits for approval; a denial is also accepted before the call's turn.
 pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision: Decision, by: Decider) {
     let first_open = ctx.state.pending().iter().find(|pending| pending.stage != CallStage::Settled);
-    let is_early =
-        first_open.is_some_and(|pending| pending.call.id != *id) && ctx.state.early_prompt.as_ref() == Some(id);
+    let is_early = first_open.is_some_and(|pending| pending.call.id != *id) && ctx.state.queue.is_early_prompt(id);
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     let call = pending.call.clone();
     let mut plan = match &pending.stage {
@@ -146,9 +145,11 @@ pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision
             return start_ready_calls(ctx);
         }
         Decision::Deny(_) => return deny_call(ctx, id, decision, by),
-        Decision::Once | Decision::Always(_) | Decision::Selected(_) => ctx.state.repeated_calls.record_approval(&call),
+        Decision::Once | Decision::Always(_) | Decision::Selected(_) => {
+            ctx.state.turn.repeated_calls.record_approval(&call)
+        }
     }
-    (ctx.state.early_prompt, ctx.state.is_planning_previews) = (None, false);
+    ctx.state.queue.close_view();
     let sha256 = digest_call(&call, &plan);
     ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
     start_call(ctx, call, plan, true);
@@ -157,9 +158,7 @@ pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision
 
 /// Records the denial of a call that has not started.
 fn deny_call(ctx: &mut UpdateContext<'_>, id: &CallId, decision: Decision, by: Decider) {
-    if ctx.state.early_prompt.as_ref() == Some(id) {
-        ctx.state.early_prompt = None;
-    }
+    ctx.state.queue.close_early_prompt(id);
     let Decision::Deny(message) = &decision else { return };
     let message = message.trim();
     let outcome_text = if by == Decider::Headless {
@@ -192,9 +191,7 @@ pub(super) fn handle_answer(ctx: &mut UpdateContext<'_>, id: &CallId, answer: An
     let CallStage::AwaitingAnswer(questions) = &pending.stage else { return };
     let result = answer.to_result(questions);
     let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, questions);
-    if ctx.state.early_prompt.as_ref() == Some(id) {
-        ctx.state.early_prompt = None;
-    }
+    ctx.state.queue.close_early_prompt(id);
     ctx.record_entry(Entry::Answered { call: id.clone(), answer, by: Some(by), sha256 });
     settle_unstarted(ctx, id, Outcome::Done(result));
     start_ready_calls(ctx);
@@ -218,7 +215,7 @@ pub(super) fn finish_call(
     };
     let sha256 = digest_call(&pending.call, plan);
     let (call, has_effects) = (pending.call.clone(), !is_inside_read(plan));
-    ctx.state.repeated_calls.count_outcome(&call, &outcome, has_effects);
+    ctx.state.turn.repeated_calls.count_outcome(&call, &outcome, has_effects);
     settle_call(ctx, id, (outcome, origin), duration, sha256);
     // Previews of the other calls may be outdated now.
     if let Phase::RunningCalls { calls, .. } = &mut ctx.state.phase {

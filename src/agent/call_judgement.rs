@@ -9,7 +9,7 @@ use crate::policy::{Verdict, judge_plan};
 
 /// Judges the plan of a call and has it reviewed.
 pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box<Plan>) {
-    let is_early = ctx.state.early_prompt.as_ref() == Some(id);
+    let is_early = ctx.state.queue.is_early_prompt(id);
     let is_edited = ctx.state.session.call(id).is_some_and(|call| call.edited_arguments.is_some());
     let earlier_settled = ctx
         .state
@@ -26,10 +26,10 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
     }
     let ask_again = std::mem::take(&mut pending.preapproval.ask_again);
     let call = pending.call.clone();
-    let repeat_reason = ctx.state.repeated_calls.repeat_reason(&call);
+    let repeat_reason = ctx.state.turn.repeated_calls.repeat_reason(&call);
     apply_turn::judge_items(ctx, &call.name, &mut plan);
     let verdict = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
-    let verdict = match apply_turn::require_decision(ctx.state.is_apply_turn, verdict) {
+    let verdict = match apply_turn::require_decision(ctx.state.turn.is_apply_turn(), verdict) {
         Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)
             if let Some(refusal) = sub_agent::delegation_refusal(ctx.state, &plan) =>
         {
@@ -44,6 +44,6 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
     };
     // No hook may approve a call that was edited, opened before its turn, changed since its approval or repeated, nor
     // a call of an apply turn.
-    let must_ask = is_edited || ask_again || is_early || repeat_reason.is_some() || ctx.state.is_apply_turn;
+    let must_ask = is_edited || ask_again || is_early || repeat_reason.is_some() || ctx.state.turn.is_apply_turn();
     reviews::start_review(ctx, id, plan, verdict, must_ask);
 }

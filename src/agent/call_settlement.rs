@@ -32,8 +32,8 @@ pub(super) fn settle_call(
     (pending.latest_output, pending.full_output) = (String::new(), CallOutput::default());
     let call = pending.call.clone();
     match outcome {
-        Outcome::Done(_) | Outcome::Rehearsed(_) => ctx.state.count_failure(&call, false),
-        Outcome::Failed(_) => ctx.state.count_failure(&call, true),
+        Outcome::Done(_) | Outcome::Rehearsed(_) => ctx.state.turn.clear_failures(&call.name),
+        Outcome::Failed(_) => ctx.state.turn.count_failure(&call),
         // The call was not run, so its failure count stays: a refusal must not allow the same call again.
         Outcome::Refused(_) | Outcome::Interrupted(_) => {}
     }

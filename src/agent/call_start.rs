@@ -21,7 +21,7 @@ pub(super) fn await_answers(ctx: &mut UpdateContext<'_>, id: &CallId, questions:
 pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<Plan>, verdict: Verdict) {
     let Some(call) = ctx.state.pending_mut(id).map(|pending| pending.call.clone()) else { return };
     let skipped_hooks = match ctx.state.is_dry_run() {
-        true => ctx.state.reviewers.list_skipped_hooks(&call.name, &plan, &verdict),
+        true => ctx.state.config.reviewers.list_skipped_hooks(&call.name, &plan, &verdict),
         false => Vec::new(),
     };
     ctx.record_entry(Entry::Planned {
@@ -43,8 +43,8 @@ pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<
             start_call(ctx, call, plan, approved);
         }
         Verdict::Withhold(withheld) => {
-            ctx.state.early_prompt.take_if(|early_id| early_id == id);
-            let outcome_text = match ctx.state.hides_dry_run {
+            ctx.state.queue.close_early_prompt(id);
+            let outcome_text = match ctx.state.config.dry_run.is_hidden {
                 true => format!("Not readable here: {} ({}).", plan.summary, call.name),
                 false => withheld.outcome_text(),
             };
@@ -58,7 +58,7 @@ pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<
             }
         }
         Verdict::Deny(reason) => {
-            ctx.state.early_prompt.take_if(|early_id| early_id == id);
+            ctx.state.queue.close_early_prompt(id);
             settle_unstarted(ctx, id, Outcome::Refused(reason));
         }
     }

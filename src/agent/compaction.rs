@@ -60,9 +60,8 @@ pub(super) fn handle_compaction_request(ctx: &mut UpdateContext<'_>) {
     if !ctx.state.is_idle() || !ctx.state.has_entries_to_summarize() {
         return;
     }
-    ctx.state.turn_count += 1;
-    ctx.state.compaction_attempts = CompactionAttempts::default();
-    let turn = TurnId(ctx.state.turn_count);
+    let turn = ctx.state.next_turn_id();
+    ctx.state.turn.compaction_attempts = CompactionAttempts::default();
     let mut cuts: Vec<usize> = ctx.state.sent_turn_starts().into_iter().skip(1).collect();
     cuts.push(ctx.state.session.entries().len());
     if !request_summary(ctx, turn, &cuts, false) {
@@ -100,10 +99,11 @@ pub(super) fn compact_if_needed(ctx: &mut UpdateContext<'_>, turn: TurnId) -> bo
 
 /// Requests a summary up to the last of these entries for which the request fits. Returns whether it was requested.
 fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], continues_turn: bool) -> bool {
-    if ctx.state.compaction_attempts.summaries >= MAX_SUMMARIES {
+    if ctx.state.turn.compaction_attempts.summaries >= MAX_SUMMARIES {
         return false;
     }
-    let (tokens_before, request_limit) = (ctx.state.next_request_tokens(), ctx.state.compaction_attempts.request_limit);
+    let (tokens_before, request_limit) =
+        (ctx.state.next_request_tokens(), ctx.state.turn.compaction_attempts.request_limit);
     let build_request =
         |upto: usize, lengths| summary_request::build_summary_request(ctx.state, upto, request_limit, lengths);
     // Two detailed summaries are better than one without details.
@@ -113,7 +113,7 @@ fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], co
         build_request(upto, lengths).map(|request| (upto, request))
     });
     let Some((upto, (request, estimated, request_tokens))) = fitting_request else { return false };
-    ctx.state.compaction_attempts.summaries += 1;
+    ctx.state.turn.compaction_attempts.summaries += 1;
     ctx.state.record_sent_size(estimated, request_tokens);
     let purpose = ReplyPurpose::Summary(SummaryCut { first_kept: upto, continues_turn, tokens_before, request_tokens });
     ctx.state.phase = Phase::Replying(Box::new(StreamingReply::new(turn, purpose)));
@@ -151,13 +151,12 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
             // the model never stops.
             let turn_starts = ctx.state.sent_turn_starts();
             let later_starts: Vec<usize> = turn_starts.into_iter().filter(|&start| start > cut.first_kept).collect();
-            ctx.state.turn_count += 1;
-            let turn = TurnId(ctx.state.turn_count);
+            let turn = ctx.state.next_turn_id();
             if !is_endless && request_summary(ctx, turn, &later_starts, true) {
                 return;
             }
             // The request may fit without the reserve for the reply; another summary would not help.
-            ctx.state.compaction_attempts.summaries = MAX_SUMMARIES;
+            ctx.state.turn.compaction_attempts.summaries = MAX_SUMMARIES;
             return ctx.next_steps.push_back(NextStep::RequestReply(turn));
         }
         return ctx
@@ -166,8 +165,7 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
     record_summary(ctx, summary, pinned, cut, tokens_after, usage);
     if cut.continues_turn {
         // A new turn ID, so that late events of the summary are ignored.
-        ctx.state.turn_count += 1;
-        let turn = TurnId(ctx.state.turn_count);
+        let turn = ctx.state.next_turn_id();
         ctx.next_steps.push_back(NextStep::RequestReply(turn));
     } else if !ctx.state.queued_messages.is_empty() {
         ctx.next_steps.push_back(NextStep::StartTurn);
@@ -207,12 +205,12 @@ pub(super) fn handle_summary_failure(ctx: &mut UpdateContext<'_>, why: &str, too
         // The window is smaller than assumed. Without a figure from the provider, half of what was sent is more likely
         // to fit.
         let has_figures = ctx.state.estimate.record_rejection(why);
-        ctx.state.compaction_attempts.request_limit = if has_figures { None } else { Some(cut.request_tokens / 2) };
+        ctx.state.turn.compaction_attempts.request_limit =
+            if has_figures { None } else { Some(cut.request_tokens / 2) };
         let mut cuts: Vec<usize> = ctx.state.sent_turn_starts().into_iter().skip(1).collect();
         cuts.retain(|&start| start < cut.first_kept);
         cuts.push(cut.first_kept);
-        ctx.state.turn_count += 1;
-        let turn = TurnId(ctx.state.turn_count);
+        let turn = ctx.state.next_turn_id();
         if request_summary(ctx, turn, &cuts, cut.continues_turn) {
             return;
         }
@@ -223,13 +221,12 @@ pub(super) fn handle_summary_failure(ctx: &mut UpdateContext<'_>, why: &str, too
 
 /// Shortens and retries a request that was rejected as too long, once per turn. Returns whether it is retried.
 pub(super) fn retry_too_long_request(ctx: &mut UpdateContext<'_>, why: &str) -> bool {
-    if std::mem::replace(&mut ctx.state.compaction_attempts.resent_too_long, true) {
+    if std::mem::replace(&mut ctx.state.turn.compaction_attempts.resent_too_long, true) {
         return false;
     }
     ctx.state.estimate.record_rejection(why);
     ctx.state.take_streaming_reply();
-    ctx.state.turn_count += 1;
-    let turn = TurnId(ctx.state.turn_count);
+    let turn = ctx.state.next_turn_id();
     let estimate_before = ctx.state.estimate_next_request();
     if compact_if_needed(ctx, turn) {
         return true;

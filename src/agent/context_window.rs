@@ -50,7 +50,7 @@ impl State {
 
     /// Returns the context window: the smaller of the configured one and the one learned from rejections.
     pub(super) fn effective_context_window(&self) -> Option<u64> {
-        match (self.context_window, self.estimate.learned_limit) {
+        match (self.model.context_window, self.estimate.learned_limit) {
             (Some(configured), Some(learned)) => Some(configured.min(learned)),
             (configured, learned) => configured.or(learned),
         }

@@ -15,7 +15,7 @@ pub(super) fn replan_covered_calls(ctx: &mut UpdateContext<'_>) {
             ctx.session_grants().iter().any(|session_grant| grant_covers(&session_grant.grant, &subject))
                 && ctx.state.rules.permits_grants(&subject)
                 && ctx.state.session.call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_none())
-                && ctx.state.early_prompt.as_ref() != Some(&pending.call.id)
+                && !ctx.state.queue.is_early_prompt(&pending.call.id)
         }
         CallStage::Waiting
         | CallStage::Planning

@@ -1,5 +1,6 @@
 //! State machine of a turn: connects the model, the tools and the user. Independent of the screen.
 
+mod agent_config;
 mod apply_turn;
 mod call_edit;
 mod call_execution;
@@ -30,9 +31,11 @@ mod sub_agent;
 mod summary_request;
 #[cfg(test)]
 mod tests;
+mod turn_state;
 mod update_context;
 mod waiting_calls;
 
+pub use agent_config::{AgentConfig, DryRunConfig, SubAgentConfig};
 pub use call_state::{Preapproval, QueuePreview};
 pub use context_window::ContextUsage;
 pub use effect::Effect;
@@ -45,7 +48,7 @@ pub use reply_request::{
 };
 pub use resumption::{resume, resume_with_output};
 pub use reviewers::{HookReviewer, PendingReview, ReviewContext, Reviewers};
-pub use state::{CallStage, PendingCall, Phase, State, SubAgent, SubAgentConfig};
+pub use state::{CallStage, CurrentModel, PendingCall, Phase, State, SubAgent};
 pub use streaming_reply::{PendingRetry, ProviderSilence, ReplyPurpose, StreamingReply, SummaryCut};
 pub use sub_agent::{MAX_PARALLEL_SUB_AGENTS, MAX_TASKS_PER_TURN};
 pub use waiting_calls::WaitingCall;
@@ -148,7 +151,7 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         }
         Event::TitleSuggested { text: reply, usage } => session_title::handle_title_reply(ctx, &reply, usage),
         Event::CompactionRequested => compaction::handle_compaction_request(ctx),
-        Event::ContextWindowChanged(window) => ctx.state.context_window = window,
+        Event::ContextWindowChanged(window) => ctx.state.model.context_window = window,
         Event::RetryNow => {
             if matches!(&ctx.state.phase, Phase::Replying(reply) if reply.pending_retry.is_some()) {
                 ctx.effects.push(Effect::RetryNow);
@@ -160,8 +163,8 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
             }
         }
         Event::ModelSwitched { model, profile } => {
-            ctx.state.model.clone_from(&model);
-            ctx.state.context_window = None;
+            ctx.state.model.name.clone_from(&model);
+            ctx.state.model.context_window = None;
             ctx.state.estimate.forget_window();
             // An empty session has nothing to resume, so the switch is not recorded.
             if !ctx.state.session.entries().is_empty() {

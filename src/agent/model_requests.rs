@@ -31,7 +31,7 @@ pub(super) fn request_reply(ctx: &mut UpdateContext<'_>, turn: TurnId) {
     for text in std::mem::take(&mut ctx.state.queued_messages) {
         ctx.record_entry(Entry::UserMessage { text });
     }
-    if ctx.state.turn_requests == MAX_TURN_REQUESTS {
+    if ctx.state.turn.requests == MAX_TURN_REQUESTS {
         ctx.end_turn(Ending::Failed(format!(
             "Turn stopped: the model made {MAX_TURN_REQUESTS} requests in a row without finishing"
         )));
@@ -48,7 +48,7 @@ pub(super) fn request_reply(ctx: &mut UpdateContext<'_>, turn: TurnId) {
         )));
         return;
     }
-    ctx.state.turn_requests += 1;
+    ctx.state.turn.requests += 1;
     reply_request::send_request(ctx, turn);
 }
 
@@ -100,7 +100,7 @@ pub(super) fn handle_chunk(ctx: &mut UpdateContext<'_>, chunk: Chunk, elapsed: D
 /// Saves the partial reply.
 pub(super) fn save_partial_reply(ctx: &mut UpdateContext<'_>) {
     let Phase::Replying(reply) = &mut ctx.state.phase else { return };
-    if let Some(partial_reply) = reply.take_unsaved(&ctx.state.model) {
+    if let Some(partial_reply) = reply.take_unsaved(&ctx.state.model.name) {
         ctx.effects.push(Effect::SavePartialReply(Box::new(partial_reply)));
     }
 }
@@ -136,7 +136,7 @@ fn handle_complete_reply(ctx: &mut UpdateContext<'_>) {
     let calls = ctx.with_unique_ids(&reply.calls);
     let is_empty = reply.text.trim().is_empty() && calls.is_empty();
     ctx.state.estimate.record_usage(reply.usage);
-    ctx.record_entry(reply.into_reply_entry(&ctx.state.model, calls.clone(), None));
+    ctx.record_entry(reply.into_reply_entry(&ctx.state.model.name, calls.clone(), None));
     if is_empty {
         return ctx
             .end_turn(Ending::Failed("The model returned an empty reply. Retry or choose another model.".to_owned()));
@@ -174,5 +174,5 @@ pub(super) fn record_incomplete_reply(ctx: &mut UpdateContext<'_>, why: &str) {
         return;
     }
     ctx.state.estimate.record_usage(reply.usage);
-    ctx.record_entry(reply.into_reply_entry(&ctx.state.model, Vec::new(), Some(why.to_owned())));
+    ctx.record_entry(reply.into_reply_entry(&ctx.state.model.name, Vec::new(), Some(why.to_owned())));
 }

@@ -15,20 +15,20 @@ use crate::policy::{Verdict, judge_plan};
 
 /// Handles the opening of the queue view: plans every waiting call, one after the other.
 pub(super) fn open_queue(ctx: &mut UpdateContext<'_>) {
-    ctx.state.is_planning_previews = true;
+    ctx.state.queue.is_open = true;
     plan_next_preview(ctx);
 }
 
 fn plan_next_preview(ctx: &mut UpdateContext<'_>) {
     let Some(turn) = ctx.state.current_turn() else { return };
-    if !ctx.state.is_planning_previews || ctx.state.pending().iter().any(|pending| pending.preapproval.is_planning) {
+    if !ctx.state.queue.is_open || ctx.state.pending().iter().any(|pending| pending.preapproval.is_planning) {
         return;
     }
     let needs_preview =
         |stage: &CallStage, preapproval: &Preapproval| *stage == CallStage::Waiting && preapproval.preview.is_none();
     let next = ctx.state.pending().iter().find(|pending| needs_preview(&pending.stage, &pending.preapproval));
     let Some(call) = next.map(|pending| pending.call.clone()) else {
-        ctx.state.is_planning_previews = false;
+        ctx.state.queue.is_open = false;
         return;
     };
     if let Some(pending) = ctx.state.pending_mut(&call.id) {
@@ -42,7 +42,7 @@ pub(super) fn handle_preview_plan(ctx: &mut UpdateContext<'_>, id: &CallId, inte
     if ctx.state.pending_mut(id).is_some_and(|pending| std::mem::take(&mut pending.preapproval.is_stale)) {
         return replan_stale_preview(ctx, id);
     }
-    if ctx.state.early_prompt.as_ref() == Some(id) {
+    if ctx.state.queue.is_early_prompt(id) {
         if let Some(pending) = ctx.state.pending_mut(id) {
             pending.preapproval.is_planning = false;
         }
@@ -57,7 +57,7 @@ pub(super) fn handle_preview_plan(ctx: &mut UpdateContext<'_>, id: &CallId, inte
 
 /// Drops an outdated plan. Plans again if the user has since opened the approval prompt.
 fn replan_stale_preview(ctx: &mut UpdateContext<'_>, id: &CallId) {
-    let (is_early, turn) = (ctx.state.early_prompt.as_ref() == Some(id), ctx.state.current_turn());
+    let (is_early, turn) = (ctx.state.queue.is_early_prompt(id), ctx.state.current_turn());
     let (Some(turn), Some(pending)) = (turn, ctx.state.pending_mut(id)) else { return };
     pending.preapproval.is_planning = false;
     if is_early {
@@ -110,12 +110,12 @@ fn request_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>) {
         let call = pending.call.clone();
         ctx.effects.push(Effect::PlanCall { turn, call });
     }
-    ctx.state.early_prompt = id;
+    ctx.state.queue.early_prompt = id;
 }
 
 /// Closes the prompt that was opened before its turn; its call waits as before.
 fn close_early_prompt(ctx: &mut UpdateContext<'_>) {
-    let Some(id) = ctx.state.early_prompt.take() else { return };
+    let Some(id) = ctx.state.queue.early_prompt.take() else { return };
     let Some(pending) = ctx.state.pending_mut(&id) else { return };
     match pending.stage {
         // Reviewers check it again when its turn comes.
@@ -147,7 +147,7 @@ pub(super) fn handle_early_plan(ctx: &mut UpdateContext<'_>, id: &CallId, intent
     match intent {
         Ok(Intent::Act(plan)) if needs_approval => judge_call(ctx, id, plan),
         Ok(Intent::Ask(questions)) => await_answers(ctx, id, questions),
-        Ok(_) | Err(_) => ctx.state.early_prompt = None,
+        Ok(_) | Err(_) => ctx.state.queue.early_prompt = None,
     }
 }
 
@@ -159,10 +159,10 @@ pub(super) fn record_preapproval(
     decision: Decision,
     by: Decider,
 ) {
-    ctx.state.early_prompt = None;
+    ctx.state.queue.early_prompt = None;
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     let (call, sha256) = (pending.call.clone(), digest_call(&pending.call, &plan));
-    ctx.state.repeated_calls.record_approval(&call);
+    ctx.state.turn.repeated_calls.record_approval(&call);
     ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
     if let Some(pending) = ctx.state.pending_mut(id) {
         (pending.stage, pending.preapproval.approved_plan) = (CallStage::Waiting, Some(plan));

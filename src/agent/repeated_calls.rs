@@ -50,11 +50,6 @@ impl RepeatedCalls {
         let RepeatedCall { times, ask_from, .. } = self.0.iter().find(|repeat| repeat.call_hash == call_hash)?;
         (times >= ask_from).then(|| format!("{times} equal calls with the same outcome in this turn"))
     }
-
-    /// Clears all counts when a turn starts.
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
 }
 
 fn hash_value(value: impl Hash) -> u64 {

@@ -47,10 +47,16 @@ pub(super) fn build_reply_request(state: &State) -> Request {
         .map_or((0, usize::MAX), |truncation| (truncation.before_entry, truncation.max_bytes));
     state.session.append_messages(&mut messages, before_entry, max_bytes);
     drop_retried_replies(&mut messages);
-    if state.labels_rehearsed {
+    if state.config.dry_run.labels_results {
         label_rehearsed_results(&state.session, &mut messages);
     }
-    Request { model: state.model.clone(), messages, tools: state.tools.clone(), max_tokens: None, images: vec![] }
+    Request {
+        model: state.model.name.clone(),
+        messages,
+        tools: state.config.tools.clone(),
+        max_tokens: None,
+        images: vec![],
+    }
 }
 
 /// Labels each rehearsed result with its source.

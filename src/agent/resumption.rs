@@ -4,7 +4,7 @@ use super::call_output;
 use super::state::{CallStage, PendingCall, SubAgent};
 use super::update_context::UpdateContext;
 use super::{Effect, Phase, State};
-use crate::chat::{CallId, Digest, Ending, Entry, Outcome, Session, TurnId};
+use crate::chat::{CallId, Digest, Ending, Entry, Outcome, Session};
 use std::collections::HashMap;
 
 /// Resumes a session and returns the entries to append as effects.
@@ -24,7 +24,7 @@ pub fn resume_with_output(
 ) -> (State, Vec<Effect>) {
     let mut state = fresh_state;
     if let Some(model) = session.model() {
-        model.clone_into(&mut state.model);
+        model.clone_into(&mut state.model.name);
     }
     state.session = session;
     let mut ctx = UpdateContext::new(&mut state, None);
@@ -60,8 +60,7 @@ pub fn resume_with_output(
         ctx.record_entry(Entry::Settled { call: id, outcome, took_ms: 0, sha256: Digest::default(), staged: None });
     }
     if !pending_calls.is_empty() {
-        ctx.state.turn_count += 1;
-        ctx.state.phase = Phase::RunningCalls { turn: TurnId(ctx.state.turn_count), calls: pending_calls };
+        ctx.state.phase = Phase::RunningCalls { turn: ctx.state.next_turn_id(), calls: pending_calls };
     } else if ctx.state.session.is_mid_turn() {
         ctx.record_entry(Entry::Ended { ending: Ending::Interrupted });
     }
@@ -87,7 +86,7 @@ fn restore_sub_agent(
         .new_sub_agent_state()
         .unwrap_or_else(|| State::new(ctx.state.policy, String::new(), String::new(), Vec::new()));
     let (state, effects) = resume_with_output(sub_session, fresh_state, saved_outputs);
-    ctx.state.turn_count = ctx.state.turn_count.max(state.turn_count);
+    ctx.state.counts.turns = ctx.state.counts.turns.max(state.counts.turns);
     ctx.adopt_effects(id, effects);
     (!state.is_idle()).then(|| SubAgent::new(name, state, None, sha256))
 }

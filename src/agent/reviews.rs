@@ -72,8 +72,8 @@ fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut pending_review:
         };
         return apply_verdict(ctx, id, plan, verdict);
     };
-    ctx.state.review_count += 1;
-    (pending_review.reviewer, pending_review.round) = (reviewer, ctx.state.review_count);
+    ctx.state.counts.reviews += 1;
+    (pending_review.reviewer, pending_review.round) = (reviewer, ctx.state.counts.reviews);
     let context = ReviewContext {
         user_messages: if pending_review.reviewer == Reviewer::Model { last_user_messages(ctx) } else { Vec::new() },
         reviewer: pending_review.reviewer.clone(),
@@ -94,7 +94,7 @@ fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, pending_review: &mut Pendi
     if matches!(pending_review.verdict, Verdict::Deny(_)) {
         return None;
     }
-    let (reviewers, dry_run) = (&ctx.state.reviewers, ctx.state.is_dry_run());
+    let (reviewers, dry_run) = (&ctx.state.config.reviewers, ctx.state.is_dry_run());
     while let Some(hook) = reviewers.hooks.get(pending_review.hooks_done) {
         pending_review.hooks_done += 1;
         if (hook.in_dry_run || !dry_run) && hook.reviews_call(tool, &pending_review.plan) {

@@ -23,11 +23,14 @@ const MAX_TITLE_WORDS: usize = 14;
 /// Requests a title after a finished turn, unless the session has one.
 pub(super) fn request_title_after_turn(ctx: &mut UpdateContext<'_>) {
     let state = &mut *ctx.state;
-    if !state.requests_titles || state.session.title_source().is_some() || state.title_requests == MAX_TITLE_REQUESTS {
+    if !state.config.requests_titles
+        || state.session.title_source().is_some()
+        || state.counts.title_requests == MAX_TITLE_REQUESTS
+    {
         return;
     }
     let Some(request) = build_title_request(state) else { return };
-    state.title_requests += 1;
+    state.counts.title_requests += 1;
     ctx.effects.push(Effect::RequestTitle { request: Box::new(request) });
 }
 
@@ -46,7 +49,7 @@ fn build_title_request(state: &State) -> Option<Request> {
     let excerpt = format!("User:\n{user_message}\n\nModel:\n{reply_text}\n\nTitle:");
     let messages = vec![Message::System(TITLE_PROMPT.to_owned()), Message::User(excerpt)];
     Some(Request {
-        model: state.model.clone(),
+        model: state.model.name.clone(),
         messages,
         tools: Vec::new(),
         max_tokens: Some(MAX_TITLE_TOKENS),

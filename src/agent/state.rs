@@ -1,17 +1,17 @@
 //! State of the agent: the session, the running turn and what it waits for.
 
+use super::agent_config::AgentConfig;
 use super::call_output::CallOutput;
 use super::call_state::{PendingEdit, Preapproval};
-use super::context_estimate::{CompactionAttempts, ContextEstimate};
-use super::repeated_calls::RepeatedCalls;
-use super::reviewers::{PendingReview, Reviewers};
+use super::context_estimate::ContextEstimate;
+use super::reviewers::PendingReview;
 use super::streaming_reply::StreamingReply;
+use super::turn_state::TurnState;
 use crate::chat::instructions::{self, Instructions};
 use crate::chat::{
     Access, CallId, CommandAccess, Digest, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Work,
 };
 use crate::policy::{Policy, Rules};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,61 +24,63 @@ pub struct State {
     pub policy: Policy,
     /// Rules of the user and, if trusted, of the project, as last read.
     pub rules: Arc<Rules>,
-    /// Model in use, by the name its provider knows.
-    pub model: String,
-    /// Context window of the model in tokens, if known.
-    pub context_window: Option<u64>,
-    /// True if the model may be asked for a session title.
-    pub requests_titles: bool,
-    /// Estimated tokens of requests.
-    pub(super) estimate: ContextEstimate,
-    /// Attempts of this turn to fit into the context window.
-    pub(super) compaction_attempts: CompactionAttempts,
-    /// Number of requests for a session title.
-    pub(super) title_requests: u32,
-    /// System prompt, with facts about the project.
-    pub system_prompt: String,
-    /// Trusted instructions of the project; [`State::set_instructions`] changes them.
-    pub instructions: Arc<Vec<Instructions>>,
-    /// True if every rehearsed result is labelled as rehearsed in requests.
-    pub labels_rehearsed: bool,
-    /// True if the model must not learn that the session is a dry run.
-    pub hides_dry_run: bool,
-    /// Tools the model may call.
-    pub tools: Vec<ToolSpec>,
-    /// Hooks and model reviewer that check a call before it starts.
-    pub reviewers: Reviewers,
-    /// Reason why commands are not run in this dry run, if they are not; worded to follow “no overlay sandbox: ”.
-    pub no_sandbox_reason: Option<String>,
-    /// Name of the model that simulates results in a dry run, if any; one line.
-    pub simulator: Option<String>,
-    /// System prompt and tools of sub-agents; `None` in a sub-agent, which cannot start others.
-    pub sub_agent_config: Option<SubAgentConfig>,
+    pub model: CurrentModel,
+    pub config: AgentConfig,
     /// User messages entered while a turn runs. They are sent with the next request and can be withdrawn until then.
     pub queued_messages: Vec<String>,
-    /// Number of the newest [`TurnId`] in this process. A summary or a request that is sent again within a turn takes a
-    /// new ID, so that late events of the previous request are ignored.
-    pub(super) turn_count: u64,
-    /// Number of requests made in the current turn.
-    pub(super) turn_requests: u32,
-    /// True if the calls of this turn come from `/apply` and not from a model.
-    pub(super) is_apply_turn: bool,
-    /// Paths changed by each call while it was rehearsed.
-    pub(super) rehearsed_paths: HashMap<CallId, Vec<String>>,
-    /// Number of reviews requested so far.
-    pub(super) review_count: u64,
-    /// Number of tasks delegated to sub-agents in the current turn.
-    pub(super) delegated_tasks: u32,
+    /// Estimated tokens of requests.
+    pub(super) estimate: ContextEstimate,
+    pub(super) turn: TurnState,
+    pub(super) queue: ApprovalQueue,
+    pub(super) counts: ProcessCounts,
+}
+
+/// The model in use.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CurrentModel {
+    /// Name as its provider knows it; empty for the provider's first model.
+    pub name: String,
+    /// Context window in tokens, if known.
+    pub context_window: Option<u64>,
+}
+
+/// Calls waiting for the user, and the state of the queue view.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct ApprovalQueue {
     /// Calls waiting for the user, those of sub-agents included, in the order in which they began to wait.
-    pub(super) approval_queue: Vec<CallId>,
+    pub(super) calls: Vec<CallId>,
     /// Call whose approval prompt the user opened before its turn.
     pub(super) early_prompt: Option<CallId>,
     /// True while waiting calls are planned for the queue view.
-    pub(super) is_planning_previews: bool,
-    /// Failed calls of this turn, with the number of failures in a row.
-    pub(super) failed_calls: Vec<(ToolCall, u32)>,
-    /// Calls of this turn that have an outcome.
-    pub(super) repeated_calls: RepeatedCalls,
+    pub(super) is_open: bool,
+}
+
+/// Counts since the start of the process, across turns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ProcessCounts {
+    /// Turns started, sub-agents included. This is also the ID of the last one.
+    pub(super) turns: u64,
+    /// Reviews requested.
+    pub(super) reviews: u64,
+    /// Requests for a session title.
+    pub(super) title_requests: u32,
+}
+
+impl ApprovalQueue {
+    /// Returns whether the user opened the prompt of this call before its turn.
+    pub(super) fn is_early_prompt(&self, id: &CallId) -> bool {
+        self.early_prompt.as_ref() == Some(id)
+    }
+
+    /// Closes the prompt of this call if the user opened it before its turn.
+    pub(super) fn close_early_prompt(&mut self, id: &CallId) {
+        self.early_prompt.take_if(|early_id| early_id == id);
+    }
+
+    /// Closes the queue view and any prompt opened from it.
+    pub(super) fn close_view(&mut self) {
+        (self.early_prompt, self.is_open) = (None, false);
+    }
 }
 
 /// Current activity of the agent.
@@ -132,14 +134,6 @@ pub enum CallStage {
     Delegated(Box<SubAgent>),
     /// Ended; the session holds its outcome.
     Settled,
-}
-
-/// System prompt and tools of every sub-agent.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubAgentConfig {
-    pub system_prompt: String,
-    /// Tools it may call. A sub-agent cannot start others, whatever is listed here.
-    pub tools: Vec<ToolSpec>,
 }
 
 /// A sub-agent that works on a call, or waits for a free slot.
@@ -201,41 +195,21 @@ impl State {
             phase: Phase::Idle,
             policy,
             rules: Arc::default(),
-            model,
-            context_window: None,
-            requests_titles: false,
+            model: CurrentModel { name: model, context_window: None },
             estimate: ContextEstimate::from_prompt(&system_prompt, &tools),
-            compaction_attempts: CompactionAttempts::default(),
-            title_requests: 0,
-            system_prompt,
-            instructions: Arc::default(),
-            labels_rehearsed: false,
-            hides_dry_run: false,
-            tools,
-            reviewers: Reviewers::default(),
-            no_sandbox_reason: None,
-            simulator: None,
-            sub_agent_config: None,
+            config: AgentConfig { system_prompt, tools, ..AgentConfig::default() },
             queued_messages: Vec::new(),
-            turn_count: 0,
-            turn_requests: 0,
-            is_apply_turn: false,
-            rehearsed_paths: HashMap::new(),
-            review_count: 0,
-            delegated_tasks: 0,
-            approval_queue: Vec::new(),
-            early_prompt: None,
-            is_planning_previews: false,
-            failed_calls: Vec::new(),
-            repeated_calls: RepeatedCalls::default(),
+            turn: TurnState::default(),
+            queue: ApprovalQueue::default(),
+            counts: ProcessCounts::default(),
         }
     }
 
     /// Replaces the project's instructions from the next request on.
     pub fn set_instructions(&mut self, instructions: Arc<Vec<Instructions>>) {
-        self.instructions = instructions;
+        self.config.instructions = instructions;
         let is_counted = self.session.token_count().is_some();
-        self.estimate.update_fixed(&self.full_system_prompt(), &self.tools, is_counted);
+        self.estimate.update_fixed(&self.full_system_prompt(), &self.config.tools, is_counted);
     }
 
     /// Restores user messages that were queued when the program exited. Nothing is sent.
@@ -245,7 +219,7 @@ impl State {
 
     /// Returns the system prompt with the project's instructions.
     pub(super) fn full_system_prompt(&self) -> String {
-        instructions::append_instructions(&self.system_prompt, &self.instructions)
+        instructions::append_instructions(&self.config.system_prompt, &self.config.instructions)
     }
 
     /// Returns the calls being carried out; empty in the other phases.
@@ -258,7 +232,7 @@ impl State {
 
     /// Returns whether the user is deciding on rehearsed changes and commands, to apply them live.
     pub fn is_applying(&self) -> bool {
-        self.is_apply_turn && !self.is_idle()
+        self.turn.is_apply_turn() && !self.is_idle()
     }
 
     /// Returns whether no turn runs.
@@ -310,7 +284,7 @@ impl State {
 
     /// Describes the source of simulated results, worded to follow “is”.
     pub fn describe_simulation(&self) -> String {
-        match &self.simulator {
+        match &self.config.dry_run.simulator {
             Some(model) => format!("an example or a result simulated by {model}"),
             None => "an example or a sample".to_owned(),
         }
@@ -319,7 +293,10 @@ impl State {
     /// Returns the reason shown on the approval prompt. For a command that the dry run does not run, the source of the
     /// simulated result is added.
     pub(super) fn prompt_reason(&self, reason: String, plan: &Plan) -> String {
-        if !matches!(plan.work, Work::Command(_)) || !self.is_dry_run() || self.no_sandbox_reason.is_none() {
+        if !matches!(plan.work, Work::Command(_))
+            || !self.is_dry_run()
+            || self.config.dry_run.no_sandbox_reason.is_none()
+        {
             return reason;
         }
         match plan.access {
@@ -356,34 +333,17 @@ impl State {
         }
     }
 
+    /// Returns the ID of the next turn.
+    pub(super) fn next_turn_id(&mut self) -> TurnId {
+        self.counts.turns += 1;
+        TurnId(self.counts.turns)
+    }
+
     /// Returns a call being carried out.
     pub(super) fn pending_mut(&mut self, id: &CallId) -> Option<&mut PendingCall> {
         match &mut self.phase {
             Phase::RunningCalls { calls, .. } => calls.iter_mut().find(|pending| pending.call.id == *id),
             Phase::Idle | Phase::Replying(_) => None,
-        }
-    }
-
-    /// Returns how often this call failed in a row with the same arguments.
-    pub(super) fn failure_count(&self, call: &ToolCall) -> u32 {
-        let is_same_call = |(failed_call, _): &&(ToolCall, u32)| {
-            failed_call.name == call.name && failed_call.arguments == call.arguments
-        };
-        self.failed_calls.iter().find(is_same_call).map_or(0, |(_, count)| *count)
-    }
-
-    /// Counts a failure of this call if `has_failed`; otherwise clears the failures of all calls of its tool.
-    pub(super) fn count_failure(&mut self, call: &ToolCall, has_failed: bool) {
-        if !has_failed {
-            self.failed_calls.retain(|(failed_call, _)| failed_call.name != call.name);
-            return;
-        }
-        let is_same_call = |(failed_call, _): &&mut (ToolCall, u32)| {
-            failed_call.name == call.name && failed_call.arguments == call.arguments
-        };
-        match self.failed_calls.iter_mut().find(is_same_call) {
-            Some((_, count)) => *count += 1,
-            None => self.failed_calls.push((call.clone(), 1)),
         }
     }
 }

@@ -3,11 +3,12 @@
 //! A sub-agent uses the same state machine. Its effects become effects of the turn, its entries are recorded under the
 //! call that started it, and its last reply is that call's outcome.
 
+use super::agent_config::SubAgentConfig;
 use super::call_settlement::settle_call;
 use super::effect::Effect;
 use super::event::Event;
 use super::model_requests;
-use super::state::{CallStage, PendingCall, Phase, State, SubAgent, SubAgentConfig};
+use super::state::{CallStage, PendingCall, Phase, State, SubAgent};
 use super::update_context::UpdateContext;
 use super::waiting_calls::is_decision_allowed;
 use crate::chat::{CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, TurnId, Work};
@@ -24,14 +25,12 @@ const MAX_RESULT_BYTES: usize = 16 << 10;
 impl State {
     /// Creates the state of a new sub-agent; `None` in a sub-agent.
     pub(super) fn new_sub_agent_state(&self) -> Option<Self> {
-        let SubAgentConfig { system_prompt: system, tools } = self.sub_agent_config.clone()?;
-        let mut state = Self::new(self.policy, self.model.clone(), system, tools);
-        (state.context_window, state.turn_count) = (self.context_window, self.turn_count);
-        state.reviewers.clone_from(&self.reviewers);
-        state.set_instructions(self.instructions.clone());
-        state.labels_rehearsed = self.labels_rehearsed;
-        state.hides_dry_run = self.hides_dry_run;
-        (state.no_sandbox_reason, state.simulator) = (self.no_sandbox_reason.clone(), self.simulator.clone());
+        let SubAgentConfig { system_prompt, tools } = self.config.sub_agent_config.clone()?;
+        let mut state = Self::new(self.policy, self.model.name.clone(), system_prompt, tools);
+        (state.model.context_window, state.counts.turns) = (self.model.context_window, self.counts.turns);
+        state.config.reviewers.clone_from(&self.config.reviewers);
+        state.config.dry_run.clone_from(&self.config.dry_run);
+        state.set_instructions(self.config.instructions.clone());
         Some(state)
     }
 }
@@ -49,10 +48,10 @@ impl State {
 /// Returns the error for the model if a task cannot be delegated; `None` if it can, or if the plan is no task.
 pub(super) fn delegation_refusal(state: &State, plan: &Plan) -> Option<String> {
     match &plan.work {
-        Work::Task(_) if state.sub_agent_config.is_none() => {
+        Work::Task(_) if state.config.sub_agent_config.is_none() => {
             Some("A sub-agent cannot start sub-agents. Do this part yourself.".to_owned())
         }
-        Work::Task(_) if state.delegated_tasks >= MAX_TASKS_PER_TURN => Some(format!(
+        Work::Task(_) if state.turn.delegated_tasks >= MAX_TASKS_PER_TURN => Some(format!(
             "Sub-agent limit reached: {MAX_TASKS_PER_TURN} tasks per turn. Do the rest yourself or report what remains."
         )),
         Work::Task(_) | Work::Edit(_) | Work::Command(_) | Work::Arguments(_) | Work::Batch(_) => None,
@@ -62,7 +61,7 @@ pub(super) fn delegation_refusal(state: &State, plan: &Plan) -> Option<String> {
 /// Delegates the task of a call to a sub-agent, which starts once a slot is free.
 pub(super) fn delegate_task(ctx: &mut UpdateContext<'_>, id: &CallId, task: &Task, sha256: Digest) {
     let Some(state) = ctx.state.new_sub_agent_state() else { return };
-    ctx.state.delegated_tasks += 1;
+    ctx.state.turn.delegated_tasks += 1;
     if let Some(pending) = ctx.state.pending_mut(id) {
         let instructions = Some(task.instructions.clone());
         pending.stage = CallStage::Delegated(Box::new(SubAgent::new(task.name.clone(), state, instructions, sha256)));
@@ -170,25 +169,24 @@ pub(super) fn for_each_sub_agent(ctx: &mut UpdateContext<'_>, action: fn(&mut Up
 /// Runs a function on the state of a sub-agent after copying the turn's shared settings to it. Its entries are recorded
 /// under its call.
 fn run_in_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId, action: impl FnOnce(&mut UpdateContext<'_>)) {
-    let State { session, phase, policy, rules, model, context_window: window, turn_count: turns, instructions, .. } =
-        &mut *ctx.state;
+    let State { session, phase, policy, rules, model, config, counts, .. } = &mut *ctx.state;
     let Phase::RunningCalls { calls, .. } = phase else { return };
     let mut matching_calls = calls.iter_mut().filter(|pending| pending.call.id == *id);
     let Some(sub_agent) = matching_calls.find_map(PendingCall::sub_agent_mut) else { return };
     let state = &mut sub_agent.state;
-    (state.policy, state.context_window, state.turn_count) = (*policy, *window, *turns);
+    (state.policy, state.counts.turns) = (*policy, counts.turns);
     state.rules.clone_from(rules);
-    if state.instructions != *instructions {
-        state.set_instructions(instructions.clone());
+    if state.config.instructions != config.instructions {
+        state.set_instructions(config.instructions.clone());
     }
-    if state.model != *model {
-        state.model.clone_from(model);
+    if state.model.name != model.name {
         state.estimate.forget_window();
     }
+    state.model.clone_from(model);
     let mut sub_ctx = UpdateContext::new(state, Some(session));
     action(&mut sub_ctx);
     let effects = sub_ctx.effects;
-    *turns = state.turn_count;
+    counts.turns = state.counts.turns;
     ctx.adopt_effects(id, effects);
     settle_ended_sub_agent(ctx, id);
 }

@@ -59,7 +59,13 @@ pub(super) fn build_summary_request(
         (corrected <= available_tokens).then(|| {
             let max_tokens = u32::try_from(max_tokens).ok();
             (
-                Request { model: state.model.clone(), messages, tools: Vec::new(), max_tokens, images: Vec::new() },
+                Request {
+                    model: state.model.name.clone(),
+                    messages,
+                    tools: Vec::new(),
+                    max_tokens,
+                    images: Vec::new(),
+                },
                 estimated,
                 corrected,
             )

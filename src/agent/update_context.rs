@@ -1,8 +1,8 @@
 //! State and effects of one update, and the steps that follow from it.
 
-use super::context_estimate::CompactionAttempts;
 use super::effect::Effect;
 use super::state::{Phase, State};
+use super::turn_state::TurnState;
 use crate::chat::{CallId, Ending, Entry, Session, SessionGrant, ToolCall, TurnId};
 use std::collections::VecDeque;
 
@@ -61,21 +61,15 @@ impl<'a> UpdateContext<'a> {
         self.state.phase = Phase::Idle;
         if is_finished && !self.state.queued_messages.is_empty() {
             self.next_steps.push_back(NextStep::StartTurn);
-        } else if is_finished && !self.state.is_apply_turn {
+        } else if is_finished && !self.state.turn.is_apply_turn() {
             self.next_steps.push_back(NextStep::RequestTitle);
         }
     }
 
     /// Resets the per-turn state and returns the ID of a new turn.
     pub(super) fn new_turn(&mut self) -> TurnId {
-        self.state.turn_count += 1;
-        self.state.turn_requests = 0;
-        self.state.delegated_tasks = 0;
-        self.state.failed_calls.clear();
-        self.state.repeated_calls.clear();
-        self.state.compaction_attempts = CompactionAttempts::default();
-        self.state.is_apply_turn = false;
-        TurnId(self.state.turn_count)
+        self.state.turn = TurnState::default();
+        self.state.next_turn_id()
     }
 
     /// Returns the calls with a new ID for each ID that is already used in the session, sub-agents included. Some

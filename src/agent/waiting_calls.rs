@@ -54,7 +54,7 @@ impl State {
                 return Some(waiting);
             }
         }
-        for queued_id in &self.approval_queue {
+        for queued_id in &self.queue.calls {
             let Some((sub_agent, pending)) = self.active_calls().find(|(_, pending)| pending.call.id == *queued_id)
             else {
                 continue;
@@ -104,7 +104,7 @@ impl State {
 
     /// Appends newly waiting calls to the approval queue and removes those that no longer wait.
     pub(super) fn update_approval_queue(&mut self) {
-        let mut queue = std::mem::take(&mut self.approval_queue);
+        let mut queue = std::mem::take(&mut self.queue.calls);
         let is_waiting = |(_, pending): &(Option<&str>, &PendingCall)| pending.as_waiting_call(None).is_some();
         queue.retain(|id| {
             let is_still_waiting = |active_call: &(Option<&str>, &PendingCall)| {
@@ -117,7 +117,7 @@ impl State {
                 queue.push(pending.call.id.clone());
             }
         }
-        self.approval_queue = queue;
+        self.queue.calls = queue;
     }
 
     /// Returns whether the user edited the call on its prompt and the prompt is not ready again.
@@ -132,7 +132,7 @@ impl State {
     pub fn is_early_prompt(&self) -> bool {
         let first_waiting = self.pending().iter().find(|pending| pending.as_waiting_call(None).is_some());
         let has_early_prompt = |sub_agent: &SubAgent| sub_agent.state.is_early_prompt();
-        first_waiting.is_some_and(|first| self.early_prompt.as_ref().is_some_and(|id| *id != first.call.id))
+        first_waiting.is_some_and(|first| self.queue.early_prompt.as_ref().is_some_and(|id| *id != first.call.id))
             || self.pending().iter().filter_map(PendingCall::sub_agent).any(has_early_prompt)
     }
 
@@ -144,7 +144,7 @@ impl State {
                 .filter_map(PendingCall::sub_agent)
                 .find_map(|sub_agent| sub_agent.state.early_prompt_call())
         };
-        self.early_prompt.as_ref().or_else(find_in_sub_agents)
+        self.queue.early_prompt.as_ref().or_else(find_in_sub_agents)
     }
 }
 

@@ -154,20 +154,20 @@ impl SessionBuilder {
             && state.session.model().is_none()
             && let Some(session_model) = session_model
         {
-            state.model = session_model;
+            state.model.name = session_model;
         }
         let new_model = self.model_flag.clone().or_else(|| is_profile_lost.then(|| model.name.clone()));
-        if let Some(new_model) = new_model.filter(|name| *name != state.model) {
+        if let Some(new_model) = new_model.filter(|name| *name != state.model.name) {
             let profile = model.profile.clone().filter(|_| is_profile_lost);
             effects.extend(agent::update(&mut state, Event::ModelSwitched { model: new_model, profile }));
         }
         // A context window in the settings applies only to the model that they name.
-        let window = model.connection_info.context_window.filter(|_| state.model == model.name);
+        let window = model.connection_info.context_window.filter(|_| state.model.name == model.name);
         effects.extend(agent::update(&mut state, Event::ContextWindowChanged(window)));
         self.update_context_window(&mut runtime, &model, &state);
         if !model.connection_info.is_tour {
-            model.name.clone_from(&state.model);
-            model.connection_info.model.clone_from(&state.model);
+            model.name.clone_from(&state.model.name);
+            model.connection_info.model.clone_from(&state.model.name);
         }
         let (id, copy) = (id.clone(), None);
         Ok(Session { id, state, runtime, events, effects, notices, folder, model, copy })
@@ -207,8 +207,8 @@ impl SessionBuilder {
 
     /// Asks the provider for the context window of the session's model if it is unknown.
     fn update_context_window(&self, runtime: &mut Runtime, model: &ConnectedModel, state: &State) {
-        if state.context_window.is_none() {
-            request_context_window(runtime, self.is_interactive, model, state.model.clone());
+        if state.model.context_window.is_none() {
+            request_context_window(runtime, self.is_interactive, model, state.model.name.clone());
         }
     }
 
@@ -283,16 +283,16 @@ impl SessionBuilder {
             tools: self.tools.sub_agent_specs(),
         };
         let mut state = State::new(policy, model.name.clone(), system_prompt, self.tools.tool_specs());
-        state.labels_rehearsed = dry_run && tell_model == TellModel::EachResult;
-        state.hides_dry_run = dry_run && tell_model == TellModel::Never;
-        state.reviewers = self.reviewers.agent_reviewers.clone();
-        state.sub_agent_config = Some(sub_agent_config);
-        state.no_sandbox_reason = no_sandbox_reason;
+        state.config.dry_run.labels_results = dry_run && tell_model == TellModel::EachResult;
+        state.config.dry_run.is_hidden = dry_run && tell_model == TellModel::Never;
+        state.config.reviewers = self.reviewers.agent_reviewers.clone();
+        state.config.sub_agent_config = Some(sub_agent_config);
+        state.config.dry_run.no_sandbox_reason = no_sandbox_reason;
         let simulator = self.simulator_settings(model, SimulationLedger::default());
-        state.simulator =
+        state.config.dry_run.simulator =
             simulator.model.map(|model| chat::reviewer::to_one_line(model.display_name())).filter(|_| dry_run);
-        state.context_window = model.connection_info.context_window;
-        state.requests_titles = self.titles && !model.connection_info.is_tour;
+        state.model.context_window = model.connection_info.context_window;
+        state.config.requests_titles = self.titles && !model.connection_info.is_tour;
         state.set_instructions(Arc::new(ProjectFiles::trusted_instructions(&self.project_files(folder))));
         let watcher = rule_loading::RuleWatcher::new(rule_loading::rules_source(&self.places, folder, &self.tools));
         let (rules, mut notices) = watcher.reload_if_changed().unwrap_or_default();

@@ -101,7 +101,7 @@ async fn r30_hidden_dry_run_is_not_mentioned_in_results() {
     let mut scene = Scene::dry_run([command_reply("ls src"), outside, command_reply("touch made"), says("Would do.")]);
     scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
     scene.runtime.set_simulator(aye::runtime::SimulatorSettings { hides_dry_run: true, ..Default::default() });
-    scene.state.hides_dry_run = true;
+    scene.state.config.dry_run.is_hidden = true;
     scene.say("go").await;
     let outcomes = scene.outcomes();
     assert_eq!(outcomes.len(), 3, "{outcomes:?}");
@@ -118,7 +118,7 @@ async fn r30_hidden_dry_run_is_not_mentioned_in_results() {
 async fn r30_prompt_of_a_read_only_command_promises_no_result() {
     let mut scene = Scene::dry_run([command_reply("ls src"), says("Would do.")]);
     scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
-    scene.state.no_sandbox_reason = Some("the trial says so".into());
+    scene.state.config.dry_run.no_sandbox_reason = Some("the trial says so".into());
     scene.state.policy.asks_as_live = true;
     let ask_rule = aye::policy::Rule {
         effect: aye::policy::RuleEffect::Ask,

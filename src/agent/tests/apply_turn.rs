@@ -21,7 +21,7 @@ fn plan_apply_call(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {
 fn apply_calls_always_ask_and_no_request_follows() {
     for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
         let mut state = idle_state();
-        state.requests_titles = true;
+        state.config.requests_titles = true;
         state.policy.mode = mode;
         update(&mut state, apply_request_event(&["a", "b"]));
         // Even calls that only read, and calls that the mode allows.

@@ -59,7 +59,7 @@ fn r30_withheld_call_starts_nothing_and_turn_continues() {
     assert_eq!(&replayed, session);
     // A model that must not learn of the dry run does not learn of this either.
     let mut hidden = dry_run_state(false);
-    hidden.hides_dry_run = true;
+    hidden.config.dry_run.is_hidden = true;
     plan_single_call(&mut hidden, sensitive_read());
     assert_eq!(last_outcome(&hidden).0, Outcome::Rehearsed("Not readable here: it (t).".into()));
 }
@@ -94,7 +94,7 @@ fn r30_lists_hooks_not_run_in_a_dry_run() {
     let build_hook = |name: &str, in_dry_run| HookReviewer { name: name.into(), tools: None, in_dry_run };
     let hook_list = vec![build_hook("one", false), build_hook("two", true), build_hook("three", false)];
     let reviewers = Reviewers { hooks: hook_list, has_model_reviewer: false };
-    let mut state = State { reviewers: reviewers.clone(), ..dry_run_state(false) };
+    let mut state = with_reviewers(dry_run_state(false), reviewers.clone());
     let effects = plan_single_call(&mut state, write_intent());
     assert_eq!(describe_effects(&effects), ["REVIEW a"], "hook two reviews it");
     let turn = running_turn(&state);
@@ -104,15 +104,15 @@ fn r30_lists_hooks_not_run_in_a_dry_run() {
     update(&mut state, Event::CallReviewed { turn, call: "a".into(), round: *round, review });
     assert_eq!(skipped_hooks(&state), ["one", "three"]);
     // Hooks do not review reads inside the project or refused calls.
-    let mut reading = State { reviewers: reviewers.clone(), ..dry_run_state(false) };
+    let mut reading = with_reviewers(dry_run_state(false), reviewers.clone());
     plan_single_call(&mut reading, read_intent());
     assert!(skipped_hooks(&reading).is_empty());
-    let mut plan_mode = State { reviewers, ..dry_run_state(false) };
+    let mut plan_mode = with_reviewers(dry_run_state(false), reviewers);
     plan_mode.policy.mode = Mode::Plan;
     plan_single_call(&mut plan_mode, write_intent());
     assert!(skipped_hooks(&plan_mode).is_empty());
     let hooks_live = vec![build_hook("one", false)];
-    let mut live = State { reviewers: Reviewers { hooks: hooks_live, has_model_reviewer: false }, ..idle_state() };
+    let mut live = with_reviewers(idle_state(), Reviewers { hooks: hooks_live, has_model_reviewer: false });
     assert_eq!(describe_effects(&plan_single_call(&mut live, write_intent())), ["REVIEW a"], "reviewed in a live run");
 }
 
@@ -122,7 +122,7 @@ fn r30_hook_that_asks_does_not_lift_withholding() {
         [(ReviewVerdict::Allow, "withhold"), (ReviewVerdict::Ask, "withhold"), (ReviewVerdict::Deny, "refuse")]
     {
         let hooks = vec![HookReviewer { name: "h".into(), tools: None, in_dry_run: true }];
-        let mut state = State { reviewers: Reviewers { hooks, has_model_reviewer: false }, ..dry_run_state(false) };
+        let mut state = with_reviewers(dry_run_state(false), Reviewers { hooks, has_model_reviewer: false });
         let effects = plan_single_call(&mut state, sensitive_read());
         let turn = running_turn(&state);
         let Some(Effect::ReviewCall { round, .. }) = effects.last() else { panic!("{effects:?}") };

@@ -26,7 +26,7 @@ fn r68_instructions_are_sent_and_counted_from_the_next_request() {
         },
         other => panic!("{other:?}"),
     };
-    let (base_prompt, instructions) = (state.system_prompt.clone(), text_of_tokens(1_000));
+    let (base_prompt, instructions) = (state.config.system_prompt.clone(), text_of_tokens(1_000));
     let sent_prompt = system_prompt(&effects);
     assert!(sent_prompt.starts_with(&base_prompt) && sent_prompt.contains(instructions.trim()), "{sent_prompt}");
     // Once the provider has counted them its count is used, and removed instructions are subtracted.
@@ -56,7 +56,7 @@ fn resumed_session_counts_instructions_once() {
     let mut fresh_state = state_with_window(100_000);
     trust_instructions(&mut fresh_state, &text_of_tokens(1_000));
     let (resumed, _) = resume(state.session.clone(), fresh_state);
-    assert_eq!((resumed.context_usage().tokens, resumed.instructions.len()), (5_060, 1));
+    assert_eq!((resumed.context_usage().tokens, resumed.config.instructions.len()), (5_060, 1));
 }
 
 #[test]

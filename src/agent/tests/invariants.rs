@@ -157,7 +157,7 @@ fn min_tokens(state: &State) -> u64 {
         _ => 0,
     };
     message_tokens::MESSAGE_OVERHEAD
-        + tokens::estimate_text(&state.system_prompt)
+        + tokens::estimate_text(&state.config.system_prompt)
         + entries[turn_start..].iter().map(entry_tokens).sum::<u64>()
 }
 

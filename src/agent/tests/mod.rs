@@ -29,6 +29,11 @@ fn idle_state() -> State {
     State::new(Policy::default(), "model".into(), "system".into(), vec![])
 }
 
+fn with_reviewers(mut state: State, reviewers: Reviewers) -> State {
+    state.config.reviewers = reviewers;
+    state
+}
+
 fn running_turn(state: &State) -> TurnId {
     state.current_turn().expect("a turn runs")
 }

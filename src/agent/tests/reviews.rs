@@ -38,7 +38,7 @@ fn hook(name: &str) -> HookReviewer {
 /// Creates an agent with this many hooks, and a model reviewer if wanted.
 fn state_with_reviewers(hooks: usize, has_model_reviewer: bool) -> State {
     let hooks = (0..hooks).map(|index| hook(&format!("h{index}"))).collect();
-    State { reviewers: Reviewers { hooks, has_model_reviewer }, ..idle_state() }
+    with_reviewers(idle_state(), Reviewers { hooks, has_model_reviewer })
 }
 
 fn grantable_intent(access: Access) -> Intent {
@@ -220,7 +220,7 @@ fn dry_run_runs_only_hooks_that_opt_in() {
     assert_eq!(describe_effects(&effects), ["rehearse a", "REHEARSE a"]);
     for (behavior, expected) in ALL_BEHAVIORS.into_iter().zip(["rehearse", "ask", "refuse", "ask"]) {
         let mut state = as_dry_run(state_with_reviewers(1, true));
-        state.reviewers.hooks[0].in_dry_run = true;
+        state.config.reviewers.hooks[0].in_dry_run = true;
         plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[behavior]);
         assert_eq!(last_verdict(&state).0, expected);
         if expected == "ask" {
@@ -237,7 +237,7 @@ fn reads_are_reviewed_only_by_hooks_that_name_the_tool() {
     {
         for (intent, expected) in [(read_intent(), "refuse"), (write_intent(), "refuse")] {
             let mut state = state_with_reviewers(1, false);
-            state.reviewers.hooks[0].tools = Some(tools.iter().map(|tool| (*tool).to_owned()).collect());
+            state.config.reviewers.hooks[0].tools = Some(tools.iter().map(|tool| (*tool).to_owned()).collect());
             let is_read = intent == read_intent();
             plan_and_review(&mut state, intent, &[ReviewerBehavior::Answers(ReviewVerdict::Deny)]);
             let unreviewed = if is_read { "allow" } else { "ask" };

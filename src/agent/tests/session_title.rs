@@ -8,7 +8,9 @@ fn suggest_title(state: &mut State, reply: &str) -> Vec<Effect> {
 }
 
 fn state_requesting_titles() -> State {
-    State { requests_titles: true, ..idle_state() }
+    let mut state = idle_state();
+    state.config.requests_titles = true;
+    state
 }
 
 #[test]

@@ -20,7 +20,8 @@ struct Simulation {
 
 fn new_state() -> State {
     let mut state = idle_state();
-    state.sub_agent_config = Some(SubAgentConfig { system_prompt: "You are a sub-agent.".into(), tools: vec![] });
+    state.config.sub_agent_config =
+        Some(SubAgentConfig { system_prompt: "You are a sub-agent.".into(), tools: vec![] });
     state
 }
 

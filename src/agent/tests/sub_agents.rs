@@ -6,7 +6,8 @@ use crate::chat::audit::{Integrity, collect_records};
 /// Creates an agent that can delegate tasks.
 pub(super) fn delegating_state() -> State {
     let mut state = super::idle_state();
-    state.sub_agent_config = Some(SubAgentConfig { system_prompt: "You are a sub-agent.".into(), tools: vec![] });
+    state.config.sub_agent_config =
+        Some(SubAgentConfig { system_prompt: "You are a sub-agent.".into(), tools: vec![] });
     state
 }
 

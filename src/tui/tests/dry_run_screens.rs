@@ -91,7 +91,7 @@ fn r30_results_show_their_origin_and_turns_a_summary() {
 fn r30_the_footer_counts_skipped_prompts_and_calls_name_skipped_hooks() {
     let mut screen = Screen::dry_run();
     let hook = agent::HookReviewer { name: "guard".into(), ..agent::HookReviewer::default() };
-    screen.state.agent.reviewers.hooks = vec![hook];
+    screen.state.agent.config.reviewers.hooks = vec![hook];
     screen.send_text("go");
     let Intent::Act(mut secret) = command_intent(".env") else { unreachable!() };
     (secret.access, secret.preview) = (Access::ReadSensitive(".env".into()), Preview::Text(".env".into()));

@@ -36,14 +36,14 @@ fn the_automatic_theme_can_be_chosen_again() {
 #[test]
 fn the_header_names_the_answering_model_if_none_was_configured() {
     let mut screen = Screen::new();
-    screen.state.agent.model = String::new();
+    screen.state.agent.model.name = String::new();
     screen.state.session.connection.model = String::new();
     screen.send_text("hello");
     screen.receive_chunk(Chunk::ModelChosen { model: "talker-7b".into(), reason: None });
     screen.receive_reply("Hello.");
     let text = screen.screen_text();
     assert!(text.lines().next().unwrap().contains("talker-7b"), "{text}");
-    assert_eq!(screen.state.agent.model, "", "requests name no model");
+    assert_eq!(screen.state.agent.model.name, "", "requests name no model");
 }
 
 /// Opens the list, with these models of the provider and of other profiles.
@@ -181,7 +181,7 @@ fn a_provider_is_switched_when_the_session_records_it() {
     );
     screen.draw_frame();
     assert!(screen.screen_text().contains("switched to b1 (profile two)"), "{}", screen.screen_text());
-    assert_eq!(screen.state.agent.model, "b1");
+    assert_eq!(screen.state.agent.model.name, "b1");
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn a_fallback_model_is_announced_and_shown_while_it_answers() {
 #[test]
 fn the_footer_shows_reply_timing_and_drops_the_least_important() {
     let mut screen = screen_with_request(100, 24);
-    screen.state.agent.context_window = Some(128_000);
+    screen.state.agent.model.context_window = Some(128_000);
     screen.state.session.connection.price = Some((1.0, 1.0, 1.0));
     screen.advance_ms(800);
     screen.receive_chunk(Chunk::Text("a".repeat(80)));

@@ -19,7 +19,7 @@ fn task_intent(name: &str) -> Intent {
 /// A turn with sub-agents of these names, whose calls are `h0`, `h1` and so on.
 fn screen_with_sub_agents(names: &[&str]) -> Screen {
     let mut screen = Screen::new();
-    screen.state.agent.sub_agent_config = Some(SubAgentConfig { system_prompt: String::new(), tools: vec![] });
+    screen.state.agent.config.sub_agent_config = Some(SubAgentConfig { system_prompt: String::new(), tools: vec![] });
     screen.send_text("go");
     for index in 0..names.len() {
         let id = CallId(format!("h{index}"));

@@ -271,7 +271,7 @@ fn r68_files_changed_while_the_prompt_is_open_are_asked_about_again() {
         "{}",
         unwrapped_text(&mut screen)
     );
-    assert!(screen.state.agent.instructions.is_empty());
+    assert!(screen.state.agent.config.instructions.is_empty());
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn opening_a_session_checks_its_folder_and_drops_the_previous_check() {
         screen.effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: false })))
     );
     receive_trust(&mut screen, "of the folder before");
-    assert!(screen.state.agent.instructions.is_empty());
+    assert!(screen.state.agent.config.instructions.is_empty());
 }
 
 #[test]

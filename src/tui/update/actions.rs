@@ -102,7 +102,8 @@ pub fn open_selected_entry(state: &mut State) -> Vec<Effect> {
         Some(Entry::Settled { call, outcome, staged: origin, .. }) => {
             let call_state = state.agent.session.call(call);
             is_terminal_output = call_state.is_some_and(CallState::is_command);
-            let mark = origin.as_ref().filter(|_| state.agent.labels_rehearsed).map(ResultOrigin::model_mark);
+            let mark =
+                origin.as_ref().filter(|_| state.agent.config.dry_run.labels_results).map(ResultOrigin::model_mark);
             call_state.map(|call| (call.call.name.clone(), call_layout::full_text(call, outcome, mark)))
         }
         Some(Entry::Replied { reasoning, text, .. })

@@ -81,7 +81,7 @@ pub fn use_named(state: &mut State, name: &str) -> Vec<Effect> {
 
 /// Uses another model of the same provider from the next request on, including a running turn.
 fn use_model(state: &mut State, row: ModelRow) -> Vec<Effect> {
-    if row.model != state.agent.model {
+    if row.model != state.agent.model.name {
         (state.session.connection.context_window, state.session.connection.price) = (row.context_window, row.price);
     }
     state.session.connection.model.clone_from(&row.model);
@@ -120,7 +120,7 @@ fn report_context_window(state: &mut State) -> Vec<Effect> {
 
 /// Returns the model in use. If none was named, this is the model that answered last.
 fn current_model(state: &State) -> &str {
-    if state.agent.model.is_empty() { &state.session.connection.model } else { &state.agent.model }
+    if state.agent.model.name.is_empty() { &state.session.connection.model } else { &state.agent.model.name }
 }
 
 fn model_row(row: &ModelRow, is_current: bool) -> Row {

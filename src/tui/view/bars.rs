@@ -52,10 +52,10 @@ fn replying_model(agent: &agent::State) -> &str {
             .find_map(|entry| if let Entry::Replied { model, .. } = entry { Some(model.as_str()) } else { None })
     };
     match &agent.phase {
-        Phase::Replying(draft) => draft.model.as_deref().unwrap_or(&agent.model),
-        Phase::RunningCalls { .. } => last_reply_model().unwrap_or(&agent.model),
-        Phase::Idle if agent.model.is_empty() => last_reply_model().unwrap_or_default(),
-        Phase::Idle => &agent.model,
+        Phase::Replying(draft) => draft.model.as_deref().unwrap_or(&agent.model.name),
+        Phase::RunningCalls { .. } => last_reply_model().unwrap_or(&agent.model.name),
+        Phase::Idle if agent.model.name.is_empty() => last_reply_model().unwrap_or_default(),
+        Phase::Idle => &agent.model.name,
     }
 }
 
@@ -187,7 +187,7 @@ fn describe_activity(state: &State) -> Option<String> {
                 format!("no data for {}", format_seconds(silent_seconds))
             }
             // Another model replies than the requested one, and the header may be too narrow for its name.
-            None if !state.agent.model.is_empty() && replying_model(&state.agent) != state.agent.model => {
+            None if !state.agent.model.name.is_empty() && replying_model(&state.agent) != state.agent.model.name => {
                 let model = clean::clean_line(replying_model(&state.agent));
                 format!("{spinner} {} replying · {elapsed}", width::fit_start(&model, MAX_MODEL_NAME))
             }

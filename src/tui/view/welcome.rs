@@ -91,7 +91,7 @@ fn connection_section(state: &State, width: usize) -> Section {
     let mode = state.agent.policy.mode;
     if state.agent.is_dry_run() {
         let text = "Dry run: nothing is changed; you see what would be done. ";
-        let commands = match &state.agent.no_sandbox_reason {
+        let commands = match &state.agent.config.dry_run.no_sandbox_reason {
             None => "Commands run in an overlay sandbox.".to_owned(),
             Some(reason) => format!(
                 "Commands do not run: no overlay sandbox ({reason}). The model receives {}.",
@@ -124,7 +124,8 @@ fn warnings_section(state: &State, width: usize) -> Section {
 /// Project instructions sent to the model, and project files that are not used.
 fn project_lines(state: &State, width: usize) -> Vec<Line<'static>> {
     let theme = &state.theme;
-    let instructions: Vec<String> = state.agent.instructions.iter().map(trust_prompt::describe_instructions).collect();
+    let instructions: Vec<String> =
+        state.agent.config.instructions.iter().map(trust_prompt::describe_instructions).collect();
     let mut lines = Vec::new();
     if !instructions.is_empty() {
         let text = format!("Project instructions, trusted and sent with every request: {}.", instructions.join(", "));

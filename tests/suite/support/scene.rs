@@ -94,7 +94,7 @@ impl Scene {
         let tools = Arc::new(Toolbox::with_builtin_tools(aye::tools::ToolSettings::default()));
         let policy = Policy { dry_run, ..Policy::default() };
         let mut state = State::new(policy, "scripted".into(), "words".into(), tools.tool_specs());
-        state.sub_agent_config =
+        state.config.sub_agent_config =
             Some(SubAgentConfig { system_prompt: "sub-agent prompt".into(), tools: tools.sub_agent_specs() });
         let log = MemoryLog::default();
         let disk = Arc::new(Disk::new(&project).unwrap());

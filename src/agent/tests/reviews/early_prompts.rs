@@ -53,6 +53,6 @@ fn refused_early_prompt_returns_to_the_current_call() {
     let effects =
         finish_review(&mut state, &effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Deny))).unwrap();
     assert_eq!(describe_effects(&effects), ["review deny b", "refuse b", "refused b"]);
-    assert_eq!(state.early_prompt, None);
+    assert_eq!(state.queue.early_prompt, None);
     assert!(matches!(state.waiting_call(), Some(WaitingCall::Approval { call, .. }) if call.id == "a".into()));
 }

@@ -55,7 +55,7 @@ fn log_records_reviews_and_detects_mismatches() {
 fn check_any_order(steps: &[(u8, u8)]) {
     let new_state = || {
         let mut state = state_with_reviewers(2, true);
-        state.reviewers.hooks[1].tools = Some(vec!["t".into()]);
+        state.config.reviewers.hooks[1].tools = Some(vec!["t".into()]);
         state
     };
     let mut state = new_state();

@@ -7,8 +7,8 @@ use crate::agent::tests::sub_agents::{
 
 /// Starts sub-agents of these names with this many hooks that review calls with effects.
 fn delegate_with_reviewers(names: &[&str], hooks: usize, has_model_reviewer: bool) -> State {
-    let reviewers = state_with_reviewers(hooks, has_model_reviewer).reviewers;
-    let mut state = State { reviewers, ..delegating_state() };
+    let reviewers = state_with_reviewers(hooks, has_model_reviewer).config.reviewers;
+    let mut state = with_reviewers(delegating_state(), reviewers);
     add_grant(&mut state);
     send_user_message(&mut state, "look only");
     let calls: Vec<(&str, &str)> = names.iter().map(|name| (*name, "sub_agent")).collect();
@@ -72,8 +72,8 @@ fn hook_for_the_tool_reviews_delegation() {
         (ReviewVerdict::Ask, vec!["review ask h", "ask h"]),
         (ReviewVerdict::Deny, vec!["review deny h", "refuse h", "refused h", "REQUEST_REPLY"]),
     ] {
-        let mut state = State { reviewers: state_with_reviewers(1, true).reviewers, ..delegating_state() };
-        state.reviewers.hooks[0].tools = Some(vec!["sub_agent".into()]);
+        let mut state = with_reviewers(delegating_state(), state_with_reviewers(1, true).config.reviewers);
+        state.config.reviewers.hooks[0].tools = Some(vec!["sub_agent".into()]);
         send_user_message(&mut state, "go");
         receive_reply(&mut state, "", &[("h", "sub_agent")]);
         let effects = receive_plan(&mut state, "h", task_intent("one"));

@@ -152,8 +152,8 @@ fn lay_out_activity(context: &LayoutContext<'_>, draft: &StreamingReply) -> Page
     } else {
         let model = match &draft.model {
             Some(model) => model,
-            None if context.agent.model.is_empty() => "the provider",
-            None => &context.agent.model,
+            None if context.agent.model.name.is_empty() => "the provider",
+            None => &context.agent.model.name,
         };
         format!("waiting for {model} · {elapsed}")
     };

@@ -71,7 +71,7 @@ impl Prompt for Approval {
             }
             KeyResult::OpenQueue => return Some(vec![PromptCommand::IgnoreRepeats, PromptCommand::OpenQueue]),
             KeyResult::OpenForm => {
-                let tool = facts.agent.tools.iter().find(|tool| tool.name == call.name);
+                let tool = facts.agent.config.tools.iter().find(|tool| tool.name == call.name);
                 let notice = "This call has no arguments to edit".to_owned();
                 let has_opened = self.open_form(tool, call);
                 return Some((!has_opened).then_some(PromptCommand::Notify(notice)).into_iter().collect());

@@ -1,0 +1,44 @@
+//! Configuration of an agent, set when its session opens. Only the instructions change afterwards.
+
+use super::reviewers::Reviewers;
+use crate::chat::{Instructions, ToolSpec};
+use std::sync::Arc;
+
+/// Configuration of an agent.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AgentConfig {
+    /// System prompt, with facts about the project.
+    pub system_prompt: String,
+    /// Trusted instructions of the project; [`super::State::set_instructions`] changes them.
+    pub instructions: Arc<Vec<Instructions>>,
+    /// Tools the model may call.
+    pub tools: Vec<ToolSpec>,
+    /// System prompt and tools of sub-agents; `None` in a sub-agent, which cannot start others.
+    pub sub_agent_config: Option<SubAgentConfig>,
+    /// Hooks and model reviewer that check a call before it starts.
+    pub reviewers: Reviewers,
+    /// True if the model may be asked for a session title.
+    pub requests_titles: bool,
+    pub dry_run: DryRunConfig,
+}
+
+/// System prompt and tools of every sub-agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubAgentConfig {
+    pub system_prompt: String,
+    /// Tools it may call. A sub-agent cannot start others, whatever is listed here.
+    pub tools: Vec<ToolSpec>,
+}
+
+/// Simulation of results in a dry run, and what the model learns of it. Without effect in a live session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DryRunConfig {
+    /// True if every rehearsed result is labelled as rehearsed in requests.
+    pub labels_results: bool,
+    /// True if the model must not learn that the session is a dry run.
+    pub is_hidden: bool,
+    /// Reason why commands are not run, if they are not. Follows “no overlay sandbox: ”.
+    pub no_sandbox_reason: Option<String>,
+    /// Name of the model that simulates results, if any; one line.
+    pub simulator: Option<String>,
+}

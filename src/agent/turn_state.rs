@@ -1,0 +1,53 @@
+//! State of the current turn, which is reset when the next one starts.
+
+use super::context_estimate::CompactionAttempts;
+use super::repeated_calls::RepeatedCalls;
+use crate::chat::{CallId, ToolCall};
+use std::collections::HashMap;
+
+/// State of the current or last turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct TurnState {
+    /// Number of requests for replies.
+    pub(super) requests: u32,
+    /// Number of tasks delegated to sub-agents.
+    pub(super) delegated_tasks: u32,
+    /// Attempts to fit into the context window; a compaction on command resets them too.
+    pub(super) compaction_attempts: CompactionAttempts,
+    /// Failed calls, with the number of failures in a row.
+    pub(super) failed_calls: Vec<(ToolCall, u32)>,
+    /// Calls that have an outcome.
+    pub(super) repeated_calls: RepeatedCalls,
+    /// Paths changed by each call while it was rehearsed; `None` unless the calls come from `/apply`.
+    pub(super) rehearsed_paths: Option<HashMap<CallId, Vec<String>>>,
+}
+
+impl TurnState {
+    /// Returns whether the calls come from `/apply` and not from a model.
+    pub(super) fn is_apply_turn(&self) -> bool {
+        self.rehearsed_paths.is_some()
+    }
+
+    /// Returns how often this call failed in a row with the same arguments.
+    pub(super) fn failure_count(&self, call: &ToolCall) -> u32 {
+        let failure = self.failed_calls.iter().find(|(failed_call, _)| is_same_call(failed_call, call));
+        failure.map_or(0, |(_, count)| *count)
+    }
+
+    /// Counts a failure.
+    pub(super) fn count_failure(&mut self, call: &ToolCall) {
+        match self.failed_calls.iter_mut().find(|(failed_call, _)| is_same_call(failed_call, call)) {
+            Some((_, count)) => *count += 1,
+            None => self.failed_calls.push((call.clone(), 1)),
+        }
+    }
+
+    /// Clears the failures of all calls of a tool, because one succeeded.
+    pub(super) fn clear_failures(&mut self, tool: &str) {
+        self.failed_calls.retain(|(failed_call, _)| failed_call.name != tool);
+    }
+}
+
+fn is_same_call(failed_call: &ToolCall, call: &ToolCall) -> bool {
+    failed_call.name == call.name && failed_call.arguments == call.arguments
+}
