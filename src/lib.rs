@@ -10,8 +10,8 @@
 //!
 //! Two state machines are pure: [`agent`] knows the model, the tools and the user, but no screen; [`tui`] contains the
 //! agent's state and adds the state of the screen. One [`runtime`] executes the agent's effects for the screen, for
-//! [`mod@print`] and for tests. A tool call has two steps: `plan` can only read, `run` does exactly what was planned,
-//! and the [`policy`] gives its verdict between them.
+//! [`mod@print`] and for tests. A tool call has two steps: `plan_call` can only read, `run` does exactly what was
+//! planned, and the [`policy`] gives its verdict between them.
 //!
 //! # Floors
 //!

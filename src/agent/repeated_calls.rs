@@ -62,13 +62,13 @@ fn hash_value(value: impl Hash) -> u64 {
 mod tests {
     use super::*;
 
-    fn call(arguments: &str) -> ToolCall {
+    fn read_call(arguments: &str) -> ToolCall {
         ToolCall { id: "c".into(), name: "read_file".into(), arguments: arguments.into() }
     }
 
     #[test]
     fn asks_about_repeats_even_if_parallel_calls_skip_the_limit() {
-        let (mut repeats, call) = (RepeatedCalls::default(), call("{}"));
+        let (mut repeats, call) = (RepeatedCalls::default(), read_call("{}"));
         let asks_after = |repeats: &mut RepeatedCalls, times| {
             (0..times).for_each(|_| repeats.count_outcome(&call, &Outcome::Done("x".into()), false));
             repeats.repeat_reason(&call).is_some()

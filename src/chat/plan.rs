@@ -13,8 +13,8 @@ pub enum Intent {
     Act(Box<Plan>),
 }
 
-/// All that a call would do. Made by `Tool::plan`, judged by the policy, shown to the user, and passed to `Tool::act`
-/// unchanged.
+/// All that a call would do. Made by `Tool::plan_call`, judged by the policy, shown to the user, and passed unchanged to
+/// `Tool::run`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// Title of the approval prompt, such as `run a command?`. Written by the program, never by the model.

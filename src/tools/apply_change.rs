@@ -66,7 +66,7 @@ impl Tool for ApplyChange {
         false
     }
 
-    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+    fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, line } = parse_arguments(&self.tool_spec(), arguments)?;
         let overlay = ChangeOverlay::for_path(&self.rehearsal, Path::new(&path));
         let path = overlay.find_path(&path)?;

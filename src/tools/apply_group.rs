@@ -55,7 +55,7 @@ impl Tool for ApplyGroup {
         false
     }
 
-    fn plan(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
+    fn plan_call(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { group, repository } = parse_arguments(&self.tool_spec(), arguments)?;
         let group = Group::from_name(&group).ok_or_else(|| Error::Arguments(format!("There is no group {group}.")))?;
         let (batch, work) = batch::draft_batch(&self.rehearsal, group, repository.as_deref().map(Path::new))?;

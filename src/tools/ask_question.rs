@@ -41,7 +41,7 @@ impl Tool for AskQuestion {
         )
     }
 
-    fn plan(&self, arguments: &Value, _files: &dyn Reader) -> Result<Intent, Error> {
+    fn plan_call(&self, arguments: &Value, _files: &dyn Reader) -> Result<Intent, Error> {
         // Fails only for a call without arguments.
         let arguments: Value = parse_arguments(&self.tool_spec(), arguments)?;
         let questions = question_args::parse_questions(&arguments);

@@ -55,7 +55,7 @@ impl Tool for BashExec {
         )
     }
 
-    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+    fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { command, timeout, network } = parse_arguments(&self.tool_spec(), arguments)?;
         let invalid = |why: &str| Err(Error::Arguments(why.to_owned()));
         if command.trim().is_empty() {

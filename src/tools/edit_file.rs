@@ -38,7 +38,7 @@ impl Tool for EditFile {
         )
     }
 
-    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+    fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let arguments: Arguments = parse_arguments(&self.tool_spec(), arguments)?;
         let (old, new) = (file_change::strip_bom(&arguments.old_text), file_change::strip_bom(&arguments.new_text));
         if old.is_empty() {

@@ -52,7 +52,7 @@ impl Tool for ListFiles {
         )
     }
 
-    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+    fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, depth } = parse_arguments(&self.tool_spec(), arguments)?;
         let location = planned_path::locate(files, path.as_deref().unwrap_or("."))?;
         let listing =

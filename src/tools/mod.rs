@@ -48,7 +48,7 @@ use std::sync::Arc;
 
 /// A tool that the model can call.
 ///
-/// A call has two steps: `plan` describes it and can only read; `run` does exactly what was planned and approved.
+/// A call has two steps: `plan_call` describes it and can only read; `run` does exactly what was planned and approved.
 #[async_trait]
 pub trait Tool: Send + Sync {
     /// Returns the name, description and parameters for the model.
@@ -62,7 +62,7 @@ pub trait Tool: Send + Sync {
         true
     }
     /// Describes what the call would do. It can only read. Runs on a thread that may block.
-    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error>;
+    fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error>;
     /// Does what was planned and approved. Tools that only ask questions keep the default.
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
         let _ = context;

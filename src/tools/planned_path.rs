@@ -227,7 +227,7 @@ mod tests {
         let projects: [Arc<dyn Writer>; 2] = [rehearsed.disk.clone(), rehearsed.rehearsal.clone()];
         for project in projects {
             let arguments = serde_json::json!({ "pattern": "hunter2" });
-            let Ok(Intent::Act(plan)) = SearchText.plan(&arguments, &*project) else { panic!("it is planned") };
+            let Ok(Intent::Act(plan)) = SearchText.plan_call(&arguments, &*project) else { panic!("it is planned") };
             let shell = Arc::new(Shell::new("/nowhere".into()));
             let context =
                 LiveContext { project, shell, excluded: ExcludedPaths::default(), progress: Arc::new(|_| {}) };

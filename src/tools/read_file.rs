@@ -57,7 +57,7 @@ impl Tool for ReadFile {
         )
     }
 
-    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+    fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, start_line, end_line } = parse_arguments(&self.tool_spec(), arguments)?;
         let (start, end) = (start_line.map_or(1, |line| line.0), end_line.map(|line| line.0));
         if let Some(end) = end.filter(|end| *end < start) {

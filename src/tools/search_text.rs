@@ -64,7 +64,7 @@ impl Tool for SearchText {
         )
     }
 
-    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+    fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { pattern, path, glob, ignore_case } = parse_arguments(&self.tool_spec(), arguments)?;
         let location = planned_path::locate(files, path.as_deref().unwrap_or("."))?;
         let request = SearchRequest {

@@ -41,7 +41,7 @@ impl Tool for SubAgent {
         true
     }
 
-    fn plan(&self, arguments: &Value, _files: &dyn Reader) -> Result<Intent, Error> {
+    fn plan_call(&self, arguments: &Value, _files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { name, task } = parse_arguments(&self.tool_spec(), arguments)?;
         let invalid = |requirement: &str| Err(Error::Arguments(format!("sub_agent requires {requirement}.")));
         let name = clean_name(&name);

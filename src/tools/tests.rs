@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 pub(crate) fn plan_call(tool: &dyn Tool, arguments: Value, files: &Arc<MemoryProject>) -> Result<Plan, Error> {
-    match tool.plan(&arguments, files)? {
+    match tool.plan_call(&arguments, files)? {
         Intent::Act(plan) => Ok(*plan),
         Intent::Ask(questions) => panic!("{questions:?}"),
     }

@@ -62,7 +62,7 @@ impl Toolbox {
 
     /// Plans a call from its raw arguments. Blocks while files are read.
     pub fn plan_call(&self, call: &ToolCall, files: &dyn Reader) -> Result<Intent, Error> {
-        self.find_tool(&call.name)?.plan(&arguments::parse_call_arguments(&call.arguments)?, files)
+        self.find_tool(&call.name)?.plan_call(&arguments::parse_call_arguments(&call.arguments)?, files)
     }
 }
 

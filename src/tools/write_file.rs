@@ -31,7 +31,7 @@ impl Tool for WriteFile {
         )
     }
 
-    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+    fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, content } = parse_arguments(&self.tool_spec(), arguments)?;
         let location = planned_path::locate(files, &path)?;
         let before = file_change::read_text(files, &location)?;

@@ -118,7 +118,7 @@ async fn check_seed(seed: u64) {
     let wanted = ApplyOptions { hunks, ignored: true, commands: false };
     history.push_str(&format!("# {wanted:?}\n"));
     for LiveCall { arguments, .. } in DryRunSummary::new(all, &[]).apply_calls(wanted) {
-        let plan = match tool.plan(&arguments, &*disk) {
+        let plan = match tool.plan_call(&arguments, &*disk) {
             Ok(Intent::Act(plan)) => plan,
             Ok(Intent::Ask(_)) => panic!("it asks nothing"),
             Err(error) => panic!("{history}{arguments}: {error}"),

@@ -44,7 +44,7 @@ impl Tool for Mail {
         }
     }
 
-    fn plan(&self, _: &Value, _: &dyn Reader) -> Result<Intent, Error> {
+    fn plan_call(&self, _: &Value, _: &dyn Reader) -> Result<Intent, Error> {
         unreachable!("it is planned already")
     }
 
@@ -57,7 +57,7 @@ impl Tool for Mail {
     }
 }
 
-fn plan() -> Plan {
+fn sample_plan() -> Plan {
     Plan {
         title: "send?".into(),
         summary: "to ada".into(),
@@ -106,10 +106,10 @@ impl SimulatorSetup {
         Self { runtime, tool, model }
     }
 
-    async fn call(&self, arguments: &str) -> (String, SimulatedResult) {
+    async fn rehearse_call(&self, arguments: &str) -> (String, SimulatedResult) {
         let call = ToolCall { id: "a".into(), name: "mail".into(), arguments: arguments.into() };
         let progress: Progress = Arc::new(|_| {});
-        simulate_result(&self.runtime.context, &call, &self.tool, &plan(), "It is so.", &progress).await.unwrap()
+        simulate_result(&self.runtime.context, &call, &self.tool, &sample_plan(), "It is so.", &progress).await.unwrap()
     }
 
     fn request_count(&self) -> usize {
@@ -122,7 +122,7 @@ const UNDONE: &str = "Dry run: this call was not run: to ada (mail). It is so.";
 #[tokio::test]
 async fn r30_a_fixture_is_preferred_to_the_model_and_the_model_to_a_sample() {
     let setup = SimulatorSetup::new(ResultKind::Command { is_silent: true }, vec![command_answer("8")]);
-    let (text, origin) = setup.call("{}").await;
+    let (text, origin) = setup.rehearse_call("{}").await;
     assert_eq!(text, format!("{UNDONE} Simulated result:\nexit 0"));
     assert_eq!((origin.source, setup.request_count()), (SimulationSource::Fixture, 0));
 
@@ -130,7 +130,7 @@ async fn r30_a_fixture_is_preferred_to_the_model_and_the_model_to_a_sample() {
         COMMAND,
         vec![says("```json\n{\"output\":\"a\\u001b[31mb\\u0007\\u202ec\\udb40\\udc41\",\"exit\":3}\n```").costs(9, 4)],
     );
-    let (text, origin) = setup.call("{}").await;
+    let (text, origin) = setup.rehearse_call("{}").await;
     assert_eq!(text, format!("{UNDONE} Simulated result:\nab<U+0007><U+202E>c<U+E0041>\nexit 3"));
     assert_eq!(
         (origin.source, origin.model.as_str(), origin.usage.map(|usage| usage.total())),
@@ -138,25 +138,26 @@ async fn r30_a_fixture_is_preferred_to_the_model_and_the_model_to_a_sample() {
     );
 
     let setup = SimulatorSetup::with_model(COMMAND, None, Scripted::new([]));
-    let (text, origin) = setup.call("{}").await;
+    let (text, origin) = setup.rehearse_call("{}").await;
     assert_eq!(text, format!("{UNDONE} Simulated result:\nexit 0"));
     assert_eq!((origin.source, origin.model.as_str(), origin.failure.as_str()), (SimulationSource::Sample, "", ""));
     assert_eq!(
-        SimulatorSetup::with_model(COMMAND, None, Scripted::new([])).call(" { } ").await.0,
+        SimulatorSetup::with_model(COMMAND, None, Scripted::new([])).rehearse_call(" { } ").await.0,
         text,
         "the same in every run"
     );
 
     // If the result is a text, the model's answer is plain text; without a model there is no result.
-    let (text, origin) = SimulatorSetup::new(ResultKind::Text, vec![says("\"sent\"")]).call("{}").await;
+    let (text, origin) = SimulatorSetup::new(ResultKind::Text, vec![says("\"sent\"")]).rehearse_call("{}").await;
     assert_eq!((text, origin.source), (format!("{UNDONE} Simulated result:\nsent"), SimulationSource::Model));
-    let (text, origin) = SimulatorSetup::with_model(ResultKind::Text, None, Scripted::new([])).call("{}").await;
+    let (text, origin) =
+        SimulatorSetup::with_model(ResultKind::Text, None, Scripted::new([])).rehearse_call("{}").await;
     assert_eq!((text.as_str(), origin.source), (UNDONE, SimulationSource::NotRun));
 }
 
 #[tokio::test]
 async fn r30_if_the_model_fails_the_result_is_a_sample_with_the_reason() {
-    let sample = SimulatorSetup::with_model(COMMAND, None, Scripted::new([])).call("{}").await.0;
+    let sample = SimulatorSetup::with_model(COMMAND, None, Scripted::new([])).rehearse_call("{}").await.0;
     for (reply, part) in [
         (says("It would have been sent!"), "its answer is not JSON"),
         (says(""), "its answer is empty"),
@@ -171,14 +172,15 @@ async fn r30_if_the_model_fails_the_result_is_a_sample_with_the_reason() {
         (command_answer("1").without_end(), "its answer was cut off"),
     ] {
         let setup = SimulatorSetup::new(COMMAND, vec![reply]);
-        let (text, origin) = setup.call("{}").await;
+        let (text, origin) = setup.rehearse_call("{}").await;
         assert_eq!((text, origin.source), (sample.clone(), SimulationSource::Sample), "{part}");
         assert!(origin.failure.contains(part), "{part}: {}", origin.failure);
         assert_eq!(setup.request_count(), 1);
     }
     let llm = Err("the profile x has no key".to_owned());
     let side_model = SideModel { llm, model: String::new(), profile: "x".into(), limit: Duration::from_secs(1) };
-    let (text, origin) = SimulatorSetup::with_model(COMMAND, Some(side_model), Scripted::new([])).call("{}").await;
+    let (text, origin) =
+        SimulatorSetup::with_model(COMMAND, Some(side_model), Scripted::new([])).rehearse_call("{}").await;
     assert_eq!((text, origin.failure.as_str()), (sample, "the profile x has no key"));
 }
 
@@ -186,12 +188,12 @@ async fn r30_if_the_model_fails_the_result_is_a_sample_with_the_reason() {
 async fn r30_the_same_call_is_simulated_once_and_later_calls_are_shown_its_result() {
     let secret = "{\"pin\":\"1234\",\"nested\":[{\"API_KEY\":\"abc\",\"max_tokens\":5}],\"note\":\"sk-proj4bcdEFGH1jklMN0pqrST\"}";
     let setup = SimulatorSetup::new(COMMAND, vec![command_answer("8"), command_answer("9")]);
-    let (first_result, origin) = setup.call(secret).await;
+    let (first_result, origin) = setup.rehearse_call(secret).await;
     assert!(!origin.is_reused);
     let spaced = secret.replace(':', " : ");
-    let (repeated, origin) = setup.call(&spaced).await;
+    let (repeated, origin) = setup.rehearse_call(&spaced).await;
     assert_eq!((&repeated, origin.is_reused, origin.usage, setup.request_count()), (&first_result, true, None, 1));
-    let second_result = setup.call("{\"to\":2}").await.0;
+    let second_result = setup.rehearse_call("{\"to\":2}").await.0;
     assert!(second_result.contains("9\nexit 0"), "{second_result}");
     let requests = setup.model.requests();
     let requests = requests.lock().unwrap();
@@ -219,7 +221,7 @@ async fn r30_the_same_call_is_simulated_once_and_later_calls_are_shown_its_resul
 #[tokio::test]
 async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
     let setup = SimulatorSetup::new(COMMAND, vec![command_answer("8")]);
-    let (text, origin) = setup.call("{\"to\":1}").await;
+    let (text, origin) = setup.rehearse_call("{\"to\":1}").await;
     let call = ToolCall { id: "x".into(), name: "mail".into(), arguments: "{\"to\":1}".into() };
     let entries = [
         Entry::from_calls(vec![call]),
@@ -238,9 +240,9 @@ async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
         hides_dry_run: true,
         ledger: SimulationLedger::from_entries(&entries),
     });
-    let (repeated, origin) = resumed.call("{ \"to\": 1 }").await;
+    let (repeated, origin) = resumed.rehearse_call("{ \"to\": 1 }").await;
     assert_eq!((repeated, origin.is_reused, resumed.request_count()), (text, true, 0));
-    let hidden = resumed.call("{\"to\":2}").await.0;
+    let hidden = resumed.rehearse_call("{\"to\":2}").await.0;
     assert_eq!(hidden, "99\nexit 0", "the model is not told about the dry run");
     drop(resumed);
 }
@@ -248,7 +250,7 @@ async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
 #[tokio::test]
 async fn identical_concurrent_calls_are_simulated_once() {
     let setup = SimulatorSetup::new(COMMAND, vec![command_answer("8"), command_answer("9")]);
-    let results = futures::future::join_all((0..8).map(|_| setup.call("{}"))).await;
+    let results = futures::future::join_all((0..8).map(|_| setup.rehearse_call("{}"))).await;
     assert_eq!(setup.request_count(), 1);
     assert!(results.iter().all(|(text, _)| *text == results[0].0), "{results:?}");
     assert_eq!(results.iter().filter(|(_, origin)| !origin.is_reused).count(), 1);
@@ -265,7 +267,7 @@ async fn a_tool_that_returns_a_text_does_not_run_in_a_dry_run() {
         excluded: crate::policy::ExcludedPaths::default(),
         progress: Arc::new(|_| {}),
     };
-    let outcome = Mail { kind: ResultKind::Text }.rehearse(&plan(), &rehearsal_context).await.unwrap();
+    let outcome = Mail { kind: ResultKind::Text }.rehearse(&sample_plan(), &rehearsal_context).await.unwrap();
     assert_eq!(outcome, RehearsalOutcome::Simulate(String::new()));
 }
 
@@ -275,6 +277,6 @@ async fn a_model_that_exceeds_its_time_limit_is_abandoned() {
     let llm: Arc<dyn crate::llm::Llm> = Arc::new(model.clone());
     let limit = Duration::from_secs(3);
     let side_model = SideModel { llm: Ok(llm), model: String::new(), profile: "other".into(), limit };
-    let (_, origin) = SimulatorSetup::with_model(COMMAND, Some(side_model), model).call("{}").await;
+    let (_, origin) = SimulatorSetup::with_model(COMMAND, Some(side_model), model).rehearse_call("{}").await;
     assert_eq!((origin.source, origin.failure.as_str()), (SimulationSource::Sample, "it did not answer within 3 s"));
 }

@@ -10,13 +10,13 @@ use std::fs;
 
 /// Plans and applies rehearsed changes of a test project.
 trait ApplyChanges {
-    fn plan(&self, arguments: Value) -> Result<Plan, String>;
+    fn plan_change(&self, arguments: Value) -> Result<Plan, String>;
     async fn apply(&self, plan: &Plan) -> Result<String, String>;
 }
 
 impl ApplyChanges for RehearsedProject {
-    fn plan(&self, arguments: Value) -> Result<Plan, String> {
-        match ApplyChange::new(self.rehearsal.clone()).plan(&arguments, &*self.disk) {
+    fn plan_change(&self, arguments: Value) -> Result<Plan, String> {
+        match ApplyChange::new(self.rehearsal.clone()).plan_call(&arguments, &*self.disk) {
             Ok(Intent::Act(plan)) => Ok(*plan),
             Ok(Intent::Ask(_)) => panic!("it asks nothing"),
             Err(error) => Err(error.to_string()),
@@ -39,7 +39,7 @@ impl ApplyChanges for RehearsedProject {
 async fn applies_exactly_the_previewed_diff() {
     let project = RehearsedProject::new(&[("a", "one\ntwo\n")]);
     project.rehearse_write("a", "one\n2\n");
-    let plan = project.plan(json!({ "path": "a" })).unwrap();
+    let plan = project.plan_change(json!({ "path": "a" })).unwrap();
     assert_eq!((plan.title.as_str(), plan.destroys.as_deref(), &plan.grant), ("Apply: change a?", None, &None));
     assert_eq!(plan.access, Access::Write("a".into()));
     let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
@@ -48,11 +48,11 @@ async fn applies_exactly_the_previewed_diff() {
     project.rehearse_write("a", "one\nthree\n");
     assert!(project.apply(&plan).await.unwrap_err().contains("has changed since the plan was made"));
     assert_eq!(project.live_text("a").as_deref(), Some("one\ntwo\n"));
-    let plan = project.plan(json!({ "path": "a" })).unwrap();
+    let plan = project.plan_change(json!({ "path": "a" })).unwrap();
     assert_eq!(project.apply(&plan).await.unwrap(), "a: applied");
     assert_eq!(project.live_text("a").as_deref(), Some("one\nthree\n"));
-    assert!(project.plan(json!({ "path": "a" })).unwrap_err().contains("there is nothing to do"));
-    assert!(project.plan(json!({ "path": "b" })).unwrap_err().contains("Nothing was rehearsed at b"));
+    assert!(project.plan_change(json!({ "path": "a" })).unwrap_err().contains("there is nothing to do"));
+    assert!(project.plan_change(json!({ "path": "b" })).unwrap_err().contains("Nothing was rehearsed at b"));
 }
 
 #[tokio::test]
@@ -61,11 +61,11 @@ async fn conflict_before_or_after_the_prompt_overwrites_nothing() {
     project.rehearse_write("a", "two\n");
     project.rehearse_write("b", "two\n");
     project.rehearse_deletion("a2");
-    let plan = project.plan(json!({ "path": "b" })).unwrap();
+    let plan = project.plan_change(json!({ "path": "b" })).unwrap();
     for path in ["a", "b"] {
         fs::write(project.folder.path().join("project").join(path), "mine\n").unwrap();
     }
-    assert!(project.plan(json!({ "path": "a" })).unwrap_err().starts_with("CONFLICT: a changed since"));
+    assert!(project.plan_change(json!({ "path": "a" })).unwrap_err().starts_with("CONFLICT: a changed since"));
     assert!(project.apply(&plan).await.unwrap_err().starts_with("CONFLICT: b"));
     assert_eq!((project.live_text("a").unwrap(), project.live_text("b").unwrap()), ("mine\n".into(), "mine\n".into()));
 }
@@ -77,16 +77,16 @@ async fn hunks_can_be_applied_one_by_one_in_any_order() {
     let project = RehearsedProject::new(&[("a", &before)]);
     project.rehearse_write("a", &after);
     for line in [28, 2] {
-        let plan = project.plan(json!({ "path": "a", "line": line })).unwrap();
+        let plan = project.plan_change(json!({ "path": "a", "line": line })).unwrap();
         let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
         assert_eq!(diff.hunks.len(), 1);
         project.apply(&plan).await.unwrap();
     }
     assert_eq!(project.live_text("a").as_deref(), Some(after.as_str()));
-    let error = project.plan(json!({ "path": "a", "line": 2 })).unwrap_err();
+    let error = project.plan_change(json!({ "path": "a", "line": 2 })).unwrap_err();
     assert!(error.contains("there is nothing to do"), "{error}");
     project.rehearse_write("a", "all\nnew\n");
-    let error = project.plan(json!({ "path": "a", "line": 7 })).unwrap_err();
+    let error = project.plan_change(json!({ "path": "a", "line": 7 })).unwrap_err();
     assert!(error.contains("No hunk starts at line 7"), "{error}");
 }
 
@@ -95,12 +95,12 @@ async fn deleting_a_folder_deletes_only_its_rehearsed_contents() {
     let project = RehearsedProject::new(&[("x", "1\n2\n"), ("old/a", "a"), ("old/deep/b", "b")]);
     project.rehearse_deletion("x");
     project.rehearse_deletion("old");
-    let plan = project.plan(json!({ "path": "x" })).unwrap();
+    let plan = project.plan_change(json!({ "path": "x" })).unwrap();
     let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
     assert_eq!(diff.note.as_deref(), Some("deletes the file"), "it is not deleted yet");
     assert_eq!((plan.title.as_str(), plan.destroys.as_deref()), ("Apply: delete x?", Some("deletes x")));
     project.apply(&plan).await.unwrap();
-    let plan = project.plan(json!({ "path": "old" })).unwrap();
+    let plan = project.plan_change(json!({ "path": "old" })).unwrap();
     assert_eq!(plan.destroys.as_deref(), Some("deletes old and the 3 files and folders in it"));
     assert!(matches!(&plan.preview, Preview::Text(text) if text.contains("old/deep/b")), "{:?}", plan.preview);
     fs::write(project.folder.path().join("project/old/mine"), "x").unwrap();
@@ -116,7 +116,7 @@ async fn deleting_a_folder_deletes_only_its_rehearsed_contents() {
 fn sensitive_path_counts_as_outside_and_tool_is_not_offered() {
     let project = RehearsedProject::new(&[]);
     project.rehearse_write(".git/hooks/pre-commit", "#!/bin/sh\n");
-    let plan = project.plan(json!({ "path": ".git/hooks/pre-commit" })).unwrap();
+    let plan = project.plan_change(json!({ "path": ".git/hooks/pre-commit" })).unwrap();
     assert!(matches!(plan.access, Access::WriteOutside(_)), "{:?}", plan.access);
     let tools = super::super::Toolbox::from_tools(vec![Arc::new(ApplyChange::new(project.rehearsal.clone()))]);
     assert_eq!((tools.tool_specs(), tools.sub_agent_specs()), (vec![], vec![]));
@@ -130,9 +130,9 @@ fn finds_non_unicode_name_if_unambiguous() {
     let upper = project.folder.path().join("layer/upper");
     fs::create_dir_all(&upper).unwrap();
     fs::write(upper.join(std::ffi::OsStr::from_bytes(b"a\xff")), "x").unwrap();
-    assert!(project.plan(json!({ "path": "a\u{fffd}" })).is_ok());
+    assert!(project.plan_change(json!({ "path": "a\u{fffd}" })).is_ok());
     fs::write(upper.join(std::ffi::OsStr::from_bytes(b"a\xfe")), "x").unwrap();
-    assert!(project.plan(json!({ "path": "a\u{fffd}" })).unwrap_err().contains("not Unicode"));
+    assert!(project.plan_change(json!({ "path": "a\u{fffd}" })).unwrap_err().contains("not Unicode"));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn r32_title_names_only_plain_file_names() {
     ] {
         let project = RehearsedProject::new(&[]);
         project.rehearse_write(path, "x\n");
-        assert_eq!(project.plan(json!({ "path": path })).unwrap().title, title);
+        assert_eq!(project.plan_change(json!({ "path": path })).unwrap().title, title);
     }
 }
 
@@ -162,11 +162,11 @@ async fn r14_contents_of_a_deleted_folder_are_judged_with_it() {
         Arc::new(Disk::new(project.disk.root()).unwrap().with_own_files(OwnFiles::new(vec![own_files], Vec::new())));
     let rehearsal = Arc::new(Rehearsal::new(disk.clone(), project.folder.path().join("layer")));
     let project = RehearsedProject { rehearsal, disk, ..project };
-    let access_of = |folder: &str| project.plan(json!({ "path": folder })).unwrap().access;
+    let access_of = |folder: &str| project.plan_change(json!({ "path": folder })).unwrap().access;
     assert_eq!(access_of("plain"), Access::Write("plain".into()));
     assert_eq!(access_of("home"), Access::AyeFiles("home".into()), "aye's own settings are deleted with it");
     assert_eq!(access_of("repository"), Access::WriteOutside("repository".into()));
-    let plan = project.plan(json!({ "path": "home" })).unwrap();
+    let plan = project.plan_change(json!({ "path": "home" })).unwrap();
     project.apply(&plan).await.unwrap();
     assert_eq!(project.live_text("home/config/rules.toml"), None);
 }
@@ -183,19 +183,19 @@ async fn outside_project_applies_files_of_tools_but_not_of_commands() {
     }
     let upper = base.join("layer/outside/upper").join(path("command").trim_start_matches('/'));
     fs::write(upper, "by a command\n").unwrap();
-    let plan = project.plan(json!({ "path": path("new/deep") })).unwrap();
+    let plan = project.plan_change(json!({ "path": path("new/deep") })).unwrap();
     assert_eq!(plan.access, Access::WriteOutside(path("new/deep").into()));
     assert_eq!(plan.destroys, Some(format!("changes {}, outside the project", path("new/deep"))));
     assert!(matches!(&plan.preview, Preview::Edit(diff) if diff.added == 1), "{:?}", plan.preview);
     project.apply(&plan).await.unwrap();
     assert_eq!(fs::read_to_string(path("new/deep")).unwrap(), "new\n");
-    assert!(project.plan(json!({ "path": path("new/deep") })).unwrap_err().contains("nothing to do"));
-    assert!(project.plan(json!({ "path": path("command") })).unwrap_err().contains("run the command live"));
+    assert!(project.plan_change(json!({ "path": path("new/deep") })).unwrap_err().contains("nothing to do"));
+    assert!(project.plan_change(json!({ "path": path("command") })).unwrap_err().contains("run the command live"));
     // The real file changes after the prompt is shown, and before.
-    let plan = project.plan(json!({ "path": path("old") })).unwrap();
+    let plan = project.plan_change(json!({ "path": path("old") })).unwrap();
     fs::write(path("old"), "mine\n").unwrap();
     assert!(project.apply(&plan).await.unwrap_err().starts_with("CONFLICT"));
-    assert!(project.plan(json!({ "path": path("old") })).unwrap_err().starts_with("CONFLICT"));
+    assert!(project.plan_change(json!({ "path": path("old") })).unwrap_err().starts_with("CONFLICT"));
     assert_eq!(fs::read_to_string(path("old")).unwrap(), "mine\n");
     fs::write(path("old"), "one\n").unwrap();
     project.apply(&plan).await.unwrap();
@@ -211,7 +211,7 @@ async fn outside_file_is_not_applied_through_a_new_link() {
     fs::create_dir_all(base.join("out")).unwrap();
     fs::create_dir(base.join("other")).unwrap();
     project.rehearse_write(&path, "new\n");
-    let plan = project.plan(json!({ "path": path })).unwrap();
+    let plan = project.plan_change(json!({ "path": path })).unwrap();
     fs::remove_dir(base.join("out")).unwrap();
     std::os::unix::fs::symlink("other", base.join("out")).unwrap();
     assert!(project.apply(&plan).await.is_err());

@@ -17,7 +17,7 @@ async fn outcome_names_applied_rejected_and_conflicting_files() {
     let rehearsal = Arc::new(Rehearsal::new(disk.clone(), directory.path().join("layer")));
     let tool = ApplyGroup::new(rehearsal.clone());
     let source = json!({ "group": "source" });
-    let plan_error = |arguments: &Value| tool.plan(arguments, &*disk).unwrap_err().to_string();
+    let plan_error = |arguments: &Value| tool.plan_call(arguments, &*disk).unwrap_err().to_string();
     assert_eq!(plan_error(&source), "There are no source changes to apply.");
     for name in ["a", "b", "c", "d"] {
         fs::write(root.join(name), "one\n").unwrap();
@@ -25,7 +25,7 @@ async fn outcome_names_applied_rejected_and_conflicting_files() {
         rehearsal.write(&location, Some(b"one\n"), b"two\n").unwrap();
     }
     fs::write(root.join("c"), "mine\n").unwrap();
-    let Ok(Intent::Act(mut plan)) = tool.plan(&source, &*disk) else { panic!("no plan") };
+    let Ok(Intent::Act(mut plan)) = tool.plan_call(&source, &*disk) else { panic!("no plan") };
     assert_eq!(plan.summary, "source changes: 4 changes, +4 −4, 1 cannot be applied");
     fs::write(root.join("d"), "mine\n").unwrap();
     assert!(plan.set_rejected(&[Rejected { item: 1, hunks: vec![] }]));

@@ -5,7 +5,7 @@ use crate::chat::{Dropped, Question, Questions};
 use crate::tools::memory_project::MemoryProject;
 
 fn parse_call(arguments: Value) -> Result<Questions, String> {
-    match AskQuestion.plan(&arguments, &MemoryProject::with_files(&[])) {
+    match AskQuestion.plan_call(&arguments, &MemoryProject::with_files(&[])) {
         Ok(Intent::Ask(questions)) => Ok(questions),
         Ok(Intent::Act(plan)) => panic!("{plan:?}"),
         Err(error) => Err(error.to_string()),

@@ -58,7 +58,7 @@ fn every_minimum_of_a_schema_is_enforced() {
             let error = all_tools()
                 .find_tool(&spec.name)
                 .unwrap()
-                .plan(&arguments, &MemoryProject::with_files(&[("x", "")]))
+                .plan_call(&arguments, &MemoryProject::with_files(&[("x", "")]))
                 .unwrap_err();
             assert!(error.to_string().contains(&format!("at “{name}”")), "{error}");
             checked += 1;

@@ -66,7 +66,7 @@ impl Trials {
 
     /// Returns whether the policy allows this line without approval in the default mode.
     pub fn is_allowed(&self, project: &str, text: &str) -> bool {
-        let plan = self.tool.plan(&json!({ "command": text }), &self.disks[project]);
+        let plan = self.tool.plan_call(&json!({ "command": text }), &self.disks[project]);
         let Ok(Intent::Act(plan)) = plan else { return false };
         match judge_plan(&Policy::default(), &[], &Rules::default(), "bash_exec", &plan) {
             Verdict::Allow(_) => true,

@@ -117,7 +117,7 @@ async fn r13_named_file_that_was_replaced_is_not_read() {
         }
     };
     for kind in ["link", "hard link", "folder"] {
-        let Intent::Act(plan) = tool.plan(&json!({ "command": "cat .env" }), &*files).unwrap() else {
+        let Intent::Act(plan) = tool.plan_call(&json!({ "command": "cat .env" }), &*files).unwrap() else {
             panic!("{kind}")
         };
         assert!(matches!(&plan.access, Access::Run(run) if run.named_secrets == [Path::new(".env")]), "{kind}");
