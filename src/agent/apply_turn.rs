@@ -94,7 +94,7 @@ pub(super) fn judge_items(ctx: &UpdateContext<'_>, tool: &str, plan: &mut Plan) 
 /// Returns whether the group of this call was applied and the user did not reject this path; `None` if the group does
 /// not contain the path.
 fn is_in_applied_group(ctx: &UpdateContext<'_>, id: &CallId, path: &str) -> Option<bool> {
-    let call = ctx.state.session.call(id)?;
+    let call = ctx.state.session.find_call(id)?;
     let Some(Preview::Batch(batch)) = call.plan.as_ref().map(|plan| &plan.preview) else { return None };
     let entries = ctx.state.session.entries();
     let rejected = entries.iter().rev().find_map(|entry| match entry {
@@ -108,7 +108,7 @@ fn is_in_applied_group(ctx: &UpdateContext<'_>, id: &CallId, path: &str) -> Opti
 }
 
 fn is_call_done(ctx: &UpdateContext<'_>, id: &CallId) -> bool {
-    let settled_at = ctx.state.session.call(id).and_then(|call| call.settled_at);
+    let settled_at = ctx.state.session.find_call(id).and_then(|call| call.settled_at);
     let entry = settled_at.and_then(|index| ctx.state.session.entries().get(index));
     matches!(entry, Some(Entry::Settled { outcome: Outcome::Done(_), .. }))
 }

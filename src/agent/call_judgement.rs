@@ -10,7 +10,7 @@ use crate::policy::{Verdict, judge_plan};
 /// Judges the plan of a call and has it reviewed.
 pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box<Plan>) {
     let is_early = ctx.state.queue.is_early_prompt(id);
-    let is_edited = ctx.state.session.call(id).is_some_and(|call| call.edited_arguments.is_some());
+    let is_edited = ctx.state.session.find_call(id).is_some_and(|call| call.edited_arguments.is_some());
     let earlier_settled = ctx
         .state
         .pending()

@@ -14,7 +14,7 @@ pub(super) fn replan_covered_calls(ctx: &mut UpdateContext<'_>) {
             let subject = Subject::from_plan(&pending.call.name, plan);
             ctx.session_grants().iter().any(|session_grant| grant_covers(&session_grant.grant, &subject))
                 && ctx.state.rules.permits_grants(&subject)
-                && ctx.state.session.call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_none())
+                && ctx.state.session.find_call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_none())
                 && !ctx.state.queue.is_early_prompt(&pending.call.id)
         }
         CallStage::Waiting

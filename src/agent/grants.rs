@@ -117,7 +117,7 @@ fn recorded_plans(state: &State, from: usize) -> Vec<RecordedPlan<'_>> {
         let Entry::Planned { call, summary, access, preview, destroys, preconditions, verdict, .. } = entry else {
             continue;
         };
-        let Some(session_call) = state.session.call(call) else { continue };
+        let Some(session_call) = state.session.find_call(call) else { continue };
         let subject = Subject::new(&session_call.call.name, access, preview, destroys.is_some(), preconditions);
         plans.retain(|recorded| recorded.call != call);
         plans.push(RecordedPlan { entry_index: index, call, summary, is_allowed: verdict == "allow", subject });

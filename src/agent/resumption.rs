@@ -32,7 +32,7 @@ pub fn resume_with_output(
     // False after the first call that had not started: an early approval of a later call had no effect.
     let mut is_turn_reached = true;
     for id in ctx.state.session.open_calls() {
-        let Some(call) = ctx.state.session.call(&id) else { continue };
+        let Some(call) = ctx.state.session.find_call(&id) else { continue };
         let (tool_call, is_started) = (call.call.clone(), call.is_started);
         if let Some(questions) = &call.questions {
             pending_calls.push(PendingCall::new(tool_call, CallStage::AwaitingAnswer(questions.clone())));

@@ -78,8 +78,8 @@ impl<'a> UpdateContext<'a> {
         let mut unique_calls: Vec<ToolCall> = Vec::new();
         for call in calls {
             let is_taken = |id: &CallId, unique_calls: &[ToolCall]| {
-                self.parent_session.is_some_and(|session| session.call(id).is_some())
-                    || self.state.session.call(id).is_some()
+                self.parent_session.is_some_and(|session| session.find_call(id).is_some())
+                    || self.state.session.find_call(id).is_some()
                     || unique_calls.iter().any(|other| other.id == *id)
             };
             let mut id = call.id.clone();

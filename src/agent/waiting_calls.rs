@@ -123,7 +123,7 @@ impl State {
     /// Returns whether the user edited the call on its prompt and the prompt is not ready again.
     fn is_edited(&self, pending: &PendingCall) -> bool {
         let has_edited_arguments =
-            || self.session.call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_some());
+            || self.session.find_call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_some());
         pending.pending_edit.is_some() || matches!(pending.stage, CallStage::UnderReview(_)) && has_edited_arguments()
     }
 

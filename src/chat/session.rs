@@ -247,7 +247,8 @@ impl Session {
         &self.entries
     }
 
-    pub fn call(&self, id: &CallId) -> Option<&CallState> {
+    /// Returns the state of a call; `None` if no reply made it.
+    pub fn find_call(&self, id: &CallId) -> Option<&CallState> {
         self.calls.get(id)
     }
 
@@ -331,7 +332,7 @@ impl Session {
 
     /// Returns the origin of a rehearsed call's result, if known.
     pub fn result_origin(&self, id: &CallId) -> Option<&ResultOrigin> {
-        match self.entries.get(self.call(id)?.settled_at?)?.unwrap_sub_agent() {
+        match self.entries.get(self.find_call(id)?.settled_at?)?.unwrap_sub_agent() {
             Entry::Settled { staged, .. } => staged.as_ref(),
             _ => None,
         }

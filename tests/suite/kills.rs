@@ -90,7 +90,7 @@ fn check_commands(root: &Path, entries: &[Entry]) {
     let decided = |n: &str| {
         entries.iter().any(|entry| match entry {
             Entry::Decided { call, decision: Decision::Once, .. } => {
-                let call = session.call(call).expect("a decision belongs to a call");
+                let call = session.find_call(call).expect("a decision belongs to a call");
                 call.call.arguments.contains(&format!("echo {n} >>"))
             }
             _ => false,

@@ -80,7 +80,7 @@ fn check_decisions(program: &Program, test_user: &Persona) {
     let session = Session::replay(entries.clone());
     for entry in &entries {
         let Entry::Settled { call, outcome: Outcome::Done(_), .. } = entry else { continue };
-        let call = session.call(call).expect("the call is in the session");
+        let call = session.find_call(call).expect("the call is in the session");
         if call.questions.is_some() || !["bash_exec", "write_file"].contains(&call.call.name.as_str()) {
             continue;
         }

@@ -54,7 +54,7 @@ fn r30_withheld_call_starts_nothing_and_turn_continues() {
     assert_eq!(origin, Some(ResultOrigin::simulated(SimulationSource::Withheld)));
     let session = &state.session;
     assert_eq!((session.would_ask_count(), session.rehearsed_count()), (1, 0));
-    assert!(!session.call(&"a".into()).unwrap().is_started);
+    assert!(!session.find_call(&"a".into()).unwrap().is_started);
     let replayed = Session::replay(session.entries().iter().cloned());
     assert_eq!(&replayed, session);
     // A model that must not learn of the dry run does not learn of this either.

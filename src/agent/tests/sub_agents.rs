@@ -77,7 +77,7 @@ pub(super) fn prompt_for(call: &str, sub_agent: Option<&str>) -> Option<(String,
 }
 
 fn call_outcome<'a>(state: &'a State, call: &str) -> &'a Outcome {
-    let index = state.session.call(&call.into()).and_then(|call| call.settled_at).expect("it is settled");
+    let index = state.session.find_call(&call.into()).and_then(|call| call.settled_at).expect("it is settled");
     let Entry::Settled { outcome, .. } = state.session.entries()[index].unwrap_sub_agent() else { panic!("settled") };
     outcome
 }

@@ -104,7 +104,7 @@ impl Session {
     pub(super) fn make_readable(&self, entry: Entry) -> Entry {
         match entry {
             Entry::Settled { call, outcome, took_ms, sha256, staged } => {
-                let is_command = self.call(&call).is_some_and(CallState::is_command);
+                let is_command = self.find_call(&call).is_some_and(CallState::is_command);
                 let readable: fn(&str) -> Cow<'_, str> =
                     if is_command { escape_sequences::readable_output } else { mark_hidden };
                 let outcome = outcome.map_text(|text| match readable(&text) {
@@ -125,7 +125,7 @@ impl Session {
 
     /// Returns the result for the model, after a notice if the user changed the call.
     fn result_text(&self, call: &CallId, outcome: &str) -> String {
-        let edit_notice = self.call(call).and_then(CallState::edit_notice).unwrap_or_default();
+        let edit_notice = self.find_call(call).and_then(CallState::edit_notice).unwrap_or_default();
         format!("{edit_notice}{outcome}")
     }
 }

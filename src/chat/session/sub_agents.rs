@@ -55,8 +55,8 @@ impl Session {
 
     /// Returns the name of the sub-agent that this call started or belongs to; `None` for any other call of the turn.
     pub fn sub_agent_name(&self, call: &CallId) -> Option<&str> {
-        let parent_call = self.call(call).and_then(|call| call.parent_call.as_ref()).unwrap_or(call);
-        let plan = || self.call(parent_call).and_then(|call| call.plan.as_ref());
+        let parent_call = self.find_call(call).and_then(|call| call.parent_call.as_ref()).unwrap_or(call);
+        let plan = || self.find_call(parent_call).and_then(|call| call.plan.as_ref());
         self.has_sub_agent(parent_call).then(|| plan().map_or("", |plan| plan.summary.as_str()))
     }
 }

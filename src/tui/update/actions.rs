@@ -100,7 +100,7 @@ pub fn open_selected_entry(state: &mut State) -> Vec<Effect> {
     let mut is_terminal_output = false;
     let title_and_text = match state.viewport.transcript.selected().and_then(|index| entries.get(index)) {
         Some(Entry::Settled { call, outcome, staged: origin, .. }) => {
-            let call_state = state.agent.session.call(call);
+            let call_state = state.agent.session.find_call(call);
             is_terminal_output = call_state.is_some_and(CallState::is_command);
             let mark =
                 origin.as_ref().filter(|_| state.agent.config.dry_run.labels_results).map(ResultOrigin::model_mark);

@@ -69,10 +69,10 @@ pub fn list_decisions(entries: &[Entry]) -> Vec<Pressed> {
 fn find_open(entries: &[Entry]) -> (usize, Option<CallId>, Option<Open>) {
     let session = Session::replay(entries.iter().cloned());
     let calls = session.open_calls();
-    let undecided = |id: &&CallId| session.call(id).is_some_and(|call| call.decided_at.is_none());
+    let undecided = |id: &&CallId| session.find_call(id).is_some_and(|call| call.decided_at.is_none());
     let last = calls.last().filter(undecided).cloned();
     let first = calls.iter().find_map(|id| {
-        let call = session.call(id)?;
+        let call = session.find_call(id)?;
         if let Some(questions) = &call.questions {
             return Some(Open::Question(id.clone(), questions.clone()));
         }

@@ -191,7 +191,8 @@ impl<'a> PartCollector<'a> {
             }
         }
         if let Some(outcome) = record.outcome().filter(|outcome| !outcome.text().trim().is_empty()) {
-            let edit_notice = self.session.call(&record.call.id).and_then(CallState::edit_notice).unwrap_or_default();
+            let edit_notice =
+                self.session.find_call(&record.call.id).and_then(CallState::edit_notice).unwrap_or_default();
             let text = format!("{edit_notice}{}", escape_sequences::strip_colors(outcome.text()));
             bodies.push(code_body("result", "", self.cleaner.clean_text(&text)));
         }

@@ -28,7 +28,7 @@ pub fn lay_out_call(
     is_toggled: bool,
     lookups: &LinkLookups,
 ) -> Page {
-    let Some(call) = context.agent.session.call(id) else { return Page::default() };
+    let Some(call) = context.agent.session.find_call(id) else { return Page::default() };
     let outcome = end.outcome;
     if let Some(questions) = &call.questions {
         return lay_out_answers(context, questions, find_answer(context, index, id), outcome);

@@ -161,7 +161,7 @@ pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
         Some(Entry::UserMessage { text }) => is_too_long(text),
         Some(Entry::Compacted { .. }) => true,
         Some(Entry::Settled { call, .. }) => {
-            context.agent.session.call(call).is_some_and(|call| call.questions.is_none())
+            context.agent.session.find_call(call).is_some_and(|call| call.questions.is_none())
         }
         Some(_) | None => false,
     }
@@ -208,8 +208,25 @@ fn entry_form(context: &LayoutContext<'_>, entry: &Entry) -> EntryForm {
         | Entry::FellBack { .. }
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
-        | Entry::Compacted { .. } => EntryForm::Block,
-        Entry::Decided { decision: Decision::Once | Decision::Selected(_) | Decision::Deny(_), .. }
+        | Entry::Compacted { .. } => true,
+    };
+    let last_displayed = entries.iter().rev().find(is_displayed);
+    last_displayed.is_some_and(|entry| {
+        let ends_in_text = matches!(entry, Entry::Replied { text, incomplete, .. }
+            if !text.trim().is_empty() || incomplete.is_some());
+        is_row(context, entry) && !ends_in_text
+    })
+}
+
+/// Returns whether an entry starts with a row in the column of the calls.
+fn is_row(context: &LayoutContext<'_>, entry: &Entry) -> bool {
+    match entry {
+        Entry::Settled { call, .. } => {
+            context.agent.session.find_call(call).is_none_or(|call| call.questions.is_none())
+        }
+        Entry::Decided { .. } => true,
+        Entry::Replied { reasoning, .. } => !reasoning.trim().is_empty(),
+        Entry::UserMessage { .. }
         | Entry::Planned { .. }
         | Entry::Reviewed { .. }
         | Entry::Asked { .. }

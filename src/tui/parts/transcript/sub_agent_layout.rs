@@ -43,7 +43,7 @@ pub fn lay_out_running(context: &LayoutContext<'_>, pending: &PendingCall, sub_a
     let call_rows = session.entries().iter().enumerate().rev().filter_map(|(index, entry)| {
         let Entry::Settled { call, outcome, staged, took_ms, .. } = entry else { return None };
         let end = CallEnd { outcome, origin: staged.as_ref(), took_ms: *took_ms };
-        let call = session.call(call)?;
+        let call = session.find_call(call)?;
         let denial = session.entries()[..index].iter().rev().find_map(|entry| denial_message(entry, &call.call.id));
         Some(indent_row(context, |context| call_row(context, call, &end, denial)))
     });
@@ -114,13 +114,13 @@ pub fn lay_out_transcript(
             Entry::Settled { call, outcome, staged, took_ms, .. } => {
                 let end = CallEnd { outcome, origin: staged.as_ref(), took_ms: *took_ms };
                 // The `Answered` entry shows questions.
-                if let Some(call) = session.call(call).filter(|call| call.questions.is_none()) {
+                if let Some(call) = session.find_call(call).filter(|call| call.questions.is_none()) {
                     let denial = find_denial_message(context, *index, &call.call.id);
                     page.lines.push(indent_row(context, |context| call_row(context, call, &end, denial)));
                 }
             }
             Entry::Answered { call, answer, .. } => {
-                let questions = session.call(call).and_then(|call| call.questions.as_ref());
+                let questions = session.find_call(call).and_then(|call| call.questions.as_ref());
                 for question in questions.into_iter().flat_map(|questions| &questions.list) {
                     let given_answer = answer.answers.iter().find(|candidate| candidate.keyword == question.keyword);
                     let answer_text = given_answer
