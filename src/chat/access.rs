@@ -126,7 +126,8 @@ pub(super) fn as_unicode<S: Serializer>(path: &Path, serializer: S) -> Result<S:
     serializer.serialize_str(&path.to_string_lossy())
 }
 
-fn all_as_unicode<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+/// Serializes each path as [`as_unicode`] does.
+pub(super) fn all_as_unicode<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
 }
 

@@ -1,8 +1,9 @@
 //! Sandbox of a command: shown in its prompt and set up before the command starts. If that fails, the command does not
 //! run.
 
+use super::access::all_as_unicode;
 use crate::text::truncation::abbreviate_home;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Sandbox of a command.
@@ -25,7 +26,7 @@ pub enum CommandSandbox {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SandboxAccess {
     /// Folders it may write besides its working directory; absolute, links resolved.
-    #[serde(serialize_with = "as_unicode")]
+    #[serde(serialize_with = "all_as_unicode")]
     pub write: Vec<PathBuf>,
     /// True if it may use the network.
     pub network: bool,
@@ -101,10 +102,6 @@ fn describe_writable(write: &[PathBuf], home: Option<&Path>) -> String {
         Some((last, [])) => format!("here and {last}"),
         Some((last, rest)) => format!("here, {} and {last}", rest.join(", ")),
     }
-}
-
-fn as_unicode<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
 }
 
 #[cfg(test)]
