@@ -28,27 +28,13 @@ impl State {
         let mut is_turn_over = true;
         let mut turn_starts = Vec::new();
         for (index, entry) in entries.iter().enumerate().skip(self.session.first_sent_entry()) {
-            match entry {
-                Entry::UserMessage { .. } if is_turn_over => {
-                    turn_starts.push(index);
-                    is_turn_over = false;
-                }
-                Entry::Ended { .. } => is_turn_over = true,
-                Entry::Titled { .. }
-                | Entry::Revoked { .. }
-                | Entry::Switched { .. }
-                | Entry::DryRunChanged { .. }
-                | Entry::Compacted { .. }
-                | Entry::Reviewed { .. }
-                | Entry::FellBack { .. }
-                | Entry::SubAgent { .. } => {}
-                Entry::UserMessage { .. }
-                | Entry::Replied { .. }
-                | Entry::Planned { .. }
-                | Entry::Asked { .. }
-                | Entry::Decided { .. }
-                | Entry::Answered { .. }
-                | Entry::Settled { .. } => is_turn_over = false,
+            if is_turn_over && matches!(entry, Entry::UserMessage { .. }) {
+                turn_starts.push(index);
+            }
+            let is_neutral = entry.is_outside_turns()
+                || matches!(entry, Entry::Reviewed { .. } | Entry::FellBack { .. } | Entry::SubAgent { .. });
+            if !is_neutral {
+                is_turn_over = matches!(entry, Entry::Ended { .. });
             }
         }
         turn_starts
