@@ -127,7 +127,7 @@ fn screen(count: usize) -> State {
         ..Settings::default()
     };
     let (mut state, _) = State::new(
-        agent::resume(Session::replay(entries(count)), blank).0,
+        agent::resume_session(Session::replay(entries(count)), blank, &Default::default()).0,
         SessionId("01BENCH".into()),
         Connection { model: "m".into(), ..Connection::default() },
         themes,

@@ -37,10 +37,10 @@ pub fn check(bytes: &[u8]) {
 
 /// Checks that the session yields valid messages for a provider, also after it was resumed.
 fn check_messages(session: Session) {
-    assert_well_formed(&session.messages());
+    assert_well_formed(&session.messages(0, usize::MAX));
     let blank = State::new(Policy::default(), "m".to_owned(), "prompt".to_owned(), Vec::new());
-    let (state, _) = agent::resume(session, blank);
-    assert_well_formed(&state.session.messages());
+    let (state, _) = agent::resume_session(session, blank, &Default::default());
+    assert_well_formed(&state.session.messages(0, usize::MAX));
     if state.is_idle() {
         assert!(state.session.open_calls().is_empty() && !state.session.is_mid_turn(), "a call or a turn is open");
     }

@@ -168,14 +168,15 @@ fn record_summary(
 ) {
     let tokens = (cut.tokens_before, tokens_after);
     ctx.record_entry(Entry::Compacted { summary, pinned, upto: cut.first_kept, tokens, usage });
-    ctx.state.estimate.clear_truncation();
+    // The summary has replaced the truncated outcomes.
+    ctx.state.estimate.truncation = None;
 }
 
 /// Returns the tokens of the next request with this summary in place of the entries before `upto`.
 fn tokens_after_summary(state: &State, upto: usize, summary_text: &str) -> u64 {
     let kept_tokens = state.session.token_estimate_between(upto, state.session.entries().len());
     state.correct_estimate(
-        state.estimate.fixed_tokens()
+        state.estimate.fixed_tokens
             + message_tokens::MESSAGE_OVERHEAD
             + tokens::estimate_text(summary_text)
             + kept_tokens,

@@ -48,10 +48,6 @@ impl ContextEstimate {
         self.fixed_tokens = estimate_fixed_tokens(system, tools);
     }
 
-    pub(super) fn fixed_tokens(&self) -> u64 {
-        self.fixed_tokens
-    }
-
     /// Forgets what was learned about the previous model's window.
     pub(super) fn forget_window(&mut self) {
         (self.learned_limit, self.learned_percent, self.sent_tokens) = (None, None, (0, 0));
@@ -70,21 +66,12 @@ impl ContextEstimate {
         figures.is_some()
     }
 
-    /// Removes the truncation, because a summary has replaced the truncated outcomes.
-    pub(super) fn clear_truncation(&mut self) {
-        self.truncation = None;
-    }
-
     /// Updates the estimate after a reply with the provider's count.
     pub(super) fn record_usage(&mut self, usage: Option<Usage>) {
         if usage.is_some_and(|usage| usage.input > 0) {
             self.counted_saved_tokens = self.saved_tokens();
             self.counted_fixed_tokens = Some(self.sent_fixed_tokens).filter(|sent| *sent != self.fixed_tokens);
         }
-    }
-
-    pub(super) fn truncation(&self) -> Option<Truncation> {
-        self.truncation
     }
 
     pub(super) fn counted_fixed_tokens(&self) -> u64 {

@@ -74,7 +74,7 @@ pub fn list_lasting_approvals(state: &State) -> Vec<LastingApproval> {
         let allowed_plans = plans.iter().filter(|recorded| recorded.is_allowed && predicate(recorded));
         allowed_plans.map(|recorded| (recorded.entry_index, recorded.summary.to_owned())).collect::<Vec<_>>()
     };
-    let from_grants = state.grants().iter().map(|session_grant| LastingApproval {
+    let from_grants = state.session.grants().iter().map(|session_grant| LastingApproval {
         allowed_calls: calls_matching(&|recorded| {
             recorded.entry_index > session_grant.entry_index && grant_covers(&session_grant.grant, &recorded.subject)
         }),
@@ -84,7 +84,7 @@ pub fn list_lasting_approvals(state: &State) -> Vec<LastingApproval> {
     // A call covered by a grant was allowed by the grant, not by a rule.
     let is_not_granted = |recorded: &RecordedPlan<'_>| {
         let earlier_grants =
-            state.grants().iter().filter(|session_grant| session_grant.entry_index < recorded.entry_index);
+            state.session.grants().iter().filter(|session_grant| session_grant.entry_index < recorded.entry_index);
         earlier_grants.into_iter().all(|session_grant| !grant_covers(&session_grant.grant, &recorded.subject))
     };
     let from_rules = allowing.map(|rule| LastingApproval {
@@ -92,13 +92,6 @@ pub fn list_lasting_approvals(state: &State) -> Vec<LastingApproval> {
         source: ApprovalSource::Rule(Box::new(rule.clone())),
     });
     from_grants.chain(from_rules).collect()
-}
-
-impl State {
-    /// Returns the grants of this session.
-    pub fn grants(&self) -> &[SessionGrant] {
-        self.session.grants()
-    }
 }
 
 /// A recorded plan of a call.

@@ -46,7 +46,7 @@ pub use grants::{
 pub use reply_request::{
     DRY_RUN_SANDBOXED, DRY_RUN_SIMULATED, WAS_REHEARSED, build_sub_agent_prompt, build_system_prompt,
 };
-pub use resumption::{resume, resume_with_output};
+pub use resumption::resume_session;
 pub use reviewers::{HookReviewer, PendingReview, ReviewContext, Reviewers};
 pub use state::{CallStage, CurrentModel, PendingCall, Phase, State, SubAgent};
 pub use streaming_reply::{PendingRetry, ProviderSilence, ReplyPurpose, StreamingReply, SummaryCut};
@@ -178,7 +178,7 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         Event::RulesLoaded { rules, notices: _ } => ctx.state.rules = rules,
         Event::InstructionsChanged(instructions) => ctx.state.set_instructions(instructions),
         Event::GrantRevoked { given_on, description, by } => {
-            let has_grant = |call: &CallId| ctx.state.grants().iter().any(|grant| grant.call == *call);
+            let has_grant = |call: &CallId| ctx.state.session.grants().iter().any(|grant| grant.call == *call);
             if given_on.as_ref().is_none_or(has_grant) {
                 ctx.record_entry(Entry::Revoked { given_on, description, by });
             }

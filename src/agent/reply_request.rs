@@ -41,11 +41,9 @@ pub fn build_sub_agent_prompt(prompt: &str) -> String {
 /// Builds the request for the next reply.
 pub(super) fn build_reply_request(state: &State) -> Request {
     let mut messages = vec![Message::System(state.full_system_prompt())];
-    let (before_entry, max_bytes) = state
-        .estimate
-        .truncation()
-        .map_or((0, usize::MAX), |truncation| (truncation.before_entry, truncation.max_bytes));
-    state.session.append_messages(&mut messages, before_entry, max_bytes);
+    let (before_entry, max_bytes) =
+        state.estimate.truncation.map_or((0, usize::MAX), |truncation| (truncation.before_entry, truncation.max_bytes));
+    messages.append(&mut state.session.messages(before_entry, max_bytes));
     drop_retried_replies(&mut messages);
     if state.config.dry_run.labels_results {
         label_rehearsed_results(&state.session, &mut messages);

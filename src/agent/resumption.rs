@@ -9,15 +9,10 @@ use std::collections::HashMap;
 
 /// Resumes a session and returns the entries to append as effects.
 ///
-/// A call that was running is settled as interrupted with unknown outcome and is never rerun. A call that waited for
-/// approval is settled as not run. An unanswered question waits again, with the sub-agent that asked it.
-pub fn resume(session: Session, fresh_state: State) -> (State, Vec<Effect>) {
-    resume_with_output(session, fresh_state, &HashMap::new())
-}
-
-/// Resumes a session like [`resume`]. `saved_outputs` holds the output of calls that were running; it is added to
-/// their outcomes.
-pub fn resume_with_output(
+/// A call that was running is settled as interrupted with unknown outcome and is never rerun; `saved_outputs` has the
+/// output to add to its outcome. A call that waited for approval is settled as not run. An unanswered question waits
+/// again, with the sub-agent that asked it.
+pub fn resume_session(
     session: Session,
     fresh_state: State,
     saved_outputs: &HashMap<CallId, String>,
@@ -85,7 +80,7 @@ fn restore_sub_agent(
         .state
         .new_sub_agent_state()
         .unwrap_or_else(|| State::new(ctx.state.policy, String::new(), String::new(), Vec::new()));
-    let (state, effects) = resume_with_output(sub_session, fresh_state, saved_outputs);
+    let (state, effects) = resume_session(sub_session, fresh_state, saved_outputs);
     ctx.state.counts.turns = ctx.state.counts.turns.max(state.counts.turns);
     ctx.adopt_effects(id, effects);
     (!state.is_idle()).then(|| SubAgent::new(name, state, None, sha256))

@@ -147,7 +147,7 @@ impl SessionBuilder {
         if dry_run {
             runtime.set_simulator(self.simulator_settings(&model, SimulationLedger::from_entries(session.entries())));
         }
-        let (mut state, mut effects) = agent::resume_with_output(session, new_state, &outputs);
+        let (mut state, mut effects) = agent::resume_session(session, new_state, &outputs);
         // A session that never changed its model has no entry for it.
         if !profile.is_empty()
             && model.profile.as_ref() == Some(&profile)

@@ -38,14 +38,14 @@ fn r08_model_receives_the_edited_arguments() {
     receive_plan(&mut state, "a", write_intent());
     decide_call(&mut state, "a", Decision::Once);
     finish_call(&mut state, "a");
-    let result = state.session.messages().into_iter().find_map(|message| match message {
+    let result = state.session.messages(0, usize::MAX).into_iter().find_map(|message| match message {
         Message::Tool { call, text } if call.0 == "a" => Some(text),
         _ => None,
     });
     let result = result.expect("it was settled");
     assert!(result.contains(r#"{"of":"mine"}"#) && result.ends_with("did a"), "{result}");
     let replayed = Session::replay(state.session.entries().to_vec());
-    assert_eq!(replayed.messages(), state.session.messages());
+    assert_eq!(replayed.messages(0, usize::MAX), state.session.messages(0, usize::MAX));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn r51_resume_settles_unapproved_edit_as_not_run() {
     receive_plan(&mut state, "a", write_intent());
     let (resumed, _) = resume(state.session, idle_state());
     let outcome_text = |id: &str| {
-        resumed.session.messages().into_iter().find_map(|message| match message {
+        resumed.session.messages(0, usize::MAX).into_iter().find_map(|message| match message {
             Message::Tool { call, text } if call.0 == id => Some(text),
             _ => None,
         })

@@ -136,8 +136,8 @@ fn restored_session_sends_the_same_request() {
     let (resumed, effects) = resume(replayed, state_with_window(4_000));
     assert_eq!(effects, []);
     assert_eq!(
-        (resumed.context_usage(), resumed.session.messages()),
-        (state.context_usage(), state.session.messages())
+        (resumed.context_usage(), resumed.session.messages(0, usize::MAX)),
+        (state.context_usage(), state.session.messages(0, usize::MAX))
     );
 }
 
@@ -155,7 +155,7 @@ fn interrupting_a_summary_ends_the_turn_and_keeps_messages() {
 #[test]
 fn failed_or_empty_summary_is_reported_and_changes_nothing() {
     let mut state = long_session();
-    let messages_before = state.session.messages();
+    let messages_before = state.session.messages(0, usize::MAX);
     send_user_message(&mut state, &format!("six {}", text_of_tokens(900)));
     let turn = running_turn(&state);
     let effects = update(&mut state, Event::RequestFailed { turn, reason: "no power.".into(), too_long: false });
@@ -163,7 +163,7 @@ fn failed_or_empty_summary_is_reported_and_changes_nothing() {
         panic!("{effects:?}")
     };
     assert_eq!(why, "Cannot summarize the session: no power");
-    assert_eq!(state.session.messages()[..messages_before.len()], messages_before[..]);
+    assert_eq!(state.session.messages(0, usize::MAX)[..messages_before.len()], messages_before[..]);
     send_user_message(&mut state, "again");
     assert!(state.is_summarizing());
     assert_eq!(describe_effects(&receive_chunk(&mut state, Chunk::Done(FinishReason::Stop))), ["turn failed"]);

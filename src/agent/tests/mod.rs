@@ -23,6 +23,7 @@ mod turns;
 use super::*;
 use crate::chat::*;
 use crate::policy::{Mode, Policy, Rule, RuleEffect, RuleLocation, RuleScope as RuleHolds, RuleTarget, Rules};
+use std::collections::HashMap;
 use std::time::Duration;
 
 fn idle_state() -> State {
@@ -32,6 +33,10 @@ fn idle_state() -> State {
 fn with_reviewers(mut state: State, reviewers: Reviewers) -> State {
     state.config.reviewers = reviewers;
     state
+}
+
+fn resume(session: Session, fresh_state: State) -> (State, Vec<Effect>) {
+    resume_session(session, fresh_state, &HashMap::new())
 }
 
 fn running_turn(state: &State) -> TurnId {

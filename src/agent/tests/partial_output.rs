@@ -64,7 +64,7 @@ fn saves_output_and_includes_it_in_interrupted_outcome() {
     assert_eq!(save_output(&mut state), [""; 0], "nothing is saved without new output");
     // The program is killed, and the saved output is read back.
     let saved_outputs = [("a".into(), "one\ntwo\n".to_owned()), ("b".into(), "of another".to_owned())].into();
-    let (resumed, _) = resume_with_output(state.session.clone(), idle_state(), &saved_outputs);
+    let (resumed, _) = resume_session(state.session.clone(), idle_state(), &saved_outputs);
     let outcome_text = |state: &State| match state.session.entries() {
         [.., Entry::Settled { outcome, .. }, Entry::Ended { .. }] => outcome.text().to_owned(),
         other => panic!("{other:?}"),

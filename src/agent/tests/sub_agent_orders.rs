@@ -104,7 +104,7 @@ impl Simulation {
                 let subject = crate::policy::Subject::from_plan(&call.name, plan);
                 let is_covered =
                     |session_grant: &SessionGrant| crate::policy::grant_covers(&session_grant.grant, &subject);
-                assert!(self.state.grants().iter().any(is_covered), "covered by a grant");
+                assert!(self.state.session.grants().iter().any(is_covered), "covered by a grant");
             }
             Some(Entry::Decided { decision: Decision::Once | Decision::Always(_), .. }) => {
                 assert_eq!(self.shown_plans.get(&call.id), Some(plan), "what runs was shown");

@@ -73,7 +73,7 @@ fn r15_denial_reaches_the_model_and_turn_continues() {
     receive_plan(&mut state, "a", write_intent());
     let effects = decide_call(&mut state, "a", Decision::Deny("use b".into()));
     assert_eq!(describe_effects(&effects), ["decided a", "refused a", "REQUEST_REPLY"]);
-    let messages = state.session.messages();
+    let messages = state.session.messages(0, usize::MAX);
     assert!(matches!(messages.last(), Some(Message::Tool { call, text }) if call.0 == "a" && text.contains("use b")));
 }
 
@@ -86,7 +86,7 @@ fn r15_headless_denial_is_not_attributed_to_the_user() {
     let decision = Decision::Deny("reason of the caller".into());
     let effects = update(&mut state, Event::CallDecided { call: "a".into(), decision, by: Decider::Headless });
     assert_eq!(describe_effects(&effects), ["decided a", "refused a", "REQUEST_REPLY"]);
-    let Some(Message::Tool { text, .. }) = state.session.messages().pop() else { panic!("the outcome") };
+    let Some(Message::Tool { text, .. }) = state.session.messages(0, usize::MAX).pop() else { panic!("the outcome") };
     assert!(text.starts_with("Denied: no interactive user is available to approve this call."), "{text}");
     assert!(!text.contains("The user denied") && !text.contains("reason of the caller"), "{text}");
 }
@@ -216,7 +216,7 @@ fn empty_reply_is_reported() {
         describe_effects(&receive_chunk(&mut state, Chunk::Done(FinishReason::Stop))),
         ["replied /0", "turn failed"]
     );
-    assert!(!state.session.messages().iter().any(|message| matches!(message, Message::Model { .. })));
+    assert!(!state.session.messages(0, usize::MAX).iter().any(|message| matches!(message, Message::Model { .. })));
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn r51_resume_settles_open_calls_without_running_them() {
     assert_eq!(describe_effects(&effects), ["interrupted a", "interrupted b", "turn interrupted"]);
     let outcomes: Vec<String> = resumed
         .session
-        .messages()
+        .messages(0, usize::MAX)
         .iter()
         .filter_map(|message| match message {
             Message::Tool { text, .. } => Some(text.clone()),

@@ -1,6 +1,6 @@
 //! Changes of a dry run outside the project. Those by file tools can be applied, those by commands cannot.
 
-use super::{APPLY_CHANGE, DryRunChange, DryRunSummary, LiveCall, pluralize};
+use super::{APPLY_CHANGE, DryRunChange, LiveCall, pluralize};
 use serde_json::{Value, json};
 
 /// Text after a change that is not applied.
@@ -85,16 +85,9 @@ impl OutsideChanges {
     }
 }
 
-impl DryRunSummary {
-    /// Sets the changes outside the project.
-    #[must_use]
-    pub fn with_outside(self, outside: OutsideChanges) -> Self {
-        Self { outside, ..self }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::DryRunSummary;
     use super::*;
     use crate::chat::batch::Group;
     use crate::chat::{ApplyOptions, ChangeKind};
@@ -115,7 +108,8 @@ mod tests {
     #[test]
     fn outside_changes_can_be_applied_only_if_a_file_tool_wrote_them() {
         let changes = vec![outside_change("/a/tool", true), outside_change("/b/command", false)];
-        let summary = DryRunSummary::default().with_outside(OutsideChanges { changes, temporary_files: 3 });
+        let outside = OutsideChanges { changes, temporary_files: 3 };
+        let summary = DryRunSummary { outside, ..DryRunSummary::default() };
         assert!(!summary.is_empty());
         assert!(
             summary.describe_counts().ends_with(", 5 changes outside the project"),

@@ -33,33 +33,24 @@ impl Session {
 
     /// Returns the session as messages. The result is always well formed: the results of a reply's calls follow it in
     /// the same order, and a call without one gets a result that says so. A summary replaces the entries it covers, as
-    /// a user message that is marked as a summary.
-    pub fn messages(&self) -> Vec<Message> {
+    /// a user message that is marked as a summary. Outcomes before the entry `truncate_before` that exceed `max_bytes`
+    /// are truncated in the middle.
+    pub fn messages(&self, truncate_before: usize, max_bytes: usize) -> Vec<Message> {
         let mut messages = Vec::new();
-        self.append_messages(&mut messages, 0, usize::MAX);
-        messages
-    }
-
-    /// Appends the session's messages to these. Outcomes before the entry `truncate_before` that exceed `max_bytes` are
-    /// truncated in the middle.
-    pub fn append_messages(&self, messages: &mut Vec<Message>, truncate_before: usize, max_bytes: usize) {
-        let first_entry = self.first_sent_entry();
-        // About two of three entries become messages.
-        messages.reserve((self.entries.len() - first_entry) * 2 / 3 + 2);
         if let Some(Entry::Compacted { summary, pinned, .. }) =
             self.summary_index.and_then(|index| self.entries.get(index))
         {
             messages.push(Message::User(summary::format_summary(summary, pinned)));
         }
         let mut open_calls = OpenCalls::default();
-        for (index, entry) in self.entries.iter().enumerate().skip(first_entry) {
+        for (index, entry) in self.entries.iter().enumerate().skip(self.first_sent_entry()) {
             match entry {
                 Entry::UserMessage { text } if open_calls.is_settled() => {
-                    append_user_message(messages, text, self.summary_index.is_some())
+                    append_user_message(&mut messages, text, self.summary_index.is_some())
                 }
                 Entry::UserMessage { text } => open_calls.user_messages.push(Message::User(text.clone())),
                 Entry::Replied { text, calls, incomplete, echo, .. } => {
-                    open_calls.append_results(messages);
+                    open_calls.append_results(&mut messages);
                     if text.is_empty() && calls.is_empty() {
                         continue;
                     }
@@ -77,7 +68,7 @@ impl Session {
                         .into_owned();
                     *result = Some(self.result_text(call, &text));
                     if open_calls.is_settled() {
-                        open_calls.append_results(messages);
+                        open_calls.append_results(&mut messages);
                     }
                 }
                 Entry::Ended { ending: Ending::Finished | Ending::Interrupted | Ending::Failed(_) }
@@ -95,7 +86,8 @@ impl Session {
                 | Entry::DryRunChanged { .. } => {}
             }
         }
-        open_calls.append_results(messages);
+        open_calls.append_results(&mut messages);
+        messages
     }
 
     /// Returns the entry with a readable tool result, as both the user and the model read it: the last state of each

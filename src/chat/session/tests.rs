@@ -39,7 +39,7 @@ fn format_messages(session: &Session) -> Vec<String> {
         Message::Model { text, calls, .. } => format!("model {text}{}", calls.len()),
         Message::Tool { call, text } => format!("{call}: {text}"),
     };
-    session.messages().into_iter().map(format_message).collect()
+    session.messages(0, usize::MAX).into_iter().map(format_message).collect()
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_call_is_settled_once() {
     assert!(session.open_calls().is_empty());
     session.apply(settle_entry("never called"));
     assert!(session.open_calls().is_empty());
-    assert_eq!(session.messages().len(), 2);
+    assert_eq!(session.messages(0, usize::MAX).len(), 2);
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn colours_are_shown_but_neither_copied_nor_sent() {
     approve_command(&mut screen);
     let output = "\x1b[1;32mok\x1b[0m 3 tests\n\x1b[38;2;250;250;250mpale\x1b[0m\x1b]0;title\x07\nexit 0";
     screen.finish_call("a", Outcome::Done(output.into()));
-    let messages = screen.state.agent.session.messages();
+    let messages = screen.state.agent.session.messages(0, usize::MAX);
     let Some(Message::Tool { text, .. }) = messages.last() else { panic!("{messages:?}") };
     assert_eq!(text, "ok 3 tests\npale<U+001B>]0;title<U+0007>\nexit 0");
     let entries = screen.state.agent.session.entries().to_vec();
@@ -102,7 +102,7 @@ fn invisible_characters_are_marked_for_the_user_and_the_model() {
     let mut screen = coloured_screen();
     screen.receive_call("a", "read_file", read_intent("a.txt"));
     screen.finish_call("a", Outcome::Done("a \x1b[31mred\x1b[0m word\nevil\rAll passed.\u{e0041}".into()));
-    let messages = screen.state.agent.session.messages();
+    let messages = screen.state.agent.session.messages(0, usize::MAX);
     let Some(Message::Tool { text, .. }) = messages.last() else { panic!("{messages:?}") };
     let expected = "a <U+001B>[31mred<U+001B>[0m word\nevil<U+000D>All passed.<U+E0041>";
     assert_eq!(text, expected);
@@ -116,7 +116,7 @@ fn invisible_characters_are_marked_for_the_user_and_the_model() {
 /// Returns everything that `o` shows of a call, and the text sent to the model.
 fn open_in_pager(screen: &mut Screen, id: &str, outcome: &str) -> (String, String) {
     screen.finish_call(id, Outcome::Done(outcome.to_owned()));
-    let messages = screen.state.agent.session.messages();
+    let messages = screen.state.agent.session.messages(0, usize::MAX);
     let Some(Message::Tool { text, .. }) = messages.last() else { panic!("{messages:?}") };
     let text = text.clone();
     screen.receive_reply("Done.");

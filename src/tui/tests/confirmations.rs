@@ -166,7 +166,8 @@ fn changes_outside_the_project_are_rows_of_the_list() {
         is_by_tool,
     };
     let changes = vec![outside_change("/a/by-tool", true), outside_change("/b/by-command", false)];
-    let summary = crate::chat::DryRunSummary::default().with_outside(OutsideChanges { changes, temporary_files: 7 });
+    let outside = OutsideChanges { changes, temporary_files: 7 };
+    let summary = crate::chat::DryRunSummary { outside, ..Default::default() };
     let session = SessionId("01J".into());
     screen.handle_event(Event::Host(HostReply::Rehearsal(Ok(Rehearsal { session, summary }))));
     screen.draw_frame();

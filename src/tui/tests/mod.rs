@@ -72,7 +72,7 @@ impl Screen {
     /// A session with these entries.
     pub fn with_entries(entries: impl IntoIterator<Item = Entry>) -> Self {
         let agent = agent::State::new(Policy::default(), "gpt-5-mini".into(), String::new(), vec![]);
-        Self::from_agent(agent::resume(Session::replay(entries), agent).0)
+        Self::from_agent(agent::resume_session(Session::replay(entries), agent, &Default::default()).0)
     }
 
     fn from_agent(agent: agent::State) -> Self {

@@ -46,7 +46,7 @@ fn reopen_session(old_screen: &Screen, draft: &str) -> Screen {
         copied_from: None,
         connection: Default::default(),
         session: SessionId("01J".into()),
-        agent: agent::resume(Session::replay(entries), new_agent).0,
+        agent: agent::resume_session(Session::replay(entries), new_agent, &Default::default()).0,
         link: AgentLink {
             file: Box::new(NullSessionFile),
             run: Box::new(|_| None),

@@ -22,7 +22,12 @@ fn last_draft(screen: &Screen) -> UnsentText {
 fn reopen_session(old_screen: &Screen) -> Screen {
     let mut screen = Screen::new();
     let new_agent = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
-    let agent = agent::resume(Session::replay(old_screen.state.agent.session.entries().to_vec()), new_agent).0;
+    let agent = agent::resume_session(
+        Session::replay(old_screen.state.agent.session.entries().to_vec()),
+        new_agent,
+        &Default::default(),
+    )
+    .0;
     let opened = Opened { agent, unsent: last_draft(old_screen), ..super::fast_typing::opened_session(None) };
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(opened))));
     screen.draw_frame();
