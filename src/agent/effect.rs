@@ -5,7 +5,7 @@ use crate::chat::{Entry, PartialOutput, PartialReply, Plan, Request, ToolCall, T
 use crate::policy::ExcludedPaths;
 
 /// An action outside the agent. Effects of one update are carried out in order, and an `AppendEntry` is written to the
-/// log before a later effect starts.
+/// log before a later effect starts. The `turn` and the `round` of an effect are returned with its events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Record an entry.
@@ -15,31 +15,20 @@ pub enum Effect {
     /// Save output of a running call since the previous save. It is not an entry; the outcome will be.
     SaveOutput(PartialOutput),
     /// Request a reply from the model.
-    RequestReply {
-        /// Returned with every event.
-        turn: TurnId,
-        request: Box<Request>,
-    },
+    RequestReply { turn: TurnId, request: Box<Request> },
     /// Plan a call, without side effects.
-    PlanCall {
-        /// Returned with the event.
-        turn: TurnId,
-        call: ToolCall,
-    },
+    PlanCall { turn: TurnId, call: ToolCall },
     /// Ask a reviewer about a call, without side effects.
     ReviewCall {
-        /// Returned with the event.
         turn: TurnId,
         call: ToolCall,
         plan: Box<Plan>,
-        /// Returned with the event.
         round: u64,
         /// The reviewer and its context.
         context: Box<ReviewContext>,
     },
     /// Run a call.
     RunCall {
-        /// Returned with the event.
         turn: TurnId,
         call: ToolCall,
         /// Plan as shown to the user.
@@ -49,7 +38,6 @@ pub enum Effect {
     },
     /// Rehearse a call in the overlay, or simulate it.
     RehearseCall {
-        /// Returned with the event.
         turn: TurnId,
         call: ToolCall,
         plan: Box<Plan>,
