@@ -5,7 +5,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Parts of a plan that are hashed: all that its prompt shows, except why the user is asked.
-#[derive(Debug, Clone, Copy)]
+///
+/// Order and names of the fields are part of the format of the digest.
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct DisplayedPlan<'a> {
     /// Title of the prompt.
     pub title: &'a str,
@@ -17,7 +19,7 @@ pub struct DisplayedPlan<'a> {
     pub preview: &'a Preview,
     /// Things it destroys, if any.
     pub destroys: Option<&'a str>,
-    /// The preconditions.
+    #[serde(rename = "basis")]
     pub preconditions: &'a Preconditions,
 }
 
@@ -26,12 +28,8 @@ pub struct DisplayedPlan<'a> {
 struct HashedPlan<'a> {
     tool: &'a str,
     arguments: Value,
-    title: &'a str,
-    summary: &'a str,
-    access: &'a Access,
-    preview: &'a Preview,
-    destroys: Option<&'a str>,
-    basis: &'a Preconditions,
+    #[serde(flatten)]
+    displayed: DisplayedPlan<'a>,
 }
 
 /// Hashed form of questions.
@@ -47,9 +45,7 @@ impl Digest {
     /// "preview", "destroys", "basis"}` in this order and without spaces, each as in the session's log, the arguments
     /// with sorted keys.
     pub fn of_plan(tool: &str, arguments: &str, displayed: DisplayedPlan<'_>) -> Self {
-        let DisplayedPlan { title, summary, access, preview, destroys, preconditions } = displayed;
-        let arguments = canonical_arguments(arguments);
-        Self::of_json(&HashedPlan { tool, arguments, title, summary, access, preview, destroys, basis: preconditions })
+        Self::of_json(&HashedPlan { tool, arguments: canonical_arguments(arguments), displayed })
     }
 
     /// Returns the digest of a call and its questions: of the JSON `{"tool", "arguments", "questions"}` in the
