@@ -91,7 +91,7 @@ pub enum Entry {
         #[serde(rename = "why")]
         reason: String,
         /// True if the reviewer gave no valid answer.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[serde(rename = "failed")]
         is_failed: bool,
         /// Milliseconds the review took.
@@ -223,11 +223,6 @@ pub enum Entry {
         #[serde(rename = "of")]
         copied_from: SessionId,
     },
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 impl Entry {

@@ -20,7 +20,7 @@ pub struct Preconditions {
     #[serde(rename = "beyond")]
     pub restricted_path: Option<RestrictedPath>,
     /// True if the command may use more files than were checked.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "partial")]
     pub is_partial: bool,
     /// The first file it writes that has several hard links. No rule, grant or mode covers such a write.
@@ -38,7 +38,7 @@ pub struct RestrictedPath {
     #[serde(serialize_with = "as_unicode")]
     pub path: PathBuf,
     /// True if it holds secrets or controls other programs: then not even a rule for exactly this command covers it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "sensitive")]
     pub is_sensitive: bool,
 }
@@ -67,7 +67,7 @@ pub struct FileSnapshot {
     #[serde(rename = "becomes")]
     pub new_sha256: Option<Digest>,
     /// True if the file may grow until the call runs, as the log of a running program does.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "grows")]
     pub may_grow: bool,
 }
@@ -138,11 +138,6 @@ impl FileSnapshot {
             }
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 #[cfg(test)]
