@@ -11,7 +11,6 @@ mod dry_run_counts;
 pub mod dry_run_summary;
 pub mod edit;
 pub mod entry;
-pub mod entry_count;
 pub mod grant;
 pub mod id;
 pub mod image;

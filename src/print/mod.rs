@@ -8,7 +8,7 @@ pub use answers::{Answers, EXPECTED_FORMATS};
 pub use output_format::{OutputFormat, escape_json, to_printable};
 
 use crate::agent::{self, Effect, Event, State};
-use crate::chat::entry_count::describe_entries;
+use crate::chat::entry::describe_entries;
 use crate::chat::{Chunk, Ending, Entry, SessionId};
 use crate::runtime::{Events, Runtime, Unsaved};
 use headless_responder::HeadlessResponder;

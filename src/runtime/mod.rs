@@ -12,10 +12,9 @@ mod review;
 mod session_title;
 mod side_request;
 mod simulator;
-mod turn_tasks;
 
 use crate::agent::{Effect, Event};
-use crate::chat::Entry;
+use crate::chat::{Entry, TurnId};
 use crate::llm::Llm;
 use crate::project::Writer;
 use crate::project::overlay_sandbox::CommandRehearsal;
@@ -27,10 +26,10 @@ pub use effect_context::{EffectContext, Reviewers, SimulatorSettings};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 pub use side_request::SideModel;
+use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use turn_tasks::TurnTasks;
 
 /// Capacity of the event channel. A slow frontend slows the stream down; only interim output of a running call is ever
 /// dropped.
@@ -218,6 +217,28 @@ impl Runtime {
                 context.send_event(Event::ContextWindowChanged(Some(window))).await;
             }
         });
+    }
+}
+
+/// Tasks of all turns. Dropping it stops them.
+#[derive(Default)]
+struct TurnTasks {
+    turns: HashMap<TurnId, JoinSet<()>>,
+}
+
+impl TurnTasks {
+    /// Starts a task of a turn.
+    fn spawn_task(&mut self, turn: TurnId, task: impl Future<Output = ()> + Send + 'static) {
+        self.turns.retain(|_, tasks| {
+            while tasks.try_join_next().is_some() {}
+            !tasks.is_empty()
+        });
+        self.turns.entry(turn).or_default().spawn(task);
+    }
+
+    /// Aborts all tasks of a turn.
+    fn abort_turn(&mut self, turn: TurnId) {
+        self.turns.remove(&turn);
     }
 }
 
