@@ -40,21 +40,16 @@ pub fn build_sub_agent_prompt(prompt: &str) -> String {
 
 /// Builds the request for the next reply.
 pub(super) fn build_reply_request(state: &State) -> Request {
-    let mut messages = vec![Message::System(state.full_system_prompt())];
     let (before_entry, max_bytes) =
         state.estimate.truncation.map_or((0, usize::MAX), |truncation| (truncation.before_entry, truncation.max_bytes));
-    messages.append(&mut state.session.messages(before_entry, max_bytes));
+    let mut messages = state.session.messages(before_entry, max_bytes);
+    messages.insert(0, Message::System(state.full_system_prompt()));
     drop_retried_replies(&mut messages);
     if state.config.dry_run.labels_results {
         label_rehearsed_results(&state.session, &mut messages);
     }
-    Request {
-        model: state.model.name.clone(),
-        messages,
-        tools: state.config.tools.clone(),
-        max_tokens: None,
-        images: vec![],
-    }
+    let (model, tools) = (state.model.name.clone(), state.config.tools.clone());
+    Request { model, messages, tools, ..Request::default() }
 }
 
 /// Labels each rehearsed result with its source.

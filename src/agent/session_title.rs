@@ -48,13 +48,8 @@ fn build_title_request(state: &State) -> Option<Request> {
         (truncate_middle(user_message, MAX_SHOWN_BYTES), truncate_middle(reply_text, MAX_SHOWN_BYTES));
     let excerpt = format!("User:\n{user_message}\n\nModel:\n{reply_text}\n\nTitle:");
     let messages = vec![Message::System(TITLE_PROMPT.to_owned()), Message::User(excerpt)];
-    Some(Request {
-        model: state.model.name.clone(),
-        messages,
-        tools: Vec::new(),
-        max_tokens: Some(MAX_TITLE_TOKENS),
-        images: Vec::new(),
-    })
+    let (model, max_tokens) = (state.model.name.clone(), Some(MAX_TITLE_TOKENS));
+    Some(Request { model, messages, max_tokens, ..Request::default() })
 }
 
 /// Handles the model's reply. An unusable one keeps the current title; its usage is recorded in any case.

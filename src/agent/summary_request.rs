@@ -57,18 +57,8 @@ pub(super) fn build_summary_request(
         let estimated = messages.iter().map(message_tokens::estimate_message).sum();
         let corrected = state.correct_estimate(estimated);
         (corrected <= available_tokens).then(|| {
-            let max_tokens = u32::try_from(max_tokens).ok();
-            (
-                Request {
-                    model: state.model.name.clone(),
-                    messages,
-                    tools: Vec::new(),
-                    max_tokens,
-                    images: Vec::new(),
-                },
-                estimated,
-                corrected,
-            )
+            let (model, max_tokens) = (state.model.name.clone(), u32::try_from(max_tokens).ok());
+            (Request { model, messages, max_tokens, ..Request::default() }, estimated, corrected)
         })
     })
 }

@@ -25,7 +25,7 @@ pub enum Message {
 }
 
 /// A request for one reply.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     /// Name of the model, as the provider knows it.
     pub model: String,

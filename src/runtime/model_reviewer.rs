@@ -122,9 +122,8 @@ fn build_request(
     Request {
         model: model.to_owned(),
         messages: vec![Message::System(SYSTEM_PROMPT.to_owned()), Message::User(text)],
-        tools: Vec::new(),
-        images: Vec::new(),
         max_tokens: Some(MAX_TOKENS),
+        ..Request::default()
     }
 }
 

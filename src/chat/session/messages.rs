@@ -36,14 +36,16 @@ impl Session {
     /// a user message that is marked as a summary. Outcomes before the entry `truncate_before` that exceed `max_bytes`
     /// are truncated in the middle.
     pub fn messages(&self, truncate_before: usize, max_bytes: usize) -> Vec<Message> {
-        let mut messages = Vec::new();
+        let first_entry = self.first_sent_entry();
+        // About two of three entries become messages; one of the caller may precede them.
+        let mut messages = Vec::with_capacity((self.entries.len() - first_entry) * 2 / 3 + 3);
         if let Some(Entry::Compacted { summary, pinned, .. }) =
             self.summary_index.and_then(|index| self.entries.get(index))
         {
             messages.push(Message::User(summary::format_summary(summary, pinned)));
         }
         let mut open_calls = OpenCalls::default();
-        for (index, entry) in self.entries.iter().enumerate().skip(self.first_sent_entry()) {
+        for (index, entry) in self.entries.iter().enumerate().skip(first_entry) {
             match entry {
                 Entry::UserMessage { text } if open_calls.is_settled() => {
                     append_user_message(&mut messages, text, self.summary_index.is_some())
