@@ -61,7 +61,7 @@ pub(super) async fn rehearse_call(
         let (project, commands) = (context.project.clone(), context.rehearsal.clone());
         let progress = progress_sender(&context, turn, &call, output_added.clone());
         let is_hidden = context.simulator.hides_dry_run;
-        let has_simulator = context.simulator.has_model();
+        let has_simulator = context.simulator.model.is_some();
         let rehearsal_context = RehearsalContext {
             project,
             commands,

@@ -80,11 +80,6 @@ impl Simulator {
         Self { model, hides_dry_run, ledger: Mutex::new(ledger), call_locks: Mutex::default() }
     }
 
-    /// Returns whether a model is configured for simulated results.
-    pub(super) fn has_model(&self) -> bool {
-        self.model.is_some()
-    }
-
     /// Returns the simulated results of this session.
     pub(super) fn ledger(&self) -> MutexGuard<'_, SimulationLedger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
