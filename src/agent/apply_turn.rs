@@ -8,7 +8,7 @@ use crate::chat::dry_run_summary::APPLY_CHANGE;
 use crate::chat::{
     Access, CallId, Decision, Entry, Intent, Item, LiveCall, Outcome, Plan, Preconditions, Preview, ToolCall, Work,
 };
-use crate::policy::{Verdict, judge_plan};
+use crate::policy::Verdict;
 use serde_json::Value;
 use std::path::Path;
 
@@ -77,7 +77,7 @@ pub(super) fn judge_items(ctx: &UpdateContext<'_>, tool: &str, plan: &mut Plan) 
             preconditions: Preconditions::default(),
             work: Work::Arguments(Value::Null),
         };
-        let verdict = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, tool, &item_plan);
+        let verdict = ctx.judge_plan(tool, &item_plan);
         if let Verdict::Deny(reason) = verdict {
             item.blocked.get_or_insert(reason);
         }

@@ -1,6 +1,5 @@
 //! Edits of a call's arguments on its approval prompt.
 
-use super::Effect;
 use super::call_judgement::judge_call;
 use super::call_settlement::digest_call;
 use super::call_state::PendingEdit;
@@ -14,16 +13,13 @@ const EDIT_REJECTED: &str = ". Edit rejected: ";
 
 /// Plans a waiting call again with the user's arguments.
 pub(super) fn start_edit(ctx: &mut UpdateContext<'_>, id: &CallId, arguments: Value, by: Decider) {
-    let Some(turn) = ctx.state.current_turn() else { return };
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     let CallStage::AwaitingApproval(plan, reason) = &pending.stage else { return };
     let (plan, reason) = (plan.clone(), reason.clone());
     let original_call = pending.call.clone();
     pending.call.arguments = arguments.to_string();
     pending.pending_edit = Some(Box::new(PendingEdit { call: original_call, plan, reason, arguments, by }));
-    pending.stage = CallStage::Planning;
-    let call = pending.call.clone();
-    ctx.effects.push(Effect::PlanCall { turn, call });
+    ctx.request_plan(id);
 }
 
 /// Handles the plan of an edit. An invalid edit changes nothing: the call waits as before, and its prompt shows the

@@ -62,11 +62,7 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
         };
         let call = calls[index].call.clone();
         if ctx.state.turn.failure_count(&call) < MAX_FAILURES {
-            if let Some(pending) = ctx.state.pending_mut(&call.id) {
-                pending.stage = CallStage::Planning;
-            }
-            ctx.effects.push(Effect::PlanCall { turn, call });
-            return;
+            return ctx.request_plan(&call.id);
         }
         let refusal = format!(
             "Refused: this call of {} failed {MAX_FAILURES} times with the same arguments. It was not run. Try something else or report the obstacle.",
@@ -118,20 +114,12 @@ pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision
     let is_early = first_open.is_some_and(|pending| pending.call.id != *id) && ctx.state.queue.is_early_prompt(id);
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     let call = pending.call.clone();
-    let mut plan = match &pending.stage {
-        CallStage::AwaitingApproval(plan, _) => plan.clone(),
+    if pending.stage == CallStage::Waiting && matches!(decision, Decision::Deny(_)) {
         // A denial needs no plan, so the queue accepts it for any call whose turn has not come.
-        CallStage::Waiting if matches!(decision, Decision::Deny(_)) => {
-            return deny_call(ctx, id, decision, by);
-        }
-        CallStage::Waiting
-        | CallStage::Planning
-        | CallStage::UnderReview(_)
-        | CallStage::AwaitingAnswer(_)
-        | CallStage::Running(_)
-        | CallStage::Delegated(_)
-        | CallStage::Settled => return,
-    };
+        return deny_call(ctx, id, decision, by);
+    }
+    let CallStage::AwaitingApproval(plan, _) = &pending.stage else { return };
+    let mut plan = plan.clone();
     if let Decision::Selected(rejected) = &decision
         && !plan.set_rejected(rejected)
     {
@@ -169,17 +157,10 @@ fn deny_call(ctx: &mut UpdateContext<'_>, id: &CallId, decision: Decision, by: D
         format!("The user denied this call: {message}\nIt was not run. Do not retry it in another form.")
     };
     // A call denied from the queue had no prompt, so no complete plan was shown and there is no digest.
-    let denied_call = ctx.state.pending().iter().find(|pending| pending.call.id == *id);
-    let sha256 = denied_call.map_or_else(Digest::default, |pending| match &pending.stage {
-        CallStage::AwaitingApproval(plan, _) => digest_call(&pending.call, plan),
-        CallStage::Waiting
-        | CallStage::Planning
-        | CallStage::UnderReview(_)
-        | CallStage::AwaitingAnswer(_)
-        | CallStage::Running(_)
-        | CallStage::Delegated(_)
-        | CallStage::Settled => Digest::default(),
-    });
+    let mut sha256 = Digest::default();
+    if let Some(PendingCall { call, stage: CallStage::AwaitingApproval(plan, _), .. }) = ctx.state.pending_mut(id) {
+        sha256 = digest_call(call, plan);
+    }
     ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
     settle_unstarted(ctx, id, Outcome::Refused(outcome_text));
     start_ready_calls(ctx);

@@ -5,7 +5,7 @@ use super::streaming_reply::{ReplyPurpose, StreamingReply, SummaryCut};
 use super::update_context::{NextStep, UpdateContext};
 use super::{Effect, Phase, State, reply_request, summary_request};
 use crate::chat::summary::format_summary;
-use crate::chat::{Ending, Entry, TurnId, Usage, message_tokens};
+use crate::chat::{Ending, Entry, TurnId, message_tokens};
 use crate::text::tokens;
 
 /// Maximum number of summaries that one turn may request.
@@ -148,7 +148,10 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
         return ctx
             .end_turn(Ending::Failed("Summary discarded: it is not shorter than the entries it replaces".to_owned()));
     }
-    record_summary(ctx, summary, pinned, cut, tokens_after, usage);
+    let tokens = (cut.tokens_before, tokens_after);
+    ctx.record_entry(Entry::Compacted { summary, pinned, upto: cut.first_kept, tokens, usage });
+    // The summary has replaced the truncated outcomes.
+    ctx.state.estimate.truncation = None;
     if cut.continues_turn {
         // A new turn ID, so that late events of the summary are ignored.
         let turn = ctx.state.next_turn_id();
@@ -156,20 +159,6 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
     } else if !ctx.state.queued_messages.is_empty() {
         ctx.next_steps.push_back(NextStep::StartTurn);
     }
-}
-
-fn record_summary(
-    ctx: &mut UpdateContext<'_>,
-    summary: String,
-    pinned: String,
-    cut: SummaryCut,
-    tokens_after: u64,
-    usage: Option<Usage>,
-) {
-    let tokens = (cut.tokens_before, tokens_after);
-    ctx.record_entry(Entry::Compacted { summary, pinned, upto: cut.first_kept, tokens, usage });
-    // The summary has replaced the truncated outcomes.
-    ctx.state.estimate.truncation = None;
 }
 
 /// Returns the tokens of the next request with this summary in place of the entries before `upto`.

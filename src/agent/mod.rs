@@ -12,7 +12,6 @@ mod call_state;
 mod compaction;
 mod context_estimate;
 mod context_window;
-mod covered_calls;
 mod effect;
 mod event;
 mod grants;
@@ -64,7 +63,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     let is_lasting_decision = matches!(&event, Event::CallDecided { decision: Decision::Always(_), .. });
     handle_event(&mut ctx, event);
     if is_lasting_decision {
-        covered_calls::replan_covered_calls(&mut ctx);
+        call_judgement::plan_covered_calls(&mut ctx);
         run_next_steps(&mut ctx);
     }
     let effects = ctx.effects;

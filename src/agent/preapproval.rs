@@ -10,8 +10,8 @@ use super::call_state::{Preapproval, QueuePreview};
 use super::state::CallStage;
 use super::update_context::UpdateContext;
 use super::{Effect, apply_turn};
-use crate::chat::{CallId, Decider, Decision, Entry, Intent, Outcome, Plan, Questions, Work};
-use crate::policy::{Verdict, judge_plan};
+use crate::chat::{CallId, Decider, Decision, Entry, Intent, Outcome, Plan, Work};
+use crate::policy::Verdict;
 
 /// Handles the opening of the queue view: plans every waiting call, one after the other.
 pub(super) fn open_queue(ctx: &mut UpdateContext<'_>) {
@@ -57,13 +57,10 @@ pub(super) fn handle_preview_plan(ctx: &mut UpdateContext<'_>, id: &CallId, inte
 
 /// Drops an outdated plan. Plans again if the user has since opened the approval prompt.
 fn replan_stale_preview(ctx: &mut UpdateContext<'_>, id: &CallId) {
-    let (is_early, turn) = (ctx.state.queue.is_early_prompt(id), ctx.state.current_turn());
-    let (Some(turn), Some(pending)) = (turn, ctx.state.pending_mut(id)) else { return };
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
     pending.preapproval.is_planning = false;
-    if is_early {
-        pending.stage = CallStage::Planning;
-        let call = pending.call.clone();
-        ctx.effects.push(Effect::PlanCall { turn, call });
+    if ctx.state.queue.is_early_prompt(id) {
+        ctx.request_plan(id);
     }
     plan_next_preview(ctx);
 }
@@ -76,18 +73,17 @@ fn build_preview(ctx: &UpdateContext<'_>, id: &CallId, intent: &Result<Intent, S
             destruction: plan.destroys.clone(),
             needs_approval: matches!(preview_verdict(ctx, id, plan), Some(Verdict::Ask(_))),
         },
-        Ok(Intent::Ask(questions)) => QueuePreview::Question(first_question_text(questions)),
+        Ok(Intent::Ask(questions)) => {
+            let first_question = questions.list.first().map(|question| question.text.clone());
+            QueuePreview::Question(first_question.unwrap_or_default())
+        }
         Err(error) => QueuePreview::Error(error.clone()),
     }
 }
 
 fn preview_verdict(ctx: &UpdateContext<'_>, id: &CallId, plan: &Plan) -> Option<Verdict> {
     let pending = ctx.state.pending().iter().find(|pending| pending.call.id == *id)?;
-    Some(judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &pending.call.name, plan))
-}
-
-fn first_question_text(questions: &Questions) -> String {
-    questions.list.first().map(|question| question.text.clone()).unwrap_or_default()
+    Some(ctx.judge_plan(&pending.call.name, plan))
 }
 
 /// Opens the approval prompt of this call before its turn; for `None` returns to the call whose turn it is.
@@ -99,18 +95,16 @@ pub(super) fn open_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>)
 }
 
 fn request_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>) {
-    let Some(turn) = ctx.state.current_turn() else { return };
-    let Some(pending) = id.as_ref().and_then(|id| ctx.state.pending_mut(id)) else { return };
+    let Some(id) = id else { return };
+    let Some(pending) = ctx.state.pending_mut(&id) else { return };
     let has_questions = matches!(pending.stage, CallStage::AwaitingAnswer(_));
     if !has_questions && (pending.stage != CallStage::Waiting || pending.preapproval.approved_plan.is_some()) {
         return;
     }
     if !has_questions && !pending.preapproval.is_planning {
-        pending.stage = CallStage::Planning;
-        let call = pending.call.clone();
-        ctx.effects.push(Effect::PlanCall { turn, call });
+        ctx.request_plan(&id);
     }
-    ctx.state.queue.early_prompt = id;
+    ctx.state.queue.early_prompt = Some(id);
 }
 
 /// Closes the prompt that was opened before its turn; its call waits as before.

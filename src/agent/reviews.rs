@@ -11,7 +11,7 @@ use super::reviewers::{PendingReview, ReviewContext, reads_inside_project};
 use super::state::CallStage;
 use super::update_context::UpdateContext;
 use crate::chat::{Access, CallId, Entry, Plan, Reach, Review, ReviewVerdict, Reviewer};
-use crate::policy::{Subject, Verdict, judge_plan};
+use crate::policy::{Subject, Verdict};
 
 /// Number of the latest user messages sent to the model reviewer.
 const REVIEWED_MESSAGES: usize = 3;
@@ -62,7 +62,7 @@ fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut pending_review:
     let Some(reviewer) = next_reviewer(ctx, &call.name, &mut pending_review) else {
         let PendingReview { plan, verdict, is_lifted, .. } = pending_review;
         // During the review the user may have chosen a narrower mode or revoked a grant.
-        let current_verdict = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
+        let current_verdict = ctx.judge_plan(&call.name, &plan);
         let is_lifted = is_lifted && ctx.state.rules.permits_grants(&Subject::from_plan(&call.name, &plan));
         let verdict = match (current_verdict, verdict) {
             (refused @ Verdict::Deny(_), _) | (Verdict::Withhold(_), refused @ Verdict::Deny(_)) => refused,

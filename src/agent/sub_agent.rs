@@ -33,9 +33,7 @@ impl State {
         state.set_instructions(self.config.instructions.clone());
         Some(state)
     }
-}
 
-impl State {
     /// Returns whether a sub-agent waits to retry a failed request.
     pub fn has_sub_agent_retry(&self) -> bool {
         self.pending().iter().filter_map(PendingCall::sub_agent).any(|sub_agent| match &sub_agent.state.phase {

@@ -1,9 +1,10 @@
 //! State and effects of one update, and the steps that follow from it.
 
 use super::effect::Effect;
-use super::state::{Phase, State};
+use super::state::{CallStage, Phase, State};
 use super::turn_state::TurnState;
-use crate::chat::{CallId, Ending, Entry, Session, SessionGrant, ToolCall, TurnId};
+use crate::chat::{CallId, Ending, Entry, Plan, Session, SessionGrant, ToolCall, TurnId};
+use crate::policy::{Verdict, judge_plan};
 use std::collections::VecDeque;
 
 /// The state and the effects of one update. Every entry goes to the session and to the log in the same step.
@@ -91,6 +92,20 @@ impl<'a> UpdateContext<'a> {
             unique_calls.push(ToolCall { id, ..call.clone() });
         }
         unique_calls
+    }
+
+    /// Has a call planned by its tool, for its turn or for its prompt.
+    pub(super) fn request_plan(&mut self, id: &CallId) {
+        let Some(turn) = self.state.current_turn() else { return };
+        let Some(pending) = self.state.pending_mut(id) else { return };
+        pending.stage = CallStage::Planning;
+        let call = pending.call.clone();
+        self.effects.push(Effect::PlanCall { turn, call });
+    }
+
+    /// Judges a plan by the mode, the grants of the session and the rules.
+    pub(super) fn judge_plan(&self, tool: &str, plan: &Plan) -> Verdict {
+        judge_plan(&self.state.policy, self.session_grants(), &self.state.rules, tool, plan)
     }
 
     /// Queues a step that starts every call that can start.

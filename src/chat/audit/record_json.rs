@@ -204,9 +204,7 @@ impl Record<'_> {
             (None, _, _) => None,
         }
     }
-}
 
-impl Record<'_> {
     /// Returns whether a hook determined the last verdict.
     fn is_decided_by_hook(&self, verdict: &str) -> bool {
         self.reviews().into_iter().any(|entry| match entry {
