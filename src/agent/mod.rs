@@ -94,50 +94,29 @@ fn run_next_steps(ctx: &mut UpdateContext<'_>) {
 
 /// Applies an event to the turn itself.
 fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
+    if event.turn().is_some_and(|turn| ctx.state.current_turn() != Some(turn)) {
+        return;
+    }
     match event {
         Event::UserMessage(text) => model_requests::queue_user_message(ctx, text),
         Event::ApplyRequested(request) => apply_turn::start_apply_turn(ctx, request),
         Event::QueuedMessagesWithdrawn => ctx.state.queued_messages.clear(),
-        Event::ReplyChunk { turn, chunk, elapsed } => {
-            if ctx.is_current_turn(turn) {
-                model_requests::handle_chunk(ctx, chunk, elapsed);
-            }
+        Event::ReplyChunk { chunk, elapsed, .. } => model_requests::handle_chunk(ctx, chunk, elapsed),
+        Event::ReplySaveDue { .. } => model_requests::save_partial_reply(ctx),
+        Event::RequestFailed { reason: why, too_long, .. } => {
+            model_requests::handle_request_failure(ctx, why, too_long);
         }
-        Event::ReplySaveDue { turn } => {
-            if ctx.is_current_turn(turn) {
-                model_requests::save_partial_reply(ctx);
-            }
+        Event::CallPlanned { call, intent, .. } => {
+            let intent = apply_turn::warn_repeated_changes(ctx, &call, intent);
+            call_execution::handle_plan(ctx, &call, intent);
         }
-        Event::RequestFailed { turn, reason: why, too_long } => {
-            if ctx.is_current_turn(turn) {
-                model_requests::handle_request_failure(ctx, why, too_long);
-            }
+        Event::CallReviewed { call, round, review, .. } => reviews::handle_review(ctx, &call, round, review),
+        Event::CallProgressed { call, output, new_output, .. } => {
+            call_execution::handle_progress(ctx, &call, output, &new_output);
         }
-        Event::CallPlanned { turn, call, intent } => {
-            if ctx.is_current_turn(turn) {
-                let intent = apply_turn::warn_repeated_changes(ctx, &call, intent);
-                call_execution::handle_plan(ctx, &call, intent);
-            }
-        }
-        Event::CallReviewed { turn, call, round, review } => {
-            if ctx.is_current_turn(turn) {
-                reviews::handle_review(ctx, &call, round, review);
-            }
-        }
-        Event::CallProgressed { turn, call, output, new_output } => {
-            if ctx.is_current_turn(turn) {
-                call_execution::handle_progress(ctx, &call, output, &new_output);
-            }
-        }
-        Event::OutputSaveDue { turn, call } => {
-            if ctx.is_current_turn(turn) {
-                call_execution::save_output(ctx, &call);
-            }
-        }
-        Event::CallFinished { turn, call, outcome, result_source, duration } => {
-            if ctx.is_current_turn(turn) {
-                call_execution::finish_call(ctx, &call, (outcome, result_source), duration);
-            }
+        Event::OutputSaveDue { call, .. } => call_execution::save_output(ctx, &call),
+        Event::CallFinished { call, outcome, result_source, duration, .. } => {
+            call_execution::finish_call(ctx, &call, (outcome, result_source), duration);
         }
         Event::QueueOpened => preapproval::open_queue(ctx),
         Event::EarlyPromptRequested(call) => preapproval::open_early_prompt(ctx, call),

@@ -18,7 +18,7 @@ pub struct SummaryCut {
 }
 
 /// A reply while it is streamed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct StreamingReply {
     pub turn: TurnId,
     pub purpose: ReplyPurpose,
@@ -54,8 +54,9 @@ pub struct SavedLength {
 }
 
 /// Purpose of a request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub enum ReplyPurpose {
+    #[default]
     Reply,
     /// A summary of the entries before the cut. Its text is not shown as a reply.
     Summary(SummaryCut),
@@ -86,22 +87,7 @@ pub struct ProviderSilence {
 impl StreamingReply {
     /// Creates an empty reply.
     pub(super) fn new(turn: TurnId, purpose: ReplyPurpose) -> Self {
-        Self {
-            turn,
-            purpose,
-            text: String::new(),
-            reasoning: String::new(),
-            model: None,
-            echo: None,
-            calls: Vec::new(),
-            call_in_progress: None,
-            pending_retry: None,
-            silence: None,
-            usage: None,
-            thinking_time: None,
-            reclassified: 0,
-            saved: SavedLength::default(),
-        }
+        Self { turn, purpose, ..Self::default() }
     }
 
     /// Returns whether this is a summary and not a reply.

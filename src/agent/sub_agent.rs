@@ -11,7 +11,7 @@ use super::model_requests;
 use super::state::{CallStage, PendingCall, Phase, State, SubAgent};
 use super::update_context::UpdateContext;
 use super::waiting_calls::is_decision_allowed;
-use crate::chat::{CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, TurnId, Work};
+use crate::chat::{CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, Work};
 use crate::text::truncation;
 use std::time::Duration;
 
@@ -90,41 +90,18 @@ pub(super) fn route_to_sub_agent(
     event: Event,
     handle: fn(&mut UpdateContext<'_>, Event),
 ) -> Option<Event> {
-    let runs_turn = |turn: TurnId| move |state: &State| state.current_turn() == Some(turn);
-    let has_call = |call: CallId| move |state: &State| state.pending().iter().any(|pending| pending.call.id == call);
-    let target_call = match &event {
-        Event::ReplyChunk { turn, .. }
-        | Event::ReplySaveDue { turn }
-        | Event::RequestFailed { turn, .. }
-        | Event::CallPlanned { turn, .. }
-        | Event::CallReviewed { turn, .. }
-        | Event::CallProgressed { turn, .. }
-        | Event::OutputSaveDue { turn, .. }
-        | Event::CallFinished { turn, .. } => find_sub_agent_call(ctx.state, runs_turn(*turn)),
-        Event::CallDecided { call, .. } | Event::QuestionsAnswered { call, .. } => {
-            find_sub_agent_call(ctx.state, has_call(call.clone()))
+    if matches!(event, Event::QueueOpened | Event::EarlyPromptRequested(_) | Event::RetryNow) {
+        for id in sub_agent_calls(ctx.state) {
+            run_in_sub_agent(ctx, &id, |sub_ctx| handle(sub_ctx, event.clone()));
         }
-        Event::QueueOpened | Event::EarlyPromptRequested(_) | Event::RetryNow => {
-            for id in sub_agent_calls(ctx.state) {
-                run_in_sub_agent(ctx, &id, |sub_ctx| handle(sub_ctx, event.clone()));
-            }
-            None
-        }
-        Event::UserMessage(_)
-        | Event::ApplyRequested(_)
-        | Event::QueuedMessagesWithdrawn
-        | Event::TurnInterrupted
-        | Event::SessionTitled(_)
-        | Event::TitleSuggested { .. }
-        | Event::CompactionRequested
-        | Event::ContextWindowChanged(_)
-        | Event::TurnRetried
-        | Event::ModelSwitched { .. }
-        | Event::SessionCopied { .. }
-        | Event::RulesLoaded { .. }
-        | Event::InstructionsChanged(_)
-        | Event::GrantRevoked { .. }
-        | Event::ModeChanged(_) => None,
+        return Some(event);
+    }
+    let target_call = if let Some(turn) = event.turn() {
+        find_sub_agent_call(ctx.state, |state| state.current_turn() == Some(turn))
+    } else if let Event::CallDecided { call, .. } | Event::QuestionsAnswered { call, .. } = &event {
+        find_sub_agent_call(ctx.state, |state| state.pending().iter().any(|pending| pending.call.id == *call))
+    } else {
+        None
     };
     let Some(id) = target_call else { return Some(event) };
     if !is_decision_allowed(ctx.state, &event) {

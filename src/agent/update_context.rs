@@ -39,10 +39,6 @@ impl<'a> UpdateContext<'a> {
         Self { state, parent_session, effects: Vec::new(), next_steps: VecDeque::new() }
     }
 
-    pub(super) fn is_current_turn(&self, turn: TurnId) -> bool {
-        self.state.current_turn() == Some(turn)
-    }
-
     /// Returns the grants of the whole session: turn and sub-agents share them.
     pub(super) fn session_grants(&self) -> &[SessionGrant] {
         self.parent_session.unwrap_or(&self.state.session).grants()

@@ -10,8 +10,8 @@ pub struct SessionId(pub String);
 
 /// Number of a turn: one user message and all that follows until the model stops. Counted per process; late events of
 /// another turn than the current one are ignored. A summary or a request that is sent again within a turn takes a new
-/// number too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// number too. The first turn is 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TurnId(pub u64);
 
 /// Id of a tool call: the model's, if it gave one, made unique within the session by the agent.
