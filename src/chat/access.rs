@@ -114,8 +114,7 @@ pub struct CommandLine {
     /// Reason for network access, in the model's words; `None` if it asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Box<str>>,
-    /// The sandbox of the command.
-    #[serde(default, skip_serializing_if = "CommandSandbox::is_unspecified")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     #[serde(rename = "walls")]
     pub sandbox: CommandSandbox,
 }

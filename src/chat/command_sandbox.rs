@@ -49,10 +49,6 @@ impl CommandSandbox {
         }
     }
 
-    pub fn is_unspecified(&self) -> bool {
-        *self == Self::Unspecified
-    }
-
     /// Returns the sandbox for one call; `network` is whether the call asks for the network.
     pub fn with_network(&self, network: bool) -> Self {
         match self {

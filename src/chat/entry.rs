@@ -58,7 +58,7 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         destroys: Option<String>,
         /// Preconditions of the plan.
-        #[serde(default, skip_serializing_if = "is_empty")]
+        #[serde(default, skip_serializing_if = "super::is_default")]
         #[serde(rename = "basis")]
         preconditions: Box<Preconditions>,
         /// Name of the verdict: `allow`, `ask`, `rehearse`, `withhold`, `refuse`.
@@ -256,11 +256,6 @@ impl Entry {
                 | Self::Compacted { .. }
         )
     }
-}
-
-#[expect(clippy::borrowed_box, reason = "serde passes a reference")]
-fn is_empty(preconditions: &Box<Preconditions>) -> bool {
-    preconditions.is_empty()
 }
 
 /// Source of a title.

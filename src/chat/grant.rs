@@ -11,7 +11,7 @@ pub struct Grant {
     pub tool: String,
     pub scope: GrantScope,
     /// Place and duration.
-    #[serde(default, skip_serializing_if = "GrantSpan::is_session")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub span: GrantSpan,
     /// Files it is bound to, sorted, with their digests. If one of them changes, the grant covers nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -63,11 +63,6 @@ pub enum GrantSpan {
 }
 
 impl GrantSpan {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    fn is_session(&self) -> bool {
-        *self == Self::Session
-    }
-
     /// Describes the span for a prompt.
     pub fn describe_span(self) -> &'static str {
         match self {

@@ -67,3 +67,8 @@ pub use simulated_result::{SimulatedResult, SimulationSource};
 pub use tool::{Outcome, ToolCall, ToolSpec};
 pub use unsent_text::{DraftPart, UnsentText};
 pub use usage::Usage;
+
+/// Returns whether a field has its default value, which is not stored.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

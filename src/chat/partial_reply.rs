@@ -14,10 +14,10 @@ pub struct PartialReply {
     /// Name of the model.
     pub model: String,
     /// New part of the text.
-    #[serde(default, skip_serializing_if = "TextPart::is_empty")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub text: TextPart,
     /// New part of the reasoning.
-    #[serde(default, skip_serializing_if = "TextPart::is_empty")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub reasoning: TextPart,
 }
 
@@ -33,10 +33,6 @@ pub struct PartialOutput {
 pub struct TextPart(pub usize, pub String);
 
 impl TextPart {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Returns the text after the first `recorded_bytes` bytes. Returns all of it if that offset is past its end or
     /// inside a character, because then the text is not the one that was recorded.
     pub fn after(text: &str, recorded_bytes: usize) -> Self {

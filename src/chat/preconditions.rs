@@ -27,7 +27,7 @@ pub struct Preconditions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hard_links: Option<HardLinks>,
     /// Scripts that the command runs, as far as they are known.
-    #[serde(default, skip_serializing_if = "Scripts::is_none")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub scripts: Scripts,
 }
 
@@ -88,10 +88,6 @@ pub enum FileContent {
 }
 
 impl Preconditions {
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Returns the files that a lasting approval of this command is bound to, sorted: every file that it names if it
     /// runs one of them, else none. Fails if that is unknown, with a reason worded to follow “because”.
     pub fn scripts_to_bind(&self) -> Result<Vec<Script>, String> {

@@ -9,7 +9,7 @@ pub struct Questions {
     /// Never empty.
     pub list: Vec<Question>,
     /// Number of items removed by the limits, reported to the model and the user.
-    #[serde(default, skip_serializing_if = "Dropped::is_empty")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub dropped: Dropped,
 }
 
@@ -122,7 +122,7 @@ pub struct Answer {
     #[serde(rename = "given")]
     pub answers: Vec<QuestionAnswer>,
     /// Origin: typed or read from a file.
-    #[serde(default, skip_serializing_if = "AnswerOrigin::is_user")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     #[serde(rename = "giver")]
     pub origin: AnswerOrigin,
 }
@@ -137,12 +137,6 @@ pub enum AnswerOrigin {
     User,
     /// In a file of answers.
     File,
-}
-
-impl AnswerOrigin {
-    fn is_user(&self) -> bool {
-        *self == Self::User
-    }
 }
 
 /// Status of the questions of a call.

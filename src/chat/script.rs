@@ -31,12 +31,6 @@ pub struct Script {
     pub sha256: Option<Digest>,
 }
 
-impl Scripts {
-    pub fn is_none(&self) -> bool {
-        *self == Self::None
-    }
-}
-
 /// Describes the differences between the bound files and the present ones, one by one.
 pub fn describe_changes(bound: &[Script], current: &[Script]) -> Vec<String> {
     let find_script = |scripts: &[Script], path: &PathBuf| scripts.iter().find(|script| script.path == *path).cloned();
