@@ -23,7 +23,6 @@ pub struct Preapproval {
     pub(super) is_stale: bool,
     /// Result of the last plan for the queue view.
     pub preview: Option<QueuePreview>,
-    /// Approved plan.
     pub(super) approved_plan: Option<Box<Plan>>,
     /// True if the user is asked a second time; adds a note to the reason.
     pub(super) ask_again: bool,
@@ -54,7 +53,6 @@ impl Preapproval {
         self.approved_plan.is_some()
     }
 
-    /// Returns the approved plan.
     pub fn approved_plan(&self) -> Option<&Plan> {
         self.approved_plan.as_deref()
     }

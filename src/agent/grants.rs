@@ -8,7 +8,6 @@ use crate::policy::{self, Rule, RuleEffect, Subject, can_be_rule, grant_covers, 
 /// A scope offered for the waiting call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantOption {
-    /// Grant for this session.
     pub grant: Grant,
     /// True if it can also be saved as a rule.
     pub can_be_rule: bool,

@@ -62,7 +62,6 @@ pub(super) struct ProcessCounts {
     pub(super) turns: u64,
     /// Reviews requested.
     pub(super) reviews: u64,
-    /// Requests for a session title.
     pub(super) title_requests: u32,
 }
 
@@ -333,7 +332,7 @@ impl State {
         }
     }
 
-    /// Returns the ID of the next turn.
+    /// Counts a new turn and returns its ID. Late events of the previous turn are ignored from then on.
     pub(super) fn next_turn_id(&mut self) -> TurnId {
         self.counts.turns += 1;
         TurnId(self.counts.turns)

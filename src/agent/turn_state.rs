@@ -34,7 +34,6 @@ impl TurnState {
         failure.map_or(0, |(_, count)| *count)
     }
 
-    /// Counts a failure.
     pub(super) fn count_failure(&mut self, call: &ToolCall) {
         match self.failed_calls.iter_mut().find(|(failed_call, _)| is_same_call(failed_call, call)) {
             Some((_, count)) => *count += 1,

@@ -28,7 +28,6 @@ pub enum Access {
 /// A command that does more than read inside the project, and what is known about it before it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandAccess {
-    /// The command line.
     #[serde(flatten)]
     pub line: Box<CommandLine>,
     /// Reach of the command. Not stored if unclear; unclear if missing, as in logs of older versions.

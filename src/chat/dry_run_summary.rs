@@ -60,7 +60,6 @@ pub struct RehearsedCall {
     pub summary: String,
     /// The command line, if it is a command.
     pub command: Option<CommandLine>,
-    /// Origin of the result.
     pub origin: Option<ResultOrigin>,
     /// Why the user would have been asked live, if so.
     pub would_ask: Option<String>,
@@ -79,7 +78,6 @@ pub struct RehearsedCall {
 pub struct LiveCall {
     /// Name of the tool.
     pub tool: String,
-    /// Its arguments.
     pub arguments: Value,
     /// Paths changed by the rehearsed command.
     pub changed_paths: Vec<String>,
@@ -272,7 +270,6 @@ pub struct TreeRow {
     pub name: PathBuf,
     /// Change symbol; empty for a folder that only contains changes.
     pub symbol: &'static str,
-    /// True if it is a folder.
     pub is_folder: bool,
     /// Indexes of the changes at this path and below it.
     pub changes: Range<usize>,

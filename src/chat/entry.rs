@@ -50,7 +50,6 @@ pub enum Entry {
         title: String,
         /// Short description of the call.
         summary: String,
-        /// Access of the call.
         access: Access,
         /// The preview that was shown.
         preview: Box<Preview>,
@@ -155,7 +154,6 @@ pub enum Entry {
     Titled {
         /// One line.
         title: String,
-        /// Source of the title.
         #[serde(default)]
         by: TitleSource,
         /// Token usage reported by the provider, if the model chose the title.

@@ -81,7 +81,6 @@ pub struct SessionGrant {
     pub entry_index: usize,
     /// Number of the call on whose prompt it was given, from 1.
     pub call_number: usize,
-    /// Id of that call.
     pub call: CallId,
     /// Source of the approval, with the key.
     pub by: Decider,

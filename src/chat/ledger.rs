@@ -21,7 +21,6 @@ pub struct LedgerResult {
     pub arguments: String,
     /// The text that the model received.
     pub text: String,
-    /// Origin of the result.
     pub origin: SimulatedResult,
 }
 

@@ -52,7 +52,6 @@ pub struct PartialText {
 }
 
 impl PartialText {
-    /// Appends a part.
     pub fn append(&mut self, TextPart(offset, new_text): &TextPart) {
         match offset.checked_sub(self.end) {
             _ if *offset == 0 => self.text.clear(),

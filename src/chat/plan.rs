@@ -23,7 +23,6 @@ pub struct Plan {
     pub summary: String,
     /// Access of the call; the only part that the policy judges.
     pub access: Access,
-    /// Preview for the user.
     pub preview: Preview,
     /// The grant that “always” would give; `None` if no lasting approval is possible.
     pub grant: Option<Grant>,

@@ -13,9 +13,7 @@ pub struct DisplayedPlan<'a> {
     pub title: &'a str,
     /// Short description of the call.
     pub summary: &'a str,
-    /// Access of the call.
     pub access: &'a Access,
-    /// The preview.
     pub preview: &'a Preview,
     /// Things it destroys, if any.
     pub destroys: Option<&'a str>,

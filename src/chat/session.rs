@@ -338,7 +338,6 @@ impl Session {
         }
     }
 
-    /// Returns the number of rehearsed calls, without withheld ones.
     pub fn rehearsed_count(&self) -> usize {
         self.rehearsed_count
     }

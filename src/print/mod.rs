@@ -59,7 +59,6 @@ pub struct HeadlessRun<'a> {
     pub prompt: String,
     /// Answers from a file; empty if none was given.
     pub answers: Answers,
-    /// Output format.
     pub format: OutputFormat,
     /// Makes a reply safe to print; the identity if the user wants raw output.
     pub clean: fn(&str) -> String,

@@ -45,7 +45,6 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Prints an entry.
     pub(super) fn print_entry(&mut self, entry: &Entry) -> io::Result<()> {
         match self.format {
             OutputFormat::Json => self.print_json(&serde_json::to_value(entry).map_err(io::Error::other)?),

@@ -17,7 +17,6 @@ use tokio::sync::mpsc;
 /// Context of all effects of a session. Cheap to clone.
 #[derive(Clone)]
 pub struct EffectContext {
-    /// The model.
     pub llm: Arc<dyn Llm>,
     /// The tools it may call.
     pub tools: Arc<Toolbox>,
@@ -27,7 +26,6 @@ pub struct EffectContext {
     pub shell: Option<Arc<Shell>>,
     /// Method of rehearsing commands in a dry run.
     pub rehearsal: CommandRehearsal,
-    /// The reviewers of calls.
     pub reviewers: Arc<Reviewers>,
     /// Produces simulated results in a dry run.
     pub(super) simulator: Arc<Simulator>,

@@ -93,7 +93,6 @@ impl Runtime {
         self.context.simulator = Arc::new(Simulator::new(settings));
     }
 
-    /// Sets the reviewers.
     pub fn set_reviewers(&mut self, reviewers: Reviewers) {
         self.context.reviewers = Arc::new(reviewers);
     }

@@ -11,7 +11,6 @@ use crate::chat::{Digest, FileContent, FileSnapshot, Message, Plan, Request, Rev
 use crate::text::truncation;
 use std::fmt::Write as _;
 
-/// System prompt.
 const SYSTEM_PROMPT: &str = include_str!("model_reviewer.md");
 /// Maximum tokens of its answer, including reasoning.
 const MAX_TOKENS: u32 = 4_000;

@@ -14,7 +14,6 @@ use crate::tools::{Error, Progress, ResultKind, Tool, arguments, describe_skippe
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// System prompt.
 const SYSTEM_PROMPT: &str = include_str!("simulator.md");
 /// Maximum tokens of its answer, including reasoning.
 const MAX_TOKENS: u32 = 8_000;

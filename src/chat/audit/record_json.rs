@@ -108,7 +108,6 @@ fn outcome_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Val
     }
 }
 
-/// Returns the JSON of a review.
 fn review_json(entry: &Entry) -> Value {
     let Entry::Reviewed {
         reviewer: source,
@@ -261,7 +260,6 @@ fn answer_name(answer: &Answer) -> &'static str {
     }
 }
 
-/// Returns the name of an outcome.
 pub fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Done(_) => "done",

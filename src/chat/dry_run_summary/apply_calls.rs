@@ -164,7 +164,6 @@ impl DryRunSummary {
         lines
     }
 
-    /// Returns the groups as JSON.
     pub(super) fn groups_json(&self) -> Value {
         let group_json = |(group, paths): (Group, usize)| {
             let is_excluded = group == Group::Ignored;

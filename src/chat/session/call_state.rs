@@ -32,7 +32,6 @@ pub struct LoggedPlan {
     pub title: String,
     /// Short description of the call.
     pub summary: String,
-    /// Access of the call.
     pub access: Access,
     /// The preview that was shown.
     pub preview: Preview,
