@@ -33,12 +33,9 @@ pub(super) async fn ask_model(
     plan: &Plan,
     review_context: &ReviewContext,
 ) -> Review {
-    let llm = match &side_model.llm {
-        Ok(llm) => llm.clone(),
-        Err(why) => return Review::from_error(why),
-    };
     let mut usage = None;
     let answer_future = async {
+        let llm = side_model.llm.clone()?;
         let (task_context, task_plan) = (context.clone(), plan.clone());
         let files = tokio::task::spawn_blocking(move || read_named_files(&task_context, &task_plan)).await;
         let files = files.map_err(|_| "a file that the command names could not be read".to_owned())?;
