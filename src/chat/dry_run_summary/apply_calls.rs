@@ -42,9 +42,14 @@ impl RehearsedCall {
     pub fn must_run_again(&self) -> bool {
         let Some(command) = &self.command else { return false };
         let has_run = self.origin.as_ref().is_some_and(ResultOrigin::is_ran);
-        !self.is_run_live
-            && !self.is_withheld()
-            && (!has_run || command.network.is_some() && self.failure_status().is_some())
+        let wants_network = self.command.as_ref().is_some_and(|command| command.network.is_some());
+        self.can_run_live() && (!has_run || wants_network && self.failure_status().is_some())
+    }
+
+    /// Returns whether it is a command that was not run live yet and may be: a withheld one is not offered, because
+    /// applying must not read what the dry run did not.
+    fn can_run_live(&self) -> bool {
+        self.command.is_some() && !self.is_run_live && !self.is_withheld()
     }
 }
 
@@ -62,12 +67,8 @@ impl DryRunSummary {
         let mut calls = if options.hunks { self.hunk_calls() } else { self.group_calls(options) };
         calls.extend(self.outside.apply_calls());
         let all_commands = options.hunks || options.commands;
-        let commands = self.calls.iter().filter(|call| {
-            call.command.is_some()
-                && !call.is_run_live
-                && !call.is_withheld()
-                && (all_commands || call.must_run_again())
-        });
+        let is_selected = |call: &&RehearsedCall| call.can_run_live() && (all_commands || call.must_run_again());
+        let commands = self.calls.iter().filter(is_selected);
         calls.extend(commands.map(|call| {
             let arguments = serde_json::from_str(&call.arguments).unwrap_or_default();
             LiveCall { tool: call.tool.clone(), arguments, changed_paths: call.changed_paths.clone() }
@@ -152,9 +153,7 @@ impl DryRunSummary {
         for call in self.calls.iter().filter(|call| call.must_run_again()) {
             lines.push(format!("run again: {}", call.summary));
         }
-        let runs_only_on_request = |call: &&RehearsedCall| {
-            call.command.is_some() && !call.is_run_live && !call.is_withheld() && !call.must_run_again()
-        };
+        let runs_only_on_request = |call: &&RehearsedCall| call.can_run_live() && !call.must_run_again();
         let skipped_commands = self.calls.iter().filter(runs_only_on_request).count();
         if skipped_commands > 0 && !lines.is_empty() {
             let commands =
