@@ -48,8 +48,8 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
     reviews::start_review(ctx, id, plan, verdict, must_ask);
 }
 
-/// Plans waiting calls again that a new grant covers, so that they start.
-pub(super) fn plan_covered_calls(ctx: &mut UpdateContext<'_>) {
+/// Replans the waiting calls that a new grant covers, so that they run without approval.
+pub(super) fn replan_covered_calls(ctx: &mut UpdateContext<'_>) {
     let is_covered = |pending: &&PendingCall| {
         let CallStage::AwaitingApproval(plan, _) = &pending.stage else { return false };
         let subject = Subject::from_plan(&pending.call.name, plan);
@@ -62,5 +62,5 @@ pub(super) fn plan_covered_calls(ctx: &mut UpdateContext<'_>) {
     for id in covered_calls.collect::<Vec<_>>() {
         ctx.request_plan(&id);
     }
-    sub_agent::for_each_sub_agent(ctx, plan_covered_calls);
+    sub_agent::for_each_sub_agent(ctx, replan_covered_calls);
 }

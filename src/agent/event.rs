@@ -163,7 +163,7 @@ impl Event {
             | Self::CallFinished { turn, .. } => Some(*turn),
             Self::UserMessage(_)
             | Self::ApplyRequested(_)
-            | Self::QueueWithdrawn
+            | Self::QueuedMessagesWithdrawn
             | Self::QueueOpened
             | Self::EarlyPromptRequested(_)
             | Self::CallDecided { .. }

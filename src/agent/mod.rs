@@ -63,7 +63,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     let is_lasting_decision = matches!(&event, Event::CallDecided { decision: Decision::Always(_), .. });
     handle_event(&mut ctx, event);
     if is_lasting_decision {
-        call_judgement::plan_covered_calls(&mut ctx);
+        call_judgement::replan_covered_calls(&mut ctx);
         run_next_steps(&mut ctx);
     }
     let effects = ctx.effects;

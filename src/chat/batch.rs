@@ -1,7 +1,7 @@
 //! Batches: changes of a dry run that are decided in one approval prompt.
 
 use super::access::as_unicode;
-use super::{Access, Diff, Digest};
+use super::{Access, Diff, Digest, pluralize};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -286,13 +286,8 @@ impl Batch {
         let (added, removed) =
             diffs().fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));
         let blocked = self.items.iter().filter(|item| item.blocked.is_some()).count();
-        let count = match (self.group, self.items.len()) {
-            (Group::Ignored, 1) => "1 file".to_owned(),
-            (Group::Ignored, count) => format!("{count} files"),
-            (_, 1) => "1 change".to_owned(),
-            (_, count) => format!("{count} changes"),
-        };
-        let mut parts = vec![count];
+        let noun = if self.group == Group::Ignored { "file" } else { "change" };
+        let mut parts = vec![pluralize(self.items.len(), noun)];
         parts.extend((added + removed > 0).then(|| format!("+{added} −{removed}")));
         parts.extend((blocked > 0).then(|| format!("{blocked} cannot be applied")));
         parts.join(", ")

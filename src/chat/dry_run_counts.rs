@@ -1,7 +1,7 @@
 //! Counts of the calls of a dry run.
 
 use super::dry_run_summary::live_ask_reason;
-use super::{Access, CallId, Entry, Outcome, Preview, ResultOrigin};
+use super::{Access, CallId, Entry, Outcome, Preview, ResultOrigin, pluralize};
 use std::collections::{HashMap, HashSet};
 
 /// Counts of the calls in a dry run or in one turn of it.
@@ -85,11 +85,10 @@ impl DryRunCounts {
     /// on disk`. Withheld and denied calls are mentioned only if there are any.
     pub fn describe_counts(self) -> String {
         let Self { rehearsed, withheld, would_ask: _, ran, live_effects: changed_on_disk, denied, calls: _ } = self;
-        let calls = if rehearsed == 1 { "1 call" } else { &format!("{rehearsed} calls") };
+        let calls = pluralize(rehearsed, "call");
         let on_disk = match changed_on_disk {
             0 => "nothing changed on disk".to_owned(),
-            1 => "1 call changed something on disk".to_owned(),
-            count => format!("{count} calls changed something on disk"),
+            count => format!("{} changed something on disk", pluralize(count, "call")),
         };
         let text_if_any = |count: usize, text: String| (count > 0).then_some(text);
         let parts = [

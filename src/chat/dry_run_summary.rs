@@ -9,7 +9,7 @@ pub use outside_changes::{BY_COMMAND_NOTE, OutsideChange, OutsideChanges};
 use super::audit::{Record, collect_records};
 use super::batch::Group;
 use super::tool::parse_failure_status;
-use super::{ChangeKind, CommandLine, Diff, Entry, MAX_CHANGED_PATHS, Outcome, Preview, ResultOrigin};
+use super::{ChangeKind, CommandLine, Diff, Entry, MAX_CHANGED_PATHS, Outcome, Preview, ResultOrigin, pluralize};
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -204,10 +204,6 @@ impl DryRunSummary {
             "calls": self.calls.iter().map(call_json).collect::<Vec<Value>>(),
         })
     }
-}
-
-fn pluralize(count: usize, singular: &str) -> String {
-    if count == 1 { format!("1 {singular}") } else { format!("{count} {singular}s") }
 }
 
 /// Returns why the user would have been asked live about a call of a dry run, given its verdict and reason; `None` if

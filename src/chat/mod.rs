@@ -68,6 +68,11 @@ pub use tool::{Outcome, ToolCall, ToolSpec};
 pub use unsent_text::{DraftPart, UnsentText};
 pub use usage::Usage;
 
+/// Returns `1 file` or `2 files`; only for nouns whose plural ends in `s`.
+fn pluralize(count: usize, singular: &str) -> String {
+    if count == 1 { format!("1 {singular}") } else { format!("{count} {singular}s") }
+}
+
 /// Returns whether a field has its default value, which is not stored.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()

@@ -1,5 +1,6 @@
 //! Questions of the model to the user, and their answers.
 
+use super::pluralize;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -57,15 +58,13 @@ impl Dropped {
 
     /// Describes what was removed: `2 questions omitted, 1 text truncated`; empty if nothing was.
     pub fn describe_dropped(&self) -> String {
-        let count = |count: usize, singular: &str, plural: &str, action: &str| match count {
-            0 => None,
-            1 => Some(format!("1 {singular} {action}")),
-            n => Some(format!("{n} {plural} {action}")),
+        let describe_count = |count: usize, singular: &str, action: &str| {
+            (count > 0).then(|| format!("{} {action}", pluralize(count, singular)))
         };
         let parts = [
-            count(self.questions, "question", "questions", "omitted"),
-            count(self.options, "option", "options", "omitted"),
-            count(self.shortened, "text", "texts", "truncated"),
+            describe_count(self.questions, "question", "omitted"),
+            describe_count(self.options, "option", "omitted"),
+            describe_count(self.shortened, "text", "truncated"),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }

@@ -2,7 +2,7 @@
 
 use super::{APPLY_CHANGE, DryRunChange, DryRunSummary, LiveCall, RehearsedCall};
 use crate::chat::batch::{APPLY_GROUP, Group, find_repository};
-use crate::chat::{ChangeKind, ResultOrigin};
+use crate::chat::{ChangeKind, ResultOrigin, pluralize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,6 @@ impl RehearsedCall {
     /// Returns whether the command must run live to have its effect: in the dry run it did not run, or it wanted the
     /// network and failed. False if it was withheld or has been run live since.
     pub fn must_run_again(&self) -> bool {
-        let Some(command) = &self.command else { return false };
         let has_run = self.origin.as_ref().is_some_and(ResultOrigin::is_ran);
         let wants_network = self.command.as_ref().is_some_and(|command| command.network.is_some());
         self.can_run_live() && (!has_run || wants_network && self.failure_status().is_some())
@@ -51,11 +50,7 @@ impl RehearsedCall {
     fn can_run_live(&self) -> bool {
         self.command.is_some() && !self.is_run_live && !self.is_withheld()
     }
-}
 
-impl RehearsedCall {
-    /// Returns whether the call was withheld. Such a call is not offered: applying must not read what the dry run did
-    /// not.
     pub fn is_withheld(&self) -> bool {
         self.origin.as_ref().is_some_and(ResultOrigin::is_withheld)
     }
@@ -143,11 +138,10 @@ impl DryRunSummary {
 
     /// Describes what applying would ask, one line per prompt or group; empty if nothing can be applied.
     pub fn describe_prompts(&self) -> Vec<String> {
-        let format_paths = |count: usize| if count == 1 { "1 path".to_owned() } else { format!("{count} paths") };
         let mut lines: Vec<String> = Vec::new();
         for (group, count) in self.groups() {
             let skip_note = if group == Group::Ignored { ", skipped without --ignored" } else { "" };
-            lines.push(format!("{}: {}{skip_note}", group.label(), format_paths(count)));
+            lines.push(format!("{}: {}{skip_note}", group.label(), pluralize(count, "path")));
         }
         lines.extend(self.outside.describe_prompts());
         for call in self.calls.iter().filter(|call| call.must_run_again()) {
@@ -156,8 +150,7 @@ impl DryRunSummary {
         let runs_only_on_request = |call: &&RehearsedCall| call.can_run_live() && !call.must_run_again();
         let skipped_commands = self.calls.iter().filter(runs_only_on_request).count();
         if skipped_commands > 0 && !lines.is_empty() {
-            let commands =
-                if skipped_commands == 1 { "1 command".to_owned() } else { format!("{skipped_commands} commands") };
+            let commands = pluralize(skipped_commands, "command");
             lines.push(format!("{commands} ran in the overlay sandbox, skipped without --commands"));
         }
         lines

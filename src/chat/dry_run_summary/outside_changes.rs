@@ -1,6 +1,7 @@
 //! Changes of a dry run outside the project. Those by file tools can be applied, those by commands cannot.
 
-use super::{APPLY_CHANGE, DryRunChange, LiveCall, pluralize};
+use super::{APPLY_CHANGE, DryRunChange, LiveCall};
+use crate::chat::pluralize;
 use serde_json::{Value, json};
 
 /// Text after a change that is not applied.

@@ -195,7 +195,7 @@ enum EntryForm {
 
 fn entry_form(context: &LayoutContext<'_>, entry: &Entry) -> EntryForm {
     match entry {
-        Entry::Settled { call, .. } => match context.agent.session.call(call) {
+        Entry::Settled { call, .. } => match context.agent.session.find_call(call) {
             Some(call) if call.questions.is_some() => EntryForm::Block,
             Some(_) | None => EntryForm::Row,
         },
@@ -208,25 +208,8 @@ fn entry_form(context: &LayoutContext<'_>, entry: &Entry) -> EntryForm {
         | Entry::FellBack { .. }
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
-        | Entry::Compacted { .. } => true,
-    };
-    let last_displayed = entries.iter().rev().find(is_displayed);
-    last_displayed.is_some_and(|entry| {
-        let ends_in_text = matches!(entry, Entry::Replied { text, incomplete, .. }
-            if !text.trim().is_empty() || incomplete.is_some());
-        is_row(context, entry) && !ends_in_text
-    })
-}
-
-/// Returns whether an entry starts with a row in the column of the calls.
-fn is_row(context: &LayoutContext<'_>, entry: &Entry) -> bool {
-    match entry {
-        Entry::Settled { call, .. } => {
-            context.agent.session.find_call(call).is_none_or(|call| call.questions.is_none())
-        }
-        Entry::Decided { .. } => true,
-        Entry::Replied { reasoning, .. } => !reasoning.trim().is_empty(),
-        Entry::UserMessage { .. }
+        | Entry::Compacted { .. } => EntryForm::Block,
+        Entry::Decided { decision: Decision::Once | Decision::Selected(_) | Decision::Deny(_), .. }
         | Entry::Planned { .. }
         | Entry::Reviewed { .. }
         | Entry::Asked { .. }
