@@ -10,7 +10,7 @@ use parse::Parser;
 use paste_detector::PasteDetector;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, PipeReader, PipeWriter};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
@@ -55,6 +55,7 @@ impl Drop for Input {
 }
 
 /// Result of waiting for the terminal.
+#[derive(Debug, PartialEq)]
 enum WaitResult {
     Input,
     NoInput,
@@ -72,7 +73,7 @@ fn run_reader(stop_receiver: &PipeReader, event_sender: &UnboundedSender<Event>,
             () if parser.is_waiting() => Some(SEQUENCE_TIMEOUT),
             () => None,
         };
-        let new_events = match wait_for_input(stop_receiver, max_wait) {
+        let new_events = match wait_for_input(io::stdin().as_fd(), stop_receiver, max_wait) {
             WaitResult::Stop => return,
             WaitResult::TerminalLost => vec![Event::TerminalLost],
             WaitResult::NoInput if detector.is_waiting() => detector.end_wait(),
@@ -100,20 +101,24 @@ fn run_reader(stop_receiver: &PipeReader, event_sender: &UnboundedSender<Event>,
     }
 }
 
-/// Waits for input. Reads only when there is some: reading a closed terminal would loop forever.
-fn wait_for_input(stop_receiver: &PipeReader, max_wait: Option<Duration>) -> WaitResult {
-    let stdin = io::stdin();
-    let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN), PollFd::new(stop_receiver, PollFlags::IN)];
-    let timeout = max_wait.and_then(|max_wait| Timespec::try_from(max_wait).ok());
-    match poll(&mut fds, timeout.as_ref()) {
-        Err(rustix::io::Errno::INTR) => WaitResult::NoInput,
-        Err(_) => WaitResult::TerminalLost,
-        Ok(0) => WaitResult::NoInput,
-        Ok(_) if !fds[1].revents().is_empty() => WaitResult::Stop,
-        Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
-            WaitResult::TerminalLost
-        }
-        Ok(_) => WaitResult::Input,
+/// Waits for input; a signal does not end the wait. Reads only when there is some: reading a closed terminal would loop
+/// forever.
+fn wait_for_input(input: BorrowedFd<'_>, stop_receiver: &PipeReader, max_wait: Option<Duration>) -> WaitResult {
+    let deadline = max_wait.map(|max_wait| Instant::now() + max_wait);
+    loop {
+        let mut fds = [PollFd::from_borrowed_fd(input, PollFlags::IN), PollFd::new(stop_receiver, PollFlags::IN)];
+        let remaining = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let timeout = remaining.and_then(|remaining| Timespec::try_from(remaining).ok());
+        return match poll(&mut fds, timeout.as_ref()) {
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => WaitResult::TerminalLost,
+            Ok(0) => WaitResult::NoInput,
+            Ok(_) if !fds[1].revents().is_empty() => WaitResult::Stop,
+            Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
+                WaitResult::TerminalLost
+            }
+            Ok(_) => WaitResult::Input,
+        };
     }
 }
 
@@ -122,4 +127,50 @@ fn read_stdin() -> Result<Vec<u8>, rustix::io::Errno> {
     let length = rustix::io::read(io::stdin().as_fd(), &mut bytes)?;
     bytes.truncate(length);
     Ok(bytes)
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use super::*;
+    use rustix::process::{Signal, kill_process};
+    use std::io::Write;
+    use tokio::signal::unix::{SignalKind, signal};
+
+    /// Waits for input on a thread that receives a signal every few milliseconds. Writes input after `input_after`.
+    fn wait_under_signals(max_wait: Duration, input_after: Duration) -> (WaitResult, Duration) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let _guard = runtime.enter();
+        // With a handler the signal interrupts system calls of its thread; without one it would be ignored.
+        let _handler = signal(SignalKind::window_change()).unwrap();
+        let ((input, mut input_writer), (stop_receiver, _stop_sender)) = (io::pipe().unwrap(), io::pipe().unwrap());
+        let (thread_sender, threads) = std::sync::mpsc::channel();
+        let waiting = std::thread::spawn(move || {
+            // Linux delivers a signal to the thread whose id it was sent to, if that thread does not block it.
+            thread_sender.send(rustix::thread::gettid()).unwrap();
+            let start = Instant::now();
+            (wait_for_input(input.as_fd(), &stop_receiver, Some(max_wait)), start.elapsed())
+        });
+        let (thread, start, mut has_input) = (threads.recv().unwrap(), Instant::now(), false);
+        while !waiting.is_finished() && start.elapsed() < Duration::from_secs(60) {
+            if !has_input && start.elapsed() >= input_after {
+                input_writer.write_all(b"x").unwrap();
+                has_input = true;
+            }
+            let _ = kill_process(thread, Signal::WINCH);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        waiting.join().unwrap()
+    }
+
+    #[test]
+    fn signals_neither_end_nor_prolong_a_wait() {
+        let (result, waited) = wait_under_signals(Duration::from_secs(50), Duration::from_millis(100));
+        assert_eq!(result, WaitResult::Input, "ended after {waited:?}");
+        assert!(waited >= Duration::from_millis(90), "{waited:?}");
+        let max_wait = Duration::from_millis(100);
+        let (result, waited) = wait_under_signals(max_wait, Duration::from_secs(40));
+        assert_eq!(result, WaitResult::NoInput);
+        assert!((max_wait..Duration::from_secs(30)).contains(&waited), "{waited:?}");
+    }
 }
