@@ -122,8 +122,7 @@ impl QueueList {
         let mut x = area.x;
         let mut draw_column = |text: &str, cells: usize, style| {
             let columns = usize::from(area.right().saturating_sub(x)).min(cells);
-            let text = reveal::reveal_line(width::cut_to_width(text, 200));
-            buffer.set_stringn(x, area.y, width::fit_start(&text, columns), columns, style);
+            buffer.set_stringn(x, area.y, width::fit_start(&column_text(text), columns), columns, style);
             x = x.saturating_add(cells as u16).min(area.right());
         };
         let summary_cells = cells.saturating_sub(width::text_width(&prefix) + tool_cells + access_cells + 2);
@@ -170,9 +169,16 @@ fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec
     lines
 }
 
+/// Returns the text of a column with marks for invisible characters; only its start can be visible.
+fn column_text(text: &str) -> String {
+    reveal::reveal_line(width::cut_to_width(text, 200))
+}
+
 /// Returns the cells of the columns for tool and access: no more than the longest text needs.
 fn column_widths(rows: &[QueueRow], cells: usize) -> (usize, usize) {
-    let widest = |text: fn(&QueueRow) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
+    let widest = |text: fn(&QueueRow) -> &str| {
+        rows.iter().map(|row| width::text_width(&column_text(text(row)))).max().unwrap_or(0)
+    };
     (
         widest(|row| &row.tool).min(MAX_TOOL_CELLS).min(cells / 4),
         widest(|row| &row.access).min(MAX_ACCESS_CELLS).min(cells / 3),

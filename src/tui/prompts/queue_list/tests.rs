@@ -92,6 +92,15 @@ fn the_list_shows_tool_summary_and_access_of_each_call() {
 }
 
 #[test]
+fn columns_have_room_for_wide_and_marked_characters() {
+    for (tool, expected) in [("天気予報", "天気予報"), ("a\u{202e}b", "a<U+202E>b")] {
+        let rows = [queue_row(1, tool, "Berlin", "runs")];
+        let screen = draw_list(100, 8, &mut QueueList::default(), &rows);
+        assert!(screen.replace(' ', "").contains(&format!("1{expected}Berlin")), "{screen}");
+    }
+}
+
+#[test]
 fn r18_calls_cannot_be_approved_from_the_list() {
     let rows = sample_rows();
     for code in ['y', 'Y', 'a', 'e', 'd'].map(KeyCode::Char) {
