@@ -141,10 +141,14 @@ fn describes_the_terminal() {
 fn old_names_of_settings_are_notes() {
     let setup = Setup::new(&["doctor", "--json"]);
     write_settings(&setup, "[second_reader]\nseconds = 7\n");
+    let themes = setup.root.path().join("home/aye/config/themes");
+    std::fs::create_dir_all(&themes).unwrap();
+    std::fs::write(themes.join("mine.toml"), "inherits = 'dark'\nperson = 'red'\n").unwrap();
     let (out, _, code) = setup.run_piped("");
     let objects: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |text: &str| objects.iter().find(|line| line["words"].as_str().unwrap().contains(text)).unwrap();
     assert_eq!(of("`[second_reader]` is now `[model_reviewer]`")["state"], "note", "{out}");
+    assert_eq!(of("mine.toml:2: `person` is now `user`")["state"], "note", "{out}");
     assert!(of("model_reviewer.seconds = 7")["words"].as_str().unwrap().ends_with("config.toml:2"), "{out}");
     let has_problem = objects.iter().any(|line| line["severity"] == "problem");
     assert_eq!(code == 1, has_problem, "{out}");

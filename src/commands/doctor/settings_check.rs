@@ -26,7 +26,10 @@ pub(super) fn check_settings(settings: &Settings, places: &Places) -> Vec<Findin
     findings.extend(key_problems.into_iter().map(|problem| Finding::problem(area, problem, "correct it under [keys]")));
     let themes = Themes::with_folder(&places.themes());
     for warning in &themes.warnings {
-        findings.push(Finding::problem("theme", warning.to_string(), "correct that line of the theme"));
+        findings.push(match warning.is_old_name {
+            true => Finding::note("theme", warning.to_string(), "use the new name"),
+            false => Finding::problem("theme", warning.to_string(), "correct that line of the theme"),
+        });
     }
     let theme = &settings.config.screen.theme;
     if theme != "auto" && themes.get(theme).is_none() {

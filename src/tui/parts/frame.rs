@@ -50,7 +50,7 @@ impl Frame<'_> {
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Rect {
         let area = area.intersection(buffer.area);
         Clear.render(area, buffer);
-        buffer.set_style(area, theme.ground.patch(theme.text));
+        buffer.set_style(area, theme.background.patch(theme.text));
         if area.height < 3 || area.width < 5 {
             return area;
         }
@@ -172,7 +172,7 @@ pub fn border_rows(height: u16) -> u16 {
 /// Returns the style of a role for text in a border. It is reset first, so that the text never takes the border's
 /// colour, even if the role has none.
 fn text_style(theme: &Theme, role_style: Style) -> Style {
-    Style::reset().patch(theme.ground).patch(theme.text).patch(role_style)
+    Style::reset().patch(theme.background).patch(theme.text).patch(role_style)
 }
 
 fn draw_border_text(text: &str, columns: usize, x: u16, y: u16, buffer: &mut Buffer, style: Style) {

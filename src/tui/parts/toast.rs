@@ -135,7 +135,7 @@ impl Toasts {
                 Kind::Warning => theme.warning,
                 Kind::Error => theme.danger,
             };
-            let mut lines = toast.wrap_text(area.width, theme.ground.patch(theme.text));
+            let mut lines = toast.wrap_text(area.width, theme.background.patch(theme.text));
             let is_cut = lines.len() > usize::from(free_area.height);
             lines.truncate(usize::from(free_area.height));
             if is_cut && let Some(last) = lines.last_mut() {
@@ -147,7 +147,7 @@ impl Toasts {
                 // The whole row is cleared, so that an open list below does not show next to the toast.
                 let screen_row = Rect { x: buffer.area.x, width: buffer.area.width, height: 1, ..free_area };
                 Clear.render(screen_row, buffer);
-                buffer.set_style(screen_row, theme.ground.patch(theme.text));
+                buffer.set_style(screen_row, theme.background.patch(theme.text));
                 let row = Rect { x: area.right() - width, width, height: 1, ..free_area };
                 buffer.set_stringn(row.x, row.y, "▌", usize::from(width), style);
                 let inner_width = width.saturating_sub(2);

@@ -73,7 +73,12 @@ impl Themes {
             };
             match text {
                 Ok(text) => user_themes.push((name.to_owned(), text)),
-                Err(message) => read_warnings.push(ThemeWarning { file: format!("{name}.toml"), line: 0, message }),
+                Err(message) => read_warnings.push(ThemeWarning {
+                    file: format!("{name}.toml"),
+                    line: 0,
+                    message,
+                    is_old_name: false,
+                }),
             }
         }
         user_themes.sort();
@@ -82,12 +87,12 @@ impl Themes {
         themes
     }
 
-    /// Adapts all themes to the terminal's colours. A theme that keeps the terminal's background gets its spare
-    /// background, unless the terminal reports that its own is light or dark as the theme needs.
+    /// Adapts all themes to the terminal's colours. The fallback background is used unless the terminal reports that its
+    /// own background is light or dark as the theme needs.
     pub fn adapted_to_terminal(mut self, depth: ColourDepth, is_light: Option<bool>) -> Themes {
         for theme in &mut self.all {
-            if theme.ground.bg.is_none() && is_light != Some(theme.is_light) {
-                theme.ground = theme.ground.patch(theme.spare_ground);
+            if theme.background.bg.is_none() && is_light != Some(theme.is_light) {
+                theme.background = theme.background.patch(theme.fallback_background);
             }
             *theme = adapt_to_depth(theme.clone(), depth);
         }
@@ -116,7 +121,8 @@ fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut
     while let Some((name, source)) = next {
         chain.push((*name, source));
         next = source.inherits.as_ref().and_then(|(parent, line)| {
-            let new_warning = |message: String| ThemeWarning { file: file_name(name), line: *line, message };
+            let new_warning =
+                |message: String| ThemeWarning { file: file_name(name), line: *line, message, is_old_name: false };
             if chain.iter().any(|(ancestor, _)| ancestor == parent) {
                 warnings.push(new_warning(format!(
                     "`{parent}` inherits from this theme; ignoring this circular `inherits`"
@@ -139,8 +145,10 @@ fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut
     }
     for (theme_name, source) in chain.iter().rev() {
         for (role, role_source) in &source.roles {
-            let mut warn =
-                |message| warnings.push(ThemeWarning { file: file_name(theme_name), line: role_source.line, message });
+            let mut warn = |message| {
+                let (file, line) = (file_name(theme_name), role_source.line);
+                warnings.push(ThemeWarning { file, line, message, is_old_name: false });
+            };
             let style = resolve_style(role_source, &palette, &mut warn);
             if let (Some(role), Some(style)) = (theme.role_mut(role), style) {
                 *role = style;

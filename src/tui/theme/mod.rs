@@ -27,9 +27,9 @@ pub struct Theme {
     /// Colour support it is adapted to.
     pub depth: ColourDepth,
     /// Background of the screen; the default colours keep the terminal's own.
-    pub ground: Style,
-    /// Background used instead if `ground` keeps the terminal's own and that does not suit the theme.
-    pub spare_ground: Style,
+    pub background: Style,
+    /// Background used instead if `background` keeps the terminal's own and that does not suit the theme.
+    pub fallback_background: Style,
     /// Normal text.
     pub text: Style,
     /// Less important text: hints, times, counts.
@@ -43,7 +43,7 @@ pub struct Theme {
     /// Success.
     pub success: Style,
     /// Bar and text of user messages.
-    pub person: Style,
+    pub user: Style,
     /// Borders of prompts and overlays that accept keys.
     pub border: Style,
     /// Borders that do not accept keys yet, and lines.
@@ -53,7 +53,7 @@ pub struct Theme {
     /// Selected row of a list.
     pub selected: Style,
     /// Search matches.
-    pub found: Style,
+    pub search_match: Style,
     pub link: Style,
     /// Markdown headings.
     pub heading: Style,

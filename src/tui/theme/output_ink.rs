@@ -138,11 +138,11 @@ impl Theme {
     }
 
     fn known_background(&self) -> Option<[u8; 3]> {
-        match self.ground.bg {
+        match self.background.bg {
             Some(Color::Rgb(red, green, blue)) => Some([red, green, blue]),
             Some(Color::Indexed(index @ 16..)) => Some(palette_rgb(index)),
             Some(_) => None,
-            None => self.spare_ground.bg.map(|_| if self.is_light { LIGHT } else { DARK }),
+            None => self.fallback_background.bg.map(|_| if self.is_light { LIGHT } else { DARK }),
         }
     }
 }

@@ -3,6 +3,10 @@
 use super::Theme;
 use ratatui::style::Style;
 
+/// Old and new names of renamed roles. The old names work in this release.
+pub(super) const RENAMED_ROLES: &[(&str, &str)] =
+    &[("ground", "background"), ("spare_ground", "fallback_background"), ("person", "user"), ("found", "search_match")];
+
 /// Maps role names to fields.
 macro_rules! roles {
     ($($role:ident)*) => {
@@ -30,7 +34,7 @@ macro_rules! roles {
 }
 
 roles! {
-    ground spare_ground text dim accent danger warning success person border border_dim prompt selected found
+    background fallback_background text dim accent danger warning success user border border_dim prompt selected search_match
     link heading strong emphasis quote code code_block added removed added_part removed_part mark
     syntax_keyword syntax_string syntax_number syntax_comment syntax_function syntax_type
     syntax_punctuation

@@ -21,7 +21,7 @@ fn rgb(colour: Color) -> [u8; 3] {
 
 /// Asserts the contrast of every text role on every background it is drawn on.
 fn assert_readable(theme: &Theme, min_contrast: f64) {
-    let background = theme.ground.bg.map_or(if theme.is_light { LIGHT } else { DARK }, rgb);
+    let background = theme.background.bg.map_or(if theme.is_light { LIGHT } else { DARK }, rgb);
     let text = rgb(theme.text.fg.expect("the text has a colour"));
     let code = rgb(theme.code_block.bg.expect("code blocks have a background"));
     for role in ROLES.iter().filter(|role| !role.starts_with("border") && !role.ends_with("ground")) {
@@ -95,7 +95,7 @@ fn added_and_removed_lines_differ_without_red_and_green() {
 fn theme_sets_its_background_unless_the_terminals_suits_it() {
     let background = |name: &str, light| {
         let themes = Themes::bundled().adapted_to_terminal(ColourDepth::True, light);
-        themes.choose_theme(name, light).ground.bg
+        themes.choose_theme(name, light).background.bg
     };
     let colour = |[red, green, blue]: [u8; 3]| Some(Color::Rgb(red, green, blue));
     for (name, light) in [("dark", false), ("colour-blind", false), ("light", true)] {
@@ -109,10 +109,10 @@ fn theme_sets_its_background_unless_the_terminals_suits_it() {
 
 #[test]
 fn background_of_a_users_theme_is_always_drawn() {
-    let user_themes = [("mine".into(), "inherits = 'dark'\nground = { bg = '#101010' }".into())];
+    let user_themes = [("mine".into(), "inherits = 'dark'\nbackground = { bg = '#101010' }".into())];
     for light in [None, Some(false), Some(true)] {
         let themes = Themes::with_themes(&user_themes).adapted_to_terminal(ColourDepth::True, light);
-        assert_eq!(themes.choose_theme("mine", light).ground.bg, Some(Color::Rgb(16, 16, 16)));
+        assert_eq!(themes.choose_theme("mine", light).background.bg, Some(Color::Rgb(16, 16, 16)));
     }
 }
 
@@ -159,6 +159,27 @@ fn invalid_line_causes_a_warning_and_keeps_the_theme() {
 }
 
 #[test]
+fn renamed_roles_keep_their_old_names_for_one_release() {
+    let (theme, warnings) = load_user_theme(
+        "inherits = 'dark'\nground = { bg = '#101010' }\nspare_ground = { bg = '#202020' }\nperson = 'red'\nuser = 'green'\nfound = 'black'\n",
+    );
+    let black = Color::Rgb(16, 16, 16);
+    assert_eq!((theme.background.bg, theme.fallback_background.bg), (Some(black), Some(Color::Rgb(32, 32, 32))));
+    assert_eq!(theme.user.fg, Themes::bundled().choose_theme("dark", None).success.fg, "the new name counts");
+    assert_eq!(theme.search_match.fg, Some(Color::Black));
+    let texts: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        texts,
+        [
+            "mine.toml:2: `ground` is now `background`; the old name works in this release",
+            "mine.toml:3: `spare_ground` is now `fallback_background`; the old name works in this release",
+            "mine.toml:4: `person` is now `user`; both are given and only the new name counts",
+            "mine.toml:6: `found` is now `search_match`; the old name works in this release",
+        ]
+    );
+}
+
+#[test]
 fn circular_inheritance_is_ignored_with_a_warning() {
     let user_themes =
         [("a", "inherits = 'b'\ntext = 'red'"), ("b", "inherits = 'a'\ndim = 'blue'"), ("c", "inherits = 'z'")];
@@ -186,7 +207,7 @@ fn reads_a_folder_of_themes_that_may_be_missing() {
 fn lowest_contrast(theme: &Theme, frame: &Frame<'_>, row: u16) -> f64 {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 5));
     frame.draw(buffer.area, &mut buffer, theme);
-    let background = theme.ground.bg.map_or(if theme.is_light { LIGHT } else { DARK }, rgb);
+    let background = theme.background.bg.map_or(if theme.is_light { LIGHT } else { DARK }, rgb);
     let cells = (0..60).map(|x| &buffer[(x, row)]).filter(|cell| cell.symbol().is_ascii());
     let cells = cells.filter(|cell| cell.symbol() != " ");
     cells.map(|cell| contrast_ratio(rgb(cell.fg), background)).fold(f64::INFINITY, f64::min)

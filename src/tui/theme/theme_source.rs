@@ -1,6 +1,6 @@
 //! Parses one theme file, before inheritance is resolved.
 
-use super::roles::ROLES;
+use super::roles::{RENAMED_ROLES, ROLES};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -39,7 +39,7 @@ pub(super) fn parse_theme(file: &str, text: &str) -> ThemeSource {
         parser.push_warning(error.span().unwrap_or_default(), format!("invalid TOML: {}", error.message()));
     }
     for (key, value) in table.get_ref().iter() {
-        parser.read_entry(key, value);
+        parser.read_entry(key, value, table.get_ref());
     }
     parser.source
 }
@@ -51,8 +51,27 @@ struct ThemeParser<'a> {
 }
 
 impl ThemeParser<'_> {
-    fn read_entry(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
-        let (name, line) = (key.get_ref().as_ref(), self.line_number(&key.span()));
+    /// Reads a role or setting of the file's `table`. An old name is replaced, with a notice.
+    fn read_entry(
+        &mut self,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+        table: &DeTable<'_>,
+    ) {
+        let (mut name, line) = (key.get_ref().as_ref(), self.line_number(&key.span()));
+        if let Some((old, new)) = RENAMED_ROLES.iter().find(|(old, _)| *old == name) {
+            let has_both = table.contains_key(*new);
+            let effect = match has_both {
+                true => "both are given and only the new name counts",
+                false => "the old name works in this release",
+            };
+            let (file, message) = (self.file.to_owned(), format!("`{old}` is now `{new}`; {effect}"));
+            self.source.warnings.push(ThemeWarning { file, line, message, is_old_name: true });
+            if has_both {
+                return;
+            }
+            name = new;
+        }
         match (name, value.get_ref()) {
             ("inherits", DeValue::String(theme)) => self.source.inherits = Some((theme.to_string(), line)),
             ("light", DeValue::Boolean(light)) => self.source.is_light = Some(*light),
@@ -112,7 +131,7 @@ impl ThemeParser<'_> {
 
     fn push_warning(&mut self, span: Range<usize>, message: String) {
         let line = self.line_number(&span);
-        self.source.warnings.push(ThemeWarning { file: self.file.to_owned(), line, message });
+        self.source.warnings.push(ThemeWarning { file: self.file.to_owned(), line, message, is_old_name: false });
     }
 
     fn line_number(&self, span: &Range<usize>) -> usize {
@@ -141,6 +160,8 @@ pub struct ThemeWarning {
     pub line: usize,
     /// Description of the problem and the allowed values, for the user.
     pub message: String,
+    /// True for the old name of a role, which works in this release.
+    pub is_old_name: bool,
 }
 
 impl std::fmt::Display for ThemeWarning {

@@ -40,7 +40,7 @@ pub struct LinkedCells {
 /// Draws the screen. The cache only saves time: the result is the same with an empty one.
 pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) -> DrawnScreen {
     let screen_area = buffer.area;
-    buffer.set_style(screen_area, state.theme.ground.patch(state.theme.text));
+    buffer.set_style(screen_area, state.theme.background.patch(state.theme.text));
     if screen_area.is_empty() {
         return DrawnScreen::default();
     }

@@ -148,13 +148,13 @@ fn draw_letters(state: &State, links: &Links, buffer: &mut Buffer) {
     let screen_area = buffer.area;
     for link in &links.links {
         if screen_area.contains(Position::from(link.position)) {
-            buffer.set_string(link.position.0, link.position.1, link.letter.to_string(), state.theme.found);
+            buffer.set_string(link.position.0, link.position.1, link.letter.to_string(), state.theme.search_match);
         }
     }
     let targets: Vec<String> = links.links.iter().map(|link| format!("{} {}", link.letter, link.target)).collect();
     let row = Rect { y: screen_area.bottom() - 1, height: 1, ..screen_area };
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
-    buffer.set_style(row, state.theme.ground.patch(state.theme.text));
+    buffer.set_style(row, state.theme.background.patch(state.theme.text));
     let mut bar = StatusBar::with_separator("  ", state.theme.dim);
     if state.agent.is_dry_run() {
         bar.push_left("DRY RUN", state.theme.danger, 0);

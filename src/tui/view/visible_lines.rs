@@ -39,7 +39,7 @@ pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
         }
         if let Some(search) = state.viewport.transcript.search.as_ref().filter(|search| !search.query.is_empty()) {
             let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
-            highlight_matches(&text, &search.query, row, buffer, state.theme.found);
+            highlight_matches(&text, &search.query, row, buffer, state.theme.search_match);
         }
         if let Some(order) = visual_order(state, line) {
             order.reorder_row(row, buffer);

@@ -145,7 +145,7 @@ fn first_step_section(state: &State, width: usize) -> Section {
     let send_key = state.keys.first_chord(Scope::Composer, Action::Send);
     let pieces = [
         ("Type ", theme.text),
-        ("“say hello”", theme.person),
+        ("“say hello”", theme.user),
         (" and press ", theme.text),
         (&send_key, theme.accent),
         (" to start.", theme.text),

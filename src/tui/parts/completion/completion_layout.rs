@@ -59,7 +59,7 @@ impl Completion {
         let Some(word) = self.word.as_ref().filter(|_| height > 0) else { return };
         let area = Rect { y: area.bottom() - height, height, ..area };
         Clear.render(area, buffer);
-        buffer.set_style(area, theme.ground.patch(theme.text));
+        buffer.set_style(area, theme.background.patch(theme.text));
         let match_count = if self.is_open() { self.matches.len() } else { 0 };
         let all_fit = self.status().is_none() && match_count <= usize::from(height);
         // A single row shows the selected candidate.
@@ -101,7 +101,7 @@ impl Completion {
             let matched = filter.matched_graphemes(&candidate.name);
             let matched: Vec<usize> = matched.iter().filter_map(|index| index.checked_sub(dropped)).collect();
             let mut spans = vec![Span::styled(if is_selected { "❯ " } else { "  " }, style), Span::styled(sign, dim)];
-            spans.extend(highlight_matches(&name, &matched, style, theme.found));
+            spans.extend(highlight_matches(&name, &matched, style, theme.search_match));
             let column = name_cells.max(width::text_width(&name)) + 2;
             if !candidate.description.is_empty() && column + 4 <= cells {
                 spans.push(Span::styled(" ".repeat(column - width::text_width(&name)), style));

@@ -34,7 +34,7 @@ impl Composer {
             return None;
         }
         self.width.set(area.width);
-        buffer.set_style(area, theme.ground.patch(theme.text));
+        buffer.set_style(area, theme.background.patch(theme.text));
         let cursor = match &self.search {
             Some(_) => self.draw_search(area, buffer, theme),
             None => self.draw_text(area, buffer, theme, is_active),
@@ -127,7 +127,7 @@ fn highlight_matches(search: &super::Search, area: Rect, buffer: &mut Buffer, th
         let mut offset = 0;
         for (x, symbol) in &cells {
             if offset < range.end && offset + symbol.len() > range.start {
-                buffer[(*x, row.y)].set_style(theme.found);
+                buffer[(*x, row.y)].set_style(theme.search_match);
             }
             offset += symbol.len();
         }

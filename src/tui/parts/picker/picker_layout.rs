@@ -226,7 +226,7 @@ fn row_spans(
     let max_cells = max_main_cells(row, free_cells, main_cells);
     let cells = width::text_width(&row.text).min(max_cells);
     let text = width::fit_start(&row.text, max_cells);
-    let mut spans = highlight_matches(&text, &marks, style, theme.found);
+    let mut spans = highlight_matches(&text, &marks, style, theme.search_match);
     let mut used = width::text_width(&text);
     let column = main_cells.max(cells) + 2;
     if !row.secondary.is_empty() && column + 4 <= free_cells {
@@ -234,7 +234,7 @@ fn row_spans(
         let matched: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(skipped)).collect();
         let secondary = width::fit_start(&row.secondary, free_cells - column);
         spans.push(Span::styled(" ".repeat(column - used), style));
-        spans.extend(highlight_matches(&secondary, &matched, dim, theme.found));
+        spans.extend(highlight_matches(&secondary, &matched, dim, theme.search_match));
         used = column + width::text_width(&secondary);
     }
     if detail_width > 0 {

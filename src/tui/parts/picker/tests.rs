@@ -255,7 +255,7 @@ fn a_filtered_tree_row_shows_its_full_name_with_the_match_highlighted() {
     press_keys(&mut picker, "r e t r y");
     let screen = screen_text(&picker, 60, 12);
     assert!(screen.contains("❯ ~ src/retry.rs") && !screen.contains("❯ src/"), "{screen}");
-    let is_match = |cell: &&ratatui::buffer::Cell| Some(cell.fg) == theme.found.fg;
+    let is_match = |cell: &&ratatui::buffer::Cell| Some(cell.fg) == theme.search_match.fg;
     let marked: String = draw_themed(&picker).content.iter().filter(is_match).map(|cell| cell.symbol()).collect();
     assert_eq!(marked, "retry");
     press_keys(&mut picker, "backspace backspace backspace backspace backspace");

@@ -177,7 +177,7 @@ fn lay_out_answers(
         let (text, style) = match (answer.map(|answer| answer.status), given_answer) {
             (Some(AnswerStatus::Answered), Some(given_answer)) => match given_answer.value {
                 AnswerValue::Skipped => ("skipped".to_owned(), theme.dim),
-                AnswerValue::Selected(_) | AnswerValue::Text(_) => (given_answer.answer_text(question), theme.person),
+                AnswerValue::Selected(_) | AnswerValue::Text(_) => (given_answer.answer_text(question), theme.user),
             },
             (Some(AnswerStatus::Declined), _) => ("declined".to_owned(), theme.dim),
             (Some(AnswerStatus::Answered), None) => ("skipped".to_owned(), theme.dim),

@@ -102,7 +102,7 @@ pub fn lay_out_transcript(
     let session = &context.agent.session;
     let mut page = Page::default();
     if let Some(Preview::Text(task)) = call.plan.as_ref().map(|plan| &plan.preview) {
-        push_message(&mut page, context, task, theme.person, "    ▌ ");
+        push_message(&mut page, context, task, theme.user, "    ▌ ");
     }
     let entries: Vec<(usize, &Entry)> = session.sub_agent_entries(&call.call.id).collect();
     let last_reply = entries.iter().rposition(|(_, entry)| matches!(entry, Entry::Replied { .. }));

@@ -133,7 +133,7 @@ impl QueueList {
         draw_column(" ", 1, row_style(theme.text));
         let style = match (row.is_destructive, row.needs_care) {
             // On the background of the prompt, so that its colour is readable in the selected row too.
-            (true, _) => Style::reset().patch(theme.ground).patch(theme.text).patch(theme.danger),
+            (true, _) => Style::reset().patch(theme.background).patch(theme.text).patch(theme.danger),
             (false, true) => row_style(theme.warning),
             (false, false) => row_style(theme.dim),
         };
