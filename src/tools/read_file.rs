@@ -167,7 +167,7 @@ fn format_lines<R: Read>(
         let total_label = total.map_or_else(|| format!("more than {}", lines.lines), |total| total.to_string());
         output.push_str(&format!("[lines {start}-{last_line} of {total_label}"));
         if !is_end {
-            output.push_str(&format!("; go on with start_line {}", last_line + 1));
+            output.push_str(&format!("; continue with start_line {}", last_line + 1));
         }
         output.push_str("]\n");
     }
@@ -213,7 +213,7 @@ mod tests {
             assert_eq!(numbered_text, expected);
         };
         check("a\nb\n", 1, None, "1\ta\n2\tb\n");
-        check("a\nb\nc", 2, Some(2), "2\tb\n[lines 2-2 of 3; go on with start_line 3]\n");
+        check("a\nb\nc", 2, Some(2), "2\tb\n[lines 2-2 of 3; continue with start_line 3]\n");
         check("a\nb\nc", 2, Some(99), "2\tb\n3\tc\n[lines 2-3 of 3]\n");
         check("a\n", 2, None, "f has 1 lines; start_line 2 is past its end.");
         check("", 1, None, "f is empty.");
@@ -224,10 +224,13 @@ mod tests {
     #[test]
     fn limits_lines_bytes_and_width() {
         let many_lines = number_lines("f", "x\n".repeat(MAX_LINES + 1).as_bytes(), 1, None).unwrap();
-        assert!(many_lines.ends_with("2000\tx\n[lines 1-2000 of 2001; go on with start_line 2001]\n"), "{many_lines}");
+        assert!(
+            many_lines.ends_with("2000\tx\n[lines 1-2000 of 2001; continue with start_line 2001]\n"),
+            "{many_lines}"
+        );
         let wide_lines = number_lines("f", format!("{}\n", "é".repeat(1_000)).repeat(100).as_bytes(), 1, None).unwrap();
         assert!(
-            wide_lines.len() < MAX_BYTES + 100 && wide_lines.contains("of 100; go on with start_line 33"),
+            wide_lines.len() < MAX_BYTES + 100 && wide_lines.contains("of 100; continue with start_line 33"),
             "{}",
             wide_lines.len()
         );
@@ -257,7 +260,7 @@ mod tests {
         let text = super::format_lines("f", &mut lines, 3, Some(4)).unwrap();
         assert!(text.starts_with("3\txxx") && text.contains("\n4\txxx"), "{text}");
         assert!(text.contains("\n[lines 3-4 of more than "), "{text}");
-        assert!(text.ends_with("; go on with start_line 5]\n"), "{text}");
+        assert!(text.ends_with("; continue with start_line 5]\n"), "{text}");
         assert!(lines.bytes < MAX_COUNTED_BYTES * 2, "{} bytes were read", lines.bytes);
         let mut late_lines = Lines::new(Endless(0));
         late_lines.started = std::time::Instant::now().checked_sub(TIME_LIMIT).unwrap();
@@ -284,7 +287,7 @@ mod tests {
         assert_eq!(plan.summary, "a:1-1");
         assert_eq!(
             run_call(&ReadFile, &plan, &files).await.unwrap(),
-            "1\tx\n[lines 1-1 of 2; go on with start_line 2]\n"
+            "1\tx\n[lines 1-1 of 2; continue with start_line 2]\n"
         );
         let image = plan_call(&ReadFile, json!({ "path": "p.png" }), &files).unwrap();
         let outcome = run_call(&ReadFile, &image, &files).await.unwrap();

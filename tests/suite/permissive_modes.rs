@@ -377,7 +377,7 @@ fn r23_lines_of_a_file_of_any_size_are_read() {
     let (judged, _) = judge(&root, None, "ask", &calls);
     assert!(judged[0].text().starts_with("5\t     5 xx"), "{judged:?}");
     assert!(judged[0].text().contains("\n10\t    10 xx"), "{judged:?}");
-    assert!(judged[0].text().contains("[lines 5-10 of 420000; go on with start_line 11]"), "{judged:?}");
+    assert!(judged[0].text().contains("[lines 5-10 of 420000; continue with start_line 11]"), "{judged:?}");
     assert!(judged[1].text().contains("420000\t420000 xx") && judged[1].text().len() < 1_000, "{judged:?}");
 }
 
