@@ -139,7 +139,7 @@ fn render_entries(
             | Entry::DryRunChanged { .. } => {}
         }
     }
-    Some(format!("<earlier_talk>\n{}\n</earlier_talk>\n\nWrite the summary now.", rendered.trim()))
+    Some(format!("<earlier_conversation>\n{}\n</earlier_conversation>\n\nWrite the summary now.", rendered.trim()))
 }
 
 /// Returns the text kept verbatim with a summary up to this entry: the first and the last user messages, open questions

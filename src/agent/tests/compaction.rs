@@ -61,6 +61,7 @@ fn summarizes_before_a_request_that_would_not_fit() {
     let sent_request = last_request(&effects);
     assert!(sent_request.tools.is_empty() && sent_request.max_tokens.is_some_and(|max_tokens| max_tokens <= 2_000));
     let sent_text = request_text(sent_request);
+    assert!(sent_text.contains("<earlier_conversation>") && sent_text.contains("</earlier_conversation>"));
     assert!(
         sent_text.contains("one word") && sent_text.contains("re-two word") && !sent_text.contains("six word"),
         "{sent_text}"
