@@ -22,8 +22,8 @@ mod turns;
 
 use super::*;
 use crate::chat::*;
-use crate::policy::{Mode, Policy, Rule, RuleEffect, RuleLocation, RuleScope as RuleHolds, RuleTarget, Rules};
 use std::collections::HashMap;
+use crate::policy::{Mode, Policy, Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
 use std::time::Duration;
 
 fn idle_state() -> State {
@@ -79,7 +79,7 @@ fn user_rule(effect: RuleEffect, tool: &str) -> Rule {
         effect,
         tool: Some(tool.into()),
         target: RuleTarget::EveryCall,
-        scope: RuleHolds::EveryProject,
+        scope: RuleScope::EveryProject,
         created: String::new(),
         expires: String::new(),
         scripts: Vec::new(),

@@ -32,7 +32,7 @@ fn add_rule(effect: RuleEffect) -> impl Fn(&mut State) {
             effect,
             tool: None,
             target: RuleTarget::Path("a".into()),
-            scope: RuleHolds::EveryProject,
+            scope: RuleScope::EveryProject,
             created: String::new(),
             expires: String::new(),
             scripts: Vec::new(),
