@@ -62,7 +62,7 @@ fn r57_bundle_describes_a_session_without_keys_and_content() {
         "lines of content omitted",
         "aye ends",
         "calls read_file bash_exec an unknown tool",
-        "consulted · bash_exec: a hook: ask after",
+        "reviewed · bash_exec: a hook: ask after",
         "decided · bash_exec: approve, the user after",
         "settled · bash_exec: done",
         "ended · failed",
@@ -107,7 +107,7 @@ fn writes_a_bundle_even_if_nothing_else_works() {
         "its first line is damaged",
         "written by a newer aye, skipped",
         "line 4 was being written when aye ended",
-        "said 1 (",
+        "user message 1 (",
         "cannot list it: ",
     ] {
         assert!(text.contains(expected), "{expected:?} is missing:\n{text}");

@@ -86,7 +86,7 @@ impl EntryOutline {
     fn from_entry(entry: &Entry, call_tools: &HashMap<&CallId, &str>, tools: &[String]) -> Self {
         let call_tool = |call: &CallId| call_tools.get(call).copied().unwrap_or("an unknown call");
         let (kind, details) = match entry.unwrap_sub_agent() {
-            Entry::UserMessage { text } => ("said", format!("{} lines", text.lines().count())),
+            Entry::UserMessage { text } => ("user message", format!("{} lines", text.lines().count())),
             Entry::Replied { text, reasoning, calls, incomplete, usage, thought_ms, echo, .. } => {
                 let mut details = format!("text {}, reasoning {}", text.len(), reasoning.len());
                 let names: Vec<&str> = calls.iter().map(|call| known_tool(&call.name, tools)).collect();
@@ -99,7 +99,7 @@ impl EntryOutline {
                 if *thought_ms > 0 {
                     details.push_str(&format!(", first after {thought_ms} ms"));
                 }
-                details.push_str(if echo.is_some() { ", an echo" } else { "" });
+                details.push_str(if echo.is_some() { ", replayable reasoning" } else { "" });
                 details.push_str(if incomplete.is_some() { ", incomplete" } else { "" });
                 ("replied", details)
             }
@@ -111,7 +111,9 @@ impl EntryOutline {
                     Preview::Batch(batch) => format!("{} {}", batch.group.as_str(), batch.items.len()),
                 };
                 let verdicts = ["allow", "ask", "rehearse", "withhold", "refuse"];
-                let verdict = verdicts.iter().find(|word| *word == verdict).unwrap_or(&"unknown verdict");
+                let verdict = verdicts.iter().find(|name| *name == verdict).unwrap_or(&"unknown verdict");
+                // The entry has the name of format version 1.
+                let verdict = if *verdict == "refuse" { "deny" } else { verdict };
                 let destroys = if destroys.is_some() { ", destroys" } else { "" };
                 ("planned", format!("{}: {}, {preview}, {verdict}{destroys}", call_tool(call), access_kind(access)))
             }
@@ -126,7 +128,7 @@ impl EntryOutline {
                     (false, ReviewVerdict::Ask) => "ask",
                     (false, ReviewVerdict::Deny) => "deny",
                 };
-                ("consulted", format!("{}: {reviewer}: {verdict} after {took_ms} ms", call_tool(call)))
+                ("reviewed", format!("{}: {reviewer}: {verdict} after {took_ms} ms", call_tool(call)))
             }
             Entry::Asked { questions, .. } => {
                 let options: usize = questions.list.iter().map(|question| question.options.len()).sum();
@@ -150,7 +152,7 @@ impl EntryOutline {
                 let how = match outcome {
                     Outcome::Done(_) => "done",
                     Outcome::Failed(_) => "failed",
-                    Outcome::Refused(_) => "refused",
+                    Outcome::Refused(_) => "denied",
                     Outcome::Rehearsed(_) => "rehearsed",
                     Outcome::Interrupted(_) => "interrupted",
                 };
@@ -179,14 +181,14 @@ impl EntryOutline {
                 ("compacted", details)
             }
             Entry::FellBack { .. } => ("fell back", String::new()),
-            Entry::Revoked { .. } => ("taken back", String::new()),
+            Entry::Revoked { .. } => ("revoked", String::new()),
             Entry::Switched { profile, .. } => {
                 ("switched", if profile.is_some() { "another profile" } else { "" }.to_owned())
             }
-            Entry::DryRunChanged { dry_run: true, .. } => ("became", "a dry run".to_owned()),
-            Entry::DryRunChanged { dry_run: false, .. } => ("became", "live".to_owned()),
+            Entry::DryRunChanged { dry_run: true, .. } => ("changed", "to a dry run".to_owned()),
+            Entry::DryRunChanged { dry_run: false, .. } => ("changed", "to live".to_owned()),
             // Nested sub-agents do not occur.
-            Entry::SubAgent { .. } => ("beneath", String::new()),
+            Entry::SubAgent { .. } => ("sub-agent", String::new()),
         };
         Self { kind, details }
     }

@@ -43,17 +43,17 @@ fn r57_shows_kind_and_size_of_entries_and_no_text() {
     assert!(!text.contains(WORD), "{text}");
     for told in [
         "14 entries",
-        "  said 2 (",
-        "     1        +0.000 s        39  said · 2 lines",
+        "  user message 2 (",
+        "     1        +0.000 s        39  user message · 2 lines",
         "     2        +1.500 s ",
         "replied · text 6, reasoning 6, calls bash_exec an unknown tool, tokens 7 in 8 out, incomplete",
         "planned · bash_exec: reads, text 6, unknown verdict, destroys",
-        "consulted · bash_exec: a hook: deny after 0 ms",
+        "reviewed · bash_exec: a hook: deny after 0 ms",
         "decided · bash_exec: deny, the user after 9 ms",
         "settled · bash_exec: failed, text 6, after 3 ms",
-        "settled · an unknown tool: refused",
+        "settled · an unknown tool: denied",
         "ended · failed",
-        "sub-agent: said · 1 lines",
+        "sub-agent: user message · 1 lines",
     ] {
         assert!(text.contains(told), "{told:?} is not in it:\n{text}");
     }
