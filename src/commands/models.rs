@@ -53,6 +53,8 @@ fn model_json(model: &Model) -> String {
         "price_input": price.map(|price| price.input),
         "price_cached": price.map(|price| price.cached),
         "price_output": price.map(|price| price.output),
+        "is_chat": model.is_chat,
+        // The name of version 0.1, kept for one release.
         "talks": model.is_chat,
     });
     escape_json(&object.to_string())

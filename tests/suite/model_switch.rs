@@ -275,7 +275,7 @@ fn lists_models_without_a_screen() {
     let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((err.as_str(), code, lines.len()), ("", 0, 2));
     assert_eq!((lines[0]["model"].as_str(), lines[0]["context"].as_u64()), (Some("a1"), Some(9)));
-    assert_eq!(lines[1]["talks"], false);
+    assert_eq!((&lines[1]["is_chat"], &lines[1]["talks"]), (&false.into(), &false.into()));
     let (out, err, code) = list_models(&[]);
     assert_eq!((out.as_str(), code), ("", 1), "{err}");
     assert!(err.contains("Cannot list the models") && err.contains("oh no") && !err.contains(KEY_ONE), "{err}");

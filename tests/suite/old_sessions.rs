@@ -122,4 +122,5 @@ fn an_old_session_is_listed_and_found_with_new_and_old_field_names() {
     let found = &run_json(&["sessions", "search", "--json", "flaking"])[0];
     assert_eq!((&found["hits"][0]["source"], &found["found"][0]["who"]), (&json!("user"), &json!("you")), "{found}");
     assert_eq!(found["hits"][0]["line"], found["found"][0]["line"]);
+    assert_eq!((&found["has_more"], &found["more"]), (&json!(false), &json!(false)), "{found}");
 }

@@ -78,6 +78,7 @@ fn session_hits_json(session_hits: &SessionHits) -> String {
         object.remove("open");
         object.insert("hits".to_owned(), session_hits.hits.iter().map(hit_json_object).collect());
         object.insert("found".to_owned(), session_hits.hits.iter().map(old_hit).collect());
+        object.insert("has_more".to_owned(), json!(session_hits.has_more));
         object.insert("more".to_owned(), json!(session_hits.has_more));
     }
     escape_json(&object.to_string())
