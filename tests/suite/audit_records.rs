@@ -301,7 +301,7 @@ async fn r15_audit_shows_the_last_session_or_the_named_one() {
         "1 call\n",
         "asked you: control character",
         "no interactive user: aye denied",
-        "refused",
+        "  denied",
         "unchanged from prompt to decision",
         "<U+202E>\\u001b[2J<U+009B>2J",
     ] {

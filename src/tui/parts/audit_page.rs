@@ -43,7 +43,7 @@ pub fn audit_row_texts(record: &Record<'_>) -> (String, String) {
 
 /// Summarizes the decision and the outcome of a call.
 fn summarize_decision(record: &Record<'_>) -> String {
-    let outcome = record.outcome().map_or("open", outcome_name);
+    let outcome = record.outcome().map_or("open", outcome_label);
     match record.last_decision() {
         Some(Entry::Decided { by: Decider::Headless, .. }) => "no interactive user".to_owned(),
         Some(Entry::Decided { decision, by, .. }) => {
@@ -54,10 +54,16 @@ fn summarize_decision(record: &Record<'_>) -> String {
             format!("{} answered", by.as_ref().map_or("you", decider_name))
         }
         _ => match record.last_plan() {
+            Some(Entry::Planned { verdict, .. }) if brief_verdict(verdict) == outcome => outcome.to_owned(),
             Some(Entry::Planned { verdict, .. }) => format!("{}, {outcome}", brief_verdict(verdict)),
             _ => outcome.to_owned(),
         },
     }
+}
+
+/// Returns the name of an outcome as the user reads it; its name in JSON is that of the first version.
+fn outcome_label(outcome: &Outcome) -> &'static str {
+    if matches!(outcome, Outcome::Refused(_)) { "denied" } else { outcome_name(outcome) }
 }
 
 fn brief_decision(decision: &Decision) -> &'static str {
@@ -287,7 +293,7 @@ pub fn describe_step(entry: &Entry) -> Option<String> {
                 0 => String::new(),
                 ms => format!(" in {}", format_duration(Duration::from_millis(*ms))),
             };
-            format!("{}{duration}{origin}", outcome_name(outcome))
+            format!("{}{duration}{origin}", outcome_label(outcome))
         }
         _ => return None,
     })
