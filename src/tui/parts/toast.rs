@@ -98,8 +98,12 @@ impl Toasts {
         self.list.len() != count
     }
 
-    /// Removes `Error` toasts that could have been read before this key press. Returns whether there were any.
-    pub fn dismiss_read_errors(&mut self, now: Duration) -> bool {
+    /// Removes `Error` toasts that could have been read before this key press; `area` is where toasts are drawn. Returns
+    /// whether there were any.
+    pub fn dismiss_read_errors(&mut self, area: Rect, now: Duration) -> bool {
+        let (drawn_count, _) = self.fit_rows(area.width, area.height);
+        // A toast without a row must be seen first.
+        self.list.iter_mut().take(MAX_VISIBLE).skip(drawn_count).for_each(|toast| toast.visible_since = Some(now));
         let count = self.list.len();
         self.list.retain(|toast| {
             let was_read = toast.visible_since.is_some_and(|since| now >= since + MIN_READING_TIME);
@@ -114,11 +118,18 @@ impl Toasts {
         self.list.iter().filter_map(|toast| toast.expires_at).min()
     }
 
-    /// Returns the rows the toasts need at this width.
-    pub fn height(&self, width: u16) -> u16 {
-        let rows: usize =
-            self.list.iter().take(MAX_VISIBLE).map(|toast| toast.wrap_text(width, Style::new()).len()).sum();
-        u16::try_from(rows).unwrap_or(u16::MAX)
+    /// Returns how many toasts are drawn at this width and the rows they need, at most `max_rows`. Only the newest one may
+    /// be cut; an older one without room is not drawn.
+    pub fn fit_rows(&self, width: u16, max_rows: u16) -> (usize, u16) {
+        let (mut count, mut rows) = (0, 0);
+        for toast in self.list.iter().take(if max_rows == 0 { 0 } else { MAX_VISIBLE }) {
+            let toast_rows = u16::try_from(toast.wrap_text(width, Style::new()).len()).unwrap_or(u16::MAX);
+            if count > 0 && toast_rows > max_rows - rows {
+                break;
+            }
+            (count, rows) = (count + 1, toast_rows.min(max_rows - rows) + rows);
+        }
+        (count, rows)
     }
 
     /// Draws the toasts from the top down at the right edge, newest first, all with the same width. Text without room
@@ -126,10 +137,11 @@ impl Toasts {
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         let mut free_area = area;
-        let lines = self.list.iter().take(MAX_VISIBLE).flat_map(|toast| toast.wrap_text(area.width, Style::new()));
+        let (count, _) = self.fit_rows(area.width, area.height);
+        let lines = self.list.iter().take(count).flat_map(|toast| toast.wrap_text(area.width, Style::new()));
         let widest = lines.map(|line| line.width()).max().unwrap_or(0) + 3;
         let width = u16::try_from(widest).unwrap_or(u16::MAX).min(area.width);
-        for toast in self.list.iter().take(MAX_VISIBLE) {
+        for toast in self.list.iter().take(count) {
             let style = match toast.kind {
                 Kind::Info | Kind::Setting => theme.accent,
                 Kind::Warning => theme.warning,

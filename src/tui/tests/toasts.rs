@@ -86,3 +86,27 @@ fn opening_a_session_removes_the_toasts_of_the_previous_one() {
     assert!(!text.contains("notice") && !text.contains("this project brings"), "{text}");
     assert!(text.contains("the disk is full"), "errors stay until they were read: {text}");
 }
+
+/// Returns the rows of the screen that show toasts.
+fn toast_rows(screen: &mut Screen) -> Vec<String> {
+    screen.screen_text().lines().filter(|row| row.contains('▌')).map(str::to_owned).collect()
+}
+
+#[test]
+fn toasts_leave_a_low_screen_to_the_transcript() {
+    let mut screen = Screen::with_entries([reply_entry(&"a line of the reply\n\n".repeat(60)), turn_end()]);
+    screen.resize_screen(60, 15);
+    let long_text = |start: &str| format!("{start} {}", "cannot save the session because the disk is full. ".repeat(4));
+    screen.state.show_notice(&long_text("older"), Kind::Error);
+    screen.state.show_notice(&long_text("newer"), Kind::Warning);
+    let rows = toast_rows(&mut screen);
+    assert!(rows.len() == 3 && rows[0].contains("newer") && rows[2].contains('…'), "{rows:?}");
+    // The older one has no room yet, so a key does not dismiss it.
+    screen.advance_ms(5_000);
+    screen.press_key("up");
+    screen.advance_ms(20_000);
+    let rows = toast_rows(&mut screen);
+    assert!(rows.len() == 3 && rows[0].contains("older"), "{rows:?}");
+    screen.press_key("up");
+    assert!(toast_rows(&mut screen).is_empty(), "{}", screen.screen_text());
+}

@@ -8,6 +8,7 @@ use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::listening::{Listening, Press};
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
+use crate::tui::view::layout;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 /// Handles a press, repeat or release of a key.
@@ -16,7 +17,8 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         state.input.recent_keys.send_key.record_release(Chord::from(&key));
         return Vec::new();
     }
-    state.notices.toasts.dismiss_read_errors(state.timing.now);
+    let toasts = layout::toast_area(state);
+    state.notices.toasts.dismiss_read_errors(toasts, state.timing.now);
     state.prompts.key_message.clear();
     // The key that stops and quits works in every state.
     if state.keys.lookup(Scope::Anywhere, &key) == Some(Action::StopOrQuit) {

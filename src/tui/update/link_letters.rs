@@ -13,8 +13,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 /// Shows a letter on each visible link.
 pub fn show_link_letters(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
-    let layout::Areas { transcript: area, .. } = layout::compute_areas(state);
-    let toast_rows = state.notices.toasts.height(area.width);
+    let layout::Areas { transcript: area, toasts, .. } = layout::compute_areas(state);
+    let toast_rows = toasts.height;
     let links: Vec<LinkLetter> = visible_lines::visible_targets(state, cache, area)
         .into_iter()
         .zip(LINK_LETTERS.chars())
@@ -53,7 +53,7 @@ pub fn open_link(state: &mut State, target: &LinkTarget) -> Vec<Effect> {
     match target {
         LinkTarget::File { path, line, .. } => vec![Effect::OpenFile { path: path.clone(), line: *line }],
         LinkTarget::Web(address) => {
-            let toast_rows = state.notices.toasts.height(layout::compute_areas(state).transcript.width);
+            let toast_rows = layout::compute_areas(state).toasts.height;
             let links = Links { links: Vec::new(), toast_rows, pending_address: Some(address.clone()) };
             state.viewport.overlays.push(Overlay::Links(links));
             Vec::new()

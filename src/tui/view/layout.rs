@@ -66,10 +66,12 @@ pub fn compute_areas(state: &State) -> Areas {
     };
     // Keep some rows of the transcript above the prompt, if there is space for both.
     let prompt = take_rows(state.prompt_height(width), if height >= 20 { 4 } else { 0 });
-    let wanted_toast_rows = toast_rows(state, width - 2 * margin);
     // The separator is a line between transcript and composer. Above a prompt it is blank, and toasts may use it.
     let shared_rows = if open_prompt.is_some() { separator } else { 0 };
-    let toast_height = wanted_toast_rows.saturating_sub(shared_rows).min(rows_left.div_ceil(2));
+    let free_toast_rows = rows_left.div_ceil(2);
+    let max_toast_rows = (height / TOAST_SHARE).max(1).min(free_toast_rows + shared_rows);
+    let wanted_toast_rows = toast_rows(state, width - 2 * margin, max_toast_rows);
+    let toast_height = wanted_toast_rows.saturating_sub(shared_rows).min(free_toast_rows);
     rows_left -= toast_height;
     let mut y = 0;
     let mut place_rows = |rows: u16| {
@@ -96,10 +98,10 @@ pub fn compute_areas(state: &State) -> Areas {
 }
 
 /// Returns the rows for toasts. While links have letters the layout is frozen, so that each letter stays on its link.
-fn toast_rows(state: &State, width: u16) -> u16 {
+fn toast_rows(state: &State, width: u16, max_rows: u16) -> u16 {
     match state.viewport.overlays.last() {
         Some(Overlay::Links(links)) => links.toast_rows,
-        Some(_) | None => state.notices.toasts.height(width),
+        Some(_) | None => state.notices.toasts.fit_rows(width, max_rows).1,
     }
 }
 
@@ -115,13 +117,13 @@ pub fn toast_area(state: &State) -> Rect {
         None => areas.toasts.bottom(),
     };
     // On a very low screen the overlay needs every row.
-    let max_rows = if bottom < TOAST_SHARE { 0 } else { bottom / TOAST_SHARE };
-    let rows = state.notices.toasts.height(areas.toasts.width).min(max_rows);
+    let (_, rows) = state.notices.toasts.fit_rows(areas.toasts.width, bottom / OVERLAY_TOAST_SHARE);
     Rect { y: bottom - rows, height: rows, ..areas.toasts }
 }
 
-/// While an overlay is open, toasts use at most one in this many rows.
-const TOAST_SHARE: u16 = 6;
+/// Toasts use at most one in this many rows; fewer while an overlay is open.
+const TOAST_SHARE: u16 = 5;
+const OVERLAY_TOAST_SHARE: u16 = 6;
 
 /// Returns the number of rows of the transcript.
 pub fn transcript_height(state: &State) -> usize {

@@ -40,7 +40,9 @@ fn the_newest_toast_is_first_and_long_text_wraps() {
     ▌ the session could not be saved: the disk is full. Nothing was lost
     ▌ copied 12 lines
     ");
-    assert_eq!((toasts.height(40), toasts.height(80)), (3, 2));
+    assert_eq!((toasts.fit_rows(40, 9), toasts.fit_rows(80, 9)), ((2, 3), (2, 2)));
+    // An older toast is not cut, and the newest one only if it has no room.
+    assert_eq!((toasts.fit_rows(40, 2), toasts.fit_rows(40, 1), toasts.fit_rows(40, 0)), ((1, 2), (1, 1), (0, 0)));
 }
 
 #[test]
@@ -72,15 +74,15 @@ fn toasts_time_out_and_errors_wait_for_a_key() {
     assert!(toasts.remove_expired(seconds_after_start(30)));
     assert_eq!((toasts.list.len(), toasts.next_expiry()), (1, None));
     assert!(!toasts.remove_expired(seconds_after_start(3000)));
-    assert!(toasts.dismiss_read_errors(seconds_after_start(3001)) && toasts.is_empty());
+    assert!(toasts.dismiss_read_errors(Rect::new(0, 0, 80, 9), seconds_after_start(3001)) && toasts.is_empty());
 }
 
 #[test]
 fn a_key_pressed_too_early_does_not_dismiss_an_error() {
     let mut toasts = Toasts::default();
     toasts.push(Kind::Error, "the disk is full", seconds_after_start(10));
-    assert!(!toasts.dismiss_read_errors(seconds_after_start(11)) && !toasts.is_empty());
-    assert!(toasts.dismiss_read_errors(seconds_after_start(12)));
+    assert!(!toasts.dismiss_read_errors(Rect::new(0, 0, 80, 9), seconds_after_start(11)) && !toasts.is_empty());
+    assert!(toasts.dismiss_read_errors(Rect::new(0, 0, 80, 9), seconds_after_start(12)));
 }
 
 #[test]
@@ -92,10 +94,10 @@ fn two_toasts_are_shown_and_every_error_is_read() {
     toasts.push(Kind::Info, "copied", seconds_after_start(0));
     assert_eq!(screen_text(&toasts, 20, 5).matches('▌').count(), 2);
     toasts.remove_expired(seconds_after_start(30));
-    toasts.dismiss_read_errors(seconds_after_start(30));
+    toasts.dismiss_read_errors(Rect::new(0, 0, 80, 9), seconds_after_start(30));
     assert!(screen_text(&toasts, 20, 5).contains("danger 1"));
-    assert!(!toasts.dismiss_read_errors(seconds_after_start(31)));
-    assert!(toasts.dismiss_read_errors(seconds_after_start(32)) && toasts.is_empty());
+    assert!(!toasts.dismiss_read_errors(Rect::new(0, 0, 80, 9), seconds_after_start(31)));
+    assert!(toasts.dismiss_read_errors(Rect::new(0, 0, 80, 9), seconds_after_start(32)) && toasts.is_empty());
 }
 
 #[test]
