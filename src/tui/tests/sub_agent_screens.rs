@@ -196,7 +196,7 @@ fn alerts_and_parked_questions_name_the_sub_agent() {
     screen.advance_ms(600);
     screen.press_key("esc");
     let text = screen.screen_text();
-    assert!(text.contains("1 question waiting") && text.contains("asked by sub-agent “licence”"), "{text}");
+    assert!(text.contains("1 question waiting") && text.contains("alt-x decline  sub-agent “licence”"), "{text}");
 }
 
 /// A session file can be edited by hand, so its contents are trusted no more than the model.

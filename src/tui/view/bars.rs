@@ -10,8 +10,8 @@ use crate::tui::parts::quantities::{format_duration, format_seconds};
 use crate::tui::parts::reply_timing::Wait;
 use crate::tui::parts::spinner::spinner_frame;
 use crate::tui::parts::status_bar::{StatusBar, format_dollars, format_tokens};
-use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::parts::transcript::Layouts;
+use crate::tui::parts::sub_agent_name::quote_name;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
 use ratatui::buffer::Buffer;
@@ -226,8 +226,8 @@ pub fn draw_chips(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
     }
     if let Some(prompt) = state.prompts.current.as_ref().filter(|prompt| prompt.is_parked()) {
         bar.push_left(prompt.chip_text(&state.keys), theme.prompt, 0);
-        let origin = prompt.call().and_then(|call| state.agent.session.sub_agent_name(call)).map(origin_line);
-        bar.push_left(origin.unwrap_or_default(), theme.prompt, 5);
+        let origin = prompt.call().and_then(|call| state.agent.session.sub_agent_name(call)).map(quote_name);
+        bar.push_left(origin.unwrap_or_default(), theme.prompt, 5).shrink_last();
     }
     if !state.viewport.transcript.is_following() {
         let mut layouts = Layouts { context: state.layout_context(), cache, height: 0 };

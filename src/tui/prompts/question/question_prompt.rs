@@ -117,7 +117,7 @@ impl Prompt for QuestionPrompt {
         let count_text =
             if count == 1 { "1 question waiting".to_owned() } else { format!("{count} questions waiting") };
         let key = |action| keys.first_chord(Scope::Anywhere, action);
-        format!("{count_text} · {} · {} decline", key(Action::OpenQuestion), key(Action::DeclineQuestion))
+        format!("{count_text} · {} answer · {} decline", key(Action::OpenQuestion), key(Action::DeclineQuestion))
     }
 
     fn decline(&self, by: Decider) -> Option<Event> {

@@ -178,7 +178,7 @@ fn esc_parks_the_prompt_with_its_draft() {
     draw_prompt(&mut prompt, &single_question, (60, 15));
     press_keys(&mut prompt, &single_question, "2nbecause!");
     assert_eq!(press_keys(&mut prompt, &single_question, "_"), KeyResult::Parked);
-    assert_eq!(prompt.chip_text(&Keymap::default()), "1 question waiting · ctrl-q · alt-x decline");
+    assert_eq!(prompt.chip_text(&Keymap::default()), "1 question waiting · ctrl-q answer · alt-x decline");
     assert_eq!(press_keys(&mut prompt, &single_question, "!"), KeyResult::PassedOn);
     prompt.restore();
     assert_eq!(prompt.first_drawn(), None);
