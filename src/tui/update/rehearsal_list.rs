@@ -123,7 +123,7 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
             push_row(Row::new(label).with_secondary(secondary), RowAction::Apply(options));
         }
     }
-    push_row(Row::new("Drop…").with_secondary("discard the changes; the session stays"), RowAction::Discard);
+    push_row(Row::new("Discard…").with_secondary("the changes are lost; the session stays"), RowAction::Discard);
     let mut picker = Picker::new(&format!("Rehearsed: {}", summary.describe_counts()), "", rows);
     let outside = summary.outside.changes.iter().map(|outside_change| &outside_change.change);
     if summary.changes.iter().chain(outside).any(|change| change.has_conflict) {
