@@ -161,3 +161,36 @@ fn a_prompt_alerts_only_if_the_window_has_no_focus() {
     screen.receive_call("a", "bash_exec", command_intent("cargo test"));
     assert!(has_notified(&screen));
 }
+
+#[test]
+fn a_message_that_was_not_sent_is_explained_on_a_low_screen() {
+    let mut screen = Screen::new();
+    screen.resize_screen(60, 15);
+    screen.send_text("go");
+    screen.receive_call("a", "bash_exec", command_intent(&"make -j 4 && ".repeat(60)));
+    screen.advance_ms(2000);
+    screen.type_text("wait, why");
+    screen.press_key("enter");
+    let text = screen.screen_text();
+    assert!(text.contains("╰─ Not sent: answer the prompt first · tab to answer"), "{text}");
+    assert!(text.contains("❯ wait, why"), "{text}");
+    screen.press_key("tab");
+    assert!(screen.state.prompts.has_keyboard);
+}
+
+#[test]
+fn a_message_that_a_parked_question_holds_back_names_the_key_of_the_question() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("q", "ask_question", question_intent());
+    screen.advance_ms(600);
+    screen.press_key("esc");
+    screen.advance_ms(600);
+    assert!(screen.screen_text().contains("1 question waiting · ctrl-q answer"), "{}", screen.screen_text());
+    screen.type_text("wait, why");
+    screen.press_key("enter");
+    let text = screen.screen_text();
+    assert!(text.contains("Not sent: answer the question first · ctrl-q to answer"), "{text}");
+    screen.press_key("ctrl-q");
+    assert!(screen.screen_text().contains("virtual time"));
+}

@@ -1,5 +1,6 @@
 //! Text input: keys and pastes for the composer, completion, and sending.
 
+use super::key_explanations::set_prompt_message;
 use super::{
     actions, agent_events, overlay_input, prompt_keys, search_input, session_exit, slash_commands, user_messages,
 };
@@ -119,10 +120,15 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
         state.show_notice(&notice, toast::Kind::Info);
         return Vec::new();
     }
-    if state.prompts.current.is_some() {
+    if state.prompts.front().is_some() {
         let key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
-        let notice = format!("Not sent: answer the prompt first. {key} moves to the prompt");
-        state.show_notice(&notice, toast::Kind::Info);
+        // In the prompt, because a low screen has no row for a toast above it.
+        set_prompt_message(state, format!("Not sent: answer the prompt first · {key} to answer"));
+        return Vec::new();
+    }
+    if state.prompts.current.is_some() {
+        let key = state.keys.first_chord(Scope::Anywhere, Action::OpenQuestion);
+        state.show_notice(&format!("Not sent: answer the question first · {key} to answer"), toast::Kind::Info);
         return Vec::new();
     }
     state.input.composer.take_text();
