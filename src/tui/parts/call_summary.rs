@@ -61,12 +61,18 @@ impl<'de> Visitor<'de> for ArgumentCollector<'_> {
         while let Some(name) = map.next_key::<String>()? {
             let text = match map.next_value::<Value>()? {
                 Value::String(text) => text,
-                value => value.to_string(),
+                value => first_question(&name, &value).unwrap_or_else(|| value.to_string()),
             };
             self.0.push((name, width::cut_to_width(&text, MAX_VALUE_CELLS).to_owned()));
         }
         Ok(())
     }
+}
+
+/// Returns the text of the first question of a call that asks the user.
+fn first_question(name: &str, value: &Value) -> Option<String> {
+    let question = value.as_array().filter(|_| name == "questions")?.first()?;
+    question.get("question")?.as_str().map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -94,6 +100,12 @@ mod tests {
     fn arguments_of_an_unknown_tool_are_shown_without_braces() {
         check_summary(r#"{"x": 1}"#, "1", &[]);
         check_summary(r#"{"x": 1, "y": "two", "z": [3]}"#, "x 1 · y two · z [3]", &[]);
+    }
+
+    #[test]
+    fn the_first_question_identifies_a_call_that_asks() {
+        check_summary(r#"{"questions": [{"question": "Which?", "options": []}, {"question": "x"}]}"#, "Which?", &[]);
+        check_summary(r#"{"questions": [1]}"#, "[1]", &[]);
     }
 
     #[test]
