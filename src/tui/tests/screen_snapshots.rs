@@ -103,7 +103,7 @@ fn an_approval_in_a_small_terminal() {
     │                                                          │
     │ in /project · timeout 30 s                               │
     │ reason: command                                          │
-    ╰─ y approve · e edit · n deny · m message · d more ───────╯
+    ╰─ y approve · e edit · n deny · m message · d details ────╯
      waiting for you · ask mode                         f1 help
     ");
 }

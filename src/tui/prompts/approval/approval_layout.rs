@@ -197,7 +197,7 @@ impl Approval {
                 let other_hints = [
                     key_hint(1, &deny_key, &["deny"]),
                     key_hint(4, &message_key, &["deny with message…", "message"]),
-                    key_hint(6, &details_key, &["details", "more"]),
+                    key_hint(6, &details_key, &["details"]),
                     key_hint(2, &queue_key, &["list"]),
                 ];
                 if !self.has_reached_end && !shows_end {

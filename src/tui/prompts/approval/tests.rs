@@ -118,7 +118,7 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 │                                                                                        │
 │ in ~/src/app · timeout 30 s · network off                                              │
 │ reason: project code run by cargo                                                      │
-╰─ y approve · a always… · e edit · n deny · m deny with message… · d more · l list ─────╯
+╰─ y approve · a always… · e edit · n deny · m message · d details · l list ─────────────╯
 "#);
     insta::assert_snapshot!(screen_text(&draw_prompt(&mut prompt, &plan, (60, 6), Listening::Ready, 0)), @r#"
 ╭─ Run a command? ──────────────────────────────── 1 of 3 ─╮
