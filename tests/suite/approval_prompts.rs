@@ -46,7 +46,7 @@ fn r18_last_of_200_calls_can_be_approved_alone_in_a_small_terminal() {
     program.until("─ Queue ─");
     program.wait_ms(700);
     program.press_keys("t");
-    program.until("199 ticked");
+    program.until("199 selected");
     program.wait_ms(100);
     program.press_keys("n");
     program.until("Done.");

@@ -172,7 +172,7 @@ fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
     }
     let mut program = scene.open_apply_screen(&[], (80, 24));
     let screen = program.until_prompt("Apply source changes?");
-    assert!(screen.contains("3 of 3 ticked · 1 of 2") && screen.contains("src/a.rs"), "{screen}");
+    assert!(screen.contains("3 of 3 selected · 1 of 2") && screen.contains("src/a.rs"), "{screen}");
     assert!(screen.contains("Not included: 300 files ignored by git (target/)"), "{screen}");
     program.press_keys(END);
     program.press_keys("y");
@@ -231,7 +231,7 @@ fn r30_offers_rejected_files_and_hunks_again() {
     );
     let mut program = scene.open_apply_screen(&[], (100, 40));
     let screen = program.until_prompt("Apply source changes?");
-    assert!(screen.contains("3 of 3 ticked") && screen.contains("warning: this deletes gone.txt"), "{screen}");
+    assert!(screen.contains("3 of 3 selected") && screen.contains("warning: this deletes gone.txt"), "{screen}");
     program.press_keys(END);
     program.until("reason: ");
     program.press_keys(HOME);
@@ -248,7 +248,7 @@ fn r30_offers_rejected_files_and_hunks_again() {
     program.until("[ ] ~ b.txt");
     program.press_keys(DOWN);
     program.press_keys(" ");
-    program.until("1 of 3 ticked");
+    program.until("1 of 3 selected");
     // No ticked change is destructive now.
     program.press_keys("y");
     program.until("1 of 3 applied");
@@ -267,14 +267,14 @@ fn r30_offers_rejected_files_and_hunks_again() {
     // Rejected changes are offered again.
     let mut program = scene.open_apply_screen(&[], (100, 40));
     let screen = program.until_prompt("Apply source changes?");
-    assert!(screen.contains("3 of 3 ticked") && screen.contains("changed 30"), "{screen}");
+    assert!(screen.contains("3 of 3 selected") && screen.contains("changed 30"), "{screen}");
     program.press_keys(END);
     program.press_keys("t");
-    program.until("0 of 3 ticked");
+    program.until("0 of 3 selected");
     program.press_keys("y");
-    program.until("Nothing is ticked");
+    program.until("Nothing is selected");
     program.press_keys("t");
-    program.until("3 of 3 ticked");
+    program.until("3 of 3 selected");
     program.press_keys("Y");
     program.until("3 of 3 applied");
     end_program(&mut program);

@@ -58,8 +58,8 @@ impl std::fmt::Display for TickCount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { full, partial, total } = self;
         match partial {
-            0 => write!(f, "{full} of {total} ticked"),
-            partial => write!(f, "{full} of {total} ticked, {partial} in part"),
+            0 => write!(f, "{full} of {total} selected"),
+            partial => write!(f, "{full} of {total} selected, {partial} in part"),
         }
     }
 }
@@ -227,7 +227,7 @@ impl Review {
         let has_several = tick_targets(batch).nth(1).is_some();
         let select_key = if has_several { key(Action::Select) } else { String::new() };
         let select_all_key = if has_several { key(Action::SelectAll) } else { String::new() };
-        [key_hint(2, &select_key, &["tick", "tick"]), key_hint(7, &select_all_key, &["all or none", "all"])]
+        [key_hint(2, &select_key, &["select"]), key_hint(7, &select_all_key, &["all or none", "all"])]
     }
 }
 

@@ -227,7 +227,7 @@ impl QuestionPrompt {
             page.is_text_selected = false;
             return match (toggles, had_no_picks) {
                 (true, _) => KeyResult::Handled,
-                // Show the option that Enter just ticked before sending it.
+                // Show the option that Enter just picked before sending it.
                 (false, true) => KeyResult::Selected,
                 (false, false) => self.show_next_unanswered(questions),
             };

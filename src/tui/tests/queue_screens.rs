@@ -60,7 +60,7 @@ fn r18_one_of_three_calls_is_opened_and_approved_first() {
 │ echo 0                                                                       │
 │                                                                              │
 │                                                                              │
-╰─ ↑↓ move · enter open · space tick · t all · n deny · m message · esc back ──╯
+╰─ enter open prompt · space select · t all · n deny · m message · esc back ───╯
  waiting for you · 1 of 3 · ask mode                                    f1 help
 "#);
     screen.advance_ms(600);

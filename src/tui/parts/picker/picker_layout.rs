@@ -51,11 +51,11 @@ impl Picker {
             }
         };
         let store_key = self.store_key.as_ref().filter(|key| !key.is_empty());
-        let store_hint = store_key.map(|key| format!(" · {key} keep")).unwrap_or_default();
+        let store_hint = store_key.map(|key| format!(" · {key} save")).unwrap_or_default();
         let hints = [
-            format!("↑↓ move · enter pick{store_hint} · type to filter · esc back"),
-            format!("enter pick{store_hint} · esc back"),
-            "enter pick · esc back".to_owned(),
+            format!("↑↓ move · enter select{store_hint} · type to filter · esc back"),
+            format!("enter select{store_hint} · esc back"),
+            "enter select · esc back".to_owned(),
         ];
         let frame = Frame { title: &title, right_title: &count, hints: &hints, is_listening: true, ..Frame::default() };
         let inner = frame.draw(frame_area, buffer, theme);

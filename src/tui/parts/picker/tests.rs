@@ -72,7 +72,7 @@ fn a_list_shows_its_columns() {
     │   漢字 in file names         qwen3                                   3 March │
     │   retry policy                                                       2 March │
     │                                                                              │
-    ╰─ ↑↓ move · enter pick · type to filter · esc back ───────────────────────────╯
+    ╰─ ↑↓ move · enter select · type to filter · esc back ─────────────────────────╯
     ");
 }
 
@@ -99,7 +99,7 @@ fn a_small_screen_is_filled_completely() {
     │   漢字 in file names         3 March │
     │   retry policy               2 March │
     │                                      │
-    ╰─ enter pick · esc back ──────────────╯
+    ╰─ enter select · esc back ────────────╯
     ");
 }
 
@@ -115,7 +115,7 @@ fn typed_text_filters_rows_and_is_highlighted() {
     │   rename the config section  gpt-5-mini        yesterday │
     │                                                          │
     │                                                          │
-    ╰─ ↑↓ move · enter pick · type to filter · esc back ───────╯
+    ╰─ ↑↓ move · enter select · type to filter · esc back ─────╯
     ");
     let buffer = draw_buffer(&picker, 60, 12);
     let marked: String = buffer
@@ -168,7 +168,7 @@ fn the_cursor_stays_on_its_row_when_the_rows_change() {
     ╭─ models ─────────╮
     │ ❯ Type to filter │
     │ none             │
-    ╰─ enter pick · … ─╯
+    ╰─ enter select … ─╯
     ");
 }
 

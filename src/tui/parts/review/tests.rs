@@ -119,7 +119,7 @@ const TALL: (u16, u16) = (80, 50);
 fn each_file_and_hunk_is_ticked_separately() {
     let mut prompt = Prompt::new(sample_items(), TALL);
     let screen = prompt.screen_text();
-    assert!(screen.contains("❯ [x] ~ a · +2 −2") && screen.contains("3 of 3 ticked · 1 of 2"), "{screen}");
+    assert!(screen.contains("❯ [x] ~ a · +2 −2") && screen.contains("3 of 3 selected · 1 of 2"), "{screen}");
     assert!(screen.contains("[x] hunk 1 of 2") && screen.contains("[x] + b · new file"), "{screen}");
     // One hunk is rejected, so the file is ticked in part.
     prompt.press_key(KeyCode::Down);
@@ -130,7 +130,7 @@ fn each_file_and_hunk_is_ticked_separately() {
     prompt.press_key(KeyCode::Down);
     prompt.press_key(KeyCode::Char(' '));
     let screen = prompt.screen_text();
-    assert!(screen.contains("[ ] ~ a") && screen.contains("2 of 3 ticked"), "{screen}");
+    assert!(screen.contains("[ ] ~ a") && screen.contains("2 of 3 selected"), "{screen}");
     // The whole file is ticked again, then one hunk of it.
     prompt.press_key(KeyCode::Up);
     prompt.press_key(KeyCode::Up);
@@ -172,7 +172,7 @@ fn ticked_items_decide_whether_a_capital_is_needed() {
     for key in ['y', 'Y'] {
         let result = prompt.press_key(KeyCode::Char(key));
         assert!(
-            matches!(&result, KeyResult::Explained(message) if message.contains("Nothing is ticked")),
+            matches!(&result, KeyResult::Explained(message) if message.contains("Nothing is selected")),
             "{result:?}"
         );
     }
@@ -198,7 +198,7 @@ fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
         for _ in 0..30 {
             prompt.press_key(KeyCode::Down);
         }
-        assert!(prompt.screen_text().contains("3 of 3 ticked"));
+        assert!(prompt.screen_text().contains("3 of 3 selected"));
         let early = prompt.press_key_while(KeyCode::Char(' '), Listening::Until(Duration::MAX));
         assert_eq!(early, KeyResult::PassedOn);
         assert_eq!(prompt.press_key_while(KeyCode::Char('t'), Listening::Unsent), KeyResult::PassedOn);
@@ -206,7 +206,7 @@ fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
         let screen = prompt.screen_text();
         assert!(screen.contains("❯ [x] + z") && screen.contains("reason: "), "{screen}");
         prompt.press_key(KeyCode::Char(' '));
-        assert!(prompt.screen_text().contains("2 of 3 ticked"));
+        assert!(prompt.screen_text().contains("2 of 3 selected"));
         let rejected = Rejected { item: 2, hunks: vec![] };
         assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
     }
@@ -259,7 +259,7 @@ fn hostile_names_are_escaped_and_blocked_items_cannot_be_ticked() {
     let screen = prompt.screen_text();
     assert!(screen.contains("<U+000A>") && screen.contains("<U+202E>") && !screen.contains('\x1b'), "{screen}");
     assert!(screen.contains("✗ + b") && screen.matches("❯ [x]").count() == 2, "{screen}");
-    assert!(!screen.contains("of 2 ticked"), "{screen}");
+    assert!(!screen.contains("of 2 selected"), "{screen}");
     prompt.press_key(KeyCode::Char('t'));
     assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('y'))), None);
     prompt.press_key(KeyCode::Char('t'));

@@ -18,7 +18,7 @@ impl Approval {
             }
             (ApprovalView::Plan, _) if is_approval && self.is_selection_empty(plan) => {
                 let (tick_key, deny_key) = (key(Action::Select), key(Action::Deny));
-                format!("Nothing is ticked · {tick_key} to tick, {deny_key} to deny all")
+                format!("Nothing is selected · {tick_key} to select, {deny_key} to deny all")
             }
             (ApprovalView::Plan, Action::ApproveOnce) if is_destructive => {
                 format!("Destructive: {} is not enough · {approve_key} to approve", key(action))

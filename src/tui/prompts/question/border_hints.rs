@@ -95,15 +95,14 @@ impl QuestionPrompt {
             return key_hints::hint_rows([send_hint, change_hint, first_hint, scroll_hint, later_hint, decline_hint]);
         };
         let last_digit = self.option_count(questions).min(9);
-        let (pick_label, send_label) = match (question.is_multiple, self.pages.len()) {
-            (true, 1) => ("tick", "send"),
-            (true, _) => ("tick", "continue"),
-            (false, 1) => ("pick", "send"),
-            (false, _) => ("pick", "confirm"),
+        let send_label = match (question.is_multiple, self.pages.len()) {
+            (_, 1) => "send",
+            (true, _) => "continue",
+            (false, _) => "confirm",
         };
         key_hints::hint_rows([
             key_hint(8, "↑↓", &["move"]),
-            key_hint(2, &digit_range(last_digit), &[pick_label]),
+            key_hint(2, &digit_range(last_digit), &["pick"]),
             key_hint(6, &key(Action::Note), &["note"]),
             next_hint(&["next question", "next"]),
             scroll_hint,

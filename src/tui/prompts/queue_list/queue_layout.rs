@@ -42,7 +42,7 @@ impl QueueList {
         let ticked = rows.iter().filter(|row| self.ticked.contains(&row.call)).count();
         let QueueLayout { first, visible_rows, detail_rows } =
             self.divide_height(rows.len(), selected, area.intersection(buffer.area));
-        let ticked_text = (ticked > 0).then(|| format!("{ticked} ticked"));
+        let ticked_text = (ticked > 0).then(|| format!("{ticked} selected"));
         let position_text = Some(format!("{} of {}", selected + 1, rows.len()));
         let hidden_text = hidden_rows_text(first, rows.len().saturating_sub(first + visible_rows));
         let right_parts: Vec<String> = [ticked_text, position_text, hidden_text].into_iter().flatten().collect();
@@ -208,13 +208,13 @@ impl QueueList {
         }
         let deny_label = match ticked {
             0 => "deny".to_owned(),
-            1 => "deny ticked".to_owned(),
+            1 => "deny selected".to_owned(),
             count => format!("deny {count}"),
         };
         key_hints::hint_rows([
             key_hint(7, "↑↓", &["move"]),
             key_hint(0, &key(Action::Accept), &["open prompt", "open"]),
-            key_hint(4, &key(Action::Select), &["tick"]),
+            key_hint(4, &key(Action::Select), &["select"]),
             key_hint(5, &key(Action::SelectAll), &["all"]),
             key_hint(1, &key(Action::Deny), &[&deny_label]),
             key_hint(3, &key(Action::DenyWithMessage), &["deny with message…", "message"]),

@@ -63,7 +63,7 @@ fn the_list_shows_tool_summary_and_access_of_each_call() {
     let (mut list, rows) = (QueueList::default(), sample_rows());
     press_key(&mut list, &rows, KeyCode::Char(' '));
     insta::assert_snapshot!(draw_list(60, 12, &mut list, &rows), @r#"
-╭─ Queue ────────────────────────────── 1 ticked · 2 of 5 ─╮
+╭─ Queue ──────────────────────────── 1 selected · 2 of 5 ─╮
 │   [x]   1 bash_exec    cargo test ret… runs              │
 │ ❯ [ ]   2 bash_exec    rm -rf target   destroys          │
 │   [ ]   3 read_file    src/retry.rs    needs no approval │
@@ -74,10 +74,10 @@ fn the_list_shows_tool_summary_and_access_of_each_call() {
 │ rm -rf target                                            │
 │                                                          │
 │                                                          │
-╰─ enter open · n deny ticked · m message · esc back ──────╯
+╰─ enter open · n deny selected · m message · esc back ────╯
 "#);
     insta::assert_snapshot!(draw_list(100, 11, &mut list, &rows), @r#"
-╭─ Queue ────────────────────────────────────────────────────────────────────── 1 ticked · 2 of 5 ─╮
+╭─ Queue ──────────────────────────────────────────────────────────────────── 1 selected · 2 of 5 ─╮
 │   [x]   1 bash_exec    cargo test retry -- --nocapture                         runs              │
 │ ❯ [ ]   2 bash_exec    rm -rf target                                           destroys          │
 │   [ ]   3 read_file    src/retry.rs                                            needs no approval │
@@ -87,7 +87,7 @@ fn the_list_shows_tool_summary_and_access_of_each_call() {
 │ rm -rf target                                                                                    │
 │                                                                                                  │
 │                                                                                                  │
-╰─ ↑↓ move · enter open prompt · space tick · t all · n deny ticked · m message · esc back ────────╯
+╰─ ↑↓ move · enter open prompt · space select · t all · n deny selected · m message · esc back ────╯
 "#);
 }
 
