@@ -222,3 +222,18 @@ fn the_outcome_of_a_call_with_a_long_command_is_visible() {
         }
     }
 }
+
+#[test]
+fn warnings_on_a_low_screen_leave_room_for_the_first_step() {
+    let mut screen = Screen::new();
+    screen.resize_screen(60, 15);
+    screen.state.session.connection.is_tour = true;
+    for number in 1..=4 {
+        let text = format!("~/.config/aye/config.toml:{number}: screne is not a section; did you mean screen?");
+        screen.state.show_notice(&text, crate::tui::parts::toast::Kind::Warning);
+    }
+    screen.advance_ms(60_000);
+    let text = screen.screen_text();
+    assert!(text.contains("Type “say hello” and press enter to start."), "{text}");
+    assert!(text.contains("config.toml:1: screne") && text.contains("more · /notices lists all"), "{text}");
+}

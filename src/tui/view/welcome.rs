@@ -31,20 +31,14 @@ pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
     let margin = if area.width > 60 { 2 } else { 0 };
     let area = Rect { x: area.x + margin, width: area.width.saturating_sub(margin), ..area };
     let width = usize::from(area.width).clamp(1, MAX_LINE);
-    let mut sections =
-        vec![title_section(state, width), connection_section(state, width), warnings_section(state, width)];
-    if state.session.connection.is_tour {
-        sections.extend([first_step_section(state, width), providers_section(state, width)]);
-    }
-    sections.push(keys_section(state, width));
-    sections.retain(|section| !section.lines.is_empty());
     let rows = usize::from(area.height);
-    while sections_height(&sections) > rows
-        && let Some(index) = (0..sections.len())
-            .filter(|index| sections[*index].priority > 0)
-            .max_by_key(|index| sections[*index].priority)
-    {
-        sections.remove(index);
+    let mut sections = fit_sections(state, width, rows, MAX_WARNINGS);
+    // Fewer warnings are shown if they would push out the first step.
+    for max_warnings in (1..MAX_WARNINGS).rev() {
+        if sections_height(&sections) <= rows {
+            break;
+        }
+        sections = fit_sections(state, width, rows, max_warnings);
     }
     let blank_rows = (rows.saturating_sub(sections_height(&sections)) / 3).min(6);
     let blank = [Line::default()];
@@ -55,6 +49,27 @@ pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
     for (row, line) in area.rows().skip(blank_rows).zip(lines) {
         buffer.set_line(row.x, row.y, line, row.width);
     }
+}
+
+/// Returns the sections, without those that are dropped to fit into these rows.
+fn fit_sections(state: &State, width: usize, rows: usize, max_warnings: usize) -> Vec<Section> {
+    let mut sections = vec![
+        title_section(state, width),
+        connection_section(state, width),
+        warnings_section(state, width, max_warnings),
+    ];
+    if state.session.connection.is_tour {
+        sections.extend([first_step_section(state, width), providers_section(state, width)]);
+    }
+    sections.push(keys_section(state, width));
+    sections.retain(|section| !section.lines.is_empty());
+    while sections_height(&sections) > rows
+        && let Some(index) =
+            (0..sections.len()).filter(|at| sections[*at].priority > 0).max_by_key(|at| sections[*at].priority)
+    {
+        sections.remove(index);
+    }
+    sections
 }
 
 fn sections_height(sections: &[Section]) -> usize {
@@ -108,13 +123,13 @@ fn connection_section(state: &State, width: usize) -> Section {
 }
 
 /// Warnings about settings, rules and themes; `/notices` lists all of them.
-fn warnings_section(state: &State, width: usize) -> Section {
+fn warnings_section(state: &State, width: usize, max_warnings: usize) -> Section {
     let theme = &state.theme;
     let mut lines: Vec<Line<'static>> = Vec::new();
-    for warning in state.current_warnings().take(MAX_WARNINGS) {
+    for warning in state.current_warnings().take(max_warnings) {
         lines.extend(wrap_styled(&[(&clean_text(warning), theme.warning)], width, "! "));
     }
-    let hidden_count = state.current_warnings().count().saturating_sub(MAX_WARNINGS);
+    let hidden_count = state.current_warnings().count().saturating_sub(max_warnings);
     if hidden_count > 0 {
         lines.extend(wrap_styled(&[(&format!("{hidden_count} more · /notices lists all"), theme.dim)], width, "  "));
     }
