@@ -22,8 +22,8 @@ mod turns;
 
 use super::*;
 use crate::chat::*;
-use std::collections::HashMap;
 use crate::policy::{Mode, Policy, Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
+use std::collections::HashMap;
 use std::time::Duration;
 
 fn idle_state() -> State {

@@ -90,7 +90,7 @@ fn the_list_shows_models_with_context_window_and_price() {
 fn a_failed_listing_shows_the_reason_above_the_known_models() {
     let mut screen = Screen::new();
     screen.press_key("alt-m");
-    let reason = "the service refused the key, or wants one (401, invalid_api_key): no such key";
+    let reason = "the service refused the key, or wants one (401, invalid_api_key): no such key.";
     let models = Models { listed: ModelList::Failed(reason.into()), other_models: vec![model_row("groq", "")] };
     screen.handle_event(Event::Host(HostReply::Models(models)));
     screen.draw_frame();

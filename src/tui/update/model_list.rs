@@ -32,7 +32,10 @@ pub fn show_models(state: &mut State, models: Models) {
             (rows, "The provider lists no models. Type a name to use it.".to_owned())
         }
         ModelList::Models(rows) => (rows, String::new()),
-        ModelList::Failed(reason) => (Vec::new(), format!("Cannot list models: {reason}. Type a name to use it.")),
+        ModelList::Failed(reason) => {
+            let reason = reason.trim_end_matches('.');
+            (Vec::new(), format!("Cannot list models: {reason}. Type a name to use it."))
+        }
     };
     let is_first = shown_rows.is_empty();
     if !current.is_empty() && !rows.iter().any(|row| row.model == current) {
@@ -135,7 +138,11 @@ fn model_row(row: &ModelRow, is_current: bool) -> Row {
         (input_price, output_price) => format!("${} / ${}", format_price(input_price), format_price(output_price)),
     });
     let details: Vec<String> = [window, price].into_iter().flatten().collect();
-    let secondary = if is_current { IN_USE } else { "" };
+    let secondary = match is_current {
+        true => IN_USE,
+        false if !row.profile.is_empty() => "profile",
+        false => "",
+    };
     Row::new(&text)
         .with_secondary(secondary)
         .with_detail(&details.join(" · "))

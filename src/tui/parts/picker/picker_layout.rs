@@ -15,6 +15,8 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Maximum size of a list in cells, including its frame. A smaller screen limits it further.
 const MAX_WIDTH: u16 = 100;
 const MAX_HEIGHT: u16 = 30;
+/// Maximum rows of the note above the list.
+const MAX_NOTE_ROWS: u16 = 5;
 /// Minimum height of a list.
 const MIN_HEIGHT: u16 = 8;
 /// Maximum width of the main column, so that the other columns line up.
@@ -100,7 +102,8 @@ impl Picker {
         let filter_rows = u16::from(inner.height > 1);
         let remaining = inner.height - filter_rows;
         let note_rows = wrap::wrap_plain(&self.note, Style::new(), usize::from(inner.width).max(1)).len();
-        let note_rows = if self.note.is_empty() { 0 } else { u16::try_from(note_rows).unwrap_or(u16::MAX).min(3) };
+        let note_rows =
+            if self.note.is_empty() { 0 } else { u16::try_from(note_rows).unwrap_or(u16::MAX).min(MAX_NOTE_ROWS) };
         let note_height = note_rows.min(remaining.saturating_sub(2));
         let list = Rect { y: inner.y + filter_rows + note_height, height: remaining - note_height, ..inner };
         (Rect { height: filter_rows, ..inner }, list)

@@ -253,10 +253,9 @@ pub fn lay_out_user_message(context: &LayoutContext<'_>, text: &str, lookups: &L
     let inline_text = truncate_at_line(text, MAX_INLINE_BYTES);
     let truncation_note = lay_out_truncation_note(context, text, inline_text);
     let text = clean::clean_text(inline_text);
-    let bar = vec![Piece::new("▌ ", context.theme.user)];
     let exists = |target: &_| lookups.target_exists(target);
     let pieces = pieces::split_links(text.trim_end(), context.theme.user, context.theme.link, &exists);
-    let shape = Shape::with_prefix(context.width, Piece::new("▌ ", context.theme.person));
+    let shape = Shape::with_prefix(context.width, Piece::new("▌ ", context.theme.user));
     let mut page = wrap_pieces(&pieces, &shape);
     page.append_page(truncation_note);
     page.append_page(picture_caption::lay_out_captions(context, &text, |target| lookups.picture_size(target)));
