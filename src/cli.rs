@@ -7,10 +7,13 @@ mod mistyped_command;
 mod options;
 mod parser;
 pub mod sessions;
+mod usage_error;
 
 pub use commands::Command;
+pub(crate) use options::resolve_folder;
 pub use options::{ChatOptions, ConnectionOptions, FolderOptions};
 pub use parser::{ParseError, Request, parse_arguments};
+pub use usage_error::UsageError;
 
 use clap::Parser;
 

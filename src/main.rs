@@ -1,7 +1,6 @@
 //! Entry point: runs the program, prints its error, returns the exit code.
 
-use aye::assemble::UsageError;
-use aye::cli::{self, ParseError, Request};
+use aye::cli::{self, ParseError, Request, UsageError};
 use aye::commands::{self, help};
 use aye::text::clean::clean_text;
 use std::io::Write;

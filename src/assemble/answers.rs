@@ -1,10 +1,10 @@
 //! Reads the answers file of `--answers` and answers waiting questions with it.
 
 use super::session::Session;
-use super::usage_error::UsageError;
 use crate::agent::{self, Event, WaitingCall};
 use crate::chat::Decider;
 use crate::cli::ChatOptions;
+use crate::cli::UsageError;
 use crate::print::{Answers, EXPECTED_FORMATS};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::fs::{File, OpenOptions};

@@ -5,6 +5,7 @@ use crate::llm::client::{ConnectionOptions, Proxy};
 use crate::llm::key_command::KeyCommand;
 use crate::llm::tour::Tour;
 use crate::llm::{Api, AuthProvider, DefaultModel, Llm, Quirks, Secret, Settings, timeouts};
+use crate::project::guard::own_program;
 use crate::tui::host;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,7 +74,7 @@ impl ConnectedModel {
         let provider = match key_command {
             Some(command) => AuthProvider::with_key_source(
                 settings,
-                Arc::new(KeyCommand { aye_program: super::own_program::own_program(), command, home }),
+                Arc::new(KeyCommand { aye_program: own_program(), command, home }),
             ),
             None => AuthProvider::with_settings(settings),
         };

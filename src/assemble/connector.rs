@@ -2,7 +2,7 @@
 //! entered key.
 
 use super::connected_model::ConnectedModel;
-use super::usage_error::UsageError;
+use crate::cli::UsageError;
 use crate::config::built_in_profiles::OPENAI;
 use crate::config::{self, Connection, Credentials, Key, Origin, Overrides, Settings};
 use crate::llm::Fallback;

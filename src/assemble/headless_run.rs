@@ -3,8 +3,8 @@
 use super::answers;
 use super::rehearsal::dry_run_report;
 use super::start::Start;
-use super::usage_error::UsageError;
 use crate::chat::image;
+use crate::cli::UsageError;
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles, ProjectSource};
 use crate::config::rules::PROJECT_RULES_FILE;
 use crate::config::trust::TrustState;

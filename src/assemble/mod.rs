@@ -4,12 +4,10 @@ mod answers;
 pub(crate) mod connected_model;
 mod connector;
 mod file_names;
-mod folders;
 mod headless_run;
 mod link_probe;
 mod model_switch;
 pub(crate) mod newest_session;
-mod own_program;
 pub(crate) mod rehearsal;
 mod reviewers;
 mod rule_changes;
@@ -24,17 +22,13 @@ pub(crate) mod session_builder;
 mod session_search;
 mod start;
 mod trust_prompt;
-mod usage_error;
 
-use crate::cli::ChatOptions;
 use crate::cli::commands::ApplyRehearsal;
+use crate::cli::{ChatOptions, UsageError};
 use anyhow::Result;
-pub(crate) use folders::{command_folder, resolve_folder};
-pub(crate) use own_program::own_program;
-pub(crate) use start::{Start, parse_mode, parse_overrides, prepare_start};
+pub(crate) use start::{Start, prepare_start};
 use std::io::IsTerminal;
 use std::process::ExitCode;
-pub use usage_error::UsageError;
 
 /// Runs a chat: on the screen, or headless with one printed reply.
 ///

@@ -1,6 +1,6 @@
 //! Finds the newest session of a folder. Unreadable sessions can make it uncertain which one is the newest.
 
-use super::usage_error::UsageError;
+use crate::cli::UsageError;
 use crate::store::{Latest, Sessions, explain_unreadable};
 use crate::text::clean::clean_text;
 use anyhow::Result;

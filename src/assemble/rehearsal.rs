@@ -5,9 +5,9 @@ pub(crate) mod dry_run_report;
 
 use super::sandbox_setup;
 use super::session_builder::SessionBuilder;
-use super::usage_error::UsageError;
 use crate::agent::ApplyRequest;
 use crate::chat::{ApplyOptions, DryRunCounts, DryRunSummary, Session, SessionId};
+use crate::cli::UsageError;
 use crate::project::change_summary;
 use crate::project::rehearsal::Rehearsal;
 use crate::store::{Places, Removal, Sessions};

@@ -5,6 +5,7 @@ use super::connector::Connector;
 use crate::agent;
 use crate::chat::SessionId;
 use crate::config::{self, Config};
+use crate::project::guard::own_program;
 use crate::project::hook::Hook;
 use crate::runtime::{self, SideModel};
 use anyhow::{Result, anyhow};
@@ -28,9 +29,8 @@ impl Reviewers {
             hooks: hooks.clone().map(|(name, hook)| hook_for_agent(name, hook)).collect(),
             has_model_reviewer: config.model_reviewer.profile.is_some(),
         };
-        let create_hook = |hook: &config::Hook| {
-            Hook::new(super::own_program::own_program(), hook.command.clone(), home_folder(), keys, hook.seconds)
-        };
+        let create_hook =
+            |hook: &config::Hook| Hook::new(own_program(), hook.command.clone(), home_folder(), keys, hook.seconds);
         let runners = runtime::Reviewers {
             session: String::new(),
             hooks: hooks.map(|(name, hook)| (name.clone(), create_hook(hook))).collect(),

@@ -2,16 +2,16 @@
 
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
-use super::own_program::own_program;
 use super::reviewers::Reviewers;
 use super::session::{NO_HEADER_NOTICE, Session};
-use super::usage_error::UsageError;
 use super::{rule_loading, run_facts, sandbox_setup};
 use crate::agent::{self, Event, State, SubAgentConfig};
 use crate::chat::{self, Decider, Entry, ForkMode, SessionGrant, SessionId, SimulationLedger};
+use crate::cli::UsageError;
 use crate::config::project_files::ProjectSource;
 use crate::config::{self, AskHandling, ProjectFiles, TellModel};
 use crate::policy::{Mode, Policy};
+use crate::project::guard::own_program;
 use crate::project::overlay_sandbox::{CommandRehearsal, OverlayShell, test_overlay_sandbox};
 use crate::project::rehearsal::{self, Rehearsal};
 use crate::project::shell::Shell;

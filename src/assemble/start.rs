@@ -2,20 +2,18 @@
 
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
-use super::folders::{resolve_folder, tour_folder};
 use super::newest_session::{explain_doubt, find_continued};
-use super::own_program::own_program;
 use super::reviewers::{self, Reviewers};
 use super::session::Session;
 use super::session_builder::SessionBuilder;
-use super::usage_error::UsageError;
 use super::{rehearsal, sandbox_setup};
 use crate::agent::ApplyRequest;
 use crate::chat::ForkMode;
 use crate::cli::commands::ApplyRehearsal;
-use crate::cli::{ChatOptions, ConnectionOptions};
-use crate::config::{self, Credentials, Overrides};
-use crate::policy::Mode;
+use crate::cli::{ChatOptions, UsageError, resolve_folder};
+use crate::config::{self, Credentials};
+use crate::llm::tour;
+use crate::project::guard::own_program;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Places};
 use crate::tools::{self, Toolbox};
@@ -47,13 +45,22 @@ fn known_secrets(connector: &Connector) -> Vec<String> {
     secrets
 }
 
+/// Resets the tour's project, and returns its folder with links resolved.
+fn create_tour(folder: &Path) -> Result<PathBuf> {
+    tour::write_files(folder).map_err(|(path, error)| {
+        anyhow::Error::from(error)
+            .context(format!("the tour needs a writable folder; set AYE_HOME to one: {}", path.display()))
+    })?;
+    Ok(folder.canonicalize()?)
+}
+
 pub(crate) fn prepare_start(options: ChatOptions) -> Result<Start> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let mut notices = Vec::new();
     if let Err(error) = places.prepare() {
         notices.push(format!("Cannot save anything between runs: {error}."));
     }
-    let flags = parse_overrides(&options.connection, options.mode.as_deref(), options.theme.as_deref())?;
+    let flags = options.connection.overrides(options.mode.as_deref(), options.theme.as_deref())?;
     let environment = |name: &str| std::env::var(name).ok();
     let settings = config::Settings::load(&places.settings(), &environment, &flags);
     notices.extend(settings.problems.iter().chain(&settings.notices).map(ToString::to_string));
@@ -72,7 +79,7 @@ pub(crate) fn prepare_start(options: ChatOptions) -> Result<Start> {
     };
     notices.extend(model.warnings.clone());
     let real_folder = resolve_folder(options.folder.as_deref())?;
-    let folder = if model.connection_info.is_tour { tour_folder(&places)? } else { real_folder.clone() };
+    let folder = if model.connection_info.is_tour { create_tour(&places.tour())? } else { real_folder.clone() };
     let shell = &connector.settings.config.shell;
     let sandbox = sandbox_setup::setup_sandbox(shell, &places);
     notices.extend(sandbox.notices);
@@ -165,20 +172,4 @@ impl Start {
             }
         }
     }
-}
-
-pub(crate) fn parse_mode(word: &str) -> Result<Mode, UsageError> {
-    let found = Mode::ALL.into_iter().find(|mode| mode.as_str() == word);
-    found.ok_or_else(|| UsageError(format!("--mode is {word:?}; expected \"plan\", \"ask\", \"auto\" or \"full\"")))
-}
-
-/// Returns the settings given on the command line.
-pub(crate) fn parse_overrides(
-    connection: &ConnectionOptions,
-    mode: Option<&str>,
-    theme: Option<&str>,
-) -> Result<Overrides, UsageError> {
-    let ConnectionOptions { model, base_url, profile } = connection.clone();
-    let mode = mode.map(parse_mode).transpose()?;
-    Ok(Overrides { profile, base_url, model, mode, theme: theme.map(str::to_owned) })
 }

@@ -1,8 +1,11 @@
 //! Options of the chat, and options that commands share with it.
 
+use super::usage_error::UsageError;
 use crate::chat::ForkMode;
+use crate::config::Overrides;
+use crate::config::settings::parse_mode;
 use clap::{ArgAction, Args};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Options of the chat, on the screen or with `-p`.
 #[derive(Debug, Clone, Default, Args)]
@@ -139,4 +142,26 @@ impl ChatOptions {
         let words: Vec<&str> = self.prompt_words.iter().chain(&self.literal_prompt).map(String::as_str).collect();
         words.join(" ")
     }
+}
+
+impl ConnectionOptions {
+    /// Returns the settings given on the command line.
+    pub(crate) fn overrides(&self, mode: Option<&str>, theme: Option<&str>) -> Result<Overrides, UsageError> {
+        let Self { model, base_url, profile } = self.clone();
+        let mode = mode.map(parse_mode).transpose().map_err(UsageError)?;
+        Ok(Overrides { profile, base_url, model, mode, theme: theme.map(str::to_owned) })
+    }
+}
+
+/// Returns the named folder, or the current one, with its links resolved.
+pub(crate) fn resolve_folder(named: Option<&Path>) -> Result<PathBuf, UsageError> {
+    let folder = match named {
+        Some(folder) => folder.to_owned(),
+        None => std::env::current_dir().map_err(|_| UsageError("the current folder no longer exists".to_owned()))?,
+    };
+    let real = folder.canonicalize().map_err(|error| UsageError(format!("{}: {error}", folder.display())))?;
+    if !real.is_dir() {
+        return Err(UsageError(format!("{} is not a folder", folder.display())));
+    }
+    Ok(real)
 }

@@ -1,9 +1,11 @@
 //! `aye audit`: lists every call of a session, who approved it, and its outcome.
 
+use super::folder::command_folder;
 use crate::assemble::newest_session::find_latest;
-use crate::assemble::{UsageError, command_folder, run_facts};
+use crate::assemble::run_facts;
 use crate::chat::audit::{Integrity, Record, collect_records};
 use crate::chat::{Session, SessionId};
+use crate::cli::UsageError;
 use crate::cli::commands::Audit;
 use crate::print;
 use crate::store::{Places, Sessions, StoredSession};

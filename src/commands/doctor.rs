@@ -13,7 +13,6 @@ mod settings_check;
 mod simulator_check;
 mod terminal_check;
 
-use crate::assemble::parse_overrides;
 use crate::cli::FolderOptions;
 use crate::cli::commands::Doctor;
 use crate::config::{self, Credentials, Settings};
@@ -47,7 +46,7 @@ pub(super) async fn run(arguments: &Doctor) -> Result<ExitCode> {
 
 async fn run_checks(arguments: &Doctor) -> Result<Report> {
     let (mode, theme) = (arguments.mode.as_deref(), arguments.theme.as_deref());
-    let flags = parse_overrides(&arguments.connection, mode, theme)?;
+    let flags = arguments.connection.overrides(mode, theme)?;
     let mut findings = vec![machine::check_versions()];
     let places = match Places::find(std::env::var_os("AYE_HOME")) {
         Ok(places) => places,

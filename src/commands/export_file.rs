@@ -1,6 +1,6 @@
 //! Writes a file for the user: atomically, readable only by them, and never over another file unless forced.
 
-use crate::assemble::UsageError;
+use crate::cli::UsageError;
 use crate::store::private_files;
 use anyhow::Result;
 use std::io::{self, ErrorKind, Write};

@@ -1,6 +1,6 @@
 //! `aye help`: shows the usage of a command, or a page of the manual.
 
-use crate::assemble::UsageError;
+use crate::cli::UsageError;
 use crate::cli::commands::Help;
 use crate::cli::help::{HelpPage, find_page};
 use crate::manual::Topic;

@@ -3,6 +3,7 @@
 mod audit;
 mod doctor;
 mod export_file;
+mod folder;
 pub mod help;
 mod models;
 mod rehearsal;

@@ -1,7 +1,8 @@
 //! `aye models`: lists the provider's models, one per line.
 
-use crate::assemble::{Start, UsageError, prepare_start};
+use crate::assemble::{Start, prepare_start};
 use crate::cli::ChatOptions;
+use crate::cli::UsageError;
 use crate::cli::commands::Models;
 use crate::llm::models::Model;
 use crate::print::escape_json;

@@ -2,10 +2,11 @@
 
 mod patch;
 
+use super::folder::command_folder;
 use crate::assemble::rehearsal::dry_run_report::{print_json, print_text};
 use crate::assemble::rehearsal::{LoadedRehearsal, discard, find_dry_run, load_rehearsal, mark_applied};
-use crate::assemble::{UsageError, command_folder};
 use crate::chat::SessionId;
+use crate::cli::UsageError;
 use crate::cli::commands::RehearsalCommand;
 use crate::store::{Places, Removal, Sessions};
 use crate::text::clean::clean_text;

@@ -1,12 +1,15 @@
 //! `aye rules`: lists and checks the rules of this folder, and explains the verdict of a command. No model is needed.
 
+use super::folder::command_folder;
 use crate::assemble::newest_session::find_continued;
 use crate::assemble::session_builder::project_with_overlay;
-use crate::assemble::{UsageError, command_folder, parse_mode, rule_loading, sandbox_setup};
+use crate::assemble::{rule_loading, sandbox_setup};
 use crate::chat::{Intent, Session, SessionGrant, SessionId, ToolCall};
 use crate::cli::FolderOptions;
+use crate::cli::UsageError;
 use crate::cli::commands::{ExplainCommand, RulesCommand};
 use crate::config::rules::{LoadedRules, ProjectRules, RulesSource};
+use crate::config::settings::parse_mode;
 use crate::config::{self, Overrides};
 use crate::policy::{ExplainedCheck, Policy, Rule, RuleScope, Verdict, explain_verdict};
 use crate::print::escape_json;
@@ -50,7 +53,7 @@ impl CheckedRules {
     fn load(place: &FolderOptions, mode: Option<&str>) -> Result<Self> {
         let places = Places::find(std::env::var_os("AYE_HOME"))?;
         let folder = command_folder(place, &places)?;
-        let flags = Overrides { mode: mode.map(parse_mode).transpose()?, ..Overrides::default() };
+        let flags = Overrides { mode: mode.map(parse_mode).transpose().map_err(UsageError)?, ..Overrides::default() };
         let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
         let tools = rule_loading::checking_tools(&settings.config);
         let source = rule_loading::rules_source(&places, &folder, &tools);

@@ -1,9 +1,11 @@
 //! `aye trust`: shows the project's own files in full, and trusts them if a user at a terminal confirms.
 
+use super::folder::command_folder;
 use super::rules::print_lines;
-use crate::assemble::{UsageError, command_folder, rule_loading};
 use crate::chat::Digest;
+use crate::assemble::rule_loading;
 use crate::cli::FolderOptions;
+use crate::cli::UsageError;
 use crate::cli::commands::ReportOptions;
 use crate::config::project_files::{ProjectFile, ProjectFiles, ProjectSource, read_project_text};
 use crate::config::trust::{self, TrustState, TrustedProject};

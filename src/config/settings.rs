@@ -28,6 +28,15 @@ pub struct Overrides {
     pub theme: Option<String>,
 }
 
+/// Parses the value of `--mode`.
+///
+/// # Errors
+/// One sentence that lists the modes.
+pub fn parse_mode(word: &str) -> Result<Mode, String> {
+    let mode = Mode::ALL.into_iter().find(|mode| mode.as_str() == word);
+    mode.ok_or_else(|| format!("--mode is {word:?}; expected \"plan\", \"ask\", \"auto\" or \"full\""))
+}
+
 /// Settings of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {

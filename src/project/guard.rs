@@ -32,7 +32,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
-#[cfg(target_os = "linux")]
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Sender, channel};
@@ -41,6 +40,12 @@ use watch::CommandWatch;
 
 /// Prefix of the argument with the number of stdin bytes.
 pub const INPUT_ARGUMENT: &str = "--input=";
+
+/// Returns the program that commands are started through: this one, even if its file was replaced meanwhile.
+pub fn own_program() -> PathBuf {
+    let running = Path::new("/proc/self/exe");
+    if running.exists() { running.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "aye".into()) }
+}
 
 /// Runs `aye guard`. Returns only after every process that the command started has ended.
 pub fn run_guard() -> ExitCode {

@@ -9,9 +9,9 @@ mod session_outline;
 
 use super::finding::{self, Redaction};
 use super::{Report, TIME_LIMIT, settings_check};
-use crate::assemble::{UsageError, resolve_folder};
 use crate::chat::SessionId;
 use crate::cli::commands::Doctor;
+use crate::cli::{UsageError, resolve_folder};
 use crate::commands::export_file;
 use crate::store::journal::journal_tail;
 use crate::store::{Places, Sessions};

@@ -1,11 +1,13 @@
 //! Checks the machine: versions, the sandbox, the shell, git and the project folder.
 
 use super::finding::Finding;
-use crate::assemble::{own_program, resolve_folder, sandbox_setup};
+use crate::assemble::sandbox_setup;
 use crate::chat::{CommandSandbox, SessionId};
+use crate::cli::resolve_folder;
 use crate::config::OverlaySandbox;
 use crate::config::Shell;
 use crate::project::branch::current_branch;
+use crate::project::guard::own_program;
 use crate::project::overlay_sandbox::test_overlay_sandbox;
 use crate::project::sandbox::{self, SandboxSupport, probe};
 use crate::store::Places;

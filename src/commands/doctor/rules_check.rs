@@ -1,7 +1,8 @@
 //! Checks the rules, the hooks and the model reviewer.
 
 use super::finding::Finding;
-use crate::assemble::{UsageError, resolve_folder, rule_loading};
+use crate::assemble::rule_loading;
+use crate::cli::{UsageError, resolve_folder};
 use crate::config::rules::rules_parser::count_effects;
 use crate::config::rules::{LoadedRules, PROJECT_RULES_FILE, ProjectRules, read_rules_text};
 use crate::config::{self, Credentials, Hook, Overrides, Settings};

@@ -1,6 +1,6 @@
 //! `aye rehearsal diff`: prints the changes of a dry run as a patch.
 
-use crate::assemble::UsageError;
+use crate::cli::UsageError;
 use crate::project::change_summary;
 use crate::project::patch::Patch;
 use crate::project::rehearsal::Rehearsal;

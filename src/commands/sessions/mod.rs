@@ -6,9 +6,10 @@ mod list;
 mod remove;
 mod search;
 
+use super::folder::command_folder;
 use crate::assemble::newest_session::find_latest;
-use crate::assemble::{UsageError, command_folder};
 use crate::chat::SessionId;
+use crate::cli::UsageError;
 use crate::cli::sessions::{
     self as cli, ExportSession, ForkSession, ListSessions, OneSession, RemoveSessions, RenameSession, SearchSessions,
     SessionsCommand,

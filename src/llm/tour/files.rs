@@ -1,8 +1,25 @@
 //! Sample project of the tour.
 
-/// Files of the project: relative path and content. The caller of the tour writes them to disk.
-pub const FILES: &[(&str, &str)] =
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Files of the project: relative path and content.
+pub(super) const FILES: &[(&str, &str)] =
     &[("README.md", README), ("Cargo.toml", CARGO), ("src/lib.rs", LIB_RS), (LIBRARY, RETRY_RS), (TEST, TEST_RS)];
+
+/// Writes the files to a folder, over earlier versions of them.
+///
+/// # Errors
+/// The file that cannot be written, with the reason.
+pub fn write_files(folder: &Path) -> Result<(), (PathBuf, io::Error)> {
+    for (path, text) in FILES {
+        let path = folder.join(path);
+        let created = path.parent().map_or(Ok(()), fs::create_dir_all);
+        created.and_then(|()| fs::write(&path, text)).map_err(|error| (path, error))?;
+    }
+    Ok(())
+}
 
 /// Path of the source file with the retries.
 pub(super) const LIBRARY: &str = "src/retry.rs";

@@ -6,7 +6,7 @@ mod files;
 mod scene;
 mod texts;
 
-pub use files::FILES;
+pub use files::write_files;
 
 use super::{Error, Llm};
 use crate::chat::{Chunk, Request};

@@ -1,5 +1,6 @@
 //! The tour, played against results as the program formats them.
 
+use super::files::FILES;
 use super::*;
 use crate::chat::{Message, ToolCall};
 use futures::StreamExt;
