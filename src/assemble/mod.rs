@@ -3,23 +3,19 @@
 mod answers;
 pub(crate) mod connected_model;
 mod connector;
-mod file_names;
 mod headless_run;
-mod link_probe;
+mod lookups;
 mod model_switch;
-pub(crate) mod newest_session;
 pub(crate) mod rehearsal;
 mod reviewers;
 mod rule_changes;
 pub(crate) mod rule_loading;
-pub(crate) mod run_facts;
 mod runtime_link;
 pub(crate) mod sandbox_setup;
 mod screen;
 mod screen_host;
 mod session;
 pub(crate) mod session_builder;
-mod session_search;
 mod start;
 mod trust_prompt;
 

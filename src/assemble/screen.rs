@@ -1,10 +1,11 @@
 //! The run with the screen.
 
+use super::answers;
 use super::runtime_link::connect_runtime;
 use super::screen_host::ScreenHost;
 use super::start::Start;
-use super::{answers, run_facts};
 use crate::config::{Links, Screen};
+use crate::project::folder_facts;
 use crate::tui::host::HostReply;
 use crate::tui::input::startup;
 use crate::tui::keys::Keymap;
@@ -186,7 +187,7 @@ fn open_session(start: &Start) -> Result<super::session::Session> {
 fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
     tui::Settings {
         folder: folder.to_owned(),
-        location: run_facts::folder_and_branch(folder),
+        location: folder_facts::folder_and_branch(folder),
         home: std::env::var_os("HOME").map(PathBuf::from),
         // Shown for a plan without sandbox details.
         sandbox_note: "no sandbox".to_owned(),

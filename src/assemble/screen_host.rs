@@ -2,18 +2,20 @@
 
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
+use super::lookups::LatestRequest;
+use super::rehearsal;
 use super::runtime_link::connect_runtime;
 use super::session::Session;
 use super::session_builder::SessionBuilder;
-use super::{file_names, link_probe, rehearsal, run_facts, sandbox_setup, session_search};
 use crate::agent::ApplyRequest;
 use crate::chat::{ForkMode, SessionId, UnsentText};
+use crate::project::folder_facts;
 use crate::runtime::Runtime;
 use crate::store::draft::Owner;
-use crate::store::{self, DraftWriter, History, Listed};
+use crate::store::{self, DraftWriter, History};
 use crate::tui::host::{
     Host, HostReply, HostRequest, InspectionReason, ModelRequest, Opened, RehearsalRequest, RuleRequest,
-    SessionRequest, SessionRow, TrustRequest,
+    SessionRequest, TrustRequest,
 };
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,9 +46,9 @@ pub(super) struct ScreenHost {
     /// True if the last write of a draft failed; shared with the threads that write.
     draft_write_failed: Arc<AtomicBool>,
     /// Latest request for the project's file names.
-    latest_file_list: file_names::LatestRequest,
+    pub(super) latest_file_list: LatestRequest,
     /// Latest search through sessions.
-    latest_search: file_names::LatestRequest,
+    pub(super) latest_search: LatestRequest,
     pub(super) replies: Sender<HostReply>,
 }
 
@@ -74,8 +76,8 @@ impl ScreenHost {
             runtime,
             drafts,
             draft_write_failed: Arc::default(),
-            latest_file_list: file_names::LatestRequest::default(),
-            latest_search: file_names::LatestRequest::default(),
+            latest_file_list: LatestRequest::default(),
+            latest_search: LatestRequest::default(),
             replies,
         }
     }
@@ -187,7 +189,7 @@ impl ScreenHost {
                     unsent,
                     folder: self.session_builder.folder.clone(),
                     history: self.load_history(),
-                    location: run_facts::folder_and_branch(&self.session_builder.folder),
+                    location: folder_facts::folder_and_branch(&self.session_builder.folder),
                 };
                 // Notices follow the session, because opening it replaces the earlier notices.
                 let notice_replies = notices.into_iter().chain(draft_notices).chain(run_notices).map(HostReply::Notice);
@@ -214,30 +216,8 @@ impl Drop for ScreenHost {
 impl Host for ScreenHost {
     fn start_request(&mut self, request: HostRequest) {
         match request {
-            HostRequest::Session(SessionRequest::List) => {
-                let (sessions, folder) = (self.session_builder.stored_sessions(), self.session_builder.folder.clone());
-                let replies = self.replies.clone();
-                self.run_in_background(move || {
-                    Some(match sessions.list_by_project(&folder) {
-                        Ok(listed) => HostReply::Sessions(listed.into_iter().map(session_row).collect()),
-                        Err(error) => {
-                            // Ends the list; the screen may be closed.
-                            let _ = replies.blocking_send(HostReply::Sessions(Vec::new()));
-                            HostReply::Notice(format!("Cannot list the sessions: {error}."))
-                        }
-                    })
-                });
-            }
-            HostRequest::Session(SessionRequest::Search(query)) => {
-                let (sessions, folder) = (self.session_builder.stored_sessions(), self.session_builder.folder.clone());
-                let (latest, number, replies) =
-                    (self.latest_search.clone(), self.latest_search.start_request(), self.replies.clone());
-                if !query.is_empty() {
-                    tokio::task::spawn_blocking(move || {
-                        session_search::search_sessions(&sessions, &folder, &query, &latest, number, &replies);
-                    });
-                }
-            }
+            HostRequest::Session(SessionRequest::List) => self.list_sessions(),
+            HostRequest::Session(SessionRequest::Search(query)) => self.search_sessions(query),
             HostRequest::Session(SessionRequest::Open(id)) if id == self.session => {
                 self.send(HostReply::Notice("This session is already open.".to_owned()));
             }
@@ -291,36 +271,9 @@ impl Host for ScreenHost {
             HostRequest::Model(ModelRequest::Save { profile, address, model }) => {
                 self.save_model(profile, &address, model)
             }
-            HostRequest::Session(SessionRequest::ReadEntryTimes(id)) => {
-                let sessions = self.session_builder.stored_sessions();
-                self.run_in_background(move || {
-                    // A session that is not on disk has no times.
-                    let stored = sessions.read(&id).ok()?;
-                    Some(HostReply::EntryTimes(
-                        id,
-                        stored.times.into_iter().map(run_facts::format_entry_time).collect(),
-                    ))
-                });
-            }
-            HostRequest::ListFiles => {
-                let (session_builder, id, replies) =
-                    (self.session_builder.clone(), self.session.clone(), self.replies.clone());
-                let (latest, number) = (self.latest_file_list.clone(), self.latest_file_list.start_request());
-                tokio::task::spawn_blocking(move || {
-                    file_names::collect_files(session_builder.project_of_session(&id), &latest, number, &replies);
-                });
-            }
-            HostRequest::CheckLinks(targets) => {
-                let session_builder = self.session_builder.clone();
-                self.run_in_background(move || {
-                    let disk = sandbox_setup::open_project(&session_builder.places, &session_builder.folder).ok()?;
-                    let probe = |target| {
-                        let status = link_probe::probe_link(&disk, &target);
-                        (target, status)
-                    };
-                    Some(HostReply::LinkStatuses(targets.into_iter().map(probe).collect()))
-                });
-            }
+            HostRequest::Session(SessionRequest::ReadEntryTimes(id)) => self.read_entry_times(id),
+            HostRequest::ListFiles => self.list_files(),
+            HostRequest::CheckLinks(targets) => self.check_links(targets),
             HostRequest::SaveTheme(name) => {
                 let file = self.session_builder.places.settings();
                 self.run_in_background(move || {
@@ -362,21 +315,5 @@ impl Host for ScreenHost {
             HostRequest::Model(ModelRequest::UseLocalServer(server)) => self.switch_to_local(&server),
             HostRequest::Model(ModelRequest::SaveKey(key)) => self.save_key(&key),
         }
-    }
-}
-
-fn session_row(listed: Listed) -> SessionRow {
-    let title = match (listed.problem, listed.title) {
-        (Some(problem), _) => format!("cannot be read: {problem}"),
-        (None, Some(title)) => title,
-        (None, None) => "empty session".to_owned(),
-    };
-    SessionRow {
-        id: listed.id,
-        title,
-        last_used: run_facts::format_time(listed.modified),
-        is_dry_run: listed.dry_run,
-        is_copy: listed.from.is_some(),
-        has_open_question: listed.has_open_prompt,
     }
 }

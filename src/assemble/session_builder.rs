@@ -4,13 +4,14 @@ use super::connected_model::ConnectedModel;
 use super::connector::Connector;
 use super::reviewers::Reviewers;
 use super::session::{NO_HEADER_NOTICE, Session};
-use super::{rule_loading, run_facts, sandbox_setup};
+use super::{rule_loading, sandbox_setup};
 use crate::agent::{self, Event, State, SubAgentConfig};
 use crate::chat::{self, Decider, Entry, ForkMode, SessionGrant, SessionId, SimulationLedger};
 use crate::cli::UsageError;
 use crate::config::project_files::ProjectSource;
 use crate::config::{self, AskHandling, ProjectFiles, TellModel};
 use crate::policy::{Mode, Policy};
+use crate::project::folder_facts;
 use crate::project::guard::own_program;
 use crate::project::overlay_sandbox::{CommandRehearsal, OverlayShell, test_overlay_sandbox};
 use crate::project::rehearsal::{self, Rehearsal};
@@ -275,7 +276,7 @@ impl SessionBuilder {
             SessionKind::DryRun => (tell_model != TellModel::Never).then_some(dry_run_text),
             SessionKind::FormerDryRun => Some(agent::WAS_REHEARSED),
         };
-        let system_prompt = agent::build_system_prompt(&run_facts::system_prompt_facts(folder), dry_run_section);
+        let system_prompt = agent::build_system_prompt(&folder_facts::system_prompt_facts(folder), dry_run_section);
         let as_live = self.dry_run.ask == AskHandling::AsLive;
         let policy = Policy { mode: self.mode, dry_run, asks_as_live: as_live };
         let sub_agent_config = SubAgentConfig {

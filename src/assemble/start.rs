@@ -2,7 +2,6 @@
 
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
-use super::newest_session::{explain_doubt, find_continued};
 use super::reviewers::{self, Reviewers};
 use super::session::Session;
 use super::session_builder::SessionBuilder;
@@ -134,7 +133,7 @@ impl Start {
     /// Explains why it is uncertain which session `--continue` means. `None` if it is certain, or not requested.
     pub(super) fn explain_doubt(&self) -> Option<String> {
         let latest = || self.session_builder.stored_sessions().find_latest(&self.session_builder.folder).ok();
-        self.options.continue_last.then(latest).flatten().and_then(|latest| explain_doubt(&latest))
+        self.options.continue_last.then(latest).flatten().and_then(|latest| latest.explain_doubt())
     }
 
     /// Opens the session that the command line asks for.
@@ -145,7 +144,7 @@ impl Start {
             return self.session_builder.fork_session(&id, ForkMode::Live, &self.model, &self.connector);
         }
         let id = if self.options.continue_last {
-            Some(find_continued(&sessions, &self.session_builder.folder)?)
+            Some(sessions.find_continued(&self.session_builder.folder).map_err(UsageError::from_error)?)
         } else {
             let named = self.options.resume.as_deref().filter(|name| !name.is_empty());
             named.map(|name| sessions.find_id(name)).transpose().map_err(UsageError::from_error)?

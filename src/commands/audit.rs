@@ -1,13 +1,14 @@
 //! `aye audit`: lists every call of a session, who approved it, and its outcome.
 
 use super::folder::command_folder;
-use crate::assemble::newest_session::find_latest;
-use crate::assemble::run_facts;
+use super::sessions::find_latest;
 use crate::chat::audit::{Integrity, Record, collect_records};
 use crate::chat::{Session, SessionId};
 use crate::cli::UsageError;
 use crate::cli::commands::Audit;
 use crate::print;
+use crate::project::folder_facts;
+use crate::store::local_time;
 use crate::store::{Places, Sessions, StoredSession};
 use crate::text::clean::{clean_line, clean_text};
 use crate::text::width;
@@ -71,12 +72,12 @@ fn print_text(id: &SessionId, stored: &StoredSession) -> io::Result<()> {
     let columns = crossterm::terminal::size().map_or(MAX_COLUMNS, |(columns, _)| columns);
     let columns = if out.is_terminal() { columns.clamp(20, MAX_COLUMNS) } else { MAX_COLUMNS };
     let entry_time =
-        |index: usize| stored.times.get(index).copied().map(run_facts::format_entry_time).unwrap_or_default();
+        |index: usize| stored.times.get(index).copied().map(local_time::format_entry_time).unwrap_or_default();
     let records = collect_records(&stored.entries);
     let session = Session::replay(stored.entries.iter().cloned());
     let columns = usize::from(columns);
     let title = clean_line(session.title().unwrap_or("empty session")).into_owned();
-    let folder = stored.header.as_ref().map(|header| run_facts::shorten_home(&header.folder)).unwrap_or_default();
+    let folder = stored.header.as_ref().map(|header| folder_facts::shorten_home(&header.folder)).unwrap_or_default();
     let dry_run_label = if stored.header.as_ref().is_some_and(|header| header.dry_run) { " · dry run" } else { "" };
     let header_text = format!("{title}\n{id} · {}{dry_run_label}\n{}", clean_line(&folder), count_calls(&records));
     for line in wrap::wrap_plain(&header_text, Style::new(), columns) {

@@ -1,7 +1,6 @@
 //! `aye rules`: lists and checks the rules of this folder, and explains the verdict of a command. No model is needed.
 
 use super::folder::command_folder;
-use crate::assemble::newest_session::find_continued;
 use crate::assemble::session_builder::project_with_overlay;
 use crate::assemble::{rule_loading, sandbox_setup};
 use crate::chat::{Intent, Session, SessionGrant, SessionId, ToolCall};
@@ -160,7 +159,7 @@ fn read_session(arguments: &ExplainCommand, places: &Places, folder: &Path) -> R
     let sessions = Sessions::new(places.sessions());
     let id = match (arguments.resume.as_deref(), arguments.continue_last) {
         (Some(name), _) => sessions.find_id(name).map_err(UsageError::from_error)?,
-        (None, true) => find_continued(&sessions, folder)?,
+        (None, true) => sessions.find_continued(folder).map_err(UsageError::from_error)?,
         (None, false) => return Ok(None),
     };
     let stored = sessions.read(&id).map_err(UsageError::from_error)?;

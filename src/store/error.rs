@@ -24,6 +24,9 @@ pub enum Error {
         /// The sessions, with the reasons.
         unreadable: Vec<(SessionId, String)>,
     },
+    /// A newer session than the newest readable one is unreadable.
+    #[error("cannot tell which session to continue: {0}")]
+    Uncertain(String),
     /// The beginning of an ID matches several sessions.
     #[error("{prefix} is ambiguous: it matches {}. Type more characters", list_ids(candidates))]
     Ambiguous {

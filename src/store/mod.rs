@@ -7,6 +7,7 @@ pub mod history;
 pub mod incomplete_replies;
 pub mod journal;
 mod line_parts;
+pub mod local_time;
 mod overlay_copy;
 pub mod places;
 pub mod private_files;

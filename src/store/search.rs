@@ -3,6 +3,8 @@
 //! Outputs of tools are not searched. A line is only parsed if it contains the longest search word, so a search is
 //! little slower than reading the files.
 
+mod matching_sessions;
+
 use super::session_list::{Listed, Sessions, read_listing};
 use super::{Error, line_parts, private_files, session_reader};
 use crate::chat::{AnswerValue, Decision, Entry, Preview, SessionId};

@@ -1,5 +1,6 @@
 //! Lists sessions, newest first, reading only what a list needs.
 
+use super::error::explain_unreadable;
 use super::session_reader::{Problem, StoredSession};
 use super::{Error, Header, Log, private_files, session_header, session_log, session_reader};
 use crate::chat::{CallId, Entry, Session, SessionId, TitleSource};
@@ -62,6 +63,20 @@ pub struct Latest {
     pub unreadable: Vec<(SessionId, String)>,
 }
 
+impl Latest {
+    /// Explains why it is uncertain which session is the newest. `None` if it is certain.
+    pub fn explain_doubt(&self) -> Option<String> {
+        let Self { id, unreadable } = self;
+        let newer = if unreadable.len() == 1 { "It is newer than" } else { "They are newer than" };
+        (!unreadable.is_empty()).then(|| {
+            format!(
+                "{}. {newer} {id}, the newest readable session of this folder. To continue that one: aye --resume {id}",
+                explain_unreadable(unreadable)
+            )
+        })
+    }
+}
+
 /// Returns whether another process has this session open for writing.
 fn is_open(path: &Path) -> bool {
     let locked = private_files::open_read(path).map(|file| file.try_lock_shared());
@@ -112,6 +127,15 @@ impl Sessions {
             true => Error::NoSessions(project.to_owned()),
             false => Error::NoneReadable { folder: project.to_owned(), unreadable },
         })
+    }
+
+    /// Returns the session to continue.
+    ///
+    /// # Errors
+    /// Fails if a newer session is unreadable: an older one is only continued if it is named.
+    pub fn find_continued(&self, project: &Path) -> Result<SessionId, Error> {
+        let latest = self.find_latest(project)?;
+        latest.explain_doubt().map_or(Ok(latest.id), |doubt| Err(Error::Uncertain(doubt)))
     }
 
     /// Returns the only session whose ID is or starts with `name`, ignoring case.

@@ -1,12 +1,12 @@
 //! Prints everything that a dry run did, as text or JSON.
 
 use super::{LoadedRehearsal, load_rehearsal};
-use crate::assemble::run_facts;
 use crate::assemble::session_builder::SessionBuilder;
 use crate::chat::dry_run_summary::OutsideChanges;
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::{ApplyOptions, DryRunCounts, SessionId};
 use crate::print;
+use crate::project::folder_facts;
 use crate::text::clean::clean_line;
 use crate::tui::parts::rehearsal_lines::{change_lines, outside_change_lines, step_lines, tree_lines};
 use crate::tui::theme::Theme;
@@ -59,7 +59,7 @@ pub(crate) fn print_text(loaded: &LoadedRehearsal, out: &mut dyn Write) -> Resul
     let theme = Theme::without_colours();
     let summary = &loaded.summary;
     writeln!(out, "{}", mark_dry_run(&clean_line(&loaded.title), true))?;
-    writeln!(out, "{} · {}", loaded.id, clean_line(&run_facts::shorten_home(&loaded.folder)))?;
+    writeln!(out, "{} · {}", loaded.id, clean_line(&folder_facts::shorten_home(&loaded.folder)))?;
     writeln!(out, "{}", loaded.counts.describe_counts())?;
     if loaded.counts.would_ask > 0 {
         writeln!(out, "would have asked: {}", loaded.counts.would_ask)?;

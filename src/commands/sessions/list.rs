@@ -1,10 +1,11 @@
 //! `aye sessions list`: lists sessions, one per line.
 
 use super::{SessionStore, print_notice};
-use crate::assemble::run_facts;
 use crate::cli::sessions::ListSessions;
 use crate::print::escape_json;
+use crate::project::folder_facts;
 use crate::store::Listed;
+use crate::store::local_time;
 use crate::text::clean::clean_line;
 use crate::text::width;
 use anyhow::Result;
@@ -22,7 +23,7 @@ impl SessionStore {
         let mut out = io::stdout().lock();
         let time_width = listed
             .iter()
-            .map(|session| width::text_width(&run_facts::format_time(session.modified)))
+            .map(|session| width::text_width(&local_time::format_time(session.modified)))
             .max()
             .unwrap_or(0);
         for session in &listed {
@@ -88,10 +89,10 @@ fn format_row(session: &Listed, is_open: bool, with_folder: bool, time_width: us
         state.push_str(&format!(" · {label}"));
     }
     let folder = match with_folder && !session.folder.as_os_str().is_empty() {
-        true => format!(" · {}", clean_line(&run_facts::shorten_home(&session.folder))),
+        true => format!(" · {}", clean_line(&folder_facts::shorten_home(&session.folder))),
         false => String::new(),
     };
-    let time = run_facts::format_time(session.modified);
+    let time = local_time::format_time(session.modified);
     let padding = " ".repeat(time_width.saturating_sub(width::text_width(&time)));
     let head = format!("{}  {time}{padding}  ", clean_line(&session.id.0));
     let title = title_or_reason(session);
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn time_column_is_as_wide_as_needed() {
-        let time = run_facts::format_time(listed_session("x").modified);
+        let time = local_time::format_time(listed_session("x").modified);
         let line = format_row(&listed_session("short"), false, false, width::text_width(&time), Some(100));
         assert!(line.contains(&format!("FR  {time}  short · dry run")), "{line}");
     }

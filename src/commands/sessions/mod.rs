@@ -7,7 +7,6 @@ mod remove;
 mod search;
 
 use super::folder::command_folder;
-use crate::assemble::newest_session::find_latest;
 use crate::chat::SessionId;
 use crate::cli::UsageError;
 use crate::cli::sessions::{
@@ -15,14 +14,14 @@ use crate::cli::sessions::{
     SessionsCommand,
 };
 use crate::project::rehearsal;
-use crate::store::{self, Places, Sessions, StoredSession};
+use crate::store::{self, Latest, Places, Sessions, StoredSession, explain_unreadable};
 use crate::text::clean::{clean_line, clean_text};
 use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
 use anyhow::Result;
 use document::{Document, text_page};
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Maximum line width in a terminal.
@@ -127,6 +126,15 @@ impl SessionStore {
     }
 }
 
+/// Finds the newest readable session of a folder, and reports newer unreadable ones on standard error.
+pub(super) fn find_latest(sessions: &Sessions, folder: &Path) -> Result<SessionId> {
+    let Latest { id, unreadable } = sessions.find_latest(folder).map_err(UsageError::from_error)?;
+    if !unreadable.is_empty() {
+        print_notice(&format!("{}. Using {id}, the newest readable session", explain_unreadable(&unreadable)))?;
+    }
+    Ok(id)
+}
+
 /// Converts an error of the store into a `UsageError` if it is a mistake of the user; other errors are kept.
 fn convert_store_error(error: store::Error) -> anyhow::Error {
     match error {
@@ -135,6 +143,7 @@ fn convert_store_error(error: store::Error) -> anyhow::Error {
         | store::Error::Missing(_)
         | store::Error::NoSessions(_)
         | store::Error::NoneReadable { .. }
+        | store::Error::Uncertain(_)
         | store::Error::Ambiguous { .. } => UsageError::from_error(error).into(),
     }
 }

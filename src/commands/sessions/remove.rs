@@ -2,10 +2,10 @@
 
 use super::list::title_or_reason;
 use super::{SessionStore, UsageError, convert_store_error, print_notice, print_result};
-use crate::assemble::run_facts;
 use crate::chat::SessionId;
 use crate::project::rehearsal;
 use crate::store::Removal;
+use crate::store::local_time;
 use crate::text::clean::{clean_line, clean_text};
 use anyhow::Result;
 use std::io::{self, IsTerminal, Write};
@@ -46,7 +46,7 @@ impl SessionStore {
         let mut out = io::stdout().lock();
         for session in listed.iter().filter(|session| ids.contains(&session.id)) {
             let line =
-                format!("{}  {}  {}", session.id, run_facts::format_time(session.modified), title_or_reason(session));
+                format!("{}  {}  {}", session.id, local_time::format_time(session.modified), title_or_reason(session));
             writeln!(out, "{}", clean_text(&clean_line(&line)))?;
         }
         let subject = if ids.len() == 1 { "this session" } else { "these sessions" };

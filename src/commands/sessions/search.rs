@@ -2,9 +2,10 @@
 
 use super::list::{line_width, session_json, title_or_reason};
 use super::{SessionStore, UsageError, print_notice};
-use crate::assemble::run_facts;
 use crate::cli::sessions::SearchSessions;
 use crate::print::escape_json;
+use crate::project::folder_facts;
+use crate::store::local_time;
 use crate::store::search::{Hit, HitSource, Scope, SearchWords, SessionHits};
 use crate::text::clean::clean_line;
 use crate::text::width;
@@ -54,9 +55,9 @@ impl SessionStore {
 fn format_session_hits(session_hits: &SessionHits, columns: Option<usize>, needs_separator: bool) -> Vec<String> {
     let fit = |line: String| columns.map_or(line.clone(), |columns| width::fit_start(&line, columns).into_owned());
     let listed = &session_hits.listed;
-    let folder = run_facts::shorten_home(&listed.folder);
+    let folder = folder_facts::shorten_home(&listed.folder);
     let head =
-        format!("{}  {}  {} · {folder}", listed.id, run_facts::format_time(listed.modified), title_or_reason(listed));
+        format!("{}  {}  {} · {folder}", listed.id, local_time::format_time(listed.modified), title_or_reason(listed));
     let mut lines = if needs_separator { vec![String::new()] } else { Vec::new() };
     lines.push(fit(clean_line(&head).into_owned()));
     let format_hit = |hit: &Hit| fit(format!("   {:8}  {}", hit.source.label(), clean_line(&hit.line)));

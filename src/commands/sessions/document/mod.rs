@@ -9,11 +9,11 @@ mod part_collector;
 mod tests;
 pub(super) mod text_page;
 
-use crate::assemble::run_facts;
 use crate::chat::DryRunCounts;
 use crate::chat::entry::dry_run_entries;
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::{Diff, DiffLine, Session, SessionId};
+use crate::project::folder_facts;
 use crate::store::StoredSession;
 use crate::text::clean::{clean_line, clean_text};
 use crate::text::redaction::redact;
@@ -175,7 +175,7 @@ impl Document {
         let title = mark_dry_run(&title, is_dry_run).into_owned();
         let mut facts = vec![("session", id.0.clone())];
         if let Some(header) = &stored.header {
-            facts.push(("folder", cleaner.clean_line(&run_facts::shorten_home(&header.folder))));
+            facts.push(("folder", cleaner.clean_line(&folder_facts::shorten_home(&header.folder))));
             facts.push(("began", cleaner.clean_line(&header.time)));
             let model = session.model().unwrap_or(&header.model);
             if !model.is_empty() {

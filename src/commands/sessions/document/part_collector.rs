@@ -1,12 +1,12 @@
 //! Converts a session's entries to the parts of a document, in order.
 
 use super::{Body, CallEnd, CallPart, Cleaner, Message, Part, QuestionPart};
-use crate::assemble::run_facts;
 use crate::chat::audit::{Integrity, Record, collect_records};
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::session::CallState;
 use crate::chat::{Answer, AnswerStatus, AnswerValue, CallId, Ending, Entry, Outcome, Preview, Questions, Session};
 use crate::store::StoredSession;
+use crate::store::local_time;
 use crate::text::escape_sequences;
 use crate::tui::parts::audit_page;
 use std::collections::HashMap;
@@ -49,7 +49,7 @@ impl<'a> PartCollector<'a> {
     }
 
     fn entry_time(&self, index: usize) -> String {
-        self.stored.times.get(index).copied().map(run_facts::format_entry_time).unwrap_or_default()
+        self.stored.times.get(index).copied().map(local_time::format_entry_time).unwrap_or_default()
     }
 
     fn is_dry_run(&self, index: usize) -> bool {

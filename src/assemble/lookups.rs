@@ -1,0 +1,156 @@
+//! Looks up what the screen lists: sessions, files, link targets and the times of entries.
+
+use super::sandbox_setup;
+use super::screen_host::ScreenHost;
+use crate::chat::SessionId;
+use crate::project::disk::Disk;
+use crate::project::file_names::collect_file_names;
+use crate::project::{Reader, picture};
+use crate::store::{Listed, local_time};
+use crate::text::link::LinkTarget;
+use crate::tui::host::{HostReply, LinkStatus, ListState, SessionRow};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Number of the latest request; an older one stops.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LatestRequest(Arc<AtomicU64>);
+
+impl LatestRequest {
+    /// Starts a new request. Returns a function that tells whether it still is the latest.
+    fn start_request(&self) -> impl Fn() -> bool + Send + 'static {
+        let latest = self.0.clone();
+        let number = latest.fetch_add(1, Ordering::Relaxed) + 1;
+        move || latest.load(Ordering::Relaxed) == number
+    }
+}
+
+impl ScreenHost {
+    pub(super) fn list_sessions(&self) {
+        let (sessions, folder) = (self.session_builder.stored_sessions(), self.session_builder.folder.clone());
+        let replies = self.replies.clone();
+        self.run_in_background(move || {
+            Some(match sessions.list_by_project(&folder) {
+                Ok(listed) => HostReply::Sessions(listed.into_iter().map(session_row).collect()),
+                Err(error) => {
+                    // Ends the list; the screen may be closed.
+                    let _ = replies.blocking_send(HostReply::Sessions(Vec::new()));
+                    HostReply::Notice(format!("Cannot list the sessions: {error}."))
+                }
+            })
+        });
+    }
+
+    /// Searches the sessions of the project. A newer search stops this one; one for nothing only stops it.
+    pub(super) fn search_sessions(&self, query: String) {
+        let is_latest = self.latest_search.start_request();
+        if query.is_empty() {
+            return;
+        }
+        let (sessions, folder) = (self.session_builder.stored_sessions(), self.session_builder.folder.clone());
+        let replies = self.replies.clone();
+        tokio::task::spawn_blocking(move || {
+            sessions.search_project(&folder, &query, &is_latest, &mut |matches, is_complete| {
+                let matches = matches.to_vec();
+                // The screen may be closed.
+                let _ = replies.blocking_send(HostReply::SearchResults { query: query.clone(), matches, is_complete });
+            });
+        });
+    }
+
+    /// Lists the files and folders of the project for `@`.
+    pub(super) fn list_files(&self) {
+        let is_latest = self.latest_file_list.start_request();
+        let (session_builder, id, replies) = (self.session_builder.clone(), self.session.clone(), self.replies.clone());
+        tokio::task::spawn_blocking(move || {
+            let send = |names: Vec<String>, completeness| {
+                // The screen may be closed.
+                let _ = replies.blocking_send(HostReply::Files { names, completeness });
+            };
+            let collect = |project: Box<dyn Reader>| {
+                collect_file_names(&*project, &is_latest, &mut |names| send(names.to_vec(), ListState::Scanning))
+            };
+            let found = session_builder.project_of_session(&id).map(collect).unwrap_or_default();
+            if is_latest() {
+                send(found.names, if found.is_truncated { ListState::Truncated } else { ListState::Complete });
+            }
+        });
+    }
+
+    pub(super) fn check_links(&self, targets: Vec<LinkTarget>) {
+        let session_builder = self.session_builder.clone();
+        self.run_in_background(move || {
+            let disk = sandbox_setup::open_project(&session_builder.places, &session_builder.folder).ok()?;
+            let check = |target: LinkTarget| {
+                let status = check_link(&disk, &target);
+                (target, status)
+            };
+            Some(HostReply::LinkStatuses(targets.into_iter().map(check).collect()))
+        });
+    }
+
+    pub(super) fn read_entry_times(&self, id: SessionId) {
+        let sessions = self.session_builder.stored_sessions();
+        self.run_in_background(move || {
+            // A session that is not on disk has no times.
+            let times = sessions.read(&id).ok()?.times.into_iter().map(local_time::format_entry_time).collect();
+            Some(HostReply::EntryTimes(id, times))
+        });
+    }
+}
+
+/// Checks the target of a link. For a picture in the project, also reads its size.
+fn check_link(disk: &Disk, target: &LinkTarget) -> LinkStatus {
+    let path = match target {
+        LinkTarget::File { path, .. } => path,
+        LinkTarget::Web(_) => return LinkStatus::Exists,
+        LinkTarget::Workspace(_) => return LinkStatus::Missing,
+    };
+    match disk.locate(path) {
+        Ok(location) if disk.exists(&location) => {
+            picture::read_size(path, &location).map_or(LinkStatus::Exists, LinkStatus::Picture)
+        }
+        Ok(_) | Err(_) => LinkStatus::Missing,
+    }
+}
+
+fn session_row(listed: Listed) -> SessionRow {
+    let title = match (listed.problem, listed.title) {
+        (Some(problem), _) => format!("cannot be read: {problem}"),
+        (None, Some(title)) => title,
+        (None, None) => "empty session".to_owned(),
+    };
+    SessionRow {
+        id: listed.id,
+        title,
+        last_used: local_time::format_time(listed.modified),
+        is_dry_run: listed.dry_run,
+        is_copy: listed.from.is_some(),
+        has_open_question: listed.has_open_prompt,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn web_link_always_exists_and_file_only_if_present() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.rs"), "x").unwrap();
+        let disk = Disk::new(folder.path()).unwrap();
+        let file_link = |path: &str| LinkTarget::File { path: path.into(), line: None, end: None, column: None };
+        assert_eq!(check_link(&disk, &file_link("a.rs")), LinkStatus::Exists);
+        assert_eq!(check_link(&disk, &file_link("b.rs")), LinkStatus::Missing);
+        assert_eq!(check_link(&disk, &LinkTarget::Web("https://example.com".into())), LinkStatus::Exists);
+    }
+
+    #[test]
+    fn newer_request_replaces_older_one() {
+        let latest = LatestRequest::default();
+        let is_first_latest = latest.start_request();
+        assert!(is_first_latest());
+        let is_second_latest = latest.start_request();
+        assert!(!is_first_latest() && is_second_latest());
+    }
+}
