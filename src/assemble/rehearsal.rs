@@ -1,7 +1,5 @@
-//! Reads the rehearsal of a dry run, for the screen, for `aye rehearsal` and for the end of a headless dry run; applies
-//! and discards it.
-
-pub(crate) mod dry_run_report;
+//! Connects the session of a dry run with its overlay, for the screen, for `aye rehearsal` and for the end of a
+//! headless dry run.
 
 use super::sandbox_setup;
 use super::session_builder::SessionBuilder;
@@ -30,25 +28,10 @@ pub(crate) struct LoadedRehearsal {
     pub notices: Vec<String>,
 }
 
-/// Returns the named dry run, or the newest of this folder.
-pub(crate) fn find_dry_run(sessions: &Sessions, folder: &Path, requested: Option<&str>) -> Result<SessionId> {
-    if let Some(name) = requested {
-        return Ok(sessions.find_id(name).map_err(UsageError::from_error)?);
-    }
-    let listed = sessions.list_by_project(folder).map_err(UsageError::from_error)?;
-    let newest = listed.into_iter().find(|listed| listed.dry_run).map(|listed| listed.id);
-    Ok(newest.ok_or_else(|| UsageError(format!("no dry run in {}. Start one with aye --dry-run", folder.display())))?)
-}
-
 /// Reads a dry run.
 pub(crate) fn load_rehearsal(places: &Places, current_folder: &Path, id: &SessionId) -> Result<LoadedRehearsal> {
     let stored = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
-    let (folder, dry_run) = match &stored.header {
-        // A header cannot hold every folder name, so this folder's own name is used.
-        Some(header) if header.is_in_project(current_folder) => (current_folder.to_owned(), header.dry_run),
-        Some(header) => (header.folder.clone(), header.dry_run),
-        None => (current_folder.to_owned(), true),
-    };
+    let (folder, dry_run) = stored.folder_and_kind(current_folder);
     if !dry_run {
         return Err(UsageError(format!("session {id} is live: it has no rehearsal")).into());
     }
@@ -61,14 +44,7 @@ pub(crate) fn load_rehearsal(places: &Places, current_folder: &Path, id: &Sessio
     }
     let disk = Arc::new(sandbox_setup::open_project(places, &folder)?);
     let rehearsal = Rehearsal::new(disk, places.rehearsal(id));
-    let mut summary = DryRunSummary::new(change_summary::list_changes(&rehearsal)?, &stored.entries);
-    summary.outside = change_summary::list_outside_changes(&rehearsal)?;
-    let changed_paths: Vec<String> =
-        summary.changes.iter().map(|change| change.path.to_string_lossy().into_owned()).collect();
-    for step in &mut summary.calls {
-        // A change that a later command reverted is not applied, so running the command again does not repeat it.
-        step.changed_paths.retain(|path| changed_paths.contains(path) || rehearsal.was_applied(Path::new(path)));
-    }
+    let summary = change_summary::summarize(&rehearsal, &stored.entries)?;
     let counts = DryRunCounts::from_entries(&stored.entries);
     let notices = stored.notices.iter().map(ToString::to_string).collect();
     let session = Session::replay(stored.entries);
@@ -79,13 +55,8 @@ pub(crate) fn load_rehearsal(places: &Places, current_folder: &Path, id: &Sessio
 /// Marks the steps that were already run live in copies of the dry run.
 pub(crate) fn mark_applied(sessions: &Sessions, loaded: &mut LoadedRehearsal) {
     // Steps of an unreadable copy are offered again, with a prompt that shows what is applied.
-    for listed in sessions.list_by_project(&loaded.folder).unwrap_or_default() {
-        if listed.from.as_ref() == Some(&loaded.id)
-            && !listed.dry_run
-            && let Ok(copy) = sessions.read(&listed.id)
-        {
-            loaded.summary.mark_run_live(&copy.entries);
-        }
+    for copy in sessions.read_live_copies(&loaded.folder, &loaded.id) {
+        loaded.summary.mark_run_live(&copy.entries);
     }
 }
 
@@ -118,7 +89,7 @@ pub(crate) fn build_apply_request(
     requested: Option<&str>,
     options: ApplyOptions,
 ) -> Result<ApplyRequest> {
-    let id = find_dry_run(&session_builder.stored_sessions(), folder, requested)?;
+    let id = session_builder.stored_sessions().find_dry_run(folder, requested).map_err(UsageError::from_error)?;
     let mut loaded = load_rehearsal(&session_builder.places, folder, &id)?;
     mark_applied(&session_builder.stored_sessions(), &mut loaded);
     let calls = loaded.summary.apply_calls(options);

@@ -1,8 +1,8 @@
 //! The run with the screen.
 
-use super::answers;
 use super::runtime_link::connect_runtime;
 use super::screen_host::ScreenHost;
+use super::session::Session;
 use super::start::Start;
 use crate::config::{Links, Screen};
 use crate::project::folder_facts;
@@ -10,15 +10,13 @@ use crate::tui::host::HostReply;
 use crate::tui::input::startup;
 use crate::tui::keys::Keymap;
 use crate::tui::overlay::PickedAction;
-use crate::tui::theme::Theme;
+use crate::tui::terminal_features::{needs_ascii, reorders_text};
 use crate::tui::theme::catalog::Themes;
 use crate::tui::theme::depth::ColourDepth;
 use crate::tui::{self, Exit};
 use anyhow::Result;
 use std::convert::Infallible;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -31,8 +29,11 @@ const COLOR_TIMEOUT: Duration = Duration::from_millis(400);
 /// Delay before less urgent work starts; the first frame is shown by then.
 const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
 
-/// Shows the screen until the user leaves.
-pub(super) async fn run(start: Start) -> Result<ExitCode> {
+/// Shows the screen until the user leaves. `open_session` opens the session that the command line asks for.
+///
+/// # Errors
+/// A `UsageError` if the caller is at fault; any other error is of the system.
+pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Result<Session>) -> Result<Exit> {
     // The terminal is queried while the session is read. Its answer is awaited before anything else uses the terminal.
     let depth = color_depth(&start.connector.settings.config.screen);
     let term = std::env::var("TERM").ok();
@@ -54,13 +55,12 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         if start.options.fork { PickedAction::Fork(start.options.fork_mode()) } else { PickedAction::Open };
     let shows_picker = doubt.is_some() || start.options.resume.as_ref().is_some_and(String::is_empty);
     let session_picker = shows_picker.then_some(picked_action);
-    let Start { options, apply: _, session_builder: mut builder, model: _, connector, real_folder, mut notices } =
-        start;
+    let Start { options, apply: _, mut session_builder, model: _, connector, real_folder, mut notices } = start;
     let model = session.model;
     notices.extend(doubt.map(|doubt| format!("No session was continued: {doubt}")));
     notices.extend(session.notices);
-    builder.folder.clone_from(&session.folder);
-    let (journal, sessions) = (builder.journal.clone(), builder.places.sessions());
+    session_builder.folder.clone_from(&session.folder);
+    let journal = session_builder.journal.clone();
     let (effects, mut runtime) = (session.effects, session.runtime);
     notices.extend(runtime.execute(effects));
     let runtime = Arc::new(Mutex::new(runtime));
@@ -68,16 +68,16 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let screen = connector.settings.config.screen.clone();
     let (keys, key_problems) = Keymap::with_overrides(&connector.settings.config.keys);
     notices.extend(key_problems);
-    let themes = Themes::with_folder(&builder.places.themes());
+    let themes = Themes::with_folder(&session_builder.places.themes());
     notices.extend(themes.warnings.iter().map(ToString::to_string));
     let themes = themes.adapted_to_terminal(depth, light);
-    let (theme, theme_problem) = pick_theme(&themes, &screen, light);
+    let (theme, theme_problem) = themes.choose_configured(&screen, light);
     notices.extend(theme_problem);
 
     let (replies, from_host) = mpsc::channel(MAX_REPLIES);
     let has_entries = !session.state.session.entries().is_empty();
     let settings = tui::Settings {
-        auto_theme: themes.choose_theme(auto_theme_name(&screen, light), light).name,
+        auto_theme: themes.choose_theme(screen.auto_theme(light), light).name,
         ..screen_settings(&screen, &session.folder)
     };
     let connection = model.connection_info.clone();
@@ -88,8 +88,15 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         });
     }
     let link = connect_runtime(&runtime, session.events);
-    let screen_host =
-        ScreenHost::new(builder, real_folder, model, connector, (session.id.clone(), has_entries), runtime, replies);
+    let screen_host = ScreenHost::new(
+        session_builder,
+        real_folder,
+        model,
+        connector,
+        (session.id.clone(), has_entries),
+        runtime,
+        replies,
+    );
     if let Some((_, Some(notice))) = kept_copy {
         screen_host.send(HostReply::Done(notice));
     }
@@ -122,66 +129,12 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     if let Some(signal) = exit.exit_signal {
         journal.note(format_args!("ended by signal {signal}"));
     }
-    Ok(print_farewell(&exit, &crate::store::session_header::session_path(&sessions, &exit.session)))
-}
-
-/// Prints the session's title and how to resume it, unless it is empty or the terminal is gone. Returns the exit code.
-fn print_farewell(exit: &Exit, session_file: &Path) -> ExitCode {
-    if let (Some(title), None, None, None) = (&exit.title, exit.exit_signal, &exit.loss, &exit.saved_to) {
-        let title = crate::text::clean::clean_line(title);
-        // If this cannot be written, there is no reader.
-        let _ = writeln!(std::io::stdout(), "{title}\naye --resume {}", exit.session);
-    }
-    let id = &exit.session;
-    let message = match (&exit.saved_to, &exit.loss) {
-        (Some(file), _) => Some(format!(
-            "session {id} is in {}. To continue it, move it to {}, then: aye --resume {id}",
-            file.display(),
-            session_file.display()
-        )),
-        (None, Some(loss)) => Some(format!("session {id} is not saved: {loss}")),
-        (None, None) => None,
-    };
-    if let Some(message) = &message {
-        let _ = writeln!(std::io::stderr(), "aye: {}", crate::text::clean::clean_line(message));
-    }
-    match exit.exit_signal {
-        None if message.is_some() => ExitCode::FAILURE,
-        None => ExitCode::SUCCESS,
-        Some(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)),
-    }
+    Ok(exit)
 }
 
 /// Returns the color depth of the terminal.
 fn color_depth(screen: &Screen) -> ColourDepth {
     if screen.color { ColourDepth::from_environment(&|name| std::env::var(name).ok()) } else { ColourDepth::None }
-}
-
-/// Returns the configured theme.
-fn pick_theme(themes: &Themes, screen: &Screen, light: Option<bool>) -> (Theme, Option<String>) {
-    if screen.theme != "auto" {
-        let problem = themes.get(&screen.theme).is_none().then(|| {
-            let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
-            format!("Unknown theme {:?}. Available themes: auto, {}.", screen.theme, names.join(", "))
-        });
-        return (themes.choose_theme(&screen.theme, light), problem);
-    }
-    (themes.choose_theme(auto_theme_name(screen, light), light), None)
-}
-
-/// Returns the theme that is configured for a light or dark terminal.
-fn auto_theme_name(screen: &Screen, light: Option<bool>) -> &str {
-    if light == Some(true) { &screen.theme_light } else { &screen.theme_dark }
-}
-
-/// Opens the session that the command line asks for, and applies an answers file.
-fn open_session(start: &Start) -> Result<super::session::Session> {
-    let answers = start.options.answers.as_deref().map(answers::read_answers).transpose()?;
-    let mut session = start.open_session()?;
-    if let Some(mut answers) = answers {
-        answers::apply_answers(&mut answers, &mut session)?;
-    }
-    Ok(session)
 }
 
 fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
@@ -207,21 +160,6 @@ fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
     }
 }
 
-/// Returns whether the terminal is known to lack box-drawing characters: it is not UTF-8, or it is the Linux console.
-/// Without a locale UTF-8 is assumed.
-fn needs_ascii(variable: &dyn Fn(&str) -> Option<String>) -> bool {
-    let set_value = |name: &&str| variable(name).filter(|value| !value.is_empty());
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set_value).map(|locale| locale.to_ascii_lowercase());
-    let utf = locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"));
-    !utf || variable("TERM").is_some_and(|term| term == "linux")
-}
-
-/// Returns whether the terminal is known to reorder right-to-left text by itself.
-fn reorders_text(variable: &dyn Fn(&str) -> Option<String>) -> bool {
-    let is_apple = variable("TERM_PROGRAM").is_some_and(|program| program == "Apple_Terminal");
-    is_apple || ["KONSOLE_VERSION", "MLTERM"].iter().any(|name| variable(name).is_some())
-}
-
 /// Panics in debug builds if `AYE_PANIC` is set, shortly after the start: on the main thread for `main`, otherwise on
 /// another. Tests that the terminal is restored.
 async fn test_panic() -> Infallible {
@@ -233,25 +171,4 @@ async fn test_panic() -> Infallible {
         return std::future::pending().await;
     }
     panic!("on purpose");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn uses_ascii_if_the_terminal_is_not_utf8() {
-        for (variables, expected) in [
-            (&[("LANG", "en_US.UTF-8")][..], false),
-            (&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")], true),
-            (&[("LC_ALL", ""), ("LC_CTYPE", "C.utf8")], false),
-            (&[("LANG", "de_DE.ISO-8859-1")], true),
-            (&[("LANG", "en_US.UTF-8"), ("TERM", "linux")], true),
-            (&[], false),
-        ] {
-            let variable =
-                |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-            assert_eq!(needs_ascii(&variable), expected, "{variables:?}");
-        }
-    }
 }

@@ -16,21 +16,21 @@ pub(super) const NO_HEADER_NOTICE: &str =
 const STILL_DRY_RUN_NOTICE: &str = "This session is a dry run and stays one: nothing real is changed. Continue live in a copy with /fork live or --resume ID --fork --live.";
 
 /// An opened session.
-pub(super) struct Session {
-    pub(super) id: SessionId,
-    pub(super) state: State,
-    pub(super) runtime: Runtime,
-    pub(super) events: Events,
+pub(crate) struct Session {
+    pub(crate) id: SessionId,
+    pub(crate) state: State,
+    pub(crate) runtime: Runtime,
+    pub(crate) events: Events,
     /// Effects of opening it that must still run.
-    pub(super) effects: Vec<Effect>,
+    pub(crate) effects: Vec<Effect>,
     /// Notices about it for the user, one sentence each.
-    pub(super) notices: Vec<String>,
+    pub(crate) notices: Vec<String>,
     /// The folder it works in.
-    pub(super) folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The model it uses.
-    pub(super) model: ConnectedModel,
+    pub(crate) model: ConnectedModel,
     /// Set if it is a new copy: the guard that removes the copy unless it is kept.
-    pub(super) copy: Option<Fork>,
+    pub(crate) copy: Option<Fork>,
 }
 
 impl Session {
@@ -43,7 +43,7 @@ impl Session {
 
     /// Keeps the copy if this session is a new one. Returns the original session, and a notice if the transcript does
     /// not name it.
-    pub(super) fn keep_copy(&mut self) -> Option<(SessionId, Option<String>)> {
+    pub(crate) fn keep_copy(&mut self) -> Option<(SessionId, Option<String>)> {
         let copy = self.copy.take()?;
         let (from, has_changed_mode) = (copy.from.clone(), copy.has_changed_mode);
         copy.keep();

@@ -31,9 +31,9 @@ use std::sync::Arc;
 /// Parts shared by every session of this run.
 #[derive(Clone)]
 pub(crate) struct SessionBuilder {
-    pub(super) places: Places,
+    pub(crate) places: Places,
     /// Folder of new sessions; absolute.
-    pub(super) folder: PathBuf,
+    pub(crate) folder: PathBuf,
     pub(super) tools: Arc<Toolbox>,
     pub(super) shell: Arc<Shell>,
     /// The reviewers of calls.
@@ -52,7 +52,7 @@ pub(crate) struct SessionBuilder {
     /// True if more turns may follow: not in a headless run.
     pub(super) is_interactive: bool,
     /// Log of what happens.
-    pub(super) journal: Journal,
+    pub(crate) journal: Journal,
 }
 
 /// Mode of a session at its start.
@@ -101,16 +101,10 @@ impl SessionBuilder {
         // A damaged first line is reported below, with its consequence.
         let file_notices = stored.notices.iter().filter(|notice| notice.problem != Problem::NoHeader);
         let mut notices: Vec<String> = file_notices.map(ToString::to_string).collect();
-        let (folder, dry_run) = match &stored.header {
-            // A header cannot hold every folder name, so this folder's own name is used.
-            Some(header) if header.is_in_project(&self.folder) => (self.folder.clone(), header.dry_run),
-            Some(header) => (header.folder.clone(), header.dry_run),
-            None => {
-                // Without its header it is unknown whether it was a dry run, so it is treated as one.
-                notices.push(NO_HEADER_NOTICE.to_owned());
-                (self.folder.clone(), true)
-            }
-        };
+        let (folder, dry_run) = stored.folder_and_kind(&self.folder);
+        if stored.header.is_none() {
+            notices.push(NO_HEADER_NOTICE.to_owned());
+        }
         if !folder.is_dir() {
             return Err(
                 UsageError(format!("session {id} belongs to {}, which no longer exists", folder.display())).into()
@@ -214,7 +208,7 @@ impl SessionBuilder {
     }
 
     /// Returns the source of the project's own files (instructions and rules).
-    pub(super) fn project_files(&self, folder: &Path) -> ProjectSource {
+    pub(crate) fn project_files(&self, folder: &Path) -> ProjectSource {
         rule_loading::project_files(&self.places, folder, &self.tools, self.max_instruction_bytes)
     }
 

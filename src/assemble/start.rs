@@ -22,10 +22,10 @@ use std::sync::Arc;
 
 /// Everything this run was started with.
 pub(crate) struct Start {
-    pub(super) options: ChatOptions,
+    pub(crate) options: ChatOptions,
     /// The rehearsal to apply at once, if any.
-    pub(super) apply: Option<ApplyRehearsal>,
-    pub(super) session_builder: SessionBuilder,
+    pub(crate) apply: Option<ApplyRehearsal>,
+    pub(crate) session_builder: SessionBuilder,
     pub(crate) model: ConnectedModel,
     pub(super) connector: Connector,
     /// Folder of every session except the tour, which has its own.
@@ -137,10 +137,11 @@ impl Start {
     }
 
     /// Opens the session that the command line asks for.
-    pub(super) fn open_session(&self) -> Result<Session> {
+    pub(crate) fn open_session(&self) -> Result<Session> {
         let sessions = self.session_builder.stored_sessions();
         if let Some(apply) = &self.apply {
-            let id = rehearsal::find_dry_run(&sessions, self.default_folder(), apply.id.as_deref())?;
+            let folder = self.default_folder();
+            let id = sessions.find_dry_run(folder, apply.id.as_deref()).map_err(UsageError::from_error)?;
             return self.session_builder.fork_session(&id, ForkMode::Live, &self.model, &self.connector);
         }
         let id = if self.options.continue_last {

@@ -1,6 +1,7 @@
 //! What each command does: one file or folder per subcommand, named after it.
 
 mod audit;
+mod chat;
 mod doctor;
 mod export_file;
 mod folder;
@@ -11,20 +12,11 @@ mod rules;
 mod sessions;
 mod trust;
 
-use crate::assemble;
-use crate::cli::ChatOptions;
 use crate::cli::commands::{Command, RehearsalCommand, RulesCommand, TrustCommand};
 use anyhow::Result;
+pub use chat::run_chat;
 use std::io;
 use std::process::ExitCode;
-
-/// Runs a chat, on the screen or headless.
-///
-/// # Errors
-/// A `UsageError` for a mistake of the user; any other error comes from the system.
-pub async fn run_chat(options: ChatOptions) -> Result<ExitCode> {
-    assemble::run_chat(options).await
-}
 
 /// Runs a command.
 ///
@@ -34,7 +26,7 @@ pub async fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Sessions(arguments) => ignore_closed_pipe(sessions::run(&arguments)),
         Command::Rehearsal(arguments) => match arguments.command {
-            Some(RehearsalCommand::Apply(apply)) => assemble::run_apply(*apply).await,
+            Some(RehearsalCommand::Apply(apply)) => chat::run_apply(*apply).await,
             Some(command) => ignore_closed_pipe(rehearsal::run(&command)),
             None => {
                 let show = RehearsalCommand::Show { id: None, options: arguments.show };

@@ -1,16 +1,17 @@
 //! `aye rehearsal`: shows, applies or discards the changes of a dry run.
 
+pub(super) mod dry_run_report;
 mod patch;
 
 use super::folder::command_folder;
-use crate::assemble::rehearsal::dry_run_report::{print_json, print_text};
-use crate::assemble::rehearsal::{LoadedRehearsal, discard, find_dry_run, load_rehearsal, mark_applied};
+use crate::assemble::rehearsal::{LoadedRehearsal, discard, load_rehearsal, mark_applied};
 use crate::chat::SessionId;
 use crate::cli::UsageError;
 use crate::cli::commands::RehearsalCommand;
 use crate::store::{Places, Removal, Sessions};
 use crate::text::clean::clean_text;
 use anyhow::Result;
+use dry_run_report::{print_json, print_text};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -23,10 +24,11 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
     };
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let folder = command_folder(place, &places)?;
-    let id = find_dry_run(&Sessions::new(places.sessions()), &folder, requested_id.as_deref())?;
+    let sessions = Sessions::new(places.sessions());
+    let id = sessions.find_dry_run(&folder, requested_id.as_deref()).map_err(UsageError::from_error)?;
     let load = || -> Result<LoadedRehearsal> {
         let mut loaded = load_rehearsal(&places, &folder, &id)?;
-        mark_applied(&Sessions::new(places.sessions()), &mut loaded);
+        mark_applied(&sessions, &mut loaded);
         for notice in &loaded.notices {
             writeln!(io::stderr(), "aye: {}", clean_text(notice))?;
         }

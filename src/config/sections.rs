@@ -173,6 +173,13 @@ section! {
     }
 }
 
+impl Screen {
+    /// Returns the theme for a light or dark terminal; dark if unknown.
+    pub fn auto_theme(&self, is_light: Option<bool>) -> &str {
+        if is_light == Some(true) { &self.theme_light } else { &self.theme_dark }
+    }
+}
+
 words! {
     /// Use of terminal hyperlinks.
     pub enum Links {

@@ -1,6 +1,7 @@
 //! Files of answers: parsing them and matching them with the questions of a call. No answer is guessed.
 
 mod answer_value;
+mod answers_file;
 
 use crate::chat::{Answer, AnswerOrigin, AnswerStatus, CallId, Questions};
 use crate::text::unique_keys;

@@ -6,10 +6,27 @@ use super::groups::assign_groups;
 use super::rehearsal::{Change, FileNode, OutsideChange, OutsideChanges, Rehearsal, Trail};
 use crate::chat::batch::Group;
 use crate::chat::dry_run_summary;
-use crate::chat::{ChangeKind, DryRunChange, Edit};
+use crate::chat::{ChangeKind, DryRunChange, DryRunSummary, Edit, Entry};
+use std::path::Path;
 
 /// Maximum size of a file that is compared by lines, before and after, in bytes.
 const TEXT_LIMIT: usize = 1024 * 1024;
+
+/// Summarizes a dry run: its changes in and outside the project, and its calls from the entries of its session.
+///
+/// # Errors
+/// If the overlay cannot be read.
+pub fn summarize(rehearsal: &Rehearsal, entries: &[Entry]) -> Result<DryRunSummary, Error> {
+    let mut summary = DryRunSummary::new(list_changes(rehearsal)?, entries);
+    summary.outside = list_outside_changes(rehearsal)?;
+    let changed_paths: Vec<String> =
+        summary.changes.iter().map(|change| change.path.to_string_lossy().into_owned()).collect();
+    for step in &mut summary.calls {
+        // A change that a later command reverted would not be made twice.
+        step.changed_paths.retain(|path| changed_paths.contains(path) || rehearsal.was_applied(Path::new(path)));
+    }
+    Ok(summary)
+}
 
 /// Returns all changes of a rehearsal, sorted by path.
 ///

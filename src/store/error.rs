@@ -24,6 +24,9 @@ pub enum Error {
         /// The sessions, with the reasons.
         unreadable: Vec<(SessionId, String)>,
     },
+    /// The folder has no dry run.
+    #[error("no dry run in {}. Start one with aye --dry-run", .0.display())]
+    NoDryRun(PathBuf),
     /// A newer session than the newest readable one is unreadable.
     #[error("cannot tell which session to continue: {0}")]
     Uncertain(String),

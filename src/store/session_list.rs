@@ -138,6 +138,22 @@ impl Sessions {
         latest.explain_doubt().map_or(Ok(latest.id), |doubt| Err(Error::Uncertain(doubt)))
     }
 
+    /// Returns the named dry run, or the newest one of this project.
+    pub fn find_dry_run(&self, project: &Path, requested: Option<&str>) -> Result<SessionId, Error> {
+        if let Some(name) = requested {
+            return self.find_id(name);
+        }
+        let newest = self.list_by_project(project)?.into_iter().find(|listed| listed.dry_run);
+        newest.map(|listed| listed.id).ok_or_else(|| Error::NoDryRun(project.to_owned()))
+    }
+
+    /// Reads the live copies of a session in this project, except for unreadable ones.
+    pub fn read_live_copies(&self, project: &Path, id: &SessionId) -> Vec<StoredSession> {
+        let listed = self.list_by_project(project).unwrap_or_default().into_iter();
+        let copies = listed.filter(|listed| listed.from.as_ref() == Some(id) && !listed.dry_run);
+        copies.filter_map(|listed| self.read(&listed.id).ok()).collect()
+    }
+
     /// Returns the only session whose ID is or starts with `name`, ignoring case.
     pub fn find_id(&self, name: &str) -> Result<SessionId, Error> {
         let prefix = name.trim().to_ascii_uppercase();

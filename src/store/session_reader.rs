@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Longest line read, in bytes. The program writes lines of at most 6 MiB.
 pub const MAX_LINE_BYTES: u64 = 64 << 20;
@@ -37,6 +37,19 @@ pub struct StoredSession {
     pub unfinished_outputs: HashMap<CallId, String>,
     /// Highest number of any entry, of a known kind or not; 0 if none.
     pub last_seq: u64,
+}
+
+impl StoredSession {
+    /// Returns the folder of the session, and whether it is a dry run. Without its header that is unknown: it is
+    /// treated as a dry run in the current folder.
+    pub fn folder_and_kind(&self, current_folder: &Path) -> (PathBuf, bool) {
+        match &self.header {
+            // A header cannot hold every folder name, so this folder's own name is used.
+            Some(header) if header.is_in_project(current_folder) => (current_folder.to_owned(), header.dry_run),
+            Some(header) => (header.folder.clone(), header.dry_run),
+            None => (current_folder.to_owned(), true),
+        }
+    }
 }
 
 /// A skipped part of the file, for the user.

@@ -18,6 +18,7 @@ pub mod session_saving;
 pub mod slash_command;
 pub mod state;
 pub mod terminal;
+pub mod terminal_features;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod text;

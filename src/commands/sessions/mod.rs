@@ -143,6 +143,7 @@ fn convert_store_error(error: store::Error) -> anyhow::Error {
         | store::Error::Missing(_)
         | store::Error::NoSessions(_)
         | store::Error::NoneReadable { .. }
+        | store::Error::NoDryRun(_)
         | store::Error::Uncertain(_)
         | store::Error::Ambiguous { .. } => UsageError::from_error(error).into(),
     }

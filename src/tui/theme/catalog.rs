@@ -4,6 +4,7 @@ use super::Theme;
 use super::colour_mapping::adapt_to_depth;
 use super::depth::ColourDepth;
 use super::theme_source::{self, RoleSource, ThemeSource, ThemeWarning};
+use crate::config::Screen;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -102,6 +103,18 @@ impl Themes {
     /// Returns the theme with this name, if any.
     pub fn get(&self, name: &str) -> Option<&Theme> {
         self.all.iter().find(|theme| theme.name == name)
+    }
+
+    /// Returns the theme of the settings, and a notice if there is no theme of that name.
+    pub fn choose_configured(&self, screen: &Screen, is_light: Option<bool>) -> (Theme, Option<String>) {
+        if screen.theme == "auto" {
+            return (self.choose_theme(screen.auto_theme(is_light), is_light), None);
+        }
+        let problem = self.get(&screen.theme).is_none().then(|| {
+            let names: Vec<&str> = self.all.iter().map(|theme| theme.name.as_str()).collect();
+            format!("Unknown theme {:?}. Available themes: auto, {}.", screen.theme, names.join(", "))
+        });
+        (self.choose_theme(&screen.theme, is_light), problem)
     }
 
     /// Returns the theme for a setting: a name, or `auto` for `light` or `dark` as the terminal reported. An unknown

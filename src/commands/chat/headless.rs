@@ -1,10 +1,10 @@
 //! The run without a screen (`-p`).
 
 use super::answers;
-use super::rehearsal::dry_run_report;
-use super::start::Start;
+use crate::assemble::Start;
 use crate::chat::image;
 use crate::cli::UsageError;
+use crate::commands::rehearsal::dry_run_report;
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles, ProjectSource};
 use crate::config::rules::PROJECT_RULES_FILE;
 use crate::config::trust::TrustState;
@@ -34,7 +34,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     }
     let prompt = read_prompt(&start)?;
     let answers = match &start.options.answers {
-        Some(file) => answers::read_answers(file)?,
+        Some(file) => Answers::read(file).map_err(UsageError)?,
         None => Answers::default(),
     };
     let is_resuming = start.options.continue_last || start.options.resume.is_some();

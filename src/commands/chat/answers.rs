@@ -1,19 +1,11 @@
-//! Reads the answers file of `--answers` and answers waiting questions with it.
+//! Answers waiting questions with the file of `--answers`.
 
-use super::session::Session;
 use crate::agent::{self, Event, WaitingCall};
+use crate::assemble::session::Session;
 use crate::chat::Decider;
-use crate::cli::ChatOptions;
-use crate::cli::UsageError;
-use crate::print::{Answers, EXPECTED_FORMATS};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use crate::cli::{ChatOptions, UsageError};
+use crate::print::Answers;
 use std::path::Path;
-
-/// Largest answers file, in bytes.
-const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Rejects `--answers` if no question could be answered by it.
 pub(super) fn check_flags(options: &ChatOptions) -> Result<(), UsageError> {
@@ -36,41 +28,8 @@ pub(super) fn check_flags(options: &ChatOptions) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Reads and parses the file.
-pub(super) fn read_answers(file: &Path) -> Result<Answers, UsageError> {
-    let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
-    let usage_error = |reason: String| UsageError(format!("--answers: {name}: {reason}"));
-    let mut bytes = Vec::new();
-    let result = if file == Path::new("-") {
-        std::io::stdin().take(MAX_BYTES + 1).read_to_end(&mut bytes)
-    } else {
-        open(file).and_then(|opened| opened.take(MAX_BYTES + 1).read_to_end(&mut bytes))
-    };
-    result.map_err(|error| usage_error(format!("{error}; {EXPECTED_FORMATS}")))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(usage_error(format!("it has more than {MAX_BYTES} bytes, which is the limit; {EXPECTED_FORMATS}")));
-    }
-    let text =
-        String::from_utf8(bytes).map_err(|_| usage_error(format!("it is not UTF-8 text; {EXPECTED_FORMATS}")))?;
-    Answers::parse(&text).map_err(usage_error)
-}
-
-/// Opens the file without blocking. A pipe without a writer counts as empty.
-fn open(file: &Path) -> io::Result<File> {
-    if file.is_dir() {
-        return Err(io::Error::other("it is a folder"));
-    }
-    let opened = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(file)?;
-    // From here on reading blocks, so that a writer may take as long as it needs.
-    let flags = fcntl_getfl(&opened)?;
-    fcntl_setfl(&opened, flags - OFlags::NONBLOCK)?;
-    Ok(opened)
-}
-
-/// Returns whether a question of the session waits for these answers. Called before anything runs.
-///
-/// # Errors
-/// Fails if the answers do not match the question, or if no question waits and there is no prompt.
+/// Returns whether a question of the session waits for these answers. Answers that do not fit are an error before
+/// anything runs.
 pub(super) fn check_answers(answers: &Answers, session: &Session, prompt: &str) -> Result<bool, UsageError> {
     if *answers == Answers::default() {
         return Ok(false);

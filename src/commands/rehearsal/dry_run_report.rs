@@ -1,6 +1,6 @@
 //! Prints everything that a dry run did, as text or JSON.
 
-use super::{LoadedRehearsal, load_rehearsal};
+use crate::assemble::rehearsal::{LoadedRehearsal, load_rehearsal};
 use crate::assemble::session_builder::SessionBuilder;
 use crate::chat::dry_run_summary::OutsideChanges;
 use crate::chat::result_origin::mark_dry_run;
