@@ -96,14 +96,7 @@ impl Connector {
     /// Saves a key and connects with it. `current` is the profile in use and its model. Without it the key is saved for
     /// the configured provider, or for OpenAI if none is configured.
     pub(super) fn connect_with_key(&mut self, key: &str, current: Option<(&str, &str)>) -> Result<ConnectedModel> {
-        let key = Key::new(key);
-        if key.expose().is_empty() {
-            return Err(UsageError("Cannot save the key: it is empty".to_owned()).into());
-        }
-        if !key.can_be_sent() || key.expose().contains(' ') {
-            let message = "Cannot save the key: it contains a space, a line break or characters that cannot be sent";
-            return Err(UsageError(message.to_owned()).into());
-        }
+        let key = Key::parse_entered(key).map_err(|reason| UsageError(format!("Cannot save the key: {reason}")))?;
         let connect = |connector: &Self| match current {
             Some((profile, model)) => {
                 connector.profile_connection(profile, Some(model).filter(|model| !model.is_empty()))

@@ -7,7 +7,6 @@ mod model_switch;
 pub(crate) mod rehearsal;
 mod reviewers;
 mod rule_changes;
-pub(crate) mod rule_loading;
 mod runtime_link;
 pub(crate) mod sandbox_setup;
 mod screen;

@@ -1,7 +1,7 @@
 //! Lists models and profiles for the screen, and switches between them.
 
-use super::connected_model::ConnectedModel;
 use super::screen_host::ScreenHost;
+use super::connected_model::ConnectedModel;
 use super::session_builder::request_context_window;
 use crate::config;
 use crate::llm::models::Model as ListedModel;
@@ -97,14 +97,11 @@ impl ScreenHost {
         };
         let file = self.session_builder.places.settings();
         self.run_in_background(move || {
-            let chosen_model = Some(&model).filter(|model| !model.is_empty());
-            let result = chosen_model
-                .map_or(Ok(()), |model| config::write_setting(&file, &["profiles", &profile, "model"], model.as_str()))
-                .and_then(|()| config::write_setting(&file, &["model", "profile"], profile.as_str()));
+            let result = config::setting_writer::save_default_model(&file, &profile, &model);
             Some(match result {
                 Err(error) => HostReply::Notice(format!("Cannot save the model: {error}.")),
                 Ok(()) => {
-                    let description = chosen_model.map_or(profile.clone(), |model| format!("{model} of {profile}"));
+                    let description = if model.is_empty() { profile } else { format!("{model} of {profile}") };
                     HostReply::SettingSaved(format!("saved: aye starts with {description} from now on"))
                 }
             })

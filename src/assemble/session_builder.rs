@@ -3,12 +3,14 @@
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
 use super::reviewers::Reviewers;
+use super::sandbox_setup;
 use super::session::{NO_HEADER_NOTICE, Session};
-use super::{rule_loading, sandbox_setup};
 use crate::agent::{self, Event, State, SubAgentConfig};
 use crate::chat::{self, Decider, Entry, ForkMode, SessionGrant, SessionId, SimulationLedger};
 use crate::cli::UsageError;
 use crate::config::project_files::ProjectSource;
+use crate::config::rules::RulesSource;
+use crate::config::rules::rule_watcher::RuleWatcher;
 use crate::config::{self, AskHandling, ProjectFiles, TellModel};
 use crate::policy::{Mode, Policy};
 use crate::project::folder_facts;
@@ -209,7 +211,7 @@ impl SessionBuilder {
 
     /// Returns the source of the project's own files (instructions and rules).
     pub(crate) fn project_files(&self, folder: &Path) -> ProjectSource {
-        rule_loading::project_files(&self.places, folder, &self.tools, self.max_instruction_bytes)
+        ProjectSource::new(&self.places, folder, self.tools.tool_names(), self.max_instruction_bytes)
     }
 
     /// Returns the project as the session sees it; `None` if the folder is gone.
@@ -289,7 +291,7 @@ impl SessionBuilder {
         state.model.context_window = model.connection_info.context_window;
         state.config.requests_titles = self.titles && !model.connection_info.is_tour;
         state.set_instructions(Arc::new(ProjectFiles::trusted_instructions(&self.project_files(folder))));
-        let watcher = rule_loading::RuleWatcher::new(rule_loading::rules_source(&self.places, folder, &self.tools));
+        let watcher = RuleWatcher::new(RulesSource::new(&self.places, folder, self.tools.tool_names()));
         let (rules, mut notices) = watcher.reload_if_changed().unwrap_or_default();
         notices.extend(
             self.simulator.iter().filter(|_| dry_run).flat_map(|(_, simulator_notices)| simulator_notices.clone()),

@@ -1,11 +1,10 @@
 //! Reads the project's own files for the screen's trust prompt, and saves the user's trust.
 
-use super::rule_loading;
 use super::screen_host::ScreenHost;
 use crate::agent::Event;
 use crate::chat::Digest;
 use crate::config::project_files::{ProjectFiles, ProjectSource};
-use crate::config::rules::RulesSource;
+use crate::config::rules::{RulesSource, today_date};
 use crate::config::trust;
 use crate::tui::host::{HostReply, InspectionReason};
 use std::path::PathBuf;
@@ -41,7 +40,7 @@ impl ScreenHost {
     pub(super) fn trust_files(&self, folder: PathBuf, files: Vec<(String, Digest)>) {
         let (source, rules_source) = (self.session_builder.project_files(&folder), self.rules_source());
         self.run_in_background(move || {
-            Some(match ProjectFiles::trust(&source, &files, &rule_loading::today_date()) {
+            Some(match ProjectFiles::trust(&source, &files, &today_date()) {
                 Ok(true) => trust_changed_reply(source, rules_source),
                 Ok(false) => HostReply::ProjectFiles {
                     files: Box::new(ProjectFiles::load(&source)),
@@ -69,10 +68,7 @@ impl ScreenHost {
 /// Creates the reply after trust was given or removed: the instructions and rules that apply now.
 fn trust_changed_reply(source: ProjectSource, rules_source: RulesSource) -> HostReply {
     let rules_source = RulesSource { folder: source.folder.clone(), ..rules_source };
-    let rules = Event::RulesLoaded {
-        rules: Arc::new(rules_source.load(&rule_loading::today_date()).rules),
-        notices: Vec::new(),
-    };
+    let rules = Event::RulesLoaded { rules: Arc::new(rules_source.load(&today_date()).rules), notices: Vec::new() };
     let instructions = Arc::new(ProjectFiles::trusted_instructions(&source));
     HostReply::TrustChanged { folder: source.folder, instructions, rules_event: rules }
 }

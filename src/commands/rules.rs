@@ -1,13 +1,13 @@
 //! `aye rules`: lists and checks the rules of this folder, and explains the verdict of a command. No model is needed.
 
 use super::folder::command_folder;
+use crate::assemble::sandbox_setup;
 use crate::assemble::session_builder::project_with_overlay;
-use crate::assemble::{rule_loading, sandbox_setup};
-use crate::chat::{Intent, Session, SessionGrant, SessionId, ToolCall};
+use crate::chat::{CommandSandbox, Intent, Session, SessionGrant, SessionId, ToolCall};
 use crate::cli::FolderOptions;
 use crate::cli::UsageError;
 use crate::cli::commands::{ExplainCommand, RulesCommand};
-use crate::config::rules::{LoadedRules, ProjectRules, RulesSource};
+use crate::config::rules::{LoadedRules, ProjectRules, RulesSource, today_date};
 use crate::config::settings::parse_mode;
 use crate::config::{self, Overrides};
 use crate::policy::{ExplainedCheck, Policy, Rule, RuleScope, Verdict, explain_verdict};
@@ -16,6 +16,7 @@ use crate::project::Reader;
 use crate::store::{Places, Sessions};
 use crate::text::clean::{clean_line, clean_text};
 use crate::tools::Toolbox;
+use crate::tools::toolbox::ToolSettings;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -54,11 +55,21 @@ impl CheckedRules {
         let folder = command_folder(place, &places)?;
         let flags = Overrides { mode: mode.map(parse_mode).transpose().map_err(UsageError)?, ..Overrides::default() };
         let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
-        let tools = rule_loading::checking_tools(&settings.config);
-        let source = rule_loading::rules_source(&places, &folder, &tools);
-        let loaded = source.load(&rule_loading::today_date());
+        let tools = checking_tools(&settings.config);
+        let source = RulesSource::new(&places, &folder, tools.tool_names());
+        let loaded = source.load(&today_date());
         Ok(Self { places, settings, tools, source, loaded })
     }
+}
+
+/// Returns the tools for checking rules and trust. They have no sandbox, because no call runs.
+pub(super) fn checking_tools(config: &config::Config) -> Toolbox {
+    Toolbox::with_builtin_tools(ToolSettings {
+        default_timeout: config.shell.timeout,
+        max_timeout: config.shell.max_timeout,
+        sandbox: CommandSandbox::default(),
+        allow_network: config.shell.network != config::Network::Off,
+    })
 }
 
 /// Prints the lines. Stops without an error if the pipe was closed.

@@ -1,13 +1,13 @@
 //! `aye trust`: shows the project's own files in full, and trusts them if a user at a terminal confirms.
 
 use super::folder::command_folder;
-use super::rules::print_lines;
 use crate::chat::Digest;
-use crate::assemble::rule_loading;
+use super::rules::{checking_tools, print_lines};
 use crate::cli::FolderOptions;
 use crate::cli::UsageError;
 use crate::cli::commands::ReportOptions;
 use crate::config::project_files::{ProjectFile, ProjectFiles, ProjectSource, read_project_text};
+use crate::config::rules::today_date;
 use crate::config::trust::{self, TrustState, TrustedProject};
 use crate::config::{self, Overrides};
 use crate::print::escape_json;
@@ -42,8 +42,8 @@ fn project_source(place: &FolderOptions) -> Result<ProjectSource> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let folder = command_folder(place, &places)?;
     let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
-    let tools = rule_loading::checking_tools(&settings.config);
-    Ok(rule_loading::project_files(&places, &folder, &tools, settings.config.project.instructions_kib << 10))
+    let tools = checking_tools(&settings.config).tool_names();
+    Ok(ProjectSource::new(&places, &folder, tools, settings.config.project.instructions_kib << 10))
 }
 
 /// Lists this project's files with their state, and the trusted files of other projects.
@@ -134,7 +134,7 @@ fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
     if answer.trim() != "yes" {
         return print_lines(&["Nothing was trusted.".to_owned()]);
     }
-    let trusted = ProjectFiles::trust(source, &project_files.signature(), &rule_loading::today_date())
+    let trusted = ProjectFiles::trust(source, &project_files.signature(), &today_date())
         .map_err(|error| UsageError(format!("Cannot save the trust: {error}")))?;
     if !trusted {
         return Err(UsageError("the files changed while you read them; nothing was trusted".to_owned()).into());

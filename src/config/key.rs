@@ -16,6 +16,21 @@ impl Key {
         Self(text.trim().to_owned())
     }
 
+    /// Parses a key that the user entered.
+    ///
+    /// # Errors
+    /// What is wrong with it, as part of a sentence. It does not quote the key.
+    pub fn parse_entered(text: &str) -> Result<Self, &'static str> {
+        let key = Self::new(text);
+        if key.0.is_empty() {
+            return Err("it is empty");
+        }
+        if !key.can_be_sent() || key.0.contains(' ') {
+            return Err("it contains a space, a line break or characters that cannot be sent");
+        }
+        Ok(key)
+    }
+
     /// Returns whether a header can carry the key: only printable ASCII characters and spaces.
     pub fn can_be_sent(&self) -> bool {
         !self.0.is_empty() && self.0.bytes().all(|byte| (b' '..=b'~').contains(&byte))

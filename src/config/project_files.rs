@@ -8,6 +8,7 @@ use super::rules::{self, PROJECT_RULES_FILE, rules_parser::ParsedRules};
 use super::trust::{self, TrustState, TrustedProject};
 use crate::chat::{Diff, Digest, Edit, Instructions};
 use crate::policy::{RuleEffect, RuleScope};
+use crate::store::Places;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -76,6 +77,13 @@ pub enum ProjectFileKind {
     },
     /// Unusable file, with the reason.
     Unusable(String),
+}
+
+impl ProjectSource {
+    /// Returns where the project's own files are read; at most `max_instruction_bytes` of its instructions are sent.
+    pub fn new(places: &Places, folder: &Path, tools: Vec<String>, max_instruction_bytes: usize) -> Self {
+        Self { folder: folder.to_owned(), trust_file: places.trusted(), tools, max_instruction_bytes }
+    }
 }
 
 impl ProjectFiles {

@@ -14,6 +14,14 @@ pub fn write_setting(path: &Path, setting: &[&str], value: impl Into<Value>) -> 
     if new_text == text { Ok(()) } else { settings_file::replace_file(path, &new_text) }
 }
 
+/// Saves the profile, and its model if it is not empty, that aye starts with.
+pub fn save_default_model(path: &Path, profile: &str, model: &str) -> io::Result<()> {
+    if !model.is_empty() {
+        write_setting(path, &["profiles", profile, "model"], model)?;
+    }
+    write_setting(path, &["model", "profile"], profile)
+}
+
 fn apply_setting(text: &str, setting: &[&str], value: Value) -> Result<String, String> {
     let mut document: DocumentMut =
         text.parse().map_err(|_| "the settings file is not valid TOML; nothing was changed".to_owned())?;

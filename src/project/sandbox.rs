@@ -31,6 +31,7 @@ mod sandbox_spec;
 mod seccomp_filter;
 #[cfg(target_os = "linux")]
 pub(super) mod system_paths;
+pub mod writable_folders;
 
 pub use sandbox_spec::{SandboxError, SandboxSpec, SandboxSupport};
 

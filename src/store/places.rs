@@ -62,6 +62,24 @@ impl Places {
         [&self.config, &self.data]
     }
 
+    /// Returns aye's own folders, and the targets of its settings files if they are links: the project may be a
+    /// repository of such files.
+    pub fn own_paths(&self) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = self.own_folders().into_iter().map(resolve_links).collect();
+        for file in [self.settings(), self.rules(), self.trusted(), self.credentials()] {
+            let file = resolve_links(&file);
+            if !paths.iter().any(|folder| file.starts_with(folder)) {
+                paths.push(file);
+            }
+        }
+        paths
+    }
+
+    /// Returns the files with keys, with links resolved.
+    pub fn key_files(&self) -> Vec<PathBuf> {
+        vec![resolve_links(&self.credentials())]
+    }
+
     /// Returns the settings file, which need not exist.
     pub fn settings(&self) -> PathBuf {
         self.config.join("config.toml")
@@ -116,6 +134,12 @@ impl Places {
     pub fn rehearsal(&self, id: &SessionId) -> PathBuf {
         self.data.join("rehearsal").join(&id.0)
     }
+}
+
+/// Resolves the links of a path as far as it exists.
+pub fn resolve_links(path: &Path) -> PathBuf {
+    let resolve_parent = || Some(resolve_links(path.parent()?).join(path.file_name()?));
+    path.canonicalize().ok().or_else(resolve_parent).unwrap_or_else(|| path.to_owned())
 }
 
 #[cfg(test)]

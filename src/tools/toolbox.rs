@@ -42,6 +42,11 @@ impl Toolbox {
         self.tools.iter().filter(|tool| tool.is_offered()).map(|tool| tool.tool_spec()).collect()
     }
 
+    /// Returns the names of all offered tools.
+    pub fn tool_names(&self) -> Vec<String> {
+        self.tool_specs().into_iter().map(|spec| spec.name).collect()
+    }
+
     /// Returns the specs for a sub-agent: all offered tools except those that start sub-agents.
     pub fn sub_agent_specs(&self) -> Vec<ToolSpec> {
         self.tools

@@ -1,10 +1,9 @@
 //! Checks the rules, the hooks and the model reviewer.
 
 use super::finding::Finding;
-use crate::assemble::rule_loading;
 use crate::cli::{UsageError, resolve_folder};
 use crate::config::rules::rules_parser::count_effects;
-use crate::config::rules::{LoadedRules, PROJECT_RULES_FILE, ProjectRules, read_rules_text};
+use crate::config::rules::{LoadedRules, PROJECT_RULES_FILE, ProjectRules, RulesSource, read_rules_text, today_date};
 use crate::config::{self, Credentials, Hook, Overrides, Settings};
 use crate::policy::{Rule, RuleScope};
 use crate::store::Places;
@@ -19,9 +18,8 @@ pub(super) fn check_rules(requested: Option<&Path>, places: &Places) -> Vec<Find
     // A missing folder is reported by the check of the project.
     let Ok(folder) = resolve_folder(requested) else { return Vec::new() };
     let tools = Toolbox::with_builtin_tools(crate::tools::toolbox::ToolSettings::default());
-    let source = rule_loading::rules_source(places, &folder, &tools);
-    let today = rule_loading::today_date();
-    let loaded = source.load(&today);
+    let source = RulesSource::new(places, &folder, tools.tool_names());
+    let loaded = source.load(&today_date());
     let mut findings = Vec::new();
     let is_user_rule = |rule: &&Rule| rule.scope != RuleScope::TrustedProject;
     let file = source.rules_file.display();

@@ -6,6 +6,7 @@
 
 mod path_aliases;
 mod rule_parser;
+pub mod rule_watcher;
 pub mod rules_editor;
 pub(super) mod rules_file;
 pub mod rules_parser;
@@ -14,9 +15,11 @@ pub use rules_file::{PROJECT_RULES_FILE, read_rules_text};
 
 use super::{Origin, Problem, project_text, trust};
 use crate::policy::{Rule, RuleScope, Rules};
+use crate::store::Places;
 use crate::text::truncation::abbreviate_home;
 use rules_parser::ParsedRules;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Location of the rules files and the data needed to read them.
 #[derive(Debug, Clone)]
@@ -67,7 +70,46 @@ pub enum ProjectRules {
     },
 }
 
+/// Days until a rule saved from a prompt expires.
+const RULE_DAYS: i64 = 90;
+
+/// Returns the local date as `2026-11-22`.
+pub fn today_date() -> String {
+    jiff::Zoned::now().date().to_string()
+}
+
+/// Returns the last day of a rule that is saved today.
+pub fn expiry_date() -> String {
+    let today = jiff::Zoned::now().date();
+    today.checked_add(jiff::ToSpan::days(RULE_DAYS)).unwrap_or(today).to_string()
+}
+
 impl RulesSource {
+    /// Returns the files with the rules for work in this folder.
+    pub fn new(places: &Places, folder: &Path, tools: Vec<String>) -> Self {
+        Self {
+            rules_file: places.rules(),
+            trust_file: places.trusted(),
+            folder: folder.to_owned(),
+            tools,
+            home: std::env::var_os("HOME").map(PathBuf::from),
+        }
+    }
+
+    /// Removes a rule from its file, or all trust in the project's file if it is a rule of that. Returns whether there
+    /// was one, and what was removed.
+    pub fn remove_rule(&self, rule: &Rule) -> (io::Result<bool>, String) {
+        match rule.scope {
+            RuleScope::TrustedProject => {
+                let result = trust::revoke_trust(&self.trust_file, &self.folder, Some(PROJECT_RULES_FILE));
+                (result.map(|()| true), format!("trust in {PROJECT_RULES_FILE} of this project"))
+            }
+            RuleScope::EveryProject | RuleScope::Project(_) => {
+                (rules_editor::remove_rule(&self.rules_file, rule, &self.tools), rule.describe())
+            }
+        }
+    }
+
     /// Reads all rules. `today` is a date such as `2026-11-22`.
     pub fn load(&self, today: &str) -> LoadedRules {
         let mut loaded = LoadedRules::default();
@@ -165,6 +207,18 @@ impl LoadedRules {
         };
         self.rules.read_error.get_or_insert(format!("{file}:{line}: {reason}"));
         self.problems.push(problem);
+    }
+
+    /// Lists everything that applies, one per line, and the user's file.
+    pub fn describe(&self, rules_file: &Path) -> String {
+        let mut lines: Vec<String> = self.rules.list.iter().map(Rule::describe_with_location).collect();
+        lines.extend(self.expired.iter().map(|rule| format!("expired: {}", rule.describe_with_location())));
+        if lines.is_empty() {
+            lines.push("no rules".to_owned());
+        }
+        lines.extend(self.notices().iter().map(|notice| format!("warning: {notice}")));
+        lines.push(format!("\nyour rules are in {}", rules_file.display()));
+        lines.join("\n")
     }
 
     /// Returns one sentence for each problem the user should know about.

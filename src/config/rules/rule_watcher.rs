@@ -1,0 +1,65 @@
+//! Detects changes of the rules: by another process, by the user in the file, or by a new day.
+
+use super::{LoadedRules, PROJECT_RULES_FILE, RulesSource};
+use crate::policy::Rules;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Detects changes of the rule files before every call.
+pub struct RuleWatcher {
+    source: RulesSource,
+    cached: Mutex<Option<(FileState, LoadedRules)>>,
+}
+
+/// State of the files by which a change is detected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct FileState {
+    today: String,
+    files: Vec<Option<[i128; 5]>>,
+}
+
+impl RuleWatcher {
+    pub fn new(source: RulesSource) -> Self {
+        Self { source, cached: Mutex::new(None) }
+    }
+
+    /// Returns the rules and new notices if anything changed since the last call.
+    pub fn reload_if_changed(&self) -> Option<(Arc<Rules>, Vec<String>)> {
+        let state = self.file_state();
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        // A deny rule for a link applies to its current target.
+        if cached
+            .as_ref()
+            .is_some_and(|(cached_state, loaded)| *cached_state == state && self.source.has_same_targets(loaded))
+        {
+            return None;
+        }
+        let loaded = self.source.load(&state.today);
+        // At the start, the notice about an untrusted project file is part of the trust prompt.
+        let known_notices = match &*cached {
+            Some((_, previous)) => previous.notices(),
+            None => loaded.untrusted_notice().into_iter().collect(),
+        };
+        let notices = loaded.notices().into_iter().filter(|notice| !known_notices.contains(notice)).collect();
+        let rules = Arc::new(loaded.rules.clone());
+        *cached = Some((state, loaded));
+        Some((rules, notices))
+    }
+
+    fn file_state(&self) -> FileState {
+        let project_file = self.source.folder.join(PROJECT_RULES_FILE);
+        let file_stamp = |path: &Path| {
+            let metadata = fs::metadata(path).ok()?;
+            let (identity, modified) = (
+                [metadata.dev(), metadata.ino(), metadata.len()].map(i128::from),
+                [metadata.mtime(), metadata.mtime_nsec()].map(i128::from),
+            );
+            Some([identity[0], identity[1], identity[2], modified[0], modified[1]])
+        };
+        let files =
+            [&self.source.rules_file, &self.source.trust_file, &project_file].map(|path| file_stamp(path)).to_vec();
+        FileState { today: super::today_date(), files }
+    }
+}
