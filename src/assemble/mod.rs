@@ -2,11 +2,8 @@
 
 pub(crate) mod connected_model;
 mod connector;
-mod lookups;
-mod model_switch;
 pub(crate) mod rehearsal;
 mod reviewers;
-mod rule_changes;
 mod runtime_link;
 pub(crate) mod sandbox_setup;
 mod screen;
@@ -14,7 +11,6 @@ mod screen_host;
 pub(crate) mod session;
 pub(crate) mod session_builder;
 mod start;
-mod trust_prompt;
 
 pub(crate) use screen::run_screen;
 pub(crate) use start::{Start, prepare_start};

@@ -1,8 +1,12 @@
 //! Serves the screen's requests: sessions, models, files, and what is kept between runs.
 
+mod lookups;
+mod model_switch;
+mod rule_changes;
+mod trust_prompt;
+
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
-use super::lookups::LatestRequest;
 use super::rehearsal;
 use super::runtime_link::connect_runtime;
 use super::session::Session;
@@ -17,6 +21,7 @@ use crate::tui::host::{
     Host, HostReply, HostRequest, InspectionReason, ModelRequest, Opened, RehearsalRequest, RuleRequest,
     SessionRequest, TrustRequest,
 };
+use lookups::LatestRequest;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -28,28 +33,28 @@ const RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// Handles the requests of the screen.
 pub(super) struct ScreenHost {
-    pub(super) session_builder: SessionBuilder,
+    session_builder: SessionBuilder,
     /// Folder of every session except the tour, which has its own.
-    pub(super) project_folder: PathBuf,
-    pub(super) model: ConnectedModel,
+    project_folder: PathBuf,
+    model: ConnectedModel,
     /// Providers that could be switched to, each with a number, until the screen confirms the switch.
-    pub(super) pending_switches: Vec<(u64, ConnectedModel)>,
+    pending_switches: Vec<(u64, ConnectedModel)>,
     /// Number of switches so far.
-    pub(super) switch_count: u64,
-    pub(super) connector: Connector,
+    switch_count: u64,
+    connector: Connector,
     /// The open session.
-    pub(super) session: SessionId,
+    session: SessionId,
     /// True if the open session has entries.
-    pub(super) has_entries: bool,
-    pub(super) runtime: Arc<Mutex<Runtime>>,
+    has_entries: bool,
+    runtime: Arc<Mutex<Runtime>>,
     drafts: DraftWriter,
     /// True if the last write of a draft failed; shared with the threads that write.
     draft_write_failed: Arc<AtomicBool>,
     /// Latest request for the project's file names.
-    pub(super) latest_file_list: LatestRequest,
+    latest_file_list: LatestRequest,
     /// Latest search through sessions.
-    pub(super) latest_search: LatestRequest,
-    pub(super) replies: Sender<HostReply>,
+    latest_search: LatestRequest,
+    replies: Sender<HostReply>,
 }
 
 impl ScreenHost {
@@ -131,7 +136,7 @@ impl ScreenHost {
     }
 
     /// Runs blocking work on another thread.
-    pub(super) fn run_in_background(&self, work: impl FnOnce() -> Option<HostReply> + Send + 'static) {
+    fn run_in_background(&self, work: impl FnOnce() -> Option<HostReply> + Send + 'static) {
         let replies = self.replies.clone();
         tokio::task::spawn_blocking(move || {
             if let Some(reply) = work() {
@@ -160,7 +165,7 @@ impl ScreenHost {
     }
 
     /// Makes a session the open one, and passes it to the screen.
-    pub(super) fn open_session(&mut self, opened: anyhow::Result<Session>) {
+    fn open_session(&mut self, opened: anyhow::Result<Session>) {
         self.open_session_with(opened, None);
     }
 

@@ -1,6 +1,6 @@
 //! Saves and removes rules for the screen.
 
-use super::screen_host::ScreenHost;
+use super::ScreenHost;
 use crate::agent::Event;
 use crate::chat::{CallId, Decider, Grant};
 use crate::config::rules::{RulesSource, expiry_date, rules_editor, today_date};

@@ -1,6 +1,6 @@
 //! Reads the project's own files for the screen's trust prompt, and saves the user's trust.
 
-use super::screen_host::ScreenHost;
+use super::ScreenHost;
 use crate::agent::Event;
 use crate::chat::Digest;
 use crate::config::project_files::{ProjectFiles, ProjectSource};

@@ -1,7 +1,7 @@
 //! Looks up what the screen lists: sessions, files, link targets and the times of entries.
 
-use super::sandbox_setup;
-use super::screen_host::ScreenHost;
+use super::ScreenHost;
+use crate::assemble::sandbox_setup;
 use crate::chat::SessionId;
 use crate::project::disk::Disk;
 use crate::project::file_names::collect_file_names;
