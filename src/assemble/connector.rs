@@ -38,7 +38,7 @@ impl Connector {
     /// Connects to a profile of the settings, at its own address and with its own key, and with its own model if none
     /// is given.
     pub(super) fn connect_profile(&self, profile: &str, model: Option<&str>) -> Result<ConnectedModel> {
-        let connection = self.profile_connection(profile, model)?.context("no model is configured there")?;
+        let connection = self.profile_connection(profile, model)?;
         if connection.lacks_key {
             return Err(UsageError(format!("it has no key; {} is not set", connection.key_origin)).into());
         }
@@ -46,18 +46,8 @@ impl Connector {
     }
 
     /// Returns the connection of a profile of the settings: its own address and key.
-    pub(super) fn profile_connection(&self, profile: &str, model: Option<&str>) -> Result<Option<Connection>> {
-        let flags = Overrides {
-            profile: Some(profile.to_owned()),
-            base_url: None,
-            model: model.map(str::to_owned),
-            ..self.flags.clone()
-        };
-        let mut settings = self.settings.clone();
-        settings.config.model.profile = Some(profile.to_owned());
-        // A model that the environment names for this run belongs to the first provider.
-        let environment = |name: &str| if name == "AYE_MODEL" { None } else { std::env::var(name).ok() };
-        let resolved = config::resolve_connection(&settings, &environment, &flags, &self.credentials);
+    pub(super) fn profile_connection(&self, profile: &str, model: Option<&str>) -> Result<Connection> {
+        let resolved = config::resolve_other_profile(&self.settings, &self.flags, &self.credentials, profile, model);
         Ok(resolved.map_err(|problem| UsageError(problem.message))?)
     }
 
@@ -99,7 +89,7 @@ impl Connector {
         let key = Key::parse_entered(key).map_err(|reason| UsageError(format!("Cannot save the key: {reason}")))?;
         let connect = |connector: &Self| match current {
             Some((profile, model)) => {
-                connector.profile_connection(profile, Some(model).filter(|model| !model.is_empty()))
+                connector.profile_connection(profile, Some(model).filter(|model| !model.is_empty())).map(Some)
             }
             None => connector.configured_connection(),
         };

@@ -94,7 +94,7 @@ fn profile_model(connector: &Connector, profile: &str, model: Option<&str>) -> R
     if profile.is_empty() {
         return Err(anyhow!("its settings are invalid"));
     }
-    let connection = connector.profile_connection(profile, model)?.ok_or_else(|| anyhow!("no model is configured"))?;
+    let connection = connector.profile_connection(profile, model)?;
     if connection.lacks_key {
         return Err(anyhow!("the profile {profile} has no key; {} is not set", connection.key_origin));
     }

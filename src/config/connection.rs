@@ -156,6 +156,24 @@ pub fn resolve_fallback(
     resolve_profile(settings, name, &environment, &Overrides::default(), credentials).map(Some)
 }
 
+/// Resolves a profile other than the one in use, at its own address and with its own key, and with its own model if
+/// none is given.
+///
+/// # Errors
+/// Fails if the profile does not exist or its address is invalid.
+pub fn resolve_other_profile(
+    settings: &Settings,
+    flags: &Overrides,
+    credentials: &Credentials,
+    name: &str,
+    model: Option<&str>,
+) -> Result<Connection, Problem> {
+    let flags = Overrides { base_url: None, model: model.map(str::to_owned), ..flags.clone() };
+    // A model that the environment names for this run belongs to the first provider.
+    let environment = |name: &str| if name == "AYE_MODEL" { None } else { std::env::var(name).ok() };
+    resolve_profile(settings, name, &environment, &flags, credentials)
+}
+
 fn resolve_profile(
     settings: &Settings,
     name: &str,

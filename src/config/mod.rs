@@ -34,7 +34,7 @@ pub mod trust;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub use connection::{Connection, resolve_connection, resolve_fallback, usable_connections};
+pub use connection::{Connection, resolve_connection, resolve_fallback, resolve_other_profile, usable_connections};
 pub use credentials::Credentials;
 pub use key::Key;
 pub use model::{Api, Model, Profile};

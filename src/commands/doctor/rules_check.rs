@@ -182,22 +182,12 @@ pub(super) fn describe_side_model(
     if profile.is_empty() {
         return Err(UsageError("its settings are invalid".to_owned()).into());
     }
-    let flags = Overrides {
-        profile: Some(profile.to_owned()),
-        base_url: None,
-        model: model.map(str::to_owned),
-        ..flags.clone()
-    };
-    let mut settings = settings.clone();
-    settings.config.model.profile = Some(profile.to_owned());
-    let environment = |name: &str| if name == "AYE_MODEL" { None } else { std::env::var(name).ok() };
-    let resolved = config::resolve_connection(&settings, &environment, &flags, credentials);
+    let resolved = config::resolve_other_profile(settings, flags, credentials, profile, model);
     let connection = resolved.map_err(|problem| UsageError(problem.message))?;
-    match connection {
-        Some(connection) if connection.lacks_key => {
-            Err(UsageError(format!("the profile {profile} has no key; {} is not set", connection.key_origin)).into())
-        }
-        Some(connection) => Ok(connection.describe()),
-        None => Err(UsageError("no model is configured".to_owned()).into()),
+    if connection.lacks_key {
+        return Err(
+            UsageError(format!("the profile {profile} has no key; {} is not set", connection.key_origin)).into()
+        );
     }
+    Ok(connection.describe())
 }
