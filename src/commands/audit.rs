@@ -1,6 +1,7 @@
 //! `aye audit`: lists every call of a session, who approved it, and its outcome.
 
-use super::folder::command_folder;
+use super::folder::open_places;
+use super::output::{page_width, print_notice};
 use super::sessions::find_latest;
 use crate::chat::audit::{Integrity, Record, collect_records};
 use crate::chat::{Session, SessionId};
@@ -9,25 +10,21 @@ use crate::cli::commands::Audit;
 use crate::print;
 use crate::project::folder_facts;
 use crate::store::local_time;
-use crate::store::{Places, Sessions, StoredSession};
-use crate::text::clean::{clean_line, clean_text};
+use crate::store::{Sessions, StoredSession};
+use crate::text::clean::clean_line;
 use crate::text::width;
 use crate::tui::parts::audit_page;
 use crate::tui::text::wrap;
 use anyhow::Result;
 use ratatui::style::Style;
 use serde_json::json;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
-
-/// Maximum line width, for narrow terminals and pipes.
-const MAX_COLUMNS: u16 = 80;
 
 /// Prints the named session, or the newest of this folder.
 pub(super) fn run(arguments: &Audit) -> Result<ExitCode> {
-    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let (places, folder) = open_places(&arguments.report.place)?;
     let sessions = Sessions::new(places.sessions());
-    let folder = command_folder(&arguments.report.place, &places)?;
     let requested_id = arguments.id.as_deref().or(arguments.resume.as_deref());
     let id = match requested_id {
         Some(name) => sessions.find_id(name).map_err(|error| {
@@ -36,9 +33,8 @@ pub(super) fn run(arguments: &Audit) -> Result<ExitCode> {
         None => find_latest(&sessions, &folder)?,
     };
     let stored = sessions.read(&id).map_err(UsageError::from_error)?;
-    let mut err = io::stderr();
     for notice in &stored.notices {
-        writeln!(err, "aye: {}", clean_text(&notice.to_string()))?;
+        print_notice(&notice.to_string())?;
     }
     let result = if arguments.report.json { print_json(&id, &stored) } else { print_text(&id, &stored) };
     match result {
@@ -69,13 +65,11 @@ fn print_json(id: &SessionId, stored: &StoredSession) -> io::Result<()> {
 /// Prints a heading for the session, then a block for each call.
 fn print_text(id: &SessionId, stored: &StoredSession) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let columns = crossterm::terminal::size().map_or(MAX_COLUMNS, |(columns, _)| columns);
-    let columns = if out.is_terminal() { columns.clamp(20, MAX_COLUMNS) } else { MAX_COLUMNS };
+    let columns = page_width();
     let entry_time =
         |index: usize| stored.times.get(index).copied().map(local_time::format_entry_time).unwrap_or_default();
     let records = collect_records(&stored.entries);
     let session = Session::replay(stored.entries.iter().cloned());
-    let columns = usize::from(columns);
     let title = clean_line(session.title().unwrap_or("empty session")).into_owned();
     let folder = stored.header.as_ref().map(|header| folder_facts::shorten_home(&header.folder)).unwrap_or_default();
     let dry_run_label = if stored.header.as_ref().is_some_and(|header| header.dry_run) { " · dry run" } else { "" };

@@ -1,10 +1,13 @@
 //! The folder that a command works in.
 
-use crate::cli::{FolderOptions, UsageError, resolve_folder};
+use crate::cli::{FolderOptions, resolve_folder};
 use crate::store::Places;
+use anyhow::Result;
 use std::path::PathBuf;
 
-/// Returns the folder of a command: the named one, the tour's, or the current one.
-pub(super) fn command_folder(place: &FolderOptions, places: &Places) -> Result<PathBuf, UsageError> {
-    if place.tour { Ok(places.tour()) } else { resolve_folder(place.folder.as_deref()) }
+/// Returns aye's own folders, and the folder of a command: the named one, the tour's, or the current one.
+pub(super) fn open_places(options: &FolderOptions) -> Result<(Places, PathBuf)> {
+    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let folder = if options.tour { places.tour() } else { resolve_folder(options.folder.as_deref())? };
+    Ok((places, folder))
 }

@@ -7,6 +7,7 @@ mod export_file;
 mod folder;
 pub mod help;
 mod models;
+mod output;
 mod rehearsal;
 mod rules;
 mod sessions;
@@ -34,8 +35,6 @@ pub async fn run(command: Command) -> Result<ExitCode> {
             }
         },
         Command::Rules(arguments) => match arguments.command {
-            Some(RulesCommand::Trust(place)) => trust::ask_for_trust(&place),
-            Some(RulesCommand::Untrust(place)) => trust::revoke(&place),
             Some(command) => rules::run(&command),
             None => rules::run(&RulesCommand::List(arguments.list)),
         },

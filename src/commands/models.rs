@@ -1,12 +1,13 @@
 //! `aye models`: lists the provider's models, one per line.
 
+use super::output::print_notice;
 use crate::assemble::{Start, prepare_start};
 use crate::cli::ChatOptions;
 use crate::cli::UsageError;
 use crate::cli::commands::Models;
 use crate::llm::models::Model;
 use crate::print::escape_json;
-use crate::text::clean::{clean_line, clean_text};
+use crate::text::clean::clean_line;
 use crate::tui::parts::status_bar::format_tokens;
 use anyhow::{Result, anyhow};
 use serde_json::json;
@@ -25,9 +26,9 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
         )
         .into());
     };
-    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+    let mut out = std::io::stdout();
     for notice in notices {
-        writeln!(err, "aye: {}", clean_text(&notice))?;
+        print_notice(&notice)?;
     }
     let models = provider.models().await.map_err(|error| anyhow!("Cannot list the models: {error}"))?;
     let is_terminal = out.is_terminal();

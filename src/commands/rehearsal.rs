@@ -3,13 +3,13 @@
 pub(super) mod dry_run_report;
 mod patch;
 
-use super::folder::command_folder;
+use super::folder::open_places;
+use super::output::print_notice;
 use crate::assemble::rehearsal::{LoadedRehearsal, discard, load_rehearsal, mark_applied};
 use crate::chat::SessionId;
 use crate::cli::UsageError;
 use crate::cli::commands::RehearsalCommand;
 use crate::store::{Places, Removal, Sessions};
-use crate::text::clean::clean_text;
 use anyhow::Result;
 use dry_run_report::{print_json, print_text};
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -22,15 +22,14 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
         RehearsalCommand::Drop { id, place, .. } => (id, place),
         RehearsalCommand::Apply(apply) => (&apply.id, &apply.place),
     };
-    let places = Places::find(std::env::var_os("AYE_HOME"))?;
-    let folder = command_folder(place, &places)?;
+    let (places, folder) = open_places(place)?;
     let sessions = Sessions::new(places.sessions());
     let id = sessions.find_dry_run(&folder, requested_id.as_deref()).map_err(UsageError::from_error)?;
     let load = || -> Result<LoadedRehearsal> {
         let mut loaded = load_rehearsal(&places, &folder, &id)?;
         mark_applied(&sessions, &mut loaded);
         for notice in &loaded.notices {
-            writeln!(io::stderr(), "aye: {}", clean_text(notice))?;
+            print_notice(notice)?;
         }
         Ok(loaded)
     };

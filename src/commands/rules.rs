@@ -1,6 +1,7 @@
 //! `aye rules`: lists and checks the rules of this folder, and explains the verdict of a command. No model is needed.
 
-use super::folder::command_folder;
+use super::folder::open_places;
+use super::output::print_lines;
 use crate::assemble::sandbox_setup;
 use crate::assemble::session_builder::project_with_overlay;
 use crate::chat::{CommandSandbox, Intent, Session, SessionGrant, SessionId, ToolCall};
@@ -19,7 +20,6 @@ use crate::tools::Toolbox;
 use crate::tools::toolbox::ToolSettings;
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -51,8 +51,7 @@ struct CheckedRules {
 
 impl CheckedRules {
     fn load(place: &FolderOptions, mode: Option<&str>) -> Result<Self> {
-        let places = Places::find(std::env::var_os("AYE_HOME"))?;
-        let folder = command_folder(place, &places)?;
+        let (places, folder) = open_places(place)?;
         let flags = Overrides { mode: mode.map(parse_mode).transpose().map_err(UsageError)?, ..Overrides::default() };
         let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
         let tools = checking_tools(&settings.config);
@@ -70,19 +69,6 @@ pub(super) fn checking_tools(config: &config::Config) -> Toolbox {
         sandbox: CommandSandbox::default(),
         allow_network: config.shell.network != config::Network::Off,
     })
-}
-
-/// Prints the lines. Stops without an error if the pipe was closed.
-pub(super) fn print_lines(lines: &[String]) -> Result<ExitCode> {
-    let mut out = io::stdout().lock();
-    for line in lines {
-        match writeln!(out, "{line}") {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
-            written => written?,
-        }
-    }
-    out.flush()?;
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Lists every rule that applies here, expired rules, and problems.

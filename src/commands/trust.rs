@@ -1,8 +1,9 @@
 //! `aye trust`: shows the project's own files in full, and trusts them if a user at a terminal confirms.
 
-use super::folder::command_folder;
 use crate::chat::Digest;
-use super::rules::{checking_tools, print_lines};
+use super::folder::open_places;
+use super::output::print_lines;
+use super::rules::checking_tools;
 use crate::cli::FolderOptions;
 use crate::cli::UsageError;
 use crate::cli::commands::ReportOptions;
@@ -11,7 +12,6 @@ use crate::config::rules::today_date;
 use crate::config::trust::{self, TrustState, TrustedProject};
 use crate::config::{self, Overrides};
 use crate::print::escape_json;
-use crate::store::Places;
 use crate::text::clean::clean_text;
 use crate::text::reveal;
 use crate::tui::prompts::trust_prompt::{describe_effects, describe_file};
@@ -39,8 +39,7 @@ pub(super) fn revoke(place: &FolderOptions) -> Result<ExitCode> {
 }
 
 fn project_source(place: &FolderOptions) -> Result<ProjectSource> {
-    let places = Places::find(std::env::var_os("AYE_HOME"))?;
-    let folder = command_folder(place, &places)?;
+    let (places, folder) = open_places(place)?;
     let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
     let tools = checking_tools(&settings.config).tool_names();
     Ok(ProjectSource::new(&places, &folder, tools, settings.config.project.instructions_kib << 10))

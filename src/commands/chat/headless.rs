@@ -4,6 +4,7 @@ use super::answers;
 use crate::assemble::Start;
 use crate::chat::image;
 use crate::cli::UsageError;
+use crate::commands::output::print_notice;
 use crate::commands::rehearsal::dry_run_report;
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles, ProjectSource};
 use crate::config::rules::PROJECT_RULES_FILE;
@@ -14,7 +15,7 @@ use crate::store::draft::Owner;
 use crate::text::clean::clean_text;
 use crate::tui::prompts::trust_prompt::describe_file;
 use anyhow::Result;
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -60,8 +61,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         notices.push(notice.to_owned());
     }
     for notice in notices {
-        use std::io::Write;
-        writeln!(err, "aye: {}", clean_text(&notice))?;
+        print_notice(&notice)?;
     }
     let clean_errors = |text: &str| clean_text(text).into_owned();
     let keep_unchanged = |text: &str| text.to_owned();
@@ -88,7 +88,6 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
             match error.downcast::<std::io::Error>() {
                 Ok(error) => result = Err(error),
                 Err(error) => {
-                    use std::io::Write;
                     writeln!(err, "aye: {error:#}")?;
                     return Ok(ExitCode::FAILURE);
                 }
@@ -100,8 +99,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         let owner = Owner::Session(session.id.clone());
         let mut loaded = drafts.load(&owner);
         for notice in &loaded.notices {
-            use std::io::Write;
-            writeln!(err, "aye: {}", clean_text(notice))?;
+            print_notice(notice)?;
         }
         loaded.unsent.questions.clear();
         drafts.save(&owner, &loaded.unsent).map_err(UsageError::from_error)?;

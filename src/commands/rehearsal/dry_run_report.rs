@@ -5,6 +5,7 @@ use crate::assemble::session_builder::SessionBuilder;
 use crate::chat::dry_run_summary::OutsideChanges;
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::{ApplyOptions, DryRunCounts, SessionId};
+use crate::commands::output::page_width;
 use crate::print;
 use crate::project::folder_facts;
 use crate::text::clean::clean_line;
@@ -13,10 +14,7 @@ use crate::tui::theme::Theme;
 use anyhow::Result;
 use ratatui::text::Line;
 use serde_json::{Value, json};
-use std::io::{self, IsTerminal, Write};
-
-/// Maximum line width, for narrow terminals and pipes.
-const MAX_COLUMNS: u16 = 80;
+use std::io::{self, Write};
 
 /// Prints the summary that a headless dry run ends with.
 pub(crate) fn print_summary(
@@ -53,9 +51,7 @@ pub(crate) fn print_json(loaded: &LoadedRehearsal, kind: &str, out: &mut dyn Wri
 
 /// Prints the tree, every change in full, and every call with the first lines of its result.
 pub(crate) fn print_text(loaded: &LoadedRehearsal, out: &mut dyn Write) -> Result<()> {
-    let columns = crossterm::terminal::size().map_or(MAX_COLUMNS, |(columns, _)| columns);
-    let is_terminal = io::stdout().is_terminal();
-    let width = usize::from(if is_terminal { columns.clamp(20, MAX_COLUMNS) } else { MAX_COLUMNS });
+    let width = page_width();
     let theme = Theme::without_colours();
     let summary = &loaded.summary;
     writeln!(out, "{}", mark_dry_run(&clean_line(&loaded.title), true))?;

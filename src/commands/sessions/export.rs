@@ -1,9 +1,10 @@
 //! `aye sessions export`: writes a session as markdown, HTML or JSON.
 
+use super::SessionStore;
 use super::document::{self, Document, html, json, markdown};
-use super::{SessionStore, print_notice};
 use crate::cli::sessions::{ExportFormat, ExportSession};
 use crate::commands::export_file;
+use crate::commands::output::print_notice;
 use anyhow::Result;
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -1,7 +1,8 @@
 //! `aye sessions list`: lists sessions, one per line.
 
-use super::{SessionStore, print_notice};
+use super::SessionStore;
 use crate::cli::sessions::ListSessions;
+use crate::commands::output::print_notice;
 use crate::print::escape_json;
 use crate::project::folder_facts;
 use crate::store::Listed;

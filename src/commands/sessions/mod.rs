@@ -6,7 +6,8 @@ mod list;
 mod remove;
 mod search;
 
-use super::folder::command_folder;
+use super::folder::open_places;
+use super::output::print_notice;
 use crate::chat::SessionId;
 use crate::cli::UsageError;
 use crate::cli::sessions::{
@@ -49,9 +50,8 @@ pub(super) fn run(arguments: &cli::Sessions) -> Result<ExitCode> {
         | SessionsCommand::Fork(ForkSession { place, .. })
         | SessionsCommand::Export(ExportSession { place, .. }) => place,
     };
-    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let (places, folder) = open_places(place)?;
     let sessions = Sessions::new(places.sessions());
-    let folder = command_folder(place, &places)?;
     let store = SessionStore { places, sessions, folder };
     match command {
         SessionsCommand::List(options) => store.list_sessions(options),
@@ -147,11 +147,6 @@ fn convert_store_error(error: store::Error) -> anyhow::Error {
         | store::Error::Uncertain(_)
         | store::Error::Ambiguous { .. } => UsageError::from_error(error).into(),
     }
-}
-
-/// Prints a notice to standard error.
-fn print_notice(message: &str) -> io::Result<()> {
-    writeln!(io::stderr(), "aye: {}", clean_text(message))
 }
 
 /// Prints the result.

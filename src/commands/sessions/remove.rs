@@ -1,8 +1,9 @@
 //! `aye sessions rm`: removes sessions after confirmation.
 
 use super::list::title_or_reason;
-use super::{SessionStore, UsageError, convert_store_error, print_notice, print_result};
+use super::{SessionStore, UsageError, convert_store_error, print_result};
 use crate::chat::SessionId;
+use crate::commands::output::print_notice;
 use crate::project::rehearsal;
 use crate::store::Removal;
 use crate::store::local_time;

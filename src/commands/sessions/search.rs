@@ -1,8 +1,9 @@
 //! `aye sessions search`: searches the text of sessions.
 
 use super::list::{line_width, session_json, title_or_reason};
-use super::{SessionStore, UsageError, print_notice};
+use super::{SessionStore, UsageError};
 use crate::cli::sessions::SearchSessions;
+use crate::commands::output::print_notice;
 use crate::print::escape_json;
 use crate::project::folder_facts;
 use crate::store::local_time;
