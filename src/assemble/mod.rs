@@ -4,7 +4,6 @@ pub(crate) mod connected_model;
 mod connector;
 pub(crate) mod rehearsal;
 mod reviewers;
-mod runtime_link;
 pub(crate) mod sandbox_setup;
 mod screen;
 mod screen_host;

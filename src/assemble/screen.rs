@@ -1,8 +1,7 @@
 //! The run with the screen.
 
-use super::runtime_link::connect_runtime;
 use super::screen_host::ScreenHost;
-use super::session::Session;
+use super::session::{Session, connect_runtime};
 use super::start::Start;
 use crate::config::{Links, Screen};
 use crate::project::folder_facts;

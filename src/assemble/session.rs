@@ -1,12 +1,14 @@
-//! An opened session: its state, its runtime and its model.
+//! An opened session with what drives it, and its connection with the screen.
 
 use super::connected_model::ConnectedModel;
 use crate::agent::{Effect, State};
 use crate::chat::SessionId;
-use crate::runtime::{Events, Runtime};
+use crate::runtime::{Events, Runtime, Unsaved};
 use crate::store::Fork;
 use crate::text::clean::clean_line;
-use std::path::PathBuf;
+use crate::tui::host::{AgentLink, SessionFile};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Notice for a session whose header cannot be read.
 pub(super) const NO_HEADER_NOTICE: &str =
@@ -54,5 +56,31 @@ impl Session {
         );
         // If the copy changed between dry run and live, an entry of its transcript already names the original.
         Some((from, (!has_changed_mode).then_some(notice)))
+    }
+}
+
+/// Connects the screen to a session's runtime. The host keeps the runtime too, to change the model.
+pub(super) fn connect_runtime(runtime: &Arc<Mutex<Runtime>>, events: Events) -> AgentLink {
+    let (runtime, file_runtime) = (runtime.clone(), runtime.clone());
+    let run = move |effects: Vec<Effect>| runtime.lock().unwrap_or_else(PoisonError::into_inner).execute(effects);
+    AgentLink { file: Box::new(RuntimeFile(file_runtime)), run: Box::new(run), events }
+}
+
+/// Saves the session through its runtime, which writes its file.
+struct RuntimeFile(Arc<Mutex<Runtime>>);
+
+impl RuntimeFile {
+    fn runtime(&self) -> MutexGuard<'_, Runtime> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SessionFile for RuntimeFile {
+    fn save(&mut self) -> Option<Unsaved> {
+        self.runtime().save_unsaved()
+    }
+
+    fn save_to(&mut self, file: &Path) -> std::io::Result<()> {
+        self.runtime().save_to(file)
     }
 }
