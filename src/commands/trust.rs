@@ -1,9 +1,9 @@
 //! `aye trust`: shows the project's own files in full, and trusts them if a user at a terminal confirms.
 
-use crate::chat::Digest;
 use super::folder::open_places;
 use super::output::print_lines;
 use super::rules::checking_tools;
+use crate::chat::Digest;
 use crate::cli::FolderOptions;
 use crate::cli::UsageError;
 use crate::cli::commands::ReportOptions;

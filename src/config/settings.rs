@@ -2,7 +2,7 @@
 
 use super::problem::find_nearest;
 use super::settings_parser::{Layer, parse_settings};
-use super::{Config, Origin, Problem};
+use super::{Config, Origin, Problem, settings_file};
 use crate::policy::Mode;
 use crate::text::truncation::abbreviate_home;
 use std::collections::BTreeMap;
@@ -56,12 +56,11 @@ impl Settings {
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => parse_settings(&text, &display_name),
                 Err(error) => {
-                    let valid_bytes = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-                    let line = valid_bytes.iter().filter(|&&byte| byte == b'\n').count() + 1;
+                    let line = settings_file::invalid_line(&error);
                     unusable_layer(&display_name, line, "this is not text in UTF-8")
                 }
             },
-            Err(error) if super::settings_file::is_missing(&error) => Layer::default(),
+            Err(error) if settings_file::is_missing(&error) => Layer::default(),
             Err(error) => unusable_layer(&display_name, 1, &format!("the file cannot be read ({error})")),
         };
         Self::from_layers([layer], environment, flags)

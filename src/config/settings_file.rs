@@ -1,13 +1,11 @@
 //! Settings files that are replaced atomically and readable only by their owner.
 
 use crate::store::private_files;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
-
-/// Read and write for the owner only.
-const OWNER_ONLY: u32 = 0o600;
+use std::string::FromUtf8Error;
 
 /// Reads a text file. A missing file is empty.
 pub fn read_or_empty(path: &Path) -> io::Result<String> {
@@ -41,11 +39,13 @@ pub fn read_bounded_text(path: &Path, max_bytes: u64) -> Result<Option<String>, 
             if max_bytes < 1 << 20 { format!("{} KiB", max_bytes >> 10) } else { format!("{} MB", max_bytes >> 20) };
         return Err(format!("the file is longer than {limit}"));
     }
-    String::from_utf8(bytes).map(Some).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
-        format!("line {line} is not text in UTF-8")
-    })
+    String::from_utf8(bytes).map(Some).map_err(|error| format!("line {} is not text in UTF-8", invalid_line(&error)))
+}
+
+/// Returns the line, counted from 1, of the first byte that is not UTF-8.
+pub(super) fn invalid_line(error: &FromUtf8Error) -> usize {
+    let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+    valid.iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
 const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
@@ -56,10 +56,7 @@ pub fn restrict_permissions(path: &Path) -> io::Result<()> {
         Err(error) if is_missing(&error) => return Ok(()),
         result => result?,
     };
-    if file.metadata()?.mode() & 0o777 != OWNER_ONLY {
-        file.set_permissions(Permissions::from_mode(OWNER_ONLY))?;
-    }
-    Ok(())
+    private_files::remove_others_access(&file)
 }
 
 /// Replaces the file atomically. If the path is a symlink, as in dotfile repositories, its target is replaced and the
@@ -74,6 +71,7 @@ pub fn replace_file(path: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::MetadataExt;
 
     #[test]
     fn a_symlinked_settings_file_stays_a_symlink() {

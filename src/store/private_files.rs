@@ -80,22 +80,19 @@ pub fn remove_others_access(file: &File) -> io::Result<()> {
 
 /// Replaces a file atomically; it is on disk when this returns.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_atomically(path, |file| file.write_all(bytes), true).map(drop)
+    write_temporary(path, |file| file.write_all(bytes), true)?.persist(path)?;
+    Ok(())
 }
 
 /// Like [`replace`], without waiting for the disk: it survives a crash of the program, but maybe not a power failure.
 /// The returned file is locked for this process while open.
 pub fn replace_soon(path: &Path, bytes: &[u8]) -> io::Result<File> {
-    write_atomically(path, |file| file.write_all(bytes), false)
+    Ok(write_temporary(path, |file| file.write_all(bytes), false)?.persist(path)?)
 }
 
 /// Creates a new file atomically; it is on disk when this returns.
 pub fn create_file(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let mut file = temporary_file(path)?;
-    write(file.as_file_mut())?;
-    remove_others_access(file.as_file())?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path)?;
+    write_temporary(path, write, true)?.persist_noclobber(path)?;
     Ok(())
 }
 
@@ -136,14 +133,19 @@ pub fn remove_abandoned(folder: &Path) {
     }
 }
 
-fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>, syncs: bool) -> io::Result<File> {
+/// Writes a temporary file next to this path.
+fn write_temporary(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+    syncs: bool,
+) -> io::Result<NamedTempFile> {
     let mut file = temporary_file(path)?;
     write(file.as_file_mut())?;
     remove_others_access(file.as_file())?;
     if syncs {
         file.as_file().sync_all()?;
     }
-    Ok(file.persist(path)?)
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -231,7 +233,7 @@ mod tests {
             file.write_all(b"ne")?;
             Err(io::ErrorKind::StorageFull.into())
         };
-        assert_eq!(write_atomically(&path, fail_midway, true).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(write_temporary(&path, fail_midway, true).unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no temporary file remains");
     }
