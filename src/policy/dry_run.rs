@@ -1,7 +1,7 @@
 //! Verdicts of a dry run: the call is rehearsed, asks, or is withheld because of the data it reads. Changes can be
 //! rehearsed, but data sent to a model cannot be recalled.
 
-use super::rule::{Rule, RuleEffect, RuleTarget, Rules, rule_asking};
+use super::rule::{Rule, RuleEffect, RuleTarget, Rules, asking_reason};
 use super::{Policy, Subject, Verdict, Withheld, coverage_gaps, grant_covers};
 use crate::chat::dry_run_summary::WOULD_ASK_PREFIX;
 use crate::chat::{Access, Plan, SessionGrant};
@@ -55,7 +55,7 @@ fn is_disclosure(rules: &Rules, subject: &Subject<'_>) -> bool {
     match subject.access {
         Access::ReadSensitive(_) => true,
         // A tool that only reads asks for no other reason.
-        Access::Read(_) if subject.command_line.is_none() => rule_asking(rules, subject).is_some(),
+        Access::Read(_) if subject.command_line.is_none() => asking_reason(rules, subject).is_some(),
         Access::Read(_) => path_rule_may_ask(),
         Access::Run(run) => run.may_disclose || path_rule_may_ask(),
         Access::Nothing | Access::Write(_) | Access::WriteOutside(_) | Access::AyeFiles(_) => false,

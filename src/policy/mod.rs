@@ -1,4 +1,4 @@
-//! Verdict on a planned call: allow, ask, deny, rehearse or withhold. A pure function, called in one place.
+//! Verdict on a planned call: allow, ask, deny, rehearse or withhold. Judging has no side effects.
 
 pub mod command_line;
 mod coverage;
@@ -32,19 +32,20 @@ pub use wide_prefixes::{explain_too_wide, runs_its_arguments};
 use crate::chat::sensitive_paths::is_sensitive;
 use crate::chat::{Access, Plan, Reach, SessionGrant};
 use crate::text::escaped_path::escape_path;
-use rule::rule_asking;
+use rule::asking_reason;
 
 /// Judges a plan. The first match in this order wins:
 ///
 /// 1. calls that are never allowed are refused;
 /// 2. a rule that denies;
-/// 3. calls without effects are allowed, and reads inside the project unless a rule asks;
+/// 3. calls without effects are allowed; reads inside the project are allowed, or ask if step 5 applies to them;
 /// 4. plan mode refuses;
 /// 5. a rule that asks, or an unreadable rules file that may contain one;
-/// 6. a grant of this session;
-/// 7. a rule that allows;
-/// 8. the permission mode;
-/// 9. everything else asks.
+/// 6. a call that concerns a file with several hard links asks;
+/// 7. a grant of this session;
+/// 8. a rule that allows;
+/// 9. the permission mode;
+/// 10. everything else asks.
 ///
 /// In a dry run the verdicts `allow` and `ask` become `rehearse` with the live verdict in the reason, or `withhold` if
 /// the call would send data to the model that needs approval.
@@ -61,7 +62,7 @@ pub fn judge_plan(policy: &Policy, grants: &[SessionGrant], rules: &Rules, tool:
             rule.describe_with_location()
         ));
     }
-    let ask_reason = rule_asking(rules, &subject);
+    let ask_reason = asking_reason(rules, &subject);
     let apply_dry_run = |live_verdict| dry_run::dry_run_verdict(policy, grants, rules, &subject, plan, live_verdict);
     match (&plan.access, &ask_reason) {
         (Access::Nothing, _) => return Verdict::Allow("no effects".to_owned()),

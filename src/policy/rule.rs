@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 pub struct Rules {
     /// Rules in the order in which they are listed to the user.
     pub list: Vec<Rule>,
-    /// Rules that ask or deny, repeated for the other names of their paths; with the index in `list` of the rule as
-    /// written. Never listed to the user.
+    /// Copies of the rules that ask or deny, one for each other name of their paths, with the index in `list` of the
+    /// original rule. Never listed to the user.
     pub aliases: Vec<(usize, Rule)>,
-    /// Set if a file with rules that deny or ask cannot be read completely: then every call with effects asks. With the
-    /// file and the line.
+    /// File, line and reason if a file that may hold rules that deny or ask cannot be read completely. Every call that
+    /// reads, writes or runs anything then asks.
     pub read_error: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Rule {
     pub expires: String,
     /// Files that the allowed command depends on, with their digests; sorted.
     pub scripts: Vec<Script>,
-    /// Key with which it was saved from a prompt, such as `a`.
+    /// Key with which it was saved from a prompt, such as `a`; empty if none.
     pub saved_with_key: String,
     pub location: RuleLocation,
 }
@@ -143,7 +143,7 @@ impl Rule {
             }
             // A file with secrets must be named exactly.
             (RuleTarget::Path(pattern), Access::ReadSensitive(path)) => coverage::matches_exact_path(pattern, path),
-            // A rule for a tool without a target allows writes only: a command could do anything.
+            // A rule without a target allows writes only: a command could do anything.
             (RuleTarget::EveryCall, Access::Write(_)) => coverage::can_be_granted(subject),
             // No tool connects to a host itself, and a command that names one may connect to another.
             (RuleTarget::Host(_) | RuleTarget::Command(_) | RuleTarget::Path(_) | RuleTarget::EveryCall, _) => false,
@@ -212,12 +212,12 @@ impl Rules {
             && self.first_matching(RuleEffect::Deny, subject).is_none()
     }
 
-    /// Returns the first rule with this effect that matches the call, as written.
+    /// Returns the first rule with this effect that matches the call. If an alias matches, this is its original rule.
     pub fn first_matching(&self, effect: RuleEffect, subject: &Subject<'_>) -> Option<&Rule> {
         self.all_matching(effect, subject).into_iter().next()
     }
 
-    /// Returns all rules with this effect that match the call, as written.
+    /// Returns all rules with this effect that match the call. If an alias matches, this is its original rule.
     pub(super) fn all_matching(&self, effect: RuleEffect, subject: &Subject<'_>) -> Vec<&Rule> {
         let is_match = |rule: &Rule| rule.effect == effect && rule.matches(subject);
         let from_aliases = self.aliases.iter().filter(|(_, rule)| is_match(rule)).map(|(index, _)| *index);
@@ -228,7 +228,7 @@ impl Rules {
 }
 
 /// Returns why the user is asked even if a grant, a rule or the mode would allow the call.
-pub(super) fn rule_asking(rules: &Rules, subject: &Subject<'_>) -> Option<String> {
+pub(super) fn asking_reason(rules: &Rules, subject: &Subject<'_>) -> Option<String> {
     let rule = rules.first_matching(RuleEffect::Ask, subject);
     let reason = rule.map(|rule| format!("your rule: {}", rule.describe_with_location()));
     reason.or_else(|| rules.read_error.as_ref().map(|why| format!("rules not fully readable: {why}")))

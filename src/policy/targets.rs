@@ -1,4 +1,4 @@
-//! Programs that take several targets. A rule for `make check` covers more options, but no other target.
+//! Programs that take several targets. A rule for `make check` also covers added options, but no added target.
 //!
 //! Their options are in their grammars. A word after an option that the grammar does not know may be a target.
 
@@ -19,7 +19,7 @@ const VERB_PROGRAMS: &[&str] = &["bazel", "bazelisk", "buck", "buck2", "turbo"];
 const PASS_THROUGH_PROGRAMS: &[&str] = &["task", "go-task"];
 
 /// Returns the first word after those of a rule that may be a target. `None` if there is none, if the program takes no
-/// targets, or if the rule names no target and so covers all.
+/// targets, or if a rule such as `bazel test` names only the verb and so covers every target.
 pub(super) fn find_added_target(rule_words: &[String], command_words: &[Word]) -> Option<String> {
     let program = rule_words.first().map(|program| program_base_name(program))?;
     let has_verb = VERB_PROGRAMS.contains(&program);

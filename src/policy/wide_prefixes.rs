@@ -2,7 +2,8 @@
 
 use super::command_line::{is_interpreter, is_launcher, program_base_name};
 
-/// Programs that run their arguments, so their name does not limit the effect. Shells and interpreters do the same.
+/// Programs that run their arguments, so their name does not limit the effect. Launchers, shells and other interpreters
+/// are listed elsewhere.
 #[rustfmt::skip]
 const WRAPPERS: &[&str] = &[
     "env", "time", "nohup", "setsid", "timeout", "nice", "ionice", "stdbuf", "command", "builtin", "exec", "busybox",

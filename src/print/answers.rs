@@ -130,7 +130,7 @@ impl Answers {
         }
     }
 
-    /// Returns the keywords that no question has.
+    /// Returns the keywords of the answers that were not used.
     pub fn unused_keywords(&self) -> Vec<&str> {
         self.list.iter().filter(|answer| !answer.is_used).map(|answer| answer.keyword.as_str()).collect()
     }

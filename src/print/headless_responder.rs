@@ -101,8 +101,8 @@ impl HeadlessResponder {
             report["answer_with"] = format!("aye -p --resume {session} --answers FILE").into();
         }
         if has_denied {
-            let terminal = format!("interactively: run aye --resume {session} and tell the model to try again");
-            let mut remedies = vec![terminal];
+            let interactive_hint = format!("interactively: run aye --resume {session} and tell the model to try again");
+            let mut remedies = vec![interactive_hint];
             if self.may_use_rule {
                 let rule_hint = "with a rule that allows it: aye rules explain 'COMMAND' shows the present verdict";
                 remedies.push(rule_hint.to_owned());

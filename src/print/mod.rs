@@ -47,13 +47,13 @@ impl Exit {
 pub struct HeadlessRun<'a> {
     /// The agent, idle or with an open question.
     pub state: State,
-    /// Executes its effects.
+    /// Executes the effects of the agent.
     pub runtime: Runtime,
     /// Receives the events of the runtime.
     pub events: Events,
     /// Effects that are left from opening the session.
     pub effects: Vec<Effect>,
-    /// Session ID, printed if a call is waiting.
+    /// Session ID, printed in messages and in the report.
     pub session: SessionId,
     /// Message of the user. If empty, the session is continued without one.
     pub prompt: String,
@@ -143,7 +143,7 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
         if let Event::ReplyChunk { chunk: Chunk::WasReasoning, turn, .. } = &event
             && state.current_turn() == Some(*turn)
         {
-            // Printed reasoning stays; the reply begins on a new line.
+            // The text printed so far was reasoning. It stays, and the reply begins on a new line.
             printer.finish_line()?;
         }
         if let Event::ReplyChunk { chunk: Chunk::Retrying { wait, reason: why, .. }, turn, .. } = &event

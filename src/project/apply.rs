@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// File next to the overlay that records applied changes, so that they are not conflicts afterwards.
 const APPLIED_FILE: &str = "applied";
 
-/// One line of the file.
+/// One line of [`APPLIED_FILE`].
 #[derive(Serialize, Deserialize)]
 struct AppliedRecord {
     /// Path as bytes, because it may not be Unicode.
@@ -101,13 +101,13 @@ impl Rehearsal {
         lines.map(|line| PathBuf::from(OsString::from_vec(line.path))).collect()
     }
 
-    /// Records the state before it is applied, so that an interruption does not leave a conflict.
+    /// Records the new state before it is applied, so that an interruption does not leave a conflict.
     fn record_applied(&self, path: &Path, after: &FileNode) -> Result<(), Error> {
         let state = AppliedState::Current { holds: Fingerprint::from_node(after) };
         let line = AppliedRecord { path: path.as_os_str().as_bytes().to_vec(), state };
         let append = || {
             let mut text = serde_json::to_vec(&line)?;
-            // Ends a truncated line.
+            // If an interruption truncated the last line, this ends it.
             text.insert(0, b'\n');
             text.push(b'\n');
             let file = self.overlay_folder().join(APPLIED_FILE);

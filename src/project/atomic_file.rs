@@ -19,16 +19,16 @@ use std::path::Path;
 const CREATE_FLAGS: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// State of a file.
+/// State of a file: the one expected before a change, or the new one.
 #[derive(Debug, Clone, Copy)]
-pub struct ExpectedFile<'a> {
+pub struct FileVersion<'a> {
     /// The whole content.
     pub bytes: &'a [u8],
     /// Permissions, if relevant: the lower twelve bits of the mode.
     pub mode: Option<u32>,
 }
 
-impl<'a> ExpectedFile<'a> {
+impl<'a> FileVersion<'a> {
     /// Creates the state from the content, with any permissions.
     pub fn from_bytes(bytes: &'a [u8]) -> Self {
         Self { bytes, mode: None }
@@ -49,17 +49,19 @@ pub fn open_file(real: &Path, display_path: &Path) -> Result<File, Error> {
     Ok(open_file_in(&parents.folder, name, display_path)?.0)
 }
 
-/// Replaces the file at `real` if its content is exactly `before`, or creates it together with its missing folders
-/// below `top`. The new file is written next to the old one and moved into place atomically, so after a full disk or a
-/// crash the old file remains, and no new folders. If the file system can exchange the two, the old file is checked
+/// Replaces the file at `real` if its state is exactly `before`. If `before` is `None`, creates the file instead,
+/// together with its missing folders below `top`.
+///
+/// The new file is written next to the old one and moved into place atomically, so after a full disk or a crash the old
+/// file remains, and no new folders. If the file system can exchange the two, the old file is checked
 /// once more afterwards and put back if it changed. Remains of a crash are removed by the next write in the same
-/// folder. Mode and owner are kept if no mode is given. Hard links to the old file are broken, and extended attributes
-/// are not copied.
+/// folder. The owner is kept, and also the mode unless `after` has one. Hard links to the old file are broken, and
+/// extended attributes are not copied.
 pub fn replace_file(
     real: &Path,
     display_path: &Path,
-    before: Option<ExpectedFile<'_>>,
-    after: ExpectedFile<'_>,
+    before: Option<FileVersion<'_>>,
+    after: FileVersion<'_>,
     top: &Path,
 ) -> Result<(), Error> {
     let (parent, name) = split_parent(real, display_path)?;
@@ -158,9 +160,9 @@ fn check_unchanged(
     folder: &OwnedFd,
     name: &OsStr,
     display_path: &Path,
-    before: Option<ExpectedFile<'_>>,
+    before: Option<FileVersion<'_>>,
 ) -> Result<Option<Stat>, Error> {
-    let is_unchanged = |content: &[u8], stat: &Stat, before: ExpectedFile<'_>| {
+    let is_unchanged = |content: &[u8], stat: &Stat, before: FileVersion<'_>| {
         let mode = Mode::from_raw_mode(stat.st_mode as RawMode).as_raw_mode();
         content == before.bytes && before.mode.is_none_or(|mode_before| mode_before as RawMode == mode)
     };
@@ -174,7 +176,7 @@ fn check_unchanged(
 
 /// Writes and syncs the new bytes to a temporary file with the old file's owner, and with its mode unless another one
 /// is given.
-fn write_temporary(folder: &OwnedFd, name: &str, old: Option<&Stat>, new: ExpectedFile<'_>) -> std::io::Result<()> {
+fn write_temporary(folder: &OwnedFd, name: &str, old: Option<&Stat>, new: FileVersion<'_>) -> std::io::Result<()> {
     // For a new file the umask applies; otherwise no other user may read it before its mode is set.
     let mode = if old.is_some() || new.mode.is_some() { 0o600 } else { 0o666 };
     let mut file = File::from(rustix::fs::openat(folder, name, CREATE_FLAGS, Mode::from_raw_mode(mode))?);
@@ -215,7 +217,7 @@ fn exchange_files(
     new_name: &str,
     name: &OsStr,
     display_path: &Path,
-    (before, after): (ExpectedFile<'_>, ExpectedFile<'_>),
+    (before, after): (FileVersion<'_>, FileVersion<'_>),
 ) -> Result<(), Error> {
     let no_flags = AtFlags::empty();
     let exchanged = temporary_names::exchange_name(&[before.bytes, after.bytes]);
@@ -258,11 +260,11 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path().canonicalize().unwrap();
         let parents = open_parents(&root, None).unwrap();
-        let another_mode = ExpectedFile { mode: Some(0o7777), ..ExpectedFile::from_bytes(b"theirs") };
+        let another_mode = FileVersion { mode: Some(0o7777), ..FileVersion::from_bytes(b"theirs") };
         for (before, is_replaced) in [
-            (ExpectedFile::from_bytes(b"one"), false),
+            (FileVersion::from_bytes(b"one"), false),
             (another_mode, false),
-            (ExpectedFile::from_bytes(b"theirs"), true),
+            (FileVersion::from_bytes(b"theirs"), true),
         ] {
             let (name, display_path, new_name) =
                 (OsStr::new("file"), Path::new("file"), temporary_names::new_file_name());
@@ -273,7 +275,7 @@ mod tests {
                 &new_name,
                 name,
                 display_path,
-                (before, ExpectedFile::from_bytes(b"two")),
+                (before, FileVersion::from_bytes(b"two")),
             );
             let expected = if is_replaced { "two" } else { "theirs" };
             assert_eq!(matches!(result, Err(Error::Changed(_))), !is_replaced, "{result:?}");

@@ -27,8 +27,8 @@ pub enum Applied {
     Failed(String),
 }
 
-/// Returns the changes of a group and the operations that apply them. `repository` selects the `.git` folder and is
-/// used only for that group.
+/// Returns the changes of a group and the operations that apply them. `repository` is the `.git` folder, used
+/// only for [`Group::Repository`].
 ///
 /// # Errors
 /// If the overlay's disk fails.
@@ -213,8 +213,8 @@ fn combine_replaced_folders(examined: Vec<ExaminedChange>) -> Vec<(ExaminedChang
     combined
 }
 
-/// Applies one item without the hunks that begin at these lines. First compares every path again, so that a conflict
-/// leaves the whole item unapplied. Stops at the first change that fails; the source of a move is then kept.
+/// Applies one item without the hunks that begin at the lines `rejected`. First compares every path again, so that a
+/// conflict leaves the whole item unapplied. Stops at the first change that fails; the source of a move is then kept.
 pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]) -> Applied {
     let mut changes = Vec::new();
     let first_path = operations.first().map(|operation| operation.path.as_path()).unwrap_or(Path::new(""));

@@ -19,7 +19,7 @@ pub fn current_branch(folder: &Path) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Returns git's folder. In a linked work tree `.git` is a file that names it.
+/// Returns git's folder for the path of a `.git` entry. In a linked work tree the entry is a file that names it.
 pub(super) fn git_folder(git: PathBuf) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);

@@ -70,14 +70,14 @@ fn describe_node_change(change: &Change, has_conflict: bool) -> DryRunChange {
         (FileNode::Nothing, _) => ChangeKind::Created,
         (_, _) => ChangeKind::Modified,
     };
-    let folder = match kind {
+    let is_folder = match kind {
         ChangeKind::Deleted => is_folder(&change.before),
         ChangeKind::Created | ChangeKind::Modified => is_folder(&change.after),
     };
     DryRunChange {
         path: change.path.clone(),
         kind,
-        is_folder: folder,
+        is_folder,
         diff: diff_change(change).map(|edit| edit.diff()),
         notes: describe_details(change),
         has_conflict,
@@ -121,8 +121,7 @@ fn describe_details(change: &Change) -> Vec<String> {
         }
         (FileNode::Nothing, after) => {
             if diff_change(change).is_none() {
-                let folder = matches!(after, FileNode::Folder { .. });
-                notes.push(if folder { "new folder".to_owned() } else { describe_node(after) });
+                notes.push(if is_folder(after) { "new folder".to_owned() } else { describe_node(after) });
             }
             if let FileNode::File { mode, .. } = after
                 && mode & 0o111 != 0

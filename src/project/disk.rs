@@ -1,6 +1,6 @@
 //! The live project folder.
 
-use super::atomic_file::{self, ExpectedFile};
+use super::atomic_file::{self, FileVersion};
 use super::sensitive_files::{SensitiveFiles, is_in_package_folder};
 use super::{Error, FileKind, Location, NameCheck, OwnFiles, Reader, WalkEntry, Writer, file_walk, path};
 use std::io;
@@ -88,7 +88,7 @@ impl Reader for Disk {
             if self.link_count(location) <= 1 || is_in_package_folder(&location.real) {
                 return false;
             }
-            // Outside the project no names are known.
+            // Outside the project the other names are not known and may be those of secrets.
             let sensitive_files = self.sensitive_files.as_ref().filter(|files| location.real.starts_with(files.root()));
             sensitive_files
                 .is_none_or(|files| listing.get_or_init(|| files.current_listing()).reason(&location.real).is_some())
@@ -127,12 +127,12 @@ impl Reader for Disk {
 
 impl Writer for Disk {
     fn write(&self, location: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
-        let before = before.map(ExpectedFile::from_bytes);
+        let before = before.map(FileVersion::from_bytes);
         atomic_file::replace_file(
             &location.real,
             &location.display_path,
             before,
-            ExpectedFile::from_bytes(after),
+            FileVersion::from_bytes(after),
             Path::new("/"),
         )
     }

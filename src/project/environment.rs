@@ -23,9 +23,9 @@ const SECRET_ENDINGS: [&str; 13] = [
     "_PASSPHRASE",
     "_AUTH",
 ];
-/// Parts of such names.
+/// Parts of names whose values are hidden from commands.
 const SECRET_PARTS: [&str; 7] = ["PASSWORD", "PASSWD", "CREDENTIAL", "PRIVATE_KEY", "SECRET_", "ACCESS_KEY", "API_KEY"];
-/// Whole names: short ones, and sockets of agents that hold keys.
+/// Whole names whose values are hidden from commands: short ones, and sockets of agents that hold keys.
 const SECRET_NAMES: [&str; 8] =
     ["KEY", "TOKEN", "SECRET", "APIKEY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "PGPASSFILE"];
 
@@ -112,7 +112,7 @@ const GIT_VARIABLES: [(&str, &str); 7] = [
     ("GIT_ALLOW_PROTOCOL", ""),
 ];
 
-/// Returns the environment of a command without approval: no file in this folder can be selected as a program, and no
+/// Returns the environment of a command without approval: its `PATH` has no folder in the project `folder`, and no
 /// variable changes what a program reads or runs.
 pub fn read_only_environment(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
     let is_plain = |value: &OsStr| {

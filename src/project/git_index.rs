@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// Bytes of an entry before its object id: times, device, inode, mode, owner and size.
+/// Number of bytes of an entry before its object id: times, device, inode, mode, owner and size.
 const STAT: usize = 40;
 /// Offset of the mode in these bytes.
-const MODE: usize = 24;
+const MODE_OFFSET: usize = 24;
 /// Flag of an entry with two more bytes of flags.
 const EXTENDED: u16 = 0x4000;
 /// Bytes of a SHA-1 and of a SHA-256.
@@ -70,12 +70,14 @@ fn parse_entries(bytes: &[u8], hash_length: usize) -> Option<(Vec<IndexEntry>, &
         return None;
     }
     let mut remaining = bytes.get(12..)?;
-    let (mut entries, mut previous) = (Vec::new(), (Vec::new(), 0));
+    // Path and merge stage of the previous entry.
+    let mut previous = (Vec::new(), 0);
+    let mut entries = Vec::new();
     for _ in 0..count {
         let flags = u16::from_be_bytes(remaining.get(STAT + hash_length..STAT + hash_length + 2)?.try_into().ok()?);
         let is_extended = flags & EXTENDED != 0;
         let fixed_length = STAT + hash_length + if is_extended { 4 } else { 2 };
-        let mut staged = remaining.get(MODE..MODE + 4)?.to_vec();
+        let mut staged = remaining.get(MODE_OFFSET..MODE_OFFSET + 4)?.to_vec();
         staged.extend(remaining.get(STAT..fixed_length)?);
         let mut name_bytes = remaining.get(fixed_length..)?;
         let mut path = Vec::new();

@@ -20,7 +20,7 @@ const REMEDY: &str =
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Objects,
-    Notes,
+    OtherFiles,
     Refs,
     Index,
     Deletions,
@@ -63,7 +63,7 @@ pub(super) fn blocked_reason(rehearsal: &Rehearsal, git: &Path) -> Option<String
         });
         current_commit == baseline_commit || rehearsed_commit.is_some() && current_commit == rehearsed_commit
     } else {
-        // It was already applied before an interruption.
+        // An interrupted apply may have moved HEAD already.
         head.is_some() && head == read_rehearsed_change(Path::new("HEAD"))
     };
     if can_apply {
@@ -77,11 +77,11 @@ pub(super) fn blocked_reason(rehearsal: &Rehearsal, git: &Path) -> Option<String
     ))
 }
 
-/// Returns whether a path of the repository changed since, so that overwriting it would lose data.
+/// Returns whether a path of the repository changed live since the dry run began, so that overwriting it loses data.
 pub(super) fn is_state_conflict(rehearsal: &Rehearsal, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_message = name.ends_with("_EDITMSG") || ["FETCH_HEAD", "gc.log", "gc.pid"].contains(&&*name);
-    if is_message || !rehearsal.is_conflict(path) {
+    let is_disposable = name.ends_with("_EDITMSG") || ["FETCH_HEAD", "gc.log", "gc.pid"].contains(&&*name);
+    if is_disposable || !rehearsal.is_conflict(path) {
         return false;
     }
     // Git rewrites the index even when it only reads. Only the staged content counts.
@@ -109,11 +109,12 @@ fn change_phase(relative: &Path, change: &Change) -> Option<Phase> {
             Some(Phase::Refs)
         }
         _ if name == "index" => Some(Phase::Index),
-        _ => Some(Phase::Notes),
+        _ => Some(Phase::OtherFiles),
     }
 }
 
-/// Returns the state of the repository in `git` as a batch of one item. The batch is empty if nothing changes.
+/// Returns the state of the repository in `git` as a batch of one item. The batch is empty if nothing changes. `paths`
+/// are the changed paths of the repository, `unapplied_count` is the number of source changes not yet applied.
 pub(super) fn draft_state(
     rehearsal: &Rehearsal,
     git: &Path,
@@ -184,12 +185,12 @@ fn describe_change(
     };
     let (before, after) = (node_text(&change.before), node_text(&change.after));
     let name = relative.display().to_string();
-    let mut describe_move = |name: &str, before: Option<&str>, after: Option<&str>| {
+    let mut describe_ref = |name: &str, before: Option<&str>, after: Option<&str>| {
         commits::describe_ref_change(rehearsal, git, (name, before, after), notes, destroys);
     };
     if relative.starts_with("refs") || name == "HEAD" {
         if before.is_some() || after.is_some() {
-            describe_move(&name, before.as_deref(), after.as_deref());
+            describe_ref(&name, before.as_deref(), after.as_deref());
         }
     } else if name == "packed-refs" {
         let (old_refs, new_refs) =
@@ -198,7 +199,7 @@ fn describe_change(
         for name in old_refs.keys().chain(new_refs.keys().filter(|name| !old_refs.contains_key(*name))) {
             // A ref with its own file is described by that file.
             if old_refs.get(name) != new_refs.get(name) && !has_own_file(name) {
-                describe_move(name, old_refs.get(name).map(String::as_str), new_refs.get(name).map(String::as_str));
+                describe_ref(name, old_refs.get(name).map(String::as_str), new_refs.get(name).map(String::as_str));
             }
         }
     } else if name == "index" {

@@ -21,7 +21,7 @@ pub struct GroupClassifier<'a> {
     exclude: Option<Gitignore>,
     /// Ignore file of each folder, by absolute path.
     ignore_files: HashMap<PathBuf, Option<Gitignore>>,
-    /// Cache: true for ignored folders.
+    /// Cache of examined folders: true if the folder is ignored.
     ignored_folders: HashMap<PathBuf, bool>,
 }
 

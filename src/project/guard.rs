@@ -1,15 +1,15 @@
 //! Guards one command from a separate process: no process that the command started outlives the command or aye.
 //!
-//! aye starts itself as `aye guard -- PROGRAM ARGUMENTS…` in the command's folder. Its output goes to a pipe, and its
-//! stdin is the lifeline: a socket whose other end only aye holds. When that end closes, aye has exited or cancelled
-//! the command, and the guard kills everything. Over the same socket aye may send `STOP_BYTE`, and the guard reports
-//! how the command ended.
+//! aye starts itself as `aye guard -- PROGRAM ARGUMENTS…` in the command's folder. The guard's output goes to a pipe,
+//! and its stdin is the lifeline: a socket whose other end only aye holds. When that end closes, aye has exited or
+//! cancelled the command, and the guard kills everything. Over the same socket aye may send `STOP_BYTE`, and the guard
+//! reports how the command ended.
 //!
 //! The arguments between `guard` and `--` describe the sandbox ([`super::sandbox`]). It applies only to the thread that
 //! starts the command: the guard itself stays outside, out of the command's reach.
 //!
 //! A command without approval gets the read-only sandbox (`sandbox::read_only_sandbox`): `--read-only` and its
-//! folders; the paths it may open are sent over the lifeline. Its private temporary folder is created and removed here.
+//! folders; the paths it may open are sent over the lifeline. The guard manages its private temporary folder.
 //!
 //! With `--input=BYTES` among the arguments, that many bytes are first sent over the lifeline as the command's
 //! stdin, which is otherwise empty.
@@ -74,7 +74,7 @@ enum GuardSandbox {
     Unrestricted,
     /// The usual sandbox.
     Usual(SandboxSpec),
-    /// The overlay sandbox, the limits in it, and its memory limit in bytes.
+    /// The overlay sandbox: the sandbox of the command inside it, and its memory limit in bytes.
     Overlay(SandboxSpec, Option<u64>),
     /// The read-only sandbox, and the private temporary folder if one could be created.
     #[cfg(target_os = "linux")]
@@ -131,7 +131,7 @@ impl GuardSandbox {
 
 /// Starts the command and waits until all its processes have ended.
 fn run_command() -> io::Result<Report> {
-    #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "nothing is added elsewhere"))]
+    #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "only Linux adds a private folder"))]
     let mut sandbox = match GuardSandbox::from_arguments() {
         Ok(sandbox) => sandbox,
         Err(report) => return Ok(report),
@@ -183,7 +183,8 @@ fn read_input(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(input))
 }
 
-/// Starts the command in its sandbox, or not at all.
+/// Starts the command in its sandbox. The inner result is the error if the sandbox could not be set up; the command is
+/// then not started.
 fn start_command(mut command: Command, sandbox: GuardSandbox) -> io::Result<Result<Child, SandboxError>> {
     let starter = match sandbox {
         GuardSandbox::Unrestricted => return command.spawn().map(Ok),

@@ -28,7 +28,7 @@ const STDERR_LIMIT: usize = 4 * 1024;
 #[derive(Debug, Clone)]
 pub struct Hook {
     /// Path of aye, which guards the hook.
-    program: PathBuf,
+    aye_path: PathBuf,
     /// The program and its arguments. Empty if the settings name none.
     command_line: Vec<String>,
     /// Folder in which it runs.
@@ -40,16 +40,16 @@ pub struct Hook {
 
 impl Hook {
     /// Creates a hook with this command line, which runs in the user's home folder `working_folder` for at most
-    /// `seconds`. `program` is the path of aye; `keys` are further variables that hold keys.
+    /// `seconds`. `aye_path` is the path of aye; `keys` are further variables that hold keys.
     pub fn new(
-        program: PathBuf,
+        aye_path: PathBuf,
         command_line: Vec<String>,
         working_folder: PathBuf,
         keys: &[String],
         seconds: u64,
     ) -> Self {
         let environment = command_environment(std::env::vars_os(), keys);
-        Self { program, command_line, working_folder, environment, time_limit: Duration::from_secs(seconds) }
+        Self { aye_path, command_line, working_folder, environment, time_limit: Duration::from_secs(seconds) }
     }
 
     /// Sends the question and returns the answer as it was written, or the reason why there is none. Dropping the
@@ -74,7 +74,7 @@ impl Hook {
         {
             *program = self.working_folder.join(relative).to_string_lossy().into_owned();
         }
-        let mut guard = Command::new(&self.program)
+        let mut guard = Command::new(&self.aye_path)
             .args(["guard", &format!("{}{bytes}", guard::INPUT_ARGUMENT), "--"])
             .args(command_line)
             .current_dir(&self.working_folder)
@@ -172,7 +172,7 @@ async fn read_limited(
     Ok(())
 }
 
-/// Reads to the end and keeps the beginning.
+/// Reads to the end and keeps the first [`STDERR_LIMIT`] bytes.
 async fn read_beginning(source: &mut Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) -> Result<(), String> {
     let Some(source) = source else { return Ok(()) };
     let mut buffer = [0; 4096];

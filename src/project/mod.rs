@@ -207,9 +207,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns whether listing the folder failed because a command could not list it either: it is not a folder, or the
-    /// user has no permission. After any other error there may be names that a command can see.
-    pub fn is_missing_folder(&self) -> bool {
+    /// Returns whether listing a folder failed for a reason that stops commands too: it is not a folder, or the user
+    /// has no permission. After any other error there may be names that a command can see.
+    pub fn is_unlistable_folder(&self) -> bool {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         match self {
             Self::Io { source, .. } => matches!(source.kind(), NotFound | NotADirectory | PermissionDenied),

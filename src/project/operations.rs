@@ -26,7 +26,8 @@ pub fn digest_operations(operations: &[Operation]) -> Digest {
     Digest::of_bytes(hashes.join("\n").as_bytes())
 }
 
-/// Returns the access that the policy checks for a path, and the reason if it cannot be applied.
+/// Returns the access that the policy checks for a change of a path, and the reason if the change cannot be applied.
+/// Sensitive paths count as outside the project.
 pub(super) fn determine_access(rehearsal: &Rehearsal, path: &Path) -> (Access, Option<String>) {
     match rehearsal.locate_live(path) {
         Ok(location) if location.is_inside && !location.is_sensitive => (Access::Write(location.display_path), None),

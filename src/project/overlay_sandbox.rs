@@ -11,7 +11,7 @@
 //! empty folder, and project files that may hold secrets cannot be opened. `/tmp` starts empty and is kept for the
 //! session. Paths in `shell.write` have an overlay. Writes anywhere else fail as they do live, or are kept as well if
 //! `dry_run.outside` is set. After the user approved a call, the whole disk is visible, read-only ([`View::Live`]).
-//! Both views have only their own loopback network, no terminal, no devices except harmless ones such as `/dev/null`,
+//! All views have only their own loopback network, no terminal, no devices except harmless ones such as `/dev/null`,
 //! and none of aye's own files. The sandbox of [`super::sandbox`] applies inside as well.
 //!
 //! Files written outside the project are kept in one tree by their absolute path: `outside/upper` in the overlay's
@@ -69,11 +69,12 @@ pub struct OverlayShell {
     shell: Arc<Shell>,
     rehearsal: Arc<Rehearsal>,
     disclosed: DisclosedPaths,
+    /// Memory limit of a command in bytes, if set.
     memory: Option<u64>,
     /// Paths withheld from the last command.
     withheld: Mutex<Arc<[WithheldPath]>>,
-    /// Held while a command runs: two mounts of one overlay would not see each other's changes. The value is the lock
-    /// file of an overlay whose changes are all recorded together with the previous state of the project.
+    /// Held while a command runs: two mounts of one overlay would not see each other's changes. The value identifies
+    /// the overlay by its lock file. It is set only if the project's previous state is recorded for every change in it.
     running_command: tokio::sync::Mutex<Option<LockIdentity>>,
 }
 
@@ -85,12 +86,12 @@ type LockIdentity = (u64, u64, i64, i64);
 pub enum CommandRehearsal {
     /// They run in the overlay sandbox.
     Sandboxed(Arc<OverlayShell>),
-    /// They do not run; their results are simulated. The value is the reason, a text that follows “no overlay sandbox:
-    /// ”.
+    /// They do not run; their results are simulated. The value is the reason, which messages show after “no overlay
+    /// sandbox”.
     Simulated(Arc<str>),
 }
 
-/// Bytes. A disk with less free space counts as full.
+/// Free space in bytes below which a disk counts as full.
 const MIN_FREE_BYTES: u64 = 64 << 10;
 /// Time limit for testing the overlay sandbox. On a very busy machine a few milliseconds can become seconds.
 const TEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -148,7 +149,7 @@ impl OverlayShell {
             self.with_rehearsal(move |rehearsal| prepare_overlay(rehearsal, recorded)).await.unwrap_or_default();
         self.record_view(line, view).await?;
         let result = self.run_with_view(line, view, files, progress).await;
-        // The overlay may have been discarded before the command started.
+        // The overlay may have been discarded, together with the first record, before the command started.
         let record_result = self.record_view(line, view).await;
         let changed_paths = self.with_rehearsal(move |rehearsal| merge_changes(rehearsal, overlay_before)).await.map(
             |(recorded, paths)| {
@@ -164,7 +165,7 @@ impl OverlayShell {
             Ok(outcome) => {
                 record_result.map(|()| CommandOutcome { changed_paths: changed_paths.unwrap_or_default(), ..outcome })
             }
-            ran => ran,
+            error => error,
         }
     }
 
@@ -256,9 +257,9 @@ fn prepare_overlay(rehearsal: &Rehearsal, recorded: Option<LockIdentity>) -> Ove
     OverlayBefore { recorded: lock.filter(|_| is_recorded), snapshot: rehearsal.snapshot_inside() }
 }
 
-/// Merges the changes of a command, records the previous state of the project at their paths, and returns the changed
-/// paths. If the overlay's disk is full, this is tried again before the next command; a path that changed in the
-/// project in the meantime is then a conflict.
+/// Merges the changes of a command and records the previous state of the project at their paths. Returns the overlay's
+/// lock file if everything is recorded, and the changed paths. If the overlay's disk is full, recording is tried again
+/// before the next command; a path that changed in the project in the meantime is then a conflict.
 fn merge_changes(rehearsal: &Rehearsal, before: OverlayBefore) -> (Option<LockIdentity>, Vec<PathBuf>) {
     let OverlayBefore { recorded: recorded_lock, snapshot } = before;
     if let Some(snapshot) = snapshot {

@@ -64,6 +64,7 @@ pub struct Rehearsal {
     overlay_folder: PathBuf,
     /// The changes, by path relative to the project.
     upper: PathBuf,
+    /// State of the project at each path when the overlay first changed it; `None` until it is read from disk.
     origins: Mutex<Option<HashMap<PathBuf, Fingerprint>>>,
     /// Paths changed by commands since the last [`Self::take_changed`], relative to the project.
     changed_paths: Mutex<Vec<PathBuf>>,
@@ -166,7 +167,8 @@ impl Rehearsal {
         self.prepare_overlay_locked()
     }
 
-    /// Records the mode of the project's own folder. This happens only here: in a folder created later or by an older
+    /// Creates the folder of the changes if needed, and first records the git state and the mode of the project's own
+    /// folder. The mode is recorded only here: in a folder created later or by an older
     /// version, a mode that was set cannot be distinguished from the initial one.
     fn prepare_overlay_locked(&self) -> io::Result<()> {
         if self.upper.symlink_metadata().is_ok() {
@@ -268,7 +270,7 @@ impl Reader for Rehearsal {
                 self.find_source(&relative)
                     .is_ok_and(|content| content.overlay_entry.is_none() && content.shows_project)
             });
-            // The other names of a file in the overlay are not searched for.
+            // The other names of a file in the overlay are not searched for, so any of them may be that of a secret.
             if shows_disk {
                 disk_check(location)
             } else {

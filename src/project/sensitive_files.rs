@@ -1,4 +1,4 @@
-//! Files of a project that a command without approval must not open: secrets, files with names elsewhere, pipes.
+//! Files of a project that a command without approval must not open: secrets, files with hard links elsewhere, pipes.
 //!
 //! The list is cached between commands. A folder is read again only if its identity or its change time (`ctime`, which
 //! no program can set) differs from the last scan, so every new, renamed or linked name in it is noticed, whichever
@@ -47,7 +47,7 @@ pub struct SensitiveFiles {
 #[derive(Default)]
 struct ScanCache {
     folders: Vec<ScannedFolder>,
-    /// Sensitive files with several names, and files with unknown names, for which all folders were already searched.
+    /// Files of which some names were not found although all folders were searched, by device and inode.
     searched: HashSet<(u64, u64)>,
     /// Mount points in the project that are withheld.
     mounted: Vec<PathBuf>,
@@ -169,7 +169,7 @@ impl SensitiveFiles {
 /// Withheld paths found by their names.
 struct NameSearch {
     withheld: Vec<WithheldPath>,
-    /// Files with names that were not found.
+    /// Files of which some names were not found, by device and inode.
     unknown: Vec<(u64, u64)>,
 }
 

@@ -119,8 +119,8 @@ impl Shell {
         &self.environment
     }
 
-    /// Runs a command under a guard with these arguments. `bytes` are sent over the lifeline first, and are awaited
-    /// after the guard was started.
+    /// Runs a command under a guard with these arguments. `bytes` is awaited after the guard was started; its result is
+    /// the first data sent over the lifeline.
     pub(super) async fn run_guarded(
         &self,
         line: &CommandLine,
@@ -185,7 +185,7 @@ impl Shell {
             .stdout(writer.try_clone()?)
             .stderr(writer);
         let guard = command.spawn()?;
-        // It still holds the writing end of the pipe, which would keep the output open.
+        // `command` still holds the writing end of the pipe, which would keep the output open.
         drop(command);
         Ok(RunningCommand {
             guard: GuardProcess(guard),
@@ -248,7 +248,7 @@ impl RunningCommand {
         let mut deadline = started + Duration::from_secs(seconds.min(YEAR));
         let (mut timed_out, mut exceeded_output, mut is_open) = (false, false, true);
         let (mut last_progress, mut has_new_output) = (started, false);
-        let is_reported = loop {
+        let has_guard_ended = loop {
             tokio::select! {
                 result = self.pipe.read(&mut buffer), if is_open => match result? {
                     0 => is_open = false,
@@ -285,7 +285,7 @@ impl RunningCommand {
             }
         };
         let report = Report::from_bytes(&report);
-        if !is_reported || report.is_none() {
+        if !has_guard_ended || report.is_none() {
             self.guard.end_without_guard();
         }
         if is_open {

@@ -87,6 +87,7 @@ pub(super) async fn rehearse_call(
     finish_call(&context, turn, &call, work, &output_added).await;
 }
 
+/// Waits for `work` and sends its outcome to the agent. Meanwhile, requests that new output is saved.
 async fn finish_call(
     context: &EffectContext,
     turn: TurnId,
@@ -122,7 +123,7 @@ async fn await_outcome(
 /// Delay between new output and its record in the session: a kill loses less than a second of output.
 const OUTPUT_SAVE_DELAY: Duration = Duration::from_millis(800);
 
-/// Tells the agent when new output of the call has to be saved.
+/// Tells the agent when new output of the call has to be saved. Never returns.
 async fn request_output_saves(
     context: &EffectContext,
     turn: TurnId,
@@ -136,7 +137,8 @@ async fn request_output_saves(
     }
 }
 
-/// Sends the output of a call to the frontend. While its channel is full, new output is collected for the next event.
+/// Returns a function that sends the output of a call to the frontend. While the event channel is full, new output is
+/// collected for the next event.
 fn progress_sender(context: &EffectContext, turn: TurnId, call: &ToolCall, output_added: Arc<Notify>) -> Progress {
     let (events, id) = (context.events.clone(), call.id.clone());
     let unsent = Mutex::new(String::new());

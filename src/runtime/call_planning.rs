@@ -15,7 +15,7 @@ pub(super) async fn plan_call(context: EffectContext, turn: TurnId, call: ToolCa
     let planning = {
         let context = context.clone();
         tokio::task::spawn_blocking(move || {
-            // Check for changed rules first: the verdict must not rest on older ones than the plan.
+            // Check for changed rules first, so that the verdict is based on rules at least as new as the plan.
             let rules_event = catch_panic(|| (context.plan_check)()).flatten();
             (rules_event, catch_panic(|| run_planner(&context, &call)).unwrap_or_else(|| Err(panic_error(&call.name))))
         })

@@ -83,6 +83,7 @@ impl Simulator {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the lock shared by all calls with this key.
     pub(super) fn call_lock(&self, key: &Digest) -> Arc<tokio::sync::Mutex<()>> {
         let mut locks = self.call_locks.lock().unwrap_or_else(PoisonError::into_inner);
         locks.entry(key.clone()).or_default().clone()

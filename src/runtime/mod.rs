@@ -42,8 +42,9 @@ pub struct Runtime {
     running: TurnTasks,
     /// The request for a session title, which is cancelled by any other request.
     title_request: JoinSet<()>,
-    /// The request for the size of the context window, and the one to make after the next reply.
+    /// The running request for the size of the context window.
     window_request: JoinSet<()>,
+    /// The request for the context window to make after the next reply. `false` if only a reply with calls starts it.
     pending_window: Option<(bool, BoxFuture<'static, Option<u64>>)>,
 }
 
@@ -191,10 +192,10 @@ impl Runtime {
         self.log.save_to(file)
     }
 
-    /// Sets the request for the size of the model's context window and cancels an earlier one. It is made after the
-    /// model's next reply and not before: until then the provider need not know of the user, and an unreachable one is
-    /// not contacted twice. Nothing waits for its result. Without `lasts_beyond_turn` the size
-    /// matters only after a reply with calls.
+    /// Sets the request for the size of the model's context window and cancels an earlier one. It is made only after
+    /// the model's next reply, so that a provider that is never used is not contacted, and an unreachable one not
+    /// twice. Nothing waits for its result. If `lasts_beyond_turn` is false, the session ends with its first turn: the
+    /// size then matters only after a reply with calls, and other replies do not start the request.
     pub fn set_window_request(
         &mut self,
         lasts_beyond_turn: bool,

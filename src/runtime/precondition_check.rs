@@ -56,8 +56,8 @@ pub(super) fn check_preconditions(context: &EffectContext, plan: &Plan) -> Resul
     Ok(())
 }
 
-/// Returns the first file by which the files named by the command now differ from the shown ones. New files that only
-/// grow, such as logs, are ignored.
+/// Compares the files that the command names now with those shown to the user, and returns the path of the first
+/// difference. New files that only grow, such as logs, are ignored.
 fn find_other_file(plan: &Plan, command: &str, context: &EffectContext) -> Option<PathBuf> {
     let shown_files = &plan.preconditions.files;
     let current_preconditions = command_preconditions(command, context.project.as_ref());

@@ -27,8 +27,8 @@ impl SideModel {
     }
 }
 
-/// Reads the whole answer, at most `max_bytes` long, or returns the error. Nothing is retried, because the user can be
-/// asked instead.
+/// Reads the whole answer, at most `max_bytes` long, or returns the error. `usage` is set in either case, if it was
+/// received. Nothing is retried, because the user can be asked instead.
 pub(super) async fn read_answer(
     mut chunks: impl Stream<Item = Result<Chunk, Error>> + Unpin,
     max_bytes: usize,

@@ -46,8 +46,8 @@ impl Drafts {
         Self { folder: places.drafts(), sessions: places.sessions() }
     }
 
-    /// Reads a draft. That of a new session is taken over from a program of the same project that has ended; of
-    /// several, the one written last.
+    /// Reads a draft. A new session takes over the draft that a program which has ended left in the same project; of
+    /// several drafts, the one written last.
     pub fn load(&self, owner: &Owner) -> LoadedDraft {
         match owner {
             Owner::Session(id) => self.read_with_notice(id),
@@ -129,7 +129,7 @@ impl Drafts {
 
     fn take_over(&self, owner: &Owner, project: &Path) -> LoadedDraft {
         let mut loaded = LoadedDraft::default();
-        for (_, path) in self.ended_drafts(project) {
+        for (_, path) in self.list_new_drafts(project) {
             let Some(lock) = lock_draft(&path) else { continue };
             match read_draft(&path) {
                 Ok(unsent) => {
@@ -143,9 +143,9 @@ impl Drafts {
         LoadedDraft { unsent: self.read_legacy(owner), ..loaded }
     }
 
-    /// Returns drafts of new sessions of a project that never began, the one written last first. Their programs may
-    /// still run.
-    fn ended_drafts(&self, project: &Path) -> Vec<(SystemTime, PathBuf)> {
+    /// Returns the drafts of a project's new sessions that have no entry, with the time of their last change, newest
+    /// first. Their programs may still run.
+    fn list_new_drafts(&self, project: &Path) -> Vec<(SystemTime, PathBuf)> {
         let prefix = format!("new-{}-", short_name(project));
         let mut drafts: Vec<(SystemTime, PathBuf)> = self
             .file_names()

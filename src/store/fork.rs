@@ -19,7 +19,8 @@ pub struct Fork {
     pub id: SessionId,
     /// The session it was copied from.
     pub from: SessionId,
-    /// True if the original's header could be read. If not, the copy is a dry run to be safe.
+    /// True if the original's header could be read. If not, the copy is a dry run to be safe, unless a live copy was
+    /// requested.
     pub has_header: bool,
     /// True if a dry run became live, or the other way round.
     pub has_changed_mode: bool,

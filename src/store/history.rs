@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// Maximum number of messages.
 pub const MAX_MESSAGES: usize = 1000;
-/// Longest message in bytes that is kept; a pasted book is not worth recalling.
+/// Maximum bytes of a message; longer ones are not kept.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 10;
-/// Maximum bytes of all messages, because the file is read whole for every message.
+/// Maximum bytes of all messages. The whole file is read whenever a message is added.
 const MAX_TOTAL_BYTES: usize = 4 << 20;
 
 /// User messages of one project, one line of JSON each, because a message may have several lines.

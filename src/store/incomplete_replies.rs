@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 /// Reason stored with an incomplete reply.
 pub const INCOMPLETE_REASON: &str = "aye exited before it was complete";
-/// Start of the `entry` field of such lines.
+/// Start of the `entry` field of a line with a piece of a reply or of an output.
 const KINDS: [&[u8]; 2] = [b"\"entry\":{\"kind\":\"grown\"", b"\"entry\":{\"kind\":\"printed\""];
 
-/// A line of the file. It has a kind like an entry, so that older versions skip it by name.
+/// A line with a piece of a reply or of an output. It has a kind like an entry, so that older versions skip it by name.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Line<'a> {
     pub(super) seq: u64,
@@ -37,7 +37,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Returns whether a line that starts like an entry is one of these.
+/// Returns whether a line that starts like an entry is a piece of a reply or of an output.
 pub(super) fn is_piece(line: &[u8]) -> bool {
     let head = &line[..line.len().min(100)];
     KINDS.iter().any(|kind| head.windows(kind.len()).any(|window| window == *kind))

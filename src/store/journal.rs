@@ -34,6 +34,7 @@ struct Inner {
     logs_content: bool,
     /// Keys that are redacted in content.
     keys: Vec<String>,
+    /// The open file and its size in bytes.
     file: Mutex<Option<(File, u64)>>,
 }
 
@@ -85,7 +86,7 @@ impl Inner {
         }
     }
 
-    /// Opens this run's file empty. Its previous content is moved to another file, if any.
+    /// Creates this run's file. If `is_continued`, the run already has one, which is renamed first.
     fn open(&self, is_continued: bool) -> Option<File> {
         let file = self.folder.join(format!("{}.log", self.name));
         if is_continued {

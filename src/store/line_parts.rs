@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// Longest line written, in bytes. A tenth of the limit of any reader.
+/// Longest line written, in bytes. About a tenth of the longest line that is read.
 pub const LONGEST_WRITTEN: usize = 6 << 20;
 /// Bytes of the original line per part. Quotes and backslashes are escaped again in a part, which at most doubles it.
 const PART_BYTES: usize = (LONGEST_WRITTEN - 1024) / 2;

@@ -43,7 +43,7 @@ pub trait Log: Send {
     /// and the next append tries again.
     fn append(&mut self, entry: &Entry) -> io::Result<()>;
 
-    /// Stores a piece of an incomplete reply, in the same way.
+    /// Stores a piece of an incomplete reply, written and retried like an entry.
     fn append_reply_piece(&mut self, piece: &PartialReply) -> io::Result<()>;
 
     /// Tries again to write unsaved entries. Does nothing if everything is saved and the file still exists.
@@ -62,6 +62,6 @@ pub trait Log: Send {
         0
     }
 
-    /// Stores a piece of a running call's output, in the same way.
+    /// Stores a piece of a running call's output, written and retried like an entry.
     fn append_output_piece(&mut self, piece: &PartialOutput) -> io::Result<()>;
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tree_copier::TreeCopier;
 
-/// Folders that belong to the kernel or to this process only, and are not copied.
+/// Files and folders that belong to the kernel or to this process only, and are not copied.
 const NOT_COPIED: [&str; 4] = ["work", "lock", "unfinished", "root"];
 
 /// Copies the overlays of a session, if any. Commands may have left folders without permissions in them, and some too

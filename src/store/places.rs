@@ -5,7 +5,7 @@ use crate::chat::SessionId;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The folders that the system assigns.
+/// The folders of settings, data and the tour: in `AYE_HOME` if set, otherwise those the system assigns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     config: PathBuf,

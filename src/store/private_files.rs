@@ -63,7 +63,7 @@ fn explain_error(error: io::Error) -> io::Error {
     }
 }
 
-/// Reads a file; empty if it does not exist, is unreadable or is not a regular file.
+/// Returns the content of a file; empty if it does not exist, is unreadable or is not a regular file.
 pub fn read_or_empty(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let result = open_read(path).and_then(|mut file| file.read_to_end(&mut bytes));

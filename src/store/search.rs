@@ -30,7 +30,9 @@ const MAX_TAIL_BYTES: u64 = 4 << 20;
 /// Search words. All of them must occur in the same message, ignoring case.
 #[derive(Debug, Clone)]
 pub struct SearchWords {
+    /// The words in lower case, longest first.
     words: Vec<String>,
+    /// Finds the lines of a file that contain the longest word, or a part of a split line.
     longest: RegexMatcher,
 }
 
@@ -109,7 +111,7 @@ impl SearchWords {
             .fixed_strings(true)
             .case_insensitive(true)
             .line_terminator(Some(b'\n'))
-            // The words in a split line are escaped twice.
+            // The words in a split line are escaped twice, so every part of such a line matches too.
             .build_literals(&[escaped, line_parts::KIND])
             .ok()?;
         Some(Self { words, longest })
@@ -127,7 +129,7 @@ impl SearchWords {
     }
 
     /// Shortens a line so that it starts shortly before the first word in it.
-    pub fn from_word<'a>(&self, line: &'a str) -> Cow<'a, str> {
+    pub fn trim_before_match<'a>(&self, line: &'a str) -> Cow<'a, str> {
         let lowercase = line.to_lowercase();
         let first = self.words.iter().filter_map(|word| lowercase.find(word.as_str())).min().unwrap_or(0);
         let chars_before = lowercase[..first].chars().count();

@@ -19,7 +19,7 @@ const HEAD_BYTES: u64 = 64 << 10;
 /// is not in the list; the session itself has it.
 const TAIL_BYTES: u64 = 64 << 10;
 
-/// Sessions checked for being open elsewhere.
+/// Maximum number of sessions that are checked for being open in another process.
 const MAX_OPEN_CHECKS: usize = 50;
 
 /// The folder of all sessions.
@@ -106,7 +106,7 @@ impl Sessions {
         files.filter(|file| is_open(&file.path)).map(|file| file.id).collect()
     }
 
-    /// Returns the sessions of a project in the same order, and unreadable ones that may belong to it.
+    /// Returns the sessions of a project, last changed first, including unreadable ones that may belong to it.
     pub fn list_by_project(&self, project: &Path) -> Result<Vec<Listed>, Error> {
         let files = self.session_files()?.into_iter();
         let may_belong = |file: &SessionFile| !matches!(project_of(file, project), ProjectOf::Other);

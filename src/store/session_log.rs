@@ -60,7 +60,7 @@ impl SessionLog {
         &self.path
     }
 
-    /// Returns whether entries are unwritten after an error.
+    /// Returns whether entries are queued: after a failed write, or restored ones of a session that was just opened.
     pub fn has_unwritten(&self) -> bool {
         self.queued.len() > 1 && self.seq > 1
     }

@@ -148,7 +148,7 @@ pub(super) fn read_from(file: impl io::Read) -> io::Result<StoredSession> {
 
 /// Reads from the start of a line in the middle of the file.
 pub(super) fn read_without_header(file: impl io::Read) -> io::Result<StoredSession> {
-    Reading { has_header: true, ..Reading::default() }.read_all(file)
+    Reading { is_past_header: true, ..Reading::default() }.read_all(file)
 }
 
 /// Splits the first line into its header, if any, and the entries after it.
@@ -168,9 +168,10 @@ struct Reading {
     lines: Vec<Line>,
     pieces: Vec<incomplete_replies::Line<'static>>,
     parts: PartJoiner,
-    /// Lines that repeat earlier ones.
+    /// Numbers of the lines that repeat earlier ones.
     repeated_lines: Vec<usize>,
-    has_header: bool,
+    /// True once the header line was handled, readable or not, or if the text has none.
+    is_past_header: bool,
 }
 
 impl Reading {
@@ -199,10 +200,10 @@ impl Reading {
             None => (false, line),
         };
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if self.has_header && self.repeats_header(line) {
+        if self.is_past_header && self.repeats_header(line) {
             return;
         }
-        let line = if self.has_header { line } else { self.take_header(number, line) };
+        let line = if self.is_past_header { line } else { self.take_header(number, line) };
         // An empty line terminates an incomplete one; nothing is lost.
         if line.is_empty() {
             return;
@@ -230,7 +231,7 @@ impl Reading {
 
     /// Reads the header from the first line, and returns the rest of that line.
     fn take_header<'a>(&mut self, number: usize, line: &'a [u8]) -> &'a [u8] {
-        self.has_header = true;
+        self.is_past_header = true;
         let (header, after_header) = split_header(line);
         let Some(header) = header else {
             self.add_notice(number, Problem::NoHeader);

@@ -106,7 +106,7 @@ fn add_line(line: &str, out: &mut String) {
     }
 }
 
-/// Removes leading sequences that erase an empty line.
+/// Removes leading sequences that erase the line: the text after a carriage return replaces it anyway.
 fn skip_line_erasures(text: &str) -> &str {
     let erasures = ["\u{1B}[K", "\u{1B}[0K", "\u{1B}[1K", "\u{1B}[2K"];
     let mut remaining = text;
@@ -174,7 +174,8 @@ fn control_length(text: &str) -> usize {
     parameter_bytes + usize::from(matches!(bytes.get(parameter_bytes), Some(b'@'..=b'~')))
 }
 
-/// Returns the length of a string sequence, or the assumed length if it is unterminated.
+/// Returns the length of a string sequence, or the assumed length if it is unterminated. With `ends_at_line`, a line
+/// feed terminates it.
 fn string_length(text: &str, ends_at_line: bool) -> usize {
     // An unterminated string ends with its line: what follows is more likely text.
     let line_end = || text.find('\n').filter(|at| *at <= MAX_STRING_BYTES);

@@ -140,7 +140,7 @@ pub fn find_hidden(text: &str) -> Option<(usize, char)> {
     // Fast path: most texts are plain ASCII.
     let is_plain = |byte: &u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
     let start = text.bytes().position(|byte| !is_plain(&byte))?;
-    // The character before may combine with the next one.
+    // A combining character or joiner depends on the character before it, so start there.
     let start = start.saturating_sub(1);
     let (mut previous, mut combining_marks) = (None, 0);
     let mut chars = text[start..].char_indices().peekable();

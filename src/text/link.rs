@@ -96,6 +96,7 @@ fn parse_address(word: &str) -> Option<LinkTarget> {
     }
 }
 
+/// Returns whether a text starts with a scheme, ignoring case.
 fn starts_with(text: &str, scheme: &str) -> bool {
     text.as_bytes().get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
 }
@@ -269,7 +270,7 @@ fn find_position(word: &str) -> Option<(usize, LinkPosition, usize)> {
 const KNOWN_NAMES: [&str; 9] =
     ["Makefile", "Dockerfile", "README", "LICENSE", "CHANGELOG", "Justfile", "justfile", "Gemfile", "Procfile"];
 
-/// Returns whether the text looks like a path. Generous, because existence decides.
+/// Returns whether the text may be a path. Accepts many other words too, because `exists` decides.
 fn is_path(path: &str, has_line: bool) -> bool {
     let has_separator = path.contains(['/', '\\']);
     let has_letters = path.contains(char::is_alphabetic);

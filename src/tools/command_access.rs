@@ -274,7 +274,7 @@ impl PathFindings<'_> {
         }
         let names = match self.files.list_names(location) {
             Ok(names) => names,
-            Err(error) if error.is_missing_folder() => return Ok(()),
+            Err(error) if error.is_unlistable_folder() => return Ok(()),
             Err(error) => return Err(format!("its files cannot all be listed: {error}")),
         };
         let WalkOptions { include_hidden, skipped_folders, follow_links } = options;

@@ -1,5 +1,5 @@
-//! Programs that run each operand as a target, such as make. Only the listed options are known; a rule covers no word
-//! after another option.
+//! Programs that run each operand as a target, such as make. Only the listed options are known: a rule covers no
+//! operand after an option that is not listed.
 
 use super::build_tools::{option_runs, option_with_folder, partial_build_program};
 use super::program::{

@@ -89,7 +89,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         flag_needing_approval("-l --paginate"), option_with("-X --exclude-from", ValueKind::List), option_with("--from-file", ValueKind::Recursive),
         option_with("--to-file", ValueKind::Recursive),
     ], operands_of(ValueKind::Recursive)),
-    // `-c` checks the files named in its operand.
+    // `-c` reads the files that its operand lists.
     program(&["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum"], COREUTILS, &[
         flag("-b --binary"), flag("-t --text"), flag("-z --zero"), flag("--tag"), flag_needing_approval("-c --check"),
     ], READ_OPERANDS),

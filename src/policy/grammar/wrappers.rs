@@ -1,5 +1,5 @@
-//! Programs that run the program named in their operands: `timeout 5 ls`. The options are those that are followed; a
-//! wrapper with any other option is unclear. Shells, which run a command line or a script.
+//! Programs that run the program named in their operands: `timeout 5 ls`. With an option that is not
+//! listed here, the program that a wrapper runs is unknown. Shells, which run a command line or a script.
 
 use super::program::{
     AttachedValue, GNU, GNU_NUMBERS, OptionSpec, Program, Syntax, ValueKind, flag, leading_operands, operands_of,
@@ -18,7 +18,7 @@ const fn wrapper(names: &'static [&'static str], options: &'static [OptionSpec])
     }
 }
 
-/// The first operands of a wrapper precede the program.
+/// Wrappers. Their `first` operands precede the program, such as the duration of `timeout`.
 #[rustfmt::skip]
 pub(super) static WRAPPERS: &[Program] = &[
     wrapper(&["env"], &[flag("-i --ignore-environment"), flag("-0 --null"), option_with_word("-u --unset")]),

@@ -1,9 +1,9 @@
-//! Makes one change in the live project. After it replaces or removes an entry, the entry is checked once more and put
-//! back if it is not the one that was shown. If the file system cannot exchange two entries, a file is checked right
-//! before it is replaced.
+//! Makes one change in the live project. After a file or link was replaced or removed, its old state is checked once
+//! more and put back if it is not the one that was shown. If the file system cannot exchange two entries, a file is
+//! checked right before it is replaced.
 
 use crate::project::Error;
-use crate::project::atomic_file::{self, ExpectedFile, ParentFolders, open_parents, temporary_names};
+use crate::project::atomic_file::{self, FileVersion, ParentFolders, open_parents, temporary_names};
 use crate::project::rehearsal::{Change, FileNode, read_node_in};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, unlinkat};
 use rustix::io::Errno;
@@ -21,19 +21,17 @@ pub fn write_live_change(root: &Path, change: &Change) -> Result<(), Error> {
         (FileNode::File { bytes: before, mode: old_mode }, FileNode::File { bytes: after, mode })
             if before != after =>
         {
-            let (before, after) = (
-                ExpectedFile { bytes: before, mode: Some(*old_mode) },
-                ExpectedFile { bytes: after, mode: Some(*mode) },
-            );
+            let (before, after) =
+                (FileVersion { bytes: before, mode: Some(*old_mode) }, FileVersion { bytes: after, mode: Some(*mode) });
             atomic_file::replace_file(&real, display_path, Some(before), after, root)
         }
         (FileNode::Nothing, FileNode::File { bytes, mode }) => {
-            atomic_file::replace_file(&real, display_path, None, ExpectedFile { bytes, mode: Some(*mode) }, root)
+            atomic_file::replace_file(&real, display_path, None, FileVersion { bytes, mode: Some(*mode) }, root)
         }
-        (FileNode::File { mode: was, .. } | FileNode::Folder { mode: was }, after)
+        (FileNode::File { mode: old_mode, .. } | FileNode::Folder { mode: old_mode }, after)
             if std::mem::discriminant(&change.before) == std::mem::discriminant(after) =>
         {
-            set_mode(&real, display_path, *was, after)
+            set_mode(&real, display_path, *old_mode, after)
         }
         (_, FileNode::Other(kind)) => {
             Err(Error::BadPath(format!("{} would become {kind}, which cannot be applied", display_path.display())))
@@ -47,7 +45,8 @@ pub fn write_live_change(root: &Path, change: &Change) -> Result<(), Error> {
     }
 }
 
-/// Opens the parent folder of a path without following links, and returns it with the name of the entry.
+/// Opens the parent folder of a path without following links, and returns it with the name of the entry. Creates
+/// missing folders below the folder `create_below`.
 fn open_parent<'a>(
     real: &'a Path,
     display_path: &Path,
@@ -88,7 +87,7 @@ fn set_mode(real: &Path, display_path: &Path, expected_mode: u32, after: &FileNo
     result.map_err(to_error)
 }
 
-/// Opens a path without access to its content, if the system supports it.
+/// Flag for opening a path without access to its content, if the system supports it.
 #[cfg(target_os = "linux")]
 const PATH_ONLY: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
@@ -177,7 +176,8 @@ fn replace_entry(_: &Path, display_path: &Path, _: &FileNode, _: &FileNode) -> R
     Err(Error::from_io(display_path, io::ErrorKind::Unsupported.into()))
 }
 
-/// Creates an entry with this name. Fails if one exists, and removes a partly written one.
+/// Creates an entry with this name. Fails if one exists. If it fails for another reason, a partly written entry may
+/// remain.
 fn build_entry(folder: &OwnedFd, name: &OsStr, after: &FileNode) -> io::Result<()> {
     match after {
         FileNode::Link(target) => rustix::fs::symlinkat(target, folder, name)?,

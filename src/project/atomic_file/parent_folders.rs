@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 
-/// Flags for opening a folder. On Linux this needs no permission to list it.
+/// Flags for opening a folder. On Linux they require no permission to list it.
 #[cfg(target_os = "linux")]
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]

@@ -37,7 +37,8 @@ pub fn exchange_name(removable: &[&[u8]]) -> String {
 
 /// Atomically replaces the entry `name` by the entry `new_name`, checks the replaced entry, and deletes it. If
 /// `is_expected` rejects it or it cannot be deleted, it is put back, and the new entry is deleted. `new_flags` and
-/// `old_flags` are the flags for deleting each of them.
+/// `old_flags` are the flags for deleting each of them. `exchanged` is the temporary name of the new entry before the
+/// exchange, and of the old one after it.
 ///
 /// # Errors
 /// [`Errno::STALE`] if `is_expected` rejected the replaced entry. If the file system cannot exchange the two, the new

@@ -1,4 +1,4 @@
-//! A change as far as its batch needs it: without its content.
+//! A change of a batch, with only the part of its content that detecting moves needs.
 
 use crate::chat::batch::{Item, Operation};
 use crate::chat::{ChangeKind, Digest};

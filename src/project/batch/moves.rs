@@ -90,7 +90,7 @@ fn join_move(target: Item, source: Item, operations: &[Operation]) -> Item {
         diff: None,
         notes,
         blocked: target.blocked.or(source.blocked),
-        // No content of the source is lost, unless it is outside the project or a file of git.
+        // The content of the source is not lost, so only the target can be destructive.
         destroys: target.destroys,
         access,
         sha256: digest_operations(operations),

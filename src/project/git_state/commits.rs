@@ -7,8 +7,9 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::path::Path;
 
-/// Maximum number of commits that are read, and that are listed.
+/// Maximum number of commits that are read.
 const MAX_READ: usize = 200;
+/// Maximum number of commits that are listed.
 const MAX_LISTED: usize = 20;
 /// Bytes of a commit that are read.
 const COMMIT_LIMIT: u64 = 64 * 1024;
@@ -50,7 +51,8 @@ pub fn describe_ref_change(
     }
 }
 
-/// Lists the commits from `from` back to `until`. Returns whether `until` was reached.
+/// Lists the commits from `from` back to `until` that the live project does not have. Returns whether `until` was
+/// reached.
 fn list_gained_commits(
     rehearsal: &Rehearsal,
     git: &Path,

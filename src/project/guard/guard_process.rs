@@ -9,7 +9,7 @@ use tokio::time::timeout;
 /// Time for which output is read after the guard has exited. Only processes that escaped the guard could still write.
 pub const DRAIN_TIME: Duration = Duration::from_millis(200);
 
-/// A started guard. Dropping it continues the guard, so that it notices the closed lifeline and ends everything.
+/// A started guard. Dropping this resumes a stopped guard, so that it notices the closed lifeline and kills everything.
 pub struct GuardProcess(pub Child);
 
 impl GuardProcess {
@@ -18,14 +18,15 @@ impl GuardProcess {
         self.0.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
     }
 
-    /// Continues the guard, in case the program under it stopped it.
+    /// Resumes the guard, in case the guarded program stopped it.
     pub fn resume(&self) {
         if let Some(pid) = self.pid() {
             let _ = kill_process(pid, Signal::CONT);
         }
     }
 
-    /// Kills the processes that can be found if the program killed or stopped its guard.
+    /// Kills the guard, and as many processes of the guarded program as can be found. For a guard that was killed or
+    /// stopped by that program.
     pub fn end_without_guard(&mut self) {
         if let Some(pid) = self.pid() {
             ProcessSet::DescendantsOf(pid).kill_all();

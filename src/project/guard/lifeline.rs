@@ -1,4 +1,4 @@
-//! What aye and a guard send each other over the lifeline.
+//! Messages between aye and a guard over the lifeline.
 
 use crate::project::overlay_sandbox::setup_error::SetupError;
 use std::fs::File;
@@ -57,7 +57,7 @@ pub(super) enum GuardEvent {
     Ended(Report),
     /// No child process is left.
     NoChildren,
-    /// aye requests the end.
+    /// aye requests that the command be stopped.
     Stop,
     /// The lifeline was closed.
     LifelineClosed,

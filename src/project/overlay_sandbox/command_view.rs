@@ -22,7 +22,7 @@ pub enum View {
     /// The project without files that may hold secrets, the system's programs, toolchains, and the paths in
     /// `dry_run.read`.
     Hidden,
-    /// The same plus git's stored content, for a command that only reads according to the policy.
+    /// The same plus git's stored content, for a command that, according to the policy, only reads.
     Repository,
     /// The whole disk, read-only, and all of the project: the user approved the call. aye's own files stay closed.
     Live,
@@ -151,11 +151,12 @@ fn withheld_paths(
         withheld.push(WithheldPath { path: folder.join(".git"), reason: Reason::Sensitive });
     }
     // In a toolchain only the entries directly in its folder are examined.
-    let is_other = |path: &&PathBuf| !path.starts_with(project);
-    let in_toolchains = spec.visible.iter().filter(is_other).flat_map(|folder| toolchains::sensitive_entries(folder));
+    let is_outside_project = |path: &&PathBuf| !path.starts_with(project);
+    let outside_folders = spec.visible.iter().filter(is_outside_project);
+    let in_toolchains = outside_folders.flat_map(|folder| toolchains::sensitive_entries(folder));
     withheld.extend(in_toolchains.map(|path| WithheldPath { path, reason: Reason::Sensitive }));
     let is_opened = |entry: &WithheldPath| {
-        // Listing `.git` opens all of it.
+        // A `.git` that the settings open is opened with everything in it.
         let is_git = |folder: &Path| folder.ends_with(".git") && opened_paths.iter().any(|name| name == folder);
         opened_paths.contains(&entry.path) || entry.path.ancestors().any(is_git)
     };

@@ -15,19 +15,19 @@ pub fn add_identity(environment: &mut Vec<(OsString, OsString)>, home: Option<&P
         return;
     }
     let user_settings = [read(&home.join(".gitconfig")), read(&home.join(".config/git/config"))];
-    for (key, roles) in
+    for (key, variables) in
         [("name", ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"]), ("email", ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"])]
     {
         let Some(value) = user_settings.iter().find_map(|text| user_value(text, key)) else { continue };
-        for role in roles {
-            if !environment.iter().any(|(name, _)| name == role) {
-                environment.push((role.into(), value.as_str().into()));
+        for variable in variables {
+            if !environment.iter().any(|(name, _)| name == variable) {
+                environment.push((variable.into(), value.as_str().into()));
             }
         }
     }
 }
 
-/// Returns the last value of a key in the section `[user]`.
+/// Returns the last value of a key in the section `[user]`. Values with escapes or comments are skipped.
 fn user_value(text: &str, key: &str) -> Option<String> {
     let (mut is_user, mut last_value) = (false, None);
     for line in text.lines().map(str::trim) {

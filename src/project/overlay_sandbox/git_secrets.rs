@@ -10,15 +10,15 @@ use std::path::Path;
 
 /// Parts in which git keeps the content of files.
 const CONTENT_PATHS: [&str; 5] = ["objects", "lfs", "rr-cache", "rebase-apply", "rebase-merge"];
-/// Parts that hold other repositories, which are not examined.
+/// Parts that hold other repositories. They are not examined, so they are always withheld.
 const OTHER_REPOSITORIES: [&str; 2] = ["modules", "worktrees"];
 /// Parts that exist if something was stashed.
 const STASH_PATHS: [&str; 2] = ["refs/stash", "MERGE_AUTOSTASH"];
 /// Words that occur next to passwords in git settings.
 const CREDENTIAL_WORDS: [&str; 5] = ["extraheader", "password", "token", "secret", "cookie"];
 
-/// Lists the withheld parts of `.git`: settings with passwords, and, unless `reads_content`, the content of files if it
-/// may include files that hold secrets.
+/// Lists the withheld parts of `.git`: settings with passwords, entries with sensitive names, and other repositories.
+/// Unless `reads_content` is set, also the content of files, if git may store a file that holds secrets.
 pub fn withheld_git_paths(project: &Path, reads_content: bool) -> Vec<WithheldPath> {
     let git = project.join(".git");
     let mut withheld = Vec::new();

@@ -1,7 +1,7 @@
 //! Masks files and folders that may hold secrets: no user, not even root, can open them.
 //!
 //! A file is covered by a device on a mount that forbids devices, a folder by an empty folder without permissions.
-//! Neither can be renamed, removed, linked or changed, because a mount point cannot, and the mount is read-only.
+//! A mount point cannot be renamed, removed or linked, and the mount cannot be changed because it is read-only.
 
 use super::mount_calls::{attach, attach_over, clone_mount, restrict_mount};
 use super::overlay_mounts::mount_memory;
@@ -19,7 +19,7 @@ const MAX_MASKS: usize = 4000;
 /// Temporary folder for the device and the empty folder while they are cloned. It is removed afterwards.
 const MASK_FOLDER: &str = "/dev/.masks";
 
-/// Masks all of these paths that exist. `device` is a detached mount of an empty device. Call this when all folders of
+/// Masks all of these paths that exist. `device` is a detached mount of `/dev/null`. Call this when all folders of
 /// the paths are mounted and `/dev` is still writable.
 pub fn mask_all(paths: &[PathBuf], device: &OwnedFd) -> io::Result<()> {
     if paths.is_empty() {
@@ -51,8 +51,8 @@ fn is_nothing_to_open(error: &io::Error) -> bool {
     is_link || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Returns paths that cover all of these and contain no nested paths. If there are more than `limit`, deeper paths are
-/// replaced by their parent folders where possible.
+/// Returns paths that cover all of these and contain no nested paths. While there are more than `limit`, the deepest
+/// paths are replaced by their parent folders; a folder directly below `/` is not.
 fn merge_masks(paths: &[PathBuf], limit: usize) -> BTreeSet<PathBuf> {
     let mut merged: BTreeSet<PathBuf> = paths.iter().cloned().collect();
     while merged.len() > limit {

@@ -63,7 +63,7 @@ pub fn set_up_mounts(spec: &OverlaySpec) -> Result<SandboxSpec, SetupError> {
 }
 
 /// Shows the whole disk read-only, with the overlays mounted at their places.
-fn mount_whole_disk(spec: &OverlaySpec, project: &OwnedFd, processes: &OwnedFd) -> Result<(), SetupError> {
+fn mount_whole_disk(spec: &OverlaySpec, project: &OwnedFd, proc_mount: &OwnedFd) -> Result<(), SetupError> {
     let mount_place =
         |WritablePlace { path, .. }: &WritablePlace| open_overlay_folders(&spec.overlay_folder, path)?.mount_over(path);
     let overlays: Vec<(&Path, io::Result<OwnedFd>)> =
@@ -79,11 +79,11 @@ fn mount_whole_disk(spec: &OverlaySpec, project: &OwnedFd, processes: &OwnedFd) 
     hide_all(&outside_project).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
     attach(project, &spec.folder).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
     hide_all(&inside_project).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
-    attach(processes, Path::new("/proc")).map_err(SetupError::at_step(SetupStep::Processes))
+    attach(proc_mount, Path::new("/proc")).map_err(SetupError::at_step(SetupStep::Processes))
 }
 
-/// Refuses a project that is the root of a file system or contains a mount point, because an overlay shows only one
-/// file system.
+/// Refuses `/` as the project, and a project that contains a mount point, because an overlay shows only one file
+/// system.
 fn check_single_file_system(folder: &Path) -> io::Result<()> {
     if folder.parent().is_none() {
         return Err(io::Error::from_raw_os_error(rustix::io::Errno::BUSY.raw_os_error()));

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Project files that are masked from a command.
 pub struct MaskedFiles {
     listing: Arc<Listing>,
-    /// Device and inode of each masked file when the masks were made.
+    /// Device and inode of each masked file when the masks were made; `None` if it was not a regular file.
     files: HashMap<PathBuf, Option<(u64, u64)>>,
 }
 
@@ -25,7 +25,8 @@ impl MaskedFiles {
         Self { listing, files }
     }
 
-    /// Returns a sensitive file that was created or replaced since. Blocks while changed folders are read.
+    /// Returns a sensitive file that was created or replaced after the masks were made. Blocks while changed folders
+    /// are read.
     fn find_new_secret(&self, shell: &Shell, folder: &Path) -> Option<PathBuf> {
         let listing = shell.sensitive_files_in(folder).current_listing();
         let (own_paths, _) = shell.closed_paths();

@@ -80,7 +80,7 @@ fn open_folder(path: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Mounts the project's overlay and returns the detached mount. The command's writes go to a separate folder on top of
-/// the earlier changes.
+/// the earlier changes, unless the overlay lies inside the project.
 pub fn mount_project(spec: &OverlaySpec) -> io::Result<OwnedFd> {
     let overlay_folder = &spec.overlay_folder;
     match is_inside(&spec.folder, overlay_folder) {
@@ -96,7 +96,7 @@ pub fn mount_project(spec: &OverlaySpec) -> io::Result<OwnedFd> {
     }
 }
 
-/// Mounts an overlay over a folder without separating the changes of this command.
+/// Mounts an overlay over a folder. The changes of this command are not separated from the earlier ones.
 fn mount_single(folder: &Path, overlay_folder: &Path) -> io::Result<OwnedFd> {
     mount_overlay(
         &[open_folder(folder)?],

@@ -27,6 +27,7 @@ const PATHS: &str = "--paths=";
 /// Specification of an overlay sandbox. All paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OverlaySpec {
+    /// Folder of the project.
     pub folder: PathBuf,
     /// Folder of the overlays.
     pub overlay_folder: PathBuf,
@@ -38,12 +39,13 @@ pub struct OverlaySpec {
     pub unreadable: Vec<PathBuf>,
     /// Folders that exist but are empty, such as the home.
     pub empty: Vec<PathBuf>,
-    /// Memory limit of all processes together, in bytes. `None` means half of the machine's memory.
+    /// Memory limit of all processes together, in bytes. `None` means the default.
     pub memory: Option<u64>,
     /// True if the whole disk is visible, read-only.
     pub shows_whole_disk: bool,
     /// Files and folders outside the project that are visible, read-only, in addition to the system's programs.
     pub visible: Vec<PathBuf>,
+    /// Files and folders that may hold secrets and cannot be opened.
     pub masked: Vec<PathBuf>,
 }
 
@@ -84,7 +86,8 @@ impl OverlaySpec {
     }
 
     /// Returns the places that need an overlay of their own. A nested place needs one only if it shows the disk and the
-    /// outer one does not, or the reverse; otherwise its files are kept in the outer overlay.
+    /// outer one does not, or the reverse, or if an empty or hidden folder lies between them. Otherwise its files are
+    /// kept in the outer overlay.
     pub fn overlay_places(&self) -> impl Iterator<Item = &WritablePlace> {
         let covers = |outer: &WritablePlace, inner: &WritablePlace| {
             let is_same_kind = self.shows_whole_disk || outer.shows_disk == inner.shows_disk;

@@ -21,7 +21,7 @@ const MIN_FREE_BYTES: u64 = 256 << 20;
 const MIN_FREE_INODES: u64 = 20_000;
 /// Mount points of in-memory file systems.
 const MEMORY_MOUNTS: [&str; 2] = ["/dev/shm", "/"];
-/// Shared memory of a process, in bytes, from which on its proportional share is read, which is slower.
+/// Shared memory of a process in bytes from which only its proportional share is counted, which takes longer to read.
 const LARGE_SHARED: u64 = 16 << 20;
 /// Bytes of a page. Counts are slightly inexact on systems with larger pages.
 const PAGE_SIZE: u64 = 4096;
@@ -105,7 +105,7 @@ fn free_bytes(disk: &StatVfs) -> u64 {
     disk.f_bavail.saturating_mul(disk.f_frsize)
 }
 
-/// Returns the default limit in bytes: half of the machine's memory.
+/// Returns the default memory limit in bytes: half of the machine's memory, but at least 512 MB.
 fn default_memory_limit() -> u64 {
     let system = rustix::system::sysinfo();
     let bytes = (system.totalram as u64).saturating_mul(u64::from(system.mem_unit));
@@ -136,7 +136,7 @@ fn private_pages(process: &Path) -> u64 {
     resident.saturating_sub(shared)
 }
 
-/// Returns the bytes of shared memory mapped by a process, divided among the processes that map it.
+/// Returns the bytes of shared memory mapped by a process. A large amount is divided among the processes that map it.
 fn shared_bytes(process: &Path) -> u64 {
     let shared = parse_kilobytes(&process.join("status"), "RssShmem:").unwrap_or(0);
     if shared < LARGE_SHARED {

@@ -40,12 +40,12 @@ enum RootEntry {
     Overlay(OverlayFolders, bool),
     /// The project with its overlay.
     Project(OwnedFd),
-    /// An aye file or folder that must stay hidden if a folder around it is shown.
+    /// A path that stays hidden even if a folder around it is shown: one of aye, or one of [`CLOSED_SUBFOLDERS`].
     Closed,
 }
 
-/// Builds the root and makes it the root of this process. `project` is the project with its overlay and `processes` its
-/// `/proc`; both are detached mounts.
+/// Builds the root and makes it the root of this process. `project` is the project with its overlay, `processes` the
+/// `/proc` of the new namespace; both are detached mounts.
 pub fn build_root(spec: &OverlaySpec, project: OwnedFd, processes: &OwnedFd) -> Result<(), SetupError> {
     let entries = gather_entries(spec, project).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
     enter_root(&spec.overlay_folder.join(ROOT_FOLDER)).map_err(SetupError::at_step(SetupStep::Root))?;
@@ -53,7 +53,7 @@ pub fn build_root(spec: &OverlaySpec, project: OwnedFd, processes: &OwnedFd) -> 
         .and_then(|()| attach(processes, Path::new("/proc")))
         .map_err(SetupError::at_step(SetupStep::Processes))?;
     let mut builder = RootBuilder {
-        root: device_of(Path::new("/")).map_err(SetupError::at_step(SetupStep::Root))?,
+        root_device: device_of(Path::new("/")).map_err(SetupError::at_step(SetupStep::Root))?,
         closed: Vec::new(),
     };
     // Mount points inside a private folder must exist before the overlay is mounted over it.
@@ -107,8 +107,8 @@ fn gather_entries(spec: &OverlaySpec, project: OwnedFd) -> io::Result<Vec<(PathB
     for path in system.chain(java_settings()).filter(is_outside_proc).chain(spec.visible.iter().cloned()) {
         add_visible_path(&path, spec, &mut entries)?;
     }
-    let not_programs = CLOSED_SUBFOLDERS.iter().map(PathBuf::from);
-    let closed = not_programs.chain(spec.own_paths.iter().cloned());
+    let closed_system_paths = CLOSED_SUBFOLDERS.iter().map(PathBuf::from);
+    let closed = closed_system_paths.chain(spec.own_paths.iter().cloned());
     entries.extend(closed.map(|path| (path, RootEntry::Closed)));
     let is_place = |path: &&PathBuf| spec.places.iter().any(|place| place.path == **path);
     for path in spec.empty.iter().filter(|path| !is_place(path)) {
@@ -162,7 +162,8 @@ fn add_visible_path(path: &Path, spec: &OverlaySpec, entries: &mut Vec<(PathBuf,
     Ok(())
 }
 
-/// Adds the links on the way to a path, and an empty folder at its target. Returns the target.
+/// Adds the links on the way to a path, and an empty folder at its target if that is a folder. Returns the target;
+/// `None` if it does not exist or too many links lead to it.
 fn follow_links(path: &Path, entries: &mut Vec<(PathBuf, RootEntry)>) -> io::Result<Option<PathBuf>> {
     let mut remaining: Vec<PathBuf> = path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect();
     let (mut resolved, mut link_count) = (PathBuf::from("/"), 0);
@@ -228,7 +229,7 @@ fn add_written_files(upper: &Path, spec: &OverlaySpec, entries: &mut Vec<(PathBu
                         entries.push((disk_path, RootEntry::Tree(tree, false)));
                     }
                 }
-                // Deletion markers, and entries that cannot be read.
+                // Deletion markers, files beyond `MAX_WRITTEN`, and entries that cannot be read.
                 Ok(_) | Err(_) => {}
             }
         }
@@ -259,8 +260,8 @@ fn create_mount_point(path: &Path, kind: &RootEntry) -> io::Result<()> {
 /// The root while entries are mounted in it.
 struct RootBuilder {
     /// Device number of the root.
-    root: u64,
-    /// Other empty in-memory folders.
+    root_device: u64,
+    /// Empty in-memory folders below the root, which become read-only at the end.
     closed: Vec<PathBuf>,
 }
 
@@ -275,7 +276,7 @@ impl RootBuilder {
                 Err(error) => ignore_unless_full(error),
             },
             RootEntry::Folder => {
-                if create_mount_point(path, kind).is_ok() && device_of(path)? != self.root {
+                if create_mount_point(path, kind).is_ok() && device_of(path)? != self.root_device {
                     self.mount_empty_at(path)?;
                 }
                 Ok(())

@@ -4,7 +4,7 @@
 use rustix::io::Errno;
 use std::io;
 
-/// Steps of setting up the overlay sandbox, in order.
+/// Steps of setting up the overlay sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetupStep {
     /// Parsing its specification.
@@ -15,7 +15,7 @@ pub enum SetupStep {
     Namespaces,
     /// Mapping the user in the new user namespace.
     UserMapping,
-    /// Checking that the project is not the root of a file system and contains no mount point.
+    /// Checking that the project is not `/` and contains no mount point.
     Project,
     /// Mounting the overlay on the project.
     Overlay,

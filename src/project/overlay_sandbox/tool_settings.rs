@@ -1,5 +1,5 @@
 //! Tool settings in a project. They count as sensitive because other programs read them, but commands of a dry run see
-//! those that contain nothing like a credential: without them builds and commits would fail that succeed live.
+//! those that contain nothing like a credential: without them, builds and commits that succeed live would fail.
 
 use crate::text::redaction::redact;
 use std::fs;
@@ -27,8 +27,8 @@ const SIZE_LIMIT: u64 = 64 << 10;
 /// Maximum number of files in a folder. A folder with more is not examined.
 const FILE_LIMIT: usize = 100;
 
-/// Returns whether a path of the project (absolute, without links) is such a setting and no file in it contains
-/// anything like a credential. Blocks while the files are read.
+/// Returns whether a path of the project (absolute, without links) is or lies in one of `SETTING_PATHS` and
+/// contains nothing like a credential. Blocks while the files are read.
 pub fn is_visible_setting(project: &Path, path: &Path) -> bool {
     let Ok(relative) = path.strip_prefix(project) else { return false };
     // The setting may lie anywhere in the project except in another sensitive folder.
@@ -49,7 +49,7 @@ fn is_harmless(path: &Path) -> bool {
             let Ok(entries) = fs::read_dir(&path) else { return false };
             for entry in entries {
                 let Ok(entry) = entry else { return false };
-                // A file with a secret name may not look like a secret by its content.
+                // A file with a sensitive name may hold a secret that its content does not reveal as one.
                 if is_secret_name(&entry.path()) {
                     return false;
                 }

@@ -1,10 +1,10 @@
-//! Path names in git's format, and names that git refuses.
+//! Path names in git's format, names that git refuses, and the umask.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Quotes a name like git: in quotes with C escapes if it contains a control character, a quote, a backslash or a
-/// non-ASCII byte.
+/// non-ASCII byte. `side` is the prefix: `a/`, `b/`, or empty.
 pub fn quote_name(side: &str, path: &Path) -> Vec<u8> {
     let bytes = path.as_os_str().as_bytes();
     if bytes.iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
@@ -40,7 +40,7 @@ pub fn enclosing_git_folder(path: &Path) -> Option<PathBuf> {
 pub fn is_refused(path: &Path, is_link: bool) -> bool {
     let parts = path.as_os_str().as_bytes().split(|byte| matches!(byte, b'/' | b'\\'));
     parts.into_iter().any(|part| {
-        // HFS ignores certain non-ASCII characters, NTFS ignores trailing ones.
+        // HFS ignores certain non-ASCII characters; NTFS ignores trailing dots and spaces and the text after a colon.
         let ascii: Vec<u8> = part.iter().filter(|byte| byte.is_ascii()).map(u8::to_ascii_lowercase).collect();
         let name = ascii.split(|byte| *byte == b':').next().unwrap_or_default();
         let name = name.trim_ascii_end();

@@ -103,6 +103,7 @@ impl PathState {
                 let cost = if is_text { size + lines * 8 } else { max_encoded_size(size) };
                 Self::File { size, mode, is_text, cost, disk_path }
             }
+            // A regular file here was too large to be loaded.
             FileNode::Other(kind) => match disk_path.symlink_metadata() {
                 Ok(metadata) if metadata.is_file() && open_regular(&disk_path).is_ok() => Self::File {
                     size: metadata.len(),
@@ -186,7 +187,7 @@ impl PathState {
         }
     }
 
-    /// Reads the whole content, limited to the size at planning time.
+    /// Reads the whole content. Fails if it is now shorter than at planning time; what was added since is not read.
     pub fn read_content(&self) -> io::Result<Vec<u8>> {
         let size = self.size().unwrap_or(0);
         let mut bytes = Vec::new();

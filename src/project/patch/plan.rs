@@ -123,7 +123,8 @@ fn detect_renames(items: &mut [PatchItem], refused_items: &HashSet<usize>) {
     }
 }
 
-/// Chooses the paths that the patch deletes or replaces, within the size limit.
+/// Chooses the paths that the patch contains, within the size limit. [`choose_creations`] then removes the creations
+/// that git could not perform.
 fn choose_deletions(items: &mut [PatchItem], refused_items: &HashSet<usize>, omissions: &mut Omissions) {
     let mut total = 0u64;
     for (index, item) in items.iter_mut().enumerate() {
@@ -160,7 +161,6 @@ fn choose_deletions(items: &mut [PatchItem], refused_items: &HashSet<usize>, omi
                 }
                 total += cost;
                 item.has_old_side = before.git_kind().is_some();
-                // Creations that are impossible are removed later.
                 item.has_new_side = after.git_kind().is_some();
             }
         }
@@ -170,7 +170,8 @@ fn choose_deletions(items: &mut [PatchItem], refused_items: &HashSet<usize>, omi
 /// Returns every path that is gone after git's deletions: files and links, and folders that contained nothing else.
 fn deleted_paths(rehearsal: &Rehearsal, items: &[PatchItem]) -> HashSet<PathBuf> {
     let mut deleted: HashSet<PathBuf> = HashSet::new();
-    // For each deleted folder: true if all its entries are deleted. A folder that was empty has no entry, and stays.
+    // For each folder whose old entries changed: true if all of those are deleted. A folder that was empty is not in
+    // this map, and stays.
     let mut emptied: HashMap<&Path, bool> = HashMap::new();
     for item in items.iter().rev() {
         let is_deleted = match &item.before {
@@ -311,7 +312,7 @@ fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], deleted: &HashSet<Pa
     }
 }
 
-/// Lists files whose mode has more than an executable bit.
+/// Lists files that get another mode, because git keeps only whether a file is executable.
 fn list_modes(items: &[PatchItem], omissions: &mut Omissions) {
     let umask = git_names::current_umask();
     for item in items {

@@ -172,7 +172,8 @@ fn list_entries(folder: &Path) -> Vec<OsString> {
     entries.map(|entry| entry.file_name()).collect()
 }
 
-/// Returns whether two large files have the same content.
+/// Returns whether two files that are too large to be read whole have the same content. True if one of them is not a
+/// regular file: the caller has already compared their descriptions.
 fn same_bytes(first: &Path, second: &Path) -> bool {
     let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_file());
     if !is_file(first) || !is_file(second) {

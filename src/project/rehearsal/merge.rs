@@ -92,7 +92,7 @@ impl Merge<'_> {
                 self.restore_folder(&target, &name, &path.join(&name))?;
             }
             let parents = match path.file_name() {
-                // After the mode is set, even the owner may have no access.
+                // Opened first: after the mode is set, even the owner may have no access.
                 Some(name) => Some((
                     openat(&source, "..", FOLDER_FLAGS, Mode::empty())?,
                     openat(&target, "..", FOLDER_FLAGS, Mode::empty())?,
@@ -109,7 +109,8 @@ impl Merge<'_> {
                     (source, target) = (outer_source, outer_target);
                 }
                 None => {
-                    // The owner needs no access to an empty folder. Without the journal its own mode counts.
+                    // Once the journal is removed, a repeated merge takes the mode from this folder, so restore it
+                    // first. The folder is empty now, so the owner needs no access to it.
                     check_interruption()?;
                     fchmod(&source, Mode::from_raw_mode(attributes.mode))?;
                     check_interruption()?;
@@ -122,8 +123,8 @@ impl Merge<'_> {
         Ok(())
     }
 
-    /// Merges one entry of a folder. If it is a folder on both sides, returns the pair of folders to be merged and
-    /// whether the project's folder is visible there.
+    /// Merges one entry of a folder. If it is a folder on both sides that does not replace the old one, returns the
+    /// pair of folders to be merged and whether the project's folder is visible there.
     fn merge_entry(
         &mut self,
         source: &OwnedFd,
@@ -149,7 +150,7 @@ impl Merge<'_> {
                 }
                 Some(old) => {
                     if !is_opaque {
-                        // It must hide what the replaced file or whiteout hid.
+                        // The folder must hide what the replaced file or whiteout hid.
                         check_interruption()?;
                         fsetxattr(&inner, super::overlay::OPAQUE_ATTRIBUTE, b"y", XattrFlags::empty())?;
                     }
@@ -184,7 +185,8 @@ impl Merge<'_> {
         Ok(None)
     }
 
-    /// Removes an entry that is replaced by an entry of the command, which hides it until then.
+    /// Removes an overlay entry that an entry of the command replaces. Until the new entry is moved into its place, it
+    /// already hides the old one.
     fn remove_replaced(&self, target: &OwnedFd, name: &OsStr, old: &Stat) -> io::Result<()> {
         check_interruption()?;
         if !is_folder(old) {

@@ -156,9 +156,9 @@ impl Rehearsal {
         Ok(())
     }
 
-    /// Returns whether the project changed at this path after the overlay did in its folder `upper`. Compares the
-    /// change time of the overlay's entry, or of the nearest parent entry. A folder that both have never counts as
-    /// changed.
+    /// Returns whether the path changed in the project after it changed in `upper`, a folder of the overlay. Compares
+    /// the change time of the project's file with that of the overlay's entry, or of the nearest parent entry. A folder
+    /// that exists in both, and that the overlay does not hide, never counts as changed.
     fn changed_after_overlay(&self, path: &Path, upper: &Path) -> bool {
         let Ok(live_metadata) = self.root().join(path).symlink_metadata() else { return false };
         let overlay_path = |path: &Path| upper.join(path);

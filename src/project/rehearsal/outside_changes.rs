@@ -40,7 +40,7 @@ pub struct OutsideChange {
     pub change: Change,
     /// True if a file tool wrote exactly this content. Only then it can be applied.
     pub is_by_tool: bool,
-    /// True if the live file changed since.
+    /// True if a file tool wrote this content and the live file has changed since then.
     pub is_conflict: bool,
 }
 
@@ -158,7 +158,8 @@ impl Rehearsal {
             })
     }
 
-    /// Walks a folder outside the project as the rehearsal shows it, including the project if it lies below.
+    /// Walks a folder outside the project as the rehearsal shows it, including the project if it lies below. Dot files
+    /// are visited only if `hidden` is set.
     pub(super) fn walk_outside(
         &self,
         under: &Location,

@@ -111,7 +111,7 @@ fn is_absent(error: &io::Error) -> bool {
 
 #[cfg(target_os = "linux")]
 fn is_empty_whiteout(path: impl Fn() -> PathBuf, meta: &Metadata) -> bool {
-    // An unreadable one was created by a command: it is an ordinary file.
+    // If the attribute is unreadable, a command created the file: it is an ordinary one.
     meta.is_file() && meta.len() == 0 && matches!(read_attribute(&path(), WHITEOUT_ATTRIBUTE), Ok(Some(_)))
 }
 
@@ -138,7 +138,8 @@ pub fn find_source(upper: &Path, root: &Path, relative: &Path) -> io::Result<Con
     find_source_along(upper, root, relative, &mut Trail::default())
 }
 
-/// Folders of the overlay on the way to the last requested path, outermost first.
+/// Folders of the overlay on the way to the last requested path, outermost first: each with its relative path, its
+/// metadata, and whether the content of the project's folder is visible in it.
 #[derive(Default)]
 pub struct Trail(Vec<(PathBuf, Metadata, bool)>);
 
@@ -265,8 +266,8 @@ pub fn write_file(
     result
 }
 
-/// Runs `change` while the owner has write permission on the folder. The change below it may be permitted even if the
-/// folder is read-only; only the overlay has no copy of it yet.
+/// Runs `change` while the owner has write permission on the folder. A write below a read-only folder may be permitted,
+/// but needs a new entry in this folder if the overlay has no copy of the subfolder yet.
 fn with_write_access(folder: &Path, change: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let meta = folder.symlink_metadata()?;
     let is_writable = meta.mode() & 0o300 == 0o300;

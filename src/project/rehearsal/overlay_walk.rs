@@ -23,7 +23,7 @@ pub struct VisibleEntry {
     pub meta: Metadata,
 }
 
-/// Sources of one folder.
+/// A folder to be walked: its path relative to the project, and the folders on disk whose entries are visible in it.
 #[derive(Clone)]
 struct MergedFolder {
     path: PathBuf,

@@ -28,7 +28,7 @@ pub const PENDING_FOLDER: &str = "pending";
 pub(super) const MERGING_FOLDER: &str = "merging";
 /// Time limit for taking the lock after a command. A process that does not end in time may hold it longer.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
-/// Time limit for the check that follows a command.
+/// Time limit for waiting until the changes of the last command have been checked.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Merges the changes of an earlier command and creates the folder for the next one. `upper` must exist, and the caller
@@ -46,6 +46,7 @@ pub fn create_pending(project: &Path, overlay_folder: &Path) -> io::Result<()> {
 /// Visible content of a path before a command.
 enum PreviousEntry {
     Nothing,
+    /// A folder: its mode, and the sources of its content.
     Folder(u32, FolderSources),
     Other,
 }
@@ -152,8 +153,8 @@ impl Rehearsal {
         merge::merge_changes(self.root(), &self.overlay_folder, merging)
     }
 
-    /// Returns the sorted paths of the project that commands changed since the last call. For a folder that was created
-    /// or deleted only the folder itself is listed. At most [`MAX_CHANGED_PATHS`] per command.
+    /// Returns the paths of the project that commands changed since the last call, sorted for each command. For a
+    /// folder that was created or deleted only the folder itself is listed. At most [`MAX_CHANGED_PATHS`] per command.
     pub fn take_changed(&self) -> Vec<PathBuf> {
         std::mem::take(&mut self.changed_paths.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -199,7 +200,7 @@ impl Rehearsal {
         changed
     }
 
-    /// Returns what was visible at a path of a folder with these sources.
+    /// Returns what was visible at a path before the command. `sources` are those of its parent folder.
     fn previous_entry(&self, path: &Path, sources: FolderSources) -> PreviousEntry {
         let live_entry = || match self.root().join(path).symlink_metadata().ok().filter(|_| sources.in_project) {
             None => PreviousEntry::Nothing,

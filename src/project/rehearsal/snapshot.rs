@@ -1,6 +1,6 @@
 //! Snapshot comparison for an overlay that lies inside the project: finds the changes of a command by comparing
-//! metadata before and after it. There the kernel cannot separate a command's changes from earlier ones (see
-//! `pending_changes`).
+//! metadata before and after it. Such an overlay cannot be mounted, so a command's changes are not separate from
+//! earlier ones (see `overlay::is_inside`).
 
 use super::Rehearsal;
 use super::overlay::{self, OverlayEntry};

@@ -17,9 +17,9 @@ const HASHED_BYTES_LIMIT: u64 = 64 << 20;
 /// Bytes that are hashed at a time.
 const CHUNK: u64 = 1 << 20;
 
-/// Returns the digest of an overlay, including changes outside the project: paths, types, modes and contents. Times are
-/// left out, so that a copy has the same state, except for content that is not read: files beyond the limit, and
-/// unreadable files.
+/// Returns the digest of an overlay, including changes outside the project: paths, types, modes and contents. Times
+/// count only for content that is not read (files beyond the limit, unreadable files and folders), so a copy usually
+/// has the same digest.
 pub fn digest_overlay(overlay_folder: &Path) -> Digest {
     let mut state = String::new();
     let mut remaining_bytes = HASHED_BYTES_LIMIT;

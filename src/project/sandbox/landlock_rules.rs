@@ -17,7 +17,8 @@ pub(super) const NEWEST_ABI: ABI = ABI::V6;
 /// writing to one draws on the screen.
 pub(in crate::project) const DEVICES: [&str; 5] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Queries the kernel's support.
+
+/// Queries the kernel's support of Landlock.
 pub fn landlock_support() -> SandboxSupport {
     let is_supported = |abi: ABI| {
         let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -42,7 +43,7 @@ pub fn landlock_support() -> SandboxSupport {
     }
 }
 
-/// Returns the kernel's version in parentheses, with a leading space.
+/// Returns the kernel's version in parentheses, with a leading space; empty if unknown.
 fn kernel_release() -> String {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || ".-_+".contains(*c);

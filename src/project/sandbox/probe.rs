@@ -18,17 +18,17 @@ pub const PROBE_ARGUMENT: &str = "--probe";
 /// A tested operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestedOperation {
-    /// Writing in the folder itself, which must succeed.
+    /// Writing inside the project's folder, which must succeed.
     WriteInside,
-    /// Writing outside.
+    /// Writing outside the project's folder.
     WriteOutside,
-    /// Binding a port, and sending a datagram.
+    /// Binding a TCP or a UDP port.
     UseNetwork,
     /// Opening a socket to other programs.
     OpenSocket,
     /// Sending a signal to the parent process. Older kernels allow it.
     SendSignal,
-    /// In the read-only sandbox: reading a closed file of the project, writing it, or changing its mode.
+    /// In the read-only sandbox: reading a withheld file of the project, writing it, or changing its mode.
     UseWithheld,
 }
 

@@ -74,21 +74,13 @@ const SIGNAL_SYSCALLS: &[c_long] = &[libc::SYS_kill, libc::SYS_tkill, libc::SYS_
 /// Syscalls from this number on are newer than the list. They fail with ENOSYS, so that programs use alternatives.
 const FIRST_UNKNOWN: u32 = 440;
 
-/// Ioctls that query an open file or a terminal: sizes, flags, and whether it is a terminal. Same numbers on every
+/// Allowed ioctls, which query an open file or a terminal, or set flags of the open file. Same numbers on every
 /// architecture.
+#[rustfmt::skip]
 const QUERY_IOCTLS: [u64; 12] = [
-    0x5401,
-    0x802C_542A,
-    0x5413,
-    0x540F,
-    0x5429, // TCGETS, TCGETS2, TIOCGWINSZ, TIOCGPGRP, TIOCGSID
-    0x541B,
-    0x5421,
-    0x5450,
-    0x5451,
-    2, // FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FIGETBSZ
-    0x8008_6601,
-    0xC020_660B, // FS_IOC_GETFLAGS, FS_IOC_FIEMAP
+    0x5401, 0x802C_542A, 0x5413, 0x540F, 0x5429, // TCGETS, TCGETS2, TIOCGWINSZ, TIOCGPGRP, TIOCGSID
+    0x541B, 0x5421, 0x5450, 0x5451, 2, // FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FIGETBSZ
+    0x8008_6601, 0xC020_660B, // FS_IOC_GETFLAGS, FS_IOC_FIEMAP
 ];
 /// Denied fcntl commands, which send signals or set locks that other processes wait for: F_SETLK, F_SETLKW, F_SETOWN,
 /// F_SETSIG, F_SETOWN_EX, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY.

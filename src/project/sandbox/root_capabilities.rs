@@ -8,8 +8,8 @@ use rustix::thread::{
     remove_capability_from_bounding_set, set_capabilities,
 };
 
-/// Capabilities that are kept: access to files of any owner, changing the user, and ports below 1024 if there is a
-/// network.
+/// Capabilities that are kept: access to files of any owner, signals to processes of any user, changing the user, and
+/// ports below 1024 if there is a network.
 const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -19,8 +19,8 @@ const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETUID)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-/// Drops all other capabilities for this thread and everything it starts. Does nothing for a user other than root
-/// without capabilities.
+/// Drops all other capabilities for this thread and everything it starts. Does nothing if the user is not root and has
+/// no capabilities.
 pub fn drop_capabilities() -> Result<(), SandboxError> {
     let current = capabilities(None).map_err(|_| SandboxError::Capabilities)?;
     keep_capabilities(current, KEPT_CAPABILITIES)

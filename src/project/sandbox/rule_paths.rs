@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// Maximum number of entries listed individually. In a larger folder the remaining entries stay closed.
 const MAX_ENTRIES: usize = 20_000;
 
-/// Returns the paths that open `path` except for `closed`. They may change before they are used, so open them with
-/// `open_without_links`.
+/// Returns the paths to list in rules so that `path` is open except for the `closed` paths. They may change before they
+/// are used, so open them with `open_without_links`.
 pub fn paths_without(path: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     gather_paths(path, closed, &mut paths);
@@ -32,7 +32,7 @@ fn gather_paths(path: &Path, closed: &[PathBuf], paths: &mut Vec<PathBuf>) {
     }
     let Ok(entries) = fs::read_dir(path) else { return };
     for entry in entries.flatten().take(MAX_ENTRIES) {
-        // A link needs no rule: its target is open, or not, by itself.
+        // A link needs no rule: the rules for its target apply.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
             gather_paths(&entry.path(), closed, paths);
         }

@@ -33,7 +33,7 @@ pub struct SandboxSpec {
 /// Reason why the sandbox could not be applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SandboxError {
-    /// A writable path changed since it was checked.
+    /// A writable path changed since it was checked, or the guard received invalid arguments.
     #[error("a writable path no longer exists or was replaced by a link")]
     WritablePath,
     /// The kernel rejected the file rules.

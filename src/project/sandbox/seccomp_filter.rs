@@ -59,7 +59,7 @@ const TYPE_MASK: u64 = 0xf;
 
 /// Flags that create namespaces: mount, cgroup, uts, ipc, user, pid and net; and time, which only unshare supports.
 const NAMESPACES: [u64; 7] = [0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
-const TIME: u64 = 0x80;
+const TIME_NAMESPACE: u64 = 0x80;
 /// Ioctls that insert characters into a terminal as if typed, and that paste on a console.
 const TERMINAL_INPUT_IOCTLS: [u64; 2] = [0x5412, 0x541C];
 
@@ -152,7 +152,7 @@ pub(super) fn denied_syscalls(
     rules.insert(libc::SYS_ioctl, input_rules.collect::<Result<_, _>>()?);
     let flag_rule = |flag: &u64| SeccompRule::new(vec![masked_equal(0, *flag, *flag)?]);
     rules.insert(libc::SYS_clone, NAMESPACES.iter().map(flag_rule).collect::<Result<_, _>>()?);
-    let unshare_rules = NAMESPACES.iter().chain([&TIME]).map(flag_rule).collect::<Result<_, _>>()?;
+    let unshare_rules = NAMESPACES.iter().chain([&TIME_NAMESPACE]).map(flag_rule).collect::<Result<_, _>>()?;
     rules.insert(libc::SYS_unshare, unshare_rules);
     // Changing the limits of other processes is denied; process ID 0 is the calling process.
     rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![not_equal(0, 0)?, not_equal(2, 0)?])?]);

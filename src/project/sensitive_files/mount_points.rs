@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// File in which the kernel lists the mounts visible to this process.
 const MOUNT_LIST: &str = "/proc/self/mountinfo";
 
-/// Returns the sorted mount points below `root` that must stay closed: every single file, and folders that are
-/// sensitive at their origin.
+/// Returns the sorted mount points below `root` that must stay closed: every mounted file, and mounted folders whose
+/// path in their own file system is sensitive.
 pub(super) fn foreign_mount_points(root: &Path) -> Vec<PathBuf> {
     let mut mount_points: Vec<PathBuf> = read_mounts()
         .unwrap_or_default()

@@ -26,11 +26,12 @@ pub(super) fn create_listing(
     let closed: HashSet<&Path> = withheld.iter().map(|entry| entry.path.as_path()).collect();
     let git = root.join(".git");
     let parents = closed.iter().copied().chain([git.as_path()]).flat_map(|path| path.ancestors().skip(1));
+    // Folders whose entries are listed one by one instead of the folder itself.
     let split: HashSet<&Path> = parents.filter(|path| path.starts_with(root)).collect();
     let scanned: HashMap<&Path, &ScannedFolder> =
         folders.iter().map(|folder| (folder.path.as_path(), folder)).collect();
     let (mut open_paths, mut crowded) = (Vec::new(), Vec::new());
-    // Folders to be split that lie in a withheld folder are not reached.
+    // The walk never reaches the folders of `split` inside a withheld folder.
     let mut queue = vec![root.to_owned()];
     if closed.contains(root) {
         queue.clear();
@@ -48,7 +49,7 @@ pub(super) fn create_listing(
             }
             match is_folder(entry) && split.contains(child.as_path()) {
                 true => queue.push(child),
-                // A link needs no rule: its target is open, or not, by itself.
+                // A link needs no rule: the rules for its target apply.
                 false if entry.file_type().is_ok_and(|kind| kind.is_symlink()) => {}
                 false => listed.push(child),
             }

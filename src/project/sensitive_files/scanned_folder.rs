@@ -44,6 +44,7 @@ pub(super) enum ScannedEntry {
 pub(super) struct FolderStamp {
     /// Device and inode.
     pub(super) inode: (u64, u64),
+    /// Change time: seconds and nanoseconds.
     changed: (i64, i64),
 }
 
@@ -187,7 +188,7 @@ pub(super) fn are_unchanged(folders: &[ScannedFolder]) -> bool {
     !has_changed.into_inner()
 }
 
-/// Returns the relevant facts about one entry, if any.
+/// Returns what is stored about one entry; `None` for a plain file or link.
 fn examine_entry(
     path: &Path,
     metadata: &fs::Metadata,
@@ -202,7 +203,7 @@ fn examine_entry(
     }
     if kind.is_dir() {
         return match is_sensitive {
-            // Only git opens it, and only the parts that git needs.
+            // Open only for git, and only in part: see `open_git_paths`.
             true if path.parent() == Some(root) && path.file_name() == Some(OsStr::new(".git")) => None,
             true => Some(ScannedEntry::Withheld(Reason::Sensitive)),
             false => Some(ScannedEntry::Folder),

@@ -48,7 +48,7 @@ pub fn read_tail(folder: &Path) -> io::Result<Vec<JournalEnd>> {
         let result = private_files::open_read(file).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut text));
         if result.is_ok() {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            ends.push(end_of_file(name, &String::from_utf8_lossy(&text), &mut remaining_bytes));
+            ends.push(collect_last_notes(name, &String::from_utf8_lossy(&text), &mut remaining_bytes));
         }
     }
     ends.reverse();
@@ -56,7 +56,7 @@ pub fn read_tail(folder: &Path) -> io::Result<Vec<JournalEnd>> {
 }
 
 /// Returns the notes at the end of a file that fit in `remaining_bytes`.
-fn end_of_file(name: String, text: &str, remaining_bytes: &mut usize) -> JournalEnd {
+fn collect_last_notes(name: String, text: &str, remaining_bytes: &mut usize) -> JournalEnd {
     let mut end = JournalEnd { name, notes: Vec::new(), omitted_count: 0, other_count: 0 };
     for line in text.lines().rev() {
         if !is_note(line) {

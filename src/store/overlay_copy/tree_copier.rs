@@ -44,8 +44,9 @@ struct PathLevel {
 }
 
 impl TreeCopier {
+    /// Opens a folder, and the existing folder that becomes its copy.
     pub fn open(old: &Path, new: &Path) -> io::Result<Self> {
-        // An overlay folder that is itself a link was set up by the user.
+        // Links are followed here: an overlay folder that is itself a link was set up by the user.
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
         let open_folder = |path: &Path| rustix::fs::openat(CWD, path, flags, Mode::empty());
         Ok(Self { old: open_folder(old)?, new: open_folder(new)?, levels: Vec::new() })
@@ -123,11 +124,11 @@ impl TreeCopier {
             set_owner_and_mode(&self.new, &level.metadata)?;
         }
         (self.old, self.new) = (old?, new?);
-        // A running command may have moved it.
+        // A running command may have moved the folder to another parent.
         if is_same_file(&rustix::fs::fstat(&self.old)?, &level.parent) { Ok(()) } else { Err(Errno::STALE) }
     }
 
-    /// Copies an entry; returns true if it is a folder.
+    /// Copies an entry unless it is a folder. Returns true if it is one.
     fn copy_entry(&self, name: &OsStr) -> Result<bool, (PathBuf, io::Error)> {
         self.copy_non_folder(name).map_err(|error| (self.current_path(name), error))
     }
@@ -177,7 +178,8 @@ impl TreeCopier {
     }
 }
 
-/// Opens an entry and returns its metadata. If it is inaccessible to its owner, makes it accessible first.
+/// Opens an entry, after making it accessible to its owner if necessary. Returns the file, its original metadata, and
+/// whether its mode was changed.
 fn open_accessible(
     folder: &OwnedFd,
     name: &OsStr,
@@ -200,7 +202,7 @@ fn open_accessible(
     Ok((file?, metadata, was_opened))
 }
 
-/// Restores the original mode.
+/// Restores the original mode if it was changed to open the file.
 fn restore_mode(was_opened: bool, file: &OwnedFd, metadata: &Stat) {
     if was_opened {
         let _ = rustix::fs::fchmod(file, mode_of(metadata));

@@ -30,7 +30,7 @@ impl Sessions {
         let scope = Scope { project: Some(project), max_hits: 1, is_wanted };
         let result = self.search(&search_words, &scope, &mut |session_hits| {
             if let Some(hit) = session_hits.hits.first() {
-                let line = format!("{}: {}", hit.source.label(), search_words.from_word(&hit.line));
+                let line = format!("{}: {}", hit.source.label(), search_words.trim_before_match(&hit.line));
                 lines.push((session_hits.listed.id, line));
             }
             if last_sent.elapsed() > INTERVAL {

@@ -235,7 +235,7 @@ fn shortens_long_line_around_the_word() {
     assert!(shortened.starts_with('…') && shortened.ends_with('…') && shortened.contains("needle"), "{shortened}");
     assert_eq!(shortened.chars().count(), MAX_LINE_CHARS + 2);
     assert_eq!(words.shorten_line("  a needle "), "a needle");
-    assert_eq!(words.from_word("a needle and more"), "a needle and more");
-    assert_eq!(words.from_word("far in a haystack lies a Needle and more"), "…lies a Needle and more");
-    assert_eq!(words.from_word(&("漢".repeat(40) + "needle")), format!("…{}needle", "漢".repeat(8)));
+    assert_eq!(words.trim_before_match("a needle and more"), "a needle and more");
+    assert_eq!(words.trim_before_match("far in a haystack lies a Needle and more"), "…lies a Needle and more");
+    assert_eq!(words.trim_before_match(&("漢".repeat(40) + "needle")), format!("…{}needle", "漢".repeat(8)));
 }

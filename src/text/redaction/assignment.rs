@@ -225,7 +225,7 @@ impl NamedValue<'_> {
             }
             NameClass::Token if is_capital_name && !is_spaced => true,
             NameClass::Key if is_capital_name && !is_spaced => value.len() >= 8 || looks_random(value),
-            // A header.
+            // The name of an HTTP header.
             NameClass::Token | NameClass::Key if is_colon && self.name.contains('-') => {
                 looks_random(value) || !has_more_words(following) && !is_word_of_sentence(value)
             }
@@ -266,11 +266,13 @@ fn find_spaced_secret(text: &str, name_start: usize, name: &str, name_end: usize
     }
     let value = ValuePosition::locate(text, value_start);
     let preview = value.preview(text);
-    let is_sql = name != "password" || preceding.to_ascii_lowercase().ends_with("with ");
+    // A lower-case `password` belongs to SQL only after `with`.
+    let may_be_sql = name != "password" || preceding.to_ascii_lowercase().ends_with("with ");
     let is_netrc = name == "password" && preceding.contains("login ") && !value.is_quoted();
     let is_secret = !preview.is_empty() && !is_placeholder(preview);
-    let is_sql =
-        is_sql && value.is_quoted() && (name == "PASSWORD" || name != name.to_ascii_uppercase() || preview.len() > 3);
+    let is_sql = may_be_sql
+        && value.is_quoted()
+        && (name == "PASSWORD" || name != name.to_ascii_uppercase() || preview.len() > 3);
     (is_secret && (is_netrc && !is_word_of_sentence(preview) || is_sql)).then(|| value.full_range(text))
 }
 

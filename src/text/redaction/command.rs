@@ -108,6 +108,7 @@ pub(super) struct LineState {
     /// True if an odd number of double quotes precedes the current offset.
     in_double_quotes: bool,
     in_single_quotes: bool,
+    /// True if the last line ended with a line continuation and no word followed yet.
     is_continued: bool,
 }
 
@@ -123,6 +124,7 @@ impl LineState {
             open_command.is_active = open_command.program.subcommand == Some(word);
         }
         let next_byte = text.as_bytes().get(position + word.len());
+        // No program in the list has a longer name.
         if word.len() > 14 || !matches!(next_byte, Some(b' ' | b'\t' | b'"' | b'\'' | b'\\' | b',')) {
             return;
         }
@@ -177,10 +179,10 @@ pub(super) fn find_option_secret(text: &str, position: usize, line: &LineState) 
         return None;
     }
     let dashes = prefix_length(&text[position..], |byte| byte == b'-');
+    // In a diff, a removed line begins with one more dash.
     if dashes > 3 {
         return None;
     }
-    // In a diff, a removed line begins with one more dash.
     let name_start = position + dashes;
     let name = &text[name_start..name_start + prefix_length(&text[name_start..], is_word_byte)];
     let short_option = || (dashes == 1).then(|| find_short_option(text, name_start, name, line)).flatten();
@@ -237,6 +239,7 @@ fn find_long_option(text: &str, name_start: usize, name: &str, dashes: usize) ->
     let preview = value.preview(text);
     let separator_length = value.start - name_end;
     let is_sentence = !value.is_quoted() && !has_equals && is_word_of_sentence(preview);
+    // A reference to a secret by its id, or the next option.
     let is_other = preview.starts_with("id=") || !value.is_quoted() && preview.starts_with('-') && !has_equals;
     // The placeholder of the value, or the description in help output.
     let is_help = !value.is_quoted()
@@ -270,7 +273,7 @@ fn find_next_value(text: &str, argument_end: usize) -> Option<ValuePosition> {
         position += count_blanks(position);
     }
     let value = ValuePosition::locate(text, position);
-    // After the end of a quotation any word may follow.
+    // After a closing quote, an unquoted word may be prose instead of an argument.
     let is_next_argument =
         position > separator_start && (!was_quoted || value.is_quoted() || looks_random(value.preview(text)));
     is_next_argument.then_some(value)

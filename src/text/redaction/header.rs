@@ -44,7 +44,7 @@ pub(super) fn find_header_secret(text: &str, name_start: usize, length: usize) -
         None => name_quote,
     };
     let ends_value = |byte: u8| matches!(byte, b'\n' | b'\r' | b'\\') || Some(byte) == quote;
-    // Only the beginning of a value that is no secret is read.
+    // Only the beginning of the value is read to decide whether it is a secret.
     let preview_length =
         prefix_length(&text[position..text.floor_char_boundary(position + MAX_VALUE_BYTES)], |byte| !ends_value(byte));
     let preview = &text[position..position + preview_length];
@@ -71,12 +71,12 @@ pub(super) fn find_header_secret(text: &str, name_start: usize, length: usize) -
     let is_prose =
         !looks_random(word) && (has_more_words || scheme.is_empty() && word.len() < 8) || is_word_of_sentence(word);
     let is_secret = !(word.is_empty() || is_placeholder(word) || is_prose || is_capital(word) && word.len() < 6);
-    let length = || prefix_length(&text[start..], |byte| !ends_value(byte) && byte != b' ');
-    is_secret.then(|| start..start + length())
+    let word_length = || prefix_length(&text[start..], |byte| !ends_value(byte) && byte != b' ');
+    is_secret.then(|| start..start + word_length())
 }
 
-/// Returns the end of a scheme's fields: the end of the line, or a quote around them. Inside a nested string their own
-/// quotes have more backslashes than the one around them.
+/// Returns the end of a scheme's fields: the end of the line, or the closing quote of the string that contains them. In
+/// a nested string the quotes of the fields have more backslashes than those of the string.
 fn find_fields_end(text: &str, start: usize) -> usize {
     let (mut inner_slashes, mut slashes, mut after_equals) = (None, 0, false);
     for (position, byte) in text.bytes().enumerate().skip(start) {

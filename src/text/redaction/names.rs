@@ -135,7 +135,7 @@ const SENTENCE_WORDS: &[&str] = &[
     "then", "than", "also", "only", "at", "because", "here", "mention", "mentions", "value", "takes", "sets", "so",
 ];
 
-/// Returns whether a value is such a word.
+/// Returns whether a value is one of [`SENTENCE_WORDS`], apart from punctuation after it.
 pub(super) fn is_word_of_sentence(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ':', ';', ')', '?', '!']);
     SENTENCE_WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))

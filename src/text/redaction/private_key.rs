@@ -24,7 +24,7 @@ pub(super) fn find_key_body(text: &str, begin_line: usize) -> Option<(Range<usiz
     let length = private_label_length(label)?;
     let body_start = begin_line + BEGIN.len() + length + prefix_length(&label[length..], |byte| byte == b'-');
     let (body, is_open) = find_key_rest(text, body_start);
-    // An existing redaction mark is the whole body.
+    // Prose may mention a begin line without a key after it.
     (!body.is_empty() || is_open).then_some((body, is_open))
 }
 
@@ -44,7 +44,7 @@ pub(super) fn find_key_rest(text: &str, body_start: usize) -> (Range<usize>, boo
         match skip_line_break(text, position) {
             Some(next_line) => position = next_line,
             None if position == text.len() => return (body_start..trim_line_breaks(text, body_start, position), true),
-            // The nested string ends here.
+            // The string that contains the key ends here.
             None => return (body_start..position, false),
         }
         if position == text.len() {
@@ -119,7 +119,7 @@ fn body_line_end(text: &str, line_start: usize) -> Option<usize> {
     };
     let body_end = end;
     end += prefix_length(&text[end..], |byte| b" \t\r\"',".contains(&byte));
-    // In a nested string the key ends with its quote.
+    // A key in a string ends at the closing quote of the string.
     (is_line_end(end) || body_end > line_start && matches!(bytes.get(body_end), Some(b'"' | b'\'')))
         .then(|| if is_line_end(end) { end } else { body_end })
 }

@@ -30,7 +30,7 @@ impl PathFindings<'_> {
                     Ok(Ok(entries)) => {
                         next_names.extend(entries.iter().filter(|name| may_match(name, part)).map(|name| join(name)))
                     }
-                    Ok(Err(error)) if error.is_missing_folder() => {}
+                    Ok(Err(error)) if error.is_unlistable_folder() => {}
                     Ok(Err(error)) => {
                         self.is_sensitive = true;
                         return self.add_unknown(access, format!("the matching files cannot all be listed: {error}"));

@@ -21,6 +21,7 @@ const OVERLAY_PREFIX: &[u8] = b"user.overlay.";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Attributes {
     pub(super) mode: RawMode,
+    /// Modification time: seconds and nanoseconds.
     modified: (i64, i64),
 }
 
@@ -71,7 +72,7 @@ impl<'a> Journal<'a> {
     }
 }
 
-/// Removes the journal of an earlier merge.
+/// Removes the journal, if any.
 pub(in super::super) fn forget_journal(overlay_folder: &Path) -> io::Result<()> {
     match fs::remove_file(overlay_folder.join(JOURNAL_FILE)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -92,7 +93,8 @@ fn parse_line(line: &[u8]) -> Option<(PathBuf, Attributes)> {
     (path.len() == length).then(|| (OsString::from_vec(path.to_vec()).into(), attributes))
 }
 
-/// Gives `target` the owner, extended attributes, mode and times of another folder.
+/// Gives `target` the extended attributes of `source`, if given, the owner in `metadata`, and the mode and times in
+/// `attributes`.
 pub(super) fn copy_folder_attributes(
     source: Option<BorrowedFd<'_>>,
     target: BorrowedFd<'_>,
