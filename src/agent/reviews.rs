@@ -67,7 +67,7 @@ fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut pending_review:
         let verdict = match (current_verdict, verdict) {
             (refused @ Verdict::Deny(_), _) | (Verdict::Withhold(_), refused @ Verdict::Deny(_)) => refused,
             (withheld @ Verdict::Withhold(_), _) => withheld,
-            (asks @ Verdict::Ask(_), Verdict::Allow(_)) if !is_lifted => asks,
+            (asks @ Verdict::Ask(_), Verdict::Allow(_) | Verdict::Rehearse(_)) if !is_lifted => asks,
             (Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_), verdict) => verdict,
         };
         return apply_verdict(ctx, id, plan, verdict);

@@ -56,6 +56,18 @@ fn r20_mode_narrowed_during_review_applies() {
 }
 
 #[test]
+fn r20_mode_narrowed_during_review_asks_in_a_dry_run_that_asks_as_live() {
+    let mut state = state_with_reviewers(1, false);
+    state.policy = Policy { mode: Mode::Full, dry_run: true, asks_as_live: true };
+    state.config.reviewers.hooks[0].in_dry_run = true;
+    let review_effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
+    update(&mut state, Event::ModeChanged(Mode::Ask));
+    let review = build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow));
+    let effects = finish_review(&mut state, &review_effects, review).unwrap();
+    assert_eq!(describe_effects(&effects)[1], "ask a");
+}
+
+#[test]
 fn r11_grant_revoked_during_review_no_longer_applies() {
     let revoke_grant = |state: &mut State| {
         update(
