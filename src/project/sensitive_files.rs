@@ -153,6 +153,8 @@ impl SensitiveFiles {
     /// Returns all withheld paths, after finding the names of files that have several.
     fn find_withheld(&self, cache: &mut ScanCache) -> Vec<WithheldPath> {
         let search = group_names(&cache.folders);
+        // The names of a file that had all of them in the meantime may have changed since.
+        cache.searched.retain(|inode| search.unknown.contains(inode));
         if search.unknown.iter().any(|inode| !cache.searched.contains(inode)) {
             // A file that had one name when its folder was read may have another one now.
             for folder in &mut cache.folders {

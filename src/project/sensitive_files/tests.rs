@@ -134,6 +134,21 @@ fn withholds_files_with_names_elsewhere_but_not_those_of_packages() {
 }
 
 #[test]
+fn a_secret_that_gets_another_name_twice_stays_withheld() {
+    let project = Project::new();
+    fs::create_dir(project.path_of("target")).unwrap();
+    fs::write(project.path_of("docs/.env"), "x").unwrap();
+    fs::hard_link(project.path_of("docs/.env"), project.base.join("out/first")).unwrap();
+    project.list_withheld();
+    fs::remove_file(project.base.join("out/first")).unwrap();
+    fs::write(project.path_of("docs/new"), "").unwrap();
+    project.wait_for_trusted_times();
+    // Only the folder of the new name has changed since.
+    fs::hard_link(project.path_of("docs/.env"), project.path_of("target/plain")).unwrap();
+    assert!(!project.is_open("target/plain"), "{:?}", project.list_withheld());
+}
+
+#[test]
 fn withholds_pipes_and_targets_of_sensitive_links() {
     let project = Project::new();
     symlink("docs/a.md", project.path_of(".env")).unwrap();
