@@ -2,7 +2,7 @@
 
 use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, closest_match, file_change, planned_path};
-use crate::chat::{Access, Intent, Plan, ToolSpec};
+use crate::chat::{Intent, Plan, ToolSpec};
 use crate::project::{self, Location, Reader};
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -51,18 +51,12 @@ impl Tool for EditFile {
         let replace_all = arguments.all.unwrap_or(false);
         let (before, after) = match plan_replacement(files, &location, old, new, replace_all) {
             Ok(texts) => texts,
-            Err(error) if matches!(planned_path::read_access(files, &location), Access::Read(_)) => {
-                return Err(error);
-            }
-            // Nothing about a file that the user was not asked about is disclosed, not even whether it exists.
-            Err(_) => {
+            // Not even whether it exists is disclosed.
+            Err(error) => {
                 let displayed_path = planned_path::display_path(&location);
-                let why =
+                let message =
                     format!("old_text does not occur exactly once in {displayed_path}, or the file cannot be changed.");
-                return match file_change::is_undisclosed(files, &location) {
-                    true => Ok(file_change::plan_no_change(&location, &why)),
-                    false => Err(Error::Failed(format!("{why} Call read_file first; the user is asked."))),
-                };
+                return file_change::hide_read_error(files, &location, error, &message);
             }
         };
         file_change::plan_change("edit_file", files, &location, Some(before), after, false)

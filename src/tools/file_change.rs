@@ -34,6 +34,23 @@ pub fn read_text(files: &dyn Reader, location: &Location) -> Result<Option<Strin
     }
 }
 
+/// Returns an error in the place of one that tells something about the file, unless the model may read it without
+/// approval. In a dry run the call then does nothing.
+pub fn hide_read_error(
+    files: &dyn Reader,
+    location: &Location,
+    error: Error,
+    hidden_message: &str,
+) -> Result<Intent, Error> {
+    if matches!(planned_path::read_access(files, location), Access::Read(_)) {
+        return Err(error);
+    }
+    match is_undisclosed(files, location) {
+        true => Ok(plan_no_change(location, hidden_message)),
+        false => Err(Error::Failed(format!("{hidden_message} Call read_file first; the user is asked."))),
+    }
+}
+
 fn check_size(displayed_path: &str, bytes: usize) -> Result<(), Error> {
     if bytes <= MAX_FILE_BYTES {
         return Ok(());
@@ -87,7 +104,11 @@ pub fn plan_change(
         if is_undisclosed(files, location) {
             return Ok(plan_no_change(location, "The file already has exactly this content."));
         }
-        return Err(Error::Failed(format!("{displayed_path} already has exactly this content; nothing would change.")));
+        // An error would confirm a guess of the content of a file that the model may not read; the user is asked instead.
+        if matches!(planned_path::read_access(files, location), Access::Read(_)) {
+            let message = format!("{displayed_path} already has exactly this content; nothing would change.");
+            return Err(Error::Failed(message));
+        }
     }
     let lines = before.as_deref().map_or(0, |text| text.lines().count());
     let is_new = before.is_none();

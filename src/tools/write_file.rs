@@ -34,7 +34,13 @@ impl Tool for WriteFile {
     fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, content } = parse_arguments(&self.tool_spec(), arguments)?;
         let location = planned_path::locate(files, &path)?;
-        let before = file_change::read_text(files, &location)?;
+        let before = match file_change::read_text(files, &location) {
+            Ok(before) => before,
+            Err(error) => {
+                let message = format!("{} cannot be replaced as text.", planned_path::display_path(&location));
+                return file_change::hide_read_error(files, &location, error, &message);
+            }
+        };
         let after =
             before.as_deref().map_or_else(|| content.clone(), |before| file_change::match_file_style(before, &content));
         file_change::plan_change("write_file", files, &location, before, after, true)
@@ -119,5 +125,24 @@ mod tests {
         check("d", "x", "d is a folder, not a file");
         check("big", &"x".repeat(file_change::MAX_FILE_BYTES + 1), "the limit is 1048576");
         assert!(plan_write("big", &"x".repeat(file_change::MAX_FILE_BYTES), &files).is_ok());
+    }
+
+    #[test]
+    fn an_error_tells_nothing_about_a_file_that_asks_to_be_read() {
+        let files = MemoryProject::with_bytes([
+            (".env", b"KEY=1\n".to_vec()),
+            ("a/.env", vec![0xff]),
+            ("b/.env", b"a\0".to_vec()),
+            ("c/.env", vec![b'x'; file_change::MAX_FILE_BYTES + 1]),
+        ]);
+        for path in ["a/.env", "b/.env", "c/.env"] {
+            let error = plan_write(path, "x\n", &files).unwrap_err().to_string();
+            assert_eq!(error, format!("{path} cannot be replaced as text. Call read_file first; the user is asked."));
+        }
+        // A right guess of the content asks like a wrong one.
+        for guess in ["KEY=1\n", "KEY=2\n"] {
+            let plan = plan_write(".env", guess, &files).unwrap();
+            assert_eq!((plan.access, plan.grant), (Access::WriteOutside(".env".into()), None));
+        }
     }
 }
