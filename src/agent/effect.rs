@@ -17,7 +17,12 @@ pub enum Effect {
     /// Request a reply from the model.
     RequestReply { turn: TurnId, request: Box<Request> },
     /// Plan a call, without side effects.
-    PlanCall { turn: TurnId, call: ToolCall },
+    PlanCall {
+        turn: TurnId,
+        call: ToolCall,
+        /// True if the call comes from `/apply`. Tools that are not offered to models can only be called then.
+        is_apply_call: bool,
+    },
     /// Ask a reviewer about a call, without side effects.
     ReviewCall {
         turn: TurnId,

@@ -34,7 +34,8 @@ fn plan_next_preview(ctx: &mut UpdateContext<'_>) {
     if let Some(pending) = ctx.state.pending_mut(&call.id) {
         pending.preapproval.is_planning = true;
     }
-    ctx.effects.push(Effect::PlanCall { turn, call });
+    let is_apply_call = ctx.state.turn.is_apply_turn();
+    ctx.effects.push(Effect::PlanCall { turn, call, is_apply_call });
 }
 
 /// Handles a plan made for the queue view.

@@ -96,7 +96,8 @@ impl<'a> UpdateContext<'a> {
         let Some(pending) = self.state.pending_mut(id) else { return };
         pending.stage = CallStage::Planning;
         let call = pending.call.clone();
-        self.effects.push(Effect::PlanCall { turn, call });
+        let is_apply_call = self.state.turn.is_apply_turn();
+        self.effects.push(Effect::PlanCall { turn, call, is_apply_call });
     }
 
     /// Judges a plan by the mode, the grants of the session and the rules.

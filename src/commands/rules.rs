@@ -180,7 +180,7 @@ fn explain_command(checked: &CheckedRules, options: &ExplainCommand) -> Result<V
     };
     let arguments = json!({ "command": options.command }).to_string();
     let call = ToolCall { id: "explained".into(), name: "bash_exec".to_owned(), arguments };
-    let plan = match tools.plan_call(&call, &*project) {
+    let plan = match tools.plan_call(&call, &*project, false) {
         Ok(Intent::Act(plan)) => plan,
         Ok(Intent::Ask(_)) => return Err(UsageError("not a command".to_owned()).into()),
         Err(error) => return Err(UsageError::from_error(error).into()),

@@ -9,7 +9,7 @@ use crate::tools::panic_guard::catch_panic;
 const MAX_ERROR_BYTES: usize = 16 << 10;
 
 /// Plans a call and sends the plan to the agent, or an error for the model.
-pub(super) async fn plan_call(context: EffectContext, turn: TurnId, call: ToolCall) {
+pub(super) async fn plan_call(context: EffectContext, turn: TurnId, call: ToolCall, is_apply_call: bool) {
     let id = call.id.clone();
     let (name, noted_call) = (call.name.clone(), call.clone());
     let planning = {
@@ -17,7 +17,11 @@ pub(super) async fn plan_call(context: EffectContext, turn: TurnId, call: ToolCa
         tokio::task::spawn_blocking(move || {
             // Check for changed rules first, so that the verdict is based on rules at least as new as the plan.
             let rules_event = catch_panic(|| (context.plan_check)()).flatten();
-            (rules_event, catch_panic(|| run_planner(&context, &call)).unwrap_or_else(|| Err(panic_error(&call.name))))
+            (
+                rules_event,
+                catch_panic(|| run_planner(&context, &call, is_apply_call))
+                    .unwrap_or_else(|| Err(panic_error(&call.name))),
+            )
         })
     };
     let (rules_event, intent) = planning.await.unwrap_or_else(|_| (None, Err(panic_error(&name))));
@@ -33,9 +37,9 @@ pub(super) async fn plan_call(context: EffectContext, turn: TurnId, call: ToolCa
     context.send_event(Event::CallPlanned { turn, call: id, intent }).await;
 }
 
-fn run_planner(context: &EffectContext, call: &ToolCall) -> Result<Intent, String> {
-    let mut intent =
-        context.tools.plan_call(call, context.project.as_ref()).map_err(|error| truncate_error(error.to_string()))?;
+fn run_planner(context: &EffectContext, call: &ToolCall, is_apply_call: bool) -> Result<Intent, String> {
+    let intent = context.tools.plan_call(call, context.project.as_ref(), is_apply_call);
+    let mut intent = intent.map_err(|error| truncate_error(error.to_string()))?;
     if let Intent::Act(plan) = &mut intent {
         precondition_check::add_environment(context, plan);
     }

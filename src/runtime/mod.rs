@@ -148,8 +148,9 @@ impl Runtime {
                     self.title_request.abort_all();
                     self.running.spawn_task(turn, reply_stream::stream_reply(self.context.clone(), turn, *request));
                 }
-                Effect::PlanCall { turn, call } => {
-                    self.running.spawn_task(turn, call_planning::plan_call(self.context.clone(), turn, call));
+                Effect::PlanCall { turn, call, is_apply_call } => {
+                    let planning = call_planning::plan_call(self.context.clone(), turn, call, is_apply_call);
+                    self.running.spawn_task(turn, planning);
                 }
                 Effect::ReviewCall { turn, call, plan, round, context: review_context } => {
                     let review_task =

@@ -58,16 +58,23 @@ impl Toolbox {
 
     /// Returns the tool with this name, or an error that lists the available tools.
     pub fn find_tool(&self, name: &str) -> Result<Arc<dyn Tool>, Error> {
-        self.tools.iter().find(|tool| tool.tool_spec().name == name).cloned().ok_or_else(|| {
-            let names: Vec<String> = self.tool_specs().into_iter().map(|spec| spec.name).collect();
-            let name = super::summary_line::first_line(name, 64);
-            Error::Arguments(format!("Unknown tool “{name}”. Available tools: {}.", names.join(", ")))
-        })
+        let tool = self.tools.iter().find(|tool| tool.tool_spec().name == name).cloned();
+        tool.ok_or_else(|| self.unknown_tool_error(name))
     }
 
-    /// Plans a call from its raw arguments. Blocks while files are read.
-    pub fn plan_call(&self, call: &ToolCall, files: &dyn Reader) -> Result<Intent, Error> {
-        self.find_tool(&call.name)?.plan_call(&arguments::parse_call_arguments(&call.arguments)?, files)
+    /// Plans a call from its raw arguments. Blocks while files are read. A tool that is not offered to models is unknown
+    /// unless `is_apply_call`.
+    pub fn plan_call(&self, call: &ToolCall, files: &dyn Reader, is_apply_call: bool) -> Result<Intent, Error> {
+        let tool = self.find_tool(&call.name)?;
+        if !tool.is_offered() && !is_apply_call {
+            return Err(self.unknown_tool_error(&call.name));
+        }
+        tool.plan_call(&arguments::parse_call_arguments(&call.arguments)?, files)
+    }
+
+    fn unknown_tool_error(&self, name: &str) -> Error {
+        let name = super::summary_line::first_line(name, 64);
+        Error::Arguments(format!("Unknown tool “{name}”. Available tools: {}.", self.tool_names().join(", ")))
     }
 }
 

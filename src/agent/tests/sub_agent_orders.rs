@@ -55,7 +55,7 @@ impl Simulation {
                     assert!(!self.ended_turns.contains(&turn), "nothing starts for a turn that has ended");
                     self.open_requests.push(turn);
                 }
-                Effect::PlanCall { turn, call } => self.open_plans.push((turn, call)),
+                Effect::PlanCall { turn, call, .. } => self.open_plans.push((turn, call)),
                 Effect::RunCall { turn, call, plan, .. } => {
                     self.check_permitted(&call, &plan);
                     self.running_calls.push((turn, call.id));

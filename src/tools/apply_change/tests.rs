@@ -1,6 +1,7 @@
 //! Tests that exactly the previewed change is applied, and that a conflict is an error.
 
 use super::*;
+use crate::chat::ToolCall;
 use crate::policy::ExcludedPaths;
 use crate::project::OwnFiles;
 use crate::project::disk::Disk;
@@ -120,7 +121,14 @@ fn sensitive_path_counts_as_outside_and_tool_is_not_offered() {
     assert!(matches!(plan.access, Access::WriteOutside(_)), "{:?}", plan.access);
     let tools = super::super::Toolbox::from_tools(vec![Arc::new(ApplyChange::new(project.rehearsal.clone()))]);
     assert_eq!((tools.tool_specs(), tools.sub_agent_specs()), (vec![], vec![]));
-    assert!(tools.find_tool(APPLY_CHANGE).is_ok());
+    let call = ToolCall {
+        id: "a".into(),
+        name: APPLY_CHANGE.to_owned(),
+        arguments: json!({ "path": ".git/hooks/pre-commit" }).to_string(),
+    };
+    assert!(tools.plan_call(&call, project.disk.as_ref(), true).is_ok());
+    let error = tools.plan_call(&call, project.disk.as_ref(), false).unwrap_err().to_string();
+    assert!(error.contains("Unknown tool"), "a model that knows its name cannot call it: {error}");
 }
 
 #[test]

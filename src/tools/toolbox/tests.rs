@@ -85,7 +85,7 @@ fn r64_command_parser_accepts_any_unicode() {
             let command = line.replace('X', &character.to_string());
             let arguments = json!({"command": command}).to_string();
             let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments };
-            let Ok(Intent::Act(plan)) = all_tools().plan_call(&call, &files) else { panic!("{command}") };
+            let Ok(Intent::Act(plan)) = all_tools().plan_call(&call, &files, false) else { panic!("{command}") };
             assert!(matches!(plan.access, crate::chat::Access::Run(_)), "{command}: {:?}", plan.access);
         }
     }
@@ -102,7 +102,7 @@ proptest! {
             own.as_object_mut().unwrap().retain(|key, _| spec.parameters["properties"].get(key).is_some());
             for arguments in [text.clone(), json.clone(), own.to_string()] {
                 let call = ToolCall { id: "1".into(), name: spec.name.clone(), arguments };
-                if let Ok(Intent::Act(plan)) = all_tools().plan_call(&call, &files) {
+                if let Ok(Intent::Act(plan)) = all_tools().plan_call(&call, &files, false) {
                     prop_assert!(!plan.summary.contains('\n') && plan.summary.chars().count() <= 200);
                 }
             }

@@ -96,7 +96,7 @@ fn check_any_order(steps: &[(u8, u8)]) {
             _ => match pick_index(&pending_effects).map(|index| {
                 if selector % 5 == 0 { pending_effects[index].clone() } else { pending_effects.remove(index) }
             }) {
-                Some(Effect::PlanCall { turn, call }) => {
+                Some(Effect::PlanCall { turn, call, .. }) => {
                     let intent = match selector % 3 {
                         0 => read_intent(),
                         1 => grantable_intent(Access::Write("a".into())),
