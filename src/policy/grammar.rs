@@ -9,6 +9,7 @@ mod build_tools;
 mod file_changes;
 mod file_info;
 mod git;
+mod parsed_arguments;
 mod program;
 mod revisions;
 mod scripts;
@@ -17,7 +18,8 @@ mod target_runners;
 mod text;
 mod wrappers;
 
-pub use argument_parser::{ArgumentProblem, ParsedArguments, ParsedOption, parse_arguments, possible_options};
+pub use argument_parser::{parse_arguments, possible_options};
+pub use parsed_arguments::{ArgumentProblem, ParsedArguments, ParsedOption};
 
 pub use program::{
     AttachedValue, NO_OPERANDS, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind, leading_operands,

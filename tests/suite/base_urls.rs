@@ -163,7 +163,7 @@ fn key_of_the_profile_is_sent_to_the_base_url_flag_as_help_says() {
     }
     let mentions_profile_key = |text: &str| {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains("the key of the profile in use"), "{text}");
+        assert!(text.to_lowercase().contains("the key of the profile in use"), "{text}");
         assert!(text.contains("OPENAI_API_KEY"), "{text}");
     };
     let (help, _, _) = Setup::new(&["--help"]).run_piped("");
