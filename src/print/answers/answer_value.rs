@@ -30,13 +30,8 @@ fn parse_object(question: &Question, fields: &Map<String, Value>) -> Result<Answ
             Value::Array(numbers) => numbers.clone(),
             single => vec![single.clone()],
         };
-        let parse_index = |number: &Value| {
-            let parsed = number.as_u64().and_then(|n| usize::try_from(n).ok());
-            parsed
-                .filter(|n| *n < question.options.len())
-                .ok_or_else(|| format_error(question, &format!("there is no option with the index {number}")))
-        };
-        return select_options(question, numbers.iter().map(parse_index).collect::<Result<_, _>>()?);
+        let indexes = numbers.iter().map(|number| parse_index(question, number));
+        return select_options(question, indexes.collect::<Result<_, _>>()?);
     }
     if let Some(option) = non_null_field("option").or(non_null_field("options")) {
         let options = match option {
@@ -68,12 +63,16 @@ fn parse_note(question: &Question, fields: &Map<String, Value>) -> Result<String
 
 /// Parses notes on options, which are named by label or index.
 fn parse_option_notes(question: &Question, fields: &Map<String, Value>) -> Result<Vec<OptionNote>, String> {
-    let from_map_entry = |(option, text): (&String, &Value)| (Value::from(option.as_str()), text.clone());
-    let from_list_item = |item: &Value| match &item["option_index"] {
-        Value::Null => (item["option"].clone(), item["note"].clone()),
-        index => (index.clone(), item["note"].clone()),
+    let find_named = |option: &Value| {
+        let number = option.as_str().and_then(|option| option.parse::<u64>().ok()).map(Value::from);
+        find_option(question, option).or_else(|why| find_option(question, number.as_ref().ok_or(why)?))
     };
-    let raw_notes: Vec<(Value, Value)> = match fields.get("notes") {
+    let from_map_entry = |(option, text): (&String, &Value)| (find_named(&Value::from(option.as_str())), text.clone());
+    let from_list_item = |item: &Value| match &item["option_index"] {
+        Value::Null => (find_named(&item["option"]), item["note"].clone()),
+        index => (parse_index(question, index), item["note"].clone()),
+    };
+    let raw_notes: Vec<(Result<usize, String>, Value)> = match fields.get("notes") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Object(map)) => map.iter().map(from_map_entry).collect(),
         // In the format of a tool result.
@@ -81,10 +80,8 @@ fn parse_option_notes(question: &Question, fields: &Map<String, Value>) -> Resul
         Some(_) => return Err(format_error(question, "notes is not a map such as {\"option\": \"note\"}")),
     };
     let mut notes = Vec::new();
-    for (option, text) in &raw_notes {
-        // A key of a JSON object is always a string, so text that is no label may be an index.
-        let number = option.as_str().and_then(|option| option.parse::<u64>().ok()).map(Value::from);
-        let option = find_option(question, option).or_else(|why| find_option(question, number.as_ref().ok_or(why)?))?;
+    for (option, text) in raw_notes {
+        let option = option?;
         let text = text.as_str().map(str::trim).ok_or_else(|| format_error(question, "a note is not a string"))?;
         if !text.is_empty() {
             notes.push(OptionNote { option, text: text.to_owned() });
@@ -92,6 +89,12 @@ fn parse_option_notes(question: &Question, fields: &Map<String, Value>) -> Resul
     }
     notes.sort_by_key(|note| note.option);
     Ok(notes)
+}
+
+/// Parses the index of an option, from 0.
+fn parse_index(question: &Question, number: &Value) -> Result<usize, String> {
+    let index = number.as_u64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n < question.options.len());
+    index.ok_or_else(|| format_error(question, &format!("there is no option with the index {number}")))
 }
 
 /// Parses an answer that is a string, a number or a list.

@@ -208,6 +208,19 @@ fn notes_name_options_by_label_or_index() {
 }
 
 #[test]
+fn note_with_an_option_index_ignores_labels() {
+    let mut questions = sample_questions();
+    questions.list = vec![question("count", &["2", "1", "0"])];
+    let notes = json!([{ "option_index": 0, "note": "first" }, { "option_index": 2, "note": "last" }]);
+    let file = json!({ "count": { "option_index": 0, "notes": notes } });
+    let answer = match_file(&file, &questions).unwrap_or_else(|why| panic!("{why}"));
+    let expected = [OptionNote { option: 0, text: "first".into() }, OptionNote { option: 2, text: "last".into() }];
+    assert_eq!(answer.answers[0].notes, expected);
+    let file = json!({ "count": { "option_index": 0, "notes": [{ "option_index": 3, "note": "none" }] } });
+    assert!(match_file(&file, &questions).unwrap_err().contains("there is no option with the index 3"));
+}
+
+#[test]
 fn answers_for_another_call_are_not_used() {
     let file = json!({"waits": [{"call": "c9", "questions": [{"keyword": "why", "answer": "x"}]}]});
     let mut answers = Answers::parse(&file.to_string()).unwrap();
