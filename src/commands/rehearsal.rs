@@ -9,7 +9,7 @@ use crate::assemble::rehearsal::{LoadedRehearsal, discard, load_rehearsal, mark_
 use crate::chat::SessionId;
 use crate::cli::UsageError;
 use crate::cli::commands::RehearsalCommand;
-use crate::store::{Places, Removal, Sessions};
+use crate::store::{self, Places, Removal, Sessions};
 use anyhow::Result;
 use dry_run_report::{print_json, print_text};
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -22,9 +22,15 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
         RehearsalCommand::Drop { id, place, .. } => (id, place),
         RehearsalCommand::Apply(apply) => (&apply.id, &apply.place),
     };
-    let (places, folder) = open_places(place)?;
+    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let sessions = command_folder(place, &places)?;
     let sessions = Sessions::new(places.sessions());
-    let id = sessions.find_dry_run(&folder, requested_id.as_deref()).map_err(UsageError::from_error)?;
+    // A single argument of `diff` that matches no session may be a path.
+    let only_argument = if let RehearsalCommand::Diff { id, path: None, .. } = command { id.as_deref() } else { None };
+    let path_argument =
+        only_argument.filter(|argument| matches!(sessions.find_id(argument), Err(store::Error::Missing(_))));
+    let requested_id = requested_id.as_deref().filter(|_| path_argument.is_none());
+    let id = find_dry_run(&sessions, &sessions, requested_id)?;
     let load = || -> Result<LoadedRehearsal> {
         let mut loaded = load_rehearsal(&places, &folder, &id)?;
         mark_applied(&sessions, &mut loaded);
@@ -36,10 +42,22 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
     let result = match command {
         RehearsalCommand::Drop { yes, .. } => discard_after_asking(&places, &id, *yes),
-        RehearsalCommand::Show { options, .. } | RehearsalCommand::Diff { options, .. } if options.json => {
-            print_json(&load()?, "rehearsal", &mut out)
+        RehearsalCommand::Diff { path, options, .. } => {
+            let (mut loaded, path) = (load()?, path.as_deref().or(path_argument));
+            if let Some(argument) = path_argument
+                && !patch::has_changes(&loaded.rehearsal, argument)?
+            {
+                return Err(UsageError(format!("no session and no rehearsed change matches {argument}")).into());
+            }
+            match (options.json, path) {
+                (true, path) => {
+                    patch::keep_changes(&mut loaded, path)?;
+                    print_json(&loaded, "rehearsal", &mut out)
+                }
+                (false, path) => patch::print_patch(&loaded.rehearsal, path, &mut out),
+            }
         }
-        RehearsalCommand::Diff { path, .. } => patch::print_patch(&load()?.rehearsal, path.as_deref(), &mut out),
+        RehearsalCommand::Show { options, .. } if options.json => print_json(&load()?, "rehearsal", &mut out),
         RehearsalCommand::Show { .. } | RehearsalCommand::Apply(_) => print_text(&load()?, &mut out),
     };
     result.map(|()| ExitCode::SUCCESS)

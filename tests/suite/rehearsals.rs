@@ -258,6 +258,16 @@ fn rehearsal_is_shown_as_tree_patch_and_json() {
         "{patch}"
     );
     assert!(!patch.contains("new/b.txt"), "{patch}");
+    assert_eq!(run_aye(&root, &["rehearsal", "diff", "src/"]).0, patch, "a single argument may be the path");
+    let (whole, _, _) = run_aye(&root, &["rehearsal", "diff", &id, "--json"]);
+    for arguments in [&["rehearsal", "diff", &id, "src", "--json"][..], &["rehearsal", "diff", "src", "--json"]] {
+        let (json, err, _) = run_aye(&root, arguments);
+        let json: Value = serde_json::from_str(&json).unwrap_or_else(|_| panic!("{json}{err}"));
+        let paths: Vec<&str> =
+            json["changes"].as_array().unwrap().iter().map(|change| change["path"].as_str().unwrap()).collect();
+        assert!(paths.contains(&"src/a.txt") && paths.iter().all(|path| path.starts_with("src")), "{paths:?}");
+    }
+    assert!(whole.contains("new/b.txt"), "{whole}");
     let (patch, _, _) = run_aye(&root, &["rehearsal", "diff"]);
     assert!(
         patch.contains("new file mode 100644\nindex 0000000")
@@ -266,6 +276,8 @@ fn rehearsal_is_shown_as_tree_patch_and_json() {
     );
     for (arguments, message) in [
         (&["rehearsal", "diff", &id, "nowhere"][..], "no rehearsed change at nowhere"),
+        (&["rehearsal", "diff", &id, "nowhere", "--json"][..], "no rehearsed change at nowhere"),
+        (&["rehearsal", "diff", "nowhere"], "no session and no rehearsed change matches nowhere"),
         (&["rehearsal", "show", "01NONE"], "no session matches 01NONE"),
         (&["rehearsal", "show", &id, "more"], "takes [ID]; to send this to the model, quote it"),
         (&["rehearsal", "show", "--yes"], "--yes can only be used with: aye rehearsal drop"),
