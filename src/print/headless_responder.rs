@@ -4,12 +4,15 @@ use super::answers::{AnswerMatch, Answers};
 use crate::agent::{Event, State, WaitingCall};
 use crate::chat::{Decider, Decision, SessionId};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Denies every call that needs approval, records it, and answers questions from a file.
 pub(super) struct HeadlessResponder {
     denied_calls: Vec<Value>,
     /// True if a rule could allow one of the denied calls.
     may_use_rule: bool,
+    /// Modes that would allow one of the denied calls.
+    modes: BTreeSet<&'static str>,
     answers: Answers,
     mismatch: Option<String>,
     missing_keywords: Vec<String>,
@@ -17,7 +20,14 @@ pub(super) struct HeadlessResponder {
 
 impl HeadlessResponder {
     pub(super) fn new(answers: Answers) -> Self {
-        Self { denied_calls: Vec::new(), may_use_rule: false, answers, mismatch: None, missing_keywords: Vec::new() }
+        Self {
+            denied_calls: Vec::new(),
+            may_use_rule: false,
+            modes: BTreeSet::new(),
+            answers,
+            mismatch: None,
+            missing_keywords: Vec::new(),
+        }
     }
 
     /// Returns the response to a waiting call, if one is possible without a user.
@@ -34,6 +44,7 @@ impl HeadlessResponder {
                     }));
                     // No rule covers a destructive call, or one for which no grant is offered.
                     self.may_use_rule |= plan.grant.is_some() && plan.destroys.is_none();
+                    self.modes.extend(state.mode_allowing(&call.name, plan).map(|mode| mode.as_str()));
                     let decision = Decision::Deny(String::new());
                     return Some(Event::CallDecided { call: call.id.clone(), decision, by: Decider::Headless });
                 }
@@ -107,7 +118,10 @@ impl HeadlessResponder {
                 let rule_hint = "with a rule that allows it: aye rules explain 'COMMAND' shows the present verdict";
                 remedies.push(rule_hint.to_owned());
             }
-            remedies.push("with a --mode that allows it".to_owned());
+            // The names sort from the narrower mode to the wider: auto, full.
+            if let Some(mode) = self.modes.last() {
+                remedies.push(format!("with a --mode that allows it: --mode {mode}"));
+            }
             (report["denied"], report["to_allow"]) = (self.denied_calls.into(), remedies.into());
         }
         (has_questions || has_denied).then_some(report)

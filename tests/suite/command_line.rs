@@ -77,11 +77,26 @@ async fn r19_denies_calls_that_need_approval_and_exits_with_3() {
     assert_eq!((&last["waits"], &last["answer_with"]), (&Value::Null, &Value::Null), "{out}");
     let ways = last["to_allow"].to_string();
     assert!(["aye --resume", "with a rule", "--mode"].iter().all(|way| ways.contains(way)), "{ways}");
+    assert!(ways.contains("--mode full"), "{ways}");
     // The denial must not be attributed to the user, neither in the request nor in the audit.
     let sent = service.received()[1].body["messages"].to_string();
     assert!(sent.contains("Denied: no interactive user") && !sent.contains("The user denied"), "{sent}");
     let (out, _, _) = run_headless(&service, Setup::with_home(&root, &["audit"]), "").await;
     assert!(out.contains("no interactive user: aye denied") && !out.contains("person said no"), "{out}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn denial_suggests_no_mode_if_none_allows_the_call() {
+    for mode in ["ask", "full"] {
+        let call = call_reply("read_file", &json!({ "path": ".env" }));
+        let service = Service::start([call, text_reply("I was not allowed.")]).await;
+        let setup = Setup::new(&["-p", "--mode", mode, "read it"]).with_file(".env", "TOKEN=x\n");
+        let (out, _, code) = run_headless(&service, setup, "").await;
+        assert_eq!(code, 3, "{out}");
+        let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+        let ways = last["to_allow"].to_string();
+        assert!(ways.contains("aye --resume") && !ways.contains("--mode"), "{mode}: {ways}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
