@@ -24,13 +24,20 @@ pub fn parse(text: &str) -> Result<Url, String> {
     if text.is_empty() {
         return Err(address_error("it is empty"));
     }
+    let lacks_scheme = || match suggest_scheme(text) {
+        Some(suggestion) => {
+            format!("Cannot use this address: it does not begin with http:// or https://. Write \"{suggestion}\".")
+        }
+        None => address_error("it does not begin with http:// or https://"),
+    };
     let url = match Url::parse(text) {
         Ok(url) => url,
         Err(_) if has_large_port(text) => return Err(out_of_range()),
+        Err(_) if !text.contains("://") => return Err(lacks_scheme()),
         Err(error) => return Err(address_error(&error.to_string())),
     };
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(address_error("it does not begin with http:// or https://"));
+        return Err(lacks_scheme());
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(address_error("it contains a user name or a password; authentication needs a key"));
@@ -51,6 +58,18 @@ pub fn parse(text: &str) -> Result<Url, String> {
         return Err(address_error("it has a query or a fragment. Set `query` in the profile instead"));
     }
     Ok(url)
+}
+
+/// Returns the address with the scheme that is missing: http for this machine, otherwise https. `None` if it is not
+/// valid with it either.
+fn suggest_scheme(text: &str) -> Option<String> {
+    let host = text.split(['/', ':']).next().unwrap_or_default();
+    if text.contains("://") || host.is_empty() {
+        return None;
+    }
+    let is_local = host == "localhost" || host == "0.0.0.0" || host.starts_with("127.") || text.starts_with("[::1]");
+    let suggestion = format!("{}://{text}", if is_local { "http" } else { "https" });
+    parse(&suggestion).is_ok().then_some(suggestion)
 }
 
 /// Returns whether the port is a number above 65535.
@@ -83,7 +102,19 @@ mod tests {
         }
         check_address("http://h:x/v1", &format!("Cannot use this address: invalid port number. {form}"));
         check_address("", &format!("Cannot use this address: it is empty. {form}"));
-        check_address("h/v1", &format!("Cannot use this address: relative URL without a base. {form}"));
+        let no_scheme = "Cannot use this address: it does not begin with http:// or https://.";
+        for (text, suggestion) in [
+            ("h/v1", "https://h/v1"),
+            ("llm.example.com:8443/v1", "https://llm.example.com:8443/v1"),
+            ("127.0.0.1:18080", "http://127.0.0.1:18080"),
+            ("localhost:8080/v1", "http://localhost:8080/v1"),
+            ("[::1]:8080/v1", "http://[::1]:8080/v1"),
+        ] {
+            check_address(text, &format!("{no_scheme} Write \"{suggestion}\"."));
+        }
+        for text in ["me:secret@h/v1", "h/v1?key=secret", "mailto:me", "/v1"] {
+            check_address(text, &format!("{no_scheme} {form}"));
+        }
         check_address(
             "ftp://h/v1",
             &format!("Cannot use this address: it does not begin with http:// or https://. {form}"),

@@ -91,6 +91,21 @@ fn refuses_a_complete_endpoint_without_sending_a_request() {
 }
 
 #[test]
+fn suggests_the_scheme_that_is_missing() {
+    for (given, suggested) in [
+        ("127.0.0.1:18080", "http://127.0.0.1:18080"),
+        ("localhost:18080/v1", "http://localhost:18080/v1"),
+        ("llm.example.com/v1", "https://llm.example.com/v1"),
+    ] {
+        let (err, code) = run_with_base_url(given);
+        let expected = format!(
+            "aye: --base-url: Cannot use this address: it does not begin with http:// or https://. Write \"{suggested}\".\n"
+        );
+        assert_eq!((err, code), (expected, 2));
+    }
+}
+
+#[test]
 fn reports_a_port_out_of_range() {
     for port in ["65536", "99999", "0"] {
         let (err, code) = run_with_base_url(&format!("http://127.0.0.1:{port}/v1"));

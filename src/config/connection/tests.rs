@@ -184,7 +184,7 @@ fn an_invalid_profile_or_address_is_reported_with_its_source() {
         "AYE_PROFILE: profile \"corporate\" does not exist. Available profiles: anthropic, azure, cerebras, deepseek, fireworks, gemini, groq, jan, koboldcpp, litellm, llamacpp, lmstudio, mistral, moonshot, ollama, openai, openrouter, sglang, together, vllm, xai"
     );
     for (url, reason) in [
-        ("example.com", "relative URL without a base. Use an address such as \"https://example.com/v1\"."),
+        ("example.com", "it does not begin with http:// or https://. Write \"https://example.com\"."),
         ("ftp://a/b", "it does not begin with http:// or https://. Use an address such as \"https://example.com/v1\"."),
         ("http://127.0.0.1:99999/v1", "its port is out of range. Ports go from 1 to 65535."),
         ("https://a/v1/chat/completions", "it is a complete endpoint, not a base address. Write \"https://a/v1\"."),
