@@ -176,7 +176,7 @@ fn describe_response(status: u16, code: Option<&str>, message: &str, retry_after
 fn connection_advice(origin: &str, cause: &str) -> &'static str {
     match cause {
         _ if is_local_origin(origin) && cause.to_lowercase().contains("refused") => {
-            "The server is not running. Start it and try again."
+            "The server is not running, or the address is wrong. Start it, or correct the address."
         }
         _ if cause.starts_with(UNKNOWN_HOST) => "Check its spelling and the network.",
         _ if cause == NO_RESPONSE && origin.starts_with("https:") => {

@@ -159,7 +159,12 @@ fn reports_a_server_that_is_not_running_with_advice() {
     let (_closed, address) = reserve_closed_port();
     let origin = format!("http://{address}");
     let (_, err, code) = Setup::new(&["--base-url", &format!("{origin}/v1"), "-p", "hi"]).run_piped("");
-    assert!(err.contains("Connection refused. The server is not running. Start it and try again."), "{err}");
+    assert!(
+        err.contains(
+            "Connection refused. The server is not running, or the address is wrong. Start it, or correct the address."
+        ),
+        "{err}"
+    );
     assert_eq!(code, 1);
 }
 

@@ -149,7 +149,7 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             unreachable(local, "Connection refused"),
             false,
             true,
-            "Cannot connect to http://127.0.0.1:11434: Connection refused. The server is not running. Start it and try again.",
+            "Cannot connect to http://127.0.0.1:11434: Connection refused. The server is not running, or the address is wrong. Start it, or correct the address.",
         ),
         (
             Error::NoResponse { origin: remote.into(), cause: "Connection reset by peer".into() },
