@@ -46,7 +46,11 @@ impl Topic {
 pub const TOPICS: &[Topic] = &[
     topic("getting-started", &["start", "tour"], include_str!("../docs/getting-started.md")),
     topic("providers", &["provider", "profiles", "profile", "connect"], include_str!("../docs/providers.md")),
-    topic("permissions", &["permission", "rules", "modes", "mode", "trust"], include_str!("../docs/permissions.md")),
+    topic(
+        "permissions",
+        &["permission", "approval", "approvals", "rules", "modes", "mode", "trust"],
+        include_str!("../docs/permissions.md"),
+    ),
     topic("sandbox", &["network"], include_str!("../docs/sandbox.md")),
     topic("dry-run", &["dry", "dry_run", "rehearsal", "overlay"], include_str!("../docs/dry-run.md")),
     topic("sessions", &["session", "resume", "export"], include_str!("../docs/sessions.md")),

@@ -103,9 +103,11 @@ fn is_command_like(words: &[String]) -> bool {
         || (words.len() == MAX_COMMAND_WORDS + 1 && is_session_id(&words[MAX_COMMAND_WORDS]))
 }
 
-/// Returns whether the word may be a session ID or its beginning: a digit, then digits and letters.
+/// Returns whether the word may be a session ID or its beginning. IDs begin with the time, whose first digit is 0 for
+/// the next thousand years. A shorter word may be a number in a sentence.
 fn is_session_id(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(|c| c.is_ascii_alphanumeric())
+    const MIN_CHARACTERS: usize = 3;
+    word.len() >= MIN_CHARACTERS && word.starts_with('0') && word.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]
@@ -150,6 +152,9 @@ mod tests {
             "explain this repo",
             "audit this module for me",
             "audit the code",
+            "audit 3 files for leaks",
+            "audit 2026 changes",
+            "help 3 users",
             "rules of hooks in this project",
             "models should not know the screen",
             "models are fun",

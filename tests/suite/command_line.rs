@@ -223,6 +223,8 @@ fn reports_usage_errors_with_exit_code_2() {
     for (arguments, expected) in [
         (&["-p", "hi"][..], "no model is configured"),
         (&["-p", "--tour"], "no prompt"),
+        (&["help", "aproval"], "did you mean: aye help approval"),
+        (&["help", "sesions"], "did you mean: aye help sessions"),
         (&["--nonsense"], "--nonsense"),
         (&["-p", "--mode", "wild", "hi"], "expected"),
         (&["-p", "--tour", "--resume", "01ZZ", "hi"], "01ZZ"),
