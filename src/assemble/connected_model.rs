@@ -1,26 +1,34 @@
-//! The model of this run: the configured one, or the tour.
+//! The model of this run: the configured one, the tour, or none.
 
+use crate::chat::{Chunk, Request};
 use crate::config::{self, Connection, Key};
 use crate::llm::client::{ConnectionOptions, Proxy};
 use crate::llm::key_command::KeyCommand;
 use crate::llm::tour::Tour;
-use crate::llm::{Api, AuthProvider, DefaultModel, Llm, Quirks, Secret, Settings, timeouts};
 use crate::project::guard::own_program;
+use crate::llm::{Api, AuthProvider, DefaultModel, Error, Llm, Quirks, Secret, Settings, timeouts};
 use crate::tui::host;
+use futures::stream::{self, BoxStream, StreamExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// What to do if no provider is configured.
+pub(super) const CONNECT_ADVICE: &str =
+    "set the variable of a key, such as OPENAI_API_KEY, or use --profile or --base-url";
 
 /// A connected model.
 #[derive(Clone)]
 pub(crate) struct ConnectedModel {
     pub(crate) llm: Arc<dyn Llm>,
-    /// Its provider, for the list of models; `None` for the tour.
+    /// Its provider, for the list of models; `None` for the tour, and if none is configured.
     pub(crate) provider: Option<AuthProvider>,
     /// Name at the provider; empty if the provider's first model is used.
     pub(crate) name: String,
     /// Its profile; `None` if the address was given only for this run.
     pub(crate) profile: Option<String>,
+    /// Its base address; empty without a provider.
+    pub(crate) base_url: String,
     /// Details shown on the screen.
     pub(crate) connection_info: host::Connection,
     /// Notices to show before anything is sent, one sentence each.
@@ -42,6 +50,22 @@ impl ConnectedModel {
             provider: None,
             name,
             profile: None,
+            base_url: String::new(),
+            connection_info,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Returns a model for a session that is opened although no provider is configured: every request fails.
+    pub(crate) fn unconfigured() -> Self {
+        let connection_info =
+            host::Connection { source: "no provider".to_owned(), is_unconfigured: true, ..host::Connection::default() };
+        Self {
+            llm: Arc::new(NoProvider),
+            provider: None,
+            name: String::new(),
+            profile: None,
+            base_url: String::new(),
             connection_info,
             warnings: Vec::new(),
         }
@@ -61,6 +85,7 @@ impl ConnectedModel {
             profile: saved_profile.clone().unwrap_or_default(),
             source: connection.describe(),
             is_tour: false,
+            is_unconfigured: false,
             context_window: profile.context_window,
             accepts_images: profile.images,
             price,
@@ -84,9 +109,20 @@ impl ConnectedModel {
             provider: Some(provider),
             name,
             profile: saved_profile,
+            base_url: connection.base_url.clone(),
             connection_info,
             warnings: connection_warnings(connection),
         }
+    }
+}
+
+/// The model of a session without a provider.
+struct NoProvider;
+
+impl Llm for NoProvider {
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Chunk, Error>> {
+        let reason = "Cannot send the message: no provider is configured. Press alt-c to connect to one";
+        stream::iter([Err(Error::InvalidAddress(reason.to_owned()))]).boxed()
     }
 }
 

@@ -64,7 +64,8 @@ impl Connector {
         profiles.find(|(_, profile)| is_same_address(&profile.base_url)).map(|(name, _)| name.clone())
     }
 
-    /// Connects to a server found on this machine. It gets no key of another provider.
+    /// Connects to a server found on this machine, or to the address that a session began with. It gets no key, header
+    /// or query of another provider.
     pub(super) fn connect_address(&self, address: &str, model: Option<&str>) -> Result<ConnectedModel> {
         if let Some(profile) = self.profile_at(address) {
             return self.connect_profile(&profile, model);
@@ -75,11 +76,22 @@ impl Connector {
             model: model.map(str::to_owned).or_else(|| self.flags.model.clone()),
             ..self.flags.clone()
         };
+        let mut settings = self.settings.clone();
+        settings.config.model.profile = None;
+        if let Some(profile) = settings.config.profiles.get_mut(OPENAI) {
+            profile.headers.clear();
+            profile.query.clear();
+            profile.key_command = None;
+        }
         // Without the environment, because its keys belong to other providers.
-        let resolved = config::resolve_connection(&self.settings, &|_| None, &flags, &self.credentials)
+        let resolved = config::resolve_connection(&settings, &|_| None, &flags, &self.credentials)
             .map_err(UsageError::from_error)?;
         let mut connection = resolved.context("no model is configured there")?;
-        (connection.key, connection.lacks_key) = (None, false);
+        connection.lacks_key = false;
+        if connection.key.is_none() {
+            // The variable may be set, but its key is for another address.
+            connection.key_origin = Origin::Default;
+        }
         Ok(ConnectedModel::configured(&connection, self.is_interactive))
     }
 

@@ -5,9 +5,10 @@ use super::connector::Connector;
 use super::reviewers::Reviewers;
 use super::sandbox_setup;
 use super::session::{NO_HEADER_NOTICE, Session};
+use super::session_provider::choose_provider;
 use crate::agent::{self, Event, State, SubAgentConfig};
-use crate::chat::{self, Decider, Entry, ForkMode, SessionGrant, SessionId, SimulationLedger};
 use crate::cli::UsageError;
+use crate::chat::{self, Decider, ForkMode, SessionGrant, SessionId, SimulationLedger};
 use crate::config::project_files::ProjectSource;
 use crate::config::rules::RulesSource;
 use crate::config::rules::rule_watcher::RuleWatcher;
@@ -79,6 +80,7 @@ impl SessionBuilder {
         let id = new_id();
         let header = Header {
             profile: model.profile.clone().unwrap_or_default(),
+            base_url: if model.profile.is_none() { model.base_url.clone() } else { String::new() },
             ..Header::new(id.clone(), &self.folder, &model.name, dry_run)
         };
         let log = self.stored_sessions().begin_session(&header);
@@ -113,24 +115,12 @@ impl SessionBuilder {
             );
         }
         let copied_from = stored.header.as_ref().and_then(|header| header.from.clone());
-        let (first_profile, first_model) =
-            stored.header.map(|header| (header.profile, header.model)).unwrap_or_default();
-        let session_model = Some(first_model).filter(|model| !model.is_empty()).or_else(|| last_model(&stored.entries));
-        let profile = last_profile(&stored.entries).unwrap_or(first_profile);
-        let mut model = model.clone();
-        let mut is_profile_lost = false;
-        if !profile.is_empty() && model.profile.as_ref() != Some(&profile) && !connector.is_provider_overridden() {
-            match connector.connect_profile(&profile, None) {
-                Ok(connected) => {
-                    notices.extend(connected.warnings.iter().cloned());
-                    model = connected;
-                }
-                Err(error) => {
-                    is_profile_lost = true;
-                    notices.push(format!("This session used {profile}, which is not available: {error:#}."));
-                }
-            }
+        let provider = choose_provider(&stored, model, connector, &self.places.tour());
+        if let Some(conflict) = provider.conflict.filter(|_| !self.is_interactive) {
+            return Err(UsageError(format!("cannot continue session {id}: {conflict}")).into());
         }
+        notices.extend(provider.notices);
+        let mut model = provider.model;
         let outputs = stored.unfinished_outputs;
         let session = chat::Session::replay(stored.entries);
         let kind = match (dry_run, session.rehearsed_count()) {
@@ -146,16 +136,12 @@ impl SessionBuilder {
         }
         let (mut state, mut effects) = agent::resume_session(session, new_state, &outputs);
         // A session that never changed its model has no entry for it.
-        if !profile.is_empty()
-            && model.profile.as_ref() == Some(&profile)
-            && state.session.model().is_none()
-            && let Some(session_model) = session_model
-        {
+        if let Some(session_model) = provider.session_model.filter(|_| state.session.model().is_none()) {
             state.model.name = session_model;
         }
-        let new_model = self.model_flag.clone().or_else(|| is_profile_lost.then(|| model.name.clone()));
+        let new_model = self.model_flag.clone().or_else(|| provider.is_replaced.then(|| model.name.clone()));
         if let Some(new_model) = new_model.filter(|name| *name != state.model.name) {
-            let profile = model.profile.clone().filter(|_| is_profile_lost);
+            let profile = model.profile.clone().filter(|_| provider.is_replaced);
             effects.extend(agent::update(&mut state, Event::ModelSwitched { model: new_model, profile }));
         }
         // A context window in the settings applies only to the model that they name.
@@ -350,16 +336,4 @@ pub(crate) fn project_with_overlay(places: &Places, folder: &Path, id: &SessionI
         true => Ok(Box::new(Rehearsal::new(Arc::new(disk), overlay))),
         false => Ok(Box::new(disk)),
     }
-}
-
-/// Returns the last profile that the session switched to, if any.
-fn last_profile(entries: &[Entry]) -> Option<String> {
-    let profile = |entry: &Entry| if let Entry::Switched { profile, .. } = entry { profile.clone() } else { None };
-    entries.iter().rev().find_map(profile)
-}
-
-/// Returns the model of the last reply.
-fn last_model(entries: &[Entry]) -> Option<String> {
-    let model = |entry: &Entry| if let Entry::Replied { model, .. } = entry { Some(model.clone()) } else { None };
-    entries.iter().rev().find_map(model).filter(|model| !model.is_empty())
 }

@@ -53,7 +53,7 @@ fn create_tour(folder: &Path) -> Result<PathBuf> {
     Ok(folder.canonicalize()?)
 }
 
-pub(crate) fn prepare_start(options: ChatOptions) -> Result<Start> {
+pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Result<Start> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let mut notices = Vec::new();
     if let Err(error) = places.prepare() {
@@ -69,12 +69,15 @@ pub(crate) fn prepare_start(options: ChatOptions) -> Result<Start> {
     });
     let connector =
         Connector { settings, credentials, flags, dry_run: options.dry_run, is_interactive: !options.print };
-    let model = if options.tour {
-        ConnectedModel::tour(!options.print)
-    } else {
-        let connection = connector.configured_connection()?;
-        connection
-            .map_or_else(|| ConnectedModel::tour(!options.print), |connection| connector.connect_model(&connection))
+    let opens_stored_session = options.continue_last || options.resume.is_some() || apply.is_some();
+    let connection = match options.tour {
+        true => None,
+        false => connector.configured_connection()?,
+    };
+    let model = match connection {
+        Some(connection) => connector.connect_model(&connection),
+        None if opens_stored_session && !options.tour => ConnectedModel::unconfigured(),
+        None => ConnectedModel::tour(!options.print),
     };
     notices.extend(model.warnings.clone());
     let real_folder = resolve_folder(options.folder.as_deref())?;
@@ -107,13 +110,13 @@ pub(crate) fn prepare_start(options: ChatOptions) -> Result<Start> {
         reviewers,
         mode: connector.settings.config.approval.mode,
         dry_run: connector.settings.config.dry_run.clone(),
-        simulator: if model.connection_info.is_tour { None } else { reviewers::connect_simulator(&connector) },
+        simulator: if model.provider.is_none() { None } else { reviewers::connect_simulator(&connector) },
         model_flag: options.connection.model.clone(),
         titles: connector.settings.config.model.titles && !options.print,
         max_instruction_bytes: connector.settings.config.project.instructions_kib << 10,
         is_interactive: !options.print,
     };
-    Ok(Start { options, apply: None, session_builder, model, connector, real_folder, notices })
+    Ok(Start { options, apply, session_builder, model, connector, real_folder, notices })
 }
 
 impl Start {

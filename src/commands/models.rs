@@ -18,7 +18,7 @@ use std::process::ExitCode;
 pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
     let Models { json, connection, place } = arguments;
     let options = ChatOptions { connection, folder: place.folder, tour: place.tour, ..ChatOptions::default() };
-    let Start { model, notices, .. } = prepare_start(options)?;
+    let Start { model, notices, .. } = prepare_start(options, None)?;
     let Some(provider) = model.provider else {
         return Err(UsageError(
             "no provider is configured: set the environment variable of its key, or use --profile or --base-url"

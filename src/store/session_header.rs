@@ -25,6 +25,9 @@ pub struct Header {
     /// Profile at the start; empty if the address was given for one run only.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub profile: String,
+    /// Base address at the start if it was given for one run only. Missing in files of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub base_url: String,
     /// True for a dry run. Never changes.
     #[serde(default)]
     pub dry_run: bool,
@@ -37,8 +40,8 @@ impl Header {
     /// Creates the header of a new session.
     pub fn new(id: SessionId, folder: &Path, model: &str, dry_run: bool) -> Self {
         let time = current_time();
-        let (folder, model, profile) = (folder.to_owned(), model.to_owned(), String::new());
-        Self { aye: VERSION, id, folder, time, model, profile, dry_run, from: None }
+        let (folder, model, profile, base_url) = (folder.to_owned(), model.to_owned(), String::new(), String::new());
+        Self { aye: VERSION, id, folder, time, model, profile, base_url, dry_run, from: None }
     }
 
     /// Returns whether the session belongs to this folder. Compares the displayable names.

@@ -128,6 +128,8 @@ pub struct Connection {
     pub source: String,
     /// True for the built-in scripted model.
     pub is_tour: bool,
+    /// True if there is no provider: the session can be read, and continues once one is connected.
+    pub is_unconfigured: bool,
     /// True if the model accepts pictures.
     pub accepts_images: bool,
     /// Context window of the model in tokens, if known.

@@ -192,7 +192,8 @@ impl State {
         state.notices.warnings = startup_warnings.into_iter().map(|text| Warning { text, session: None }).collect();
         state.restore_unsent(unsent);
         state.sync_prompt();
-        let initial_effects = if state.session.connection.is_tour {
+        let connection = &state.session.connection;
+        let initial_effects = if connection.is_tour || connection.is_unconfigured {
             vec![Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))]
         } else {
             Vec::new()

@@ -20,6 +20,7 @@ mod commands;
 mod commit_subjects;
 mod compaction;
 mod composer;
+mod continued_providers;
 mod conversation;
 mod crates;
 mod damaged_sessions;

@@ -201,7 +201,7 @@ fn r56_stored_and_exported_files_are_private_with_any_umask_and_exit() {
         program.signal(Signal::TERM);
         program.wait_for_exit();
         let setup_again = |arguments: &[&str]| Setup::with_home(&root, arguments).umask(umask);
-        let mut program = setup_again(&["--continue"]).start();
+        let mut program = setup_again(&["--tour", "--continue"]).start();
         program.until("There are three ways to fix it");
         program.signal(Signal::KILL);
         program.wait_for_exit();

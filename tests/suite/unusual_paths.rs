@@ -3,12 +3,14 @@
 
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
+use crate::support::tls_service::{read_request, serve_connections, stream_reply};
 use aye::chat::{Entry, SessionId};
 use aye::store::session_header::session_path;
 use aye::store::{Header, Log, SessionLog, read};
 use rustix::fs::{CWD, FileType, mknodat};
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -77,7 +79,13 @@ fn r52_pipe_in_place_of_a_session_never_blocks() {
 fn resumed_dry_run_stays_one_with_and_without_the_flag() {
     for flags in [&["--resume", "01DRY", "hi"][..], &["--dry-run", "--resume", "01DRY", "hi"]] {
         let setup = setup_tour(flags);
-        drop(create_session(&setup, "01DRY", true));
+        // The tour continues only its own sessions.
+        let folder = setup.root.path().join("home/aye/tour");
+        fs::create_dir_all(&folder).unwrap();
+        let header = Header::new(SessionId("01DRY".into()), &folder.canonicalize().unwrap(), "tour", true);
+        SessionLog::new(&sessions_folder(&setup), &header)
+            .append(&Entry::UserMessage { text: "first".into() })
+            .unwrap();
         let (_, err, code) = setup.run_piped("");
         let says = err.contains("This session is a dry run and stays one: nothing real is changed.");
         assert_eq!((says, code), (flags.len() == 3, 3), "the tour asks something: {err}");
@@ -89,11 +97,16 @@ fn resumed_dry_run_stays_one_with_and_without_the_flag() {
 
 #[test]
 fn r52_session_without_header_resumes_as_dry_run_with_one_notice() {
+    let port = serve_connections(|mut socket| {
+        read_request(&mut socket);
+        let _ = socket.write_all(&stream_reply("hello"));
+    });
+    let base = format!("http://127.0.0.1:{port}/v1");
     for (text, notices) in [("", 1), ("garbage\n", 1), ("garbage\n{\"seq\":1,\"at\":", 2)] {
-        let setup = setup_tour(&["--resume", "01HEAD", "hi"]);
+        let setup = Setup::new(&["-p", "--base-url", &base, "--model", "m", "--resume", "01HEAD", "hi"]);
         fs::write(session_path(&sessions_folder(&setup), &SessionId("01HEAD".into())), text).unwrap();
         let (_, err, code) = setup.run_piped("");
-        assert_eq!((code, err.lines().count()), (3, notices), "{text:?}: {err}");
+        assert_eq!((code, err.lines().count()), (0, notices), "{text:?}: {err}");
         let notice = "The session's first line is missing or damaged, so it continues as a dry run in this folder.";
         assert!(err.contains(notice), "{err}");
     }

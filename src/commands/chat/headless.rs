@@ -24,11 +24,9 @@ const MAX_PIPE_BYTES: u64 = 10 * 1024 * 1024;
 
 /// Prints one reply.
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
-    if start.model.connection_info.is_tour && !start.options.tour {
-        return Err(UsageError(
-            "no model is configured: set OPENAI_API_KEY, or use --base-url or --profile (--tour runs the scripted demo)".to_owned(),
-        )
-        .into());
+    let is_resuming = start.options.continue_last || start.options.resume.is_some();
+    if start.model.provider.is_none() && !start.options.tour && !is_resuming {
+        return Err(no_provider_error());
     }
     if start.options.resume.as_deref() == Some("") {
         return Err(UsageError("--resume needs a session ID here".to_owned()).into());
@@ -38,11 +36,13 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         Some(file) => Answers::read(file).map_err(UsageError)?,
         None => Answers::default(),
     };
-    let is_resuming = start.options.continue_last || start.options.resume.is_some();
     if prompt.trim().is_empty() && !is_resuming {
         return Err(UsageError("no prompt: give one as an argument, or pipe it in".to_owned()).into());
     }
     let mut session = start.open_session()?;
+    if session.model.connection_info.is_unconfigured {
+        return Err(no_provider_error());
+    }
     let was_waiting = answers::check_answers(&answers, &session, &prompt)?;
     let journal = start.session_builder.journal.clone();
     let drafts = Drafts::new(&start.session_builder.places);
@@ -113,6 +113,12 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Err(error) => Err(error.into()),
     }
+}
+
+fn no_provider_error() -> anyhow::Error {
+    let message =
+        "no model is configured: set OPENAI_API_KEY, or use --base-url or --profile (--tour runs the scripted demo)";
+    UsageError(message.to_owned()).into()
 }
 
 /// Lists the project files that are not used because they are not trusted, one sentence each. A headless run cannot

@@ -9,10 +9,10 @@ use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 
-/// Opens the list with the model in use; more rows follow once they are known. The tour has no models, so the provider
-/// list opens instead.
+/// Opens the list with the model in use; more rows follow once they are known. Without a provider there are no models,
+/// so the provider list opens instead.
 pub fn open_model_list(state: &mut State) -> Vec<Effect> {
-    if state.session.connection.is_tour {
+    if state.session.connection.is_tour || state.session.connection.is_unconfigured {
         return provider_list::open_provider_list(state);
     }
     let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
@@ -77,6 +77,10 @@ pub fn pick_model(state: &mut State, row: ModelRow, save: bool) -> Vec<Effect> {
 pub fn use_named(state: &mut State, name: &str) -> Vec<Effect> {
     if state.session.connection.is_tour {
         state.show_notice("The tour uses no model. Press alt-c to choose a provider", Kind::Warning);
+        return Vec::new();
+    }
+    if state.session.connection.is_unconfigured {
+        state.show_notice("No provider is configured. Press alt-c to choose one", Kind::Warning);
         return Vec::new();
     }
     use_model(state, ModelRow { model: name.to_owned(), ..ModelRow::default() })

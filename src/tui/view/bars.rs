@@ -33,6 +33,7 @@ pub fn draw_header(state: &State, area: Rect, buffer: &mut Buffer) {
     }
     let model = match replying_model(&state.agent) {
         _ if state.session.connection.is_tour => "the tour",
+        _ if state.session.connection.is_unconfigured => "no provider",
         "" => &state.session.connection.model,
         model => model,
     };

@@ -95,6 +95,10 @@ fn connection_section(state: &State, width: usize) -> Section {
             width,
             "",
         )
+    } else if connection.is_unconfigured {
+        let chord = state.keys.first_chord(Scope::Anywhere, Action::Connect);
+        let advice = format!("No provider is configured. Press {chord} to enter a key or to choose a local server.");
+        wrap_styled(&[(&advice, theme.warning)], width, "")
     } else {
         let model = &connection.model;
         // The source may begin with the name of the model.
