@@ -15,8 +15,10 @@ use crate::llm::tour;
 use crate::project::guard::own_program;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Places};
+use crate::text::clean::clean_text;
 use crate::tools::{self, Toolbox};
 use anyhow::Result;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,6 +34,15 @@ pub(crate) struct Start {
     pub(super) real_folder: PathBuf,
     /// Notices for the user, one sentence each.
     pub(crate) notices: Vec<String>,
+}
+
+/// Reports invalid settings before another error that may result from them.
+fn report_problems(settings: &config::Settings, error: &anyhow::Error) {
+    let message = error.to_string();
+    for problem in settings.problems.iter().map(ToString::to_string).filter(|problem| *problem != message) {
+        // The error that follows is printed there too.
+        let _ = writeln!(std::io::stderr(), "aye: {}", clean_text(&problem));
+    }
 }
 
 /// Returns all values that the settings treat as secret.
@@ -72,7 +83,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     let opens_stored_session = options.continue_last || options.resume.is_some() || apply.is_some();
     let connection = match options.tour {
         true => None,
-        false => connector.configured_connection()?,
+        false => connector.configured_connection().inspect_err(|error| report_problems(&connector.settings, error))?,
     };
     let model = match connection {
         Some(connection) => connector.connect_model(&connection),

@@ -19,6 +19,10 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
     let Models { json, connection, place } = arguments;
     let options = ChatOptions { connection, folder: place.folder, tour: place.tour, ..ChatOptions::default() };
     let Start { model, notices, .. } = prepare_start(options, None)?;
+    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+    for notice in notices {
+        writeln!(err, "aye: {}", clean_text(&notice))?;
+    }
     let Some(provider) = model.provider else {
         return Err(UsageError(
             "no provider is configured: set the environment variable of its key, or use --profile or --base-url"
@@ -26,10 +30,6 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
         )
         .into());
     };
-    let mut out = std::io::stdout();
-    for notice in notices {
-        print_notice(&notice)?;
-    }
     let models = provider.models().await.map_err(|error| anyhow!("Cannot list the models: {error}"))?;
     let is_terminal = out.is_terminal();
     for model in models {

@@ -1,8 +1,8 @@
 //! Settings of a run: defaults, files, environment and flags, in increasing precedence.
 
 use super::problem::find_nearest;
-use super::settings_parser::{Layer, parse_settings};
 use super::{Config, Origin, Problem, settings_file};
+use super::settings_parser::{Layer, WHOLE_FILE_IGNORED, parse_settings};
 use crate::policy::Mode;
 use crate::text::truncation::abbreviate_home;
 use std::collections::BTreeMap;
@@ -186,7 +186,7 @@ impl Settings {
 
 fn unusable_layer(file: &str, line: usize, reason: &str) -> Layer {
     let origin = Origin::File { file: file.to_owned(), line };
-    let message = format!("{reason}; the whole file is ignored");
+    let message = format!("{reason}; {WHOLE_FILE_IGNORED}");
     Layer { problems: vec![Problem { origin, message }], ..Layer::default() }
 }
 

@@ -16,6 +16,9 @@ const NAMES_OF_USER: &str = "*";
 /// Maximum characters of an invalid value that are shown.
 const MAX_SHOWN_CHARS: usize = 40;
 
+/// End of the message about a file that is not TOML.
+pub const WHOLE_FILE_IGNORED: &str = "the whole file is ignored";
+
 /// Valid settings of one file. Later layers override earlier ones.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layer {
@@ -89,7 +92,7 @@ impl SettingsParser<'_> {
         if value.is_some_and(|(_, value)| ["null", "nil", "None", "none"].contains(&value.trim())) {
             message = "TOML has no null: remove the line";
         }
-        self.report(self.origin_at(offset), format!("this is not TOML ({message}); the whole file is ignored"));
+        self.report(self.origin_at(offset), format!("this is not TOML ({message}); {WHOLE_FILE_IGNORED}"));
     }
 
     fn parse_sections(&mut self, table: DeTable<'_>) {

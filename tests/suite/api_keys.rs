@@ -231,6 +231,25 @@ fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
 }
 
 #[test]
+fn reports_invalid_settings_before_a_missing_provider() {
+    let (_runtime, service) = start_service(vec![text_answer("never")]);
+    for arguments in [&["-p", "hi"][..], &["-p", "--profile", "p", "hi"], &["models"]] {
+        let setup = with_profile(Setup::new(arguments), &service, "");
+        let file = setup.root.path().join("home/aye/config/config.toml");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replace("[model]", "[model")).unwrap();
+        let (_, err, code) = setup.run_piped("");
+        let lines: Vec<&str> = err.lines().collect();
+        assert_eq!((lines.len(), code), (2, 2), "{err}");
+        assert!(lines[0].contains("config.toml:1: this is not TOML"), "{err}");
+        assert!(lines[0].ends_with("the whole file is ignored"), "{err}");
+        let (out, _, _) = Setup::with_home(&setup.root, &["doctor"]).run_piped("");
+        assert!(out.contains("until then no setting of this file applies"), "{out}");
+        assert!(!out.contains("all valid settings apply"), "{out}");
+    }
+}
+
+#[test]
 fn reports_wrong_settings_and_uses_the_rest() {
     let (_runtime, service) = start_service(vec![text_answer("Fine.")]);
     let check = |lines: &str, expected: &[&str]| {

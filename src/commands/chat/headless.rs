@@ -26,6 +26,7 @@ const MAX_PIPE_BYTES: u64 = 10 * 1024 * 1024;
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let is_resuming = start.options.continue_last || start.options.resume.is_some();
     if start.model.provider.is_none() && !start.options.tour && !is_resuming {
+        print_notices(&start.notices)?;
         return Err(no_provider_error());
     }
     if start.options.resume.as_deref() == Some("") {
@@ -41,6 +42,8 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     }
     let mut session = start.open_session()?;
     if session.model.connection_info.is_unconfigured {
+        print_notices(&start.notices)?;
+        print_notices(&session.notices)?;
         return Err(no_provider_error());
     }
     let was_waiting = answers::check_answers(&answers, &session, &prompt)?;
@@ -60,9 +63,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         let notice = "The model receives only the file name of the picture: its profile does not set images = true.";
         notices.push(notice.to_owned());
     }
-    for notice in notices {
-        print_notice(&notice)?;
-    }
+    print_notices(&notices)?;
     let clean_errors = |text: &str| clean_text(text).into_owned();
     let keep_unchanged = |text: &str| text.to_owned();
     let run = print::HeadlessRun {
@@ -113,6 +114,12 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Err(error) => Err(error.into()),
     }
+}
+
+fn print_notices(notices: &[String]) -> std::io::Result<()> {
+    use std::io::Write;
+    let mut err = std::io::stderr();
+    notices.iter().try_for_each(|notice| writeln!(err, "aye: {}", clean_text(notice)))
 }
 
 fn no_provider_error() -> anyhow::Error {

@@ -2,6 +2,7 @@
 
 use super::finding::Finding;
 use crate::config::schema::{SECTIONS, find_setting};
+use crate::config::settings_parser::WHOLE_FILE_IGNORED;
 use crate::config::{Origin, Settings};
 use crate::store::Places;
 use crate::text::truncation::truncate_end;
@@ -17,7 +18,11 @@ pub(super) fn check_settings(settings: &Settings, places: &Places) -> Vec<Findin
     let area = "settings";
     let mut findings = Vec::new();
     for problem in &settings.problems {
-        findings.push(Finding::problem(area, problem.to_string(), "correct that line; all valid settings apply"));
+        let advice = match problem.message.ends_with(WHOLE_FILE_IGNORED) {
+            true => "correct that line; until then no setting of this file applies",
+            false => "correct that line; all valid settings apply",
+        };
+        findings.push(Finding::problem(area, problem.to_string(), advice));
     }
     for notice in &settings.notices {
         findings.push(Finding::note(area, notice.to_string(), "use the new name"));
