@@ -1,7 +1,7 @@
 //! The model of this run: the configured one, the tour, or none.
 
 use crate::chat::{Chunk, Request};
-use crate::config::{self, Connection, Key};
+use crate::config::{self, Connection, Key, Origin};
 use crate::llm::client::{ConnectionOptions, Proxy};
 use crate::llm::key_command::KeyCommand;
 use crate::llm::tour::Tour;
@@ -92,6 +92,7 @@ impl ConnectedModel {
         };
         let home = home_folder();
         let mut settings = request_settings(connection, &home);
+        settings.missing_key_hint = missing_key_hint(connection, is_watched);
         if is_watched {
             settings.longest_wait = timeouts::INTERACTIVE_MAX_WAIT;
         }
@@ -171,13 +172,25 @@ fn connection_warnings(connection: &Connection) -> Vec<String> {
     let missing_key = connection
         .lacks_key
         .then(|| format!("No key: {} is not set. Requests are sent without a key.", connection.key_origin));
-    let other_key = connection.key_elsewhere.as_ref().map(|origin| {
-        let this_origin = connection.origin();
-        format!(
-            "The key saved for {origin} is not sent to {this_origin}. To enter a key for this address, use /connect."
-        )
-    });
-    [missing_key, other_key, connection.warning.clone()].into_iter().flatten().collect()
+    [missing_key, connection.warning.clone()].into_iter().flatten().collect()
+}
+
+/// Explains why no key is sent, for a provider that rejects the request. `None` if a key or a header of the profile is
+/// sent.
+fn missing_key_hint(connection: &Connection, is_watched: bool) -> Option<String> {
+    if connection.has_key() || !connection.settings.headers.is_empty() {
+        return None;
+    }
+    let reason = match (&connection.key_elsewhere, &connection.key_origin) {
+        (Some(origin), _) => {
+            format!("No key was sent: the key saved for {origin} is not sent to {}.", connection.origin())
+        }
+        (None, Origin::Environment(variable)) => format!("No key was sent ({variable} is not set)."),
+        (None, _) => "No key was sent.".to_owned(),
+    };
+    let advice =
+        if is_watched { "alt-c enters one." } else { "Set the variable of the key, or enter one in aye with alt-c." };
+    Some(format!("{reason} {advice}"))
 }
 
 /// Returns the home folder, where key commands run.

@@ -85,7 +85,8 @@ impl Error {
                 is_context_overflow(&text) || (*status == 413 && !is_rate_limit(&text))
             }
             Self::InStream(message) => is_context_overflow(message),
-            Self::Unreachable { .. }
+            Self::MissingKey { .. }
+            | Self::Unreachable { .. }
             | Self::NoResponse { .. }
             | Self::Proxy { .. }
             | Self::InvalidAddress(_)

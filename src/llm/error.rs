@@ -11,6 +11,9 @@ pub const UNKNOWN_HOST: &str = "cannot resolve the host ";
 /// Prefix of the cause if the server closed the connection before it sent anything.
 pub const CONNECTION_CLOSED: &str = "the server closed the connection";
 
+/// Summary of an error response about the key.
+const KEY_REJECTED: &str = "The provider rejected the key or requires one";
+
 /// Errors of a model. The text is for the user: it contains the provider's own text and no key.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
@@ -24,6 +27,14 @@ pub enum Error {
         message: String,
         /// Wait requested by the provider.
         retry_after: Option<Duration>,
+    },
+    /// The provider rejected a request without a key.
+    #[error("{}. {hint}", describe_missing_key(rejection))]
+    MissingKey {
+        /// The error response.
+        rejection: Box<Error>,
+        /// Why no key was sent, and how to provide one.
+        hint: String,
     },
     /// The connection could not be established.
     #[error("Cannot connect to {origin}: {cause}. {}", connection_advice(origin, cause))]
@@ -92,19 +103,26 @@ impl Error {
                 let sentence = describe_response(*status, code.as_deref(), message, *retry_after);
                 sentence.trim_end_matches('.').to_owned()
             }
+            Self::MissingKey { rejection, .. } => describe_missing_key(rejection),
             error => error.to_string().trim_end_matches('.').to_owned(),
         }
     }
 
-    /// Returns the error of the last attempt, or the error itself.
+    /// Returns the error of the last attempt, or the error itself; without a hint about a missing key.
     pub fn last_error(&self) -> &Self {
-        if let Self::RetriesExhausted { last, .. } = self { last } else { self }
+        match self {
+            Self::RetriesExhausted { last: error, .. } | Self::MissingKey { rejection: error, .. } => {
+                error.last_error()
+            }
+            error => error,
+        }
     }
 
     /// Returns a short description without any text from a provider, for the journal.
     pub fn kind_name(&self) -> String {
         match self {
             Self::Provider { status, .. } => format!("status {status}"),
+            Self::MissingKey { rejection, .. } => rejection.kind_name(),
             Self::Unreachable { .. } => "no connection".to_owned(),
             Self::NoResponse { .. } => "no answer".to_owned(),
             Self::Untrusted { .. } => "untrusted certificate".to_owned(),
@@ -135,6 +153,15 @@ fn describe_response_with_advice(
     }
 }
 
+/// Describes a rejection of a request without a key, without a full stop.
+fn describe_missing_key(rejection: &Error) -> String {
+    let text = rejection.reason_text();
+    match text.strip_prefix(KEY_REJECTED) {
+        Some(details) => format!("The provider requires a key{details}"),
+        None => text,
+    }
+}
+
 /// Returns whether the key is wrong or missing. A gateway that looks keys up in a missing database reports a 400.
 fn is_key_error(status: u16, code: Option<&str>) -> bool {
     status == 401 || (status == 400 && code == Some("no_db_connection"))
@@ -152,7 +179,7 @@ fn describe_response(status: u16, code: Option<&str>, message: &str, retry_after
     let summary = match (status, &wait) {
         (200..=299, _) => "The provider returned an error",
         (300..=399, _) => "The provider redirected the request",
-        _ if is_key_error(status, code) => "The provider rejected the key or requires one",
+        _ if is_key_error(status, code) => KEY_REJECTED,
         (402, _) => "The provider requires payment",
         (403, _) => "The provider denied access",
         (404, _) => "The provider does not know this model or address",

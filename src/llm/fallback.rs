@@ -106,7 +106,8 @@ pub(super) fn may_succeed_elsewhere(error: &Error) -> bool {
             matches!(status, 200..=399 | 401..=404 | 408 | 410 | 429 | 500..)
         }
         Error::InStream(message) => !retry::is_about_conversation(None, message),
-        Error::Unreachable { .. }
+        Error::MissingKey { .. }
+        | Error::Unreachable { .. }
         | Error::NoResponse { .. }
         | Error::Proxy { .. }
         | Error::InvalidAddress(_)

@@ -69,7 +69,7 @@ impl OpenAi {
             let client = self.0.http_client(&base).await?;
             models_request::request_models(&client, &base, &query, settings.build_headers()?, settings.idle_limit).await
         };
-        result.await.map_err(|error| settings.mask_secrets(error))
+        result.await.map_err(|error| settings.complete_error(error))
     }
 }
 
@@ -136,7 +136,7 @@ impl Inner {
                 }
             }
         };
-        let mask_error = move |item: Result<Chunk, Error>| item.map_err(|error| self.settings.mask_secrets(error));
+        let mask_error = move |item: Result<Chunk, Error>| item.map_err(|error| self.settings.complete_error(error));
         stream::once(chunks).flatten().map(mask_error).boxed()
     }
 

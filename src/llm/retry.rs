@@ -142,7 +142,8 @@ fn requested_wait(error: &Error) -> Option<Duration> {
     match error {
         // A zero wait or a moment in the past is not useful.
         Error::Provider { retry_after, .. } => retry_after.filter(|wait| !wait.is_zero()),
-        Error::Unreachable { .. }
+        Error::MissingKey { .. }
+        | Error::Unreachable { .. }
         | Error::NoResponse { .. }
         | Error::Proxy { .. }
         | Error::Untrusted { .. }
@@ -165,7 +166,8 @@ pub(super) fn is_retryable(error: &Error) -> bool {
         Error::NoResponse { .. } | Error::ConnectionLost(_) => true,
         // The provider accepted the request, so a retry would only repeat the same work.
         Error::Idle(_) => false,
-        Error::Proxy { .. }
+        Error::MissingKey { .. }
+        | Error::Proxy { .. }
         | Error::Untrusted { .. }
         | Error::InvalidAddress(_)
         | Error::RetriesExhausted { .. }

@@ -33,6 +33,8 @@ pub struct Settings {
     pub query: Vec<(String, String)>,
     /// Peculiarities of the provider that change the requests.
     pub quirks: Quirks,
+    /// Why no key is sent and how to provide one, in sentences added to a rejection; `None` if a key may be sent.
+    pub missing_key_hint: Option<String>,
 }
 
 /// Peculiarities of a provider that change its requests. The fields have the names of the settings of a profile, from
@@ -96,6 +98,17 @@ impl Settings {
             key_header: None,
             query: Vec::new(),
             quirks: Quirks::default(),
+            missing_key_hint: None,
+        }
+    }
+
+    /// Completes an error for the user: masks secrets, and adds the hint about a missing key to a rejection.
+    pub(super) fn complete_error(&self, error: Error) -> Error {
+        match (self.mask_secrets(error), &self.missing_key_hint) {
+            (error @ Error::Provider { status: 401 | 403, .. }, Some(hint)) => {
+                Error::MissingKey { rejection: Box::new(error), hint: hint.clone() }
+            }
+            (error, _) => error,
         }
     }
 
@@ -114,6 +127,9 @@ impl Settings {
             Error::Untrusted { origin, cause } => Error::Untrusted { origin, cause: mask(cause) },
             Error::Proxy { origin, cause } => Error::Proxy { origin, cause: mask(cause) },
             Error::InvalidAddress(message) => Error::InvalidAddress(mask(message)),
+            Error::MissingKey { rejection, hint } => {
+                Error::MissingKey { rejection: Box::new(self.mask_secrets(*rejection)), hint }
+            }
             Error::RetriesExhausted { attempts, last } => {
                 Error::RetriesExhausted { attempts, last: Box::new(self.mask_secrets(*last)) }
             }

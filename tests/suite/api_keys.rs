@@ -190,7 +190,8 @@ fn background_process_of_a_key_command_keeps_running() {
 #[test]
 fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
     let (_one, old) = start_service(vec![text_answer("Old.")]);
-    let (_two, new) = start_service(vec![text_answer("New."), text_answer("Newer.")]);
+    let refused = Answer::body(401, "application/json", &[], r#"{"error":{"message":"who are you"}}"#);
+    let (_two, new) = start_service(vec![text_answer("New."), refused]);
     let setup = with_profile(Setup::new(&[]), &old, "key_env = \"MY_KEY\"");
     let mut program = setup.size(100, 30).start();
     program.until("Connected to");
@@ -217,17 +218,29 @@ fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
     program.wait_for_exit();
     let root = program.root.clone();
     let moved = with_profile(Setup::with_home(&root, &["-p", "hi"]), &new, "key_env = \"MY_KEY\"");
+    // A server that needs no key is no reason for a notice.
+    assert_eq!(moved.run_piped(""), ("New.\n".to_owned(), String::new(), 0));
     let (out, err, exit) = moved.run_piped("");
-    assert_eq!((out.as_str(), exit), ("New.\n", 0));
+    assert_eq!((out.as_str(), exit), ("", 1));
     let (from, to) = (old.base_url.trim_end_matches("/v1"), new.base_url.trim_end_matches("/v1"));
-    assert!(
-        err.contains(&format!(
-            "The key saved for {from} is not sent to {to}. To enter a key for this address, use /connect."
-        )),
-        "{err}"
+    let expected = format!(
+        "aye: The provider requires a key (401): who are you. No key was sent: the key saved for {from} is not sent to \
+         {to}. Set the variable of the key, or enter one in aye with alt-c.\n"
     );
-    assert_eq!(list_keys(&new), ["none"]);
+    assert_eq!(err, expected);
+    assert_eq!(list_keys(&new), ["none", "none"]);
     assert!(!String::from_utf8_lossy(&program.bytes()).contains(KEY));
+}
+
+#[test]
+fn reports_that_no_key_was_sent_if_the_provider_requires_one() {
+    let refused = Answer::body(401, "application/json", &[], r#"{"error":{"message":"who are you"}}"#);
+    let (_runtime, service) = start_service(vec![refused]);
+    let setup = with_profile(Setup::new(&[]), &service, "key_env = \"MY_KEY\"");
+    let mut program = setup.size(140, 30).start();
+    program.until("Connected to m");
+    submit_message(&mut program, "hello");
+    program.until("No key was sent (MY_KEY is not set). alt-c enters one.");
 }
 
 #[test]

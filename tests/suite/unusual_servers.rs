@@ -27,11 +27,13 @@ async fn run_print(answers: Vec<Answer>) -> (String, String, i32, usize) {
 /// The same with this `idle_seconds` in the profile.
 async fn run_print_with_idle(idle: u32, answers: Vec<Answer>) -> (String, String, i32, usize) {
     let service = Service::start(answers).await;
-    let setup = Setup::new(&["-p", "--profile", "odd", "hi"]);
+    let setup = Setup::new(&["-p", "--profile", "odd", "hi"]).env("KEY", "sk-odd-1234567890");
     let config = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
-    let profile =
-        format!("[profiles.odd]\nbase_url = \"{}\"\nmodel = \"m\"\nidle_seconds = {idle}\n", service.base_url);
+    let profile = format!(
+        "[profiles.odd]\nbase_url = \"{}\"\nkey_env = \"KEY\"\nmodel = \"m\"\nidle_seconds = {idle}\n",
+        service.base_url
+    );
     std::fs::write(config.join("config.toml"), profile).unwrap();
     let (out, err, code) = tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap();
     let origin = service.base_url.trim_end_matches("/v1");

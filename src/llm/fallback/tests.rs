@@ -123,6 +123,11 @@ async fn if_both_fail_the_second_error_is_reported_and_the_first_is_tried_next()
 
 /// All errors before anything was shown: whether the request is retried, whether the fallback is used, and the error
 /// text.
+fn missing_key(status: u16) -> Error {
+    let hint = "No key was sent (K is not set). alt-c enters one.".to_owned();
+    Error::MissingKey { rejection: Box::new(provider_error(status, "", "no", None)), hint }
+}
+
 #[test]
 fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
     let owned_pair = |origin: &str, cause: &str| (origin.to_owned(), cause.to_owned());
@@ -227,6 +232,18 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             true,
             "The provider rejected the key or requires one (401). Check the key of the profile.",
         ),
+        (
+            missing_key(401),
+            false,
+            true,
+            "The provider requires a key (401): no. No key was sent (K is not set). alt-c enters one.",
+        ),
+        (
+            missing_key(403),
+            false,
+            true,
+            "The provider denied access (403): no. No key was sent (K is not set). alt-c enters one.",
+        ),
         (provider_error(402, "", "", None), false, true, "The provider requires payment (402)"),
         (provider_error(403, "", "", None), false, true, "The provider denied access (403)"),
         (
@@ -270,6 +287,7 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
     let assert_listed = |predicate: fn(&Error) -> bool| assert!(table.iter().any(|(error, ..)| predicate(error)));
     match server_down() {
         Error::Provider { .. } => assert_listed(|error| matches!(error, Error::Provider { .. })),
+        Error::MissingKey { .. } => assert_listed(|error| matches!(error, Error::MissingKey { .. })),
         Error::Unreachable { .. } => {}
         Error::NoResponse { .. } => {}
         Error::Proxy { .. } => assert_listed(|error| matches!(error, Error::Proxy { .. })),

@@ -83,12 +83,13 @@ async fn r48_every_fixture_passes_in_the_real_program() {
 async fn run_in_program(fixture: Fixture) -> Result<(), String> {
     let service = Service::start(fixture.answers.clone()).await;
     let setup = Setup::new(&["-p", "--json", "--profile", "odd", "hi"])
+        .env("KEY", "sk-wire-1234567890")
         .with_file("a.txt", "What is in a.\n")
         .with_file("b.txt", "What is in b.\n");
     let config = setup.root.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     let profile = format!(
-        "[profiles.odd]\nbase_url = \"{}\"\nmodel = \"m\"\nidle_seconds = {}\n",
+        "[profiles.odd]\nbase_url = \"{}\"\nkey_env = \"KEY\"\nmodel = \"m\"\nidle_seconds = {}\n",
         service.base_url,
         fixture.idle.unwrap_or(30)
     );
