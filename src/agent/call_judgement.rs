@@ -1,13 +1,11 @@
 //! Verdict on the plan of a call, before its reviews, and a new one for waiting calls that a grant covers.
 
 use super::call_settlement::is_inside_read;
-use super::state::{CallStage, PendingCall};
-use super::state::{CallStage, State};
+use super::state::{CallStage, PendingCall, State};
 use super::update_context::UpdateContext;
 use super::{apply_turn, reviews, sub_agent};
 use crate::chat::{CallId, Plan};
-use crate::policy::{Subject, Verdict, grant_covers};
-use crate::policy::{Mode, Policy, Verdict, judge_plan};
+use crate::policy::{Mode, Policy, Subject, Verdict, grant_covers, judge_plan};
 
 /// Judges the plan of a call and has it reviewed.
 pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box<Plan>) {
@@ -48,6 +46,23 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
     // a call of an apply turn.
     let must_ask = is_edited || ask_again || is_early || repeat_reason.is_some() || ctx.state.turn.is_apply_turn();
     reviews::start_review(ctx, id, plan, verdict, must_ask);
+}
+
+/// Replans the waiting calls that a new grant covers, so that they run without approval.
+pub(super) fn replan_covered_calls(ctx: &mut UpdateContext<'_>) {
+    let is_covered = |pending: &&PendingCall| {
+        let CallStage::AwaitingApproval(plan, _) = &pending.stage else { return false };
+        let subject = Subject::from_plan(&pending.call.name, plan);
+        ctx.session_grants().iter().any(|session_grant| grant_covers(&session_grant.grant, &subject))
+            && ctx.state.rules.permits_grants(&subject)
+            && ctx.state.session.find_call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_none())
+            && !ctx.state.queue.is_early_prompt(&pending.call.id)
+    };
+    let covered_calls = ctx.state.pending().iter().filter(is_covered).map(|pending| pending.call.id.clone());
+    for id in covered_calls.collect::<Vec<_>>() {
+        ctx.request_plan(&id);
+    }
+    sub_agent::for_each_sub_agent(ctx, replan_covered_calls);
 }
 
 impl State {

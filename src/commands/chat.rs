@@ -66,8 +66,7 @@ async fn run_frontend(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Re
         )
         .into());
     }
-    let mut start = prepare_start(options)?;
-    start.apply = apply;
+    let start = prepare_start(options, apply)?;
     let journal = start.session_builder.journal.clone();
     let frontend = if is_headless { "printing" } else { "with a screen" };
     journal.note(format_args!("aye {} begins, {frontend}, process {}", env!("CARGO_PKG_VERSION"), std::process::id()));

@@ -19,9 +19,8 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
     let Models { json, connection, place } = arguments;
     let options = ChatOptions { connection, folder: place.folder, tour: place.tour, ..ChatOptions::default() };
     let Start { model, notices, .. } = prepare_start(options, None)?;
-    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     for notice in notices {
-        writeln!(err, "aye: {}", clean_text(&notice))?;
+        print_notice(&notice)?;
     }
     let Some(provider) = model.provider else {
         return Err(UsageError(
@@ -30,6 +29,7 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
         )
         .into());
     };
+    let mut out = std::io::stdout();
     let models = provider.models().await.map_err(|error| anyhow!("Cannot list the models: {error}"))?;
     let is_terminal = out.is_terminal();
     for model in models {

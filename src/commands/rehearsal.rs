@@ -22,15 +22,14 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
         RehearsalCommand::Drop { id, place, .. } => (id, place),
         RehearsalCommand::Apply(apply) => (&apply.id, &apply.place),
     };
-    let places = Places::find(std::env::var_os("AYE_HOME"))?;
-    let sessions = command_folder(place, &places)?;
+    let (places, folder) = open_places(place)?;
     let sessions = Sessions::new(places.sessions());
     // A single argument of `diff` that matches no session may be a path.
     let only_argument = if let RehearsalCommand::Diff { id, path: None, .. } = command { id.as_deref() } else { None };
     let path_argument =
         only_argument.filter(|argument| matches!(sessions.find_id(argument), Err(store::Error::Missing(_))));
     let requested_id = requested_id.as_deref().filter(|_| path_argument.is_none());
-    let id = find_dry_run(&sessions, &sessions, requested_id)?;
+    let id = sessions.find_dry_run(&folder, requested_id).map_err(UsageError::from_error)?;
     let load = || -> Result<LoadedRehearsal> {
         let mut loaded = load_rehearsal(&places, &folder, &id)?;
         mark_applied(&sessions, &mut loaded);

@@ -1,8 +1,8 @@
 //! Settings of a run: defaults, files, environment and flags, in increasing precedence.
 
 use super::problem::find_nearest;
-use super::{Config, Origin, Problem, settings_file};
 use super::settings_parser::{Layer, WHOLE_FILE_IGNORED, parse_settings};
+use super::{Config, Origin, Problem, settings_file};
 use crate::policy::Mode;
 use crate::text::truncation::abbreviate_home;
 use std::collections::BTreeMap;

@@ -88,7 +88,7 @@ fn key_command_runs_in_the_home_folder_without_a_terminal() {
     let sees = "{ pwd; echo \"$1|$2|$#\"; (: < /dev/tty) 2>/dev/null && echo tty || echo none; cat; } > ~/seen";
     write_program(&setup, "give", &format!("{sees}; echo \"  {KEY}  \"; echo second-line"));
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "hello");
     program.until("Fine.");
     program.press_keys("\x04");
@@ -129,7 +129,7 @@ fn hanging_key_command_ends_with_the_turn_or_the_program() {
         let setup = with_profile(Setup::new(&[]), &service, "key_command = \"~/give\"");
         write_sleeping_program(&setup, seconds);
         let mut program = setup.start();
-        program.until("Connected to");
+        program.until("Messages go to");
         submit_message(&mut program, "hello");
         program.until_condition("the key command runs", |_| count_sleeping(seconds) == 1);
         program.type_text("still ");
@@ -194,7 +194,7 @@ fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
     let (_two, new) = start_service(vec![text_answer("New."), refused]);
     let setup = with_profile(Setup::new(&[]), &old, "key_env = \"MY_KEY\"");
     let mut program = setup.size(100, 30).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     let open_key_input = |program: &mut Program| {
         program.press_keys("\x1bc");
         program.until("Enter an API key");
@@ -238,7 +238,8 @@ fn reports_that_no_key_was_sent_if_the_provider_requires_one() {
     let (_runtime, service) = start_service(vec![refused]);
     let setup = with_profile(Setup::new(&[]), &service, "key_env = \"MY_KEY\"");
     let mut program = setup.size(140, 30).start();
-    program.until("Connected to m");
+    let screen = program.until("Messages go to m");
+    assert!(!screen.contains("Connected"), "{screen}");
     submit_message(&mut program, "hello");
     program.until("No key was sent (MY_KEY is not set). alt-c enters one.");
 }

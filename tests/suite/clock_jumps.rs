@@ -149,7 +149,7 @@ fn r55_clock_jumps_change_no_order_and_cause_no_timeout() {
     let home = Setup::with_home(&setup.root, &[]);
     let (setup, clock) = preload_clock(setup, library);
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "one");
     wait_for_turns(&mut program, &home, 1);
     clock.set(-HOUR);
@@ -219,7 +219,7 @@ fn r55_works_in_a_repeated_hour_and_before_1970() {
         let root = setup.root.clone();
         clock.set(shift);
         let mut program: Program = setup.start();
-        program.until("Connected to");
+        program.until("Messages go to");
         submit_message(&mut program, "go");
         program.until_prompt("$ sleep 1.1");
         program.press_keys("y");

@@ -34,7 +34,7 @@ fn file_name_is_completed_among_thousands() {
         setup = setup.with_file(&format!("src/part{}/file{n}.rs", n % 50), "x");
     }
     let mut program = setup.with_file("src/needle in hay.rs", "x").start();
-    program.until("Connected to");
+    program.until("Messages go to");
     program.type_text("look at @needle");
     program.until("src/needle in hay.rs");
     program.press_keys("\t");

@@ -222,7 +222,7 @@ async fn r51_session_killed_during_a_reply_is_complete_when_resumed() {
     let base = service.base_url.clone();
     tokio::task::spawn_blocking(move || {
         let mut program = Setup::new(&["--base-url", &base, "--model", "m"]).start();
-        program.until("Connected to");
+        program.until("Messages go to");
         submit_message(&mut program, "first question");
         program.until_idle("First reply.");
         submit_message(&mut program, "second question");
@@ -250,7 +250,7 @@ async fn r51_open_question_is_shown_again_after_a_kill() {
     let base = service.base_url.clone();
     tokio::task::spawn_blocking(move || {
         let mut program = Setup::new(&["--base-url", &base, "--model", "m"]).start();
-        program.until("Connected to");
+        program.until("Messages go to");
         submit_message(&mut program, "go");
         program.until("Which clock?");
         let root = program.root.clone();

@@ -56,7 +56,7 @@ fn r64_survives_20000_levels_of_nesting_in_replies() {
     write_settings(&setup, NO_TITLES);
     let (again, root) = (Setup::with_home(&setup.root, &[]), setup.root.clone());
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     for turn in 1..=count {
         // The text is pasted, and Enter is pressed once it is drawn: no real user types between the two.
         program.press_keys(&format!("\x1b[200~turn {turn}.\x1b[201~"));
@@ -94,7 +94,7 @@ fn r64_prompts_for_a_change_with_20000_levels_of_nesting() {
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 30);
     write_settings(&setup, NO_TITLES);
     let mut program = setup.with_file("deep.json", &deep("old")).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until_prompt("+ new");
     program.press_keys("n");

@@ -80,7 +80,7 @@ impl Activity {
 
     /// Brings the program to the state in which text is typed or printed.
     fn begin(self, program: &mut Program) {
-        program.until("Connected to");
+        program.until("Messages go to");
         if self != Self::NewDraft {
             submit_message(program, "go");
         }

@@ -40,10 +40,10 @@ fn two_programs_in_one_folder_keep_a_draft_each_and_get_it_back_after_a_kill() {
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let mut first_program = Setup::new(&flags).start();
     let root = first_program.root.clone();
-    first_program.until("Connected to");
+    first_program.until("Messages go to");
     first_program.type_text("the first draft");
     let mut two = Setup::with_home(&root, &flags).start();
-    two.until("Connected to");
+    two.until("Messages go to");
     first_program
         .until_condition("the first draft is saved", |program| read_drafts(program).contains("the first draft"));
     assert!(!two.screen().contains("the first draft"), "it belongs to the other program");
@@ -68,7 +68,7 @@ fn two_programs_in_one_folder_keep_a_draft_each_and_get_it_back_after_a_kill() {
 fn unsaved_draft_is_reported_once_and_saved_later() {
     let (_runtime, service) = start_provider(stalled_reply());
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(110, 30).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until("Half a reply");
     let (drafts, away) = (drafts(&program), program.root.path().join("away"));
@@ -97,7 +97,7 @@ fn damaged_draft_is_reported_and_the_session_continues_without_it() {
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let mut program = Setup::new(&flags).start();
     let root = program.root.clone();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until("Half a reply");
     program.type_text("more");
@@ -122,7 +122,7 @@ fn output_of_a_command_killed_with_the_program_is_kept() {
     write_settings(&setup, NO_TITLES);
     let mut program = setup.start();
     let root = program.root.clone();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until_prompt("sleep 100");
     program.press_keys("y");

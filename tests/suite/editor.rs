@@ -122,7 +122,7 @@ fn r28_opens_a_link_without_a_shell_whatever_its_file_name() {
     write_script(&editor, RECORD_ARGUMENTS);
     write_settings(&setup, &format!("[screen]\neditor = \"{}\"\n", editor.display()));
     let mut program = setup.env("EDITOR", "false").start();
-    program.until("Connected to");
+    program.until("Messages go to");
     program.press_keys("\x1b[200~see [1](<src/a b.rs>) and -flag.rs:7\x1b[201~");
     program.until("and -flag");
     program.press_keys("\r");

@@ -68,7 +68,7 @@ fn start_in(activity: Activity, seconds: u32) -> (Runtime, Service, Program, Set
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 24);
     let next_setup = Setup::with_home(&setup.root, &[]);
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     match activity {
         Activity::Nothing => {}
         Activity::Help => {

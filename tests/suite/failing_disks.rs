@@ -133,7 +133,7 @@ fn r53_shows_a_disk_that_became_read_only_and_asks_before_quitting() {
     let broken = setup.root.path().join("broken");
     let Some(setup) = with_quota(setup, &data) else { return };
     let mut program = setup.env("AYE_TEST_BROKEN", broken.to_str().unwrap()).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "one");
     program.until_idle("First.");
     std::fs::write(&broken, "").unwrap();
@@ -176,7 +176,7 @@ fn r53_saves_the_session_as_soon_as_the_disk_has_room() {
     let data = setup.root.path().join("home/aye/data");
     mount_small_disk(&data, "size=1m");
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "one");
     program.until_idle("First.");
     let filler = data.join("filler");

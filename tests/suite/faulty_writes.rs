@@ -160,7 +160,7 @@ fn r53_saves_a_session_on_the_screen_or_reports_it_whichever_write_fails() {
         write_settings(&setup, NO_TITLES);
         let root = setup.root.clone();
         let mut program = with_fault(setup, &library, number, false).start();
-        program.until("Connected to");
+        program.until("Messages go to");
         submit_message(&mut program, "one");
         program.until("First.");
         program.type_text("unsent words");

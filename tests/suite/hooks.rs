@@ -57,7 +57,7 @@ fn headless_setup() -> Setup {
 fn start_session(setup: Setup, service: &Service) -> Program {
     let setup = setup.env("OPENAI_BASE_URL", &service.base_url).env("OPENAI_API_KEY", "sk-test-key-1234567890");
     let mut program = setup.env("AYE_MODEL", "m").size(100, 30).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     program
 }
 

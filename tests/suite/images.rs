@@ -49,7 +49,7 @@ fn model_without_vision_gets_the_file_name_and_the_user_a_notice() {
     assert!(err.contains("only the file name of the picture"), "{err}");
     assert_eq!(service.received()[0].body["messages"][1]["content"], "what is in @shot.png?");
     let mut program = Setup::with_home(&setup.root, &[]).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "look at @shot.png please");
     program.until("Only the picture's name");
 }

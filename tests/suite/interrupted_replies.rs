@@ -28,7 +28,7 @@ fn r51_killed_during_a_reply_saves_the_received_part() {
     let (_runtime, service) = start_service(vec![stalls, text_answer("Calm.")]);
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let mut program = Setup::new(&flags).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go on");
     program.until("word14");
     // No more text comes and no key is pressed; the part is saved all the same.

@@ -125,7 +125,7 @@ fn with_settings(settings: &str, answers: Vec<Answer>) -> (tokio::runtime::Runti
     let settings = settings.replace('@', setup.root.path().to_str().unwrap());
     std::fs::write(config.join("config.toml"), format!("[shell]\n{settings}\n")).unwrap();
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     (runtime, service, program)
 }
 

@@ -54,7 +54,7 @@ fn run_session(dice: &mut Dice, deadline: Instant, (columns, rows): (u16, u16), 
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(columns, rows);
     std::fs::create_dir(setup.root.path().join("project/gone")).unwrap();
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     println!("AYE_TEST_SEED={seed} at {columns}x{rows}");
     let mut persona = Persona::default();
     for _ in 0..REPLIES {

@@ -34,7 +34,7 @@ fn with_reviewer(setup: Setup, settings: &str) -> Setup {
 fn start_program(setup: Setup, service: &Service) -> Program {
     let setup = setup.env("OPENAI_BASE_URL", &service.base_url).env("AYE_MODEL", "m").size(100, 30);
     let mut program = setup.env("OPENAI_API_KEY", "sk-first-1234567890").start();
-    program.until("Connected to");
+    program.until("Messages go to");
     program
 }
 

@@ -52,7 +52,7 @@ fn list_requests(service: &Service) -> Vec<String> {
 }
 
 fn wait_until_connected(mut program: Program) -> Program {
-    program.until("Connected to");
+    program.until("Messages go to");
     program
 }
 
@@ -151,7 +151,7 @@ fn saves_a_choice_in_the_settings_and_keeps_comments() {
     program.until("aye starts with b1 of two");
     quit(&mut program);
     let mut program = with_keys(Setup::with_home(&program.root, &[])).start();
-    program.until("Connected to b1");
+    program.until("Messages go to b1");
     submit_message(&mut program, "hello");
     program.until("From two.");
 }

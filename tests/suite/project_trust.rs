@@ -136,7 +136,7 @@ fn r03_keys_typed_during_startup_trust_nothing() {
     let user = User::new(vec![text_answer("One.")]);
     user.write_file("AGENTS.md", INSTRUCTIONS);
     let mut program = user.start(&[]);
-    program.until("Connected to");
+    program.until("Messages go to");
     // Whatever appears first, after the first character the composer holds a draft.
     program.type_text("why yyyyy");
     program.until("why yyyyy");

@@ -198,7 +198,7 @@ fn time_until(program: &mut Program, text: &str, since: Instant) -> Duration {
 /// Waits, stops with the key and types. Returns an error if a limit was exceeded.
 fn stop_with_key(wait: &Wait, key: &str) -> Result<(), String> {
     let mut program = wait.setup(&[]).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "hello there");
     program.until(wait.shows);
     let pressed = Instant::now();
@@ -223,7 +223,7 @@ fn stop_with_key(wait: &Wait, key: &str) -> Result<(), String> {
 /// Waits, and exits with ctrl-c twice.
 fn exit_with_ctrl_c(wait: &Wait) -> Result<(), String> {
     let mut program = wait.setup(&[]).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "hello there");
     program.until(wait.shows);
     let pressed = Instant::now();

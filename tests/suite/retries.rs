@@ -205,7 +205,7 @@ fn next_turn_tries_the_first_model_again_and_the_head_names_the_model() {
     );
     std::fs::write(config.join("config.toml"), text).unwrap();
     let mut program = setup.start();
-    program.until("Connected to model-one");
+    program.until("Messages go to model-one");
     submit_message(&mut program, "hello");
     let screen = program.until("Second says");
     assert!(screen.lines().next().unwrap().contains("model-two"), "{screen}");

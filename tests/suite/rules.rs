@@ -44,7 +44,7 @@ fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
         text_answer("Three."),
     ]);
     let mut program = user.start(&[]);
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until_prompt("touch one");
     open_grant_choice(&mut program);
@@ -106,7 +106,7 @@ fn r11_revoked_session_grant_stays_revoked_after_a_restart() {
     };
     let user = User::new(calls());
     let mut program = user.start(&[]);
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until_prompt("touch one");
     program.press_until("a", "Allow without asking");
@@ -134,7 +134,7 @@ fn r24_unwritable_rule_keeps_the_prompt_and_the_old_file_and_states_why() {
     let user = User::new(answers).with_rules("# mine alone\n");
     std::fs::set_permissions(user.rules(), std::fs::Permissions::from_mode(0o400)).unwrap();
     let mut program = user.start(&[]);
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until_prompt("touch one");
     open_grant_choice(&mut program);
@@ -224,7 +224,7 @@ fn r12_deny_rule_follows_a_link_that_changes_while_the_program_runs() {
     let (listed, _, _) = user.run_headless(&["rules", "list", "--json"]);
     assert_eq!(listed.lines().count(), 1, "{listed}");
     let mut program = user.start(&["--mode", "ask"]);
-    program.until("Connected to");
+    program.until("Messages go to");
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink("releases/4", &link).unwrap();
     submit_message(&mut program, "go");
@@ -375,7 +375,7 @@ fn r12_very_long_commands_ask_in_every_mode_and_deny_rules_reach_their_end() {
     ];
     let user = User::new(answers).with_rules(deny);
     let mut program = user.start(&["--mode", "full"]);
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until_prompt("more than 50 commands");
     program.press_until("n", "One.");

@@ -21,7 +21,7 @@ fn run_script_answers(count: usize) -> Vec<Answer> {
 fn r11_rule_for_a_script_ends_when_the_script_changes() {
     let user = User::new(run_script_answers(3)).with_project_file("run.sh", "echo >> ran\n");
     let mut program = user.start(&[]);
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until_prompt("bash run.sh");
     program.press_until("a", "Allow without asking");
@@ -64,7 +64,7 @@ fn r11_rule_without_script_digests_is_off_and_explain_prints_them() {
     assert!(output.contains("\nask\n"), "{output}");
     std::fs::write(&file, format!("{rule}scripts = {line}\n")).unwrap();
     let mut program = user.start(&[]);
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until_idle("That was 0.");
     assert_eq!(count_runs(user.root.path()), 1, "with the printed line the rule applies");
@@ -74,7 +74,7 @@ fn r11_rule_without_script_digests_is_off_and_explain_prints_them() {
 fn r11_session_grant_ends_too_and_grants_and_explain_state_why() {
     let user = User::new(run_script_answers(3)).with_project_file("run.sh", "echo >> ran\n");
     let mut program = user.start(&[]);
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until_prompt("bash run.sh");
     program.press_until("a", "Allow without asking");
@@ -107,7 +107,7 @@ fn r11_line_with_unknown_scripts_offers_no_grant_and_states_why() {
     let person = User::new(vec![command_answer("for f in *.sh; do bash $f; done"), text_answer("Done.")])
         .with_project_file("run.sh", "echo >> ran\n");
     let mut program = person.start(&[]);
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until_prompt("for f in");
     program.press_until("a", "Needs approval each time: ");

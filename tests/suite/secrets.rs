@@ -107,7 +107,7 @@ fn r57_key_of_a_profile_is_sent_to_its_provider_only() {
     std::fs::write(config.join("credentials.toml"), format!("\"{origin}\" = \"{ENTERED}\"\n")).unwrap();
     let root = setup.root.clone();
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     let mut lines = String::new();
     let wait_for_line = |lines: &mut String, description: &str| {
         let end = std::time::Instant::now() + PATIENCE;

@@ -38,7 +38,7 @@ fn resume_without_an_id_opens_the_session_list() {
     // The session must be listed by its first message, not by a title that is still on its way.
     write_settings(&setup, NO_TITLES);
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "about clocks");
     program.until_idle("First reply.");
     program.press_keys("\x04");
@@ -58,11 +58,11 @@ fn switches_sessions_during_a_reply_without_losing_it() {
     let stalls = Answer::stream().text("Half a reply").with_step(Step::Stall);
     let (runtime, service) = start_service(vec![stalls, text_answer("Elsewhere.")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "the first");
     program.until("Half a reply");
     submit_message(&mut program, "/new");
-    program.until("Connected to");
+    program.until("Messages go to");
     assert!(runtime.block_on(service.closed_early(PATIENCE)).is_some(), "the old connection is still open");
     program.type_text("unsent here");
     program.press_keys("\x1bs");
@@ -71,7 +71,7 @@ fn switches_sessions_during_a_reply_without_losing_it() {
     let screen = program.until("Half a reply");
     assert!(!screen.contains("unsent here"), "{screen}");
     submit_message(&mut program, "/new");
-    program.until("Connected to");
+    program.until("Messages go to");
     program.until("unsent here");
 }
 
@@ -79,7 +79,7 @@ fn switches_sessions_during_a_reply_without_losing_it() {
 fn saves_a_session_whose_file_was_deleted() {
     let (_runtime, service) = start_service(vec![text_answer("First reply."), text_answer("Second reply.")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "the first");
     program.until_idle("First reply.");
     let files = list_session_files(&program.root);
@@ -97,7 +97,7 @@ fn saves_a_session_whose_file_was_deleted() {
 fn reports_models_that_cannot_be_listed() {
     let (_runtime, service) = start_service(vec![Answer::body(500, "text/html", &[], "<html>oh no</html>")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 24).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "/model");
     let screen = program.until("Cannot list");
     assert!(!screen.contains("<html>"), "{screen}");

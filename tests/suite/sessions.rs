@@ -137,7 +137,7 @@ fn session_list_searches_messages_and_opens_the_session() {
     let home = create_home();
     let flags = ["--base-url", "http://127.0.0.1:9/v1", "--model", "m"];
     let mut program = Setup::with_home(&home.0.root, &flags).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     program.press_keys("\x1bs");
     program.until("plant an orchard");
     program.type_text("apple day");
@@ -291,7 +291,7 @@ async fn r54_open_session_can_be_read_and_forked_only() {
     tokio::task::spawn_blocking(move || {
         let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
         let mut program = Setup::new(&flags).start();
-        program.until("Connected to");
+        program.until("Messages go to");
         submit_message(&mut program, "the first");
         program.until("Half a reply");
         let home = Home(Setup::with_home(&program.root, &[]));

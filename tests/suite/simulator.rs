@@ -62,7 +62,7 @@ impl DryRun {
 
     fn start(&self, provider: &Service, arguments: &[&str], (columns, rows): (u16, u16)) -> Program {
         let mut program = self.setup(provider, arguments).size(columns, rows).start();
-        program.until("Connected to");
+        program.until("Messages go to");
         program
     }
 }

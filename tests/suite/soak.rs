@@ -107,7 +107,7 @@ fn r34_endless_replies_with_resizes_leave_no_wrong_row_and_leak_no_memory() {
     let setup = Setup::new(&["--base-url", &base, "--model", "m"]).size(100, 30);
     write_settings(&setup, NO_TITLES);
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     let mut dice = Dice(7);
     let (mut replies, mut resizes) = (0, 0);
     let mut memory = Vec::new();
@@ -148,7 +148,7 @@ fn r34_endless_replies_with_resizes_leave_no_wrong_row_and_leak_no_memory() {
             program.press_keys("\x1b[200~/new\x1b[201~");
             program.until("/new");
             program.press_keys("\r");
-            program.until("Connected to");
+            program.until("Messages go to");
         }
     }
     println!(

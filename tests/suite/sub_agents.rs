@@ -36,7 +36,7 @@ fn start_program(
 ) -> (Runtime, Service, Program) {
     let (runtime, service) = start_provider(conversations);
     let mut program = setup_with_service(&service, extra_arguments).size(columns, rows).start();
-    program.until("Connected to");
+    program.until("Messages go to");
     (runtime, service, program)
 }
 
@@ -272,7 +272,7 @@ fn calls_of_a_sub_agent_can_be_expanded_in_place() {
             ("go", vec![delegate_to(&["look"]), text_answer("All is done.")]),
         ]);
         let mut program = setup_with_service(&service, &[]).size(80, 24).with_file("a.txt", "one\n").start();
-        program.until("Connected to");
+        program.until("Messages go to");
         (runtime, service, program)
     };
     submit_message(&mut program, "go");

@@ -193,7 +193,7 @@ fn r53_deleted_sessions_folder_is_created_again_without_loss() {
     write_settings(&setup, NO_TITLES);
     let (folder, next_setup) = (sessions_folder(&setup), Setup::with_home(&setup.root, &[]));
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     submit_message(&mut program, "first");
     wait_for_turns(&mut program, &next_setup, 1);
     fs::remove_dir_all(&folder).unwrap();

@@ -117,9 +117,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
 }
 
 fn print_notices(notices: &[String]) -> std::io::Result<()> {
-    use std::io::Write;
-    let mut err = std::io::stderr();
-    notices.iter().try_for_each(|notice| writeln!(err, "aye: {}", clean_text(notice)))
+    notices.iter().try_for_each(|notice| print_notice(notice))
 }
 
 fn no_provider_error() -> anyhow::Error {

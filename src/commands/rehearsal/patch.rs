@@ -1,7 +1,7 @@
 //! `aye rehearsal diff`: prints the changes of a dry run as a patch.
 
-use crate::cli::UsageError;
 use crate::assemble::rehearsal::LoadedRehearsal;
+use crate::cli::UsageError;
 use crate::project::change_summary;
 use crate::project::patch::Patch;
 use crate::project::rehearsal::Rehearsal;

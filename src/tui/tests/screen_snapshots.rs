@@ -24,7 +24,7 @@ fn the_welcome_screen() {
 
        aye  the terminal copilot that asks first
 
-       Connected to gpt-5-mini, from your settings.
+       Messages go to gpt-5-mini, from your settings.
        ask mode: reads run without approval, everything else asks
 
        enter    Send message; nothing is changed or run without your approval

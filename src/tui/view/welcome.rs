@@ -105,7 +105,7 @@ fn connection_section(state: &State, width: usize) -> Section {
         let source = connection.source.strip_prefix(model.as_str()).unwrap_or(&connection.source);
         let separator = if source.is_empty() || source.starts_with([' ', ',', '(']) { "" } else { ", " };
         let source = if model.is_empty() { format!("{source}.") } else { format!("{separator}{source}.") };
-        wrap_styled(&[("Connected to ", theme.text), (model, theme.strong), (&source, theme.text)], width, "")
+        wrap_styled(&[("Messages go to ", theme.text), (model, theme.strong), (&source, theme.text)], width, "")
     };
     let mode = state.agent.policy.mode;
     if state.agent.is_dry_run() {

@@ -30,7 +30,7 @@ impl Trial {
         write_settings(&setup, set);
         prepare(setup.root.path());
         let mut program = setup.start();
-        program.until("Connected to");
+        program.until("Messages go to");
         Self { _runtime: runtime, service, program }
     }
 

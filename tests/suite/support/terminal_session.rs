@@ -43,7 +43,7 @@ pub fn start_session(
         setup = setup.env(name, value);
     }
     let mut program = setup.start();
-    program.until("Connected to");
+    program.until("Messages go to");
     (runtime, service, program)
 }
 
