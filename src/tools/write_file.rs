@@ -36,6 +36,8 @@ impl Tool for WriteFile {
         let location = planned_path::locate(files, &path)?;
         let before = match file_change::read_text(files, &location) {
             Ok(before) => before,
+            // The kind of what is there is not its content.
+            Err(error @ Error::Project(crate::project::Error::NotAFile { .. })) => return Err(error),
             Err(error) => {
                 let message = format!("{} cannot be replaced as text.", planned_path::display_path(&location));
                 return file_change::hide_read_error(files, &location, error, &message);
