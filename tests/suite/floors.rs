@@ -46,7 +46,7 @@ const PURE: &[&str] = &[
     "tui/prompts/",
     "tui/text/",
     "tui/keys/",
-    "tui/theme/mod.rs",
+    "tui/theme.rs",
 ];
 
 /// Names that do not occur there.

@@ -30,10 +30,10 @@ pub mod sandbox;
 pub mod sensitive_files;
 pub mod shell;
 #[cfg(test)]
-#[path = "tests/test_project.rs"]
+#[path = "project/tests/test_project.rs"]
 pub(crate) mod test_project;
 #[cfg(test)]
-#[path = "tests/unprivileged.rs"]
+#[path = "project/tests/unprivileged.rs"]
 pub mod unprivileged;
 
 pub use own_files::{OwnFile, OwnFiles};

@@ -12,7 +12,7 @@ mod file_change;
 pub mod list_files;
 mod losses;
 #[cfg(test)]
-#[path = "tests/memory_project.rs"]
+#[path = "tools/tests/memory_project.rs"]
 pub(crate) mod memory_project;
 mod overlay_command;
 pub mod panic_guard;
