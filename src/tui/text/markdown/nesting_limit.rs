@@ -34,6 +34,8 @@ pub(super) fn bound_nesting(source: &str) -> Cow<'_, str> {
 fn find_too_deep(line: &str) -> Option<usize> {
     let (mut container_count, mut is_leading, mut open_brackets, mut repeated_markers) = (0, true, 0, 0);
     let mut previous = ' ';
+    // Once per line, so that the time stays linear.
+    let markers_nest = has_nesting_markers(line);
     for (offset, c) in line.char_indices() {
         let is_marker = matches!(c, '>' | '-' | '+' | '*' | '.' | ')') && is_leading;
         is_leading &= is_marker || c == ' ' || c.is_ascii_digit();
@@ -45,9 +47,7 @@ fn find_too_deep(line: &str) -> Option<usize> {
         };
         repeated_markers = if c == previous && "*_~`<!".contains(c) { repeated_markers + 1 } else { 0 };
         previous = c;
-        if open_brackets > MAX_OPEN
-            || repeated_markers > MAX_OPEN
-            || (container_count > MAX_CONTAINERS && has_nesting_markers(line))
+        if open_brackets > MAX_OPEN || repeated_markers > MAX_OPEN || (container_count > MAX_CONTAINERS && markers_nest)
         {
             return Some(offset);
         }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_with_too_deep_nesting_is_escaped_until_it_is_not() {
+    fn deeply_nested_text_is_escaped_down_to_the_limit() {
         for marker in ["> ", "- ", "1. ", "1) ", "* ", "+ ", "["] {
             let source = marker.repeat(60);
             let bounded = bound_nesting(&source);
