@@ -26,7 +26,7 @@ impl Folder {
 
     /// Creates a folder in another folder.
     pub fn within(parent: &Path) -> Self {
-        Self(Some(tempfile::Builder::new().prefix("aye-test-").tempdir_in(parent).unwrap()))
+        Self(Some(tempfile::tempdir_in(parent).unwrap()))
     }
 
     /// The path of the folder.
