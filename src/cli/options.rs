@@ -76,7 +76,8 @@ pub struct ChatOptions {
     /// Approval mode: plan, ask, auto or full
     ///
     /// plan: read only, everything else is denied. ask: read inside the project. auto: also change files inside the
-    /// project. full: everything except calls that may read secrets, use the network or cannot be undone.
+    /// project. full: everything except calls that may read secrets, can reach the network, change the system or files
+    /// outside the project, or cannot be read.
     #[arg(long, value_name = "MODE")]
     pub mode: Option<String>,
 

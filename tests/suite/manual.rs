@@ -35,9 +35,10 @@ after the last key typed elsewhere.
 const SETTINGS: &str = "# Settings
 
 The settings are in `config.toml` in the settings folder (see [Sessions](sessions.md#where-files-are-stored)). No file is
-needed. A wrong setting is reported with its line, and the rest applies. Flags win over environment variables, and those
-over the file. Files of a project set nothing but rules, and those only once you trust them. A renamed setting keeps its
-old name for one release; a notice at the start and in `aye doctor` shows the new one.
+needed. A wrong setting is reported with its line, and the rest applies; a file that is not valid TOML is ignored as a
+whole. Flags win over environment variables, and those over the file. Files of a project set nothing but rules, and those
+only once you trust them. A renamed setting keeps its old name for one release; a notice at the start and in `aye doctor`
+shows the new one.
 [config.example.toml](../config.example.toml) holds the same keys as a file to copy from.
 
 <!-- written by `AYE_BLESS=1 cargo test --test suite manual` -->
