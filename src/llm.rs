@@ -5,7 +5,8 @@
 //!
 //! A request passes through `prepared_request` (adjusts the conversation for strict providers), the request module of
 //! its API (builds async-openai's types) and `unsupported_params` (removes parameters that the provider rejected). An
-//! async-openai client sends it through the middleware `service`, which adds the conversation (`request_body`). A reply
+//! async-openai client sends these parameters through the middleware `service`, which appends the conversation,
+//! serialized separately (`request_body`). A reply
 //! passes through these modules, in this order: [`client`] (connection), `transport` (status), `response_body` (bytes,
 //! decompressed by `decompression`), `service` (kind of response), `events` (complete events), async-openai's stream,
 //! the modules of the API (events to chunks), `reply` (state of a reply), `retry` (retries after a wait, see

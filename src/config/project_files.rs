@@ -36,7 +36,7 @@ pub struct ProjectSource {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectFiles {
     pub folder: PathBuf,
-    /// Files that have an effect, and files with the same names that cannot be used.
+    /// Project files that have an effect once trusted, and those that exist but are unusable.
     pub files: Vec<ProjectFile>,
     /// Other names in `.aye`. aye never reads them.
     pub other_names: Vec<String>,

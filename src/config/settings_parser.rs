@@ -111,7 +111,7 @@ impl SettingsParser<'_> {
             for entry in self.read_entries(&[&name], NAMES_OF_USER, table) {
                 let path = [name.as_str(), entry.name.as_str()];
                 if name == "hooks" {
-                    // A hook must exist even if its settings are invalid, so that calls ask.
+                    // A hook must exist even if its settings are invalid, so that its calls require approval.
                     self.section_table(&path);
                 }
                 if let Some(table) = self.read_section(&path, &entry.location, entry.value) {

@@ -40,7 +40,8 @@ pub struct Hook {
 
 impl Hook {
     /// Creates a hook with this command line, which runs in the user's home folder `working_folder` for at most
-    /// `seconds`. `aye_path` is the path of aye; `keys` are further variables that hold keys.
+    /// `seconds`. `aye_path` is the path of aye; `keys` names further environment variables that hold keys; they are
+    /// removed from its environment.
     pub fn new(
         aye_path: PathBuf,
         command_line: Vec<String>,

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 #[derive(Clone)]
 pub struct EffectContext {
     pub llm: Arc<dyn Llm>,
-    /// The tools it may call.
+    /// The tools the model may call.
     pub tools: Arc<Toolbox>,
     /// The project. In a dry run this is the overlay, and the real folder is not accessible.
     pub project: Arc<dyn Writer>,

@@ -19,12 +19,12 @@ pub(super) fn has_preconditions(plan: &Plan) -> bool {
         || plan.preconditions.files.iter().any(|snapshot| snapshot.new_sha256.is_none())
 }
 
-/// Returns an error if a precondition is not as it was shown. A file that the plan itself changes is compared by its
-/// writer, in the same step. Blocks while files are read.
+/// Returns an error if a precondition is not as it was shown. A file that the plan itself changes is not checked
+/// here: its writer compares it immediately before writing. Blocks while files are read.
 pub(super) fn check_preconditions(context: &EffectContext, plan: &Plan) -> Result<(), Error> {
     let changed_error = |subject: String| {
         Err(Error::Failed(format!(
-            "{subject} since the user was shown this call, so it did not run. Read it again before you retry."
+            "{subject} since the user was shown this call, so it did not run. Check it before you retry."
         )))
     };
     for snapshot in plan.preconditions.files.iter().filter(|snapshot| snapshot.new_sha256.is_none()) {

@@ -76,7 +76,8 @@ impl Drafts {
         Ok(lock)
     }
 
-    /// Renames the draft of a new session to that of the session, which has its first entry now.
+    /// Renames the draft file of a new session (`new-PROJECT-ID.json` to `ID.json`) when the session gets its first
+    /// entry.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be renamed.
@@ -116,7 +117,7 @@ impl Drafts {
     /// Returns the path, the content, and the error if the file is unreadable.
     fn read_session(&self, id: &SessionId) -> (PathBuf, UnsentText, Option<String>) {
         let owner = Owner::Session(id.clone());
-        // If the program was killed as the session began, its draft still has the name of a new one.
+        // If the program was killed as the session began, its draft file was not renamed and is still called `new-…`.
         let candidates = [self.draft_path(&owner)].into_iter().chain(self.misnamed_draft(id));
         let Some(path) = candidates.into_iter().find(|path| path.exists()) else {
             return (self.draft_path(&owner), self.read_legacy(&owner), None);
@@ -161,7 +162,7 @@ impl Drafts {
         drafts
     }
 
-    /// Returns a draft of the session that still has the name of a new one.
+    /// Returns the draft file of the session if it was not renamed and is still called `new-…`.
     fn misnamed_draft(&self, id: &SessionId) -> Option<PathBuf> {
         let suffix = format!("-{}.json", id.0);
         let name = self.file_names().find(|name| name.starts_with("new-") && name.ends_with(&suffix));

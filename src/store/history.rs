@@ -54,8 +54,9 @@ impl History {
     }
 
     fn add_line(&self, text: &str) -> io::Result<()> {
-        // Another session may add at the same time, and a shortened file is replaced. A process that holds the lock
-        // while stopped is not waited for.
+        // The lock prevents losing a line that another session appends while shortening replaces the file. If the lock
+        // is
+        // not free soon (its holder may be suspended), the line is added without it.
         let folder = File::open(&self.folder)?;
         let is_locked = session_log::lock_with_retries(&folder).is_ok();
         let mut file = match private_files::open_append(&self.path, false) {

@@ -9,8 +9,8 @@ const MAX_PARAMETER_BYTES: usize = 256;
 const MAX_STRING_BYTES: usize = 1 << 20;
 
 /// Returns the length in bytes of the escape sequence at the start of a text; 0 if there is none. An unfinished
-/// sequence ends at the end of the text or line or at its length limit. A space never belongs to a sequence: few
-/// contain one, and text after an escape character often does.
+/// sequence ends at the end of the text or line or at its length limit. A space always ends a
+/// sequence: few sequences contain one, so it more likely belongs to ordinary text after a lone escape character.
 pub fn sequence_length(text: &str) -> usize {
     let mut chars = text.chars();
     match chars.next() {
@@ -68,8 +68,8 @@ pub fn strip_colors(text: &str) -> Cow<'_, str> {
     Cow::Owned(stripped)
 }
 
-/// Returns command output as the user and the model read it: of a line overwritten after carriage returns only the last
-/// state, and a mark for everything else that a terminal would execute or not show.
+/// Returns command output as the user and the model read it: a line overwritten after carriage returns is
+/// reduced to its last state, and everything else that a terminal would execute or not show is replaced by a mark.
 ///
 /// Colour sequences are kept for the screen; elsewhere [`strip_colors`] removes them. Sequences that erase the rest of
 /// a line are removed, because after this nothing is left to erase.

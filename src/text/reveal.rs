@@ -77,7 +77,7 @@ pub fn reveal_text(text: &str) -> Vec<RevealedPart> {
     revealed.parts
 }
 
-/// Returns the revealed text for one line as a string, for a name on a border.
+/// Like [`reveal_on_one_line`], as a string.
 pub fn reveal_line(text: &str) -> String {
     reveal_on_one_line(text).into_iter().map(RevealedPart::into_text).collect()
 }

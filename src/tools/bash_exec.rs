@@ -73,7 +73,8 @@ impl Tool for BashExec {
         let sandbox = self.settings.sandbox.with_network(network.is_some());
         let line = CommandLine { command, folder: files.root().to_owned(), seconds, network, sandbox };
         let preconditions = scripts::command_preconditions(&line.command, files);
-        // A command that names a path with secrets, or one that controls other programs, needs approval each time.
+        // A command that names a sensitive path (one that may hold secrets or affect other programs) needs approval
+        // each time.
         let is_grantable = preconditions.restricted_path.as_ref().is_none_or(|restricted| !restricted.is_sensitive);
         // A grant covers only the current content of the scripts.
         let bound_scripts = preconditions.scripts_to_bind().ok().filter(|_| is_grantable);

@@ -93,7 +93,8 @@ impl ResponsesCollector {
             }
         };
         let calls = self.items.finished_calls();
-        // A call marked as complete is complete; a call assembled from pieces may lack one.
+        // A call without the provider's completion mark was assembled from pieces, and one of them may have been in an
+        // unreadable event.
         let has_unmarked_call = self.items.has_unmarked_call();
         if let Some(error) =
             self.items.unreadable.error_at_end(self.items.was_shown || !calls.is_empty(), has_unmarked_call)

@@ -42,7 +42,7 @@ pub fn build_responses_body(mut prepared: PreparedRequest<'_>) -> RequestBody {
     body.extend(effort.map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))));
     for (name, value) in prepared.own_parameters(&FIXED) {
         match (body.get_mut(name), value) {
-            // Merged, so that a setting for summaries keeps the effort.
+            // Merged, so that a user's `reasoning.summary` does not remove `reasoning.effort`.
             (Some(Value::Object(object)), Value::Object(user_object)) => {
                 object.extend(user_object.iter().map(|(name, value)| (name.clone(), value.clone())));
                 object.retain(|_, value| !value.is_null());

@@ -154,7 +154,7 @@ impl TreeWalk<'_> {
                 }
                 "heredoc_body" => self.walk_substitutions(child, context, false),
                 "<<" | "<<-" | "heredoc_start" | "heredoc_end" | "file_descriptor" => {}
-                // A pipe or a list after `<<END`: its commands are listed, but not followed.
+                // A pipe or `&&` list after `<<END`: its commands are recorded, but the line is marked unclear.
                 kind => {
                     self.mark_unclear("commands after a here-document on the same line");
                     let pipe_context = WalkContext { connector: Connector::Pipe, ..context.clone() };

@@ -34,7 +34,8 @@ pub(super) fn parse_read_only(
     }
 }
 
-/// Parses arguments like [`parse_read_only`] whatever the options do. Fails only if the meaning of an argument is not certain.
+/// Parses arguments like [`parse_read_only`] whatever the options do. Fails only if the meaning of an argument is not
+/// certain.
 pub(super) fn parse_certain(
     command_name: &str,
     program: &'static Program,
@@ -92,7 +93,7 @@ pub(super) fn option_paths(program: &Program, arguments: &ParsedArguments) -> Ve
         }
     };
     let mut touched: Vec<(Word, PathAccess)> = arguments.options.iter().filter_map(value_path).collect();
-    // For implementations that end the options with the first operand these are operands too.
+    // Some implementations stop parsing options at the first operand and read the values of later options as files.
     if let Some(access) = program.operands.rest.and_then(access_for_kind) {
         touched.extend(arguments.late_values.iter().map(|word| (word.clone(), access.clone())));
     }

@@ -159,7 +159,7 @@ impl ArgumentParser<'_> {
         }
     }
 
-    /// Reads options that are turned off, which take values too.
+    /// Reads `+x`, which turns off the short option `x`. The option's value still follows and is skipped.
     fn read_plus(&mut self, text: &str, short_names: &str) {
         for short_name in short_names.chars() {
             let option = self.program.option(&format!("-{short_name}"));

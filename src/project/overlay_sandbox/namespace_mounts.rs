@@ -104,8 +104,8 @@ fn attach_place_overlay(place: &Path, overlay: io::Result<OwnedFd>, spec: &Overl
         Err(_) if is_private => attach(&mount_memory(SHARED_MEMORY_LIMIT, 0o1777)?, place)?,
         Err(_) => return Ok(()),
     }
-    // Mount points for later mounts may have been on a file system mounted below this place, which the overlay does not
-    // show.
+    // The overlay does not show file systems mounted below this place. Recreate the mount points in them that later
+    // mounts need.
     let later_paths = spec.places.iter().map(|place| &place.path).chain([&spec.folder]);
     let mut missing = later_paths.filter(|path| path.starts_with(place) && !path.is_dir());
     missing.try_for_each(fs::create_dir_all)

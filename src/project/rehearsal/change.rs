@@ -64,7 +64,7 @@ impl Rehearsal {
         Ok(paths)
     }
 
-    /// Collects the paths of all entries that `upper`, a folder of the overlay, has in these folders. The flag of each
+    /// Collects the paths of all entries below `folders` in `upper`, a folder of the overlay. The flag of each
     /// folder is true if the overlay hides the project's content of it.
     fn collect_paths_below(
         &self,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// File that records the writes of file tools.
 const WRITES_FILE: &str = "written";
-/// Folders in which writes fail, as the kernel does live.
+/// Folders of the kernel, in which a dry run rejects writes like the kernel does in a live run.
 const KERNEL_FOLDERS: [&str; 2] = ["/proc", "/sys"];
 
 /// One line of the file.

@@ -17,7 +17,8 @@ pub enum Reason {
     NotAFile,
     /// The project has too many files to examine all of them.
     NotExamined,
-    /// It is in a folder with a sensitive file and with too many others to permit each of them in the sandbox.
+    /// Withheld only because of its neighbours: its folder contains a sensitive file, so the sandbox must permit the
+    /// other files one by one, and there are too many of them.
     Crowded,
     /// It holds the content of files that git tracks or has stashed, some of which may hold secrets.
     StoredByGit,

@@ -1,4 +1,4 @@
-//! Mount points inside a project. A mount gives a file another name without changing any time.
+//! Mount points inside a project. A mount makes a file visible at another path without changing any of its timestamps.
 
 use crate::chat::sensitive_paths::is_sensitive;
 use std::ffi::OsString;

@@ -44,13 +44,13 @@ impl CellStyle {
         *self == Self { bg: self.bg, ..Self::default() }
     }
 
-    /// Returns whether a space of the style `space` looks the same in this style.
+    /// Returns whether a space looks the same in this style as in `space_style`.   (parameter: space_style)
     pub(super) fn fits_space(&self, space: &CellStyle) -> bool {
         *self == *space
             || (space.is_background_only() && self.bg == space.bg && !self.modifier.intersects(VISIBLE_ON_SPACE))
     }
 
-    /// Returns this style with the fewest changes that make a space look like one of the style `space`.
+    /// Changes as little of this style as needed for a space to look the same as in `space_style`.
     pub(super) fn adapted_to_space(&self, space: &CellStyle) -> CellStyle {
         match space.is_background_only() {
             true => CellStyle {

@@ -13,7 +13,8 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 /// Queries the text colour, the background colour, and the device attributes. Every terminal answers the last one, so
-/// its answer alone means that colours are not reported. Terminals end an answer as the query ended, and all know BEL.
+/// its answer alone means that colours are not reported. A terminal ends its answer with the terminator of the query;
+/// BEL is used because all terminals support it.
 const COLOUR_QUERY: &[u8] = b"\x1b]10;?\x07\x1b]11;?\x07\x1b[c";
 
 /// Maximum number of buffered bytes read at startup, more than a user types. The reading thread reads the rest.

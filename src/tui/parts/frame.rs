@@ -10,7 +10,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
-/// Minimum inner width in cells at which a prompt or list can have been read.
+/// Minimum inner width in cells for a prompt or list to count as readable.
 pub const MIN_READABLE_CELLS: u16 = 16;
 
 /// Texts and state of a frame.
@@ -150,7 +150,8 @@ pub fn set_lines<'a, 'l: 'a>(lines: impl IntoIterator<Item = &'a Line<'l>>, area
     }
 }
 
-/// Returns the first visible row after an action that scrolls by rows or pages; `None` if it does not. The result may be
+/// Returns the first visible row after an action that scrolls by rows or pages; `None` if it does not. The result may
+/// be
 /// beyond the end.
 pub fn scroll_position(action: Action, top: usize, page: usize) -> Option<usize> {
     Some(match action {

@@ -97,7 +97,8 @@ pub fn compute_areas(state: &State) -> Areas {
     }
 }
 
-/// Returns the rows for toasts. While links have letters the layout is frozen, so that each letter stays on its link.
+/// Returns the rows for toasts. While each link shows the letter that opens it (link overlay), the rows for toasts are
+/// fixed, so that no letter moves off its link.
 fn toast_rows(state: &State, width: u16, max_rows: u16) -> u16 {
     match state.viewport.overlays.last() {
         Some(Overlay::Links(links)) => links.toast_rows,

@@ -98,7 +98,7 @@ impl Form {
                 .focused_field()
                 .map_or(KeyResult::Handled, |field| KeyResult::OpenEditor(field.as_str().to_owned()));
         }
-        // The focus wraps around: one field up is all other fields down.
+        // The focus wraps around, so one field up is the same as `len - 1` fields down.
         let step = match keys.lookup(Scope::List, key) {
             Some(Action::Up) => self.fields.len().saturating_sub(1),
             Some(Action::Down) => 1,
