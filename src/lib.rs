@@ -1,6 +1,6 @@
 //! aye: the terminal copilot that asks before tool calls run.
 //!
-//! This page is the map of the code: its layers (“floors”), the rules that hold everywhere, and facts that\n//! are hard to guess.
+//! This page is the map of the code: layers (“floors”), rules that hold everywhere, and facts that are hard to guess.
 //!
 //! # Design
 //!
@@ -45,32 +45,30 @@
 //! - A prompt is derived from `agent::State::waiting_call`: it disappears when the agent stops waiting.
 //! - Text from outside is cleaned by `text::clean`, or marked in prompts, before it reaches a cell.
 //! - A frame is the same whether its cache was empty or full, and its cost depends only on the visible part.
-//! - No provider is contacted before the first message, and none receives the API key, an image or\n//!   the `Echo` (opaque data of a provider's own replies) meant for another one.
+//! - No provider is contacted before the first message, and none receives the API key, an image or
+//!   the `Echo` (opaque data of a provider's own replies) meant for another one.
 //! - Commands run under a guard: a second process of this program that kills them all when the program ends, however it
-//!   ends. The sandbox of a command is part of its plan: shown, hashed, and enforced before it starts, or it does not
-//!   start.
+//!   ends. A command's sandbox is part of its plan: shown, hashed, and enforced, or the command does not start.
 //!
 //! # Facts that are hard to guess
 //!
 //! - A plan has preconditions: the files and variables it depends on. They are compared again just before the call
 //!   runs. An approval given early is stored with its plan; when the call's turn comes, the tool plans again, and the
-//!   user is asked again if the plan changed. A call edited by the user is planned and judged again, and the model is
-//!   informed of the edit.
+//!   user is asked again if the plan changed. A call edited by the user is planned again, and the model is informed.
 //! - Preview, decision and outcome of a call carry a SHA-256 of the same bytes; [`chat::audit`] verifies them.
 //! - Dry run: changes go to an overlay in the kernel's overlayfs format. File tools write it directly, commands see it
 //!   mounted, and a lock separates the two. A second overlay over `/` holds changes outside the project; only those of
 //!   file tools can be applied. Reading also goes through the overlay.
 //! - Calls that a dry run cannot run get a simulated result: fixture, model or sample. The same call on the same
-//!   overlay gets the same result. Applying a dry run makes calls in a live fork, which are approved and logged as any
-//!   others.
+//!   overlay gets the same result. Applying a dry run makes calls in a live fork, approved and logged as any others.
 //! - Partial replies and partial output are saved about once a second, as separate lines, not as entries. If the
 //!   complete reply or outcome was never recorded, the reader of the session builds an entry from them. Drafts are
 //!   saved separately, one file per session, rewritten by each save.
 //! - `tui` reads and writes the terminal itself: a closed terminal must end the program, an unfinished paste must not
 //!   block the keyboard, and scrolling moves rows instead of redrawing. The terminal is asked not to reorder
 //!   bidirectional text; the transcript orders Hebrew and Arabic itself, so no text can rearrange a prompt.
-//! - Reviewers (hooks and a model reviewer) are asked between verdict and run. They cannot lift a denial; if one fails,\n//!   the user is asked.
-//!   The model reviewer never sees text of the assistant or of tool results.
+//! - Reviewers (hooks and a model reviewer) are asked between verdict and run. They cannot lift a denial; if one fails,
+//!   the user is asked. The model reviewer never sees text of the assistant or of tool results.
 //! - A command line is parsed once, and verdict, preconditions and preview use that parse. One table describes the
 //!   options of known programs. Commands approved by the policy run in a read-only sandbox; Landlock rules can only
 //!   permit, so excluding one file means permitting all its siblings.
