@@ -27,7 +27,7 @@ use super::sandbox::read_only_sandbox::{READ_ONLY, ReadOnlySpec};
 use super::sandbox::{SandboxError, SandboxSpec, probe};
 use lifeline::{GuardEvent, Report, STOP_BYTE, open_lifeline, send_report};
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, setsid, wait};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, setsid, wait};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -140,7 +140,11 @@ fn run_command() -> io::Result<Report> {
     let program: OsString = command_line.next().ok_or(Errno::INVAL)?;
     setsid()?;
     #[cfg(target_os = "linux")]
-    rustix::process::set_child_subreaper(Some(getpid()))?;
+    {
+        rustix::process::set_child_subreaper(Some(getpid()))?;
+        // A guard that the command has stopped resumes when aye exits, and notices the closed lifeline.
+        rustix::process::set_parent_process_death_signal(Some(Signal::CONT))?;
+    }
     let mut lifeline = open_lifeline()?;
     let input = read_input(&mut lifeline)?;
     let mut command = Command::new(program);

@@ -4,7 +4,7 @@ mod read_only_run;
 
 use super::Error;
 use super::environment::command_environment;
-use super::guard::guard_process::{DRAIN_TIME, GuardProcess};
+use super::guard::guard_process::{DRAIN_TIME, GUARD_TIMEOUT, GuardProcess, RESUME_INTERVAL};
 use super::guard::lifeline::{self, Report};
 use super::output::{CommandProgress, Output};
 use super::sandbox::{SandboxError, SandboxSpec};
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::process::Command;
-use tokio::time::{sleep_until, timeout};
+use tokio::time::{MissedTickBehavior, interval, sleep_until, timeout};
 
 /// Runs commands. Cheap to create; one instance serves the whole program.
 #[derive(Clone)]
@@ -63,8 +63,6 @@ const COMMAND_LIMIT: usize = 128 * 1024 - 1;
 const PROGRESS_BYTES: usize = 2048;
 /// Minimum interval between two progress reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
-/// Time after which a guard that should have ended everything is not waited for any longer.
-const GUARD_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Shell {
     /// Creates the shell. `program` is the path of aye: every command is guarded by a second aye process, started as
@@ -248,6 +246,8 @@ impl RunningCommand {
         let mut deadline = started + Duration::from_secs(seconds.min(YEAR));
         let (mut timed_out, mut exceeded_output, mut is_open) = (false, false, true);
         let (mut last_progress, mut has_new_output) = (started, false);
+        let mut resume_ticks = interval(RESUME_INTERVAL);
+        resume_ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let has_guard_ended = loop {
             tokio::select! {
                 result = self.pipe.read(&mut buffer), if is_open => match result? {
@@ -275,6 +275,8 @@ impl RunningCommand {
                     deadline = Instant::now() + GUARD_TIMEOUT;
                 }
                 () = sleep_until((last_progress + PROGRESS_INTERVAL).into()), if has_new_output => {}
+                // The command may stop its guard at any time.
+                _ = resume_ticks.tick(), if timed_out || exceeded_output => self.guard.resume(),
             }
             if has_new_output && last_progress.elapsed() >= PROGRESS_INTERVAL {
                 progress(CommandProgress {

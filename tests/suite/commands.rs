@@ -211,16 +211,17 @@ async fn r22_dropping_the_command_ends_all_its_processes() {
     wait_until_none_marked(&mark, Duration::from_secs(3)).await;
 }
 
+/// Starts a parent that only holds the lifeline, so that nothing but its death can close it.
+fn start_parent(command: &str) -> std::process::Child {
+    let coprocess = "coproc guard { exec \"$0\" guard -- bash -c \"$1\" 2>/dev/null; }; wait";
+    Command::new("bash").args(["-c", coprocess, AYE, command]).spawn().unwrap()
+}
+
 #[tokio::test]
 async fn r22_killing_the_parent_ends_all_processes() {
     let (mark, folder) = (make_mark("parent"), Folder::new());
     let ready = folder.path().join("ready");
-    // A parent that only holds the lifeline, so that nothing but its death can close it.
-    let mut parent = Command::new("bash")
-        .args(["-c", "coproc guard { exec \"$0\" guard -- bash -c \"$1\" 2>/dev/null; }; wait", AYE])
-        .arg(make_stragglers(&mark, &ready, "wait"))
-        .spawn()
-        .unwrap();
+    let mut parent = start_parent(&make_stragglers(&mark, &ready, "wait"));
     wait_for_file(&ready).await;
     wait_for_marked(&mark).await;
     parent.kill().unwrap();
@@ -248,12 +249,40 @@ async fn r22_a_command_that_stops_its_guard_still_ends() {
     let outcome = task.await.unwrap();
     assert!(outcome.timed_out && is_within_limit(Duration::from_secs(4), outcome.duration), "{:?}", outcome.duration);
     assert_eq!(count_marked(&mark), 0);
-    std::fs::remove_file(&ready).unwrap();
-    let task =
-        tokio::spawn(async move { Shell::new(AYE.into()).run_command(&make_line(&command, 100), &|_| {}).await });
+}
+
+/// Stops the guard first, and then creates the file `ready`.
+const STOP_ONCE: &str = "kill -STOP $PPID; touch $READY; wait";
+/// Also stops the guard each time it was resumed.
+const STOP_REPEATEDLY: &str =
+    "trap '' TERM; kill -STOP $PPID; touch $READY; while :; do sleep 0.01; kill -STOP $PPID; done";
+
+#[tokio::test]
+async fn r22_dropping_a_command_that_stops_its_guard_ends_all_its_processes() {
+    for (name, stop) in [("once", STOP_ONCE), ("repeatedly", STOP_REPEATEDLY)] {
+        let (mark, folder) = (make_mark(name), Folder::new());
+        let ready = folder.path().join("ready");
+        let then = format!("READY={}; {stop}", ready.display());
+        let command = make_stragglers(&mark, &folder.path().join("started"), &then);
+        let task =
+            tokio::spawn(async move { Shell::new(AYE.into()).run_command(&make_line(&command, 100), &|_| {}).await });
+        wait_for_file(&ready).await;
+        wait_for_marked(&mark).await;
+        task.abort();
+        wait_until_none_marked(&mark, Duration::from_secs(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn r22_killing_the_parent_of_a_stopped_guard_ends_all_processes() {
+    let (mark, folder) = (make_mark("bereft"), Folder::new());
+    let ready = folder.path().join("ready");
+    let then = format!("READY={}; {STOP_ONCE}", ready.display());
+    let mut parent = start_parent(&make_stragglers(&mark, &folder.path().join("started"), &then));
     wait_for_file(&ready).await;
     wait_for_marked(&mark).await;
-    task.abort();
+    parent.kill().unwrap();
+    parent.wait().unwrap();
     wait_until_none_marked(&mark, Duration::from_secs(10)).await;
 }
 

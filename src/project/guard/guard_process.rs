@@ -3,13 +3,22 @@
 use crate::project::process_set::ProcessSet;
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::Duration;
+#[cfg(target_os = "linux")]
+use std::{os::fd::OwnedFd, thread, time::Instant};
 use tokio::process::Child;
 use tokio::time::timeout;
 
 /// Time for which output is read after the guard has exited. Only processes that escaped the guard could still write.
 pub const DRAIN_TIME: Duration = Duration::from_millis(200);
 
+/// Maximum time between the request to stop and the guard's report. It first grants the program `STOP_GRACE`.
+pub const GUARD_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time between two attempts to resume a guard that must end: the guarded program may stop it again and again.
+pub const RESUME_INTERVAL: Duration = Duration::from_millis(50);
+
 /// A started guard. Dropping this resumes a stopped guard, so that it notices the closed lifeline and kills everything.
+/// On Linux the guard is resumed until it has ended; one that does not end within `GUARD_TIMEOUT` is killed with the
+/// processes of the guarded program.
 pub struct GuardProcess(pub Child);
 
 impl GuardProcess {
@@ -29,8 +38,7 @@ impl GuardProcess {
     /// stopped by that program.
     pub fn end_without_guard(&mut self) {
         if let Some(pid) = self.pid() {
-            ProcessSet::DescendantsOf(pid).kill_all();
-            ProcessSet::InSession(pid).kill_all();
+            kill_guarded_processes(pid);
         }
         let _ = self.0.start_kill();
     }
@@ -44,5 +52,36 @@ impl GuardProcess {
 impl Drop for GuardProcess {
     fn drop(&mut self) {
         self.resume();
+        #[cfg(target_os = "linux")]
+        if let Some(pid) = self.pid()
+            && let Ok(guard) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())
+        {
+            // If no thread can be started, the guard was resumed once.
+            let _ = thread::Builder::new().name("guard end".into()).spawn(move || resume_until_end(&guard, pid));
+        }
     }
+}
+
+/// Kills the processes of the guarded program that can be found.
+fn kill_guarded_processes(guard: Pid) {
+    ProcessSet::DescendantsOf(guard).kill_all();
+    ProcessSet::InSession(guard).kill_all();
+}
+
+/// Resumes the guard until it has ended, and kills it and the guarded program after `GUARD_TIMEOUT`.
+#[cfg(target_os = "linux")]
+fn resume_until_end(guard: &OwnedFd, pid: Pid) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::pidfd_send_signal;
+    let started = Instant::now();
+    let interval = Timespec::try_from(RESUME_INTERVAL).ok();
+    while started.elapsed() < GUARD_TIMEOUT {
+        // Readable when the guard has ended.
+        if !matches!(poll(&mut [PollFd::new(guard, PollFlags::IN)], interval.as_ref()), Ok(0)) {
+            return;
+        }
+        let _ = pidfd_send_signal(guard, Signal::CONT);
+    }
+    kill_guarded_processes(pid);
+    let _ = pidfd_send_signal(guard, Signal::KILL);
 }
