@@ -248,7 +248,8 @@ fn r30_offers_rejected_files_and_hunks_again() {
     program.until("[ ] ~ b.txt");
     program.press_keys(DOWN);
     program.press_keys(" ");
-    program.until("1 of 3 selected");
+    program.until("[ ] − gone.txt");
+    program.until("0 of 3 selected, 1 in part");
     // No ticked change is destructive now.
     program.press_keys("y");
     program.until("1 of 3 applied");

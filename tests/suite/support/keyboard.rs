@@ -54,11 +54,20 @@ impl Program {
     fn wait_until_read(&mut self) {
         let Some((mut last_read, gap)) = self.last_press.take() else { return };
         let deadline = last_read + Duration::from_secs(5);
-        while self.unread_bytes() > 0 && Instant::now() < deadline {
+        while (self.unread_bytes() > 0 || self.is_reading()) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
             last_read = Instant::now();
         }
         std::thread::sleep((last_read + gap).saturating_duration_since(Instant::now()));
+    }
+
+    /// Returns whether the program's thread that reads keys is running. It takes the time of a key after reading it, so
+    /// that on a busy machine a key that was read already may seem to come together with the next one.
+    fn is_reading(&self) -> bool {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.pid())).into_iter().flatten().flatten();
+        let read = |thread: &std::fs::DirEntry, file: &str| std::fs::read_to_string(thread.path().join(file));
+        let mut readers = threads.filter(|thread| read(thread, "comm").is_ok_and(|name| name == "keyboard\n"));
+        readers.any(|thread| read(&thread, "stat").is_ok_and(|stat| stat.contains(") R ")))
     }
 
     /// The number of bytes in the terminal that the program has not read.
