@@ -6,7 +6,7 @@ use crate::support::stored_files::read_session;
 use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
 use aye::chat::{Decision, Entry, Outcome};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 /// A reply that delegates a task to a sub-agent of each name; the task is `do` and the name.
@@ -156,18 +156,22 @@ fn r04_held_key_answers_only_one_of_several_prompts() {
     };
     submit_message(&mut program, "go");
     program.until("of 3");
-    // The key is held down, and must answer the first prompt only.
+    // The key is held down, and must answer the first prompt only. A pause of a busy machine ends a hold.
+    let mut pauses = 0;
     program.until_condition("the first command ran", |program| {
         if !clear_typed_text(program) && program.has_active_prompt() {
+            let mut last_press = Instant::now();
             for _ in 0..60 {
                 program.press_keys("y");
+                pauses += usize::from(last_press.elapsed() > Duration::from_millis(300));
+                last_press = Instant::now();
                 program.wait_ms(20);
             }
         }
         program.wait_ms(200);
         count(program) > 0
     });
-    assert_eq!(count(&program), 1, "{:?}", created(&program));
+    assert!(count(&program) <= 1 + pauses, "{:?}", created(&program));
     // Each of the others needs its own press.
     program.until_condition("all of them ran", |program| {
         if !clear_typed_text(program) {
