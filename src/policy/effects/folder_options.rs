@@ -10,9 +10,16 @@ pub(super) const FILE_CHANGERS: &[&str] = &[
     "fdisk", "parted", "sgdisk", "blkdiscard", "mkswap", "find",
 ];
 
-/// Options of file-changing programs whose values are not files to change.
-const NON_FILE_OPTIONS: &[&str] =
-    &["--exclude", "--expression", "--transform", "--xform", "--suffix", "--mode", "--date"];
+/// Values that the program does not change.
+const VALUES_LEFT_ALONE: &[ValueKind] = &[
+    ValueKind::Word,
+    ValueKind::Number,
+    ValueKind::Pattern,
+    ValueKind::Script,
+    ValueKind::Names,
+    ValueKind::Read,
+    ValueKind::List,
+];
 
 /// Returns the folder that an option of this program sets, or the file that it writes; empty if that is the next word.
 /// `None` for any other option.
@@ -22,13 +29,13 @@ pub(super) fn folder_in_option<'a>(program: &str, word: &'a str) -> Option<&'a s
     }
     let grammar = program_named(program);
     if word.starts_with("--") {
-        let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
         let sets_folder = !possible_options(any_folder(), word).is_empty();
-        let names_changed_file = FILE_CHANGERS.contains(&program) && !NON_FILE_OPTIONS.contains(&name);
-        return match value {
-            Some(value) => (sets_folder || names_changed_file).then_some(value),
-            None => sets_folder.then_some(""),
-        };
+        let Some((_, value)) = word.split_once('=') else { return sets_folder.then_some("") };
+        // The value of an option that the grammar does not know may be a file to change.
+        let options = grammar.map(|grammar| possible_options(grammar, word)).unwrap_or_default();
+        let names_changed_file = FILE_CHANGERS.contains(&program)
+            && (options.is_empty() || options.iter().any(|(option, _)| !option.value.is_kind(VALUES_LEFT_ALONE)));
+        return (sets_folder || names_changed_file).then_some(value);
     }
     let options = grammar.map(|grammar| possible_options(grammar, word)).unwrap_or_default();
     if options.is_empty() && !grammar.is_some_and(|grammar| grammar.is_complete) {
@@ -56,6 +63,13 @@ mod tests {
             ("tar", "-cf/x.tar", Some("/x.tar")),
             ("tar", "--one-top-level=/x", Some("/x")),
             ("tar", "--exclude=/x", None),
+            ("tar", "--transform=s/a/b/", None),
+            ("sed", "--expression=s/a/b/", None),
+            ("touch", "--date=/x", None),
+            ("touch", "--dat=/x", None),
+            ("touch", "--new=/x", Some("/x")),
+            ("mkdir", "--mode=0/7", None),
+            ("x", "--new=/x", None),
             ("make", "-kC/x", Some("/x")),
             ("make", "-kC", Some("")),
             ("make", "-j4", None),

@@ -62,7 +62,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     Program { syntax: Syntax { has_bare_options: true, ..LOOSE_SYNTAX }, ..partial_build_program(&["tar"], &[
         flag("-t").with_role(Role::Lists), flag("-v"), flag("-z"), flag("-j"), flag("-J"),
         option_runs("-I"), option_runs("-F"), option_with_folder("-C"), option_with("-T --files-from", ValueKind::List), option_with("-f", ValueKind::Write),
-        option_with("-g", ValueKind::Write),
+        option_with("-g", ValueKind::Write), option_with_word("--exclude"), option_with_word("--transform --xform"), option_with_word("--suffix"), option_with_word("--mode"),
         option_with_word("-b"), option_with_word("-H"), option_with_word("-K"), option_with_word("-L"), option_with_word("-N"), option_with_word("-V"), option_with_word("-X"),
     ]) },
     partial_build_program(&["psql"], &[option_with("-f --file", ValueKind::ScriptFile)]),

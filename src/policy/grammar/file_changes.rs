@@ -67,6 +67,10 @@ pub(super) static PROGRAMS: &[Program] = &[
         flag("-s --strip"), option_with("--strip-program", ValueKind::Program), flag("-v --verbose"),
         flag("--help").with_role(Role::Lists), flag("--version").with_role(Role::Lists),
     ], COPY_OPERANDS),
+    partial_change_program(&["touch"], COREUTILS, &[
+        option_with_word("-d --date"), option_with("-r --reference", ValueKind::Names), option_with_word("-t"), option_with_word("--time"),
+    ], operands_of(ValueKind::Write)),
+    partial_change_program(&["mkdir"], COREUTILS, &[option_with_word("-m --mode"), flag("-p --parents"), flag("-v --verbose")], operands_of(ValueKind::Write)),
     partial_change_program(&["tee", "sponge"], COREUTILS, &[flag("-a --append").with_role(Role::Keeps), flag("-i --ignore-interrupts"), flag("-p"), option_with_optional("--output-error")], operands_of(ValueKind::Write)),
     Program { syntax: Syntax { abbreviates: true, ..GNU }, ..partial_change_program(&["curl"], "curl 7 and 8", &[
         option_with("-o --output", ValueKind::Write), option_with("-K --config", ValueKind::Program), option_with_word("-A --user-agent"),
@@ -87,7 +91,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     partial_change_program(&["rsync"], "rsync 3", &[
         flag("--del --delete --delete-before --delete-during --delete-delay --delete-after --delete-excluded --delete-missing-args").with_role(Role::Forces),
         flag("--remove-source-files").with_role(Role::Forces), flag("--delay-updates"), option_with("-e --rsh", ValueKind::Program),
-        option_with("-M --remote-option", ValueKind::Program), option_with("--rsync-path", ValueKind::Program), option_with_word("-f --filter"),
+        option_with_word("--exclude"), option_with_word("--suffix"), option_with("-M --remote-option", ValueKind::Program), option_with("--rsync-path", ValueKind::Program), option_with_word("-f --filter"),
         option_with("-T --temp-dir", ValueKind::Folder), option_with_word("-B --block-size"), option_with_word("-@ --modify-window"),
     ], Operands { last: Some(ValueKind::Write), ..operands_of(ValueKind::Recursive) }),
     partial_change_program(&["patch"], "GNU patch 2.7", &[

@@ -147,7 +147,7 @@ static SUBCOMMANDS: &[Program] = &[
         flag("-S --staged").with_role(Role::Keeps), flag("--no-staged"), flag("-W --worktree").with_role(Role::Forces), option_with_word("-s --source"),
         option_with_word("-U"), option_with_word("--conflict"), option_with("--pathspec-from-file", ValueKind::List),
     ]),
-    partial_subcommand(&["reset"], &[forcing_flag("--hard"), flag("--soft"), flag("--mixed"), flag("--merge"), flag("--keep"),
+    partial_subcommand(&["reset"], &[forcing_flag("--hard"), flag("--soft"), flag("--mixed"), forcing_flag("--merge"), flag("--keep"),
         option_with("--pathspec-from-file", ValueKind::List)]),
     partial_subcommand(&["clean"], &[
         forcing_flag("-f --force"), flag("-n --dry-run").with_role(Role::Keeps), flag("--no-dry-run"), option_with_word("-e --exclude"),
@@ -164,6 +164,6 @@ static SUBCOMMANDS: &[Program] = &[
     partial_subcommand(&["worktree"], &[forcing_flag("-f --force")]),
     // Other subcommands: `-O` runs another program.
     partial_subcommand(&["commit", "merge", "am", "cherry-pick", "revert", "fetch", "pull", "add"], &[
-        option_with_word("-m --message"), option_with_word("-e"), option_with("-O", ValueKind::Program),
+        option_with_word("-m --message"), flag("-e --edit"), option_with("-O", ValueKind::Program),
     ]),
 ];

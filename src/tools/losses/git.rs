@@ -36,14 +36,17 @@ pub(super) fn find_git_loss(words: &[&str], command_files: &CommandFiles<'_>) ->
             if !files.is_empty() && !arguments.has_role(Role::Keeps) {
                 return Some(format!("{loss} in {} (git checkout)", format_names(&files)));
             }
-            has_option("--force").then(|| format!("{loss} (git checkout -f)"))
+            let moved = arguments.option_texts(&["-B"]).next().map(|branch| moved_branch(branch, "checkout -B"));
+            has_option("--force").then(|| format!("{loss} (git checkout -f)")).or(moved)
         }
         // A later option may revert an earlier one: `--staged --no-staged`.
         "restore" if !has_option("--staged") || has_option("--no-staged") || has_option("--worktree") => {
             Some(format!("{loss} in {} (git restore)", format_names(&operands)))
         }
         "switch" if has_option("--force") => Some(format!("{loss} (git switch -f)")),
+        "switch" => arguments.option_texts(&["-C"]).next().map(|branch| moved_branch(branch, "switch -C")),
         "reset" if has_option("--hard") => Some("discards uncommitted changes (git reset --hard)".to_owned()),
+        "reset" if has_option("--merge") => Some("discards staged changes (git reset --merge)".to_owned()),
         "clean"
             if (is_force_optional || has_option("--force"))
                 && (!has_option("--dry-run") || has_option("--no-dry-run")) =>
@@ -56,6 +59,9 @@ pub(super) fn find_git_loss(words: &[&str], command_files: &CommandFiles<'_>) ->
         "branch" if has_option("-D") || (has_option("--delete") && has_option("--force")) => {
             Some(format!("deletes the branch {}, merged or not (git branch -D)", format_names(&operands)))
         }
+        "branch" if has_option("--force") && !has_option("--delete") => {
+            first_operand.map(|branch| moved_branch(branch, "branch -f"))
+        }
         "rm" if has_option("--force") && (!has_option("--cached") || has_option("--no-cached")) => {
             Some(format!("deletes {} with uncommitted changes (git rm -f)", format_names(&operands)))
         }
@@ -67,6 +73,11 @@ pub(super) fn find_git_loss(words: &[&str], command_files: &CommandFiles<'_>) ->
         }
         _ => None,
     }
+}
+
+/// Describes what is lost if the branch exists: the reference to its commits.
+fn moved_branch(branch: &str, command: &str) -> String {
+    format!("moves the branch {} away from its commits if it exists (git {command})", format_names(&[branch]))
 }
 
 /// Describes what a push deletes or replaces on the remote.

@@ -174,6 +174,7 @@ fn shared_memory_is_not_a_device() {
 #[test]
 fn names_what_git_discards() {
     let loss = "discards uncommitted changes";
+    let moved = "moves the branch x away from its commits if it exists";
     for (command, expected) in [
         ("git checkout -- .", format!("{loss} in . (git checkout)")),
         ("git checkout .", format!("{loss} in . (git checkout)")),
@@ -202,6 +203,11 @@ fn names_what_git_discards() {
         ("git reset --har HEAD", "discards uncommitted changes (git reset --hard)".to_owned()),
         ("git clean -d --forc", "deletes untracked files (git clean -f)".to_owned()),
         ("git switch --discard main", format!("{loss} (git switch -f)")),
+        ("git reset --merge", "discards staged changes (git reset --merge)".to_owned()),
+        ("git checkout -B x", format!("{moved} (git checkout -B)")),
+        ("git switch -Cx main", format!("{moved} (git switch -C)")),
+        ("git switch --force-create=x", format!("{moved} (git switch -C)")),
+        ("git branch -f x main", format!("{moved} (git branch -f)")),
         ("git push origin --delet x", "replaces or deletes branches on the remote (git push)".to_owned()),
     ] {
         assert_eq!(losses_in_project(command), expected, "{command}");
@@ -209,6 +215,8 @@ fn names_what_git_discards() {
     for command in [
         "git checkout main",
         "git checkout -b docs",
+        "git switch -c docs",
+        "git commit -e",
         "git restore --staged .",
         "git switch main",
         "git reset HEAD~1",
