@@ -69,7 +69,7 @@ fn folder_in_sandbox(test: &str) -> Option<PathBuf> {
     let output = String::from_utf8_lossy(&result.stdout);
     output
         .lines()
-        .filter(|line| line.starts_with("option trials:") || line.contains("EXITED OUT"))
+        .filter(|line| line.starts_with("option trials:") || line.contains("LEFT OUT"))
         .for_each(print_uncaptured);
     assert!(result.status.success(), "{output}\n{}", String::from_utf8_lossy(&result.stderr));
     assert!(output.contains("1 passed"), "no test is called {test}:\n{output}");
@@ -93,7 +93,7 @@ fn installed_recipes() -> Vec<Recipe> {
     let (present, missing): (Vec<Recipe>, Vec<Recipe>) = recipes.partition(is_present);
     if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(|recipe| recipe.words.as_str()).collect();
-        print_uncaptured(&format!("option trials: EXITED OUT, not on this machine: {}", names.join(", ")));
+        print_uncaptured(&format!("option trials: LEFT OUT, not on this machine: {}", names.join(", ")));
     }
     present
 }
@@ -193,7 +193,7 @@ fn trials_see_every_kind_of_harm() {
     let mut unseen = Vec::new();
     for (program, project, line, expected) in HARMFUL {
         if !is_program(program) {
-            print_uncaptured(&format!("option trials: EXITED OUT, not on this machine: {program}"));
+            print_uncaptured(&format!("option trials: LEFT OUT, not on this machine: {program}"));
             continue;
         }
         let text = trials.text(line);

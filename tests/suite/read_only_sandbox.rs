@@ -195,7 +195,7 @@ fn has_escaped(ran: &CommandOutcome) -> bool {
 #[test]
 fn hostile_lines_change_nothing_reach_no_process_and_open_no_sensitive_file() {
     if !is_there() {
-        return print_uncaptured("EXITED OUT: the sandbox is not available");
+        return print_uncaptured("LEFT OUT: the sandbox is not available");
     }
     continue_as_ordinary_user(
         "read_only_sandbox::hostile_lines_change_nothing_reach_no_process_and_open_no_sensitive_file",

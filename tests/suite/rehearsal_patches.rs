@@ -28,7 +28,7 @@ fn r30_git_applies_a_patch_with_a_commit_a_move_a_mode_and_a_binary_file() {
     }
     let root = Folder::new();
     if run_git(root.path(), &["init", "-q", "probe"], "").is_none() {
-        writeln!(std::io::stderr(), "EXITED OUT: the patch of a dry run; git is missing").unwrap();
+        writeln!(std::io::stderr(), "LEFT OUT: the patch of a dry run; git is missing").unwrap();
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
