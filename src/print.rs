@@ -154,8 +154,7 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
         effects = agent::update(&mut state, event);
     }
     printer.finish_line()?;
-    let unsaved = runtime.save_unsaved();
-    if let Some(unsaved) = &unsaved {
+    if let Some(unsaved) = &runtime.save_unsaved() {
         exit = if exit == Exit::Done { Exit::Failed } else { exit };
         let message = format!("session {session} is not saved: {}", explain_unsaved(unsaved, &state));
         writeln!(err, "aye: {}", clean_error(&message))?;
@@ -170,6 +169,6 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
         return Ok(exit);
     };
     printer.print_json(&report)?;
-    // A question in a session that is not saved cannot be answered later.
-    Ok(if exit == Exit::Mismatch || unsaved.is_some() { exit } else { Exit::Waiting })
+    // After a failure an answer to what waits is not enough: the turn did not continue, or the session is not saved.
+    Ok(if exit == Exit::Done { Exit::Waiting } else { exit })
 }

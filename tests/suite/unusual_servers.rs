@@ -2,6 +2,7 @@
 
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service, Step};
+use crate::support::terminal_session::command_answer;
 use serde_json::json;
 use std::time::Duration;
 
@@ -227,6 +228,15 @@ async fn call_dropped_with_an_incomplete_reply_is_reported() {
     let (out, err, code, asked) = run_print(vec![answer]).await;
     assert_eq!((out.as_str(), code, asked), ("", 1, 1));
     assert!(err.contains("Its calls were not run."), "{err}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_after_a_denied_call_is_the_exit_code() {
+    let error = error_answer(400, &[], r#"{"error":{"message":"no more"}}"#);
+    let (out, err, code, asked) = run_print(vec![command_answer("touch made"), error]).await;
+    assert!(err.contains("no more"), "{err}");
+    assert!(out.trim_end().ends_with('}') && out.contains("\"denied\""), "{out}");
+    assert_eq!((code, asked), (1, 2));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
