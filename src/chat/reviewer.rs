@@ -1,6 +1,7 @@
 //! Reviewers of calls, which are asked after the policy's verdict and before the call runs, and their answers.
 
 use super::Usage;
+use crate::text::hidden_chars::is_hidden;
 use crate::text::truncation::truncate_end;
 use crate::text::unique_keys;
 use serde::{Deserialize, Serialize};
@@ -144,22 +145,16 @@ fn quote_excerpt(text: &str) -> String {
     format!("'{}'", truncate_end(&to_one_line(text), MAX_QUOTED_CHARS))
 }
 
-/// Reduces a text to one line of at most [`MAX_REASON_CHARS`] characters. Removes control, invisible and bidirectional
-/// characters and replaces typographic quotes, so that the line can be quoted safely.
+/// Reduces a text to one line of at most [`MAX_REASON_CHARS`] characters. Removes hidden characters and
+/// replaces typographic quotes, so that the line can be quoted safely.
 pub fn to_one_line(text: &str) -> String {
-    let is_hidden = |c: &char| {
-        c.is_control()
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e0fff}')
-    };
     let whitespace_to_space = |c: char| if c.is_whitespace() { ' ' } else { c };
     let visible: String = text
         .chars()
         // A reason may be a megabyte long; only its beginning is processed.
         .take(MAX_REASON_CHARS * 16)
         .map(whitespace_to_space)
-        .filter(|c| !is_hidden(c))
+        .filter(|c| !is_hidden(*c))
         .map(|c| if matches!(c, '“' | '”') { '\'' } else { c })
         .collect();
     let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,12 +1,13 @@
 //! Paths as one line of printable text.
 
+use super::hidden_chars::is_hidden;
 use std::path::Path;
 
 /// Escapes every character of the path that is not visible as itself: `a\nb`, `\u{1b}[31m`. A path without such
 /// characters is unchanged. [`unescape_path`] is the inverse.
 pub fn escape_path(path: &Path) -> String {
     let text = path.to_string_lossy();
-    if !text.chars().any(is_unprintable) {
+    if !text.chars().any(is_hidden) {
         return text.into_owned();
     }
     let mut escaped = String::with_capacity(text.len() + 8);
@@ -14,7 +15,7 @@ pub fn escape_path(path: &Path) -> String {
         match character {
             '\\' => escaped.push_str("\\\\"),
             '\n' | '\r' | '\t' => escaped.extend(character.escape_default()),
-            other if is_unprintable(other) => escaped.extend(other.escape_unicode()),
+            other if is_hidden(other) => escaped.extend(other.escape_unicode()),
             other => escaped.push(other),
         }
     }
@@ -42,17 +43,7 @@ pub fn unescape_path(text: &str) -> Option<String> {
         remaining = following;
     }
     path.push_str(remaining);
-    path.chars().any(is_unprintable).then_some(path)
-}
-
-/// Returns whether a character moves the cursor, breaks the line, changes the text direction or is invisible.
-fn is_unprintable(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-                | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
-        )
+    path.chars().any(is_hidden).then_some(path)
 }
 
 #[cfg(test)]
@@ -69,6 +60,7 @@ mod tests {
             ("a\nb", "a\\nb"),
             ("a\u{1b}[31m", "a\\u{1b}[31m"),
             ("a\u{202e}txt.exe", "a\\u{202e}txt.exe"),
+            ("a\u{3164}\u{e0100}b", "a\\u{3164}\\u{e0100}b"),
             ("a\\\n", "a\\\\\\n"),
         ] {
             assert_eq!(escape_path(Path::new(path)), expected);
@@ -82,7 +74,7 @@ mod tests {
         #[test]
         fn r32_an_escaped_path_is_one_printable_line_and_can_be_unescaped(path in "(\\PC|[\\\\\n\t\u{1b}\u{202e}]){0,12}") {
             let escaped = escape_path(Path::new(&path));
-            prop_assert!(!escaped.chars().any(is_unprintable));
+            prop_assert!(!escaped.chars().any(is_hidden));
             let unescaped = if escaped == path { path.clone() } else { unescape_path(&escaped).unwrap_or_default() };
             prop_assert_eq!(unescaped, path);
         }
