@@ -49,7 +49,7 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     let startup_input = color_query.and_then(|query| query.join().ok()).unwrap_or_default();
     let light = startup_input.is_light;
     let (mut session, apply_request) = session?;
-    let kept_copy = session.keep_copy();
+    let kept_fork = session.keep_copy();
     let picked_action =
         if start.options.fork { PickedAction::Fork(start.options.fork_mode()) } else { PickedAction::Open };
     let shows_picker = doubt.is_some() || start.options.resume.as_ref().is_some_and(String::is_empty);
@@ -96,7 +96,7 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
         runtime,
         replies,
     );
-    if let Some((_, Some(notice))) = kept_copy {
+    if let Some((_, Some(notice))) = kept_fork {
         screen_host.send(HostReply::Done(notice));
     }
     let (unsent, draft_notices) = screen_host.load_draft();

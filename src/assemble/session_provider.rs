@@ -86,20 +86,20 @@ pub(super) fn choose_provider(
         notices: Vec::new(),
         conflict: None,
     };
-    let is_open = !connector.is_provider_overridden();
+    let may_choose_provider = !connector.is_provider_overridden();
     if !record.profile.is_empty() {
-        if is_open && configured.profile.as_ref() != Some(&record.profile) {
+        if may_choose_provider && configured.profile.as_ref() != Some(&record.profile) {
             choice.connect_profile(&record, connector);
         }
         let is_own = choice.model.profile.as_ref() == Some(&record.profile);
         choice.session_model = record.model.clone().filter(|_| is_own);
     } else if !record.base_url.is_empty() {
-        if is_open && !is_same_address(&configured.base_url, &record.base_url) {
+        if may_choose_provider && !is_same_address(&configured.base_url, &record.base_url) {
             choice.connect_address(&record, connector);
         }
         let is_own = is_same_address(&choice.model.base_url, &record.base_url);
         choice.session_model = record.model.clone().filter(|_| is_own);
-    } else if is_open
+    } else if may_choose_provider
         && configured.provider.is_some()
         && !(configured.name.is_empty() || record.models.is_empty() || record.models.contains(&configured.name))
     {

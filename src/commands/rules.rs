@@ -74,19 +74,19 @@ pub(super) fn checking_tools(config: &config::Config) -> Toolbox {
 /// Lists every rule that applies here, expired rules, and problems.
 fn list_rules(loaded: &LoadedRules, as_json: bool) -> Vec<String> {
     let expired = loaded.expired.iter().map(|rule| (rule, "expired"));
-    let rows = loaded.rules.list.iter().map(|rule| (rule, "holds")).chain(expired);
+    let rows = loaded.rules.list.iter().map(|rule| (rule, "active")).chain(expired);
     let untrusted: Vec<Rule> = match &loaded.project_rules {
         ProjectRules::None | ProjectRules::Trusted => Vec::new(),
         ProjectRules::Untrusted { parsed, .. } => parsed.rules.clone(),
     };
-    let rows: Vec<(&Rule, &str)> = rows.chain(untrusted.iter().map(|rule| (rule, "not trusted"))).collect();
+    let rows: Vec<(&Rule, &str)> = rows.chain(untrusted.iter().map(|rule| (rule, "untrusted"))).collect();
     if as_json {
         let mut lines: Vec<String> = rows.iter().map(|(rule, state)| rule_json(rule, state)).collect();
         lines.extend(loaded.notices().iter().map(|notice| escape_json(&json!({ "notice": notice }).to_string())));
         return lines;
     }
     let format_row = |(rule, state): &(&Rule, &str)| {
-        let state = if *state == "holds" { String::new() } else { format!("{state}: ") };
+        let state = if *state == "active" { String::new() } else { format!("{state}: ") };
         clean_text(&clean_line(&format!("{state}{} · {}", rule.describe_with_location(), describe_scope(&rule.scope))))
             .into_owned()
     };
@@ -106,20 +106,20 @@ fn describe_scope(scope: &RuleScope) -> &'static str {
     }
 }
 
-/// Returns a rule as a JSON object. `state` is the name that version 0.1 had for the status.
-fn rule_json(rule: &Rule, state: &str) -> String {
+/// Returns a rule as a JSON object.
+fn rule_json(rule: &Rule, status: &str) -> String {
     let (description, scope) = (rule.describe(), describe_scope(&rule.scope));
-    let status = match state {
-        "holds" => "active",
-        "not trusted" => "untrusted",
-        state => state,
+    let state_of_version_0_1 = match status {
+        "active" => "holds",
+        "untrusted" => "not trusted",
+        other => other,
     };
     let object = json!({
         "verdict": rule.effect.as_str(), "description": description, "tool": rule.tool, "scope": scope, "status": status,
         "file": rule.location.file, "line": rule.location.line, "created": rule.created, "expires": rule.expires,
         "key": rule.saved_with_key,
         // The names of version 0.1, kept for one release.
-        "says": rule.effect.as_str(), "what": description, "holds": scope, "state": state,
+        "says": rule.effect.as_str(), "what": description, "holds": scope, "state": state_of_version_0_1,
     });
     escape_json(&object.to_string())
 }

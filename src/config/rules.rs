@@ -191,7 +191,7 @@ impl RulesSource {
             let is_expired = !rule.expires.is_empty() && rule.expires.as_str() < today;
             match (path_aliases::applies_in(&rule, &self.folder), is_expired) {
                 (false, true) => {}
-                (false, false) => loaded.other_projects.extend(path_aliases::other_project(rule)),
+                (false, false) => loaded.other_projects.extend(path_aliases::restricted_project(rule)),
                 (true, true) => loaded.expired.push(rule),
                 (true, false) => rules.push(rule),
             }

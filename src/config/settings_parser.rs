@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Table, Value};
 
 /// Section of names that the user chooses, in which no setting is renamed.
-const NAMES_OF_USER: &str = "*";
+const USER_CHOSEN_NAMES: &str = "*";
 
 /// Maximum characters of an invalid value that are shown.
 const MAX_SHOWN_CHARS: usize = 40;
@@ -108,7 +108,7 @@ impl SettingsParser<'_> {
                 continue;
             }
             // The names of profiles and hooks are the user's own: none of them is an old name.
-            for entry in self.read_entries(&[&name], NAMES_OF_USER, table) {
+            for entry in self.read_entries(&[&name], USER_CHOSEN_NAMES, table) {
                 let path = [name.as_str(), entry.name.as_str()];
                 if name == "hooks" {
                     // A hook must exist even if its settings are invalid, so that its calls require approval.

@@ -17,7 +17,7 @@ pub use super::operations::{describe_operation, digest_operations};
 
 /// Result of applying one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Applied {
+pub enum ItemOutcome {
     Applied,
     /// The project already had this state.
     AlreadyApplied,
@@ -215,7 +215,7 @@ fn combine_replaced_folders(examined: Vec<ExaminedChange>) -> Vec<(ExaminedChang
 
 /// Applies one item without the hunks that begin at the lines `rejected`. First compares every path again, so that a
 /// conflict leaves the whole item unapplied. Stops at the first change that fails; the source of a move is then kept.
-pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]) -> Applied {
+pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]) -> ItemOutcome {
     let mut changes = Vec::new();
     let first_path = operations.first().map(|operation| operation.path.as_path()).unwrap_or(Path::new(""));
     let is_repository_state = Group::classify(first_path, false, false) == Group::Repository
@@ -223,7 +223,7 @@ pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[u
     if let (true, Some(git)) = (is_repository_state, find_repository(first_path))
         && let Some(reason) = git_state::blocked_reason(rehearsal, &git)
     {
-        return Applied::Conflict(reason);
+        return ItemOutcome::Conflict(reason);
     }
     for Operation { path, sha256 } in operations {
         let has_conflict = || match is_repository_state {
@@ -231,22 +231,22 @@ pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[u
             false => rehearsal.is_conflict(path),
         };
         match rehearsal.change_at(path) {
-            Err(error) => return Applied::Failed(error.to_string()),
+            Err(error) => return ItemOutcome::Failed(error.to_string()),
             Ok(None) => {}
             Ok(Some(_)) if has_conflict() => {
-                return Applied::Conflict(format!("{} changed since the dry run", path.display()));
+                return ItemOutcome::Conflict(format!("{} changed since the dry run", path.display()));
             }
             Ok(Some(change)) if describe_operation(&change).sha256 != *sha256 => {
-                return Applied::Conflict(format!("{} differs from the preview", path.display()));
+                return ItemOutcome::Conflict(format!("{} differs from the preview", path.display()));
             }
             Ok(Some(change)) => changes.push(change),
         }
     }
     if changes.is_empty() {
-        return Applied::AlreadyApplied;
+        return ItemOutcome::AlreadyApplied;
     }
     if let Some(path) = find_unknown_entry(rehearsal, &changes) {
-        return Applied::Conflict(format!("{} was added since the dry run", path.display()));
+        return ItemOutcome::Conflict(format!("{} was added since the dry run", path.display()));
     }
     if let ([change], [_, ..]) = (changes.as_mut_slice(), rejected) {
         let edit = change_summary::diff_change(change).and_then(|edit| edit.without_hunks(rejected));
@@ -254,21 +254,23 @@ pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[u
             (Some(edit), FileNode::File { mode, .. }) => {
                 change.after = FileNode::File { bytes: edit.after.into_bytes(), mode: *mode };
             }
-            _ => return Applied::Conflict(format!("{} differs from the preview", change.path.display())),
+            _ => return ItemOutcome::Conflict(format!("{} differs from the preview", change.path.display())),
         }
     }
     for (index, change) in changes.iter().enumerate() {
         if let Err(error) = make_folders(rehearsal, &change.path).and_then(|()| rehearsal.apply_change(change)) {
             return match (error, index) {
-                (Error::Changed(path), 0) => Applied::Conflict(format!("{} changed since the dry run", path.display())),
-                (error, 0) => Applied::Failed(error.to_string()),
+                (Error::Changed(path), 0) => {
+                    ItemOutcome::Conflict(format!("{} changed since the dry run", path.display()))
+                }
+                (error, 0) => ItemOutcome::Failed(error.to_string()),
                 (error, applied_count) => {
-                    Applied::Failed(format!("{applied_count} of {} paths applied, then: {error}", changes.len()))
+                    ItemOutcome::Failed(format!("{applied_count} of {} paths applied, then: {error}", changes.len()))
                 }
             };
         }
     }
-    Applied::Applied
+    ItemOutcome::Applied
 }
 
 /// Returns a path in a folder to be removed that the dry run did not delete.

@@ -11,9 +11,10 @@ pub enum CharClass {
     Control,
     /// Line separator other than `\n`.
     Separator,
-    /// Without width, bidirectional, or a space other than U+0020. `true` if it must be marked in prompts only and may
-    /// stay in ordinary text: typographic spaces, private-use characters.
-    Hidden(bool),
+    /// Without width, or bidirectional.
+    Hidden,
+    /// A space other than U+0020, or a private-use character: marked in prompts, allowed in ordinary text.
+    HiddenInPrompts,
     /// Joins emoji, selects their colour form, or shapes letters of some scripts; hidden anywhere else.
     Joiner,
     /// Drawn onto the character before it.
@@ -27,17 +28,17 @@ pub fn classify_char(c: char) -> CharClass {
         '\u{0B}' | '\u{0C}' | '\u{85}' | '\u{2028}' | '\u{2029}' => CharClass::Separator,
         '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' => CharClass::Control,
         '\u{200C}' | '\u{200D}' | '\u{FE0F}' => CharClass::Joiner,
-        '\u{AD}' | '\u{34F}' | '\u{61C}' => CharClass::Hidden(false),
-        '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' => CharClass::Hidden(false),
-        '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' => CharClass::Hidden(false),
-        '\u{200B}' | '\u{200E}' | '\u{200F}' => CharClass::Hidden(false),
-        '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' => CharClass::Hidden(false),
-        '\u{FE00}'..='\u{FE0E}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' => CharClass::Hidden(false),
-        '\u{FDD0}'..='\u{FDEF}' | '\u{1D173}'..='\u{1D17A}' | '\u{1BCA0}'..='\u{1BCA3}' => CharClass::Hidden(false),
-        '\u{E0000}'..='\u{E0FFF}' => CharClass::Hidden(false),
-        c if u32::from(c) & 0xFFFE == 0xFFFE => CharClass::Hidden(false),
-        '\u{A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' => CharClass::Hidden(true),
-        '\u{2800}' | '\u{3000}' | '\u{E000}'..='\u{F8FF}' | '\u{F0000}'.. => CharClass::Hidden(true),
+        '\u{AD}' | '\u{34F}' | '\u{61C}' => CharClass::Hidden,
+        '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' => CharClass::Hidden,
+        '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' => CharClass::Hidden,
+        '\u{200B}' | '\u{200E}' | '\u{200F}' => CharClass::Hidden,
+        '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' => CharClass::Hidden,
+        '\u{FE00}'..='\u{FE0E}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' => CharClass::Hidden,
+        '\u{FDD0}'..='\u{FDEF}' | '\u{1D173}'..='\u{1D17A}' | '\u{1BCA0}'..='\u{1BCA3}' => CharClass::Hidden,
+        '\u{E0000}'..='\u{E0FFF}' => CharClass::Hidden,
+        c if u32::from(c) & 0xFFFE == 0xFFFE => CharClass::Hidden,
+        '\u{A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' => CharClass::HiddenInPrompts,
+        '\u{2800}' | '\u{3000}' | '\u{E000}'..='\u{F8FF}' | '\u{F0000}'.. => CharClass::HiddenInPrompts,
         c if unicode_width::UnicodeWidthChar::width(c) == Some(0) => CharClass::Combining,
         _ => CharClass::Plain,
     }
@@ -78,8 +79,8 @@ fn is_emoji(c: char) -> bool {
 /// Returns whether a character can hide inside a word: it has no width, is bidirectional or a control character.
 pub fn is_hidden(c: char) -> bool {
     match classify_char(c) {
-        CharClass::Control | CharClass::Separator | CharClass::Hidden(false) | CharClass::Joiner => true,
-        CharClass::Plain | CharClass::Hidden(true) | CharClass::Combining => false,
+        CharClass::Control | CharClass::Separator | CharClass::Hidden | CharClass::Joiner => true,
+        CharClass::Plain | CharClass::HiddenInPrompts | CharClass::Combining => false,
     }
 }
 
@@ -146,9 +147,9 @@ pub fn find_hidden(text: &str) -> Option<(usize, char)> {
     let mut chars = text[start..].char_indices().peekable();
     while let Some((offset, c)) = chars.next() {
         let is_visible = match classify_char(c) {
-            CharClass::Plain | CharClass::Hidden(true) => true,
+            CharClass::Plain | CharClass::HiddenInPrompts => true,
             CharClass::Control => matches!(c, '\n' | '\t'),
-            CharClass::Separator | CharClass::Hidden(false) => false,
+            CharClass::Separator | CharClass::Hidden => false,
             CharClass::Joiner => is_joiner_valid(previous, c, chars.peek().map(|(_, c)| *c)),
             CharClass::Combining => {
                 combining_marks += 1;

@@ -48,7 +48,7 @@ pub fn reveal_text(text: &str) -> Vec<RevealedPart> {
         let is_visible = match hidden_chars::classify_char(c) {
             CharClass::Plain => true,
             CharClass::Control => c == '\n',
-            CharClass::Separator | CharClass::Hidden(_) => false,
+            CharClass::Separator | CharClass::Hidden | CharClass::HiddenInPrompts => false,
             // A joiner between letters is marked: two texts to approve must not look alike.
             CharClass::Joiner => {
                 hidden_chars::is_joiner_valid(revealed.last_char, c, next)
@@ -77,13 +77,13 @@ pub fn reveal_text(text: &str) -> Vec<RevealedPart> {
     revealed.parts
 }
 
-/// Like [`reveal_on_one_line`], as a string.
+/// Like [`reveal_as_string`], as a string.
 pub fn reveal_line(text: &str) -> String {
-    reveal_on_one_line(text).into_iter().map(RevealedPart::into_text).collect()
+    reveal_as_string(text).into_iter().map(RevealedPart::into_text).collect()
 }
 
 /// Returns the revealed text for one line: line breaks become marks too.
-pub fn reveal_on_one_line(text: &str) -> Vec<RevealedPart> {
+pub fn reveal_as_string(text: &str) -> Vec<RevealedPart> {
     let mut parts = Vec::new();
     for (line_index, line) in text.split('\n').enumerate() {
         if line_index > 0 {

@@ -6,7 +6,7 @@ use super::{Error, LiveContext, Tool, run_blocking};
 use crate::chat::batch::{APPLY_GROUP, Batch, BatchWork, Group};
 use crate::chat::{Access, Intent, Plan, Preconditions, Preview, ToolSpec, Work};
 use crate::project::Reader;
-use crate::project::batch::{self, Applied};
+use crate::project::batch::{self, ItemOutcome};
 use crate::project::output::CommandProgress;
 use crate::project::rehearsal::Rehearsal;
 use async_trait::async_trait;
@@ -141,15 +141,15 @@ fn apply_items(rehearsal: &Rehearsal, batch: &Batch, work: &BatchWork, progress:
             None => &[],
         };
         match batch::apply_item(rehearsal, operations, rejected_hunks) {
-            Applied::Applied if rejected_hunks.is_empty() => outcome.applied.push(name),
-            Applied::Applied => {
+            ItemOutcome::Applied if rejected_hunks.is_empty() => outcome.applied.push(name),
+            ItemOutcome::Applied => {
                 let hunk_count = item.diff.as_ref().map_or(0, |diff| diff.hunks.len());
                 let applied_count = hunk_count.saturating_sub(rejected_hunks.len());
                 outcome.applied.push(format!("{name} ({applied_count} of {hunk_count} hunks)"));
             }
-            Applied::AlreadyApplied => outcome.applied.push(format!("{name} (already so)")),
-            Applied::Conflict(why) => outcome.conflicts.push(format!("{name}: CONFLICT: {why}")),
-            Applied::Failed(why) => outcome.failed.push(format!("{name}: {why}")),
+            ItemOutcome::AlreadyApplied => outcome.applied.push(format!("{name} (already applied)")),
+            ItemOutcome::Conflict(why) => outcome.conflicts.push(format!("{name}: CONFLICT: {why}")),
+            ItemOutcome::Failed(why) => outcome.failed.push(format!("{name}: {why}")),
         }
         progress(outcome.applied.len());
     }

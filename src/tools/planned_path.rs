@@ -34,7 +34,7 @@ pub fn locate(files: &dyn Reader, path: &str) -> Result<Location, Error> {
 pub fn read_access(files: &dyn Reader, location: &Location) -> Access {
     if location.own_file == Some(OwnFile::Credentials) {
         Access::AyeFiles(location.display_path.clone())
-    } else if (location.is_inside && !location.is_sensitive && !has_hidden_names(files, location))
+    } else if (location.is_inside && !location.is_sensitive && !has_unknown_hard_links(files, location))
         || files.has_only_rehearsed_content(location)
     {
         Access::Read(vec![location.display_path.clone()])
@@ -44,7 +44,7 @@ pub fn read_access(files: &dyn Reader, location: &Location) -> Access {
 }
 
 /// Returns whether the file has several hard links of which one may be the name of a secret.
-fn has_hidden_names(files: &dyn Reader, location: &Location) -> bool {
+fn has_unknown_hard_links(files: &dyn Reader, location: &Location) -> bool {
     files.link_count(location) > 1 && files.name_check()(location)
 }
 

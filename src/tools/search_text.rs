@@ -158,7 +158,7 @@ impl SearchRequest {
             Ok(bytes) => results.search_file(&root, &bytes),
             Err(project::Error::NotAFile { kind: "a folder", .. }) => {
                 let (filter, folder_access) = (self.glob_filter()?, planned_path::read_access(files, &root));
-                let has_hidden_names = files.name_check();
+                let has_unknown_hard_links = files.name_check();
                 files.walk(&root, true, &mut |file| {
                     results.visited_count += 1;
                     reporter.report_if_due(|| results.progress_text());
@@ -175,7 +175,7 @@ impl SearchRequest {
                     if (file.location.is_sensitive && !root.is_sensitive)
                         || (!file.location.is_inside && root.is_inside)
                         || file.location.own_file == Some(OwnFile::Credentials)
-                        || (root.is_inside && !root.is_sensitive && has_hidden_names(&file.location))
+                        || (root.is_inside && !root.is_sensitive && has_unknown_hard_links(&file.location))
                     {
                         results.sensitive_count += 1;
                         return ControlFlow::Continue(());

@@ -16,7 +16,7 @@ pub(super) fn applies_in(rule: &Rule, folder: &Path) -> bool {
 }
 
 /// Returns the project that the rule is limited to, if the rule asks or denies.
-pub(super) fn other_project(rule: Rule) -> Option<PathBuf> {
+pub(super) fn restricted_project(rule: Rule) -> Option<PathBuf> {
     match rule.scope {
         RuleScope::Project(project) if rule.effect != RuleEffect::Allow => Some(project),
         RuleScope::Project(_) | RuleScope::EveryProject | RuleScope::TrustedProject => None,

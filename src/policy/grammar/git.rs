@@ -18,7 +18,8 @@ const GIT_SYNTAX: Syntax =
 
 const REVISION_OPERANDS: Operands = operands_of(ValueKind::Revision);
 
-const fn reading_subcommand(
+/// A subcommand of which every option that may run without approval is listed.
+const fn complete_subcommand(
     names: &'static [&'static str],
     options: &'static [OptionSpec],
     operands: Operands,
@@ -36,12 +37,12 @@ const fn reading_subcommand(
 
 /// A subcommand of which only those options are listed that decide what is written, lost or run.
 const fn partial_subcommand(names: &'static [&'static str], options: &'static [OptionSpec]) -> Program {
-    Program { syntax: GNU, is_complete: false, ..reading_subcommand(names, options, REVISION_OPERANDS) }
+    Program { syntax: GNU, is_complete: false, ..complete_subcommand(names, options, REVISION_OPERANDS) }
 }
 
 /// A subcommand that walks through revisions, with the options of `git log`.
 const fn walking_subcommand(names: &'static [&'static str]) -> Program {
-    Program { syntax: revisions::SYNTAX, ..reading_subcommand(names, revisions::OPTIONS, REVISION_OPERANDS) }
+    Program { syntax: revisions::SYNTAX, ..complete_subcommand(names, revisions::OPTIONS, REVISION_OPERANDS) }
 }
 
 const fn forcing_flag(names: &'static str) -> OptionSpec {
@@ -71,54 +72,54 @@ pub(super) static PROGRAMS: &[Program] = &[Program {
 #[rustfmt::skip]
 static SUBCOMMANDS: &[Program] = &[
     walking_subcommand(&["log"]), walking_subcommand(&["show"]), walking_subcommand(&["diff"]), walking_subcommand(&["rev-list"]), walking_subcommand(&["whatchanged"]), walking_subcommand(&["reflog"]),
-    reading_subcommand(&["status"], &[
+    complete_subcommand(&["status"], &[
         flag("-s --short"), flag("-b --branch"), flag("-z"), flag_showing_content("-v --verbose"), option_with_optional("--porcelain"),
         option_with_optional("-u --untracked-files"), option_with_optional("--ignored"), flag("--long"), flag("--no-renames"), flag("--show-stash"),
     ], REVISION_OPERANDS),
-    reading_subcommand(&["branch"], &[
+    complete_subcommand(&["branch"], &[
         flag("-a --all"), flag("-r --remotes"), flag("-v --verbose"), flag("-l --list").with_role(Role::Lists),
         flag("--show-current"), option_with_optional("--merged"), option_with_optional("--no-merged"), option_with_word("--sort"), option_with_word("--format"),
         flag("--no-color"), option_with_optional("--color"), option_with_optional("--column"), forcing_flag("-D"), forcing_flag("-f --force").with_role(Role::Forces),
         changing_flag("-d --delete"), changing_flag("-m -M -c -C --move --copy"), option_with_word("-u --set-upstream-to").with_role(Role::Changes),
         changing_flag("--unset-upstream"), flag_needing_approval("--edit-description"),
     ], REVISION_OPERANDS),
-    reading_subcommand(&["tag"], &[
+    complete_subcommand(&["tag"], &[
         flag("-l --list").with_role(Role::Lists), option_with_optional("-n"), option_with_word("--sort"), option_with_word("--format"), option_with_optional("--merged"),
         option_with_optional("--no-merged"), flag("-i --ignore-case"), changing_flag("-d --delete"), changing_flag("-a --annotate"), flag_needing_approval("-s --sign"),
         changing_flag("-f --force"), flag_needing_approval("-v --verify"), option_with_word("-m --message").with_role(Role::Changes), option_with("-F --file", ValueKind::List),
     ], REVISION_OPERANDS),
-    reading_subcommand(&["rev-parse"], &[
+    complete_subcommand(&["rev-parse"], &[
         flag("-q --quiet"), option_with_optional("--abbrev-ref"), option_with_optional("--short"), flag("--show-toplevel"), flag("--git-dir"),
         flag("--is-inside-work-tree"), flag("--verify"), flag("--symbolic-full-name"), flag("--show-prefix"),
         flag("--is-shallow-repository"), flag("--absolute-git-dir"), flag("--show-cdup"), flag("--is-bare-repository"),
     ], REVISION_OPERANDS),
-    reading_subcommand(&["ls-files"], &[
+    complete_subcommand(&["ls-files"], &[
         flag("-c --cached"), flag("-m --modified"), flag("-o --others"), flag("-d --deleted"), flag("-s --stage"),
         flag("-z"), flag("-t"), flag("-k --killed"), flag("-i --ignored"), flag("-u --unmerged"),
         flag("--exclude-standard"), flag("--full-name"), flag("--error-unmatch"), flag("--directory"),
         option_with_word("-x --exclude"), option_with("-X --exclude-from", ValueKind::List),
     ], REVISION_OPERANDS),
-    reading_subcommand(&["ls-tree"], &[
+    complete_subcommand(&["ls-tree"], &[
         flag("-r"), flag("-t"), flag("-d"), flag("-l --long"), flag("-z"), flag("--name-only --name-status"),
         flag("--full-tree"), flag("--full-name"), option_with_optional("--abbrev"),
     ], REVISION_OPERANDS),
-    reading_subcommand(&["blame"], &[
+    complete_subcommand(&["blame"], &[
         flag("-w"), flag("-s"), flag("-e --show-email"), flag("-l"), flag("-f --show-name"), flag("-t"),
         flag("-n --show-number"), flag("-c"), flag("-b"), option_with("-L", ValueKind::Range), option_with_optional("-M"), option_with_optional("-C"),
         flag("-p --porcelain"), flag("--line-porcelain"), option_with_word("--date"), option_with_optional("--abbrev"), flag("--root"),
         option_with("--contents", ValueKind::Read).with_role(Role::NeedsApproval), option_with("-S", ValueKind::List), option_with("--ignore-revs-file", ValueKind::List),
     ], REVISION_OPERANDS),
-    reading_subcommand(&["describe"], &[
+    complete_subcommand(&["describe"], &[
         flag("--tags"), flag("--always"), flag("--long"), flag("--all"), option_with_optional("--abbrev"), flag("--exact-match"),
         option_with_word("--match"), option_with_word("--exclude"), option_with_optional("--dirty"),
     ], REVISION_OPERANDS),
-    reading_subcommand(&["shortlog"], &[
+    complete_subcommand(&["shortlog"], &[
         flag("-s --summary"), flag("-n --numbered"), flag("-e --email"), flag("--all"), flag("--no-merges"),
         option_with_word("--since"), option_with_word("--until"),
     ], REVISION_OPERANDS),
-    reading_subcommand(&["cat-file"], &[flag_showing_content("-p"), flag("-t"), flag("-s"), flag("-e")], REVISION_OPERANDS),
-    reading_subcommand(&["merge-base"], &[], REVISION_OPERANDS),
-    reading_subcommand(&["grep"], &[
+    complete_subcommand(&["cat-file"], &[flag_showing_content("-p"), flag("-t"), flag("-s"), flag("-e")], REVISION_OPERANDS),
+    complete_subcommand(&["merge-base"], &[], REVISION_OPERANDS),
+    complete_subcommand(&["grep"], &[
         flag("-n --line-number"), flag("-i --ignore-case"), flag("-l --files-with-matches --name-only"),
         flag("-L --files-without-match"), flag("-c --count"), flag("-w --word-regexp"), flag("-E --extended-regexp"),
         flag("-F --fixed-strings"), flag("-G --basic-regexp"), flag("-P --perl-regexp"), flag("-h"), flag("-H"), flag("-I"),
@@ -162,7 +163,7 @@ static SUBCOMMANDS: &[Program] = &[
     ]),
     partial_subcommand(&["stash"], &[]),
     partial_subcommand(&["worktree"], &[forcing_flag("-f --force")]),
-    // Other subcommands: `-O` runs another program.
+    // In some of these, `-O` names a program to run.
     partial_subcommand(&["commit", "merge", "am", "cherry-pick", "revert", "fetch", "pull", "add"], &[
         option_with_word("-m --message"), flag("-e --edit"), option_with("-O", ValueKind::Program),
     ]),

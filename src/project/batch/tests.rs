@@ -10,7 +10,7 @@ trait BatchHelpers {
     fn draft_source(&self) -> (Batch, BatchWork);
 
     /// Applies all items that are neither blocked nor rejected.
-    fn apply_selected(&self, draft: &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<Applied>;
+    fn apply_selected(&self, draft: &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<ItemOutcome>;
 }
 
 impl BatchHelpers for RehearsedProject {
@@ -18,7 +18,7 @@ impl BatchHelpers for RehearsedProject {
         draft_batch(&self.rehearsal, Group::Source, None).unwrap()
     }
 
-    fn apply_selected(&self, (batch, work): &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<Applied> {
+    fn apply_selected(&self, (batch, work): &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<ItemOutcome> {
         let results = batch.selected_items(rejected).map(|(index, _)| {
             let hunks = rejected.iter().find(|rejected| rejected.item == index);
             apply_item(&self.rehearsal, &work.items[index], hunks.map_or(&[], |rejected| &rejected.hunks))
@@ -42,7 +42,7 @@ fn moved_folder_has_one_item_per_file_and_is_removed() {
     let draft = project.draft_source();
     assert_eq!(item_names(&draft.0), ["old/a → new/a", "old/deep/b → new/deep/b"]);
     assert_eq!(draft.0.destroys(&[]), None);
-    assert_eq!(project.apply_selected(&draft, &[]), [Applied::Applied, Applied::Applied]);
+    assert_eq!(project.apply_selected(&draft, &[]), [ItemOutcome::Applied, ItemOutcome::Applied]);
     assert_eq!((project.live_text("new/a"), project.live_text("new/deep/b")), (Some("a\n".into()), Some("b\n".into())));
     assert!(!project.rehearsal.root().join("old").exists());
     assert_eq!(project.draft_source().0.items, []);
@@ -56,7 +56,7 @@ fn folder_with_a_rejected_deletion_stays() {
     assert_eq!(item_names(&draft.0), ["old/a", "old/b"]);
     assert_eq!(draft.0.destroys(&[]).as_deref(), Some("deletes old/a, deletes old/b"));
     let rejected = [Rejected { item: 1, hunks: vec![] }];
-    assert_eq!(project.apply_selected(&draft, &rejected), [Applied::Applied]);
+    assert_eq!(project.apply_selected(&draft, &rejected), [ItemOutcome::Applied]);
     assert_eq!((project.live_text("old/a"), project.live_text("old/b")), (None, Some("b\n".into())));
     assert_eq!(item_names(&project.draft_source().0), ["old/b"]);
     project.apply_selected(&project.draft_source(), &[]);
@@ -85,7 +85,7 @@ fn source_of_a_move_stays_if_source_or_target_conflicts() {
         let project = create_move();
         let draft = project.draft_source();
         fs::write(project.rehearsal.root().join(path), text).unwrap();
-        assert!(matches!(project.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]), "{path}");
+        assert!(matches!(project.apply_selected(&draft, &[])[..], [ItemOutcome::Conflict(_)]), "{path}");
         assert_eq!(project.live_text(path).as_deref(), Some("mine\n"));
         assert!(project.live_text("old").is_some(), "{path}");
     }
@@ -98,16 +98,16 @@ fn interrupted_move_continues_and_destroys_nothing() {
     project.rehearse_write("new", "m\n");
     let (_, work) = project.draft_source();
     // The program ended after it created the target.
-    assert_eq!(apply_item(&project.rehearsal, &work.items[0][..1], &[]), Applied::Applied);
+    assert_eq!(apply_item(&project.rehearsal, &work.items[0][..1], &[]), ItemOutcome::Applied);
     assert_eq!((project.live_text("old"), project.live_text("new")), (Some("m\n".into()), Some("m\n".into())));
     let draft = project.draft_source();
     assert_eq!(item_names(&draft.0), ["old"]);
     assert_eq!(draft.0.destroys(&[]), None, "{draft:?}");
     assert!(draft.0.items[0].notes[0].contains("moved to new"), "{draft:?}");
     // The earlier plan completes it as well.
-    assert_eq!(apply_item(&project.rehearsal, &work.items[0], &[]), Applied::Applied);
+    assert_eq!(apply_item(&project.rehearsal, &work.items[0], &[]), ItemOutcome::Applied);
     assert_eq!((project.live_text("old"), project.live_text("new")), (None, Some("m\n".into())));
-    assert_eq!(apply_item(&project.rehearsal, &work.items[0], &[]), Applied::AlreadyApplied);
+    assert_eq!(apply_item(&project.rehearsal, &work.items[0], &[]), ItemOutcome::AlreadyApplied);
 }
 
 #[test]
@@ -129,17 +129,17 @@ fn rejected_hunks_are_not_applied() {
     let hunks: Vec<usize> = draft.0.items[0].diff.as_ref().unwrap().hunks.iter().map(|hunk| hunk.after).collect();
     assert_eq!(hunks.len(), 3);
     let rejected = [Rejected { item: 0, hunks: vec![hunks[0], hunks[2]] }];
-    assert_eq!(project.apply_selected(&draft, &rejected), [Applied::Applied]);
+    assert_eq!(project.apply_selected(&draft, &rejected), [ItemOutcome::Applied]);
     assert_eq!(project.live_text("a"), Some(before.replace("\n30\n", "\nthirty\n")));
     // The rest is offered again.
     assert_eq!(project.draft_source().0.items[0].diff.as_ref().unwrap().hunks.len(), 2);
-    assert_eq!(project.apply_selected(&project.draft_source(), &[]), [Applied::Applied]);
+    assert_eq!(project.apply_selected(&project.draft_source(), &[]), [ItemOutcome::Applied]);
     assert_eq!(project.live_text("a"), Some(after));
     // Unknown hunks do not cause the whole file to be applied.
     project.rehearse_write("a", "other\n");
     let draft = project.draft_source();
     let unknown_hunk = [Rejected { item: 0, hunks: vec![999] }];
-    assert!(matches!(project.apply_selected(&draft, &unknown_hunk)[..], [Applied::Conflict(_)]));
+    assert!(matches!(project.apply_selected(&draft, &unknown_hunk)[..], [ItemOutcome::Conflict(_)]));
 }
 
 #[test]
@@ -155,11 +155,11 @@ fn folder_replaced_by_a_file_is_one_item_with_its_content() {
     assert!(draft.0.items[0].notes.iter().any(|note| note.contains("d/deep/b")), "{draft:?}");
     // A file that the user added since blocks the whole item.
     fs::write(project.rehearsal.root().join("d/mine"), "mine\n").unwrap();
-    assert!(matches!(project.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]));
+    assert!(matches!(project.apply_selected(&draft, &[])[..], [ItemOutcome::Conflict(_)]));
     assert_eq!(project.live_text("d/a").as_deref(), Some("a\n"), "no part of the item was applied");
     assert_eq!(project.live_text("d/mine").as_deref(), Some("mine\n"));
     fs::remove_file(project.rehearsal.root().join("d/mine")).unwrap();
-    assert_eq!(project.apply_selected(&project.draft_source(), &[]), [Applied::Applied]);
+    assert_eq!(project.apply_selected(&project.draft_source(), &[]), [ItemOutcome::Applied]);
     assert_eq!(project.live_text("d").as_deref(), Some("a file now\n"));
 }
 
@@ -187,6 +187,6 @@ fn content_that_differs_from_the_preview_is_not_applied() {
     project.rehearse_write("a", "two\n");
     let draft = project.draft_source();
     project.rehearse_write("a", "three\n");
-    assert!(matches!(project.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]));
+    assert!(matches!(project.apply_selected(&draft, &[])[..], [ItemOutcome::Conflict(_)]));
     assert_eq!(project.live_text("a").as_deref(), Some("one\n"));
 }
