@@ -85,7 +85,7 @@ impl State {
 
     /// Collects all unsent text.
     fn collect_unsent(&self) -> UnsentText {
-        let mut draft = self.input.composer.to_pieces();
+        let mut draft = self.input.composer.to_parts();
         if draft.iter().all(|piece| piece.text().trim().is_empty()) {
             draft.clear();
         }

@@ -1,4 +1,4 @@
-//! The composer: a multi-line input with wrapping, prompt history and folded pastes.
+//! The composer: a multi-line input with wrapping, message history and folded pastes.
 
 mod composer_layout;
 mod message_history;
@@ -15,6 +15,7 @@ use std::ops::Range;
 use text_buffer::TextBuffer;
 pub(in crate::tui::parts) use wrapped_rows::WrappedRows;
 
+/// Input for messages.
 pub struct Composer {
     draft: TextBuffer,
     history: History,
@@ -22,19 +23,19 @@ pub struct Composer {
     search: Option<Search>,
     /// Text shown while the composer is empty.
     placeholder: String,
-    /// Width of the last frame. Determines the rows that the up and down keys move by.
+    /// Width of the last frame, which determines the rows that the up and down keys move by.
     width: Cell<u16>,
     /// First visible row. Kept between frames so that the view scrolls only when the cursor leaves it.
     first_row: Cell<usize>,
-    /// Column that the up and down keys try to stay in.
+    /// Column in which repeated up and down keys try to stay.
     preferred_column: Option<usize>,
 }
 
 /// Result of a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyResult {
-    /// The composer does not use the key; the caller handles it. An empty composer also passes on Enter, Ctrl-D, the
-    /// help key and the arrows.
+    /// The key is not for the composer; the caller handles it. An empty composer also passes on Enter, Ctrl-D, the help key
+    /// and the arrows.
     PassedOn,
     /// The composer handled the key. Its text may have changed.
     Handled,
@@ -56,7 +57,7 @@ impl Composer {
         }
     }
 
-    /// Replaces the history, oldest first. The text stays.
+    /// Replaces the history, oldest first, and shows the user's draft.
     pub fn set_history(&mut self, messages: Vec<String>) {
         self.search = None;
         self.history.replace_messages(messages, &mut self.draft);
@@ -76,8 +77,7 @@ impl Composer {
         self.draft.text()
     }
 
-    /// Returns the text with each folded paste as one character, and the byte offset of the cursor in it. Used for
-    /// completion.
+    /// Returns the text with each folded paste as one character, and the byte offset of the cursor in it, for completion.
     pub fn folded_text(&self) -> (String, usize) {
         self.draft.folded_text()
     }
@@ -98,13 +98,13 @@ impl Composer {
     }
 
     /// Restores a saved draft with its folded pastes.
-    pub fn restore(&mut self, pieces: &[DraftPart]) {
-        self.replace_draft(TextBuffer::from_pieces(pieces));
+    pub fn restore(&mut self, parts: &[DraftPart]) {
+        self.replace_draft(TextBuffer::from_parts(parts));
     }
 
     /// Returns the draft to save; empty if there is no text.
-    pub fn to_pieces(&self) -> Vec<DraftPart> {
-        self.draft.to_pieces()
+    pub fn to_parts(&self) -> Vec<DraftPart> {
+        self.draft.to_parts()
     }
 
     /// Returns the text and empties the composer.
@@ -145,19 +145,19 @@ impl Composer {
         let column = self.preferred_column.take();
         let Some(action) = keys.lookup(Scope::Composer, key) else { return self.insert_typed(key) };
         match action {
-            Action::Send if self.draft.is_blank() => return KeyResult::PassedOn,
-            Action::Send => return KeyResult::Send,
-            Action::HistoryUp => return self.move_up(column),
-            Action::HistoryDown => return self.move_down(column),
-            Action::DeleteOrQuit | Action::HelpWhenEmpty if self.is_empty() => return KeyResult::PassedOn,
-            Action::HelpWhenEmpty => return self.insert_typed(key),
-            Action::SearchHistory => self.search = Some(Search::default()),
-            action => {
-                let is_edit = self.draft.run_edit_action(action);
-                return if is_edit { KeyResult::Handled } else { KeyResult::PassedOn };
+            Action::Send if self.draft.is_blank() => KeyResult::PassedOn,
+            Action::Send => KeyResult::Send,
+            Action::HistoryUp => self.move_up(column),
+            Action::HistoryDown => self.move_down(column),
+            Action::DeleteOrQuit | Action::HelpWhenEmpty if self.is_empty() => KeyResult::PassedOn,
+            Action::HelpWhenEmpty => self.insert_typed(key),
+            Action::SearchHistory => {
+                self.search = Some(Search::default());
+                KeyResult::Handled
             }
+            action if self.draft.run_edit_action(action) => KeyResult::Handled,
+            _ => KeyResult::PassedOn,
         }
-        KeyResult::Handled
     }
 
     /// Inserts a typed character. Chords with Ctrl or Alt are not text, except AltGr (both) for a character that is not
@@ -175,16 +175,13 @@ impl Composer {
         }
     }
 
-    /// Moves up a row. In an empty composer, or in the first row of a history entry, moves to the previous entry.
+    /// Moves up a row. In an empty composer, and in the first row of a message of the history, shows the previous message.
     fn move_up(&mut self, column: Option<usize>) -> KeyResult {
         let rows = self.draft.wrap_rows(self.row_width());
         let (row, cursor_column) = rows.cell_at_offset(self.draft.cursor());
         if self.is_empty() || (row == 0 && self.history.is_browsing()) {
-            return if self.history.show_older(&mut self.draft) || !self.is_empty() {
-                KeyResult::Handled
-            } else {
-                KeyResult::PassedOn
-            };
+            let has_moved = self.history.show_older(&mut self.draft);
+            return if has_moved || !self.is_empty() { KeyResult::Handled } else { KeyResult::PassedOn };
         }
         match row.checked_sub(1) {
             Some(row) => self.go_to_row(&rows, row, column.unwrap_or(cursor_column)),
@@ -193,6 +190,7 @@ impl Composer {
         KeyResult::Handled
     }
 
+    /// Moves down a row. In the last row, shows the next message of the history, or moves to the end of the text.
     fn move_down(&mut self, column: Option<usize>) -> KeyResult {
         let rows = self.draft.wrap_rows(self.row_width());
         let (row, cursor_column) = rows.cell_at_offset(self.draft.cursor());
@@ -208,13 +206,13 @@ impl Composer {
         KeyResult::Handled
     }
 
-    fn go_to_row(&mut self, rows: &wrapped_rows::WrappedRows, row: usize, column: usize) {
+    fn go_to_row(&mut self, rows: &WrappedRows, row: usize, column: usize) {
         let (line, offset) = rows.offset_at_cell(row, column);
         self.draft.move_to(line, offset);
         self.preferred_column = Some(column);
     }
 
-    /// Handles a key of the history search: characters extend the query, cursor keys accept the match.
+    /// Handles a key while the history is searched. Characters extend the query; keys that edit or move accept the match.
     fn handle_search_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
         let Some(search) = &mut self.search else { return KeyResult::PassedOn };
         match keys.lookup(Scope::Composer, key) {
@@ -240,10 +238,10 @@ impl Composer {
         KeyResult::Handled
     }
 
-    /// Closes the search and shows its match. The previous text stays reachable with the down key.
+    /// Closes the search, if it is open, and shows its match. The down key leads back to the text before.
     fn accept_match(&mut self) {
         if let Some(steps_back) = self.search.take().and_then(|search| search.match_steps_back) {
-            self.history.show_entry(steps_back, &mut self.draft);
+            self.history.show_message(steps_back, &mut self.draft);
         }
     }
 

@@ -18,11 +18,10 @@ const MIN_SIGN_WIDTH: u16 = 12;
 impl Composer {
     /// Returns the rows needed at this width, from 1 to `max`.
     pub fn preferred_height(&self, width: u16, max: u16) -> u16 {
-        let columns = text_width(width);
-        let rows = match (self.matched_buffer(), self.search.is_some()) {
-            (matched, true) => matched.as_ref().unwrap_or(&self.draft).wrap_rows(columns).len() + 1,
-            (_, false) => self.draft.wrap_rows(columns).len(),
-        };
+        let columns = row_columns(width);
+        let matched = self.matched_buffer();
+        let text_rows = matched.as_ref().unwrap_or(&self.draft).wrap_rows(columns).len();
+        let rows = text_rows + usize::from(self.search.is_some());
         u16::try_from(rows).unwrap_or(u16::MAX).min(max).max(1)
     }
 
@@ -42,13 +41,13 @@ impl Composer {
         is_active.then_some(cursor)
     }
 
-    /// Returns the width of a row in cells, as last drawn.
+    /// Returns the columns for the text of a row in the last frame.
     pub(super) fn row_width(&self) -> usize {
-        text_width(self.width.get())
+        row_columns(self.width.get())
     }
 
     fn draw_text(&self, area: Rect, buffer: &mut Buffer, theme: &Theme, is_active: bool) -> Position {
-        let rows = self.draft.wrap_rows(text_width(area.width));
+        let rows = self.draft.wrap_rows(row_columns(area.width));
         let (row, cell) = rows.cell_at_offset(self.draft.cursor());
         let height = usize::from(area.height);
         let min_top = (row + 1).saturating_sub(height);
@@ -64,7 +63,7 @@ impl Composer {
             set_lines(&placeholder_lines, text_area, buffer);
         }
         draw_rows(&rows, top, text_area, buffer, theme);
-        // The last column is reserved for the cursor, so the marks rarely collide with it.
+        // The marks are in the last column, which is reserved for the cursor and rarely contains it.
         let edge = area.right() - 1;
         let marks = [(top > 0, area.y, "↑"), (top + height < rows.len(), area.bottom() - 1, "↓")];
         for (is_hidden, y, mark) in marks {
@@ -76,14 +75,14 @@ impl Composer {
         Position::new(text_area.x + cell, area.y + (row - top) as u16)
     }
 
-    /// Draws the match and below it the query.
+    /// Draws the match, or the draft if there is none, and the query below it.
     fn draw_search(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
         let Some(search) = &self.search else { return area.as_position() };
         let query_row = Rect { y: area.bottom() - 1, height: 1, ..area };
         let match_area = Rect { height: area.height - 1, ..area };
         let matched = self.matched_buffer();
         let draft = matched.as_ref().unwrap_or(&self.draft);
-        let rows = draft.wrap_rows(text_width(area.width));
+        let rows = draft.wrap_rows(row_columns(area.width));
         let indent = sign_width(area.width);
         let text_area = Rect { x: match_area.x + indent, width: match_area.width - indent, ..match_area };
         let row_text = |row: usize| rows.row_glyphs(row).iter().map(|glyph| glyph.text.as_str()).collect::<String>();
@@ -91,7 +90,7 @@ impl Composer {
         let last_top = rows.len().saturating_sub(usize::from(text_area.height));
         draw_rows(&rows, first_match.min(last_top), text_area, buffer, theme);
         if matched.is_some() {
-            highlight_matches(search, text_area, buffer, theme);
+            highlight_query(search, text_area, buffer, theme);
         }
         let columns = usize::from(query_row.width);
         let status = match (search.is_exhausted, search.match_steps_back) {
@@ -110,15 +109,15 @@ impl Composer {
         Position::new(cursor.min(query_row.right() - 1), query_row.y)
     }
 
-    /// Returns the match of the search as a draft.
+    /// Returns the match of the search, if any.
     fn matched_buffer(&self) -> Option<TextBuffer> {
         let steps_back = self.search.as_ref()?.match_steps_back?;
-        self.history.entry(steps_back).map(TextBuffer::from_text)
+        self.history.message(steps_back).map(TextBuffer::from_text)
     }
 }
 
 /// Highlights the query in every visible row.
-fn highlight_matches(search: &super::Search, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+fn highlight_query(search: &super::Search, area: Rect, buffer: &mut Buffer, theme: &Theme) {
     for row in area.rows() {
         let cells: Vec<(u16, String)> =
             row.columns().map(|cell| (cell.x, buffer[(cell.x, cell.y)].symbol().to_owned())).collect();
@@ -167,7 +166,8 @@ fn sign_width(width: u16) -> u16 {
     if width < MIN_SIGN_WIDTH { 0 } else { 2 }
 }
 
-/// Returns the width of a row in cells. The last column of the area is reserved for the cursor.
-fn text_width(width: u16) -> usize {
+/// Returns the columns for the text of a row in a composer of this width: without the sign, and without the last column,
+/// which is reserved for the cursor.
+fn row_columns(width: u16) -> usize {
     usize::from(width.saturating_sub(sign_width(width) + 1).max(1))
 }

@@ -5,55 +5,52 @@ use crate::text::clean;
 use std::collections::BTreeMap;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Sent messages and the position of the composer in them. Position 0 is the user's draft. Edits of an entry are kept
-/// until a message is sent, so browsing loses nothing.
+/// Sent messages, and which of them the composer shows. Edits of a message are kept until a message is sent, so that
+/// browsing loses nothing.
 #[derive(Default)]
 pub(super) struct History {
     /// Oldest first.
     messages: Vec<String>,
-    /// Steps back from the draft; 0 is the draft.
+    /// Steps back from the user's draft to the text in the composer: 0 is the draft, 1 the newest message.
     steps_back: usize,
-    /// Edited entries by steps back from the draft.
+    /// Texts that were in the composer, by their steps back.
     edited: BTreeMap<usize, TextBuffer>,
 }
 
 impl History {
-    /// Returns whether the composer shows an entry of the history.
+    /// Returns whether the composer shows a message of the history.
     pub fn is_browsing(&self) -> bool {
         self.steps_back > 0
     }
 
-    /// Moves to the previous entry. Returns false if there is none.
-    pub fn show_older(&mut self, draft: &mut TextBuffer) -> bool {
+    /// Shows the previous message. Returns false if there is none.
+    pub fn show_older(&mut self, shown: &mut TextBuffer) -> bool {
         let has_older = self.steps_back < self.messages.len();
         if has_older {
-            self.show_entry(self.steps_back + 1, draft);
+            self.show_message(self.steps_back + 1, shown);
         }
         has_older
     }
 
-    /// Moves one entry towards the draft.
-    pub fn show_newer(&mut self, draft: &mut TextBuffer) {
-        self.show_entry(self.steps_back.saturating_sub(1), draft);
+    /// Shows the next message or, after the newest one, the draft.
+    pub fn show_newer(&mut self, shown: &mut TextBuffer) {
+        self.show_message(self.steps_back.saturating_sub(1), shown);
     }
 
-    /// Moves to the entry `steps_back` steps before the draft.
-    pub fn show_entry(&mut self, steps_back: usize, draft: &mut TextBuffer) {
+    /// Shows the message this many steps back, or the draft if 0. `shown` is the text in the composer.
+    pub fn show_message(&mut self, steps_back: usize, shown: &mut TextBuffer) {
         let steps_back = steps_back.min(self.messages.len());
         if steps_back == self.steps_back {
             return;
         }
-        let edited_entry = self.edited.remove(&steps_back);
-        let entry = edited_entry.unwrap_or_else(|| match steps_back {
-            0 => TextBuffer::default(),
-            steps_back => TextBuffer::from_text(&self.messages[self.messages.len() - steps_back]),
-        });
-        self.edited.insert(self.steps_back, std::mem::replace(draft, entry));
-        draft.move_to_end();
+        let edited = self.edited.remove(&steps_back);
+        let next = edited.unwrap_or_else(|| self.message(steps_back).map(TextBuffer::from_text).unwrap_or_default());
+        self.edited.insert(self.steps_back, std::mem::replace(shown, next));
+        shown.move_to_end();
         self.steps_back = steps_back;
     }
 
-    /// Makes the text in the composer the draft and forgets edits of entries.
+    /// Makes the text in the composer the draft, and forgets edits of messages.
     pub fn reset_position(&mut self) {
         self.steps_back = 0;
         self.edited.clear();
@@ -65,27 +62,24 @@ impl History {
             return false;
         }
         self.messages.push(message.to_owned());
-        if self.steps_back > 0 {
-            self.steps_back += 1;
-        }
         let old_edits = std::mem::take(&mut self.edited);
-        self.edited = old_edits
-            .into_iter()
-            .map(|(steps_back, draft)| (if steps_back > 0 { steps_back + 1 } else { 0 }, draft))
-            .collect();
+        // The draft stays at 0.
+        let shift = |steps_back: usize| if steps_back > 0 { steps_back + 1 } else { 0 };
+        self.steps_back = shift(self.steps_back);
+        self.edited = old_edits.into_iter().map(|(steps_back, text)| (shift(steps_back), text)).collect();
         true
     }
 
-    /// Replaces the history and returns to the draft.
-    pub fn replace_messages(&mut self, messages: Vec<String>, draft: &mut TextBuffer) {
-        self.show_entry(0, draft);
+    /// Replaces the history and shows the draft. `shown` is the text in the composer.
+    pub fn replace_messages(&mut self, messages: Vec<String>, shown: &mut TextBuffer) {
+        self.show_message(0, shown);
         self.edited.clear();
         self.messages = messages;
         self.messages.dedup();
     }
 
-    /// Returns the entry `steps_back` steps before the draft.
-    pub fn entry(&self, steps_back: usize) -> Option<&str> {
+    /// Returns the message this many steps back; `None` for 0, the draft.
+    pub fn message(&self, steps_back: usize) -> Option<&str> {
         let index = self.messages.len().checked_sub(steps_back)?;
         self.messages.get(index).map(String::as_str)
     }
@@ -94,11 +88,11 @@ impl History {
 /// Search of the history, newest entry first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Search {
-    /// Ignores case unless it has an uppercase character.
+    /// Case is ignored unless the query has an uppercase character.
     pub query: String,
-    /// Steps back of the match.
+    /// Steps back from the draft to the matching message, if any.
     pub match_steps_back: Option<usize>,
-    /// True if no older entry matches.
+    /// True if the last search found no match.
     pub is_exhausted: bool,
 }
 
@@ -108,7 +102,7 @@ impl Search {
         self.match_steps_back = self.match_steps_back.map(|steps_back| steps_back + 1);
     }
 
-    /// Extends the query.
+    /// Extends the query, and searches from the current match on.
     pub fn extend_query(&mut self, text: &str, history: &History) {
         self.query.push_str(&clean::clean_line(text));
         self.find_from(self.match_steps_back.unwrap_or(1), history);
@@ -134,7 +128,7 @@ impl Search {
     /// Moves to the next newer match.
     pub fn find_newer(&mut self, history: &History) {
         let Some(current) = self.match_steps_back else { return };
-        if let Some(newer) = (1..current).rev().find(|steps_back| self.matches_entry(*steps_back, history)) {
+        if let Some(newer) = (1..current).rev().find(|steps_back| self.matches_message(*steps_back, history)) {
             (self.match_steps_back, self.is_exhausted) = (Some(newer), false);
         }
     }
@@ -163,13 +157,13 @@ impl Search {
         self.match_steps_back = if self.query.is_empty() {
             None
         } else {
-            (first_step..=history.messages.len()).find(|steps_back| self.matches_entry(*steps_back, history))
+            (first_step..=history.messages.len()).find(|steps_back| self.matches_message(*steps_back, history))
         };
         self.is_exhausted = self.match_steps_back.is_none() && !self.query.is_empty();
     }
 
-    fn matches_entry(&self, steps_back: usize, history: &History) -> bool {
-        let entry = history.entry(steps_back);
-        entry.is_some_and(|entry| entry.lines().any(|line| self.match_range(&clean::clean_text(line)).is_some()))
+    fn matches_message(&self, steps_back: usize, history: &History) -> bool {
+        let mut lines = history.message(steps_back).unwrap_or_default().lines();
+        lines.any(|line| self.match_range(&clean::clean_text(line)).is_some())
     }
 }

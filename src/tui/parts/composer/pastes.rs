@@ -27,13 +27,13 @@ impl Pastes {
         self.0.get(index as usize)
     }
 
-    /// Folds a long paste. Returns a short one unchanged as `Err`.
+    /// Folds a long paste into a character. Returns a short paste unchanged as `Err`.
     pub fn fold_if_long(&mut self, paste: String) -> Result<char, String> {
         let is_long = paste.lines().count() > MAX_INLINE_LINES || paste.chars().count() > MAX_INLINE_CHARS;
         if is_long { self.fold(paste) } else { Err(paste) }
     }
 
-    /// Folds a paste. Returns it as `Err` if all characters are used.
+    /// Folds a paste. Returns it unchanged as `Err` if all characters are used.
     pub fn fold(&mut self, paste: String) -> Result<char, String> {
         let number = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
         let code_point = FOLDED_CHARS.start.checked_add(number).filter(|code_point| FOLDED_CHARS.contains(code_point));

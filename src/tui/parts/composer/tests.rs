@@ -5,7 +5,7 @@ mod folding;
 mod history;
 
 use super::*;
-use crate::tui::tests::buffer_text;
+use crate::tui::tests::{buffer_text, key};
 use crate::tui::theme::Theme;
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -39,34 +39,7 @@ fn text_with_cursor(composer: &Composer) -> String {
 /// Presses keys given as chords, as in the settings, separated by blanks.
 fn press_keys(composer: &mut Composer, chords: &str) -> KeyResult {
     let keys = Keymap::default();
-    chords.split(' ').fold(KeyResult::PassedOn, |_, chord| composer.handle_key(&key_event(chord), &keys))
-}
-
-fn key_event(chord: &str) -> KeyEvent {
-    let mut modifiers = KeyModifiers::NONE;
-    let mut name = chord;
-    for (prefix, modifier) in
-        [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)]
-    {
-        if let Some(rest) = name.strip_prefix(prefix) {
-            (modifiers, name) = (modifiers | modifier, rest);
-        }
-    }
-    let code = match name {
-        "enter" => KeyCode::Enter,
-        "esc" => KeyCode::Esc,
-        "up" => KeyCode::Up,
-        "down" => KeyCode::Down,
-        "left" => KeyCode::Left,
-        "right" => KeyCode::Right,
-        "home" => KeyCode::Home,
-        "end" => KeyCode::End,
-        "backspace" => KeyCode::Backspace,
-        "delete" => KeyCode::Delete,
-        "space" => KeyCode::Char(' '),
-        character => KeyCode::Char(character.chars().next().unwrap()),
-    };
-    KeyEvent::new(code, modifiers)
+    chords.split(' ').fold(KeyResult::PassedOn, |_, chord| composer.handle_key(&key(chord), &keys))
 }
 
 #[track_caller]
@@ -285,7 +258,7 @@ proptest! {
         let keys = Keymap::default();
         for letter in typed.chars() {
             prop_assert_eq!(
-                composer.handle_key(&KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE), &keys),
+                composer.handle_key(&KeyEvent::from(KeyCode::Char(letter)), &keys),
                 KeyResult::Handled
             );
             draw_composer(&composer, width, 2);

@@ -1,4 +1,5 @@
-//! Editable text on top of `tui_textarea`: moves by graphemes and folds each long paste into one character.
+//! An editable text on top of `tui_textarea`: the cursor moves by graphemes, and each long paste is folded into one
+//! character.
 
 use super::pastes::{Pastes, clean_paste, paste_label};
 use super::wrapped_rows::WrappedRows;
@@ -14,7 +15,7 @@ const MAX_UNDO_STEPS: usize = 2000;
 /// A text and its cursor, which is always on a grapheme boundary.
 pub(super) struct TextBuffer {
     area: TextArea<'static>,
-    /// Kept even after deletion, so that undo can restore them.
+    /// All folded pastes, also deleted ones, so that undo can restore them.
     pastes: Pastes,
 }
 
@@ -27,72 +28,70 @@ impl Default for TextBuffer {
 }
 
 impl TextBuffer {
-    /// Creates a draft with the cursor at its end and no undo history.
+    /// Creates a buffer with this text, the cursor at its end, and nothing to undo.
     pub fn from_text(text: &str) -> Self {
-        Self::from_pieces(&[DraftPart::Typed(text.into())])
+        Self::from_parts(&[DraftPart::Typed(text.into())])
     }
 
-    /// Restores a saved draft with folded pastes, the cursor at its end and no undo history.
-    pub fn from_pieces(pieces: &[DraftPart]) -> Self {
-        let mut draft = Self::default();
+    /// Restores a saved draft with folded pastes, the cursor at its end, and nothing to undo.
+    pub fn from_parts(parts: &[DraftPart]) -> Self {
+        let mut buffer = Self::default();
         let mut text = String::new();
-        for piece in pieces {
-            match piece {
-                DraftPart::Typed(typed) => text.push_str(&draft.pastes.fold_private_chars(&clean_paste(typed))),
-                DraftPart::Pasted(paste) => match draft.pastes.fold(clean_paste(paste)) {
+        for part in parts {
+            match part {
+                DraftPart::Typed(typed) => text.push_str(&buffer.pastes.fold_private_chars(&clean_paste(typed))),
+                DraftPart::Pasted(paste) => match buffer.pastes.fold(clean_paste(paste)) {
                     Ok(c) => text.push(c),
                     Err(paste) => text.push_str(&paste),
                 },
             }
         }
-        let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
-        area.set_max_histories(MAX_UNDO_STEPS);
-        draft.area = area;
-        draft.move_to_end();
-        draft
+        buffer.area = TextArea::new(text.split('\n').map(str::to_owned).collect());
+        buffer.area.set_max_histories(MAX_UNDO_STEPS);
+        buffer.move_to_end();
+        buffer
     }
 
     /// Returns the draft to save; empty if there is no text.
-    pub fn to_pieces(&self) -> Vec<DraftPart> {
-        let mut pieces = Vec::new();
+    pub fn to_parts(&self) -> Vec<DraftPart> {
+        let mut parts = Vec::new();
         let mut typed = String::new();
         for (index, line) in self.lines().iter().enumerate() {
             if index > 0 {
                 typed.push('\n');
             }
-            for part in line.split_inclusive(|c| self.pastes.get(c).is_some()) {
-                let paste = part.chars().next_back().and_then(|c| Some((c, self.pastes.get(c)?)));
-                let Some((paste_char, paste)) = paste else {
-                    typed.push_str(part);
+            for c in line.chars() {
+                let Some(paste) = self.pastes.get(c) else {
+                    typed.push(c);
                     continue;
                 };
-                typed.push_str(&part[..part.len() - paste_char.len_utf8()]);
                 if !typed.is_empty() {
-                    pieces.push(DraftPart::Typed(std::mem::take(&mut typed).into()));
+                    parts.push(DraftPart::Typed(std::mem::take(&mut typed).into()));
                 }
-                pieces.push(DraftPart::Pasted(paste.clone()));
+                parts.push(DraftPart::Pasted(paste.clone()));
             }
         }
         if !typed.is_empty() {
-            pieces.push(DraftPart::Typed(typed.into()));
+            parts.push(DraftPart::Typed(typed.into()));
         }
-        pieces
+        parts
     }
 
-    /// Returns an empty draft that keeps the yank buffer.
+    /// Returns an empty buffer with the same yank text.
     pub fn cleared(&self) -> Self {
-        let mut draft = Self::default();
+        let mut buffer = Self::default();
         let yank = self.pastes.unfold(&self.area.yank_text());
-        let yank = draft.pastes.fold_private_chars(&yank);
-        draft.area.set_yank_text(yank);
-        draft
+        let yank = buffer.pastes.fold_private_chars(&yank);
+        buffer.area.set_yank_text(yank);
+        buffer
     }
 
+    /// Returns the text with pastes unfolded.
     pub fn text(&self) -> String {
-        self.pastes.unfold(&self.area.lines().join("\n"))
+        self.pastes.unfold(&self.lines().join("\n"))
     }
 
-    /// Returns the text with folded pastes, and the byte offset of the cursor in it.
+    /// Returns the text with pastes folded, and the byte offset of the cursor in it.
     pub fn folded_text(&self) -> (String, usize) {
         let (line, offset) = self.cursor();
         let line_start: usize = self.lines()[..line].iter().map(|line| line.len() + 1).sum();
@@ -168,7 +167,7 @@ impl TextBuffer {
         self.area.insert_str(text);
     }
 
-    /// Inserts a typed character, including combining characters.
+    /// Inserts a typed character, unless it is a control character.
     pub fn type_char(&mut self, c: char) {
         if !c.is_control() {
             self.insert(c.encode_utf8(&mut [0; 4]));
@@ -184,12 +183,12 @@ impl TextBuffer {
         }
     }
 
-    /// Unfolds the paste before the cursor, otherwise the one under it, otherwise the first one. Returns false if there is
-    /// no folded paste.
+    /// Unfolds the paste before the cursor, otherwise the paste after it, otherwise the first paste. Returns false if no
+    /// paste is folded.
     fn open_paste(&mut self) -> bool {
         let (line, offset) = self.cursor();
         let line_text = &self.lines()[line];
-        // A folded private-use character is a single character and has nothing to unfold.
+        // A private-use character is also stored as a paste, of one character. It cannot be unfolded.
         let is_paste = |c: &char| self.get_paste(*c).is_some_and(|paste| paste.chars().nth(1).is_some());
         let previous_char = line_text[..offset].chars().next_back().filter(is_paste);
         let next_char = line_text[offset..].chars().next().filter(is_paste);
@@ -212,7 +211,7 @@ impl TextBuffer {
         true
     }
 
-    /// Runs an editing action. Returns false if it is none, or if there is no folded paste to open.
+    /// Runs an editing action. Returns false for other actions, and if there is no folded paste to open.
     pub fn run_edit_action(&mut self, action: Action) -> bool {
         match action {
             Action::InsertLineBreak => self.insert("\n"),
@@ -238,14 +237,13 @@ impl TextBuffer {
         true
     }
 
+    /// Replaces a byte range of [`Self::folded_text`] and moves the cursor after the new text.
     pub fn replace(&mut self, range: Range<usize>, new_text: &str) {
         let (text, _) = self.folded_text();
         let (Some(text_before), Some(replaced)) = (text.get(..range.start), text.get(range)) else { return };
-        let line = text_before.matches('\n').count();
-        let start = text_before.rfind('\n').map_or(0, |end| end + 1);
-        let (byte, characters) = (text_before.len() - start, replaced.chars().count());
-        self.move_to(line, byte);
-        self.delete_chars(characters);
+        let line_start = text_before.rfind('\n').map_or(0, |end| end + 1);
+        self.move_to(text_before.matches('\n').count(), text_before.len() - line_start);
+        self.delete_chars(replaced.chars().count());
         self.insert(new_text);
     }
 

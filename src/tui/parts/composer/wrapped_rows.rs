@@ -41,7 +41,8 @@ struct Row {
 }
 
 impl WrappedRows {
-    /// Wraps lines to a width in cells. The caller reserves one more cell for the cursor or a trailing blank.
+    /// Wraps lines to a width in cells. The caller reserves one more cell for the cursor or a trailing blank. `paste_label`
+    /// returns the label of a folded paste; `None` for other characters.
     pub fn new(lines: &[String], paste_label: impl Fn(char) -> Option<String>, width: usize) -> Self {
         let width = width.max(1);
         let lines: Vec<Vec<Glyph>> = lines.iter().map(|line| split_glyphs(line, &paste_label)).collect();
@@ -73,12 +74,12 @@ impl WrappedRows {
     pub fn offset_at_cell(&self, row: usize, cell: usize) -> (usize, usize) {
         let Row { line, glyphs, is_line_end } = &self.rows[row];
         let mut used_cells = 0;
-        let count_before = self.row_glyphs(row).iter().position(|glyph| {
+        let index_in_row = self.row_glyphs(row).iter().position(|glyph| {
             used_cells += glyph.width;
             used_cells > cell
         });
-        let last_glyph = if *is_line_end { glyphs.end } else { glyphs.end.saturating_sub(1).max(glyphs.start) };
-        let glyph = count_before.map_or(last_glyph, |count| glyphs.start + count);
+        let row_end = if *is_line_end { glyphs.end } else { glyphs.end.saturating_sub(1).max(glyphs.start) };
+        let glyph = index_in_row.map_or(row_end, |index| glyphs.start + index);
         (*line, self.lines[*line].get(glyph).map_or(usize::MAX, |glyph| glyph.offset))
     }
 }
@@ -132,7 +133,7 @@ fn wrap_line(line: usize, glyphs: &[Glyph], width: usize) -> Vec<Row> {
             last_break = Some(index + 1);
         }
     }
-    // If such a blank ends the line, the cursor after it goes to an empty row.
+    // After a blank in the cell of the cursor, an empty row holds the cursor.
     if used_cells > width && start < glyphs.len() {
         rows.push(Row { line, glyphs: start..glyphs.len(), is_line_end: false });
         start = glyphs.len();
