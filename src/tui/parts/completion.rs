@@ -1,4 +1,4 @@
-//! Completion of `@` files, `/` commands and topics of `/help` while they are typed.
+//! Completion of files (`@`), commands (`/`) and topics of `/help` while they are typed.
 
 mod completed_word;
 mod completion_layout;
@@ -41,14 +41,14 @@ pub struct Completion {
     page_rows: Cell<usize>,
 }
 
-/// Effect of a key.
+/// Result of a key press.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CompletionKey {
-    /// Not a key of the list, or the list is closed: the key goes to the composer.
-    Passed,
-    /// The list moved or closed.
-    Used,
-    /// Replace these bytes of the composer's text with this and put the cursor after it.
+pub enum KeyResult {
+    /// The key is not for the list: it goes to the composer.
+    PassedOn,
+    /// The cursor moved, or the list closed.
+    Handled,
+    /// Replace this byte range of the composer's text by this text.
     Replace(Range<usize>, String),
 }
 
@@ -78,32 +78,30 @@ impl Completion {
         }
     }
 
-    /// Updates the list after every key and paste of the composer. Returns the kind of word being completed, so that
-    /// the caller can fetch candidates; also if nothing matches.
+    /// Updates the list after every key and paste of the composer. Returns the kind of the word being completed, if any, so
+    /// that the caller can fetch candidates.
     pub fn update_word(&mut self, text: &str, cursor: usize) -> Option<Kind> {
         let word = Word::at_cursor(text, cursor);
-        if word != self.word {
-            let is_same = |a: &Word, b: &Word| a.kind == b.kind && a.typed == b.typed;
-            let is_changed = !matches!((&word, &self.word), (Some(new), Some(old)) if is_same(new, old));
-            self.word = word;
-            if is_changed {
-                self.update_matches();
-            }
+        let query = |word: &Option<Word>| word.as_ref().map(|word| (word.kind, word.typed.clone()));
+        let is_changed = query(&word) != query(&self.word);
+        self.word = word;
+        if is_changed {
+            self.update_matches();
         }
-        if self.dismissed_word.is_some() && self.dismissed_word != self.word {
+        if self.dismissed_word != self.word {
             self.dismissed_word = None;
         }
         self.word.as_ref().map(|word| word.kind)
     }
 
-    /// True if the list is on the screen and receives keys first.
+    /// Returns whether the list is on the screen and receives keys before the composer.
     pub fn is_open(&self) -> bool {
         self.word.is_some() && self.dismissed_word.is_none() && !self.matches.is_empty()
     }
 
-    /// Handles a key before the composer does. Enter on a name that is complete is passed on, so that it sends.
-    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> CompletionKey {
-        let Some(word) = self.word.as_ref().filter(|_| self.is_open()) else { return CompletionKey::Passed };
+    /// Handles a key before the composer. Enter on a complete name is passed on, so that it sends the message.
+    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
+        let Some(word) = self.word.as_ref().filter(|_| self.is_open()) else { return KeyResult::PassedOn };
         let (last_row, page_size) = (self.matches.len() - 1, self.page_rows.get().max(1));
         match keys.lookup(Scope::List, key) {
             Some(Action::Up) => self.cursor = self.cursor.checked_sub(1).unwrap_or(last_row),
@@ -117,13 +115,13 @@ impl Completion {
                 // `/help ` without a topic is a command of its own: Enter sends it unless another row is selected.
                 let is_optional = word.kind == Kind::Topic && word.typed.is_empty() && self.cursor == 0;
                 if is_send_key && (word.is_complete(name) || is_optional) {
-                    return CompletionKey::Passed;
+                    return KeyResult::PassedOn;
                 }
-                return CompletionKey::Replace(word.range.clone(), word.completed_text(name));
+                return KeyResult::Replace(word.range.clone(), word.completed_text(name));
             }
-            _ => return CompletionKey::Passed,
+            _ => return KeyResult::PassedOn,
         }
-        CompletionKey::Used
+        KeyResult::Handled
     }
 
     fn candidates(&self, kind: Kind) -> &[Candidate] {
@@ -134,7 +132,7 @@ impl Completion {
         }
     }
 
-    /// Updates the matches. The selection returns to the best; a name that is typed in full is the best.
+    /// Updates the matches and selects the best one. A name that is typed in full is the best match.
     fn update_matches(&mut self) {
         self.cursor = 0;
         self.matches = match &self.word {

@@ -11,7 +11,7 @@ use crate::text::hidden_chars::remove_hidden;
 use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::parts::completion::{CompletionKey, Kind};
+use crate::tui::parts::completion::{self, Kind};
 use crate::tui::parts::composer::KeyResult;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
@@ -22,16 +22,16 @@ use crossterm::event::KeyEvent;
 pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let completion_key = match state.input.composer.is_searching() {
         // While searching the history, keys belong to the search, even if a word could be completed.
-        true => CompletionKey::Passed,
-        false => state.input.completion.key(&key, &state.keys),
+        true => completion::KeyResult::PassedOn,
+        false => state.input.completion.handle_key(&key, &state.keys),
     };
     match completion_key {
-        CompletionKey::Used => return Vec::new(),
-        CompletionKey::Replace(range, text) => {
+        completion::KeyResult::Handled => return Vec::new(),
+        completion::KeyResult::Replace(range, text) => {
             state.input.composer.replace(range, &text);
             return update_completion(state);
         }
-        CompletionKey::Passed => {}
+        completion::KeyResult::PassedOn => {}
     }
     let effects = match state.input.composer.handle_key(&key, &state.keys) {
         KeyResult::Handled => {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Kind of name.
+/// Kind of a completed name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `@` and a file of the project.
@@ -27,7 +27,7 @@ impl Kind {
     }
 }
 
-/// A word with its sign.
+/// A word that can be completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     pub kind: Kind,
@@ -60,7 +60,7 @@ impl Word {
         Some(Self { kind, typed: text_before[sign_start + 1..].to_owned(), range: sign_start..end })
     }
 
-    /// True if the whole word is this name already.
+    /// Returns whether the whole word is this name already.
     pub fn is_complete(&self, name: &str) -> bool {
         self.typed == name && self.range.len() == name.len() + self.kind.sign().len()
     }

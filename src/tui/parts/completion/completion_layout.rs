@@ -1,4 +1,4 @@
-//! Rendering of completions: as many rows above the composer as fit, and the number of hidden rows.
+//! Drawing of completions: as many rows above the composer as fit, and the number of hidden rows.
 
 use super::{Completion, Kind};
 use crate::text::width;
@@ -14,27 +14,30 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Files take half of the available rows but at least this many, so that the transcript stays visible.
 const MIN_FILE_ROWS: u16 = 8;
-/// Width of the name column in cells before descriptions move right.
+/// Maximum width of the name column in cells. The description of a longer name begins further right.
 const MAX_NAME_CELLS: usize = 40;
 
 impl Completion {
-    /// Returns the rows used of the available rows above the composer, for the list and the status of the file search;
-    /// 0 if neither is shown.
+    /// Returns the rows that the list and the status of the file search take of the available rows above the composer; 0 if
+    /// neither is shown.
     pub fn height(&self, available_rows: u16) -> u16 {
         let max_rows = match self.word.as_ref().map(|word| word.kind) {
             Some(Kind::File) => (available_rows / 2).max(MIN_FILE_ROWS).min(available_rows),
             Some(Kind::Command | Kind::Topic) | None => available_rows,
         };
-        let rows = if self.is_open() { self.matches.len() } else { 0 };
-        let wanted_rows = rows + usize::from(self.status().is_some());
+        let wanted_rows = self.row_count() + usize::from(self.status().is_some());
         u16::try_from(wanted_rows).unwrap_or(u16::MAX).min(max_rows)
     }
 
-    /// Returns the text below the rows, of which `shown_rows` are visible from `first_row` on: search status and
-    /// number of hidden rows.
+    /// Returns the rows of the list; 0 if it is closed.
+    fn row_count(&self) -> usize {
+        if self.is_open() { self.matches.len() } else { 0 }
+    }
+
+    /// Returns the text below the rows, of which `shown_rows` are visible from `first_row` on: status of the file search
+    /// and number of hidden rows.
     fn footer_text(&self, first_row: usize, shown_rows: usize) -> String {
-        let match_count = if self.is_open() { self.matches.len() } else { 0 };
-        let below = match_count.saturating_sub(first_row + shown_rows);
+        let below = self.row_count().saturating_sub(first_row + shown_rows);
         self.status().into_iter().chain(hidden_rows_text(first_row, below)).collect::<Vec<_>>().join(" · ")
     }
 
@@ -60,7 +63,7 @@ impl Completion {
         let area = Rect { y: area.bottom() - height, height, ..area };
         Clear.render(area, buffer);
         buffer.set_style(area, theme.background.patch(theme.text));
-        let match_count = if self.is_open() { self.matches.len() } else { 0 };
+        let match_count = self.row_count();
         let all_fit = self.status().is_none() && match_count <= usize::from(height);
         // A single row shows the selected candidate.
         let rows = if all_fit || (height == 1 && match_count > 0) { height } else { height - 1 };
@@ -73,9 +76,8 @@ impl Completion {
         if rows == 0 {
             return;
         }
-        let (area, height) = (Rect { height: rows, ..area }, rows);
         let (candidates, mut filter) = (self.candidates(word.kind), self.filter(word));
-        let visible = &self.matches[first_row..self.matches.len().min(first_row + usize::from(height))];
+        let visible = &self.matches[first_row..self.matches.len().min(first_row + usize::from(rows))];
         let name_cells = visible
             .iter()
             .map(|index| width::text_width(&candidates[*index].name))
@@ -96,10 +98,13 @@ impl Completion {
                 Kind::File => width::fit_end(&candidate.name, cells),
                 Kind::Command | Kind::Topic => width::fit_start(&candidate.name, cells),
             };
-            let dropped = candidate.name.graphemes(true).count().saturating_sub(name.graphemes(true).count());
-            let dropped = if word.kind == Kind::File { dropped } else { 0 };
+            // Only the names of files are cut at their start.
+            let cut_graphemes = match word.kind {
+                Kind::File => candidate.name.graphemes(true).count().saturating_sub(name.graphemes(true).count()),
+                Kind::Command | Kind::Topic => 0,
+            };
             let matched = filter.matched_graphemes(&candidate.name);
-            let matched: Vec<usize> = matched.iter().filter_map(|index| index.checked_sub(dropped)).collect();
+            let matched: Vec<usize> = matched.iter().filter_map(|index| index.checked_sub(cut_graphemes)).collect();
             let mut spans = vec![Span::styled(if is_selected { "❯ " } else { "  " }, style), Span::styled(sign, dim)];
             spans.extend(highlight_matches(&name, &matched, style, theme.search_match));
             let column = name_cells.max(width::text_width(&name)) + 2;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::tui::tests::buffer_text;
 use crate::tui::theme::Theme;
-use crossterm::event::{KeyCode, KeyModifiers};
+use crossterm::event::KeyCode;
 use insta::assert_snapshot;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -29,8 +29,8 @@ fn update_word(completion: &mut Completion, text: &str) -> Option<Kind> {
     completion.update_word(&text.replacen('|', "", 1), text.find('|').unwrap())
 }
 
-fn press_key(completion: &mut Completion, code: KeyCode) -> CompletionKey {
-    completion.key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default())
+fn press_key(completion: &mut Completion, code: KeyCode) -> KeyResult {
+    completion.handle_key(&KeyEvent::from(code), &Keymap::default())
 }
 
 fn draw_buffer(completion: &Completion, width: u16, height: u16) -> Buffer {
@@ -50,15 +50,15 @@ fn check_completion(text: &str, expected: &str) {
     let mut completion = completion_for(text);
     let original = text.replacen('|', "", 1);
     let result = match press_key(&mut completion, KeyCode::Tab) {
-        CompletionKey::Replace(range, replacement) => {
+        KeyResult::Replace(range, replacement) => {
             let cursor = range.start + replacement.len();
             let mut edited = original.clone();
             edited.replace_range(range, &replacement);
             edited.insert(cursor, '|');
             edited
         }
-        CompletionKey::Passed => "passed".to_owned(),
-        CompletionKey::Used => "used".to_owned(),
+        KeyResult::PassedOn => "passed".to_owned(),
+        KeyResult::Handled => "used".to_owned(),
     };
     assert_eq!(result, expected, "{text}");
 }
@@ -89,21 +89,21 @@ fn text_that_only_resembles_a_completion_is_unchanged() {
 
 #[test]
 fn enter_sends_complete_names_and_completes_others() {
-    assert_eq!(press_key(&mut completion_for("/help|"), KeyCode::Enter), CompletionKey::Passed);
-    assert_eq!(press_key(&mut completion_for("/theme|"), KeyCode::Enter), CompletionKey::Passed);
-    assert_eq!(press_key(&mut completion_for("/hel|"), KeyCode::Enter), CompletionKey::Replace(0..4, "/help ".into()));
-    assert_eq!(press_key(&mut completion_for("x @src/main.rs|"), KeyCode::Enter), CompletionKey::Passed);
+    assert_eq!(press_key(&mut completion_for("/help|"), KeyCode::Enter), KeyResult::PassedOn);
+    assert_eq!(press_key(&mut completion_for("/theme|"), KeyCode::Enter), KeyResult::PassedOn);
+    assert_eq!(press_key(&mut completion_for("/hel|"), KeyCode::Enter), KeyResult::Replace(0..4, "/help ".into()));
+    assert_eq!(press_key(&mut completion_for("x @src/main.rs|"), KeyCode::Enter), KeyResult::PassedOn);
 }
 
 #[test]
 fn the_selection_wraps_around() {
     let mut completion = completion_for("/theme|");
-    assert_eq!(press_key(&mut completion, KeyCode::Down), CompletionKey::Used);
-    assert_eq!(press_key(&mut completion, KeyCode::Enter), CompletionKey::Replace(0..6, "/themes ".into()));
-    assert_eq!(press_key(&mut completion, KeyCode::Down), CompletionKey::Used);
-    assert_eq!(press_key(&mut completion, KeyCode::Up), CompletionKey::Used);
-    assert_eq!(press_key(&mut completion, KeyCode::Tab), CompletionKey::Replace(0..6, "/themes ".into()));
-    assert_eq!(press_key(&mut completion, KeyCode::Char('x')), CompletionKey::Passed);
+    assert_eq!(press_key(&mut completion, KeyCode::Down), KeyResult::Handled);
+    assert_eq!(press_key(&mut completion, KeyCode::Enter), KeyResult::Replace(0..6, "/themes ".into()));
+    assert_eq!(press_key(&mut completion, KeyCode::Down), KeyResult::Handled);
+    assert_eq!(press_key(&mut completion, KeyCode::Up), KeyResult::Handled);
+    assert_eq!(press_key(&mut completion, KeyCode::Tab), KeyResult::Replace(0..6, "/themes ".into()));
+    assert_eq!(press_key(&mut completion, KeyCode::Char('x')), KeyResult::PassedOn);
 }
 
 #[test]
@@ -116,16 +116,16 @@ fn a_topic_of_help_is_completed_and_may_be_left_out() {
         complete
     };
     let complete = |text: &str, code| press_key(&mut with_topics(text), code);
-    assert_eq!(complete("/help sand|", KeyCode::Enter), CompletionKey::Replace(6..10, "sandbox ".into()));
-    assert_eq!(complete("/help sandbox|", KeyCode::Enter), CompletionKey::Passed);
-    assert_eq!(complete("/help |", KeyCode::Tab), CompletionKey::Replace(6..6, "sessions ".into()));
-    assert_eq!(complete("/help |", KeyCode::Enter), CompletionKey::Passed, "the list of keys");
+    assert_eq!(complete("/help sand|", KeyCode::Enter), KeyResult::Replace(6..10, "sandbox ".into()));
+    assert_eq!(complete("/help sandbox|", KeyCode::Enter), KeyResult::PassedOn);
+    assert_eq!(complete("/help |", KeyCode::Tab), KeyResult::Replace(6..6, "sessions ".into()));
+    assert_eq!(complete("/help |", KeyCode::Enter), KeyResult::PassedOn, "the list of keys");
     for text in ["/help sandbox a|", "/theme s|", "x /help s|", "/help\nsand|"] {
         assert!(!with_topics(text).is_open(), "{text}");
     }
     let mut second = with_topics("/help |");
     press_key(&mut second, KeyCode::Down);
-    assert_eq!(press_key(&mut second, KeyCode::Enter), CompletionKey::Replace(6..6, "sandbox ".into()));
+    assert_eq!(press_key(&mut second, KeyCode::Enter), KeyResult::Replace(6..6, "sandbox ".into()));
     assert_snapshot!(screen_text(&with_topics("/help s|"), 30, 2), @"
     ❯ sessions  Sessions
       sandbox   Sandbox
@@ -135,9 +135,9 @@ fn a_topic_of_help_is_completed_and_may_be_left_out() {
 #[test]
 fn esc_closes_until_the_word_changes() {
     let mut completion = completion_for("/he|");
-    assert_eq!(press_key(&mut completion, KeyCode::Esc), CompletionKey::Used);
+    assert_eq!(press_key(&mut completion, KeyCode::Esc), KeyResult::Handled);
     assert!(!completion.is_open() && completion.height(16) == 0);
-    assert_eq!(press_key(&mut completion, KeyCode::Esc), CompletionKey::Passed);
+    assert_eq!(press_key(&mut completion, KeyCode::Esc), KeyResult::PassedOn);
     update_word(&mut completion, "/he|");
     assert!(!completion.is_open());
     update_word(&mut completion, "/hel|");
@@ -216,7 +216,7 @@ fn a_growing_list_shows_its_status_and_keeps_the_selection() {
     ");
     completion.set_files(candidates(&["a", "b", "c"]), ListState::Complete);
     assert_eq!(completion.height(16), 3);
-    assert_eq!(press_key(&mut completion, KeyCode::Tab), CompletionKey::Replace(0..1, "@c ".into()));
+    assert_eq!(press_key(&mut completion, KeyCode::Tab), KeyResult::Replace(0..1, "@c ".into()));
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn without_a_match_keys_go_to_the_composer() {
     completion.set_files(vec![Candidate::new("a", "")], ListState::Scanning);
     update_word(&mut completion, "@zzz|");
     assert_eq!((completion.height(16), completion.is_open()), (1, false));
-    assert_eq!(press_key(&mut completion, KeyCode::Down), CompletionKey::Passed);
+    assert_eq!(press_key(&mut completion, KeyCode::Down), KeyResult::PassedOn);
     for (width, height) in [(0, 0), (1, 1), (3, 1)] {
         draw_buffer(&completion, width, height);
     }
