@@ -31,36 +31,51 @@ pub struct Picker {
     typed_verb: Option<&'static str>,
     /// Text in the empty filter.
     filter_hint: &'static str,
-    /// Name of the key that picks a row and stores the choice, if the list supports it.
-    store_key: Option<String>,
+    /// Name of the key that picks a row and saves the choice, if the list supports it.
+    save_key: Option<String>,
 }
 
 /// Detail of the row that is in use.
 pub const IN_USE: &str = "in use";
 
+/// A row of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Row {
+    /// Identity of the row when rows are replaced.
     key: String,
+    /// Main text.
     text: String,
+    /// Text of the second column.
     secondary: String,
+    /// Text at the right edge.
     detail: String,
     /// True if the row stays in the list whatever the filter is.
     is_pinned: bool,
     /// Text the filter matches.
     search_text: String,
-    /// In a tree: the indented name shown under its parent, and the full name shown while filtering.
-    tree: Option<(String, String)>,
+    /// Names of a row of a tree.
+    tree_names: Option<TreeNames>,
+    /// True if the row starts with a sign that is coloured.
     has_sign: bool,
 }
 
-/// Effect of a key.
+/// Main texts of a row of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TreeNames {
+    /// Name shown below its parent, indented.
+    indented: String,
+    /// Name shown while filtering, when the parent may be hidden.
+    full: String,
+}
+
+/// Result of a key press. Rows are given by their index in the rows of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pick {
-    /// A row was picked: its index among the given rows, and whether it is to be stored for the next start.
-    Picked(usize, bool),
-    /// The typed name was picked. True if it is to be stored for the next start.
-    Typed(bool),
-    /// The cursor moved to this row, for a preview.
+    /// A row was picked. `save` is true if the choice is to be saved for the next start.
+    Row { row: usize, save: bool },
+    /// The typed name was picked.
+    Typed { save: bool },
+    /// The cursor moved to this row.
     Moved(usize),
     /// The user closed the list.
     Close,
@@ -75,8 +90,8 @@ impl Row {
         Self { key: text.clone(), search_text: text.clone(), text, ..Self::default() }
     }
 
-    /// Sets the key by which the cursor finds its row again when rows are replaced. Needed if texts can be equal; never
-    /// shown.
+    /// Sets the key by which the cursor finds its row again when rows are replaced. It is not shown, and needed only if
+    /// several rows can have the same text.
     pub fn with_key(self, key: impl Into<String>) -> Self {
         Self { key: key.into(), ..self }
     }
@@ -90,8 +105,8 @@ impl Row {
 
     /// Makes the row part of a tree: unless filtered, it is indented by `depth` levels and shows only this name.
     pub fn in_tree(self, depth: usize, name: &str) -> Self {
-        let name = format!("{}{}", "  ".repeat(depth), clean::clean_line(name));
-        Self { tree: Some((name, self.text.clone())), ..self }
+        let indented = format!("{}{}", "  ".repeat(depth), clean::clean_line(name));
+        Self { tree_names: Some(TreeNames { indented, full: self.text.clone() }), ..self }
     }
 
     /// Colours the sign at the start of the row and the counts in its detail as added, removed or changed.
@@ -99,8 +114,8 @@ impl Row {
         Self { has_sign: true, ..self }
     }
 
-    /// Keeps the row in the list whatever the filter is, because it was found by text that it does not show. Its
-    /// second column, which contains the match, gets most of the width.
+    /// Keeps the row in the list whatever the filter is, because a search found it by text that is not in the row. Its
+    /// second column, which quotes that text, gets most of the width.
     pub fn pinned(self) -> Self {
         Self { is_pinned: true, ..self }
     }
@@ -112,8 +127,7 @@ impl Row {
 }
 
 impl Picker {
-    /// Creates a list of these rows with the cursor on the first. `empty_text` is shown if there are
-    /// none.
+    /// Creates a list of these rows with the cursor on the first. `empty_text` is shown if there are none.
     pub fn new(title: &str, empty_text: &str, rows: Vec<Row>) -> Self {
         let mut picker = Self {
             title: title.to_owned(),
@@ -127,7 +141,7 @@ impl Picker {
             note: String::new(),
             typed_verb: None,
             filter_hint: "Type to filter",
-            store_key: None,
+            save_key: None,
         };
         picker.update_matches();
         picker
@@ -143,9 +157,9 @@ impl Picker {
         Self { filter_hint: hint, ..self }
     }
 
-    /// Lets picked rows be stored, with this key.
-    pub fn with_store_key(self, key: String) -> Self {
-        Self { store_key: Some(key), ..self }
+    /// Lets this key pick a row and save the choice.
+    pub fn with_save_key(self, key: String) -> Self {
+        Self { save_key: Some(key), ..self }
     }
 
     /// Sets the text above the rows.
@@ -163,7 +177,7 @@ impl Picker {
         self.filter.text().trim()
     }
 
-    /// Returns the filter text if it can be picked and no row has it.
+    /// Returns the filter text if it can be picked and is not the text of a row.
     fn typed_choice(&self) -> Option<&str> {
         let typed = Some(self.filter_text()).filter(|typed| !typed.is_empty() && self.typed_verb.is_some())?;
         let is_row = self.matches.iter().any(|row| self.rows[*row].text == typed);
@@ -175,7 +189,11 @@ impl Picker {
         self.matches.len() + usize::from(self.typed_choice().is_some())
     }
 
-    /// Moves the cursor to a row, by its index among the given rows.
+    fn last_position(&self) -> usize {
+        self.position_count().saturating_sub(1)
+    }
+
+    /// Moves the cursor to a row, unless the filter hides it.
     pub fn select(&mut self, row: usize) {
         self.cursor = self.matches.iter().position(|matched| *matched == row).unwrap_or(self.cursor);
     }
@@ -186,20 +204,20 @@ impl Picker {
         self.rows = rows;
         self.update_matches();
         let same_row = self.matches.iter().position(|row| Some(&self.rows[*row].key) == key.as_ref());
-        self.cursor = same_row.unwrap_or(self.cursor.min(self.position_count().saturating_sub(1)));
+        self.cursor = same_row.unwrap_or(self.cursor.min(self.last_position()));
     }
 
-    /// Returns the row under the cursor, by its index among the given rows.
+    /// Returns the index of the row under the cursor.
     pub fn selected_row(&self) -> Option<usize> {
         self.matches.get(self.cursor).copied()
     }
 
     /// Handles a key. Keys without a meaning in the list go to the filter.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Pick {
-        let last_position = self.position_count().saturating_sub(1);
+        let last_position = self.last_position();
         match keys.lookup(Scope::List, key) {
             Some(Action::Accept) => self.pick_selected(false),
-            Some(Action::AcceptAndSave) if self.store_key.is_some() => self.pick_selected(true),
+            Some(Action::AcceptAndSave) if self.save_key.is_some() => self.pick_selected(true),
             Some(Action::Close) => Pick::Close,
             Some(Action::Up) => self.move_cursor(self.cursor.checked_sub(1).unwrap_or(last_position)),
             Some(Action::Down) => self.move_cursor(if self.cursor >= last_position { 0 } else { self.cursor + 1 }),
@@ -220,25 +238,23 @@ impl Picker {
 
     /// Moves the cursor by rows of the mouse wheel; negative values move up.
     pub fn scroll(&mut self, rows: isize) -> Pick {
-        let last_position = self.position_count().saturating_sub(1);
-        self.move_cursor(self.cursor.saturating_add_signed(rows).min(last_position))
+        self.move_cursor(self.cursor.saturating_add_signed(rows).min(self.last_position()))
     }
 
-    fn pick_selected(&self, store: bool) -> Pick {
+    fn pick_selected(&self, save: bool) -> Pick {
         match self.selected_row() {
-            Some(row) => Pick::Picked(row, store),
-            None if self.typed_choice().is_some() => Pick::Typed(store),
+            Some(row) => Pick::Row { row, save },
+            None if self.typed_choice().is_some() => Pick::Typed { save },
             None => Pick::Handled,
         }
     }
 
     fn handle_filter_key(&mut self, key: &KeyEvent, keys: &Keymap) -> Pick {
-        let last_position = self.position_count().saturating_sub(1);
         // With an empty filter, the keys for the ends of a line move to the ends of the list.
         let line_action = if self.filter.text().is_empty() { keys.lookup(Scope::TextField, key) } else { None };
         match line_action {
             Some(Action::LineStart) => return self.move_cursor(0),
-            Some(Action::LineEnd) => return self.move_cursor(last_position),
+            Some(Action::LineEnd) => return self.move_cursor(self.last_position()),
             _ => {}
         }
         match self.filter.key(key, keys) {
@@ -270,23 +286,22 @@ impl Picker {
     }
 
     fn update_matches(&mut self) {
-        let typed = self.filter.text();
-        let is_filtering = !typed.trim().is_empty();
+        let is_filtering = !self.filter_text().is_empty();
         for row in &mut self.rows {
-            if let Some((name, full_name)) = &row.tree {
-                row.text.clone_from(if is_filtering { full_name } else { name });
+            if let Some(TreeNames { indented, full }) = &row.tree_names {
+                row.text.clone_from(if is_filtering { full } else { indented });
             }
         }
-        self.matches = if !is_filtering {
-            (0..self.rows.len()).collect()
-        } else {
-            let mut matching =
-                Filter::new(self.filter.text()).matching_rows(self.rows.iter().map(|row| row.search_text.as_str()));
-            let is_pinned_only = |row: &usize| self.rows[*row].is_pinned && !matching.contains(row);
-            let pinned: Vec<usize> = (0..self.rows.len()).filter(is_pinned_only).collect();
-            matching.extend(pinned);
-            matching
-        };
+        if !is_filtering {
+            self.matches = (0..self.rows.len()).collect();
+            return;
+        }
+        let search_texts = self.rows.iter().map(|row| row.search_text.as_str());
+        let mut matching = Filter::new(self.filter.text()).matching_rows(search_texts);
+        let is_pinned_only = |row: &usize| self.rows[*row].is_pinned && !matching.contains(row);
+        let pinned: Vec<usize> = (0..self.rows.len()).filter(is_pinned_only).collect();
+        matching.extend(pinned);
+        self.matches = matching;
     }
 }
 

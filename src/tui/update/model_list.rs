@@ -16,7 +16,7 @@ pub fn open_model_list(state: &mut State) -> Vec<Effect> {
         return provider_list::open_provider_list(state);
     }
     let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
-    let picker = Picker::new("Models", "", Vec::new()).with_typed_choice("use").with_store_key(save_key);
+    let picker = Picker::new("Models", "", Vec::new()).with_typed_choice("use").with_save_key(save_key);
     state.viewport.overlays.push(Overlay::List(picker, List::Models(Vec::new())));
     show_models(state, Models { listed: ModelList::Loading, other_models: Vec::new() });
     vec![Effect::Request(HostRequest::Model(ModelRequest::List))]

@@ -99,8 +99,8 @@ fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Ef
             }
             return Vec::new();
         }
-        Pick::Picked(row, save) => (Some(row), save),
-        Pick::Typed(save) => (None, save),
+        Pick::Row { row, save } => (Some(row), save),
+        Pick::Typed { save } => (None, save),
     };
     let Some(Overlay::List(picker, list)) = state.viewport.overlays.pop() else { return Vec::new() };
     state.input.recent_keys.record_other_press(state.timing.now);

@@ -15,7 +15,7 @@ use crossterm::event::KeyEventKind;
 pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
     let choices = list_providers(state);
     let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
-    let picker = Picker::new("Providers", "", provider_rows(&choices)).with_store_key(save_key);
+    let picker = Picker::new("Providers", "", provider_rows(&choices)).with_save_key(save_key);
     state.viewport.overlays.push(Overlay::List(picker, List::Connect(choices)));
     vec![Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))]
 }

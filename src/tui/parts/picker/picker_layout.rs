@@ -1,4 +1,4 @@
-//! Rendering of a list: frame, filter, and rows in columns.
+//! Drawing of a list: frame, filter, and rows in columns.
 
 use super::{Picker, Row};
 use crate::text::{clean, width};
@@ -12,8 +12,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Maximum size of a list in cells, including its frame. A smaller screen limits it further.
+/// Maximum width of a list in cells, including its frame.
 const MAX_WIDTH: u16 = 100;
+/// Maximum height of a list, including its frame.
 const MAX_HEIGHT: u16 = 30;
 /// Maximum rows of the note above the list.
 const MAX_NOTE_ROWS: u16 = 5;
@@ -21,8 +22,8 @@ const MAX_NOTE_ROWS: u16 = 5;
 const MIN_HEIGHT: u16 = 8;
 /// Maximum width of the main column, so that the other columns line up.
 const MAX_MAIN_CELLS: usize = 48;
-/// Maximum cells of a second column that describes the row, such as `copy, waiting for you`. Unlike a longer one, it is
-/// not cut in favour of a long main text.
+/// Maximum cells of a text in the second column that is never cut to make room for a long main text, such as
+/// `copy, waiting for you`.
 const SHORT_SECONDARY_CELLS: usize = 32;
 
 /// Maximum number of rows for which the second column may wrap.
@@ -52,11 +53,11 @@ impl Picker {
                 (count, title)
             }
         };
-        let store_key = self.store_key.as_ref().filter(|key| !key.is_empty());
-        let store_hint = store_key.map(|key| format!(" · {key} save")).unwrap_or_default();
+        let save_key = self.save_key.as_ref().filter(|key| !key.is_empty());
+        let save_hint = save_key.map(|key| format!(" · {key} save")).unwrap_or_default();
         let hints = [
-            format!("↑↓ move · enter select{store_hint} · type to filter · esc back"),
-            format!("enter select{store_hint} · esc back"),
+            format!("↑↓ move · enter select{save_hint} · type to filter · esc back"),
+            format!("enter select{save_hint} · esc back"),
             "enter select · esc back".to_owned(),
         ];
         let frame = Frame { title: &title, right_title: &count, hints: &hints, is_listening: true, ..Frame::default() };
@@ -74,7 +75,8 @@ impl Picker {
         cursor
     }
 
-    /// Returns the middle of an area, tall enough for all unfiltered rows; or all of a small area.
+    /// Returns the part of an area for the list: all of a small area, otherwise its middle, as tall as all rows need without
+    /// a filter.
     fn list_area(&self, area: Rect) -> Rect {
         if area.width < 50 || area.height < 12 {
             return area;
@@ -89,22 +91,21 @@ impl Picker {
             count => count,
         };
         let rows = u16::try_from(lines + extra_rows).unwrap_or(u16::MAX).max(MIN_HEIGHT);
-        // Margins are kept only if every row fits with them.
-        let max_height = if rows > area.height - 4 { area.height } else { area.height - 4 };
-        let height = max_height.min(MAX_HEIGHT).min(rows);
+        let height = rows.min(MAX_HEIGHT).min(area.height);
         let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
         Rect { x, y, width, height }
     }
 
-    /// Returns the areas of the filter and the rows, with room for the note between them. In a single row there is no
-    /// filter.
+    /// Returns the areas of the filter and of the rows, with room for the note between them. A single row has no filter.
     fn split_area(&self, inner: Rect) -> (Rect, Rect) {
         let filter_rows = u16::from(inner.height > 1);
         let remaining = inner.height - filter_rows;
-        let note_rows = wrap::wrap_plain(&self.note, Style::new(), usize::from(inner.width).max(1)).len();
-        let note_rows =
-            if self.note.is_empty() { 0 } else { u16::try_from(note_rows).unwrap_or(u16::MAX).min(MAX_NOTE_ROWS) };
-        let note_height = note_rows.min(remaining.saturating_sub(2));
+        let note_height = if self.note.is_empty() {
+            0
+        } else {
+            let lines = wrap::wrap_plain(&self.note, Style::new(), usize::from(inner.width).max(1)).len();
+            u16::try_from(lines).unwrap_or(u16::MAX).min(MAX_NOTE_ROWS).min(remaining.saturating_sub(2))
+        };
         let list = Rect { y: inner.y + filter_rows + note_height, height: remaining - note_height, ..inner };
         (Rect { height: filter_rows, ..inner }, list)
     }
@@ -132,7 +133,7 @@ impl Picker {
             .set(self.first_visible.get().clamp(min_top, self.cursor.max(min_top)).min(max_top.max(min_top)));
     }
 
-    /// Returns the cells of the main column, which depend on the second columns of these rows.
+    /// Returns the cells that these rows reserve for their main texts, so that their second columns line up.
     fn main_column_cells(&self, rows: &[&Row], list: Rect) -> usize {
         let widest_main =
             rows.iter().filter(|row| !row.secondary.is_empty()).map(|row| width::text_width(&row.text)).max();
@@ -147,9 +148,9 @@ impl Picker {
             6 + widest_cells(|row| &row.secondary, SHORT_SECONDARY_CELLS) + widest_cells(|row| &row.detail, usize::MAX);
         let max_main = match rows.iter().any(|row| row.is_pinned) {
             true => (usize::from(list.width) / 3).clamp(12, MAX_MAIN_CELLS),
-            // In a narrow list the second column is dropped before the main text is cut.
+            // In a narrow list, the second column is dropped before the main text is cut.
             false if list.width < 50 => MAX_MAIN_CELLS,
-            // The second column is short and describes the row; for a long main text the beginning is enough.
+            // For a long main text the beginning is enough.
             false => usize::from(list.width).saturating_sub(other_cells).clamp(24, MAX_MAIN_CELLS),
         };
         widest_main.unwrap_or(0).min(max_main)
@@ -161,7 +162,7 @@ impl Picker {
         rows.iter().map(|row| secondary_lines(row, row_width, main_cells).len()).sum()
     }
 
-    /// True if second columns wrap: in a list of few rows that all fit that way.
+    /// Returns whether second columns wrap: in a list of few rows that all fit that way.
     fn wraps_secondary(&self, rows: &[&Row], list: Rect) -> bool {
         let typed_rows = usize::from(self.typed_choice().is_some());
         self.rows.len() <= MAX_WRAPPING_ROWS && self.count_lines(rows, list) + typed_rows <= usize::from(list.height)
@@ -195,9 +196,8 @@ impl Picker {
             if is_selected {
                 buffer.set_style(line, style);
             }
-            let sign = Span::styled(if is_selected { "❯ " } else { "  " }, style);
             let row_width = row_cells(list);
-            let mut spans = vec![sign];
+            let mut spans = vec![Span::styled(if is_selected { "❯ " } else { "  " }, style)];
             // The row of the cursor has a single style, because not every colour is readable on its background.
             let dim = if is_selected { style } else { theme.dim };
             let row_columns = row_spans(row, row_width, main_cells, &mut filter, (style, dim), theme);
@@ -256,7 +256,7 @@ fn colour_signs(spans: Vec<Span<'static>>, theme: &Theme) -> Vec<Span<'static>> 
         Some(_) | None => None,
     };
     let last = spans.len().saturating_sub(1);
-    let mut tinted = Vec::new();
+    let mut coloured = Vec::new();
     for (index, span) in spans.into_iter().enumerate() {
         let indent = span.content.len() - span.content.trim_start().len();
         let (leading_blanks, text) = span.content.split_at(indent);
@@ -265,7 +265,7 @@ fn colour_signs(spans: Vec<Span<'static>>, theme: &Theme) -> Vec<Span<'static>> 
             && let Some(style) = sign_style(text)
         {
             let sign_length = text.chars().next().map_or(0, char::len_utf8);
-            tinted.extend([
+            coloured.extend([
                 Span::styled(leading_blanks.to_owned(), span.style),
                 Span::styled(text[..sign_length].to_owned(), style),
                 Span::styled(text[sign_length..].to_owned(), span.style),
@@ -274,15 +274,15 @@ fn colour_signs(spans: Vec<Span<'static>>, theme: &Theme) -> Vec<Span<'static>> 
             && let [added, removed] = counts.as_slice()
             && let (Some(added_style), Some(removed_style)) = (sign_style(added), sign_style(removed))
         {
-            tinted.extend([
+            coloured.extend([
                 Span::styled(format!("{added} "), added_style),
                 Span::styled((*removed).to_owned(), removed_style),
             ]);
         } else {
-            tinted.push(span);
+            coloured.push(span);
         }
     }
-    tinted
+    coloured
 }
 
 /// Returns the cells of the detail, 0 if there is no room for it, and the cells before it.
@@ -308,7 +308,7 @@ fn max_main_cells(row: &Row, free_cells: usize, main_cells: usize) -> usize {
     }
 }
 
-/// Returns the start of the second column and its cells; 0 if there is no room.
+/// Returns the start and the cells of the second column; 0 cells if there is no room.
 fn secondary_column(row: &Row, row_width: usize, main_cells: usize) -> (usize, usize) {
     let (_, free_cells) = detail_cells(row, row_width, main_cells);
     let column = main_cells.max(width::text_width(&row.text).min(max_main_cells(row, free_cells, main_cells))) + 2;
@@ -323,7 +323,7 @@ fn secondary_lines(row: &Row, row_width: usize, main_cells: usize) -> Vec<String
         return vec![row.secondary.clone()];
     }
     let lines = wrap::wrap_plain(&row.secondary, Style::new(), secondary_cells);
-    lines.iter().map(|line| line.spans.iter().map(|span| span.content.as_ref()).collect()).collect()
+    lines.iter().map(Line::to_string).collect()
 }
 
 /// Returns the cells of a row after the cursor sign.

@@ -1,7 +1,7 @@
 //! Lists: keys and rendering.
 
 use super::*;
-use crate::tui::tests::buffer_text;
+use crate::tui::tests::{buffer_text, key};
 use crate::tui::theme::Theme;
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -36,30 +36,9 @@ fn press_keys(picker: &mut Picker, chords: &str) -> Pick {
     let keys = Keymap::default();
     let mut result = Pick::Handled;
     for chord in chords.split(' ') {
-        result = picker.key(&key_event(chord), &keys);
+        result = picker.key(&key(chord), &keys);
     }
     result
-}
-
-fn key_event(chord: &str) -> KeyEvent {
-    use crossterm::event::{KeyCode, KeyModifiers};
-    let (modifiers, name) = match chord.strip_prefix("ctrl-") {
-        Some(name) => (KeyModifiers::CONTROL, name),
-        None => (KeyModifiers::NONE, chord),
-    };
-    let code = match name {
-        "up" => KeyCode::Up,
-        "down" => KeyCode::Down,
-        "page-up" => KeyCode::PageUp,
-        "page-down" => KeyCode::PageDown,
-        "home" => KeyCode::Home,
-        "end" => KeyCode::End,
-        "enter" => KeyCode::Enter,
-        "esc" => KeyCode::Esc,
-        "backspace" => KeyCode::Backspace,
-        character => KeyCode::Char(character.chars().next().unwrap()),
-    };
-    KeyEvent::new(code, modifiers)
 }
 
 #[test]
@@ -145,9 +124,9 @@ fn keys_move_pick_and_close() {
     check_pick("end", Pick::Moved(3), Some(3));
     check_pick("end home", Pick::Moved(0), Some(0));
     check_pick("ctrl-end", Pick::Moved(3), Some(3));
-    check_pick("down enter", Pick::Picked(1, false), Some(1));
+    check_pick("down enter", Pick::Row { row: 1, save: false }, Some(1));
     check_pick("esc", Pick::Close, Some(0));
-    check_pick("n a m e s enter", Pick::Picked(2, false), Some(2));
+    check_pick("n a m e s enter", Pick::Row { row: 2, save: false }, Some(2));
     check_pick("r e n", Pick::Moved(1), Some(1));
     check_pick("z z z", Pick::Handled, None);
     check_pick("z z z enter", Pick::Handled, None);
