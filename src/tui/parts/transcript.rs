@@ -33,7 +33,7 @@ pub struct LinePosition {
     pub line: usize,
 }
 
-/// Layouts of the transcript at a height: their inputs and their cache.
+/// What is needed to lay out the visible part of the transcript.
 pub struct Layouts<'a> {
     pub context: LayoutContext<'a>,
     pub cache: &'a mut LayoutCache,
@@ -74,6 +74,13 @@ pub struct Search {
     pub match_entry: Option<usize>,
     /// True if no entry matches.
     pub has_no_match: bool,
+}
+
+/// Direction in which the transcript is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Up,
+    Down,
 }
 
 /// One visible line.
@@ -117,7 +124,7 @@ impl Transcript {
         }
     }
 
-    /// Returns the first visible line when the end is at the bottom. Lays out backwards from the end, only as needed.
+    /// Returns the first visible line of a view that shows the end. Lays out only the items in that view.
     fn end_position(&self, layouts: &mut Layouts<'_>) -> LinePosition {
         let mut remaining = layouts.height;
         for item in (0..=layouts.live_item()).rev() {
@@ -130,7 +137,7 @@ impl Transcript {
         LinePosition::default()
     }
 
-    /// Moves a position past the end of its item to the line of a later item.
+    /// Converts a position beyond the end of its item to a line of a later item.
     fn normalize_position(&self, layouts: &mut Layouts<'_>, mut position: LinePosition) -> LinePosition {
         let live_item = layouts.live_item();
         while position.item < live_item {
@@ -143,7 +150,7 @@ impl Transcript {
         position
     }
 
-    /// Scrolls by a number of lines, up if negative. Follows again at the end.
+    /// Scrolls by a number of lines, up if negative. At the end, the view follows the end again.
     pub fn scroll_by(&mut self, layouts: &mut Layouts<'_>, delta: isize) {
         if layouts.height == 0 {
             return;
@@ -199,7 +206,7 @@ impl Transcript {
         self.scroll_to(layouts, LinePosition::default());
     }
 
-    /// Returns the number of lines added since the user scrolled back; 0 while the view follows the end.
+    /// Returns the number of lines added since the user scrolled back from the end; 0 while the view follows the end.
     pub fn count_new_lines(&self, layouts: &mut Layouts<'_>) -> usize {
         if self.is_following() {
             return 0;
@@ -210,40 +217,40 @@ impl Transcript {
         lines.saturating_sub(self.end_before_scroll.line)
     }
 
-    /// Scrolls to the previous or next user message, relative to the top of the screen.
-    pub fn jump_to_message(&mut self, layouts: &mut Layouts<'_>, is_back: bool) {
+    /// Scrolls to the nearest user message above or below the first visible line.
+    pub fn jump_to_message(&mut self, layouts: &mut Layouts<'_>, direction: Direction) {
         let top = self.top_line(layouts);
         let entries = layouts.context.agent.session.entries();
         let is_user_message = |index: &usize| matches!(entries.get(*index), Some(Entry::UserMessage { .. }));
-        let target = match is_back {
-            true => (0..top.item.min(entries.len())).rev().find(is_user_message),
-            false => (top.item + 1..entries.len()).find(is_user_message),
+        let target = match direction {
+            Direction::Up => (0..top.item.min(entries.len())).rev().find(is_user_message),
+            Direction::Down => (top.item + 1..entries.len()).find(is_user_message),
         };
-        match target {
+        match (target, direction) {
             // The first line of a user message is blank, except at the start of the transcript.
-            Some(item) => self.scroll_to(layouts, LinePosition { item, line: usize::from(item > 0) }),
-            None if is_back => self.scroll_to_top(layouts),
-            None => self.follow_end(),
+            (Some(item), _) => self.scroll_to(layouts, LinePosition { item, line: usize::from(item > 0) }),
+            (None, Direction::Up) => self.scroll_to_top(layouts),
+            (None, Direction::Down) => self.follow_end(),
         }
     }
 
+    /// Returns the selected entry, if any.
     pub fn selected(&self) -> Option<usize> {
         self.selected
     }
 
-    /// Selects the next entry above or below that can be opened, and scrolls to it. Moving below the last one clears the
-    /// selection.
-    pub fn select_entry(&mut self, layouts: &mut Layouts<'_>, is_up: bool) {
+    /// Selects the nearest entry above or below the selected one that can be opened, and scrolls to it. Clears the selection
+    /// if there is none below. Without a selection, up selects the last entry.
+    pub fn select_entry(&mut self, layouts: &mut Layouts<'_>, direction: Direction) {
         let is_openable = |index: &usize| entry_layout::can_open(&layouts.context, *index);
         let count = layouts.context.agent.session.entries().len();
-        let target = match (self.selected, is_up) {
-            (Some(index), true) => (0..index.min(count)).rev().find(is_openable).or(Some(index)),
-            (Some(index), false) => (index + 1..count).find(is_openable),
-            (None, true) => (0..count).rev().find(is_openable),
-            (None, false) => None,
+        self.selected = match (self.selected, direction) {
+            (Some(index), Direction::Up) => (0..index.min(count)).rev().find(is_openable).or(Some(index)),
+            (Some(index), Direction::Down) => (index + 1..count).find(is_openable),
+            (None, Direction::Up) => (0..count).rev().find(is_openable),
+            (None, Direction::Down) => None,
         };
-        self.selected = target;
-        if let Some(item) = target {
+        if let Some(item) = self.selected {
             self.scroll_into_view(layouts, item);
         }
     }
@@ -266,8 +273,12 @@ impl Transcript {
         if visible.iter().any(|visible_line| visible_line.position.item == item && visible_line.position.line <= 1) {
             return;
         }
-        // One third from the top, so that earlier lines stay visible.
-        self.scroll_to(layouts, LinePosition { item, line: 0 });
+        self.scroll_to_upper_third(layouts, LinePosition { item, line: 0 });
+    }
+
+    /// Scrolls a line to one third of the height from the top, so that earlier lines stay visible.
+    fn scroll_to_upper_third(&mut self, layouts: &mut Layouts<'_>, position: LinePosition) {
+        self.scroll_to(layouts, position);
         if !self.is_following() {
             self.scroll_by(layouts, -((layouts.height / 3) as isize));
         }

@@ -11,7 +11,7 @@ use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{List, Overlay, PickedAction};
 use crate::tui::parts::toast::Kind;
-use crate::tui::parts::transcript::{call_layout, entry_layout, layout_cache::LayoutCache};
+use crate::tui::parts::transcript::{Direction, call_layout, entry_layout, layout_cache::LayoutCache};
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 use std::time::Duration;
@@ -78,10 +78,10 @@ pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action:
             Action::ScrollDown => transcript.scroll_by(layouts, page_height),
             Action::ScrollTop => transcript.scroll_to_top(layouts),
             Action::ScrollBottom => transcript.follow_end(),
-            Action::PreviousMessage => transcript.jump_to_message(layouts, true),
-            Action::NextMessage => transcript.jump_to_message(layouts, false),
-            Action::SelectPrevious => transcript.select_entry(layouts, true),
-            Action::SelectNext => transcript.select_entry(layouts, false),
+            Action::PreviousMessage => transcript.jump_to_message(layouts, Direction::Up),
+            Action::NextMessage => transcript.jump_to_message(layouts, Direction::Down),
+            Action::SelectPrevious => transcript.select_entry(layouts, Direction::Up),
+            Action::SelectNext => transcript.select_entry(layouts, Direction::Down),
             Action::Toggle => {
                 if let Some(item) = transcript.selected() {
                     transcript.toggle_entry(&layouts.context, item);

@@ -4,8 +4,8 @@ use super::transcript_change::change_transcript;
 use crate::text::clean;
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
-use crate::tui::parts::transcript::Search;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
+use crate::tui::parts::transcript::{Direction, Search};
 use crate::tui::state::State;
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -19,7 +19,7 @@ pub fn paste_search_text(state: &mut State, cache: &mut LayoutCache, text: &str)
         if let Some(search) = &mut transcript.search {
             search.query.push_str(&clean::clean_line(text.lines().next().unwrap_or_default()));
         }
-        transcript.find_match(layouts, true, true);
+        transcript.update_match(layouts);
     });
     Vec::new()
 }
@@ -31,9 +31,9 @@ pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEve
     let global_action = state.keys.lookup(Scope::Anywhere, &key);
     change_transcript(state, cache, |transcript, layouts| match (action, key.code) {
         (Some(Action::Close), _) => transcript.search = None,
-        (_, KeyCode::Up) | (Some(Action::Accept), _) => transcript.find_match(layouts, true, false),
-        (_, KeyCode::Down) => transcript.find_match(layouts, false, false),
-        _ if global_action == Some(Action::SearchTranscript) => transcript.find_match(layouts, true, false),
+        (_, KeyCode::Up) | (Some(Action::Accept), _) => transcript.find_next_match(layouts, Direction::Up),
+        (_, KeyCode::Down) => transcript.find_next_match(layouts, Direction::Down),
+        _ if global_action == Some(Action::SearchTranscript) => transcript.find_next_match(layouts, Direction::Up),
         _ => {
             if let Some(search) = &mut transcript.search {
                 match (action, Chord::from(&key).typed_character()) {
@@ -43,7 +43,7 @@ pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEve
                     (_, None) => {}
                 }
             }
-            transcript.find_match(layouts, true, true);
+            transcript.update_match(layouts);
         }
     });
     Vec::new()

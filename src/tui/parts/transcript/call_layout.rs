@@ -38,10 +38,10 @@ pub fn lay_out_call(
     page.lines.extend(skipped_hooks_row(context, call));
     let short_diff = edit_diff(call).filter(|diff| is_short_diff(diff) && is_success(outcome));
     let not_applied = find_not_applied(call, outcome);
-    // Short diffs, and text about changes that were not applied, are open by default.
+    // Short diffs, and the list of changes that were not applied, are open by default.
     if (short_diff.is_some() || not_applied.is_some()) != is_toggled {
         match short_diff {
-            // Without the header of the diff: the row of the call shows the path.
+            // Without the header of the diff, because the row of the call shows the path.
             Some(diff) => page
                 .lines
                 .extend(indent_lines(diff::lay_out_diff(diff, inner_width(context), context.theme), 4).skip(1)),
@@ -57,8 +57,8 @@ pub fn lay_out_call(
     page
 }
 
-/// Returns the call and everything the model receives as its result, for the pager. `staging_note` is the note that
-/// precedes a rehearsed result.
+/// Returns the call and everything the model receives as its result, for the pager. `staging_note` precedes the result of
+/// a rehearsed call.
 pub fn full_text(call: &CallState, outcome: &Outcome, staging_note: Option<&str>) -> String {
     let staging_note = staging_note.map(|note| format!("{note}\n")).unwrap_or_default();
     let edit_notice = call.edit_notice().unwrap_or_default();
@@ -150,14 +150,9 @@ pub fn format_arguments(arguments: &str) -> String {
 
 /// Returns the answer to the questions of this call. Its entry precedes the outcome of the call at `index`.
 fn find_answer<'a>(context: &LayoutContext<'a>, index: usize, id: &CallId) -> Option<&'a Answer> {
-    context.agent.session.entries()[..index].iter().rev().find_map(|entry| {
-        if let Entry::Answered { call, answer, .. } = entry
-            && call == id
-        {
-            Some(answer)
-        } else {
-            None
-        }
+    context.agent.session.entries()[..index].iter().rev().find_map(|entry| match entry {
+        Entry::Answered { call, answer, .. } if call == id => Some(answer),
+        _ => None,
     })
 }
 

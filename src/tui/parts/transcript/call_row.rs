@@ -13,7 +13,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// Minimum width of a path in cells; below it the line counts after the path are dropped.
+/// Minimum width of a path in cells. If less is left for it, the line counts after the path are omitted.
 const MIN_PATH_WIDTH: usize = 6;
 
 /// Minimum width of the tool name column in cells.
@@ -29,7 +29,7 @@ pub struct CallEnd<'a> {
 }
 
 /// Returns the row of a finished call: `✓ read_file    tests/retry.rs:1-80      80 lines · 12 ms`. `denial` is the
-/// user's message if the user denied the call.
+/// message of the user's denial, if the user denied the call.
 pub fn call_row(
     context: &LayoutContext<'_>,
     call: &CallState,
@@ -49,7 +49,7 @@ pub fn call_row(
         Outcome::Rehearsed(_) => (origin.map_or("◇", ResultOrigin::symbol), theme.accent),
         Outcome::Interrupted(_) => ("■", theme.warning),
     };
-    let mut summary = call.plan.as_ref().map_or_else(String::new, |plan| plan.summary.clone());
+    let summary = call.plan.as_ref().map_or("", |plan| plan.summary.as_str());
     let result = match outcome {
         // File tools write to the overlay even on systems without an overlay sandbox for commands.
         Outcome::Rehearsed(_) if edit_diff(call).is_some() && origin.is_some_and(ResultOrigin::is_ran) => {
@@ -61,24 +61,21 @@ pub fn call_row(
         Outcome::Failed(reason) => reason.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned(),
         Outcome::Done(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => String::new(),
     };
-    let duration = match took_ms {
+    let figures = match took_ms {
+        ms if context.agent.session.has_sub_agent(&call.call.id) => finished_figures(context, &call.call.id, ms),
         0 => String::new(),
         ms => format_duration(Duration::from_millis(ms)),
     };
-    let duration = match context.agent.session.has_sub_agent(&call.call.id) {
-        true => finished_figures(context, &call.call.id, took_ms),
-        false => duration,
-    };
     let result_size = format_result_size(call, outcome);
-    let right_parts = [exit_line, result_size.as_deref(), Some(duration.as_str())].into_iter().flatten();
+    let right_parts = [exit_line, result_size.as_deref(), Some(figures.as_str())].into_iter().flatten();
     let right_text = right_parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
-    // The result has priority over a long command; `/audit` has the full reason.
+    // The result has priority over a long command. `/audit` shows the whole reason of a failure.
     let result = clean::clean_line(&result);
-    summary = reveal::reveal_line(&summary);
+    let mut summary = reveal::reveal_line(summary);
     let name_cells = width::text_width(&clean::clean_line(&call.call.name)).max(NAME_WIDTH);
     let available_cells = context.width.saturating_sub(name_cells + width::text_width(&right_text) + 9);
-    // Cells reserved for the result: its first clause, or at most half of the cells.
-    let brief_cells = match outcome {
+    // Cells reserved for the result: those of its first clause, or at most half of the cells.
+    let reserved_cells = match outcome {
         Outcome::Rehearsed(_) => {
             result.split(';').next().map_or(0, |start| width::text_width(start) + usize::from(start != result))
         }
@@ -86,11 +83,11 @@ pub fn call_row(
     };
     let right_text = match label_outcome(outcome, denial) {
         Some(label) => {
-            let label = clean::clean_line(&label);
+            // The label gets the cells that the summary leaves, but at least half of them.
             let max_cells =
                 (available_cells / 2).max((available_cells + 2).saturating_sub(width::text_width(&summary)));
             let separator = if right_text.is_empty() { "" } else { " · " };
-            format!("{}{separator}{right_text}", width::fit_start(&label, max_cells))
+            format!("{}{separator}{right_text}", width::fit_start(&clean::clean_line(&label), max_cells))
         }
         None => right_text,
     };
@@ -100,10 +97,10 @@ pub fn call_row(
     let shows_result = !result.is_empty() && (diff.is_none() || !is_success(outcome));
     summary = match diff {
         Some(diff) if shows_result => {
-            fit_path_and_counts(&summary, diff, summary_cells.saturating_sub(brief_cells + 3))
+            fit_path_and_counts(&summary, diff, summary_cells.saturating_sub(reserved_cells + 3))
         }
         Some(diff) => fit_path_and_counts(&summary, diff, summary_cells),
-        None if shows_result => width::fit_start(&summary, available_cells.saturating_sub(brief_cells)).into_owned(),
+        None if shows_result => width::fit_start(&summary, available_cells.saturating_sub(reserved_cells)).into_owned(),
         None => summary,
     };
     if shows_result
@@ -112,18 +109,19 @@ pub fn call_row(
         let separator = if summary.is_empty() { "" } else { " · " };
         summary = format!("{summary}{separator}{result}");
     }
-    build_row(context.width, (mark, style), &call.call.name, &summary, &right_text, (theme.text, theme.dim))
+    build_row(context, (mark, style), &call.call.name, &summary, &right_text)
 }
 
-/// Returns the row of a call in any state, never wider than `cells`. Drops the least important parts first.
+/// Returns the row of a call in any state: its mark, tool name and summary, and the text at the right. Parts that do not
+/// fit are cut or omitted.
 pub fn build_row(
-    cells: usize,
-    mark: (&str, Style),
+    context: &LayoutContext<'_>,
+    (mark, mark_style): (&str, Style),
     name: &str,
     summary: &str,
     right: &str,
-    (text_style, dim_style): (Style, Style),
 ) -> Line<'static> {
+    let (cells, theme) = (context.width, context.theme);
     let name = clean::clean_line(name);
     let summary = reveal::reveal_line(summary);
     let right = clean::clean_line(right);
@@ -137,15 +135,15 @@ pub fn build_row(
     let padding = cells.saturating_sub(used_cells + width::text_width(&summary) + width::text_width(right));
     let mut spans = vec![
         Span::raw(if cells >= 4 { "  " } else { "" }),
-        Span::styled(mark.0.to_owned(), mark.1),
-        Span::styled(if name.is_empty() { String::new() } else { format!(" {name}") }, text_style),
+        Span::styled(mark.to_owned(), mark_style),
+        Span::styled(if name.is_empty() { String::new() } else { format!(" {name}") }, theme.text),
     ];
     if !summary.is_empty() {
         spans.push(Span::raw(" ".repeat(gap)));
-        spans.push(Span::styled(summary, dim_style));
+        spans.push(Span::styled(summary, theme.dim));
     }
     if !right.is_empty() {
-        spans.push(Span::styled(format!("{}{right}", " ".repeat(padding)), dim_style));
+        spans.push(Span::styled(format!("{}{right}", " ".repeat(padding)), theme.dim));
     }
     Line::from(spans)
 }
@@ -162,7 +160,7 @@ fn fit_path_and_counts(path: &str, diff: &Diff, cells: usize) -> String {
     String::new()
 }
 
-/// Returns the cells left for the summary of a row with a name of this width and this text at the right.
+/// Returns the cells that [`build_row`] leaves for the summary of a row with a name of this width and this text at the right.
 fn summary_width(cells: usize, name_cells: usize, right: &str) -> usize {
     let right_cells = match width::text_width(right) {
         right_cells if name_cells + right_cells + 17 > cells => 0,
@@ -177,6 +175,7 @@ fn failed_exit_line<'a>(call: &CallState, outcome: &'a Outcome) -> Option<&'a st
     if call.is_command() { parse_failure_status(text) } else { None }
 }
 
+/// Returns the diff of a call that edits one file.
 pub fn edit_diff(call: &CallState) -> Option<&Diff> {
     match &call.plan.as_ref()?.preview {
         Preview::Edit(diff) => Some(diff),

@@ -4,7 +4,7 @@ use super::call_row::CallEnd;
 use super::layout_context::LayoutContext;
 use super::link_lookups::LinkLookups;
 use super::{call_layout, picture_caption};
-use crate::chat::{Decision, DryRunCounts, Ending, Entry, SessionId};
+use crate::chat::{Decision, DryRunCounts, Ending, Entry, Grant, SessionId};
 use crate::text::clean;
 use crate::text::truncation::truncate_at_line;
 use crate::tui::parts::quantities::{format_bytes, format_duration};
@@ -16,6 +16,8 @@ use std::time::Duration;
 
 /// Maximum bytes of a text laid out in place, so that keys stay responsive. The pager shows the rest.
 const MAX_INLINE_BYTES: usize = 512 * 1024;
+/// Note after a failed turn that produced something.
+const PARTIAL_RESULTS_NOTE: &str = "Partial results are kept. Send a message to continue.";
 
 /// Returns whether a text is too long to be shown in place.
 pub fn is_too_long(text: &str) -> bool {
@@ -44,12 +46,13 @@ fn has_partial_results(context: &LayoutContext<'_>, index: usize) -> bool {
     })
 }
 
-/// Lays out an entry; no lines if it has no display. `is_toggled` is true if its open state differs from the default.
+/// Lays out an entry; no lines if it is not displayed. `is_toggled` is true if the user opened an entry that is closed by
+/// default, or closed one that is open by default.
 pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, lookups: &LinkLookups) -> Page {
     let Some(entry) = context.agent.session.entries().get(index) else { return Page::default() };
     let mut page = match entry {
         Entry::UserMessage { text } => lay_out_user_message(context, text, lookups),
-        // The cache lays out the text of a reply in pieces between these two.
+        // Without the text between these two, which the cache lays out in pieces.
         Entry::Replied { .. } => {
             let mut page = lay_out_before_text(context, entry, is_toggled);
             let notes = lay_out_after_text(context, entry, !page.lines.is_empty());
@@ -61,12 +64,12 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, look
             call_layout::lay_out_call(context, index, call, &end, is_toggled, lookups)
         }
         Entry::Ended { ending: Ending::Failed(_) } if is_reason_displayed(context, index) => {
-            context.lay_out_note("Partial results are kept. Send a message to continue.", "")
+            context.lay_out_note(PARTIAL_RESULTS_NOTE, "")
         }
         Entry::Ended { ending: Ending::Failed(reason) } => {
             let reason = reason.trim_end_matches('.');
             let hint = match has_partial_results(context, index) {
-                true => "Partial results are kept. Send a message to continue.",
+                true => PARTIAL_RESULTS_NOTE,
                 false => "No reply received. Your message is kept.",
             };
             context.lay_out_plain(&format!("{reason}. {hint}"), context.theme.danger, "✗ ")
@@ -75,7 +78,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, look
             context.lay_out_note("stopped", "")
         }
         Entry::Decided { decision: Decision::Always(grant), .. } => {
-            context.lay_out_note(&format!("allowed from now on: {} ({})", grant.tool, grant.describe_grant()), "    ")
+            context.lay_out_note(&describe_new_grant(grant), "    ")
         }
         Entry::Decided { decision: Decision::Edited(_), .. } => {
             context.lay_out_note("you edited the arguments", "    ")
@@ -87,10 +90,10 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, look
         }
         Entry::DryRunChanged { dry_run, copied_from } => {
             let style = if *dry_run { context.theme.accent } else { context.theme.danger };
-            context.lay_out_plain(&describe_mode_switch(*dry_run, copied_from), style, "— ")
+            context.lay_out_plain(&describe_switch(*dry_run, copied_from), style, "— ")
         }
         Entry::Compacted { summary, pinned, tokens, .. } => {
-            lay_out_summary(context, (summary, pinned), *tokens, is_toggled, lookups)
+            lay_out_summary(context, summary, pinned, *tokens, is_toggled, lookups)
         }
         Entry::FellBack { model, reason } => {
             let note = format!("{}; fell back to {model}", reason.trim_end_matches('.'));
@@ -139,8 +142,7 @@ pub fn lay_out_before_text(context: &LayoutContext<'_>, entry: &Entry, is_toggle
     page
 }
 
-/// Lays out the notes after the text of a reply. `has_lines_before` is true if any line precedes
-/// them.
+/// Lays out the notes after the text of a reply. `has_lines_before` is true if the reply has lines above the notes.
 pub fn lay_out_after_text(context: &LayoutContext<'_>, entry: &Entry, has_lines_before: bool) -> Page {
     let Entry::Replied { text, incomplete, .. } = entry else { return Page::default() };
     let mut page =
@@ -154,7 +156,7 @@ pub fn lay_out_after_text(context: &LayoutContext<'_>, entry: &Entry, has_lines_
     page
 }
 
-/// Returns whether the entry can be opened and closed.
+/// Returns whether the user can open and close the entry.
 pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
     match context.agent.session.entries().get(index) {
         Some(Entry::Replied { reasoning, text, .. }) => !reasoning.trim().is_empty() || is_too_long(text),
@@ -167,13 +169,13 @@ pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
     }
 }
 
-/// Returns whether a blank line precedes the entry. Calls and reasoning are adjacent; all else is separated.
+/// Returns whether a blank line precedes the entry. There is none between the rows of calls and reasoning.
 fn needs_blank_line(context: &LayoutContext<'_>, index: usize) -> bool {
     let entries = context.agent.session.entries();
     !(entry_form(context, &entries[index]) == EntryForm::Row && ends_in_row(context, &entries[..index]))
 }
 
-/// Returns whether the last displayed entry is a single row that other rows may follow without a blank line.
+/// Returns whether the last displayed entry ends in a single row, which other rows follow without a blank line.
 pub fn ends_in_row(context: &LayoutContext<'_>, entries: &[Entry]) -> bool {
     let mut forms = entries.iter().rev().map(|entry| (entry, entry_form(context, entry)));
     let last_displayed = forms.find(|(_, form)| *form != EntryForm::Hidden);
@@ -226,15 +228,16 @@ fn is_reason_displayed(context: &LayoutContext<'_>, index: usize) -> bool {
     matches!(earlier.last(), Some(Entry::Replied { incomplete: Some(_), .. }))
 }
 
-/// Describes the switch of a copied session between dry run and live.
-fn describe_mode_switch(dry_run: bool, original: &SessionId) -> String {
-    match dry_run {
-        true => {
-            format!("Dry run from here on: no live changes. The original session is kept: aye --resume {original}")
-        }
-        false => {
-            format!("Live from here on, in a copy. The dry run is kept: aye --resume {original}")
-        }
+/// Describes a grant or rule that the user gave with an approval.
+pub fn describe_new_grant(grant: &Grant) -> String {
+    format!("allowed from now on: {} ({})", grant.tool, grant.describe_grant())
+}
+
+/// Describes the switch between dry run and live, which continues in a copy of the `original` session.
+fn describe_switch(is_dry_run: bool, original: &SessionId) -> String {
+    match is_dry_run {
+        true => format!("Dry run from here on: no live changes. The original session is kept: aye --resume {original}"),
+        false => format!("Live from here on, in a copy. The dry run is kept: aye --resume {original}"),
     }
 }
 
@@ -262,7 +265,7 @@ pub fn lay_out_user_message(context: &LayoutContext<'_>, text: &str, lookups: &L
     page
 }
 
-/// Lays out reasoning: one line, or all of it if `is_open`.
+/// Lays out reasoning: one line, or, if `is_open`, also its text. `duration` follows the word `thought`.
 pub fn lay_out_reasoning(context: &LayoutContext<'_>, reasoning: &str, duration: String, is_open: bool) -> Page {
     let mark = if is_open { "▾" } else { "▸" };
     let mut page = context.lay_out_note(&format!("{mark} thought{duration}"), "  ");
@@ -275,11 +278,11 @@ pub fn lay_out_reasoning(context: &LayoutContext<'_>, reasoning: &str, duration:
     page
 }
 
-/// Lays out a summary of earlier turns: one line, or everything that the model receives instead if
-/// `is_open`.
+/// Lays out a summary of earlier turns: one line, or, if `is_open`, also what the model receives in place of these turns.
 fn lay_out_summary(
     context: &LayoutContext<'_>,
-    (summary, pinned): (&str, &str),
+    summary: &str,
+    pinned: &str,
     (tokens_before, tokens_after): (u64, u64),
     is_open: bool,
     lookups: &LinkLookups,

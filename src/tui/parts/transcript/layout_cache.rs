@@ -23,7 +23,7 @@ pub struct LayoutCache {
     width: usize,
     theme: String,
     items: HashMap<usize, Box<CachedItem>>,
-    /// Toggled state and height in lines of every item laid out so far.
+    /// Height in lines of every item laid out so far, and whether it was toggled.
     heights: Vec<Option<(bool, u32)>>,
     /// Number of the current frame.
     frame: u64,
@@ -45,8 +45,8 @@ struct CachedItem {
     /// Pieces of a reply with text.
     pieces: Option<ReplyPieces>,
     is_toggled: bool,
-    /// Lookup counter at layout time if some lookup was pending; otherwise `None`.
-    lookup_count: Option<u64>,
+    /// [`LinkLookups::arrivals`] at layout time if the layout waits for a lookup; otherwise `None`.
+    waiting_since: Option<u64>,
 }
 
 impl LayoutCache {
@@ -64,23 +64,23 @@ impl LayoutCache {
         let is_toggled = toggled.contains(&item);
         let cached_item = self.items.get_mut(&item).filter(|cached| cached.is_toggled == is_toggled);
         if let Some(cached) = cached_item
-            && cached.lookup_count.is_none_or(|count| count == self.lookups.arrivals())
+            && cached.waiting_since.is_none_or(|count| count == self.lookups.arrivals())
         {
             cached.last_used = self.frame;
             return cached.layout.clone();
         }
         self.entries_laid_out += 1;
         let old_pieces = self.drop_item(item).and_then(|cached| cached.pieces);
-        let (layout, lookup_count, pieces) = match entry_layout::reply_text(entry) {
+        let (layout, waiting_since, pieces) = match entry_layout::reply_text(entry) {
             Some(text) => {
                 let pieces = old_pieces.or_else(|| self.live.take_finished(text)).unwrap_or_default();
                 let (layout, pieces) = self.lay_out_reply(context, item, is_toggled, text, pieces);
-                (layout, pieces.oldest_lookup_count(), Some(pieces))
+                (layout, pieces.waiting_since(), Some(pieces))
             }
             None => {
-                let (page, lookup_count) =
+                let (page, waiting_since) =
                     self.lookups.track_pending(|| entry_layout::lay_out(context, item, is_toggled, &self.lookups));
-                (ItemLayout::from_page(page), lookup_count, None)
+                (ItemLayout::from_page(page), waiting_since, None)
             }
         };
         if self.heights.len() <= item {
@@ -91,7 +91,7 @@ impl LayoutCache {
         let layout = Arc::new(layout);
         self.weight += weight;
         let cached =
-            CachedItem { layout: layout.clone(), last_used: self.frame, weight, pieces, is_toggled, lookup_count };
+            CachedItem { layout: layout.clone(), last_used: self.frame, weight, pieces, is_toggled, waiting_since };
         self.items.insert(item, Box::new(cached));
         if self.weight > CACHE_BUDGET {
             self.evict_far_from(item);
@@ -153,10 +153,8 @@ impl LayoutCache {
 
     /// Stores results of lookups. Invalidates the heights of layouts that waited for one.
     pub fn store_lookups(&mut self, results: Vec<(LinkTarget, LinkStatus)>) {
-        for (item, _) in self.items.iter().filter(|(_, cached)| cached.lookup_count.is_some()) {
-            if let Some(height) = self.heights.get_mut(*item) {
-                *height = None;
-            }
+        for (item, _) in self.items.iter().filter(|(_, cached)| cached.waiting_since.is_some()) {
+            self.heights[*item] = None;
         }
         self.lookups.store_results(results);
     }
@@ -189,8 +187,8 @@ impl LayoutCache {
         Some(cached)
     }
 
-    /// Evicts layouts, the farthest from an item first. Far layouts are evicted down to three quarters of the budget,
-    /// so that not every new layout evicts again; near ones only above twice the budget.
+    /// Evicts layouts, the farthest from an item first. Far ones are evicted until the cache uses three quarters of its
+    /// budget, so that not every new layout evicts again; near ones only while it uses more than twice its budget.
     fn evict_far_from(&mut self, item: usize) {
         let evictable = self.items.iter().filter(|(_, cached)| cached.last_used + 1 < self.frame);
         let mut far: Vec<usize> = evictable.map(|(index, _)| *index).collect();
@@ -200,12 +198,9 @@ impl LayoutCache {
             if self.weight <= budget {
                 return;
             }
-            let evicted = self.drop_item(index);
-            // A lookup that is still pending may change its height.
-            if evicted.is_some_and(|cached| cached.lookup_count.is_some())
-                && let Some(height) = self.heights.get_mut(index)
-            {
-                *height = None;
+            // A lookup that is still pending may change the height of the item.
+            if self.drop_item(index).is_some_and(|cached| cached.waiting_since.is_some()) {
+                self.heights[index] = None;
             }
         }
     }

@@ -9,14 +9,14 @@ use crate::tui::text::{Page, markdown};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-/// Lookups of link targets in the file system that layouts requested, and their results.
+/// Lookups that layouts requested, and their results.
 #[derive(Default)]
 pub struct LinkLookups {
     /// Result of each requested lookup; `None` until it arrives.
     results: RefCell<HashMap<LinkTarget, Option<LinkStatus>>>,
     /// Requested lookups that the host has not taken yet.
     pending: RefCell<Vec<LinkTarget>>,
-    /// True if the layout that runs in `track_pending` used a lookup without a result.
+    /// True if the layout that runs in `track_pending` waits for a lookup.
     has_pending: Cell<bool>,
     /// Number of times results arrived.
     arrivals: u64,
@@ -41,23 +41,23 @@ impl LinkLookups {
         self.reply_lines.get()
     }
 
-    /// Runs a layout. Also returns [`Self::arrivals`] if the layout used a lookup without a result.
+    /// Runs a layout. Also returns [`Self::arrivals`] if the layout waits for a lookup.
     pub fn track_pending(&self, lay_out: impl FnOnce() -> Page) -> (Page, Option<u64>) {
         self.has_pending.set(false);
         let page = lay_out();
         (page, self.has_pending.get().then_some(self.arrivals))
     }
 
-    /// Returns the number of times lookup results arrived.
+    /// Returns the number of times results arrived. A layout that waits for a lookup is outdated when it has changed.
     pub fn arrivals(&self) -> u64 {
         self.arrivals
     }
 
-    /// Lays out a part of a reply. Also returns [`Self::arrivals`] if the layout used a lookup without a result.
+    /// Lays out a part of a reply. Also returns [`Self::arrivals`] if the layout waits for a lookup.
     pub fn lay_out_part(&self, context: &LayoutContext<'_>, text: &str) -> (Page, Option<u64>) {
-        let (page, lookup_count) = self.track_pending(|| self.lay_out_markdown(context, context.width, text));
+        let (page, waiting_since) = self.track_pending(|| self.lay_out_markdown(context, context.width, text));
         self.reply_lines.set(self.reply_lines.get() + page.lines.len());
-        (page, lookup_count)
+        (page, waiting_since)
     }
 
     /// Lays out Markdown and records pending lookups.

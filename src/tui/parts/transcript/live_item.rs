@@ -1,4 +1,4 @@
-//! The live item: everything that is not an entry yet. The streaming reply, pending calls and queued messages.
+//! The live item: everything that is not an entry yet, such as the streaming reply, pending calls and queued messages.
 
 use super::call_row::build_row;
 use super::item_layout::ItemLayout;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Maximum lines shown of a running call's output.
 const MAX_OUTPUT_LINES: usize = 4;
-/// Maximum cells of the text of a queued call or question that are laid out for its row.
+/// Maximum cells laid out of the text of a queued call or question.
 const QUEUED_TEXT_CELLS: usize = 400;
 /// Identity of a reply: turn, number of entries before it, and number of times its text was reclassified as reasoning.
 type ReplyId = (TurnId, usize, u32);
@@ -40,17 +40,9 @@ impl LiveLayout {
     /// Lays out the live item. Reuses the layouts of closed blocks of the reply.
     pub fn lay_out_live(&mut self, context: &LayoutContext<'_>, lookups: &LinkLookups) -> ItemLayout {
         let mut layout = match &context.agent.phase {
-            Phase::Idle => {
-                let mut layout = self.start_without_reply();
-                push_page(&mut layout, lay_out_retry_hint(context));
-                layout
-            }
+            Phase::Idle => self.lay_out_without_reply(lay_out_retry_hint(context)),
             Phase::Replying(draft) => self.lay_out_reply(context, draft, lookups),
-            Phase::RunningCalls { calls, .. } => {
-                let mut layout = self.start_without_reply();
-                push_page(&mut layout, lay_out_calls(context, calls));
-                layout
-            }
+            Phase::RunningCalls { calls, .. } => self.lay_out_without_reply(lay_out_calls(context, calls)),
         };
         push_page(&mut layout, lay_out_queue(context, lookups));
         layout
@@ -61,9 +53,12 @@ impl LiveLayout {
         self.finished.take_if(|pieces| pieces.is_start_of(text))
     }
 
-    fn start_without_reply(&mut self) -> ItemLayout {
+    /// Ends the layout of the reply, and returns a layout of this page.
+    fn lay_out_without_reply(&mut self, page: Page) -> ItemLayout {
         self.switch_reply(None);
-        ItemLayout::default()
+        let mut layout = ItemLayout::default();
+        push_page(&mut layout, page);
+        layout
     }
 
     fn switch_reply(&mut self, next: Option<ReplyId>) {
@@ -81,9 +76,7 @@ impl LiveLayout {
         lookups: &LinkLookups,
     ) -> ItemLayout {
         if draft.is_summary() {
-            let mut layout = self.start_without_reply();
-            push_page(&mut layout, lay_out_activity(context, draft));
-            return layout;
+            return self.lay_out_without_reply(lay_out_activity(context, draft));
         }
         let reply = Some((draft.turn, context.agent.session.entries().len(), draft.reclassified));
         // A shorter text belongs to a different reply.
@@ -198,27 +191,26 @@ fn lay_out_retry_hint(context: &LayoutContext<'_>) -> Page {
     if key.is_empty() || !context.agent.can_retry_turn() {
         return Page::default();
     }
-    // After a failure also offer another model, provider or API key.
+    // After a failure, also offer another model, provider or API key.
     let key_for = |action| context.keys.first_chord(Scope::Anywhere, action);
     let other_actions = [(key_for(Action::Models), "change model"), (key_for(Action::Connect), "connect provider")];
-    let is_failure = |ending: &Ending| matches!(ending, Ending::Failed(_));
     let last_ending = context.agent.session.entries().iter().rev().find_map(|entry| match entry {
         Entry::Ended { ending } => Some(ending),
         _ => None,
     });
-    let mut other_hints = String::new();
-    for (key, action) in other_actions.iter().filter(|(key, _)| last_ending.is_some_and(is_failure) && !key.is_empty())
-    {
-        other_hints.push_str(&format!(" · {key} {action}"));
+    let mut hints = format!("{key} retry");
+    if let Some(Ending::Failed(_)) = last_ending {
+        for (key, label) in other_actions.iter().filter(|(key, _)| !key.is_empty()) {
+            hints.push_str(&format!(" · {key} {label}"));
+        }
     }
-    context.lay_out_note(&format!("{key} retry{other_hints}"), "  ↻ ").below_blank_line()
+    context.lay_out_note(&hints, "  ↻ ").below_blank_line()
 }
 
 fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
     let theme = context.theme;
     let mut page = Page::default();
-    // The current question is shown in a prompt, or as a chip above the composer. A question queued after another
-    // prompt gets a row.
+    // The question that waits first has no row, because a prompt or a chip above the composer shows it.
     let prompted_call = match context.agent.waiting_call() {
         Some(WaitingCall::Answer { call, .. }) => Some(&call.id),
         Some(WaitingCall::Approval { .. }) | None => None,
@@ -250,9 +242,7 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
         };
         let is_timed = matches!(pending.stage, CallStage::Running(_) | CallStage::UnderReview(_));
         let elapsed = is_timed.then(|| format_duration(context.now.saturating_sub(context.activity_start)));
-        let right = elapsed.unwrap_or_default();
-        let name = &pending.call.name;
-        page.lines.push(build_row(context.width, (mark, style), name, &text, &right, (theme.text, theme.dim)));
+        page.lines.push(build_row(context, (mark, style), &pending.call.name, &text, &elapsed.unwrap_or_default()));
         let styled_output =
             output::parse_output(escape_sequences::trim_unfinished(&pending.latest_output), theme.dim, theme);
         page.lines

@@ -49,14 +49,8 @@ pub fn label_outcome(outcome: &Outcome, denial: Option<&str>) -> Option<String> 
     match (outcome, denial) {
         (Outcome::Refused(_), Some("")) => Some("denied by you".to_owned()),
         (Outcome::Refused(_), Some(message)) => Some(format!("denied by you: {message}")),
-        (Outcome::Refused(_), None) => Some(match label_refusal(text) {
-            Some(label) => label,
-            None => first_line().to_owned(),
-        }),
-        (Outcome::Interrupted(_), _) => Some(match label_stop(first_line()) {
-            Some(label) => label.to_owned(),
-            None => first_line().to_owned(),
-        }),
+        (Outcome::Refused(_), None) => Some(label_refusal(text).unwrap_or_else(|| first_line().to_owned())),
+        (Outcome::Interrupted(_), _) => Some(label_stop(first_line()).unwrap_or_else(first_line).to_owned()),
         (Outcome::Done(_) | Outcome::Failed(_) | Outcome::Rehearsed(_), _) => None,
     }
 }

@@ -38,12 +38,12 @@ pub struct ReplyPieces {
 struct ReplyPiece {
     range: Range<usize>,
     page: Arc<Page>,
-    /// [`LinkLookups::arrivals`] at layout time if the layout used a lookup without a result; otherwise `None`.
-    lookup_count: Option<u64>,
+    /// [`LinkLookups::arrivals`] at layout time if the layout waits for a lookup; otherwise `None`.
+    waiting_since: Option<u64>,
 }
 
 impl ReplyPieces {
-    /// Returns the bytes with a final layout.
+    /// Returns the number of bytes with a final layout.
     pub fn final_bytes(&self) -> usize {
         self.final_bytes
     }
@@ -64,9 +64,9 @@ impl ReplyPieces {
             return;
         }
         while !self.is_single_piece
-            && let Some(stable) = closed_blocks_len(&text[self.final_bytes..])
+            && let Some(closed_bytes) = closed_blocks_len(&text[self.final_bytes..])
         {
-            self.add_final_bytes(context, text, stable, lookups);
+            self.add_final_bytes(context, text, closed_bytes, lookups);
         }
         self.searched_len = text.len();
         if !self.is_single_piece && markdown::defines_reference(&text[self.final_bytes..]) {
@@ -104,29 +104,29 @@ impl ReplyPieces {
         if self.final_height() > 0 {
             page.lines.push(Line::default());
         }
-        let mut lookup_count = None;
+        let mut waiting_since = None;
         if open_text.len() <= MAX_OPEN_BLOCK_BYTES {
-            let (part, part_lookup_count) = lookups.lay_out_part(context, open_text);
+            let (part, part_waiting_since) = lookups.lay_out_part(context, open_text);
             page.append_page(part);
-            lookup_count = part_lookup_count;
+            waiting_since = part_waiting_since;
         } else {
             let start = open_text.ceil_char_boundary(open_text.len() - MAX_OPEN_BLOCK_BYTES / 2);
             let note = format!("… {} above, shown when the block is complete", format_bytes(start));
             page.append_page(context.lay_out_note(&note, ""));
             page.lines.extend(wrap::wrap_plain(&open_text[start..], context.theme.text, context.width));
         }
-        let block = ReplyPiece { range, page: Arc::new(page), lookup_count };
+        let block = ReplyPiece { range, page: Arc::new(page), waiting_since };
         Some(self.open_block.insert(block).page.clone())
     }
 
-    /// Returns the lines with a final layout.
+    /// Returns the number of lines with a final layout.
     pub fn final_height(&self) -> usize {
         self.list.iter().map(|piece| piece.page.lines.len()).sum()
     }
 
-    /// Returns the lowest `lookup_count` of the pieces; `None` if no piece waits for a lookup.
-    pub fn oldest_lookup_count(&self) -> Option<u64> {
-        self.list.iter().filter_map(|piece| piece.lookup_count).min()
+    /// Returns the lowest `waiting_since` of the pieces; `None` if no piece waits for a lookup.
+    pub fn waiting_since(&self) -> Option<u64> {
+        self.list.iter().filter_map(|piece| piece.waiting_since).min()
     }
 
     /// Appends the final pieces to a layout.
@@ -143,10 +143,15 @@ impl ReplyPieces {
         self.final_bytes = range.end;
         let is_first = self.list.is_empty();
         if let Some(piece) = ReplyPiece::lay_out(context, text, range, is_first, lookups) {
-            match self.list.last_mut() {
-                Some(last) if last.can_merge(&piece) => last.merge(piece),
-                _ => self.list.push(piece),
-            }
+            self.push_piece(piece);
+        }
+    }
+
+    /// Appends a piece, or merges it into the last one.
+    fn push_piece(&mut self, piece: ReplyPiece) {
+        match self.list.last_mut() {
+            Some(last) if last.can_merge(&piece) => last.merge(piece),
+            _ => self.list.push(piece),
         }
     }
 
@@ -161,15 +166,12 @@ impl ReplyPieces {
             {
                 piece = updated;
             }
-            match self.list.last_mut() {
-                Some(last) if last.can_merge(&piece) => last.merge(piece),
-                _ => self.list.push(piece),
-            }
+            self.push_piece(piece);
         }
     }
 }
 
-/// Returns the length in bytes of the closed blocks at the start of a text.
+/// Returns the length in bytes of the closed blocks at the start of a text; `None` if no block is closed.
 fn closed_blocks_len(text: &str) -> Option<usize> {
     for window in SEARCH_WINDOWS {
         let window_text = truncate_at_line(text, window);
@@ -190,23 +192,23 @@ impl ReplyPiece {
         is_first: bool,
         lookups: &LinkLookups,
     ) -> Option<Self> {
-        let (mut page, lookup_count) = lookups.lay_out_part(context, &text[range.clone()]);
+        let (mut page, waiting_since) = lookups.lay_out_part(context, &text[range.clone()]);
         if page.lines.is_empty() {
             return None;
         }
         if !is_first {
             page = page.below_blank_line();
         }
-        Some(Self { range, page: Arc::new(page), lookup_count })
+        Some(Self { range, page: Arc::new(page), waiting_since })
     }
 
     fn is_stale(&self, lookups: &LinkLookups) -> bool {
-        self.lookup_count.is_some_and(|count| count != lookups.arrivals())
+        self.waiting_since.is_some_and(|count| count != lookups.arrivals())
     }
 
     /// Returns whether the next piece can be merged into this one: neither waits for a lookup, and this one has room.
     fn can_merge(&self, next_piece: &ReplyPiece) -> bool {
-        self.lookup_count.is_none() && next_piece.lookup_count.is_none() && self.page.lines.len() < MAX_PIECE_LINES
+        self.waiting_since.is_none() && next_piece.waiting_since.is_none() && self.page.lines.len() < MAX_PIECE_LINES
     }
 
     fn merge(&mut self, next_piece: ReplyPiece) {

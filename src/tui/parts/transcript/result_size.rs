@@ -7,8 +7,8 @@ use crate::chat::{Access, Diff, Outcome, Preview};
 /// Maximum lines of a diff that is shown without opening its call.
 const MAX_INLINE_DIFF_LINES: usize = 12;
 
-/// Returns `240 lines`, or `3 of 4 applied` for a batch. Returns `None` for a single line and for results that are not
-/// lines: edits, answers, failures.
+/// Returns `240 lines`, or `3 of 4 applied` for a batch. Returns `None` for fewer than two lines, and for results that are
+/// not counted in lines: edits, answers, failures.
 pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<String> {
     let Outcome::Done(text) = outcome else { return None };
     let plan = call.plan.as_ref()?;
@@ -35,13 +35,15 @@ pub fn is_short_diff(diff: &Diff) -> bool {
 
 /// Returns the part of a batch's outcome that lists items not applied, with their reasons.
 pub fn find_not_applied<'a>(call: &CallState, outcome: &'a Outcome) -> Option<&'a str> {
-    let is_group = call.call.name == APPLY_GROUP;
-    let text = outcome.text();
-    if let (Outcome::Failed(reason), true) = (outcome, is_group) {
+    if call.call.name != APPLY_GROUP {
+        return None;
+    }
+    if let Outcome::Failed(reason) = outcome {
         return Some(reason);
     }
+    let text = outcome.text();
     let start = ["\nNot applied: ", "\nFailed: "].iter().filter_map(|heading| text.find(heading)).min()?;
-    is_group.then(|| text[start..].trim())
+    Some(text[start..].trim())
 }
 
 /// Returns whether a line is a tool's note on its result, such as `[lines 1-200 of 900; …]`.

@@ -2,7 +2,7 @@
 
 use super::{Layouts, LinePosition, Transcript};
 
-/// Scrollbar, in rows.
+/// A scrollbar and its thumb, in rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scrollbar {
     /// First row of the thumb.
@@ -28,12 +28,13 @@ impl Transcript {
         let max_top = rows - length;
         let top = self.top_line(layouts);
         let scrolled_fraction = self.estimate_offset(layouts, top) / total_rows;
-        let inner_top = || ((scrolled_fraction * f64::from(max_top)).round() as u16).clamp(1, max_top.max(2) - 1);
-        // The thumb touches an end only at the actual end of the transcript.
-        let top = match () {
-            () if top == end => max_top,
-            () if top == LinePosition::default() => 0,
-            () => inner_top().min(max_top),
+        // The thumb touches an end of the scrollbar only at that end of the transcript.
+        let top = if top == end {
+            max_top
+        } else if top == LinePosition::default() {
+            0
+        } else {
+            ((scrolled_fraction * f64::from(max_top)).round() as u16).clamp(1, max_top.max(2) - 1).min(max_top)
         };
         Some(Scrollbar { top, length, rows })
     }
@@ -57,7 +58,7 @@ impl Transcript {
         rows_before + rows * line.min(lines) as f64 / lines as f64
     }
 
-    /// Returns the line with about this many rows before it.
+    /// Returns the line with about this many estimated rows before it.
     fn position_at_offset(&self, layouts: &mut Layouts<'_>, offset: f64) -> LinePosition {
         self.estimate_item_rows(layouts, 0);
         let live_item = layouts.live_item();
@@ -75,7 +76,7 @@ impl Transcript {
         LinePosition { item: low, line: (line.round() as usize).min(lines.saturating_sub(1)) }
     }
 
-    /// Estimates the rows before an item and of the item. The height of the live item is exact.
+    /// Estimates the rows before an item, and its own rows. Those of the live item are exact.
     fn estimate_item_rows(&self, layouts: &mut Layouts<'_>, item: usize) -> (f64, f64) {
         layouts.cache.extent.measure_new_entries(layouts.context.agent.session.entries());
         let rows_before = layouts.cache.extent.rows_before(item, layouts.context.width);

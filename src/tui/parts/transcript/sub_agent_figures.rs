@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Minimum width in cells for showing all figures of a sub-agent.
 const FIGURES_MIN_WIDTH: usize = 72;
 
-/// Formats figures as `3 calls · 12k tok · 8 s`. Omits zero values; in a narrow terminal only the first one remains.
+/// Formats figures as `3 calls · 12k tok · 8 s`. Omits zero values, and in a narrow terminal all but the first figure.
 pub fn format_figures(context: &LayoutContext<'_>, calls: usize, usage: Usage, time: Option<String>) -> String {
     let calls = match calls {
         0 => None,
@@ -17,9 +17,11 @@ pub fn format_figures(context: &LayoutContext<'_>, calls: usize, usage: Usage, t
         calls => Some(format!("{calls} calls")),
     };
     let tokens = (usage.total() > 0).then(|| format!("{} tok", format_tokens(usage.total())));
-    let figures: Vec<String> = [calls, tokens, time].into_iter().flatten().collect();
-    let max_count = if context.width < FIGURES_MIN_WIDTH { 1 } else { figures.len() };
-    figures[..max_count.min(figures.len())].join(" · ")
+    let mut figures: Vec<String> = [calls, tokens, time].into_iter().flatten().collect();
+    if context.width < FIGURES_MIN_WIDTH {
+        figures.truncate(1);
+    }
+    figures.join(" · ")
 }
 
 /// Returns the figures of a finished sub-agent.

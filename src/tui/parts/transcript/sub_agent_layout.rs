@@ -1,6 +1,7 @@
 //! Layout of sub-agents: the row of a running one with its latest calls, and the transcript of a finished one.
 
 use super::call_row::{CallEnd, build_row, call_row, denial_message, find_denial_message};
+use super::entry_layout::describe_new_grant;
 use super::layout_context::LayoutContext;
 use super::link_lookups::LinkLookups;
 use super::sub_agent_figures::format_figures;
@@ -17,7 +18,7 @@ use ratatui::text::{Line, Span};
 
 /// Rows for latest calls, shared by all running sub-agents.
 const LATEST_CALL_ROWS: usize = 4;
-/// Maximum lines of one message, before it is truncated.
+/// Maximum lines of one message in a sub-agent's transcript.
 const MAX_MESSAGE_LINES: usize = 6;
 /// Maximum lines of a sub-agent's transcript; `/audit` lists every call.
 const MAX_TRANSCRIPT_LINES: usize = 200;
@@ -36,8 +37,7 @@ pub fn lay_out_running(context: &LayoutContext<'_>, pending: &PendingCall, sub_a
     let time = start.map(|(_, start)| format_duration(context.now.saturating_sub(*start)));
     let right = format_figures(context, session.calls().count(), session.usage(), time);
     let text = format!("{} · {}", sub_agent.name, describe_activity(sub_agent));
-    let styles = (theme.text, theme.dim);
-    let mut lines = vec![build_row(context.width, (mark, style), &pending.call.name, &text, &right, styles)];
+    let mut lines = vec![build_row(context, (mark, style), &pending.call.name, &text, &right)];
     let running_count = context.agent.pending().iter().filter(|pending| pending.sub_agent().is_some()).count();
     let max_rows = (LATEST_CALL_ROWS / running_count.max(1)).max(1);
     let call_rows = session.entries().iter().enumerate().rev().filter_map(|(index, entry)| {
@@ -91,7 +91,7 @@ fn describe_reply(draft: &StreamingReply) -> String {
     activity.to_owned()
 }
 
-/// Lays out a sub-agent's transcript in order. Its last reply is shown as the outcome.
+/// Lays out the transcript of a finished sub-agent. Its last reply is shown as the outcome of the call.
 pub fn lay_out_transcript(
     context: &LayoutContext<'_>,
     call: &CallState,
@@ -108,7 +108,7 @@ pub fn lay_out_transcript(
     let last_reply = entries.iter().rposition(|(_, entry)| matches!(entry, Entry::Replied { .. }));
     for (position, (index, entry)) in entries.iter().enumerate() {
         match entry {
-            // The outcome contains the whole text.
+            // The outcome, laid out below, contains the whole text.
             Entry::Replied { .. } if Some(position) == last_reply && matches!(outcome, Outcome::Done(_)) => {}
             Entry::Replied { text, .. } => push_message(&mut page, context, text, theme.text, "    "),
             Entry::Settled { call, outcome, staged, took_ms, .. } => {
@@ -130,8 +130,7 @@ pub fn lay_out_transcript(
                 }
             }
             Entry::Decided { decision: Decision::Always(grant), .. } => {
-                let text = format!("allowed from now on: {} ({})", grant.tool, grant.describe_grant());
-                push_message(&mut page, context, &text, theme.dim, "      ");
+                push_message(&mut page, context, &describe_new_grant(grant), theme.dim, "      ");
             }
             Entry::Decided { decision: Decision::Edited(_), .. } => {
                 push_message(&mut page, context, "you edited the arguments", theme.dim, "      ");
@@ -177,7 +176,7 @@ pub fn lay_out_transcript(
     page
 }
 
-/// Adds the first lines of a text.
+/// Adds the first lines of a text after a mark, and the number of hidden lines.
 fn push_message(page: &mut Page, context: &LayoutContext<'_>, text: &str, style: Style, mark: &str) {
     if text.trim().is_empty() {
         return;

@@ -5,7 +5,7 @@ use crate::chat::{Ending, Entry};
 /// Length of the transcript, measured from text, independent of the width.
 #[derive(Debug, Default)]
 pub struct TextExtent {
-    /// Measure of the text before each entry, and of all entries at the end.
+    /// Measure of the text before each entry, by its index. The last one is that of all entries.
     sums: Vec<TextMeasure>,
 }
 

@@ -1,15 +1,38 @@
 //! Search of the transcript. Searches the text of the entries, not their layouts.
 
-use super::{Layouts, LinePosition, Transcript};
+use super::{Direction, Layouts, LinePosition, Transcript};
 use crate::chat::Entry;
 use crate::text::{clean, escape_sequences};
 use std::borrow::Cow;
 
 impl Transcript {
-    /// Finds the nearest match above or below the current one, wrapping around, and scrolls to it. Without a current
-    /// match the search starts at the end. `includes_current` lets a search upwards find the current match again, which
-    /// therefore stays selected while the query is being typed.
-    pub fn find_match(&mut self, layouts: &mut Layouts<'_>, is_up: bool, includes_current: bool) {
+    /// Finds a match after the query changed, and scrolls to it: the current match if it still matches, otherwise the
+    /// nearest match above, otherwise the nearest below. Without a current match the search starts at the end.
+    pub fn update_match(&mut self, layouts: &mut Layouts<'_>) {
+        let count = layouts.context.agent.session.entries().len();
+        let end =
+            self.search.as_ref().and_then(|search| search.match_entry).map_or(count, |index| count.min(index + 1));
+        self.find_match(layouts, (0..end).rev().chain(end..count));
+    }
+
+    /// Finds the nearest match above or below the current one, wrapping around, and scrolls to it. Without a current match
+    /// the search starts at the end.
+    pub fn find_next_match(&mut self, layouts: &mut Layouts<'_>, direction: Direction) {
+        let count = layouts.context.agent.session.entries().len();
+        match (self.search.as_ref().and_then(|search| search.match_entry), direction) {
+            (Some(index), Direction::Down) => {
+                self.find_match(layouts, (index + 1..count).chain(0..count.min(index + 1)))
+            }
+            (Some(index), Direction::Up) => {
+                let index = index.min(count);
+                self.find_match(layouts, (0..index).rev().chain((index..count).rev()));
+            }
+            (None, _) => self.find_match(layouts, (0..count).rev()),
+        }
+    }
+
+    /// Finds the first of these entries that matches, and scrolls to it.
+    fn find_match(&mut self, layouts: &mut Layouts<'_>, mut candidates: impl Iterator<Item = usize>) {
         let Some(search) = &self.search else { return };
         let query = search.query.to_lowercase();
         if query.is_empty() {
@@ -21,15 +44,7 @@ impl Transcript {
                 .get(*index)
                 .is_some_and(|entry| searched_texts(entry).any(|text| text.to_lowercase().contains(&query)))
         };
-        let count = entries.len();
-        let match_entry = match (search.match_entry, is_up) {
-            (Some(index), true) if includes_current => {
-                (0..count.min(index + 1)).rev().chain(index + 1..count).find(is_match)
-            }
-            (Some(index), true) => (0..index.min(count)).rev().chain((index.min(count)..count).rev()).find(is_match),
-            (Some(index), false) => (index + 1..count).chain(0..count.min(index + 1)).find(is_match),
-            (None, _) => (0..count).rev().find(is_match),
-        };
+        let match_entry = candidates.find(is_match);
         if let Some(search) = &mut self.search {
             search.has_no_match = match_entry.is_none();
             search.match_entry = match_entry.or(search.match_entry);
@@ -47,20 +62,15 @@ impl Transcript {
         let position = LinePosition { item, line: line.unwrap_or(0) };
         let visible = self.visible_lines(layouts);
         if !visible.iter().any(|visible_line| visible_line.position == position) {
-            self.scroll_to(layouts, position);
-            if !self.is_following() {
-                self.scroll_by(layouts, -((layouts.height / 3) as isize));
-            }
+            self.scroll_to_upper_third(layouts, position);
         }
     }
 
     fn find_matching_line(&self, layouts: &mut Layouts<'_>, item: usize, query: &str) -> Option<usize> {
         let layout = layouts.cache.item_layout(&layouts.context, &self.toggled, item);
         (0..layout.height).find(|line| {
-            layout.find_line(*line).is_some_and(|(page, line)| {
-                let text: String = page.lines[line].spans.iter().map(|span| span.content.as_ref()).collect();
-                text.to_lowercase().contains(query)
-            })
+            let found = layout.find_line(*line);
+            found.is_some_and(|(page, line)| page.lines[line].to_string().to_lowercase().contains(query))
         })
     }
 }
