@@ -26,7 +26,7 @@ pub struct Help {
     visible_rows: Cell<usize>,
 }
 
-/// Effect of a key.
+/// Result of a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyResult {
     /// The page scrolled, or the key was ignored.
@@ -90,8 +90,8 @@ impl Help {
         self.visible_rows.set(usize::from(inner.height).max(1));
     }
 
-    /// Returns one row per action, or more if its chords or its description wrap. Only a chord wider than its column is
-    /// cut.
+    /// Lays out the actions below the headings of their scopes. An action has several rows if its chords or its label wrap.
+    /// Only a chord wider than its column is cut.
     fn lay_out_keys(&self, keys: &Keymap, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let help_rows = keys.help_rows(&self.scopes);
         let chord_lists: Vec<String> = help_rows.iter().map(|row| row.chords.join(" ")).collect();
@@ -121,7 +121,7 @@ impl Help {
     }
 }
 
-/// Splits chords into rows of at most `cells`. A chord longer than that is cut.
+/// Splits chords separated by blanks into rows of at most `cells`. A longer chord is cut.
 fn pack_chords(chords: &str, cells: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     for chord in chords.split(' ') {
@@ -139,14 +139,14 @@ fn pack_chords(chords: &str, cells: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crossterm::event::{KeyCode, KeyModifiers};
+    use crate::tui::tests::buffer_text;
+    use crossterm::event::KeyCode;
 
     fn draw(help: &Help, (width, height): (u16, u16)) -> String {
         let area = Rect::new(0, 0, width, height);
         let mut buffer = Buffer::empty(area);
         help.draw(&Keymap::default(), area, &mut buffer, &Theme::without_colours());
-        let rows = buffer.content.chunks(usize::from(width.max(1)));
-        rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).collect::<Vec<_>>().join("\n")
+        buffer_text(&buffer)
     }
 
     #[test]
@@ -155,13 +155,13 @@ mod tests {
         let mut screens = String::new();
         for _ in 0..20 {
             screens.push_str(&draw(&help, (84, 10)));
-            let down = KeyEvent::new(KeyCode::PageDown, KeyModifiers::NONE);
+            let down = KeyEvent::from(KeyCode::PageDown);
             assert_eq!(help.key(&down, &Keymap::default()), KeyResult::Handled);
         }
         for row in Keymap::default().help_rows(&[Scope::Approval, Scope::Anywhere]) {
             assert!(screens.contains(row.label), "{}", row.label);
         }
-        let esc = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
+        let esc = KeyEvent::from(KeyCode::Esc);
         assert_eq!(help.key(&esc, &Keymap::default()), KeyResult::Close);
     }
 

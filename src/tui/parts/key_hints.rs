@@ -10,14 +10,14 @@ pub struct Hint {
     variants: Vec<String>,
 }
 
-/// Creates a hint with these descriptions of its action. Returns `None` if the key is unbound.
+/// Creates a hint with descriptions of the key's action, longest first. Returns `None` if the key is unbound (empty).
 pub fn key_hint(priority: u8, key: &str, descriptions: &[&str]) -> Option<Hint> {
     let with_key = |description: &&str| format!("{key} {description}");
     (!key.is_empty()).then(|| Hint { priority, variants: descriptions.iter().map(with_key).collect() })
 }
 
-/// Returns rows of these hints in this order, fullest first. Descriptions become short before hints are removed, the
-/// least important first in both cases.
+/// Returns rows of these hints in this order, longest first. From row to row, one description is shortened or one hint is
+/// removed, the least important first. All descriptions are shortened before a hint is removed.
 pub fn hint_rows(hints: impl IntoIterator<Item = Option<Hint>>) -> Vec<String> {
     let hints: Vec<Hint> = hints.into_iter().flatten().collect();
     let mut by_priority: Vec<usize> = (0..hints.len()).collect();
@@ -26,10 +26,9 @@ pub fn hint_rows(hints: impl IntoIterator<Item = Option<Hint>>) -> Vec<String> {
     for hint_count in (1..=hints.len()).rev() {
         for long_count in (0..=hint_count).rev() {
             let texts = hints.iter().enumerate().filter_map(|(index, hint)| {
-                let rank =
-                    by_priority.iter().position(|hint_index| *hint_index == index).filter(|rank| *rank < hint_count)?;
+                let rank = by_priority.iter().position(|hint_index| *hint_index == index)?;
                 let text = if rank < long_count { hint.variants.first() } else { hint.variants.last() };
-                text.map(String::as_str)
+                text.filter(|_| rank < hint_count).map(String::as_str)
             });
             let row = texts.collect::<Vec<_>>().join(" · ");
             if rows.last() != Some(&row) {
@@ -40,8 +39,8 @@ pub fn hint_rows(hints: impl IntoIterator<Item = Option<Hint>>) -> Vec<String> {
     rows
 }
 
-/// Returns rows for a prompt whose end was not seen yet: first the key that jumps to the end, then the key that answers
-/// and its action if there is room.
+/// Returns rows for a prompt whose end was not seen yet. They begin with the key that jumps to the end and the key that
+/// answers after that, with its `action` if there is room.
 pub fn hint_rows_with_end_first(
     end_key: &str,
     answer_key: &str,

@@ -5,8 +5,8 @@ use ratatui::text::Line;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Lines of the last layout, with the width, the theme and the other inputs they depend on. Comparing
-/// prompts ignores this cache.
+/// Lines of the last layout, with the width, the theme and the other `Inputs` they depend on. All caches are equal, so that
+/// comparing two prompts ignores their caches.
 #[derive(Debug, Clone, Default)]
 pub struct LineCache<Inputs, L = Line<'static>>(RefCell<Option<Box<CachedLines<Inputs, L>>>>);
 

@@ -1,11 +1,11 @@
-//! Timing of a reply: countdown to a retry, silence of the provider, time to the first token, speed.
+//! Timing of a reply: countdown to a retry, silence of the provider, time to the first chunk, speed.
 
 use super::quantities::format_seconds;
 use crate::agent::{self, Effect, PendingRetry, Phase};
 use crate::chat::{Chunk, TurnId};
 use std::time::Duration;
 
-/// Minimum time between changes of the figures while a reply streams.
+/// Minimum time between changes of the shown figures while a reply streams.
 const MIN_UPDATE_TIME: Duration = Duration::from_millis(250);
 /// Shortest time over which a speed is meaningful.
 const MIN_MEASURED_TIME: Duration = Duration::from_millis(500);
@@ -20,16 +20,17 @@ pub struct ReplyTiming {
     sent_at: Duration,
     /// Time at which the retry was announced.
     retry_announced_at: Duration,
-    /// True if the user skipped the countdown.
+    /// True if the user has skipped the countdown to the retry.
     is_wait_skipped: bool,
-    /// Time at which the silence was reported.
+    /// Time of the last report of silence.
     silence_reported_at: Duration,
-    /// Time of the first and of the last chunk.
+    /// Time of the first chunk with output, if any.
     first_chunk_at: Option<Duration>,
+    /// Time of the last chunk with output.
     last_chunk_at: Duration,
     /// Characters of text and reasoning, and bytes of calls, received so far.
     chars: u64,
-    /// Bytes of the call that is being written. Chunks report the total so far.
+    /// Bytes so far of the call that is being written.
     call_bytes: u64,
     /// Output tokens as counted by the provider.
     counted_tokens: Option<u64>,
@@ -56,12 +57,12 @@ pub struct Speed {
     pub is_estimated: bool,
 }
 
-/// Reason for which nothing arrives, if it has to be shown.
+/// Reason why nothing arrives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Wait<'a> {
     /// A countdown to the next attempt.
     Countdown {
-        /// Number of the attempt and the reason for it.
+        /// The next attempt, and the reason for it.
         retry: &'a PendingRetry,
         /// Seconds until the attempt.
         seconds_left: u64,
@@ -78,7 +79,7 @@ pub enum Wait<'a> {
 }
 
 impl ReplyTiming {
-    /// Starts the timing if the agent sends a request.
+    /// Starts the timing if one of the effects sends a request.
     pub fn start_request(&mut self, effects: &[Effect], now: Duration) {
         for effect in effects {
             match effect {
@@ -112,10 +113,10 @@ impl ReplyTiming {
                 self.record_progress(now);
             }
             Chunk::CallProgress { bytes, .. } => {
-                // The count starts at zero for each call.
-                let added = (*bytes as u64).checked_sub(self.call_bytes).unwrap_or(*bytes as u64);
-                self.call_bytes = *bytes as u64;
-                self.chars += added;
+                let bytes = *bytes as u64;
+                // A smaller number belongs to the next call.
+                self.chars += bytes.checked_sub(self.call_bytes).unwrap_or(bytes);
+                self.call_bytes = bytes;
                 self.record_progress(now);
             }
             Chunk::Call(_) => self.record_progress(now),
@@ -158,7 +159,7 @@ impl ReplyTiming {
             (time >= MIN_MEASURED_TIME).then_some(Speed { tokens, is_estimated })
         };
         let speed = match self.counted_tokens.filter(|_| total.is_some()) {
-            // Many more tokens were counted than received: the reasoning was not streamed and happened before the first
+            // If many more tokens were counted than received, reasoning was not streamed: it took place before the first
             // chunk.
             Some(counted) if counted > estimate.saturating_mul(2) || streamed_time < MIN_MEASURED_TIME => {
                 measure_speed(counted, total_time, false)
@@ -174,7 +175,7 @@ impl ReplyTiming {
         self.figures.map(|(_, figures)| figures)
     }
 
-    /// Returns the wait that has to be shown, if any.
+    /// Returns the wait to show, if any.
     pub fn current_wait<'a>(&self, agent: &'a agent::State, now: Duration) -> Option<Wait<'a>> {
         let Phase::Replying(draft) = &agent.phase else { return None };
         if let Some(silence) = draft.silence {
@@ -195,20 +196,14 @@ impl ReplyTiming {
     /// Returns the time at which the shown seconds change next; `None` if no seconds are shown.
     pub fn next_tick(&self, agent: &agent::State, now: Duration) -> Option<Duration> {
         match self.current_wait(agent, now)? {
-            Wait::Countdown { retry, seconds_left } => Some(
-                self.retry_announced_at
-                    .saturating_add(retry.wait)
-                    .saturating_sub(Duration::from_secs(seconds_left.saturating_sub(1))),
-            ),
-            Wait::Silence { .. } => {
+            Wait::Countdown { retry, seconds_left } => {
+                let retry_at = self.retry_announced_at.saturating_add(retry.wait);
+                Some(retry_at.saturating_sub(Duration::from_secs(seconds_left.saturating_sub(1))))
+            }
+            Wait::Silence { elapsed, .. } => {
                 let Phase::Replying(draft) = &agent.phase else { return None };
-                let elapsed_at_report = draft.silence?.elapsed;
-                let elapsed = elapsed_at_report.saturating_add(now.saturating_sub(self.silence_reported_at));
-                let next = elapsed.as_secs().saturating_add(1);
-                Some(
-                    self.silence_reported_at
-                        .saturating_add(Duration::from_secs(next).saturating_sub(elapsed_at_report)),
-                )
+                let next_second = Duration::from_secs(elapsed.saturating_add(1));
+                Some(self.silence_reported_at.saturating_add(next_second.saturating_sub(draft.silence?.elapsed)))
             }
             Wait::Retrying(_) => None,
         }

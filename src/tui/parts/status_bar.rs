@@ -1,4 +1,4 @@
-//! One-line bars for the header and footer, whose segments shrink or disappear if the terminal is narrow.
+//! One-line bars for the header and footer, whose segments are shortened or removed if the terminal is narrow.
 
 use crate::text::{clean, width};
 use ratatui::buffer::Buffer;
@@ -45,7 +45,7 @@ impl StatusBar {
         self.push_segment(text.into(), style, priority, true)
     }
 
-    /// Lets the segment added last shrink before any segment is removed.
+    /// Lets the segment added last be shortened before any segment is removed.
     pub fn shrink_last(&mut self) -> &mut Self {
         if let Some(last) = self.segments.last_mut() {
             last.can_shrink = true;
@@ -74,18 +74,12 @@ impl StatusBar {
                 segment.text = width::fit_start(&segment.text, width::text_width(&segment.text) - excess).into_owned();
                 break;
             }
-            let Some(index) = (0..segments.len())
-                .filter(|&index| segments[index].priority > 0)
-                .max_by_key(|&index| segments[index].priority)
-            else {
-                break;
-            };
+            let least_important = (0..segments.len()).max_by_key(|index| segments[*index].priority);
+            let Some(index) = least_important.filter(|index| segments[*index].priority > 0) else { break };
             segments.remove(index);
         }
-        let right_cells: usize = self.side_cells(&segments, true);
-        let mut x = area.x + u16::from(area.width > 2);
-        let end = area.right().saturating_sub(u16::from(area.width > 2));
-        let mut is_first = true;
+        let margin = u16::from(area.width > 2);
+        let (mut x, end) = (area.x + margin, area.right().saturating_sub(margin));
         let mut draw_text = |x: &mut u16, text: &str, style: Style| {
             if *x < end && area.height > 0 {
                 let text = width::fit_start(text, usize::from(end - *x));
@@ -94,19 +88,19 @@ impl StatusBar {
         };
         for is_right in [false, true] {
             if is_right {
+                let right_cells = self.side_cells(&segments, true);
                 x = x.max(end.saturating_sub(u16::try_from(right_cells).unwrap_or(u16::MAX)));
-                is_first = true;
             }
-            for segment in segments.iter().filter(|segment| segment.is_right == is_right) {
-                if !is_first {
+            for (index, segment) in segments.iter().filter(|segment| segment.is_right == is_right).enumerate() {
+                if index > 0 {
                     draw_text(&mut x, self.separator, self.style);
                 }
                 draw_text(&mut x, &segment.text, segment.style);
-                is_first = false;
             }
         }
     }
 
+    /// Returns the cells of all segments, their separators, and the gap between the sides.
     fn total_cells(&self, segments: &[Segment]) -> usize {
         let (left, right) = (self.side_cells(segments, false), self.side_cells(segments, true));
         left + right + if left > 0 && right > 0 { 2 } else { 0 }
@@ -114,9 +108,9 @@ impl StatusBar {
 
     fn side_cells(&self, segments: &[Segment], is_right: bool) -> usize {
         let side = segments.iter().filter(|segment| segment.is_right == is_right);
-        let (count, cells) =
-            side.fold((0, 0), |(count, cells), segment| (count + 1, cells + width::text_width(&segment.text)));
-        cells + width::text_width(self.separator) * usize::saturating_sub(count, 1)
+        let separator_cells = width::text_width(self.separator);
+        let cells: usize = side.map(|segment| width::text_width(&segment.text) + separator_cells).sum();
+        cells.saturating_sub(separator_cells)
     }
 }
 

@@ -48,9 +48,9 @@ pub struct Toasts {
 struct Toast {
     text: String,
     kind: Kind,
-    /// Time at which the toast disappears; `None` if it stays until a key is pressed.
+    /// Time at which the toast disappears; `None` for an `Error`, which stays until a key is pressed.
     expires_at: Option<Duration>,
-    /// Time at which the toast appeared; `None` while it waits for room.
+    /// Time at which the toast became visible; `None` while it waits for room.
     visible_since: Option<Duration>,
 }
 
@@ -90,7 +90,7 @@ impl Toasts {
         self.update_visibility(now);
     }
 
-    /// Removes toasts whose time is over. Returns whether the screen changes.
+    /// Removes toasts whose time is over. Returns whether there were any.
     pub fn remove_expired(&mut self, now: Duration) -> bool {
         let count = self.list.len();
         self.list.retain(|toast| toast.expires_at.is_none_or(|expires_at| now < expires_at));
@@ -98,11 +98,11 @@ impl Toasts {
         self.list.len() != count
     }
 
-    /// Removes `Error` toasts that could have been read before this key press; `area` is where toasts are drawn. Returns
-    /// whether there were any.
+    /// Removes the `Error` toasts that could be read before a key was pressed now. `area` is where toasts are drawn. Returns
+    /// whether any was removed.
     pub fn dismiss_read_errors(&mut self, area: Rect, now: Duration) -> bool {
         let (drawn_count, _) = self.fit_rows(area.width, area.height);
-        // A toast without a row must be seen first.
+        // A toast that had no room starts to be read now.
         self.list.iter_mut().take(MAX_VISIBLE).skip(drawn_count).for_each(|toast| toast.visible_since = Some(now));
         let count = self.list.len();
         self.list.retain(|toast| {
@@ -113,7 +113,7 @@ impl Toasts {
         self.list.len() != count
     }
 
-    /// Time at which the next toast disappears. Draw again at that time.
+    /// Returns the time at which the next toast disappears. Draw again at that time.
     pub fn next_expiry(&self) -> Option<Duration> {
         self.list.iter().filter_map(|toast| toast.expires_at).min()
     }
@@ -122,7 +122,8 @@ impl Toasts {
     /// be cut; an older one without room is not drawn.
     pub fn fit_rows(&self, width: u16, max_rows: u16) -> (usize, u16) {
         let (mut count, mut rows) = (0, 0);
-        for toast in self.list.iter().take(if max_rows == 0 { 0 } else { MAX_VISIBLE }) {
+        let max_count = if max_rows == 0 { 0 } else { MAX_VISIBLE };
+        for toast in self.list.iter().take(max_count) {
             let toast_rows = u16::try_from(toast.wrap_text(width, Style::new()).len()).unwrap_or(u16::MAX);
             if count > 0 && toast_rows > max_rows - rows {
                 break;
@@ -151,9 +152,9 @@ impl Toasts {
             let is_cut = lines.len() > usize::from(free_area.height);
             lines.truncate(usize::from(free_area.height));
             if is_cut && let Some(last) = lines.last_mut() {
-                let text: String = last.spans.iter().map(|span| span.content.as_ref()).collect();
-                let text = width::cut_to_width(&text, usize::from(area.width.saturating_sub(5))).trim_end().to_owned();
-                last.spans = vec![Span::styled(text, last.style), Span::styled(" …", theme.dim)];
+                let text = last.to_string();
+                let start = width::cut_to_width(&text, usize::from(area.width.saturating_sub(5))).trim_end();
+                last.spans = vec![Span::styled(start.to_owned(), last.style), Span::styled(" …", theme.dim)];
             }
             for line in lines {
                 // The whole row is cleared, so that an open list below does not show next to the toast.
@@ -169,8 +170,7 @@ impl Toasts {
         }
     }
 
-    /// Records the time at which toasts became visible. It is cleared for toasts without room, which start to be read
-    /// again when they reappear.
+    /// Sets the time since which each toast is visible; `None` for those beyond the number shown at a time.
     fn update_visibility(&mut self, now: Duration) {
         for (index, toast) in self.list.iter_mut().enumerate() {
             toast.visible_since = (index < MAX_VISIBLE).then(|| toast.visible_since.unwrap_or(now));
