@@ -1,5 +1,5 @@
-//! Prompts: one module per kind. This one opens the prompt for the call or the project files that wait for the user,
-//! measures it and draws it.
+//! Prompts, one module per kind. This module opens, measures and draws the prompt for the call or project files that wait
+//! for the user.
 
 pub mod approval;
 pub mod prompt;
@@ -10,7 +10,7 @@ pub mod trust_prompt;
 use super::keys::{Action, Scope};
 use super::overlay::Overlay;
 use super::parts::frame::PromptContext;
-use super::parts::listening::{self, Listening};
+use super::parts::listening::{KeyReceiver, Listening};
 use super::state::State;
 use crate::agent::WaitingCall;
 use crate::chat::{CallId, Questions};
@@ -22,7 +22,7 @@ use ratatui::layout::Rect;
 use trust_prompt::TrustPrompt;
 
 impl State {
-    /// Returns whether the open prompt accepts a key as an answer now; `None` if no prompt is open.
+    /// Returns whether the open prompt accepts answers now; `None` if no prompt is open.
     pub fn prompt_listening(&self) -> Option<Listening> {
         let prompt = self.prompts.front()?;
         if !self.viewport.overlays.is_empty()
@@ -32,32 +32,25 @@ impl State {
             // An overlay covers the prompt, or keys go to the transcript or its search.
             return Some(Listening::Unseen);
         }
-        let has_draft = !self.input.composer.is_empty();
-        let (first_drawn, moved, is_typing) = (prompt.first_drawn(), self.prompts.has_keyboard, prompt.is_writing());
-        Some(listening::listening_state(
-            first_drawn,
-            &self.input.recent_keys,
-            has_draft,
-            moved,
-            is_typing,
-            self.timing.now,
-        ))
+        let receiver = if !self.input.composer.is_empty() && !self.prompts.has_keyboard {
+            KeyReceiver::Draft
+        } else if prompt.is_writing() {
+            KeyReceiver::TextField
+        } else {
+            KeyReceiver::Prompt
+        };
+        Some(self.input.recent_keys.listening_state(prompt.first_drawn(), receiver, self.timing.now))
     }
 
     /// Returns whether the confirmation prompt in front accepts answers; `None` if there is none.
     pub fn confirmation_listening(&self) -> Option<Listening> {
         let Some(Overlay::Confirmation(confirmation, _)) = self.viewport.overlays.last() else { return None };
-        Some(listening::listening_state(
-            confirmation.first_drawn(),
-            &self.input.recent_keys,
-            false,
-            false,
-            false,
-            self.timing.now,
-        ))
+        let keys = &self.input.recent_keys;
+        Some(keys.listening_state(confirmation.first_drawn(), KeyReceiver::Prompt, self.timing.now))
     }
 
-    /// Opens the prompt for the call or the project files that wait for the user now, and removes the previous one.
+    /// Opens the prompt for the call or project files that wait for the user now, unless it is open already, and removes
+    /// the previous prompt.
     pub(super) fn sync_prompt(&mut self) {
         let subject = self.prompt_subject();
         let is_current = |subject| self.prompts.current.as_ref().is_some_and(|prompt| prompt.is_about(subject));
@@ -83,7 +76,7 @@ impl State {
         self.prompts.show(prompt);
     }
 
-    /// Returns the subject of the prompt to show now, if any. Trust in the project comes before all calls.
+    /// Returns the subject of the prompt to show now, if any. Project files come before all calls.
     fn prompt_subject(&self) -> Option<PromptSubject<'_>> {
         match &self.session.trust.pending {
             Some((files, _)) => Some(PromptSubject::ProjectFiles(files)),
@@ -102,17 +95,18 @@ impl State {
         })
     }
 
-    /// Restores the prompt of this question from the saved text, or creates a new one.
+    /// Restores the question prompt of a call from its saved draft, or creates a new one.
     fn restore_question(&self, call: &CallId, questions: &Questions) -> QuestionPrompt {
-        let saved = &self.input.draft_saving.saved.questions;
-        let mut restored = saved.iter().map(|text| QuestionPrompt::from_saved_json(call.clone(), questions, text));
-        restored
+        let saved_drafts = &self.input.draft_saving.saved.questions;
+        let mut prompts =
+            saved_drafts.iter().map(|json| QuestionPrompt::from_saved_json(call.clone(), questions, json));
+        prompts
             .find(|prompt| !prompt.to_saved_json().is_empty())
             .unwrap_or_else(|| QuestionPrompt::new(call.clone(), questions))
     }
 
-    /// Removes the current prompt before that of the `next` call is shown. Question prompts whose calls still wait are
-    /// parked with their drafts.
+    /// Removes the current prompt, because the prompt of the `next` call will be shown. Parks the question prompts of all
+    /// other waiting calls with their drafts.
     fn remove_prompt(&mut self, next: Option<&CallId>) {
         let previous = self.prompts.current.take();
         let waiting_questions = self.agent.waiting_calls().filter_map(|waiting_call| match waiting_call {
@@ -123,7 +117,7 @@ impl State {
         let mut parked = std::mem::take(&mut self.prompts.parked);
         parked.extend(previous.filter(|prompt| prompt.keeps_draft()));
         parked.retain(|prompt| waiting_questions.iter().any(|(call, _)| Some(*call) == prompt.call()));
-        // Saved answers may belong to a question that is not the next.
+        // A saved draft may belong to a call that comes later.
         for (call, questions) in waiting_questions.into_iter().filter(|(call, _)| Some(*call) != next) {
             let question_prompt = self.restore_question(call, questions);
             if !question_prompt.to_saved_json().is_empty() && parked.iter().all(|parked| parked.call() != Some(call)) {
@@ -141,15 +135,14 @@ impl State {
     /// Draws the open prompt. Returns the part of it that was visible.
     pub fn draw_prompt(&self, area: Rect, buffer: &mut Buffer) -> Option<DrawnPrompt> {
         let (prompt, listening) = (self.prompts.front()?, self.prompt_listening()?);
-        let hint = match listening == Listening::Unsent && !prompt.is_writing() {
-            true => self.draft_hint(),
-            false => String::new(),
-        };
-        let message = if self.prompts.key_message.is_empty() { &hint } else { &self.prompts.key_message };
-        Some(prompt.draw_prompt(&self.prompt_facts(listening, message), area, buffer))
+        let mut message = self.prompts.key_message.clone();
+        if message.is_empty() && listening == Listening::Unsent && !prompt.is_writing() {
+            message = self.draft_hint();
+        }
+        Some(prompt.draw_prompt(&self.prompt_facts(listening, &message), area, buffer))
     }
 
-    /// Returns the values from the rest of the screen that prompts read.
+    /// Returns what prompts read from the rest of the screen.
     pub fn prompt_facts<'a>(&'a self, listening: Listening, message: &'a str) -> PromptFacts<'a> {
         PromptFacts {
             agent: &self.agent,

@@ -1,6 +1,7 @@
 //! Times at which a prompt accepts answers.
 
 use super::*;
+use KeyReceiver::{Draft, Prompt, TextField};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -14,7 +15,7 @@ fn chord(text: &str) -> Chord {
 fn check_listening(
     first_drawn: Option<u64>,
     pressed: Option<u64>,
-    (has_draft, has_moved_focus): (bool, bool),
+    receiver: KeyReceiver,
     now: u64,
     expected: Listening,
 ) {
@@ -22,39 +23,35 @@ fn check_listening(
     if let Some(pressed) = pressed {
         presses.record_other_press(ms(pressed));
     }
-    assert_eq!(listening_state(first_drawn.map(ms), &presses, has_draft, has_moved_focus, false, ms(now)), expected);
+    assert_eq!(presses.listening_state(first_drawn.map(ms), receiver, ms(now)), expected);
 }
 
 #[test]
 fn r03_a_prompt_accepts_answers_after_a_quiet_time_on_screen() {
     use Listening::{Ready, Unseen, Unsent, Until};
-    let no_draft = (false, false);
-    check_listening(None, None, no_draft, 9_000, Unseen);
-    check_listening(Some(1_000), None, no_draft, 1_000, Until(ms(1_500)));
-    check_listening(Some(1_000), None, no_draft, 1_499, Until(ms(1_500)));
-    check_listening(Some(1_000), None, no_draft, 1_500, Ready);
-    check_listening(Some(1_000), Some(1_400), no_draft, 1_500, Until(ms(1_900)));
-    check_listening(Some(1_000), Some(60_000), no_draft, 60_499, Until(ms(60_500)));
-    check_listening(Some(1_000), Some(60_000), no_draft, 60_500, Ready);
-    check_listening(Some(1_000), Some(100), no_draft, 1_499, Until(ms(1_500)));
-    check_listening(Some(1_000), None, (true, false), 9_000, Unsent);
-    check_listening(Some(1_000), None, (true, true), 9_000, Ready);
-    check_listening(Some(1_000), Some(8_900), (true, true), 9_000, Until(ms(9_400)));
+    check_listening(None, None, Prompt, 9_000, Unseen);
+    check_listening(Some(1_000), None, Prompt, 1_000, Until(ms(1_500)));
+    check_listening(Some(1_000), None, Prompt, 1_499, Until(ms(1_500)));
+    check_listening(Some(1_000), None, Prompt, 1_500, Ready);
+    check_listening(Some(1_000), Some(1_400), Prompt, 1_500, Until(ms(1_900)));
+    check_listening(Some(1_000), Some(60_000), Prompt, 60_499, Until(ms(60_500)));
+    check_listening(Some(1_000), Some(60_000), Prompt, 60_500, Ready);
+    check_listening(Some(1_000), Some(100), Prompt, 1_499, Until(ms(1_500)));
+    check_listening(Some(1_000), None, Draft, 9_000, Unsent);
 }
 
 #[test]
 fn r05_fast_input_is_text_in_a_field_and_delays_a_prompt() {
     let mut presses = Presses::default();
     presses.record_fast_input(ms(2_000));
-    let listening_at =
-        |is_editing_text, now| listening_state(Some(ms(0)), &presses, false, false, is_editing_text, ms(now));
-    assert_eq!(listening_at(false, 2_499), Listening::Until(ms(2_500)));
-    assert_eq!(listening_at(false, 2_500), Listening::Ready);
-    assert_eq!(listening_at(true, 2_149), Listening::Until(ms(2_150)));
-    assert_eq!(listening_at(true, 2_150), Listening::Ready);
+    let listening_at = |receiver, now| presses.listening_state(Some(ms(0)), receiver, ms(now));
+    assert_eq!(listening_at(Prompt, 2_499), Listening::Until(ms(2_500)));
+    assert_eq!(listening_at(Prompt, 2_500), Listening::Ready);
+    assert_eq!(listening_at(TextField, 2_149), Listening::Until(ms(2_150)));
+    assert_eq!(listening_at(TextField, 2_150), Listening::Ready);
     let mut presses = presses.clone();
     presses.record_other_press(ms(2_100));
-    let listening_at = |now| listening_state(Some(ms(0)), &presses, false, false, true, ms(now));
+    let listening_at = |now| presses.listening_state(Some(ms(0)), TextField, ms(now));
     assert_eq!(
         (listening_at(2_599), listening_at(2_600)),
         (Listening::Until(ms(2_600)), Listening::Ready),
@@ -83,9 +80,7 @@ fn r03_typing_ahead_never_answers_and_loses_no_character_in_200_trials() {
             let key = chord(["y", "enter", "1", "space"][random.next_in_range(0, 4) as usize]);
             typed.push(key);
             let seen = (now >= first_drawn).then_some(first_drawn);
-            if !presses.is_repeat_of_answer(key, now)
-                && !listening_state(seen, &presses, false, false, false, now).is_listening()
-            {
+            if !presses.is_repeat_of_answer(key, now) && !presses.listening_state(seen, Prompt, now).is_listening() {
                 presses.record_other_press(now);
                 composer.push(key);
             }
@@ -114,7 +109,7 @@ fn r04_a_key_held_for_three_seconds_answers_one_prompt() {
         if presses.is_repeat_of_answer(chord("y"), now) {
             continue;
         }
-        if listening_state(first_drawn, &presses, false, false, false, now).is_listening() {
+        if presses.listening_state(first_drawn, Prompt, now).is_listening() {
             answers += 1;
             presses.record_answer(chord("y"), now);
             first_drawn = Some(now);
@@ -136,5 +131,5 @@ fn r04_a_gap_or_another_key_makes_the_same_key_a_new_press() {
 fn r06_focusing_the_window_counts_as_a_press() {
     let mut presses = Presses::default();
     presses.record_other_press(ms(9_000));
-    assert_eq!(listening_state(Some(ms(0)), &presses, false, false, false, ms(9_100)), Listening::Until(ms(9_500)));
+    assert_eq!(presses.listening_state(Some(ms(0)), Prompt, ms(9_100)), Listening::Until(ms(9_500)));
 }
