@@ -72,6 +72,14 @@ pub enum Work {
 }
 
 impl Plan {
+    /// Returns the changes that can be rejected one by one; `None` if the plan is no batch.
+    pub fn batch(&self) -> Option<&Batch> {
+        match &self.preview {
+            Preview::Batch(batch) => Some(batch),
+            Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => None,
+        }
+    }
+
     /// Excludes the parts that the user rejected. Returns false if parts of this plan cannot be rejected.
     #[must_use]
     pub fn set_rejected(&mut self, rejected: &[Rejected]) -> bool {

@@ -5,6 +5,7 @@ pub mod approval;
 pub mod prompt;
 pub mod question;
 pub mod queue_list;
+mod scrolled_body;
 pub mod trust_prompt;
 
 use super::keys::{Action, Scope};

@@ -1,7 +1,7 @@
 //! Confirmation prompt for an action of the user that cannot be undone, such as discarding a dry run. Its only answers
 //! are confirm and cancel.
 
-use super::frame::{self, Frame, MIN_READABLE_CELLS, PromptContext};
+use super::frame::{self, Frame, PromptContext};
 use super::listening::Listening;
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::text::wrap;
@@ -18,18 +18,28 @@ const MAX_COLUMNS: u16 = 76;
 #[derive(Debug, Clone)]
 pub struct Confirmation {
     title: &'static str,
-    /// Labels of the two answers: the action, and keeping everything as it is.
-    answers: (&'static str, &'static str),
+    labels: AnswerLabels,
     /// Facts to know before answering.
     facts: Vec<String>,
     /// True if the action destroys something and needs the key for that.
     is_destructive: bool,
     /// Reason the last key did nothing.
     message: String,
+    /// Time of the first readable frame.
     first_drawn: Option<Duration>,
     has_reached_end: bool,
+    /// First visible line.
     top: Cell<usize>,
     last_frame: Cell<DrawnFrame>,
+}
+
+/// Labels of the two answers.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerLabels {
+    /// Label of the action, such as `discard`.
+    pub confirm: &'static str,
+    /// Label of the answer that changes nothing, such as `keep`.
+    pub cancel: &'static str,
 }
 
 /// State of the last frame.
@@ -55,10 +65,10 @@ pub enum KeyResult {
 
 impl Confirmation {
     /// Creates a prompt that was not drawn yet. `facts` are sanitized when they are drawn.
-    pub fn new(title: &'static str, answers: (&'static str, &'static str), facts: Vec<String>) -> Self {
+    pub fn new(title: &'static str, labels: AnswerLabels, facts: Vec<String>) -> Self {
         Self {
             title,
-            answers,
+            labels,
             facts,
             is_destructive: false,
             message: String::new(),
@@ -76,25 +86,24 @@ impl Confirmation {
 
     /// Returns the key that confirms.
     fn confirm_key(&self, keys: &Keymap) -> String {
-        keys.first_chord(
-            Scope::Approval,
-            if self.is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce },
-        )
+        let action = if self.is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce };
+        keys.first_chord(Scope::Approval, action)
     }
 
-    /// Time at which the prompt was first drawn, for [`super::listening`].
+    /// Returns the time of the first readable frame, for [`super::listening`].
     pub fn first_drawn(&self) -> Option<Duration> {
         self.first_drawn
     }
 
     /// Records that a frame is on the screen. Returns whether it was the first readable one.
     pub fn record_frame(&mut self, now: Duration) -> bool {
-        let (last_frame, was_drawn) = (self.last_frame.get(), self.first_drawn.is_some());
+        let last_frame = self.last_frame.get();
+        let is_first = last_frame.is_readable && self.first_drawn.is_none();
         if last_frame.is_readable {
             self.first_drawn.get_or_insert(now);
             self.has_reached_end |= last_frame.is_at_end;
         }
-        self.first_drawn.is_some() != was_drawn
+        is_first
     }
 
     /// Scrolls by lines of the mouse wheel.
@@ -116,11 +125,9 @@ impl Confirmation {
         }
         let Some(top) = action.and_then(|action| frame::scroll_position(action, top, page)) else {
             let key_name = if key.code == KeyCode::Enter { "Enter" } else { "That key" };
-            let (confirm_chord, deny_chord) = (self.confirm_key(keys), keys.first_chord(Scope::Approval, Action::Deny));
-            self.message = format!(
-                "{key_name} does not answer · {confirm_chord} {}, {deny_chord} {}",
-                self.answers.0, self.answers.1
-            );
+            let (confirm_key, deny_key) = (self.confirm_key(keys), keys.first_chord(Scope::Approval, Action::Deny));
+            let AnswerLabels { confirm, cancel } = self.labels;
+            self.message = format!("{key_name} does not answer · {confirm_key} {confirm}, {deny_key} {cancel}");
             return KeyResult::Explained;
         };
         self.top.set(top);
@@ -132,7 +139,7 @@ impl Confirmation {
             self.message = "Too soon, not counted · press it again".to_owned();
             return KeyResult::Explained;
         }
-        // A key that repeats while it is held was pressed for something else.
+        // A repeat belongs to an earlier press of a held key.
         if key.kind != KeyEventKind::Press {
             return KeyResult::Explained;
         }
@@ -140,7 +147,7 @@ impl Confirmation {
             return KeyResult::Cancelled;
         }
         if self.is_destructive && answer != Action::ApproveDestructive {
-            self.message = format!("{} {}: this cannot be undone", self.confirm_key(keys), self.answers.0);
+            self.message = format!("{} {}: this cannot be undone", self.confirm_key(keys), self.labels.confirm);
             return KeyResult::Explained;
         }
         if !self.has_reached_end {
@@ -160,15 +167,16 @@ impl Confirmation {
         let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
         let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
         let prompt_area = Rect { x, y, width, height };
-        let hint = |action| context.keys.first_chord(Scope::Approval, action);
-        let (confirm_chord, deny_chord, close_chord) =
-            (self.confirm_key(context.keys), hint(Action::Deny), hint(Action::Close));
+        let key = |action| context.keys.first_chord(Scope::Approval, action);
+        let (confirm_key, deny_key, close_key) =
+            (self.confirm_key(context.keys), key(Action::Deny), key(Action::Close));
+        let AnswerLabels { confirm, cancel } = self.labels;
         let hints = [
-            format!("{confirm_chord} {} · {deny_chord} {} · {close_chord} close", self.answers.0, self.answers.1),
-            format!("{confirm_chord} {} · {deny_chord} {}", self.answers.0, self.answers.1),
-            format!("{confirm_chord} confirm · {deny_chord} cancel"),
+            format!("{confirm_key} {confirm} · {deny_key} {cancel} · {close_key} close"),
+            format!("{confirm_key} {confirm} · {deny_key} {cancel}"),
+            format!("{confirm_key} confirm · {deny_key} cancel"),
         ];
-        let rows = usize::from(height.saturating_sub(frame::border_rows(height)));
+        let rows = usize::from(frame::inner_area(prompt_area).height);
         let top = self.top.get().min(lines.len().saturating_sub(rows));
         let lines_below = lines.len().saturating_sub(top + rows);
         let right_title = if lines_below > 0 { format!("{lines_below} more lines") } else { String::new() };
@@ -182,7 +190,7 @@ impl Confirmation {
         };
         let inner = frame.draw(prompt_area, buffer, context.theme);
         frame::set_lines(&lines[top..], inner, buffer);
-        let is_readable = inner.width >= MIN_READABLE_CELLS && !inner.is_empty();
+        let is_readable = frame::is_readable(inner, prompt_area, buffer);
         self.top.set(top);
         self.last_frame.set(DrawnFrame { is_readable, is_at_end: lines_below == 0, visible_rows: rows });
     }

@@ -11,7 +11,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
 /// Minimum inner width in cells for a prompt or list to count as readable.
-pub const MIN_READABLE_CELLS: u16 = 16;
+const MIN_READABLE_CELLS: u16 = 16;
 
 /// Texts and state of a frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,10 +23,10 @@ pub struct Frame<'a> {
     /// Rows of key hints for the bottom border, longest first: the first that fits is drawn, the last is cut if
     /// necessary. A row looks like `y approve · n deny`.
     pub hints: &'a [String],
-    /// Replaces the hints: the reason the last key did nothing, then ` · ` and what would work. Without room for both,
-    /// only the latter is drawn.
+    /// Replaces the hints unless empty: the reason the last key did nothing, then ` · ` and the key that works. If both
+    /// do not fit, only the part after ` · ` is drawn.
     pub message: &'a str,
-    /// True if the contents accept answers; otherwise the border and the hints are dim.
+    /// True if the contents accept keys; otherwise the border and the hints are dim.
     pub is_listening: bool,
     /// True if approval destroys something. Shown by a thick border and `Warning: ` in the title, not only by colour.
     pub is_destructive: bool,
@@ -35,7 +35,7 @@ pub struct Frame<'a> {
 /// Context with which a prompt is drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptContext<'a> {
-    /// Whether a key would answer.
+    /// Whether the prompt accepts a key as an answer.
     pub listening: Listening,
     /// Key bindings, for the hints.
     pub keys: &'a Keymap,
@@ -45,13 +45,12 @@ pub struct PromptContext<'a> {
 }
 
 impl Frame<'_> {
-    /// Clears the area and draws the frame. Returns the area inside the border, less a blank column at either side. An
-    /// area of less than 3 rows or 5 columns gets no frame and is returned whole.
+    /// Clears the area and draws the frame, unless the area is too small for one. Returns [`inner_area`].
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Rect {
         let area = area.intersection(buffer.area);
         Clear.render(area, buffer);
         buffer.set_style(area, theme.background.patch(theme.text));
-        if area.height < 3 || area.width < 5 {
+        if !fits_frame(area) {
             return area;
         }
         let (border_type, active_style, title_style) = match self.is_destructive {
@@ -77,10 +76,11 @@ impl Frame<'_> {
         inner_area(area)
     }
 
-    /// Draws only the hints, onto a frame drawn without any, because they may depend on how much of the contents fit.
+    /// Draws only the hints, onto a frame that was drawn without hints. For hints that depend on how much of the
+    /// contents fits.
     pub fn draw_hints(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
-        if area.height < 3 || area.width < 5 {
+        if !fits_frame(area) {
             return;
         }
         let columns = usize::from(area.width) - 4;
@@ -114,10 +114,10 @@ fn highlight_hints(hint: &str, columns: usize, x: u16, y: u16, buffer: &mut Buff
     for part in clean::clean_line(hint).split(HINT_SEPARATOR) {
         let key_cells = width::text_width(part.split(' ').next().unwrap_or_default()) as u16;
         let part_cells = width::text_width(part) as u16;
-        let mut style_cells = |start: u16, cells: u16, role| {
+        let mut style_cells = |start: u16, cells: u16, role_style| {
             let stop = start.saturating_add(cells).min(end);
             let cells_area = Rect { x: start.min(stop), y, width: stop.saturating_sub(start), height: 1 };
-            buffer.set_style(cells_area, text_style(theme, role));
+            buffer.set_style(cells_area, text_style(theme, role_style));
         };
         style_cells(x, key_cells, theme.prompt);
         style_cells(x.saturating_add(key_cells), part_cells - key_cells, theme.text);
@@ -125,7 +125,8 @@ fn highlight_hints(hint: &str, columns: usize, x: u16, y: u16, buffer: &mut Buff
     }
 }
 
-/// Formats the number of hidden rows, as shown after the count of a list: `3 of 7 · ↓ 2 more`.
+/// Formats the number of hidden rows, as shown after the count of a list: `↑ 1 more · ↓ 2 more`. Returns `None` if no row
+/// is hidden.
 pub fn hidden_rows_text(above: usize, below: usize) -> Option<String> {
     match (above, below) {
         (0, 0) => None,
@@ -135,12 +136,24 @@ pub fn hidden_rows_text(above: usize, below: usize) -> Option<String> {
     }
 }
 
-/// Returns the area inside a frame; an area that is too small for a frame has none.
+/// Returns whether an area has room for a frame and at least one cell in it.
+fn fits_frame(area: Rect) -> bool {
+    area.height >= 3 && area.width >= 5
+}
+
+/// Returns the area inside the border of a frame, without one blank column at either side. Returns all of an area that
+/// is too small for a frame.
 pub fn inner_area(outer: Rect) -> Rect {
-    if outer.height < 3 || outer.width < 5 {
+    if !fits_frame(outer) {
         return outer;
     }
     Rect { x: outer.x + 2, y: outer.y + 1, width: outer.width - 4, height: outer.height - 2 }
+}
+
+/// Returns whether the contents of a prompt can be read: `inner` is large enough, and all of the prompt's `area` is on
+/// the screen.
+pub fn is_readable(inner: Rect, area: Rect, buffer: &Buffer) -> bool {
+    inner.height > 0 && inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area)
 }
 
 /// Draws lines from the top down, as many as fit.
@@ -150,28 +163,22 @@ pub fn set_lines<'a, 'l: 'a>(lines: impl IntoIterator<Item = &'a Line<'l>>, area
     }
 }
 
-/// Returns the first visible row after an action that scrolls by rows or pages; `None` if it does not. The result may
-/// be
-/// beyond the end.
-pub fn scroll_position(action: Action, top: usize, page: usize) -> Option<usize> {
+/// Returns the row reached from `row` by an action that moves by rows or pages, or to an end. The result may be beyond
+/// the last row. Returns `None` for other actions.
+pub fn scroll_position(action: Action, row: usize, page_rows: usize) -> Option<usize> {
     Some(match action {
-        Action::Up => top.saturating_sub(1),
-        Action::Down => top.saturating_add(1),
-        Action::PageUp => top.saturating_sub(page),
-        Action::PageDown => top.saturating_add(page),
+        Action::Up => row.saturating_sub(1),
+        Action::Down => row.saturating_add(1),
+        Action::PageUp => row.saturating_sub(page_rows),
+        Action::PageDown => row.saturating_add(page_rows),
         Action::Top => 0,
         Action::Bottom => usize::MAX,
         _ => return None,
     })
 }
 
-/// Returns the rows that the frame itself takes of a height.
-pub fn border_rows(height: u16) -> u16 {
-    if height < 3 { 0 } else { 2 }
-}
-
-/// Returns the style of a role for text in a border. It is reset first, so that the text never takes the border's
-/// colour, even if the role has none.
+/// Returns the style of a role for text in a border. It starts with a reset, so that the text never takes the border's
+/// colour, even if the role has no colour.
 fn text_style(theme: &Theme, role_style: Style) -> Style {
     Style::reset().patch(theme.background).patch(theme.text).patch(role_style)
 }

@@ -1,10 +1,11 @@
-//! Choosing the scope of a grant: the rule that would be written, the calls it would have covered, and its limits.
+//! The choice of the scope and span of a grant. Shows the rule that would be written, the calls it would have covered, and
+//! its limits.
 
 use super::listening::QUIET_TIME;
 use crate::agent::GrantOption;
 use crate::chat::{Grant, GrantScope, GrantSpan};
 use crate::config::rules::rules_editor;
-use crate::tui::keys::{Action, Keymap, Scope as Keys};
+use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
@@ -14,29 +15,32 @@ use std::time::Duration;
 /// Maximum number of covered calls that are named.
 const MAX_NAMED_CALLS: usize = 4;
 
-/// The scope of a grant while it is being chosen.
+/// The scope and span of a grant while they are being chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScopeChoice {
     /// Possible scopes, narrowest first; at least one.
     options: Vec<GrantOption>,
+    /// Index of the selected scope.
     selected: usize,
+    /// Where and how long the grant applies.
     span: GrantSpan,
+    /// Project folder.
     folder: PathBuf,
     /// Name of the key that confirms, as stored in the rule.
     key: String,
     opened_at: Duration,
-    /// True if everything shown for the current choice was on the screen.
+    /// True if the end of the text for the current choice was on the screen.
     has_reached_end: bool,
     /// True while the rule is being written.
     is_storing: bool,
 }
 
-/// Effect of a key.
+/// Result of a key press.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeyResult {
-    /// Another scope or duration was chosen, or the view scrolled.
+    /// Another scope or span was selected.
     Handled,
-    /// Nothing was done. Holds the reason and what would work.
+    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
     Explained(String),
     /// Return to the prompt.
     Close,
@@ -45,30 +49,30 @@ pub enum KeyResult {
 }
 
 impl ScopeChoice {
-    /// Opens the choice with the narrowest scope, for this session. Returns `None` if nothing can be granted.
-    pub fn open(options: Vec<GrantOption>, folder: &Path, keys: &Keymap, now: Duration) -> Option<Self> {
+    /// Creates the choice with the narrowest scope and the span of this session selected. Returns `None` if nothing can be
+    /// granted.
+    pub fn new(options: Vec<GrantOption>, folder: &Path, keys: &Keymap, now: Duration) -> Option<Self> {
         if options.is_empty() {
             return None;
         }
-        let (folder, key) = (folder.to_owned(), keys.first_chord(Keys::GrantScope, Action::Accept));
         Some(Self {
             options,
             selected: 0,
             span: GrantSpan::Session,
-            folder,
-            key,
+            folder: folder.to_owned(),
+            key: keys.first_chord(Scope::GrantScope, Action::Accept),
             opened_at: now,
             has_reached_end: false,
             is_storing: false,
         })
     }
 
-    /// True while the rule is being written. Meanwhile keys have no effect.
+    /// Returns whether the rule is being written. Meanwhile keys have no effect.
     pub fn is_storing(&self) -> bool {
         self.is_storing
     }
 
-    /// True shortly after the choice was opened.
+    /// Returns whether keys may still be meant for the view before the choice.
     pub fn is_just_opened(&self, now: Duration) -> bool {
         now.saturating_sub(self.opened_at) < QUIET_TIME
     }
@@ -78,7 +82,7 @@ impl ScopeChoice {
         (self.is_storing, self.opened_at) = (false, now);
     }
 
-    /// Records that a frame showed all of the text, or its end.
+    /// Records whether a readable frame showed the end of the text.
     pub fn record_frame(&mut self, shows_end: bool) {
         self.has_reached_end |= shows_end;
     }
@@ -87,7 +91,7 @@ impl ScopeChoice {
         &self.options[self.selected.min(self.options.len() - 1)]
     }
 
-    /// Returns the possible durations. A grant that cannot be written as a rule lasts for this session only.
+    /// Returns the possible spans. A grant that cannot be written as a rule lasts for this session only.
     fn spans(&self) -> &'static [GrantSpan] {
         match self.selected_option().can_be_rule && self.folder.to_str().is_some() {
             true => &[GrantSpan::Session, GrantSpan::Project, GrantSpan::Everywhere],
@@ -97,7 +101,7 @@ impl ScopeChoice {
 
     /// Handles an action of the scope `GrantScope`; `is_listening` is true if a key may answer now.
     pub fn handle_action(&mut self, action: Action, keys: &Keymap, is_listening: bool, now: Duration) -> KeyResult {
-        let close_key = keys.first_chord(Keys::GrantScope, Action::Close);
+        let close_key = keys.first_chord(Scope::GrantScope, Action::Close);
         match action {
             Action::Close => KeyResult::Close,
             Action::NarrowScope if self.selected == 0 => KeyResult::Explained("This is the narrowest scope".to_owned()),
@@ -114,14 +118,15 @@ impl ScopeChoice {
                     );
                 }
                 let index = spans.iter().position(|span| *span == self.span).unwrap_or(0);
-                let next = if action == Action::Down { index + 1 } else { index + spans.len() - 1 };
-                self.select_scope(self.selected, spans[next % spans.len()])
+                // The selection wraps around, so one up is the same as `len - 1` down.
+                let steps = if action == Action::Down { 1 } else { spans.len() - 1 };
+                self.select_scope(self.selected, spans[(index + steps) % spans.len()])
             }
             Action::Accept if !is_listening || self.is_just_opened(now) => {
                 KeyResult::Explained("Too soon, not counted · press it again".to_owned())
             }
             Action::Accept if !self.has_reached_end => {
-                let end_key = keys.first_chord(Keys::GrantScope, Action::Bottom);
+                let end_key = keys.first_chord(Scope::GrantScope, Action::Bottom);
                 KeyResult::Explained(format!("Read to the end first · {end_key} to jump there"))
             }
             Action::Accept => {
@@ -129,7 +134,7 @@ impl ScopeChoice {
                 KeyResult::Granted(self.selected_option().grant_for_span(self.span))
             }
             Action::ApproveOnce | Action::ApproveAlways => {
-                let accept_key = keys.first_chord(Keys::GrantScope, Action::Accept);
+                let accept_key = keys.first_chord(Scope::GrantScope, Action::Accept);
                 KeyResult::Explained(format!("{accept_key} to grant and approve · {close_key} to go back"))
             }
             _ => KeyResult::Explained(format!("This key does nothing here · {close_key} to go back")),
@@ -194,10 +199,10 @@ impl ScopeChoice {
         lines
     }
 
-    /// Returns the key hints, from the longest to the shortest. `shows_end` is true if the frame with these hints also
-    /// shows the end.
+    /// Returns the key hints, from the longest to the shortest. `shows_end` is true if the frame with these hints shows the
+    /// end of the text.
     pub fn hints(&self, keys: &Keymap, shows_end: bool) -> Vec<String> {
-        let key = |action| keys.first_chord(Keys::GrantScope, action);
+        let key = |action| keys.first_chord(Scope::GrantScope, action);
         let accept_key = key(Action::Accept);
         let scope_keys = if self.options.len() > 1 { "←→" } else { "" };
         let other_hints = [

@@ -19,9 +19,8 @@ pub struct TextField {
     /// Bytes before the cursor.
     #[serde(rename = "at")]
     cursor: usize,
-    /// True if line breaks are allowed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[serde(rename = "breaks")]
+    /// True if the text may contain line breaks.
+    #[serde(default, rename = "breaks", skip_serializing_if = "std::ops::Not::not")]
     is_multiline: bool,
 }
 
@@ -29,11 +28,9 @@ pub struct TextField {
 #[derive(Deserialize)]
 struct StoredTextField {
     text: String,
-    #[serde(default)]
-    #[serde(rename = "at")]
+    #[serde(default, rename = "at")]
     cursor: usize,
-    #[serde(default)]
-    #[serde(rename = "breaks")]
+    #[serde(default, rename = "breaks")]
     is_multiline: bool,
 }
 
@@ -84,7 +81,7 @@ impl TextField {
         &self.text
     }
 
-    /// Inserts text at the cursor without invisible characters. If line breaks are not allowed, they become blanks.
+    /// Inserts text at the cursor, without its invisible characters. In a one-line field, blanks replace line breaks.
     pub fn insert(&mut self, text: &str) {
         let stripped = escape_sequences::strip_controls(text);
         let text = remove_hidden(&stripped);
@@ -124,7 +121,7 @@ impl TextField {
                 self.insert("\n");
                 return KeyResult::Changed;
             }
-            // In a one-line field the key is not passed on: it would break a line of another field.
+            // In a one-line field the key is ignored. Passed on, it would break a line in the composer.
             Action::InsertLineBreak => {}
             _ => return KeyResult::PassedOn,
         }
@@ -135,22 +132,34 @@ impl TextField {
     pub fn visible_part(&self, cells: usize) -> (&str, usize) {
         let mut start = 0;
         while width::text_width(&self.text[start..self.cursor]) >= cells.max(1) {
-            let next = self.text[start..].graphemes(true).next().map_or(1, str::len);
-            start += next;
+            start += self.text[start..].graphemes(true).next().map_or(1, str::len);
         }
         (width::cut_to_width(&self.text[start..], cells), width::text_width(&self.text[start..self.cursor]))
     }
 
     /// Draws the field in one row after a label, which takes at most half of the row. Returns the cursor's position.
     pub fn draw_with_label(&self, label: &str, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
-        let label = width::cut_to_width(label, usize::from(area.width / 2));
-        let label_cells = width::text_width(label) as u16;
-        let text_cells = usize::from(area.width - label_cells);
+        let text_cells = width_after_label(label, area.width);
+        let x = draw_label(label, area, buffer, theme);
         let (text, cursor) = self.visible_part(text_cells);
-        buffer.set_stringn(area.x, area.y, label, usize::from(label_cells), theme.prompt);
-        buffer.set_stringn(area.x + label_cells, area.y, text, text_cells, theme.text);
-        let x = area.x + label_cells + u16::try_from(cursor).unwrap_or(0);
-        Position { x: x.min(area.right().saturating_sub(1)), y: area.y }
+        buffer.set_stringn(x, area.y, text, text_cells, theme.text);
+        Position { x: (x + cursor as u16).min(area.right().saturating_sub(1)), y: area.y }
+    }
+
+    /// Draws the rows around the cursor that fit after a label, as [`Self::draw_with_label`] does.
+    pub fn draw_rows_with_label(&self, label: &str, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
+        if !self.is_multiline {
+            return self.draw_with_label(label, area, buffer, theme);
+        }
+        let text_cells = width_after_label(label, area.width);
+        let x = draw_label(label, area, buffer, theme);
+        let (rows, (row, cell)) = self.wrap_rows(text_cells.max(1));
+        let first = (row + 1).saturating_sub(usize::from(area.height));
+        for (text, row_area) in rows.iter().skip(first).zip(area.rows()) {
+            buffer.set_stringn(x, row_area.y, text, text_cells, theme.text);
+        }
+        let (x, y) = (x.saturating_add(cell as u16), area.y + (row - first) as u16);
+        Position { x: x.min(area.right().saturating_sub(1)), y: y.min(area.bottom().saturating_sub(1)) }
     }
 
     /// Returns the rows of the field wrapped at `cells`, and the row and cell of the cursor.
@@ -160,15 +169,15 @@ impl TextField {
         ((0..rows.len()).map(row_text).collect(), rows.cell_at_offset(self.line_and_byte()))
     }
 
-    /// Moves the cursor a row up or down in the field wrapped at `cells`.
-    pub fn move_row(&mut self, cells: usize, is_down: bool) {
+    /// Moves the cursor by rows, up if negative, in the field wrapped at `cells`. Stays if there is no such row.
+    pub fn move_rows(&mut self, cells: usize, delta: isize) {
         let rows = self.lay_out(cells);
         let (row, cell) = rows.cell_at_offset(self.line_and_byte());
-        let target_row = if is_down { row + 1 } else { row.wrapping_sub(1) };
-        if target_row < rows.len() {
+        if let Some(target_row) = row.checked_add_signed(delta).filter(|row| *row < rows.len()) {
             let (line, byte) = rows.offset_at_cell(target_row, cell);
-            let (line_offset, length) = self.line_at(line);
-            self.cursor = line_offset + byte.min(length);
+            let mut lines = self.text.split('\n');
+            let line_start: usize = lines.by_ref().take(line).map(|text| text.len() + 1).sum();
+            self.cursor = line_start + byte.min(lines.next().map_or(0, str::len));
         }
     }
 
@@ -177,24 +186,12 @@ impl TextField {
         WrappedRows::new(&lines, |_| None, cells)
     }
 
-    /// Returns the line of the cursor and the bytes before it in that line.
+    /// Returns the index of the cursor's line, and the bytes before the cursor in it.
     fn line_and_byte(&self) -> (usize, usize) {
         (self.text[..self.cursor].matches('\n').count(), self.cursor - self.line_start())
     }
 
-    /// Returns the start of a line and its length, in bytes.
-    fn line_at(&self, line: usize) -> (usize, usize) {
-        let mut offset = 0;
-        for (index, text) in self.text.split('\n').enumerate() {
-            if index == line {
-                return (offset, text.len());
-            }
-            offset += text.len() + 1;
-        }
-        (self.text.len(), 0)
-    }
-
-    /// Returns the start of the cursor's line.
+    /// Returns the byte offset at which the cursor's line starts.
     fn line_start(&self) -> usize {
         self.text[..self.cursor].rfind('\n').map_or(0, |end| end + 1)
     }
@@ -229,6 +226,21 @@ impl TextField {
         let blank_length = rest.len() - rest.trim_start().len();
         self.cursor + blank_length + rest[blank_length..].find(char::is_whitespace).unwrap_or(rest.len() - blank_length)
     }
+}
+
+/// Returns the part of a label that is drawn: at most half of the width.
+fn cut_label(label: &str, width: u16) -> &str {
+    width::cut_to_width(label, usize::from(width / 2))
+}
+
+/// Returns the cells for the text of a field that is drawn after a label.
+pub fn width_after_label(label: &str, width: u16) -> usize {
+    usize::from(width) - width::text_width(cut_label(label, width))
+}
+
+/// Draws a label at the start of an area. Returns the column after it.
+fn draw_label(label: &str, area: Rect, buffer: &mut Buffer, theme: &Theme) -> u16 {
+    buffer.set_stringn(area.x, area.y, cut_label(label, area.width), usize::from(area.width), theme.prompt).0
 }
 
 #[cfg(test)]
@@ -270,16 +282,16 @@ mod tests {
         press(&mut field, KeyCode::Char('j'), KeyModifiers::CONTROL);
         press(&mut field, KeyCode::Char('x'), KeyModifiers::NONE);
         assert_eq!(field.text(), "one\ntwo three\n\nx");
-        field.move_row(6, false);
-        field.move_row(6, false);
+        field.move_rows(6, -1);
+        field.move_rows(6, -1);
         press(&mut field, KeyCode::Char('u'), KeyModifiers::CONTROL);
         assert_eq!(field.text(), "one\nthree\n\nx", "only to the start of its line");
-        field.move_row(6, false);
+        field.move_rows(6, -1);
         press(&mut field, KeyCode::End, KeyModifiers::NONE);
         press(&mut field, KeyCode::Delete, KeyModifiers::NONE);
         assert_eq!(field.text(), "onethree\n\nx");
         for _ in 0..9 {
-            field.move_row(6, true);
+            field.move_rows(6, 1);
         }
         let (rows, (row, _)) = field.wrap_rows(6);
         assert_eq!(row, rows.len() - 1);

@@ -1,17 +1,19 @@
-//! The approval prompt: shows everything that will run, and accepts an approval only after all of it was on the screen.
+//! The approval prompt: shows everything that will run, and accepts an approval only after its end was on the screen.
 
 mod approval_layout;
 mod approval_prompt;
 mod arguments_form;
 mod rejected_keys;
 
-use crate::chat::{CallId, Decider, Decision, Plan, Preview, ToolCall, ToolSpec};
-use crate::tui::keys::{Action, Chord, Keymap, Scope};
+use crate::chat::{CallId, Decider, Decision, Plan, ToolCall, ToolSpec};
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::frame::scroll_position;
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
 use crate::tui::parts::review::Review;
 use crate::tui::parts::scope_choice::{self, ScopeChoice};
 use crate::tui::parts::text_field::{self, TextField};
+use crate::tui::prompts::prompt::Prompt as _;
 use arguments_form::Form;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use std::path::Path;
@@ -29,8 +31,10 @@ pub struct ApprovalContent<'a> {
     pub sub_agent: Option<&'a str>,
     /// Sandbox summary for a command whose plan has none. Written by aye, never by the model; may be empty.
     pub sandbox_note: &'a str,
-    /// Position in the queue (1-based) and length of the queue.
-    pub position: (usize, usize),
+    /// Position of the call in the queue, from 1.
+    pub position: usize,
+    /// Number of calls in the queue.
+    pub queue_length: usize,
     /// Home directory of the user, displayed as `~`.
     pub home: Option<&'a Path>,
 }
@@ -40,8 +44,11 @@ pub struct ApprovalContent<'a> {
 pub struct Approval {
     call: CallId,
     first_drawn: Option<Duration>,
+    /// True if the end of the plan was on the screen.
     has_reached_end: bool,
+    /// First visible row.
     scroll: usize,
+    /// Rows that a page key scrolls.
     page_rows: usize,
     view: ApprovalView,
     /// Selected items of a batch.
@@ -49,7 +56,7 @@ pub struct Approval {
     layout: LineCache<()>,
 }
 
-/// View that the prompt shows.
+/// Content that the prompt shows.
 #[derive(Debug, Clone, PartialEq)]
 enum ApprovalView {
     /// The plan.
@@ -71,7 +78,7 @@ pub enum KeyResult {
     Handled,
     /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
     Explained(String),
-    /// The key is not for the prompt: it goes to the composer and delays the prompt like any key typed there.
+    /// The key is not for the prompt: see [`crate::tui::prompts::prompt::Prompt::handle_prompt_key`].
     PassedOn,
     /// Open the choice of scope with [`Approval::open_scope`].
     OpenScope,
@@ -106,12 +113,9 @@ impl Approval {
 
     /// Opens the form for the call's arguments. Returns false if there are no arguments to edit.
     pub fn open_form(&mut self, tool: Option<&ToolSpec>, call: &ToolCall) -> bool {
-        let form = Form::new(tool, &call.arguments);
-        let has_form = form.is_some();
-        if let Some(form) = form {
-            self.show_view(ApprovalView::Form(form));
-        }
-        has_form
+        let Some(form) = Form::new(tool, &call.arguments) else { return false };
+        self.show_view(ApprovalView::Form(form));
+        true
     }
 
     /// Opens the choice of scope.
@@ -133,8 +137,8 @@ impl Approval {
         listening: Listening,
         now: Duration,
     ) -> KeyResult {
-        // Enter that arrives with a paste, or repeats while held, does not submit.
         let is_repeat = key.kind != KeyEventKind::Press;
+        // An Enter that arrives with a paste, or repeats while held, submits nothing.
         let can_submit = !is_repeat && !matches!(listening, Listening::Until(_));
         if let ApprovalView::Form(form) = &mut self.view {
             return match form.handle_key(key, keys) {
@@ -171,39 +175,29 @@ impl Approval {
         if listening == Listening::Unsent {
             return KeyResult::PassedOn;
         }
-        let batch = match &plan.preview {
-            Preview::Batch(batch) if matches!(self.view, ApprovalView::Plan) => Some(batch),
-            Preview::Batch(_) | Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => None,
-        };
+        let batch = plan.batch().filter(|_| self.view == ApprovalView::Plan);
         if matches!(action, Action::Select | Action::SelectAll) {
             // Without a batch these keys type a character in the composer.
             if batch.is_none() || !listening.is_listening() {
                 return KeyResult::PassedOn;
             }
-            if key.kind != KeyEventKind::Press {
+            if is_repeat {
                 return KeyResult::Handled;
             }
         }
-        if let Some(row) =
-            batch.and_then(|batch| self.review.handle_action(action, batch, (self.scroll, self.page_rows)))
-        {
+        let (scroll, page_rows) = (self.scroll, self.page_rows);
+        let review_row = batch.and_then(|batch| self.review.handle_action(action, batch, scroll, page_rows));
+        if let Some(row) = review_row.or_else(|| scroll_position(action, scroll, page_rows)) {
             return self.scroll_to(row);
         }
-        match action {
-            Action::Up => return self.scroll_to(self.scroll.saturating_sub(1)),
-            Action::Down => return self.scroll_to(self.scroll + 1),
-            Action::PageUp => return self.scroll_to(self.scroll.saturating_sub(self.page_rows)),
-            Action::PageDown => return self.scroll_to(self.scroll + self.page_rows),
-            Action::Top => return self.scroll_to(0),
-            Action::Bottom => return self.scroll_to(usize::MAX),
-            Action::Close if self.view != ApprovalView::Plan => return self.show_view(ApprovalView::Plan),
-            _ => {}
+        if action == Action::Close && self.view != ApprovalView::Plan {
+            return self.show_view(ApprovalView::Plan);
         }
         if !listening.is_listening() {
             return KeyResult::PassedOn;
         }
         // A repeat belongs to an earlier press of a held key.
-        if key.kind != KeyEventKind::Press {
+        if is_repeat {
             return KeyResult::Handled;
         }
         let can_approve = self.has_reached_end && !self.is_selection_empty(plan);
@@ -233,63 +227,51 @@ impl Approval {
 
     /// Returns whether approval would destroy data. Of a batch only selected items count.
     fn is_destructive(&self, plan: &Plan) -> bool {
-        match &plan.preview {
-            Preview::Batch(batch) => self.review.describe_destruction(batch).is_some(),
-            Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => plan.destroys.is_some(),
+        match plan.batch() {
+            Some(batch) => batch.destroys(&self.review.rejected(batch)).is_some(),
+            None => plan.destroys.is_some(),
         }
     }
 
     /// Returns whether the plan is a batch without a selected item.
     fn is_selection_empty(&self, plan: &Plan) -> bool {
-        match &plan.preview {
-            Preview::Batch(batch) => {
-                let count = self.review.count_ticked(batch);
-                count.full + count.partial == 0
-            }
-            Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => false,
-        }
+        plan.batch().is_some_and(|batch| self.review.count_selected(batch).is_empty())
     }
 
-    /// Builds the approval: of a batch, only of the selected items.
+    /// Builds the approval. Of a batch, it covers only the selected items.
     fn build_approval(&self, plan: &Plan) -> Decision {
-        let rejected = match &plan.preview {
-            Preview::Batch(batch) => self.review.rejected(batch),
-            Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => Vec::new(),
-        };
+        let rejected = plan.batch().map(|batch| self.review.rejected(batch)).unwrap_or_default();
         if rejected.is_empty() { Decision::Once } else { Decision::Selected(rejected) }
     }
 
     /// Handles a key while the choice of scope is open.
     fn handle_scope_key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening, now: Duration) -> KeyResult {
-        let found_action = keys.lookup(Scope::GrantScope, key).or_else(|| keys.lookup(Scope::Approval, key));
-        let (Some(action), false) = (found_action, listening == Listening::Unsent) else {
-            return KeyResult::PassedOn;
-        };
-        let (page_up, page_down, key_kind) =
-            (self.scroll.saturating_sub(self.page_rows), self.scroll + self.page_rows, key.kind);
+        let action = keys.lookup(Scope::GrantScope, key).or_else(|| keys.lookup(Scope::Approval, key));
+        let Some(action) = action.filter(|_| listening != Listening::Unsent) else { return KeyResult::PassedOn };
         let ApprovalView::Scope(choice) = &mut self.view else { return KeyResult::Handled };
         // Right after the choice opened, a character or Enter is still part of earlier typing.
         if matches!(key.code, KeyCode::Char(_) | KeyCode::Enter) && choice.is_just_opened(now) {
             return KeyResult::PassedOn;
         }
         match action {
-            Action::PageUp => return self.scroll_to(page_up),
-            Action::PageDown => return self.scroll_to(page_down),
-            Action::Bottom => return self.scroll_to(usize::MAX),
-            // While the rule is being saved only stopping the turn has an effect.
+            Action::PageUp | Action::PageDown | Action::Bottom => {
+                let row = scroll_position(action, self.scroll, self.page_rows).unwrap_or(self.scroll);
+                return self.scroll_to(row);
+            }
+            // While the rule is being saved, only the key that stops the turn has an effect.
             Action::Close if choice.is_storing() => return KeyResult::PassedOn,
             _ if choice.is_storing() => return KeyResult::Handled,
             _ => {}
         }
         // A repeat belongs to an earlier press of a held key.
-        if key_kind != KeyEventKind::Press && matches!(action, Action::Accept | Action::Deny) {
+        if key.kind != KeyEventKind::Press && matches!(action, Action::Accept | Action::Deny) {
             return KeyResult::Handled;
         }
         if action == Action::Deny {
-            return match listening.is_listening() {
-                true => self.build_decision(Decision::Deny(String::new()), key, now),
-                false => KeyResult::PassedOn,
-            };
+            if !listening.is_listening() {
+                return KeyResult::PassedOn;
+            }
+            return self.build_decision(Decision::Deny(String::new()), key, now);
         }
         let result = choice.handle_action(action, keys, listening.is_listening(), now);
         self.layout = LineCache::default();
@@ -313,9 +295,7 @@ impl Approval {
     }
 
     fn build_decision(&self, decision: Decision, key: &KeyEvent, now: Duration) -> KeyResult {
-        let elapsed = self.first_drawn.map_or(Duration::ZERO, |first_drawn| now.saturating_sub(first_drawn));
-        let after_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        KeyResult::Decided { decision, by: Decider::User { key: Chord::from(key).to_string(), after_ms } }
+        KeyResult::Decided { decision, by: self.decider(key, now) }
     }
 }
 

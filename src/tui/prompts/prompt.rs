@@ -4,7 +4,7 @@ use crate::agent::{self, WaitingCall};
 use crate::chat::{CallId, Decider};
 use crate::config::ProjectFiles;
 use crate::tui::effect::Effect;
-use crate::tui::keys::{Keymap, Scope};
+use crate::tui::keys::{Chord, Keymap, Scope};
 use crate::tui::parts::frame::PromptContext;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// A prompt: asks the user for a decision in place of the composer.
 pub trait Prompt: Debug {
-    /// Returns whether the prompt asks about this.
+    /// Returns whether the prompt asks about this subject.
     fn is_about(&self, subject: PromptSubject<'_>) -> bool {
         matches!(subject, PromptSubject::Call(waiting) if self.call() == Some(waiting.call_id()))
     }
@@ -34,7 +34,7 @@ pub trait Prompt: Debug {
         self.scope()
     }
 
-    /// Returns the text of the desktop notification for a new prompt.
+    /// Returns the text of the desktop notification for a new prompt; empty for none.
     fn notification(&self) -> &'static str {
         ""
     }
@@ -48,52 +48,57 @@ pub trait Prompt: Debug {
     /// Records which part of the prompt is now on the screen.
     fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt);
 
-    /// Returns the time of the first readable frame since the prompt was opened or restored, for
-    /// [`crate::tui::parts::listening::listening_state`].
+    /// Returns the time of the first readable frame since the prompt was opened or restored.
     fn first_drawn(&self) -> Option<Duration>;
 
+    /// Returns the user as the one who decides with this key now.
+    fn decider(&self, key: &KeyEvent, now: Duration) -> Decider {
+        let delay = self.first_drawn().map_or(Duration::ZERO, |first_drawn| now.saturating_sub(first_drawn));
+        Decider::from_key(Chord::from(key).to_string(), delay)
+    }
+
     /// Handles a key that [`crate::tui::parts::listening::Presses::is_repeat_of_answer`] did not reject. Returns
-    /// commands for the caller, or `None` if the key is not for the prompt: it then goes to the composer and delays the
-    /// prompt.
+    /// commands for the caller, or `None` if the key is not for the prompt. Such a key goes to the composer and delays
+    /// the time from which the prompt accepts answers.
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>>;
 
-    /// Returns whether the digits without a key binding select a row.
+    /// Returns whether digits without a key binding select a row.
     fn takes_digits(&self) -> bool {
         false
     }
 
-    /// Explains that Enter does not answer; `None` if it does.
+    /// Explains that Enter does not answer the prompt; `None` if it answers.
     fn explain_enter(&self, _facts: &PromptFacts<'_>) -> Option<String> {
         None
     }
 
-    /// Returns whether a line is being edited. The prompt then receives every key.
+    /// Returns whether a text field is being edited. The prompt then receives every key.
     fn is_writing(&self) -> bool {
         false
     }
 
-    /// Inserts pasted text into the line being edited. Returns false if there is none: a paste never answers.
+    /// Inserts pasted text into the text field being edited. Returns false if none is being edited.
     fn insert_paste(&mut self, _text: &str) -> bool {
         false
     }
 
-    /// Takes the text that the external editor returned. Returns whether the prompt asked for it.
+    /// Replaces the edited text by that of the external editor. Returns false if the prompt opened no editor.
     fn apply_editor_text(&mut self, _text: &str) -> bool {
         false
     }
 
-    /// Scrolls by lines of the mouse wheel. Returns false if the wheel scrolls the transcript instead.
+    /// Scrolls by lines of the mouse wheel. Returns false if the caller should scroll the transcript instead.
     fn scroll_content(&mut self, _lines: isize) -> bool {
         false
     }
 
-    /// Returns the text being written as a message to the model. It is saved, because it would be lost if the program
-    /// ended before the call is decided. `None` if nothing was written.
+    /// Returns the unsent text of the prompt as a message to the model, or `None` if nothing was written. It is saved in
+    /// case the program ends before the call is decided.
     fn written_reply(&self, _agent: &agent::State) -> Option<String> {
         None
     }
 
-    /// Handles the end of writing the rule of this call. Returns whether the prompt waited for it.
+    /// Handles the end of writing the rule of a call to disk. Returns whether the prompt waited for that rule.
     fn finish_saving_rule(&mut self, _call: &CallId, _has_failed: bool, _now: Duration) -> bool {
         false
     }
@@ -108,7 +113,8 @@ pub trait Prompt: Debug {
         String::new()
     }
 
-    /// Parks the prompt with its draft. Returns false if it was already parked or cannot be parked.
+    /// Parks the prompt with its draft: it becomes a chip above the composer. Returns false if it was already parked or
+    /// cannot be parked.
     fn park(&mut self) -> bool {
         false
     }
@@ -116,7 +122,7 @@ pub trait Prompt: Debug {
     /// Restores a parked prompt with its draft.
     fn restore(&mut self) {}
 
-    /// Returns whether the prompt is parked as a chip above the composer.
+    /// Returns whether the prompt is parked.
     fn is_parked(&self) -> bool {
         false
     }
@@ -141,7 +147,7 @@ pub enum PromptSubject<'a> {
     ProjectFiles(&'a Arc<ProjectFiles>),
 }
 
-/// Values from the rest of the screen that prompts read.
+/// What prompts read from the rest of the screen.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptFacts<'a> {
     pub agent: &'a agent::State,
@@ -158,16 +164,16 @@ pub struct PromptFacts<'a> {
 /// Part of a prompt that a frame showed. Pass it to [`Prompt::record_frame`] once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DrawnPrompt {
-    /// Position of the terminal's cursor if a line is being edited.
+    /// Position of the terminal's cursor if a text field is being edited.
     pub cursor: Option<Position>,
     /// First visible row of the content.
     pub scroll: usize,
-    /// Part of `scroll` that scrolls the text above a list.
+    /// Maximum part of `scroll` that scrolls the text above a list.
     pub head_scroll: usize,
     pub visible_rows: usize,
-    /// Width in cells of the line being edited.
-    pub line_width: usize,
-    /// True if there was space enough to read the prompt.
+    /// Width in cells of the text field being edited.
+    pub field_width: usize,
+    /// True if there was enough space to read the prompt.
     pub is_readable: bool,
     /// True if the last row was visible.
     pub is_at_end: bool,
@@ -180,7 +186,7 @@ pub enum PromptCommand {
     Explain(String),
     /// Show a notification.
     Notify(String),
-    /// Ignore repeats of the key, because it answered something.
+    /// Ignore repeats of the key, because it answered the prompt or changed what it shows.
     IgnoreRepeats,
     /// Pass an event to the agent.
     Agent(agent::Event),
@@ -196,12 +202,12 @@ pub enum PromptCommand {
     SkipProjectFiles,
 }
 
-/// The prompt on the screen, and those that wait.
+/// The prompt on the screen, and the parked prompts.
 #[derive(Debug, Default)]
 pub struct Prompts {
     /// Prompt of the waiting call, or the trust prompt.
     pub current: Option<Box<dyn Prompt>>,
-    /// Prompts that were opened before their turn and parked, with the answers chosen so far.
+    /// Parked prompts of calls that come later, with their drafts.
     pub parked: Vec<Box<dyn Prompt>>,
     /// The queue, if it is open over the prompt.
     pub open_queue: Option<Box<dyn Prompt>>,
@@ -217,7 +223,7 @@ impl Prompts {
         self.open_queue.as_deref().or_else(|| self.current.as_deref().filter(|prompt| !prompt.is_parked()))
     }
 
-    /// Returns the prompt that is drawn and receives keys, if any.
+    /// Returns [`Self::front`] for changes.
     pub fn front_mut(&mut self) -> Option<&mut Box<dyn Prompt>> {
         self.open_queue.as_mut().or_else(|| self.current.as_mut().filter(|prompt| !prompt.is_parked()))
     }

@@ -9,6 +9,7 @@ mod question_prompt;
 
 use crate::chat::{Answer, AnswerStatus, CallId, Questions};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
+use crate::tui::parts::frame::scroll_position;
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
 use crate::tui::parts::text_field::{self, TextField};
 use answer_draft::{AnswerDraft, accepts_text};
@@ -16,7 +17,7 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Question prompt of one call. Its draft survives parking and is kept until the call is answered or declined.
+/// Question prompt of one call. Its draft is kept, also while it is parked, until the call is answered or declined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuestionPrompt {
     call: CallId,
@@ -26,21 +27,22 @@ pub struct QuestionPrompt {
     page: usize,
     /// One draft per question. The review page has none.
     pages: Vec<AnswerDraft>,
-    open_line: Option<(LineKind, TextField)>,
+    /// Text field being edited, if any.
+    open_field: Option<(FieldKind, TextField)>,
     visible_rows: usize,
-    /// Width in cells of the text answer in the last frame.
-    line_width: usize,
-    /// Scroll offset of content that does not fit: first the question, then the focused option, then its preview. On the
-    /// review page, of the answers.
+    /// Width in cells of the text field in the last frame.
+    field_width: usize,
+    /// Lines by which content that does not fit is scrolled: first the text of the question, then the focused option,
+    /// then its preview. On the review page, the answers.
     scroll: usize,
-    /// Part of `scroll` that scrolls the question.
+    /// Maximum part of `scroll` that scrolls the text of the question.
     question_scroll: usize,
 }
 
-/// Purpose of the line being edited.
+/// Purpose of the text field being edited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum LineKind {
+enum FieldKind {
     #[serde(rename = "own_words")]
     TextAnswer,
     Note,
@@ -53,9 +55,9 @@ pub enum KeyResult {
     Handled,
     /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
     Explained(String),
-    /// An option was selected and the prompt stays open. Repeats of the same held key must be ignored.
+    /// An option was selected and the prompt stays open. Ignore repeats of the key.
     Selected,
-    /// The key is not for the prompt: it goes to the composer and delays the prompt like any key typed there.
+    /// The key is not for the prompt: see [`crate::tui::prompts::prompt::Prompt::handle_prompt_key`].
     PassedOn,
     /// The prompt was parked with its draft.
     Parked,
@@ -73,17 +75,12 @@ impl QuestionPrompt {
             is_parked: false,
             page: 0,
             pages,
-            open_line: None,
+            open_field: None,
             visible_rows: 1,
-            line_width: usize::MAX,
+            field_width: usize::MAX,
             scroll: 0,
             question_scroll: 0,
         }
-    }
-
-    /// Returns the index of the page. The page after the last question is the review of all answers.
-    pub fn page(&self) -> usize {
-        self.page
     }
 
     pub fn handle_key(
@@ -93,8 +90,8 @@ impl QuestionPrompt {
         questions: &Questions,
         listening: Listening,
     ) -> KeyResult {
-        if self.open_line.is_some() {
-            return self.handle_line_key(key, keys, questions, listening);
+        if self.open_field.is_some() {
+            return self.handle_field_key(key, keys, questions, listening);
         }
         let digit = Chord::from(key).typed_character().and_then(|c| c.to_digit(10)).filter(|digit| *digit > 0);
         let action = keys.lookup(Scope::Question, key);
@@ -106,53 +103,58 @@ impl QuestionPrompt {
             None if key.kind != KeyEventKind::Press => KeyResult::Handled,
             None => {
                 let row = digit.map_or(0, |digit| digit as usize - 1);
-                if self.page == self.pages.len() && row < self.pages.len() {
+                if self.is_review() && row < self.pages.len() {
                     // On the review page a digit opens that question.
                     self.show_page(row);
-                } else if self.page < self.pages.len() && row < self.option_count(questions) {
+                    KeyResult::Handled
+                } else if !self.is_review() && row < self.option_count(questions) {
                     self.focus_row(row);
-                    return self.select_option(questions, true);
+                    self.toggle_option(questions)
                 } else {
-                    return self.explain_missing_row(row + 1, questions);
+                    self.explain_missing_row(row + 1, questions)
                 }
-                KeyResult::Handled
             }
         }
     }
 
-    /// Handles a key for the line being edited.
-    fn handle_line_key(
+    /// Returns whether the review of all answers is shown.
+    fn is_review(&self) -> bool {
+        self.page == self.pages.len()
+    }
+
+    /// Handles a key for the text field being edited.
+    fn handle_field_key(
         &mut self,
         key: &KeyEvent,
         keys: &Keymap,
         questions: &Questions,
         listening: Listening,
     ) -> KeyResult {
-        let Some((kind, field)) = &mut self.open_line else { return KeyResult::Handled };
+        let Some((kind, field)) = &mut self.open_field else { return KeyResult::Handled };
         let kind = *kind;
-        if kind == LineKind::TextAnswer
+        if kind == FieldKind::TextAnswer
             && let Some(direction @ (Action::Up | Action::Down)) = keys.lookup(Scope::List, key)
         {
-            field.move_row(self.line_width, direction == Action::Down);
+            field.move_rows(self.field_width, if direction == Action::Up { -1 } else { 1 });
             return KeyResult::Handled;
         }
         match field.key(key, keys) {
             // Enter that arrives with a paste is part of the pasted text.
             text_field::KeyResult::Accepted if matches!(listening, Listening::Until(_)) => {
-                if kind != LineKind::TextAnswer {
+                if kind != FieldKind::TextAnswer {
                     return KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned());
                 }
                 field.insert("\n");
             }
             text_field::KeyResult::Accepted if key.kind == KeyEventKind::Press => {
                 let text = field.text().trim().to_owned();
-                self.open_line = None;
-                return self.accept_line(kind, text, questions);
+                self.open_field = None;
+                return self.accept_field(kind, text, questions);
             }
             text_field::KeyResult::Cancelled => {
                 let text = field.text().trim().to_owned();
-                self.open_line = None;
-                self.store_unfinished_line(kind, text);
+                self.open_field = None;
+                self.store_unfinished_field(kind, text);
             }
             text_field::KeyResult::PassedOn => return KeyResult::PassedOn,
             text_field::KeyResult::Handled | text_field::KeyResult::Changed | text_field::KeyResult::Accepted => {}
@@ -161,40 +163,35 @@ impl QuestionPrompt {
     }
 
     fn handle_action(&mut self, action: Action, is_press: bool, keys: &Keymap, questions: &Questions) -> KeyResult {
-        // The review page has no rows to focus: the same keys scroll it.
-        let last_row =
-            if self.page < self.pages.len() { self.option_count(questions).saturating_sub(1) } else { usize::MAX };
+        // The review page has no rows to focus, so the keys that focus a row scroll it.
+        let last_row = if self.is_review() { usize::MAX } else { self.option_count(questions).saturating_sub(1) };
         let cursor = self.pages.get(self.page).map_or(self.scroll, |page| page.cursor);
+        if let Some(row) = scroll_position(action, cursor, self.visible_rows) {
+            self.focus_row(row.min(last_row));
+            return KeyResult::Handled;
+        }
         match action {
-            Action::Up => self.focus_row(cursor.saturating_sub(1)),
-            Action::Down => self.focus_row((cursor + 1).min(last_row)),
-            Action::PageUp => self.focus_row(cursor.saturating_sub(self.visible_rows)),
-            Action::PageDown => self.focus_row((cursor + self.visible_rows).min(last_row)),
-            Action::Top => self.focus_row(0),
-            Action::Bottom => self.focus_row(last_row),
             Action::ScrollTextUp => self.scroll = self.scroll.saturating_sub(1),
             Action::ScrollTextDown => self.scroll = self.scroll.saturating_add(1),
             Action::NextQuestion => self.show_page((self.page + 1) % self.page_count()),
             Action::PreviousQuestion => self.show_page((self.page + self.page_count() - 1) % self.page_count()),
             Action::Accept | Action::Select | Action::Decline | Action::AnswerLater | Action::Note if !is_press => {}
-            Action::Accept if self.page == self.pages.len() && self.pages.iter().all(AnswerDraft::is_empty) => {
-                let (later_key, decline_key) = (
-                    keys.first_chord(Scope::Question, Action::AnswerLater),
-                    keys.first_chord(Scope::Question, Action::Decline),
-                );
+            Action::Accept if self.is_review() && self.pages.iter().all(AnswerDraft::is_empty) => {
+                let key = |action| keys.first_chord(Scope::Question, action);
+                let (later_key, decline_key) = (key(Action::AnswerLater), key(Action::Decline));
                 return KeyResult::Explained(format!(
                     "No answers yet · {later_key} for later, {decline_key} to decline"
                 ));
             }
-            Action::Accept if self.page == self.pages.len() => return self.build_answer(questions),
-            Action::Accept => return self.select_option(questions, false),
-            Action::Select if self.page < self.pages.len() && questions.list[self.page].is_multiple => {
-                return self.select_option(questions, true);
+            Action::Accept if self.is_review() => return self.build_answer(questions),
+            Action::Accept => return self.accept_option(questions),
+            Action::Select if !self.is_review() && questions.list[self.page].is_multiple => {
+                return self.toggle_option(questions);
             }
-            Action::Note if self.page < self.pages.len() => {
+            Action::Note if !self.is_review() => {
                 let page = &self.pages[self.page];
                 let note = page.unfinished_notes.get(&page.cursor).or(page.notes.get(&page.cursor));
-                self.open_line = Some((LineKind::Note, TextField::new(note.map_or("", String::as_str))));
+                self.open_field = Some((FieldKind::Note, TextField::new(note.map_or("", String::as_str))));
             }
             Action::Decline => return KeyResult::Answered(Answer::from_status(AnswerStatus::Declined)),
             Action::AnswerLater => {
@@ -206,49 +203,65 @@ impl QuestionPrompt {
         KeyResult::Handled
     }
 
-    /// Selects the option under the cursor. `toggles` is true for a digit and for Space, false for Enter. In a
-    /// multiple-choice question they toggle the option; Enter ticks it if none is ticked, and continues otherwise.
-    fn select_option(&mut self, questions: &Questions, toggles: bool) -> KeyResult {
-        let question = &questions.list[self.page];
+    /// Handles a digit or Space on the focused row: toggles a multiple-choice option, or selects a single one.
+    fn toggle_option(&mut self, questions: &Questions) -> KeyResult {
+        if self.open_text_answer(questions) {
+            return KeyResult::Handled;
+        }
         let page = &mut self.pages[self.page];
-        if page.cursor >= question.options.len() {
-            if accepts_text(question) {
-                self.open_line = Some((LineKind::TextAnswer, TextField::multiline(&page.text_answer)));
+        page.is_text_selected = false;
+        if questions.list[self.page].is_multiple {
+            match page.picks.binary_search(&page.cursor) {
+                Ok(index) => _ = page.picks.remove(index),
+                Err(index) => page.picks.insert(index, page.cursor),
             }
             return KeyResult::Handled;
         }
-        if question.is_multiple {
-            let had_no_picks = page.picks.is_empty();
-            match page.picks.binary_search(&page.cursor) {
-                Ok(index) if toggles => _ = page.picks.remove(index),
-                Err(index) if toggles || had_no_picks => page.picks.insert(index, page.cursor),
-                Ok(_) | Err(_) => {}
-            }
-            page.is_text_selected = false;
-            return match (toggles, had_no_picks) {
-                (true, _) => KeyResult::Handled,
-                // Show the option that Enter just picked before sending it.
-                (false, true) => KeyResult::Selected,
-                (false, false) => self.show_next_unanswered(questions),
-            };
-        }
         page.picks = vec![page.cursor];
-        page.is_text_selected = false;
-        // A digit does not send a single question, so that the user sees the choice first. Enter sends it.
-        if toggles && self.pages.len() == 1 { KeyResult::Handled } else { self.show_next_unanswered(questions) }
+        // The answer to a single question is not sent yet, so that the user sees the choice. Enter sends it.
+        if self.pages.len() == 1 { KeyResult::Handled } else { self.show_next_unanswered(questions) }
     }
 
-    fn accept_line(&mut self, kind: LineKind, text: String, questions: &Questions) -> KeyResult {
+    /// Handles Enter on the focused row: selects the option and continues. In a multiple-choice question it continues with
+    /// the selected options, or selects the first one.
+    fn accept_option(&mut self, questions: &Questions) -> KeyResult {
+        if self.open_text_answer(questions) {
+            return KeyResult::Handled;
+        }
+        let is_multiple = questions.list[self.page].is_multiple;
+        let page = &mut self.pages[self.page];
+        page.is_text_selected = false;
+        let had_no_picks = page.picks.is_empty();
+        if had_no_picks || !is_multiple {
+            page.picks = vec![page.cursor];
+        }
+        // Show the option that Enter just selected before sending it.
+        if is_multiple && had_no_picks { KeyResult::Selected } else { self.show_next_unanswered(questions) }
+    }
+
+    /// Opens the text answer if its row is focused. Returns false if an option is focused.
+    fn open_text_answer(&mut self, questions: &Questions) -> bool {
+        let question = &questions.list[self.page];
+        let page = &self.pages[self.page];
+        let is_option = page.cursor < question.options.len();
+        if !is_option && accepts_text(question) {
+            self.open_field = Some((FieldKind::TextAnswer, TextField::multiline(&page.text_answer)));
+        }
+        !is_option
+    }
+
+    /// Stores the text of a text field that was closed with Enter.
+    fn accept_field(&mut self, kind: FieldKind, text: String, questions: &Questions) -> KeyResult {
         let page = &mut self.pages[self.page];
         match kind {
-            LineKind::Note => {
+            FieldKind::Note => {
                 page.unfinished_notes.remove(&page.cursor);
                 match text.is_empty() {
                     true => _ = page.notes.remove(&page.cursor),
                     false => _ = page.notes.insert(page.cursor, text),
                 }
             }
-            LineKind::TextAnswer => {
+            FieldKind::TextAnswer => {
                 page.is_text_selected = !text.is_empty();
                 page.text_answer = text;
                 if page.is_text_selected {
@@ -260,18 +273,19 @@ impl QuestionPrompt {
         KeyResult::Handled
     }
 
-    /// Keeps the text of a line that was closed without Enter. It is no answer; reopening the line shows it again.
-    fn store_unfinished_line(&mut self, kind: LineKind, text: String) {
+    /// Stores the text of a text field that was closed without Enter. The text is no answer; it is shown again when the
+    /// field is reopened.
+    fn store_unfinished_field(&mut self, kind: FieldKind, text: String) {
         let page = &mut self.pages[self.page];
         match kind {
-            LineKind::Note => {
+            FieldKind::Note => {
                 let note = page.notes.get(&page.cursor).map_or("", String::as_str);
                 match text == note {
                     true => _ = page.unfinished_notes.remove(&page.cursor),
                     false => _ = page.unfinished_notes.insert(page.cursor, text),
                 }
             }
-            LineKind::TextAnswer => {
+            FieldKind::TextAnswer => {
                 page.is_text_selected &= page.text_answer == text;
                 page.text_answer = text;
             }
@@ -304,6 +318,7 @@ impl QuestionPrompt {
         question.options.len() + usize::from(accepts_text(question))
     }
 
+    /// Returns the number of pages. A single question has no review page.
     fn page_count(&self) -> usize {
         self.pages.len() + usize::from(self.pages.len() > 1)
     }
@@ -312,7 +327,7 @@ impl QuestionPrompt {
         match self.pages.get_mut(self.page) {
             Some(page) => {
                 page.cursor = row;
-                // Keep the scroll offset of the question; reset that of the option and its preview.
+                // The question stays scrolled; the newly focused option and its preview are not.
                 self.scroll = self.scroll.min(self.question_scroll);
             }
             None => self.scroll = row,

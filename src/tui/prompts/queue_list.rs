@@ -1,5 +1,5 @@
-//! The queue list: every call of the reply that has not started. Calls can be denied from it; approving needs the
-//! prompt of the call.
+//! The queue list: every call of the reply that has not started. Calls can be denied in it, but approved only in their
+//! prompts.
 
 mod queue_layout;
 mod queue_prompt;
@@ -9,6 +9,7 @@ use crate::chat::{Access, CallId};
 use crate::text::width;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::call_summary::{parsed_prefix, summarize_arguments};
+use crate::tui::parts::frame::scroll_position;
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
 use crate::tui::parts::sub_agent_name::quote_name;
 use crate::tui::parts::text_field::{self, TextField};
@@ -18,17 +19,22 @@ use std::time::Duration;
 
 /// Text in the access column of a question.
 const QUESTION_ACCESS: &str = "question";
+/// Text in the access column of a call that needs no approval.
+const NO_APPROVAL_ACCESS: &str = "needs no approval";
 /// Maximum cells of a call's summary.
 const SUMMARY_CELLS: usize = 400;
 
 /// State of the queue list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QueueList {
+    /// Row of the cursor. It may be beyond the last row if calls have started.
     cursor: usize,
-    ticked: BTreeSet<CallId>,
-    /// Message for the model and the calls it denies, while it is being written.
+    /// Calls selected for a denial.
+    selected: BTreeSet<CallId>,
+    /// Calls to deny and the message of the denial, while it is being written.
     denial_message: Option<(Vec<CallId>, TextField)>,
     first_drawn: Option<Duration>,
+    /// Rows that a page key scrolls.
     page_rows: usize,
 }
 
@@ -42,47 +48,47 @@ pub struct QueueRow {
     pub tool: String,
     /// Short description from the tool, or from the arguments.
     pub summary: String,
-    /// Arguments as the model wrote them, or their beginning.
+    /// Beginning of the arguments as the model wrote them.
     pub arguments: String,
-    /// Access of the call, or the reason it needs no decision.
+    /// Access of the call, or the reason it cannot be decided now.
     pub access: String,
-    /// True if the access needs care.
-    pub needs_care: bool,
-    /// True if the call destroys something.
+    /// True if the access is shown as a warning.
+    pub is_sensitive: bool,
     pub is_destructive: bool,
     /// True if the prompt of the call can be opened.
     pub can_open: bool,
     /// True if the call can be denied.
     pub can_deny: bool,
-    /// True if the call is approved and only waits for its turn.
+    /// True if the call is approved and waits for its turn.
     pub is_approved: bool,
 }
 
-/// Effect of a key.
+/// Result of a key press.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyResult {
-    /// The key was used within the list, or ignored.
+    /// The list handled the key, or ignored it; nothing is left to do.
     Handled,
-    /// The key was not for the list.
+    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
+    Explained(&'static str),
+    /// The key is not for the list: see [`crate::tui::prompts::prompt::Prompt::handle_prompt_key`].
     PassedOn,
-    /// Return to the prompt.
+    /// Close the list.
     Close,
     /// Open the prompt of this call.
     OpenPrompt(CallId),
     /// Deny these calls with this message, which may be empty.
     Deny(Vec<CallId>, String),
-    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
-    Explained(&'static str),
 }
 
 /// Returns the calls that have not started, in the model's order. Calls of a sub-agent are prefixed with its name.
 pub fn queue_rows(agent: &State) -> Vec<QueueRow> {
-    let calls = agent.undelegated_calls().enumerate();
+    let calls = (1..).zip(agent.undelegated_calls());
     calls
-        .filter_map(|(index, (sub_agent, pending))| Some(queue_row(index + 1, pending)?.with_sub_agent(sub_agent)))
+        .filter_map(|(number, (sub_agent, pending))| Some(queue_row(number, pending)?.with_sub_agent(sub_agent)))
         .collect()
 }
 
+/// Returns the row of a call; `None` if the call has started.
 fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
     let call = &pending.call;
     let row = QueueRow {
@@ -92,7 +98,7 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
         summary: String::new(),
         arguments: parsed_prefix(&call.arguments).to_owned(),
         access: String::new(),
-        needs_care: false,
+        is_sensitive: false,
         is_destructive: false,
         can_open: true,
         can_deny: true,
@@ -103,9 +109,7 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
         | CallStage::Running(_)
         | CallStage::Delegated(_)
         | CallStage::Planning
-        | CallStage::UnderReview(_) => {
-            return None;
-        }
+        | CallStage::UnderReview(_) => return None,
         CallStage::AwaitingApproval(plan, _) => row.describe_plan(&plan.summary, &plan.access, plan.destroys.is_some()),
         // The question was opened before its turn and parked.
         CallStage::AwaitingAnswer(questions) => {
@@ -123,7 +127,7 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
             }
             Some(QueuePreview::Plan { summary, needs_approval: false, .. }) => {
                 let row = row.describe_plan(summary, &Access::Nothing, false);
-                QueueRow { access: "needs no approval".to_owned(), can_open: false, ..row }
+                QueueRow { access: NO_APPROVAL_ACCESS.to_owned(), can_open: false, ..row }
             }
             Some(QueuePreview::Question(text)) => row.describe_question(text),
             Some(QueuePreview::Error(_)) => {
@@ -149,7 +153,7 @@ impl QueueRow {
     }
 
     fn describe_plan(self, summary: &str, access: &Access, is_destructive: bool) -> Self {
-        let (access_text, needs_care) = match access {
+        let (access_text, is_sensitive) = match access {
             _ if is_destructive => ("destroys", true),
             Access::Nothing => ("no access", false),
             Access::Read(_) => ("reads", false),
@@ -160,7 +164,7 @@ impl QueueRow {
             Access::Run(_) => ("runs", false),
         };
         let summary = width::cut_to_width(summary, SUMMARY_CELLS).to_owned();
-        QueueRow { summary, access: access_text.to_owned(), needs_care, is_destructive, ..self }
+        QueueRow { summary, access: access_text.to_owned(), is_sensitive, is_destructive, ..self }
     }
 
     /// Describes a question, which can only be answered or declined in its prompt.
@@ -171,7 +175,7 @@ impl QueueRow {
 }
 
 impl QueueList {
-    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[QueueRow], listening: Listening) -> KeyResult {
+    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[QueueRow], listening: Listening) -> KeyResult {
         if self.denial_message.is_some() {
             return self.handle_message_key(key, keys, rows, listening);
         }
@@ -180,16 +184,13 @@ impl QueueList {
             return KeyResult::PassedOn;
         }
         let last_row = rows.len().saturating_sub(1);
-        let selected = self.cursor.min(last_row);
-        match action {
-            Some(Action::Up) => return self.move_to(selected.saturating_sub(1)),
-            Some(Action::Down) => return self.move_to((selected + 1).min(last_row)),
-            Some(Action::PageUp) => return self.move_to(selected.saturating_sub(self.page_rows)),
-            Some(Action::PageDown) => return self.move_to((selected + self.page_rows).min(last_row)),
-            Some(Action::Top) => return self.move_to(0),
-            Some(Action::Bottom) => return self.move_to(last_row),
-            Some(Action::Close) if key.kind == KeyEventKind::Press => return KeyResult::Close,
-            _ => {}
+        let cursor_row = self.cursor.min(last_row);
+        if let Some(row) = action.and_then(|action| scroll_position(action, cursor_row, self.page_rows)) {
+            self.cursor = row.min(last_row);
+            return KeyResult::Handled;
+        }
+        if action == Some(Action::Close) && key.kind == KeyEventKind::Press {
+            return KeyResult::Close;
         }
         if !listening.is_listening() {
             return KeyResult::PassedOn;
@@ -204,28 +205,28 @@ impl QueueList {
                     | Action::Details
             )
         );
-        let Some(row) = rows.get(selected) else { return KeyResult::PassedOn };
+        let Some(row) = rows.get(cursor_row) else { return KeyResult::PassedOn };
         match action {
             _ if key.kind != KeyEventKind::Press => KeyResult::Handled,
             Some(Action::Select) if row.can_deny => {
-                if !self.ticked.remove(&row.call) {
-                    self.ticked.insert(row.call.clone());
+                if !self.selected.remove(&row.call) {
+                    self.selected.insert(row.call.clone());
                 }
-                self.move_to((selected + 1).min(last_row))
+                self.cursor = (cursor_row + 1).min(last_row);
+                KeyResult::Handled
             }
             Some(Action::SelectAll) => {
-                // Approved calls are not included, because the user has already decided them. They can be ticked one by
-                // one.
-                let deniable = rows.iter().filter(|row| row.can_deny && !row.is_approved);
-                let deniable: BTreeSet<CallId> = deniable.map(|row| row.call.clone()).collect();
-                self.ticked = if deniable.is_subset(&self.ticked) { BTreeSet::new() } else { deniable };
+                // Not the approved calls, because the user has decided them. They can be selected one by one.
+                let undecided = rows.iter().filter(|row| row.can_deny && !row.is_approved);
+                let undecided: BTreeSet<CallId> = undecided.map(|row| row.call.clone()).collect();
+                self.selected = if undecided.is_subset(&self.selected) { BTreeSet::new() } else { undecided };
                 KeyResult::Handled
             }
             Some(Action::Accept) if row.can_open => KeyResult::OpenPrompt(row.call.clone()),
             Some(Action::Select | Action::Accept) => KeyResult::Explained(row.explain_unavailable()),
             Some(denial @ (Action::Deny | Action::DenyWithMessage)) => {
-                let ticked = rows.iter().filter(|row| row.can_deny && self.ticked.contains(&row.call));
-                let mut denied: Vec<CallId> = ticked.map(|row| row.call.clone()).collect();
+                let selected = rows.iter().filter(|row| row.can_deny && self.selected.contains(&row.call));
+                let mut denied: Vec<CallId> = selected.map(|row| row.call.clone()).collect();
                 if denied.is_empty() {
                     if !row.can_deny {
                         return KeyResult::Explained(row.explain_unavailable());
@@ -236,7 +237,7 @@ impl QueueList {
                     self.denial_message = Some((denied, TextField::default()));
                     return KeyResult::Handled;
                 }
-                self.ticked.clear();
+                self.selected.clear();
                 KeyResult::Deny(denied, String::new())
             }
             None if is_approval_key => KeyResult::Explained("Approve in the call's own prompt · enter to open it"),
@@ -244,7 +245,7 @@ impl QueueList {
         }
     }
 
-    /// Handles a key for the message of a denial.
+    /// Handles a key while the message of a denial is being written.
     fn handle_message_key(
         &mut self,
         key: &KeyEvent,
@@ -254,35 +255,27 @@ impl QueueList {
     ) -> KeyResult {
         let Some((calls, field)) = &mut self.denial_message else { return KeyResult::Handled };
         match field.key(key, keys) {
+            text_field::KeyResult::Accepted if key.kind != KeyEventKind::Press => KeyResult::Handled,
             // An Enter within a paste does not end the message.
-            text_field::KeyResult::Accepted
-                if key.kind == KeyEventKind::Press && !matches!(listening, Listening::Until(_)) =>
-            {
+            text_field::KeyResult::Accepted if matches!(listening, Listening::Until(_)) => {
+                KeyResult::Explained(TOO_SOON_AFTER_PASTE)
+            }
+            text_field::KeyResult::Accepted => {
                 let message = field.text().trim().to_owned();
                 // One of the calls may have started in the meantime.
                 calls.retain(|call| rows.iter().any(|row| row.can_deny && row.call == *call));
                 let calls = std::mem::take(calls);
                 self.denial_message = None;
-                self.ticked.clear();
+                self.selected.clear();
                 KeyResult::Deny(calls, message)
-            }
-            text_field::KeyResult::Accepted if key.kind == KeyEventKind::Press => {
-                KeyResult::Explained(TOO_SOON_AFTER_PASTE)
             }
             text_field::KeyResult::Cancelled => {
                 self.denial_message = None;
                 KeyResult::Handled
             }
             text_field::KeyResult::PassedOn => KeyResult::PassedOn,
-            text_field::KeyResult::Handled | text_field::KeyResult::Changed | text_field::KeyResult::Accepted => {
-                KeyResult::Handled
-            }
+            text_field::KeyResult::Handled | text_field::KeyResult::Changed => KeyResult::Handled,
         }
-    }
-
-    fn move_to(&mut self, row: usize) -> KeyResult {
-        self.cursor = row;
-        KeyResult::Handled
     }
 }
 
@@ -291,7 +284,7 @@ impl QueueRow {
     fn explain_unavailable(&self) -> &'static str {
         match self.access.as_str() {
             _ if self.is_approved => "Approved: it runs when its turn comes",
-            "needs no approval" => "This call needs no approval",
+            NO_APPROVAL_ACCESS => "This call needs no approval",
             QUESTION_ACCESS => "Answer or decline it in its prompt · enter to open it",
             _ => "This call has no prompt before its turn",
         }

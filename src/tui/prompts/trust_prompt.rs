@@ -1,5 +1,5 @@
-//! The trust prompt: shows the project's files that change how aye works, and accepts approval only once all of it was
-//! shown.
+//! The trust prompt: shows the files of the project that change how aye works, and accepts approval only after its end was
+//! on the screen.
 
 mod trust_layout;
 
@@ -10,6 +10,7 @@ use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, InspectionReason, TrustRequest};
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::frame::scroll_position;
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::quantities::format_bytes;
@@ -28,22 +29,25 @@ pub struct TrustPrompt {
     files: Arc<ProjectFiles>,
     reason: InspectionReason,
     first_drawn: Option<Duration>,
+    /// True if the end was on the screen.
     has_reached_end: bool,
+    /// First visible row.
     scroll: usize,
+    /// Rows that a page key scrolls.
     page_rows: usize,
     /// True while the decision is being written to disk.
     is_storing: bool,
     line_cache: LineCache<Option<u64>>,
 }
 
-/// Effect of a key.
+/// Result of a key press.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyResult {
-    /// The key was used within the prompt, or ignored.
+    /// The prompt handled the key, or ignored it; nothing is left to do.
     Handled,
-    /// Nothing was done. Holds the reason and what would work.
+    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
     Explained(String),
-    /// The key was not for the prompt: it goes to the composer and counts as pressed elsewhere.
+    /// The key is not for the prompt: see [`Prompt::handle_prompt_key`].
     PassedOn,
     /// Trust all files.
     Trust,
@@ -67,39 +71,31 @@ impl TrustPrompt {
         }
     }
 
-    /// True if every usable file is trusted already.
+    /// Returns whether every usable file is trusted already.
     fn is_trusted(&self) -> bool {
         self.files.untrusted().next().is_none()
     }
 
-    /// Marks the decision as being stored. Until it is stored, the prompt's keys only scroll.
-    fn mark_storing(&mut self) {
-        self.is_storing = true;
-    }
-
     /// Handles a key. Tab is passed on: it moves the focus.
-    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
+    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
         let Some(action) = keys.lookup(Scope::Trust, key) else { return KeyResult::PassedOn };
         if listening == Listening::Unsent {
             return KeyResult::PassedOn;
         }
-        self.scroll = match action {
-            Action::Up => self.scroll.saturating_sub(1),
-            Action::Down => self.scroll.saturating_add(1),
-            Action::PageUp => self.scroll.saturating_sub(self.page_rows),
-            Action::PageDown => self.scroll.saturating_add(self.page_rows),
-            Action::Top => 0,
-            Action::Bottom => usize::MAX,
+        if let Some(row) = scroll_position(action, self.scroll, self.page_rows) {
+            self.scroll = row;
+            return KeyResult::Handled;
+        }
+        match action {
             // Closing changes nothing, so it works before the prompt accepts answers.
-            Action::Close if !self.is_storing && self.first_drawn.is_some() => return KeyResult::Close,
-            _ if !listening.is_listening() => return KeyResult::PassedOn,
-            // A key that repeats while it is held was pressed for something else.
-            _ if key.kind != KeyEventKind::Press || self.is_storing => return KeyResult::Handled,
-            Action::Trust => return self.handle_trust_action(keys),
-            Action::Deny => return KeyResult::Refuse,
-            _ => return KeyResult::PassedOn,
-        };
-        KeyResult::Handled
+            Action::Close if !self.is_storing && self.first_drawn.is_some() => KeyResult::Close,
+            _ if !listening.is_listening() => KeyResult::PassedOn,
+            // A repeat belongs to an earlier press of a held key.
+            _ if key.kind != KeyEventKind::Press || self.is_storing => KeyResult::Handled,
+            Action::Trust => self.handle_trust_action(keys),
+            Action::Deny => KeyResult::Refuse,
+            _ => KeyResult::PassedOn,
+        }
     }
 
     fn handle_trust_action(&self, keys: &Keymap) -> KeyResult {
@@ -151,17 +147,17 @@ impl Prompt for TrustPrompt {
 
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>> {
         let folder = self.files.folder.clone();
-        let request = match (self.key(key, facts.context.keys, facts.context.listening), self.is_trusted()) {
+        let request = match (self.handle_key(key, facts.context.keys, facts.context.listening), self.is_trusted()) {
             (KeyResult::PassedOn, _) => return None,
             (KeyResult::Handled, _) => return Some(Vec::new()),
-            (KeyResult::Explained(words), _) => return Some(vec![PromptCommand::Explain(words)]),
+            (KeyResult::Explained(message), _) => return Some(vec![PromptCommand::Explain(message)]),
             (KeyResult::Close, _) | (KeyResult::Refuse, false) => {
                 return Some(vec![PromptCommand::IgnoreRepeats, PromptCommand::SkipProjectFiles]);
             }
             (KeyResult::Trust, _) => TrustRequest::Trust { folder, files: self.files.signature() },
             (KeyResult::Refuse, true) => TrustRequest::Revoke(folder),
         };
-        self.mark_storing();
+        self.is_storing = true;
         let effect = Effect::Request(HostRequest::Trust(request));
         Some(vec![PromptCommand::IgnoreRepeats, PromptCommand::Effect(effect)])
     }
@@ -191,7 +187,8 @@ pub fn describe_instructions(instructions: &Instructions) -> String {
     format!("{} ({})", instructions.file, describe_instruction_size(instructions, None))
 }
 
-/// Describes the size of a file, with its share of the context window if known.
+/// Describes the size of a file: `3.2 kB, about 810 tokens, 2 % of the context window`. The share is omitted if it is
+/// unknown or below 1 %.
 fn describe_size(file: &ProjectFile, context_window: Option<u64>) -> String {
     match &file.kind {
         ProjectFileKind::Instructions(instructions) => describe_instruction_size(instructions, context_window),
@@ -202,25 +199,23 @@ fn describe_size(file: &ProjectFile, context_window: Option<u64>) -> String {
 fn describe_instruction_size(instructions: &Instructions, context_window: Option<u64>) -> String {
     let bytes = format_bytes(instructions.bytes);
     let tokens = instructions.tokens;
-    let share = match context_window.filter(|window| *window > 0) {
-        Some(window) if tokens * 100 >= window => {
-            format!(", {} % of the context window", tokens * 100 / window)
-        }
-        Some(_) | None => String::new(),
+    let share = match context_window.and_then(|window| (tokens * 100).checked_div(window)) {
+        Some(percent @ 1..) => format!(", {percent} % of the context window"),
+        Some(0) | None => String::new(),
     };
     let approximation = if instructions.omitted_bytes() > 0 { "truncated to about" } else { "about" };
     format!("{bytes}, {approximation} {} tokens{share}", status_bar::format_tokens(tokens))
 }
 
-/// Describes the effects of a file, one per line. Lines that begin with `warning` are warnings.
+/// Describes the effects of a file, one per line. Warnings begin with `warning`.
 pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
     let mut lines = Vec::new();
     match &file.kind {
         ProjectFileKind::Instructions(instructions) => {
             lines.push("sent to the model with every request, as project instructions".to_owned());
             if instructions.omitted_bytes() > 0 {
-                let (omitted, sent) =
-                    (format_bytes(instructions.omitted_bytes()), format_bytes(instructions.text.len()));
+                let sent = format_bytes(instructions.text.len());
+                let omitted = format_bytes(instructions.omitted_bytes());
                 lines.push(format!("only the first {sent} are sent; {omitted} are omitted"));
             }
             match count_invisible(&instructions.text) {
@@ -243,21 +238,16 @@ pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
     lines
 }
 
-/// Counts the invisible characters of a text.
 fn count_invisible(text: &str) -> usize {
     let is_mark = |part: &RevealedPart| matches!(part, RevealedPart::Mark(mark) if mark.starts_with("<U+"));
     reveal_text(&text.replace("\r\n", "\n")).iter().filter(|part| is_mark(part)).count()
 }
 
-/// Describes the trust state of a file.
-fn trust_state(file: &ProjectFile) -> &'static str {
-    match (&file.kind, file.trust_state) {
-        (ProjectFileKind::Unusable(_), _) => "",
-        (ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. }, TrustState::Trusted) => "trusted",
-        (ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. }, TrustState::Changed) => {
-            "changed since you trusted it"
-        }
-        (ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. }, TrustState::Unknown) => "not trusted yet",
+fn describe_trust(trust_state: TrustState) -> &'static str {
+    match trust_state {
+        TrustState::Trusted => "trusted",
+        TrustState::Changed => "changed since you trusted it",
+        TrustState::Unknown => "not trusted yet",
     }
 }
 

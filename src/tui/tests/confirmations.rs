@@ -4,6 +4,7 @@ use super::*;
 use crate::chat::dry_run_summary::{OutsideChange, OutsideChanges};
 use crate::chat::{ChangeKind, DryRunChange};
 use crate::tui::host::{HostReply, HostRequest, Rehearsal, RehearsalRequest};
+use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 
 /// The prompt that asks whether the rehearsed changes are discarded.
 fn screen_with_confirmation() -> Screen {
@@ -102,7 +103,8 @@ fn r34_confirming_needs_the_end_to_be_seen() {
     screen.resize_screen(30, 4);
     screen.handle_event(Event::Focused(true));
     let facts = vec!["one ".repeat(60)];
-    let confirmation = crate::tui::parts::confirmation::Confirmation::new("really?", ("do it", "leave it"), facts);
+    let labels = AnswerLabels { confirm: "do it", cancel: "leave it" };
+    let confirmation = Confirmation::new("really?", labels, facts);
     let action = crate::tui::overlay::ConfirmedAction::DiscardRehearsal(SessionId("01J".into()));
     screen.state.viewport.overlays.push(crate::tui::overlay::Overlay::Confirmation(confirmation, action));
     screen.draw_frame();

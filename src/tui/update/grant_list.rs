@@ -10,7 +10,7 @@ use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, RuleRequest, SessionRequest};
 use crate::tui::overlay::{ConfirmedAction, GrantList, List, Overlay};
 use crate::tui::parts::audit_page;
-use crate::tui::parts::confirmation::Confirmation;
+use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
@@ -145,7 +145,8 @@ pub fn pick_grant(state: &mut State, GrantList(approvals, calls): GrantList, row
             describe_origin(&approval),
             describe_covered_calls(&approval, &state.session.entry_times),
         ];
-        let confirmation = Confirmation::new("Revoke it?", ("revoke", "keep"), facts);
+        let labels = AnswerLabels { confirm: "revoke", cancel: "keep" };
+        let confirmation = Confirmation::new("Revoke it?", labels, facts);
         state
             .viewport
             .overlays

@@ -7,7 +7,7 @@ use crate::chat::{ApplyOptions, DryRunSummary, SessionId};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, Rehearsal, RehearsalRequest};
 use crate::tui::overlay::{ConfirmedAction, List, Overlay, ReaderBody, RehearsalPart, RehearsalView, RowAction};
-use crate::tui::parts::confirmation::Confirmation;
+use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::rehearsal_lines::{branch_row_texts, escape_to_line, outside_row_texts, step_row_texts};
 use crate::tui::parts::toast::Kind;
@@ -166,8 +166,8 @@ fn run_row_action(state: &mut State, view: RehearsalView, action: RowAction) -> 
                 view.summary.describe_counts(),
                 "The changes cannot be recovered. The session and its entries stay.".to_owned(),
             ];
-            let confirmation =
-                Confirmation::new("Discard the rehearsed changes?", ("discard", "keep"), facts).destructive();
+            let labels = AnswerLabels { confirm: "discard", cancel: "keep" };
+            let confirmation = Confirmation::new("Discard the rehearsed changes?", labels, facts).destructive();
             state
                 .viewport
                 .overlays

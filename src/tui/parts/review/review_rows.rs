@@ -1,7 +1,7 @@
-//! The rows of a review: a heading for each file and hunk with room for its tick, and the diff below it.
+//! The rows of a review: a heading for each file and hunk with room for its selection mark, and the diff below it.
 
-use super::{Batch, TickTarget, Ticked};
-use crate::chat::{Diff, Group, Hunk, Item};
+use super::{Batch, SelectTarget, Selection};
+use crate::chat::{Diff, Group, Item};
 use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Piece, diff, revealed_pieces};
@@ -9,8 +9,8 @@ use crate::tui::theme::Theme;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-/// Cells before the text of a heading: cursor and tick.
-const TICK_CELLS: usize = 6;
+/// Cells before the text of a heading: cursor and selection mark.
+const MARK_CELLS: usize = 6;
 /// Cells by which a hunk is indented below its file.
 const INDENT: usize = 2;
 
@@ -18,9 +18,9 @@ const INDENT: usize = 2;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
     line: Line<'static>,
-    /// Item or hunk whose tick decides whether the row is dimmed.
-    target: Option<TickTarget>,
-    /// True if the row shows the tick itself.
+    /// Item or hunk that the row belongs to. The row is dimmed if that is rejected.
+    target: Option<SelectTarget>,
+    /// True if the row shows the selection mark of `target`.
     is_heading: bool,
 }
 
@@ -30,38 +30,38 @@ impl Row {
         Self { line, target: None, is_heading: false }
     }
 
-    /// Returns the item or hunk that is ticked on this row.
-    pub fn tick_target(&self) -> Option<TickTarget> {
+    /// Returns the item or hunk whose heading this row is, if any.
+    pub fn select_target(&self) -> Option<SelectTarget> {
         self.target.filter(|_| self.is_heading)
     }
 
-    /// Returns the row with its tick and cursor.
+    /// Returns the row with its selection mark and cursor.
     pub fn styled_line(
         &self,
-        ticked: impl Fn(TickTarget) -> Ticked,
+        selection: impl Fn(SelectTarget) -> Selection,
         is_at_cursor: bool,
         theme: &Theme,
     ) -> Line<'static> {
         let Some(target @ (_, hunk)) = self.target else { return self.line.clone() };
-        let ticked = ticked(target);
+        let selection = selection(target);
         let mut line = self.line.clone();
-        if ticked == Ticked::None {
+        if selection == Selection::None {
             for span in &mut line.spans {
                 span.style = theme.dim;
             }
         }
         if self.is_heading {
-            let tick = match ticked {
-                Ticked::All => "[x] ",
-                Ticked::Part => "[-] ",
-                Ticked::None => "[ ] ",
+            let mark = match selection {
+                Selection::All => "[x] ",
+                Selection::Part => "[-] ",
+                Selection::None => "[ ] ",
             };
             let style = if is_at_cursor { theme.accent } else { theme.dim };
             let modifier = if is_at_cursor { Modifier::BOLD } else { Modifier::empty() };
             let indent = if hunk.is_some() { INDENT } else { 0 };
             let prefix = format!("{}{} ", " ".repeat(indent), if is_at_cursor { "❯" } else { " " });
-            let tick_style = if ticked == Ticked::None { theme.dim } else { theme.accent };
-            line.spans.insert(0, Span::styled(tick, tick_style.add_modifier(modifier)));
+            let mark_style = if selection == Selection::None { theme.dim } else { theme.accent };
+            line.spans.insert(0, Span::styled(mark, mark_style.add_modifier(modifier)));
             line.spans.insert(0, Span::styled(prefix, style.add_modifier(modifier)));
         }
         line
@@ -90,6 +90,7 @@ pub fn lay_out_batch(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
     page.rows
 }
 
+/// Rows of a batch while they are collected.
 struct Page<'a> {
     rows: Vec<Row>,
     width: usize,
@@ -99,17 +100,17 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn push_text(&mut self, text: &str, style: Style, target: Option<TickTarget>) {
+    fn push_text(&mut self, text: &str, style: Style, target: Option<SelectTarget>) {
         self.push_lines(wrap_revealed(text, style, self.width, self.theme), target);
     }
 
-    fn push_lines(&mut self, lines: Vec<Line<'static>>, target: Option<TickTarget>) {
+    fn push_lines(&mut self, lines: Vec<Line<'static>>, target: Option<SelectTarget>) {
         self.rows.extend(lines.into_iter().map(|line| Row { line, target, is_heading: false }));
     }
 
-    /// Adds a row with a tick, and more rows if its text wraps.
-    fn push_heading(&mut self, pieces: &[Piece], target: TickTarget) {
-        let prefix_cells = TICK_CELLS + if target.1.is_some() { INDENT } else { 0 };
+    /// Adds a row with a selection mark, and more rows if its text wraps.
+    fn push_heading(&mut self, pieces: &[Piece], target: SelectTarget) {
+        let prefix_cells = MARK_CELLS + if target.1.is_some() { INDENT } else { 0 };
         let width = self.width.saturating_sub(prefix_cells).max(1);
         let lines = wrap_pieces(pieces, &Shape::with_width(width)).lines;
         for (index, mut line) in lines.into_iter().enumerate() {
@@ -121,8 +122,8 @@ impl Page<'_> {
     }
 
     /// Adds indented text below a heading.
-    fn push_indented(&mut self, text: &str, style: Style, target: Option<TickTarget>) {
-        let indent_cells = if target.is_some() { TICK_CELLS } else { 2 };
+    fn push_indented(&mut self, text: &str, style: Style, target: Option<SelectTarget>) {
+        let indent_cells = if target.is_some() { MARK_CELLS } else { 2 };
         let shape = Shape::with_prefix(self.width, Piece::new(" ".repeat(indent_cells), style));
         let pieces = revealed_pieces(text, style, self.theme.mark);
         self.push_lines(wrap_pieces(&pieces, &shape).lines, target);
@@ -170,23 +171,12 @@ impl Page<'_> {
             let hunk_target = (item_index, Some(hunk.after));
             let heading = format!("hunk {} of {count}, line {}", index + 1, hunk.after);
             self.push_heading(&[Piece::new(heading, theme.dim)], hunk_target);
-            let lines = diff::lay_out_changes(&with_only_hunk(change, hunk), self.width, theme);
+            let only_hunk = Diff { hunks: vec![hunk.clone()], note: None, path: change.path.clone(), ..*change };
+            let lines = diff::lay_out_changes(&only_hunk, self.width, theme);
             self.push_lines(lines, Some(hunk_target));
         }
         if let Some(note) = &change.note {
             self.push_text(note, theme.warning, target);
         }
-    }
-}
-
-/// Returns a diff with only this hunk.
-fn with_only_hunk(diff: &Diff, hunk: &Hunk) -> Diff {
-    Diff {
-        path: diff.path.clone(),
-        created: diff.created,
-        added: diff.added,
-        removed: diff.removed,
-        hunks: vec![hunk.clone()],
-        note: None,
     }
 }

@@ -9,7 +9,8 @@ use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::listening::Listening;
 use crate::tui::prompts::approval::{Approval, ApprovalContent, KeyResult};
 use crate::tui::prompts::prompt::Prompt as _;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crate::tui::tests::buffer_text;
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -80,21 +81,20 @@ impl Prompt {
             call: &call,
             reason: "separate decision for each change",
             sandbox_note: "",
-            position: (1, 2),
+            position: 1,
+            queue_length: 2,
             home: None,
         };
         let (keys, theme) = (Keymap::default(), Theme::without_colours());
         let context = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
         let drawn_frame = self.approval.draw(&content, &context, area, &mut buffer);
         self.approval.record_frame(Duration::from_millis(self.now), drawn_frame);
-        let rows = buffer.content.chunks(usize::from(self.size.0));
-        let rows = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
-        rows.collect::<Vec<_>>().join("\n")
+        buffer_text(&buffer)
     }
 
     fn press_key_while(&mut self, code: KeyCode, listening: Listening) -> KeyResult {
         self.now += 1000;
-        let key = KeyEvent::new(code, KeyModifiers::NONE);
+        let key = KeyEvent::from(code);
         let now = Duration::from_millis(self.now);
         let result = self.approval.handle_key(&key, &Keymap::default(), &self.plan, listening, now);
         self.screen_text();
@@ -116,12 +116,12 @@ fn extract_decision(result: KeyResult) -> Option<Decision> {
 const TALL: (u16, u16) = (80, 50);
 
 #[test]
-fn each_file_and_hunk_is_ticked_separately() {
+fn each_file_and_hunk_is_selected_separately() {
     let mut prompt = Prompt::new(sample_items(), TALL);
     let screen = prompt.screen_text();
     assert!(screen.contains("❯ [x] ~ a · +2 −2") && screen.contains("3 of 3 selected · 1 of 2"), "{screen}");
     assert!(screen.contains("[x] hunk 1 of 2") && screen.contains("[x] + b · new file"), "{screen}");
-    // One hunk is rejected, so the file is ticked in part.
+    // One hunk is rejected, so the file is selected in part.
     prompt.press_key(KeyCode::Down);
     prompt.press_key(KeyCode::Char(' '));
     let screen = prompt.screen_text();
@@ -131,7 +131,7 @@ fn each_file_and_hunk_is_ticked_separately() {
     prompt.press_key(KeyCode::Char(' '));
     let screen = prompt.screen_text();
     assert!(screen.contains("[ ] ~ a") && screen.contains("2 of 3 selected"), "{screen}");
-    // The whole file is ticked again, then one hunk of it.
+    // The whole file is selected again, then one hunk of it.
     prompt.press_key(KeyCode::Up);
     prompt.press_key(KeyCode::Up);
     prompt.press_key(KeyCode::Char(' '));
@@ -150,7 +150,7 @@ fn each_file_and_hunk_is_ticked_separately() {
 }
 
 #[test]
-fn ticked_items_decide_whether_a_capital_is_needed() {
+fn selected_items_decide_whether_a_capital_is_needed() {
     let mut prompt = Prompt::new(sample_items(), TALL);
     assert!(prompt.screen_text().contains("Warning: Apply"), "the frame shows the warning");
     assert!(
@@ -166,7 +166,7 @@ fn ticked_items_decide_whether_a_capital_is_needed() {
     let rejected = Rejected { item: 2, hunks: vec![] };
     assert!(matches!(prompt.press_key(KeyCode::Char('Y')), KeyResult::Explained(_)));
     assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
-    // A selection without ticks cannot be approved.
+    // An empty selection cannot be approved.
     let mut prompt = Prompt::new(sample_items(), TALL);
     prompt.press_key(KeyCode::Char('t'));
     for key in ['y', 'Y'] {
@@ -182,7 +182,7 @@ fn ticked_items_decide_whether_a_capital_is_needed() {
 }
 
 #[test]
-fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
+fn approval_needs_the_end_to_be_seen_and_selection_a_listening_prompt() {
     for size in [(60, 15), (80, 24), (120, 36)] {
         let long: String = (1..=3000).map(|n| format!("line {n}\n")).collect();
         let items = vec![review_item("a", None, "x\n"), review_item("b", None, &long), review_item("z", None, "end\n")];
@@ -194,7 +194,7 @@ fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
             matches!(&result, KeyResult::Explained(message) if message.contains("Read to the end first")),
             "{result:?}"
         );
-        // Reading does not tick, and a key pressed too soon goes to the composer.
+        // Scrolling does not change the selection, and a key pressed too soon goes to the composer.
         for _ in 0..30 {
             prompt.press_key(KeyCode::Down);
         }
@@ -213,7 +213,7 @@ fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
 }
 
 #[test]
-fn arrow_keys_reach_every_row_and_tick() {
+fn arrow_keys_reach_every_row_and_heading() {
     for size in [(60, 15), (80, 24)] {
         let long: String = (1..=60).map(|n| format!("line {n}\n")).collect();
         let items = vec![
@@ -251,7 +251,7 @@ fn other_prompts_pass_the_review_keys_to_the_composer() {
 }
 
 #[test]
-fn hostile_names_are_escaped_and_blocked_items_cannot_be_ticked() {
+fn hostile_names_are_escaped_and_blocked_items_cannot_be_selected() {
     let mut hostile = review_item("a\n❯ [x] b\u{202e}\x1b[2J", None, "x\n");
     hostile.from = Some("from\n╰──╯".into());
     let blocked = Item { blocked: Some("CONFLICT: b\n[x] changed".into()), ..review_item("b", None, "x\n") };

@@ -1,15 +1,19 @@
-//! Layout and drawing of the approval prompt. Shows the whole plan, marks invisible characters, clips to the prompt.
+//! Layout and drawing of the approval prompt. Text of the model is drawn inside the prompt, with marks for invisible
+//! characters.
 
 use super::{Approval, ApprovalContent, ApprovalView};
 use crate::chat::{Access, CommandLine, FileContent, Preconditions, Preview};
+use crate::text::truncation::abbreviate_home;
 use crate::text::width;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::audit_page;
-use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext};
+use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::review::Row;
 use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
+use crate::tui::prompts::scrolled_body::ScrolledBody;
+use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, revealed_pieces};
 use crate::tui::theme::Theme;
@@ -19,7 +23,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use std::sync::Arc;
 
-/// A preview with more rows than this shows its warning at the top, because its end may be off screen.
+/// A warning is shown above a preview with more rows than this, because the end of the preview may be off screen.
 const LONG_PREVIEW_ROWS: usize = 6;
 
 impl Approval {
@@ -39,13 +43,11 @@ impl Approval {
         buffer: &mut Buffer,
     ) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = *context;
-        let (position, total) = content.position;
-        let mut right_parts: Vec<String> = Vec::new();
-        if let Preview::Batch(batch) = &content.plan.preview {
-            let count = self.review.count_ticked(batch);
-            right_parts.extend((count.total > 1).then(|| count.to_string()));
-        }
-        right_parts.extend((total > 1).then(|| format!("{position} of {total}")));
+        let selected_count = content.plan.batch().map(|batch| self.review.count_selected(batch));
+        let selected_text = selected_count.filter(|count| count.total > 1).map(|count| count.to_string());
+        let position_text =
+            (content.queue_length > 1).then(|| format!("{} of {}", content.position, content.queue_length));
+        let right_parts: Vec<String> = selected_text.into_iter().chain(position_text).collect();
         let right_title = right_parts.join(" · ");
         // This frame may be the first to show the end, and no later frame is guaranteed to update the hints.
         let needed_rows = usize::from(self.preferred_height(content, area.width, theme));
@@ -73,42 +75,26 @@ impl Approval {
             drawn.visible_rows = usize::from(inner.height);
             return drawn;
         }
-        let lines = self.lay_out_body(content, usize::from(inner.width), theme);
-        let rows = usize::from(inner.height);
-        drawn.scroll = self.scroll.min(lines.len().saturating_sub(rows));
-        let hidden_rows = lines.len().saturating_sub(drawn.scroll + rows);
-        // The count of remaining lines takes a row.
-        let shown_rows = if hidden_rows > 0 && rows > 1 { rows - 1 } else { rows };
-        for (row, index) in inner.rows().zip(drawn.scroll..lines.len()).take(shown_rows) {
-            match (&lines, &content.plan.preview) {
-                (BodyRows::Lines(lines), _) => buffer.set_line(row.x, row.y, &lines[index], row.width),
-                (BodyRows::Rows(rows), Preview::Batch(batch)) => {
-                    buffer.set_line(row.x, row.y, &self.review.draw_row(&rows[index], batch, theme), row.width)
+        let body = self.lay_out_body(content, usize::from(inner.width), theme);
+        let scrolled_body = ScrolledBody { line_count: body.len(), scroll: self.scroll };
+        let part =
+            scrolled_body.draw(area, inner, buffer, theme, |index, row, buffer| match (&body, content.plan.batch()) {
+                (BodyRows::Lines(lines), _) => drop(buffer.set_line(row.x, row.y, &lines[index], row.width)),
+                (BodyRows::Rows(rows), Some(batch)) => {
+                    let line = self.review.draw_row(&rows[index], batch, theme);
+                    buffer.set_line(row.x, row.y, &line, row.width);
                 }
-                (BodyRows::Rows(_), Preview::Text(_) | Preview::Command(_) | Preview::Edit(_)) => continue,
-            };
-        }
-        if shown_rows < rows {
-            let note = format!("{} more lines", hidden_rows + 1);
-            let text = width::fit_start(&note, usize::from(inner.width)).into_owned();
-            buffer.set_stringn(inner.x, inner.bottom() - 1, text, usize::from(inner.width), theme.warning);
-        }
-        drawn.visible_rows = rows;
-        drawn.is_readable = rows > 0 && inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
-        drawn.is_at_end = hidden_rows == 0;
-        drawn
+                (BodyRows::Rows(_), None) => {}
+            });
+        DrawnPrompt { cursor: drawn.cursor, ..part }
     }
 
     /// Returns the body of the prompt, wrapped.
     fn lay_out_body(&self, content: &ApprovalContent<'_>, width: usize, theme: &Theme) -> BodyRows {
-        if let (Preview::Batch(batch), ApprovalView::Plan | ApprovalView::DenyMessage(_)) =
-            (&content.plan.preview, &self.view)
-        {
+        if let (Some(batch), ApprovalView::Plan | ApprovalView::DenyMessage(_)) = (content.plan.batch(), &self.view) {
             let end_lines = || {
                 let mut body = BodyBuilder { lines: Vec::new(), width: width.max(1), theme };
-                if !content.reason.is_empty() {
-                    body.push_text(&format!("reason: {}", content.reason), theme.dim);
-                }
+                body.push_reason(content);
                 body.lines
             };
             return BodyRows::Rows(self.review.lay_out_rows(batch, width, theme, end_lines));
@@ -132,27 +118,24 @@ impl Approval {
                 let warning = content.plan.destroys.as_ref().map(|destruction| format!("warning: this {destruction}"));
                 let preview_start = body.lines.len();
                 body.push_preview(&content.plan.preview);
-                // Row of the preview before which the warning goes: after the header of an edit, at the top of a long
-                // preview; `None` puts it after the preview.
+                let is_long = body.lines.len() - preview_start > LONG_PREVIEW_ROWS;
+                // Row of the preview above which the warning is inserted; `None` puts the warning after the location.
                 let warning_row = match &content.plan.preview {
+                    // Below the header of the diff.
                     Preview::Edit(_) => Some(1),
-                    Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => {
-                        (body.lines.len() - preview_start > LONG_PREVIEW_ROWS).then_some(0)
-                    }
+                    Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => is_long.then_some(0),
                 };
                 if let (Some(text), Some(row)) = (&warning, warning_row) {
-                    let following = body.lines.split_off((preview_start + row).min(body.lines.len()));
+                    let lines_below = body.lines.split_off((preview_start + row).min(body.lines.len()));
                     body.push_text(text, theme.danger);
-                    body.lines.extend(following);
+                    body.lines.extend(lines_below);
                 }
-                body.push_blank();
+                body.lines.push(Line::default());
                 body.push_location(content);
                 if let (Some(text), None) = (&warning, warning_row) {
                     body.push_text(text, theme.danger);
                 }
-                if !content.reason.is_empty() {
-                    body.push_text(&format!("reason: {}", content.reason), theme.dim);
-                }
+                body.push_reason(content);
             }
         }
         body.lines
@@ -161,15 +144,10 @@ impl Approval {
     /// Returns the key hints for the border, longest variant first.
     fn build_hints(&self, content: &ApprovalContent<'_>, keys: &Keymap, shows_end: bool) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Approval, action);
-        let (approve_action, can_grant) = match (self.is_destructive(content.plan), &content.plan.grant) {
-            (true, _) => (Action::ApproveDestructive, false),
-            (false, grant) => (Action::ApproveOnce, grant.is_some()),
-        };
-        let review = match &content.plan.preview {
-            Preview::Batch(batch) => Some(self.review.hints(batch, keys)),
-            Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => None,
-        };
-        let approve_key = key(approve_action);
+        let is_destructive = self.is_destructive(content.plan);
+        let can_grant = !is_destructive && content.plan.grant.is_some();
+        let review_hints = content.plan.batch().map(|batch| self.review.hints(batch, keys));
+        let approve_key = key(if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce });
         let (deny_key, message_key, details_key) =
             (key(Action::Deny), key(Action::DenyWithMessage), key(Action::Details));
         let close_key = key(Action::Close);
@@ -192,7 +170,7 @@ impl Approval {
                 vec![format!("{details_key} back to prompt · {deny_key} deny"), format!("{details_key} back")]
             }
             ApprovalView::Plan => {
-                let queue_key = if content.position.1 > 1 { key(Action::OpenQueue) } else { String::new() };
+                let queue_key = if content.queue_length > 1 { key(Action::OpenQueue) } else { String::new() };
                 let grant_key = if can_grant { key(Action::ApproveAlways) } else { String::new() };
                 let other_hints = [
                     key_hint(1, &deny_key, &["deny"]),
@@ -201,7 +179,7 @@ impl Approval {
                     key_hint(2, &queue_key, &["list"]),
                 ];
                 if !self.has_reached_end && !shows_end {
-                    let other_hints: Vec<_> = review.into_iter().flatten().chain(other_hints).collect();
+                    let other_hints: Vec<_> = review_hints.into_iter().flatten().chain(other_hints).collect();
                     return key_hints::hint_rows_with_end_first(
                         &key(Action::Bottom),
                         &approve_key,
@@ -209,11 +187,11 @@ impl Approval {
                         &other_hints,
                     );
                 }
-                let is_many = review.as_ref().is_some_and(|review| review.iter().any(Option::is_some));
-                if let Some(review) = review {
-                    let apply_hint =
-                        key_hint(0, &approve_key, if is_many { &["apply selected", "apply"][..] } else { &["apply"] });
-                    return key_hints::hint_rows([apply_hint].into_iter().chain(review).chain(other_hints));
+                if let Some(review_hints) = review_hints {
+                    let can_select = review_hints.iter().any(Option::is_some);
+                    let labels: &[&str] = if can_select { &["apply selected", "apply"] } else { &["apply"] };
+                    let apply_hint = key_hint(0, &approve_key, labels);
+                    return key_hints::hint_rows([apply_hint].into_iter().chain(review_hints).chain(other_hints));
                 }
                 let first_hints = [
                     key_hint(0, &approve_key, &["approve"]),
@@ -253,28 +231,26 @@ struct BodyBuilder<'a> {
 impl BodyBuilder<'_> {
     /// Adds wrapped text with marks for invisible characters.
     fn push_text(&mut self, text: &str, style: Style) {
-        let pieces = revealed_pieces(text, style, self.theme.mark);
-        self.lines.extend(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)).lines);
+        self.lines.extend(wrap_revealed(text, style, self.width, self.theme));
     }
 
-    fn push_blank(&mut self) {
-        self.lines.push(Line::default());
+    /// Adds the reason the policy asks, if any.
+    fn push_reason(&mut self, content: &ApprovalContent<'_>) {
+        if !content.reason.is_empty() {
+            self.push_text(&format!("reason: {}", content.reason), self.theme.dim);
+        }
     }
 
     fn push_preview(&mut self, preview: &Preview) {
         match preview {
             Preview::Text(text) => self.push_text(text, self.theme.text),
-            // The review lays out a batch row by row elsewhere.
+            // `lay_out_body` lays out the rows of a batch.
             Preview::Batch(batch) => self.push_text(&batch.describe_batch(), self.theme.text),
             Preview::Edit(change) => self.lines.extend(diff::lay_out_diff(change, self.width, self.theme)),
             Preview::Command(CommandLine { command, .. }) => {
                 let pieces = revealed_pieces(command, self.theme.strong, self.theme.mark);
-                let shape = Shape {
-                    width: self.width,
-                    first_prefix: vec![Piece::new("$ ", self.theme.accent)],
-                    next_prefix: vec![Piece::new("  ", self.theme.accent)],
-                    verbatim: true,
-                };
+                let prefix = vec![Piece::new("$ ", self.theme.accent)];
+                let shape = Shape { verbatim: true, ..Shape::with_hanging_prefix(self.width, prefix) };
                 let continuation_mark = Piece::new(wrap::CONTINUATION_MARK, self.theme.dim);
                 self.lines.extend(wrap::wrap_code(&pieces, &shape, &continuation_mark).lines);
             }
@@ -284,22 +260,18 @@ impl BodyBuilder<'_> {
     /// Adds the working directory, the time limit and the sandbox of a command.
     fn push_location(&mut self, content: &ApprovalContent<'_>) {
         let Access::Run(line) = &content.plan.access else { return };
-        let folder = match content.home.and_then(|home| line.folder.strip_prefix(home).ok()) {
-            Some(relative) if relative.as_os_str().is_empty() => "~".to_owned(),
-            Some(relative) => format!("~/{}", relative.display()),
-            None => line.folder.display().to_string(),
-        };
+        let folder = abbreviate_home(&line.folder, content.home);
         let mut parts = vec![(format!("in {folder} · timeout {} s", line.seconds), false)];
         parts.extend(line.sandbox.describe_parts(line.network.as_deref(), content.home));
         if parts.len() == 1 && !content.sandbox_note.is_empty() {
             parts.push((content.sandbox_note.to_owned(), false));
         }
         let mut pieces = Vec::new();
+        // Access that sandboxes deny by default is highlighted.
         for (index, (text, is_exception)) in parts.iter().enumerate() {
             if index > 0 {
                 pieces.push(Piece::new(" · ", self.theme.dim));
             }
-            // Access that the sandbox normally denies is highlighted.
             let style = if *is_exception { self.theme.warning } else { self.theme.dim };
             pieces.extend(revealed_pieces(text, style, self.theme.mark));
         }
@@ -319,12 +291,9 @@ impl BodyBuilder<'_> {
         self.push_text(&format!("arguments {}", content.call.arguments), self.theme.text);
         self.push_location(content);
         self.push_preconditions(&content.plan.preconditions);
-        if !content.reason.is_empty() {
-            self.push_text(&format!("reason: {}", content.reason), self.theme.dim);
-        }
+        self.push_reason(content);
     }
 
-    /// Adds the preconditions of the call.
     fn push_preconditions(&mut self, preconditions: &Preconditions) {
         for file in &preconditions.files {
             let text = match file.content {

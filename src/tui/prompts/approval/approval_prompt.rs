@@ -6,6 +6,7 @@ use crate::chat::{CallId, Decision, Grant, GrantSpan};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, RuleRequest};
 use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::scope_choice::ScopeChoice;
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt, PromptCommand, PromptFacts};
 use crossterm::event::KeyEvent;
@@ -56,13 +57,14 @@ impl Prompt for Approval {
 
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>> {
         let Some(WaitingCall::Approval { call, plan, .. }) = facts.agent.waiting_call() else { return None };
-        let (decision, by) = match self.handle_key(key, facts.context.keys, plan, facts.context.listening, facts.now) {
+        let PromptContext { keys, listening, .. } = facts.context;
+        let (decision, by) = match self.handle_key(key, keys, plan, listening, facts.now) {
             KeyResult::PassedOn => return None,
             KeyResult::Handled => return Some(Vec::new()),
             KeyResult::Explained(message) => return Some(vec![PromptCommand::Explain(message)]),
             KeyResult::OpenScope => {
                 let options = grant_options(facts.agent);
-                let Some(choice) = ScopeChoice::open(options, facts.folder, facts.context.keys, facts.now) else {
+                let Some(choice) = ScopeChoice::new(options, facts.folder, keys, facts.now) else {
                     let reason = explain_no_grant(facts.agent).map(|reason| format!(": {reason}")).unwrap_or_default();
                     return Some(vec![PromptCommand::Explain(format!("This call always asks{reason}"))]);
                 };
@@ -72,9 +74,10 @@ impl Prompt for Approval {
             KeyResult::OpenQueue => return Some(vec![PromptCommand::IgnoreRepeats, PromptCommand::OpenQueue]),
             KeyResult::OpenForm => {
                 let tool = facts.agent.config.tools.iter().find(|tool| tool.name == call.name);
-                let notice = "This call has no arguments to edit".to_owned();
-                let has_opened = self.open_form(tool, call);
-                return Some((!has_opened).then_some(PromptCommand::Notify(notice)).into_iter().collect());
+                if self.open_form(tool, call) {
+                    return Some(Vec::new());
+                }
+                return Some(vec![PromptCommand::Notify("This call has no arguments to edit".to_owned())]);
             }
             KeyResult::OpenEditor(text) => return Some(vec![PromptCommand::Effect(Effect::EditText(text))]),
             KeyResult::Decided { decision, by } => (decision, by),
@@ -154,15 +157,11 @@ impl Prompt for Approval {
 /// Returns the content of the prompt; `None` if no call waits for approval.
 fn content<'a>(facts: &PromptFacts<'a>) -> Option<ApprovalContent<'a>> {
     match facts.agent.waiting_call()? {
-        WaitingCall::Approval { call, plan, reason, sub_agent } => Some(ApprovalContent {
-            plan,
-            sub_agent,
-            call,
-            reason,
-            sandbox_note: facts.sandbox_note,
-            position: facts.agent.waiting_position(),
-            home: facts.home,
-        }),
+        WaitingCall::Approval { call, plan, reason, sub_agent } => {
+            let (position, queue_length) = facts.agent.waiting_position();
+            let (sandbox_note, home) = (facts.sandbox_note, facts.home);
+            Some(ApprovalContent { plan, call, reason, sub_agent, sandbox_note, position, queue_length, home })
+        }
         WaitingCall::Answer { .. } => None,
     }
 }

@@ -3,11 +3,10 @@
 mod form_layout;
 
 use crate::chat::ToolSpec;
+use crate::text::reveal::reveal_to_string;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::text_field::{self, TextField};
-use crate::tui::text::revealed_pieces;
 use crossterm::event::KeyEvent;
-use ratatui::style::Style;
 use serde_json::{Map, Number, Value};
 
 /// Form with one focused field.
@@ -58,7 +57,7 @@ pub enum FieldText {
 pub enum KeyResult {
     /// The form handled the key.
     Handled,
-    /// The key has no effect in the form.
+    /// The key has no meaning in the form.
     PassedOn,
     /// Close the form.
     Close,
@@ -94,9 +93,8 @@ impl Form {
     /// Handles a key. The form receives every key while it is open.
     pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
         if keys.lookup(Scope::Composer, key) == Some(Action::OpenEditor) {
-            return self
-                .focused_field()
-                .map_or(KeyResult::Handled, |field| KeyResult::OpenEditor(field.as_str().to_owned()));
+            let field = self.fields.get(self.focused);
+            return field.map_or(KeyResult::Handled, |field| KeyResult::OpenEditor(field.as_str().to_owned()));
         }
         // The focus wraps around, so one field up is the same as `len - 1` fields down.
         let step = match keys.lookup(Scope::List, key) {
@@ -144,7 +142,7 @@ impl Form {
         self.error = None;
     }
 
-    /// Sets the focused field to the text that the editor returned.
+    /// Replaces the text of the focused field by that of the editor.
     pub fn apply_editor_text(&mut self, text: &str) {
         if let Some(field) = self.fields.get_mut(self.focused) {
             field.text = FieldText::new(text);
@@ -152,7 +150,7 @@ impl Form {
         self.error = None;
     }
 
-    /// Returns the arguments if any was edited. Invalid values are included as text.
+    /// Returns the arguments, or `None` if no field was edited. Invalid values are included as text.
     pub fn edited_arguments(&self) -> Option<Value> {
         if self.fields.iter().map(Field::as_str).eq(self.initial_texts.iter().map(String::as_str)) {
             return None;
@@ -162,10 +160,6 @@ impl Form {
             Some((field.name.clone(), value))
         });
         Some(Value::Object(values.collect()))
-    }
-
-    fn focused_field(&self) -> Option<&Field> {
-        self.fields.get(self.focused)
     }
 
     /// Returns the arguments, or the index of the first invalid field and its error.
@@ -187,23 +181,23 @@ impl Form {
 
 impl Field {
     fn new(name: &str, schema_type: FieldType, is_required: bool, value: Option<&Value>) -> Self {
-        let (field_type, text) = match value {
-            None | Some(Value::Null) => (schema_type, String::new()),
-            Some(Value::String(text)) if schema_type == FieldType::Text => (schema_type, text.clone()),
-            // A value that does not match the schema is shown as JSON and can be corrected.
-            Some(value) if schema_type == FieldType::Text => (FieldType::Json, value.to_string()),
-            Some(value) => (schema_type, value.to_string()),
+        let (field_type, text) = match (value, schema_type) {
+            (None | Some(Value::Null), _) => (schema_type, String::new()),
+            (Some(Value::String(text)), FieldType::Text) => (schema_type, text.clone()),
+            // A value that is no text although the schema requires one is shown as JSON and can be corrected.
+            (Some(value), FieldType::Text) => (FieldType::Json, value.to_string()),
+            (Some(value), _) => (schema_type, value.to_string()),
         };
-        let name_parts = revealed_pieces(name, Style::new(), Style::new()).into_iter().map(|piece| piece.text);
         Self {
             name: name.to_owned(),
-            display_name: name_parts.collect(),
+            display_name: reveal_to_string(name),
             field_type,
             is_required,
             text: FieldText::new(&text),
         }
     }
 
+    /// Returns the text of the field.
     pub fn as_str(&self) -> &str {
         match &self.text {
             FieldText::Line(input) => input.text(),
@@ -211,7 +205,7 @@ impl Field {
         }
     }
 
-    /// Describes the accepted value.
+    /// Describes the accepted values: `seconds: a whole number, optional`.
     fn describe_type(&self) -> String {
         let value_type = match self.field_type {
             FieldType::Text => "text",
@@ -228,13 +222,14 @@ impl Field {
         self.as_str().is_empty()
     }
 
-    /// Returns the value; `None` for an empty field, unless it is a required text. The error names the expected type.
+    /// Returns the value, or `None` for an empty field. An empty text field that is required has the value `""`. The error
+    /// describes the expected type.
     fn parse_value(&self) -> Result<Option<Value>, &'static str> {
         let text = self.as_str();
         let trimmed = text.trim();
-        if text.is_empty() || trimmed.is_empty() && self.field_type != FieldType::Text {
-            // A required text field accepts an empty text.
-            return Ok((self.field_type == FieldType::Text && self.is_required).then(|| Value::String(text.to_owned())));
+        let is_text = self.field_type == FieldType::Text;
+        if text.is_empty() || trimmed.is_empty() && !is_text {
+            return Ok((is_text && self.is_required).then(|| Value::String(String::new())));
         }
         let value = match self.field_type {
             FieldType::Text => Value::String(text.to_owned()),
@@ -263,7 +258,7 @@ impl FieldType {
 }
 
 impl FieldText {
-    /// Uses a line only if a line can hold the text unchanged.
+    /// Creates a line if a line can hold the text unchanged, otherwise multiline text.
     fn new(text: &str) -> Self {
         let field = TextField::new(text);
         if field.text() == text { Self::Line(field) } else { Self::Multiline(text.to_owned()) }

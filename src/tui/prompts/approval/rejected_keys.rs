@@ -1,4 +1,4 @@
-//! Messages for keys that have no effect in the approval prompt: the reason, and the key that works.
+//! Explanations of keys that have no effect in the approval prompt: the reason, and the key that works.
 
 use super::{Approval, ApprovalView, KeyResult};
 use crate::chat::Plan;
@@ -17,8 +17,8 @@ impl Approval {
                 format!("Read to the end first · {} to jump there", key(Action::Bottom))
             }
             (ApprovalView::Plan, _) if is_approval && self.is_selection_empty(plan) => {
-                let (tick_key, deny_key) = (key(Action::Select), key(Action::Deny));
-                format!("Nothing is selected · {tick_key} to select, {deny_key} to deny all")
+                let (select_key, deny_key) = (key(Action::Select), key(Action::Deny));
+                format!("Nothing is selected · {select_key} to select, {deny_key} to deny all")
             }
             (ApprovalView::Plan, Action::ApproveOnce) if is_destructive => {
                 format!("Destructive: {} is not enough · {approve_key} to approve", key(action))

@@ -7,6 +7,7 @@ use crate::agent::GrantOption;
 use crate::chat::{Access, CommandLine, Grant, GrantScope as Wide, Preconditions, Preview, Work};
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::prompts::prompt::Prompt;
+pub(super) use crate::tui::tests::buffer_text as screen_text;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
@@ -54,7 +55,8 @@ pub(super) fn draw_prompt(
         call: &call,
         reason: "project code run by cargo",
         sandbox_note: "network off",
-        position: (1, 3),
+        position: 1,
+        queue_length: 3,
         home: Some(Path::new("/home/ada")),
     };
     let (keys, theme) = (Keymap::default(), Theme::without_colours());
@@ -68,14 +70,8 @@ pub(super) fn draw_prompt(
     buffer
 }
 
-pub(super) fn screen_text(buffer: &Buffer) -> String {
-    let rows = buffer.content.chunks(usize::from(buffer.area.width.max(1)));
-    let rows = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
-    rows.collect::<Vec<_>>().join("\n")
-}
-
 pub(super) fn press_key(prompt: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -> KeyResult {
-    let key = KeyEvent::new(code, KeyModifiers::NONE);
+    let key = KeyEvent::from(code);
     let result = prompt.handle_key(&key, &Keymap::default(), plan, Listening::Ready, ms(now));
     if result != KeyResult::OpenScope {
         return result;
@@ -83,7 +79,7 @@ pub(super) fn press_key(prompt: &mut Approval, plan: &Plan, code: KeyCode, now: 
     let grant = plan.grant.clone().expect("only a plan that can become a rule opens the scope");
     let options = vec![GrantOption { grant, can_be_rule: true, earlier_calls: vec!["cargo check".into()] }];
     prompt.open_scope(
-        ScopeChoice::open(options, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now)).expect("there is one"),
+        ScopeChoice::new(options, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now)).expect("there is one"),
     );
     KeyResult::Handled
 }
@@ -91,13 +87,7 @@ pub(super) fn press_key(prompt: &mut Approval, plan: &Plan, code: KeyCode, now: 
 pub(super) fn extract_decision(result: KeyResult) -> Option<Decision> {
     match result {
         KeyResult::Decided { decision, .. } => Some(decision),
-        KeyResult::Handled
-        | KeyResult::Explained(_)
-        | KeyResult::PassedOn
-        | KeyResult::OpenForm
-        | KeyResult::OpenQueue
-        | KeyResult::OpenScope
-        | KeyResult::OpenEditor(_) => None,
+        _ => None,
     }
 }
 
@@ -174,7 +164,7 @@ fn r03_a_prompt_that_does_not_listen_passes_every_character_on() {
     let plan = command_plan("ls");
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(ms(9_000))] {
         for character in ['y', 'a', 'n', 'm', 'd', 'q'] {
-            let key = KeyEvent::new(KeyCode::Char(character), KeyModifiers::NONE);
+            let key = KeyEvent::from(KeyCode::Char(character));
             let mut prompt = drawn_prompt(&plan, (60, 15));
             let result = prompt.handle_key(&key, &Keymap::default(), &plan, listening, ms(1_000));
             assert_eq!(result, KeyResult::PassedOn, "{character} {listening:?}");
@@ -295,10 +285,10 @@ proptest! {
     #[test]
     fn r34_no_size_and_no_key_causes_a_panic(width in 0u16..70, height in 0u16..20, command in "\\PC{0,80}", codes in "[yanmdY\t ]{0,6}") {
         let plan = command_plan(&command);
-        let mut card = drawn_prompt(&plan, (width, height));
+        let mut prompt = drawn_prompt(&plan, (width, height));
         for letter in codes.chars() {
-            press_key(&mut card, &plan, KeyCode::Char(letter), 1_000);
-            draw_prompt(&mut card, &plan, (width, height), Listening::Ready, 1_000);
+            press_key(&mut prompt, &plan, KeyCode::Char(letter), 1_000);
+            draw_prompt(&mut prompt, &plan, (width, height), Listening::Ready, 1_000);
         }
     }
 }
@@ -353,7 +343,7 @@ fn r11_the_scope_explains_its_limit_and_never_offers_a_whole_tool_or_host() {
     ] {
         let keys = Keymap::default();
         let options = vec![GrantOption { grant, can_be_rule: true, earlier_calls: Vec::new() }];
-        let mut choice = ScopeChoice::open(options, Path::new("/p"), &keys, ms(0)).unwrap();
+        let mut choice = ScopeChoice::new(options, Path::new("/p"), &keys, ms(0)).unwrap();
         let result = choice.handle_action(Action::WidenScope, &keys, true, ms(5000));
         let scope_choice::KeyResult::Explained(message) = result else { panic!("{result:?}") };
         assert!(message.contains(part), "{message}");

@@ -1,12 +1,12 @@
 //! Drafts of answers and how a question prompt is saved and restored.
 
-use super::{LineKind, QuestionPrompt};
+use super::{FieldKind, QuestionPrompt};
 use crate::chat::{AnswerValue, CallId, OptionNote, Question, QuestionAnswer, Questions};
 use crate::tui::parts::text_field::TextField;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Draft of the answer to one question.
+/// Draft of the answer to one question. The names in JSON are those of earlier versions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct AnswerDraft {
@@ -84,20 +84,18 @@ struct SavedPrompt {
     call: CallId,
     #[serde(default)]
     parked: bool,
-    #[serde(default)]
-    #[serde(rename = "at")]
+    #[serde(default, rename = "at")]
     page: usize,
     #[serde(default)]
     pages: Vec<AnswerDraft>,
-    #[serde(default)]
-    #[serde(rename = "writing")]
-    open_line: Option<(LineKind, TextField)>,
+    #[serde(default, rename = "writing")]
+    open_field: Option<(FieldKind, TextField)>,
 }
 
 impl QuestionPrompt {
-    /// Serializes the prompt as JSON. Returns an empty string if the user changed nothing.
+    /// Returns the prompt as JSON; empty if the user changed nothing.
     pub(super) fn serialize_draft(&self) -> String {
-        let untouched = !self.is_parked && self.page == 0 && self.open_line.is_none();
+        let untouched = !self.is_parked && self.page == 0 && self.open_field.is_none();
         if untouched && self.pages.iter().all(|page| *page == AnswerDraft::default()) {
             return String::new();
         }
@@ -106,7 +104,7 @@ impl QuestionPrompt {
             parked: self.is_parked,
             page: self.page,
             pages: self.pages.clone(),
-            open_line: self.open_line.clone(),
+            open_field: self.open_field.clone(),
         };
         serde_json::to_string(&saved).unwrap_or_default()
     }
@@ -127,9 +125,9 @@ impl QuestionPrompt {
         prompt.is_parked = saved.parked;
         prompt.page = saved.page.min(prompt.page_count() - 1);
         let question = questions.list.get(prompt.page);
-        prompt.open_line = saved.open_line.filter(|(kind, _)| match kind {
-            LineKind::TextAnswer => question.is_some_and(accepts_text),
-            LineKind::Note => question.is_some(),
+        prompt.open_field = saved.open_field.filter(|(kind, _)| match kind {
+            FieldKind::TextAnswer => question.is_some_and(accepts_text),
+            FieldKind::Note => question.is_some(),
         });
         prompt
     }

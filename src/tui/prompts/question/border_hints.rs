@@ -1,6 +1,6 @@
 //! Titles and key hints on the border of a question prompt.
 
-use super::{KeyResult, LineKind, QuestionPrompt};
+use super::{FieldKind, KeyResult, QuestionPrompt};
 use crate::chat::{AnswerValue, Questions};
 use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Keymap, Scope};
@@ -13,7 +13,7 @@ const KEYWORD_WIDTH: usize = 40;
 impl QuestionPrompt {
     /// Explains that no option has this number, or no question on the review page.
     pub(super) fn explain_missing_row(&self, digit: usize, questions: &Questions) -> KeyResult {
-        let (item, last) = match self.page == self.pages.len() {
+        let (item, last) = match self.is_review() {
             true => ("question", self.pages.len()),
             false => ("option", self.option_count(questions)),
         };
@@ -54,30 +54,23 @@ impl QuestionPrompt {
     pub(super) fn build_hints(&self, questions: &Questions, keys: &Keymap, scroll_label: Option<&str>) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Question, action);
         let text_field_key = |action| keys.first_chord(Scope::TextField, action);
-        if let Some((kind, _)) = &self.open_line {
+        if let Some((kind, _)) = &self.open_field {
             let accept_label = match kind {
-                LineKind::Note => "save note",
-                LineKind::TextAnswer if self.pages.len() == 1 => "send",
-                LineKind::TextAnswer => "confirm",
+                FieldKind::Note => "save note",
+                FieldKind::TextAnswer if self.pages.len() == 1 => "send",
+                FieldKind::TextAnswer => "confirm",
             };
-            let (accept_key, close_key) = (text_field_key(Action::Accept), text_field_key(Action::Close));
-            let mut hints = Vec::new();
-            if *kind == LineKind::TextAnswer {
-                let chords = keys.chords_for(Scope::TextField, Action::InsertLineBreak);
-                // Every terminal reports Alt chords as distinct keys.
-                let chord = chords.iter().find(|chord| chord.starts_with("alt")).or(chords.first());
-                hints.extend(chord.map(|chord| {
-                    format!("{accept_key} {accept_label} · {chord} new line · {close_key} back, keep text")
-                }));
-                hints.extend(
-                    chord.map(|chord| format!("{accept_key} {accept_label} · {chord} new line · {close_key} back")),
-                );
-            }
-            hints.extend([
-                format!("{accept_key} {accept_label} · {close_key} back, keep text"),
-                format!("{accept_key} {accept_label} · {close_key} back"),
-            ]);
-            return hints;
+            let accept_hint = format!("{} {accept_label}", text_field_key(Action::Accept));
+            let close_key = text_field_key(Action::Close);
+            let chords = keys.chords_for(Scope::TextField, Action::InsertLineBreak);
+            // Every terminal reports Alt chords as distinct keys.
+            let chord = chords.iter().find(|chord| chord.starts_with("alt")).or(chords.first());
+            let chord = chord.filter(|_| *kind == FieldKind::TextAnswer);
+            let with_line_break = chord.map(|chord| format!("{accept_hint} · {chord} new line"));
+            let first_hints = with_line_break.into_iter().chain([accept_hint]);
+            return first_hints
+                .flat_map(|hints| [" back, keep text", " back"].map(|label| format!("{hints} · {close_key}{label}")))
+                .collect();
         }
         let (accept_key, later_hint) = (key(Action::Accept), key_hint(3, &key(Action::AnswerLater), &["later"]));
         let decline_hint = key_hint(5, &key(Action::Decline), &["decline"]);

@@ -14,12 +14,13 @@ use std::ops::Range;
 const MAX_UNFOCUSED_LINES: usize = 3;
 /// Mark of the option that the model recommends, unless its own text contains the word.
 const RECOMMENDED: &str = "recommended";
-/// Width in cells from which descriptions have a column next to the labels. Below it, they are under the labels.
+/// Minimum width in cells for a column of descriptions next to the labels. In a narrower picker they are below the labels.
 const COLUMN_MIN_WIDTH: usize = 60;
 
-/// Lines of the picker and the range of the focused row.
+/// Lines of the picker.
 pub(super) struct PickerRows {
     pub(super) lines: Vec<Line<'static>>,
+    /// Lines of the focused row.
     pub(super) focused: Range<usize>,
 }
 
@@ -28,8 +29,8 @@ pub(super) fn lay_out_rows(question: &Question, draft: &AnswerDraft, cells: usiz
     lay_out_rows_limited(question, draft, cells, theme, MAX_UNFOCUSED_LINES)
 }
 
-/// Lays out every row of a question. Shortens the rows that are not focused if all rows fit into `max_lines` lines that
-/// way.
+/// Lays out every row of a question. If the rows have more than `max_lines` lines, and shortening the unfocused rows makes
+/// them fit, those are shortened.
 pub(super) fn fit_rows(
     question: &Question,
     draft: &AnswerDraft,
@@ -38,18 +39,18 @@ pub(super) fn fit_rows(
     max_lines: usize,
 ) -> PickerRows {
     let full = lay_out_rows(question, draft, cells, theme);
-    // Either everything fits, or no shortening can help.
+    // Shortening is not necessary, or it cannot help.
     if full.lines.len() <= max_lines || question.options.len() > max_lines {
         return full;
     }
-    let fits = |rows: &PickerRows| rows.lines.len() <= max_lines;
-    let shortened = (1..MAX_UNFOCUSED_LINES)
+    (1..MAX_UNFOCUSED_LINES)
         .rev()
         .map(|max_unfocused| lay_out_rows_limited(question, draft, cells, theme, max_unfocused))
-        .find(fits);
-    shortened.unwrap_or(full)
+        .find(|rows| rows.lines.len() <= max_lines)
+        .unwrap_or(full)
 }
 
+/// Lays out every row of a question, with at most `max_unfocused` lines for each unfocused row.
 fn lay_out_rows_limited(
     question: &Question,
     draft: &AnswerDraft,
@@ -62,20 +63,19 @@ fn lay_out_rows_limited(
         PickerLayout { question, draft, width: cells, label_width: label_column_width(question, cells), theme };
     for row in 0..question.options.len() + usize::from(accepts_text(question)) {
         let start = rows.lines.len();
+        let is_focused = row == draft.cursor;
         let mut lines = layout.lay_out_row(row);
-        if row == draft.cursor {
-            rows.focused = start..start + lines.len();
-        } else if lines.len() > max_unfocused {
+        if !is_focused && lines.len() > max_unfocused {
             lines.truncate(max_unfocused);
             if let Some(last) = lines.last_mut() {
                 *last = truncate_line(last, cells);
             }
         }
-        lines.extend(layout.lay_out_note(row));
-        if row == draft.cursor {
-            rows.focused.end = start + lines.len();
-        }
         rows.lines.extend(lines);
+        rows.lines.extend(layout.lay_out_note(row));
+        if is_focused {
+            rows.focused = start..rows.lines.len();
+        }
     }
     rows
 }
@@ -91,59 +91,59 @@ struct PickerLayout<'a> {
     question: &'a Question,
     draft: &'a AnswerDraft,
     width: usize,
+    /// Width of the label column; `None` if descriptions have no column.
     label_width: Option<usize>,
     theme: &'a Theme,
 }
 
+/// Styles of a row.
+struct RowStyles {
+    text: Style,
+    dim: Style,
+    accent: Style,
+}
+
 impl PickerLayout<'_> {
-    /// Lays out one row: cursor, number, tick, label, description, recommendation.
-    fn lay_out_row(&self, row: usize) -> Vec<Line<'static>> {
-        let is_focused = row == self.draft.cursor;
-        let theme = self.theme;
-        // The focused row has a single style: not every colour is readable on its background.
-        let focused_style = theme.text.patch(theme.selected);
-        let (style, dim, accent) = if is_focused {
-            (focused_style, focused_style, focused_style)
-        } else {
-            (theme.text, theme.dim, theme.accent)
-        };
-        let number = if row < 9 { (row + 1).to_string() } else { " ".to_owned() };
-        let Some(choice) = self.question.options.get(row) else {
-            let is_selected = matches!(self.draft.answer_value(), AnswerValue::Text(_));
-            let text = match (self.draft.text_answer.as_str(), is_selected) {
-                ("", _) => "Write an answer…".to_owned(),
-                (answer, true) => answer.to_owned(),
-                (answer, false) => format!("Your own answer: {answer}"),
-            };
-            let pieces = revealed_pieces(&text, style, theme.mark);
-            let shape = row_prefix(
-                is_focused,
-                &number,
-                selection_mark(self.question.is_multiple, is_selected),
-                self.width,
-                accent,
-            );
-            return wrap::wrap_pieces(&pieces, &shape).lines;
-        };
-        let tick = selection_mark(self.question.is_multiple, self.draft.picks.contains(&row));
-        let is_recommended = self.question.recommended == Some(row);
-        let shape = row_prefix(is_focused, &number, tick, self.width, accent);
-        self.lay_out_choice(choice, (is_recommended, is_focused), &shape, (style, dim, accent))
+    /// Returns the styles of a row. The focused row has a single style, because not every colour is readable on its
+    /// background.
+    fn row_styles(&self, row: usize) -> RowStyles {
+        let Theme { text, dim, accent, selected, .. } = self.theme;
+        if row == self.draft.cursor {
+            let focused = text.patch(*selected);
+            return RowStyles { text: focused, dim: focused, accent: focused };
+        }
+        RowStyles { text: *text, dim: *dim, accent: *accent }
     }
 
-    fn lay_out_choice(
-        &self,
-        choice: &QuestionOption,
-        (is_recommended, is_focused): (bool, bool),
-        shape: &Shape,
-        (style, dim, accent): (Style, Style, Style),
-    ) -> Vec<Line<'static>> {
+    /// Lays out one row: cursor, number, selection mark, label, description, recommendation.
+    fn lay_out_row(&self, row: usize) -> Vec<Line<'static>> {
+        let styles = self.row_styles(row);
+        let cursor = if row == self.draft.cursor { "❯" } else { " " };
+        let number = if row < 9 { (row + 1).to_string() } else { " ".to_owned() };
+        let row_shape = |is_selected| {
+            let prefix = format!("{cursor} {number} {}", selection_mark(self.question.is_multiple, is_selected));
+            Shape::with_hanging_prefix(self.width, vec![Piece::new(prefix, styles.accent)])
+        };
+        if let Some(choice) = self.question.options.get(row) {
+            return self.lay_out_choice(row, choice, &row_shape(self.draft.picks.contains(&row)));
+        }
+        let is_selected = matches!(self.draft.answer_value(), AnswerValue::Text(_));
+        let text = match (self.draft.text_answer.as_str(), is_selected) {
+            ("", _) => "Write an answer…".to_owned(),
+            (answer, true) => answer.to_owned(),
+            (answer, false) => format!("Your own answer: {answer}"),
+        };
+        wrap::wrap_pieces(&revealed_pieces(&text, styles.text, self.theme.mark), &row_shape(is_selected)).lines
+    }
+
+    fn lay_out_choice(&self, row: usize, choice: &QuestionOption, shape: &Shape) -> Vec<Line<'static>> {
+        let styles = self.row_styles(row);
         let mark = self.theme.mark;
-        let mut label = revealed_line_pieces(self.truncate_unfocused(&choice.label, is_focused), style, mark);
-        let mut description = revealed_pieces(self.truncate_unfocused(&choice.description, is_focused), dim, mark);
+        let mut label = revealed_line_pieces(self.cut_unfocused(row, &choice.label), styles.text, mark);
+        let mut description = revealed_pieces(self.cut_unfocused(row, &choice.description), styles.dim, mark);
         let mentions_recommended = |text: &str| text.to_lowercase().contains(RECOMMENDED);
-        // Many models write it in the label or description.
-        if is_recommended
+        // Many models write the word into the label or the description.
+        if self.question.recommended == Some(row)
             && !mentions_recommended(&choice.label)
             && !mentions_recommended(width::cut_to_width(&choice.description, 400))
         {
@@ -152,7 +152,7 @@ impl PickerLayout<'_> {
             let cells: usize = description.iter().map(|piece| width::text_width(&piece.text)).sum();
             let fits_after_description = !description.is_empty() && cells + 2 + RECOMMENDED.len() <= available;
             let pieces = if fits_after_description { &mut description } else { &mut label };
-            pieces.push(Piece::new(format!("  {RECOMMENDED}"), accent));
+            pieces.push(Piece::new(format!("  {RECOMMENDED}"), styles.accent));
         }
         let indent = prefix_width(shape);
         let Some(column) = self.label_width.filter(|_| !description.is_empty()) else {
@@ -167,21 +167,18 @@ impl PickerLayout<'_> {
         let label_lines = wrap::wrap_pieces(&label, &label_shape).lines;
         let description_shape = Shape::with_width(self.description_width(shape, column));
         let description_lines = wrap::wrap_pieces(&description, &description_shape).lines;
-        let blank_line = || Line::from(Span::styled(" ".repeat(indent), style));
+        let blanks = |cells: usize| Span::styled(" ".repeat(cells), styles.text);
         let join_columns = |index: usize| {
-            let mut line = label_lines.get(index).cloned().unwrap_or_else(blank_line);
+            let mut line = label_lines.get(index).cloned().unwrap_or_else(|| Line::from(blanks(indent)));
             if let Some(description_line) = description_lines.get(index) {
-                let gap = (indent + column + 3).saturating_sub(line.width());
-                line.spans.push(Span::styled(" ".repeat(gap), style));
+                line.spans.push(blanks((indent + column + 3).saturating_sub(line.width())));
                 line.spans.extend(description_line.spans.iter().cloned());
             }
             line
         };
         (0..label_lines.len().max(description_lines.len())).map(join_columns).collect()
     }
-}
 
-impl PickerLayout<'_> {
     /// Returns the width of the description column.
     fn description_width(&self, shape: &Shape, column: usize) -> usize {
         self.width.saturating_sub(prefix_width(shape) + column + 3)
@@ -190,15 +187,16 @@ impl PickerLayout<'_> {
     /// Lays out the note of a row: all of it if focused, otherwise its first line.
     fn lay_out_note(&self, row: usize) -> Vec<Line<'static>> {
         let theme = self.theme;
-        let (text, style) = match (self.draft.unfinished_notes.get(&row), self.draft.notes.get(&row)) {
+        let (text, unfocused_style) = match (self.draft.unfinished_notes.get(&row), self.draft.notes.get(&row)) {
             (Some(note), _) => (format!("unsaved note: {note}"), theme.warning),
             (None, Some(note)) => (format!("note: {note}"), theme.accent),
             (None, None) => return Vec::new(),
         };
         let is_focused = row == self.draft.cursor;
-        let style = if is_focused { theme.text.patch(theme.selected) } else { style };
-        let mut shape = row_prefix(false, " ", selection_mark(self.question.is_multiple, false), self.width, style);
-        shape.first_prefix.clone_from(&shape.next_prefix);
+        let style = if is_focused { self.row_styles(row).text } else { unfocused_style };
+        // As wide as cursor, number and selection mark.
+        let indent = 4 + width::text_width(selection_mark(self.question.is_multiple, false));
+        let shape = Shape::with_prefix(self.width, Piece::new(" ".repeat(indent), style));
         let mut lines = wrap::wrap_pieces(&[Piece::new(text, style)], &shape).lines;
         if !is_focused && lines.len() > 1 {
             lines.truncate(1);
@@ -207,9 +205,12 @@ impl PickerLayout<'_> {
         lines
     }
 
-    /// Truncates a text to the length that an unfocused row can show, to save layout work on each key.
-    fn truncate_unfocused<'t>(&self, text: &'t str, is_focused: bool) -> &'t str {
-        if is_focused { text } else { width::cut_to_width(text, self.width * (MAX_UNFOCUSED_LINES + 1)) }
+    /// Cuts a text to the length that an unfocused row can show, to save layout work on each key.
+    fn cut_unfocused<'t>(&self, row: usize, text: &'t str) -> &'t str {
+        if row == self.draft.cursor {
+            return text;
+        }
+        width::cut_to_width(text, self.width * (MAX_UNFOCUSED_LINES + 1))
     }
 }
 
@@ -220,7 +221,7 @@ fn prefix_width(shape: &Shape) -> usize {
 
 /// Shortens a line and appends `…`.
 fn truncate_line(line: &Line<'_>, cells: usize) -> Line<'static> {
-    let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+    let text = line.to_string();
     let style = line.spans.last().map(|span| span.style).unwrap_or_default();
     let start = width::cut_to_width(text.trim_end(), cells.saturating_sub(2)).to_owned();
     Line::from(Span::styled(format!("{start} …"), style))
@@ -234,11 +235,4 @@ fn selection_mark(is_multiple: bool, is_selected: bool) -> &'static str {
         (false, true) => "✓ ",
         (false, false) => "  ",
     }
-}
-
-/// Returns the prefix of a row with a hanging indent of the same width.
-fn row_prefix(is_focused: bool, number: &str, tick: &str, width: usize, style: Style) -> Shape {
-    let prefix = format!("{} {number} {tick}", if is_focused { "❯" } else { " " });
-    let next_prefix = vec![Piece::new(" ".repeat(width::text_width(&prefix)), style)];
-    Shape { width, first_prefix: vec![Piece::new(prefix, style)], next_prefix, verbatim: false }
 }

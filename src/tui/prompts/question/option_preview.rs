@@ -9,13 +9,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-/// Inner width in cells from which the preview is next to the picker. Below it, the preview is under the picker.
+/// Minimum inner width in cells for a preview next to the picker. In a narrower prompt it is below the picker.
 pub(super) const SIDE_PREVIEW_WIDTH: usize = 68;
-/// Heading of a preview under the picker.
+/// Heading of a preview below the picker.
 pub(super) const PREVIEW_HEADING: &str = "preview";
 /// Minimum rows of a preview.
 pub(super) const MIN_PREVIEW_ROWS: usize = 3;
-/// Maximum lines requested for a preview; longer previews scroll.
+/// Maximum rows the prompt asks for to show a preview; longer previews scroll.
 pub(super) const MAX_PREVIEW_ROWS: usize = 14;
 
 /// Returns the width of the picker in cells.
@@ -25,18 +25,19 @@ pub(super) fn picker_width(question: &Question, cells: usize) -> usize {
     if has_side_preview { (cells * 9 / 20).clamp(30, 52) } else { cells }
 }
 
-/// Estimates the lines of the longest preview; 0 if no option has one. Counts characters instead of laying out, because
-/// it runs for each frame.
+/// Estimates the rows of the longest preview; 0 if no option has one. Counts characters instead of laying out the text,
+/// because it runs for each frame.
 pub(super) fn estimate_preview_rows(question: &Question, cells: usize) -> usize {
-    let cells =
-        if cells >= SIDE_PREVIEW_WIDTH { cells.saturating_sub(picker_width(question, cells) + 3) } else { cells }
-            .max(1);
-    let estimate_lines = |text: &str| {
-        let line_rows = text.lines().take(MAX_PREVIEW_ROWS).map(|line| 1 + line.chars().take(2_000).count() / cells);
+    let is_side_by_side = cells >= SIDE_PREVIEW_WIDTH;
+    let side_cells = cells.saturating_sub(picker_width(question, cells) + 3);
+    let preview_cells = if is_side_by_side { side_cells } else { cells }.max(1);
+    let estimate_rows = |text: &str| {
+        let lines = text.lines().take(MAX_PREVIEW_ROWS);
+        let line_rows = lines.map(|line| 1 + line.chars().take(2_000).count() / preview_cells);
         line_rows.sum::<usize>().clamp(MIN_PREVIEW_ROWS, MAX_PREVIEW_ROWS)
     };
     let with_preview = question.options.iter().filter(|choice| !choice.preview.is_empty());
-    with_preview.map(|choice| estimate_lines(&choice.preview)).max().unwrap_or(0)
+    with_preview.map(|choice| estimate_rows(&choice.preview)).max().unwrap_or(0)
 }
 
 /// Lays out the preview of an option.
@@ -51,7 +52,8 @@ pub(super) fn lay_out_preview(question: &Question, row: usize, cells: usize, the
     }
 }
 
-/// Splits an area into picker and preview with a line between them. Returns no preview area if both do not fit.
+/// Splits an area into the picker and the preview below it, and draws the heading between them. Returns no preview area if
+/// both do not fit.
 pub(super) fn split_preview(
     area: Rect,
     picker_rows: usize,
@@ -59,12 +61,11 @@ pub(super) fn split_preview(
     theme: &Theme,
 ) -> (Rect, Option<Rect>) {
     let height = usize::from(area.height);
-    // Rows of the preview and its heading.
-    let min_preview_rows = if height < 4 { 0 } else { (height / 2).max(2) };
-    let [list, below] = split_rows(area, picker_rows.min(height - min_preview_rows));
-    if min_preview_rows == 0 {
-        return (list, None);
+    if height < 4 {
+        return (split_rows(area, picker_rows)[0], None);
     }
+    // The picker leaves half of the rows to the preview and its heading.
+    let [list, below] = split_rows(area, picker_rows.min(height - height / 2));
     let [heading_row, preview] = split_rows(below, 1);
     draw_preview_heading(PREVIEW_HEADING, heading_row, buffer, theme);
     (list, Some(preview))

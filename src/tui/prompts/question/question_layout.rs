@@ -6,23 +6,23 @@ use super::option_preview::{
     MIN_PREVIEW_ROWS, PREVIEW_HEADING, SIDE_PREVIEW_WIDTH, draw_divider, draw_preview_heading, estimate_preview_rows,
     lay_out_preview, picker_width, split_preview,
 };
-use super::{AnswerDraft, LineKind, QuestionPrompt};
+use super::{AnswerDraft, FieldKind, QuestionPrompt};
 use crate::chat::{AnswerValue, Question, Questions};
 use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext};
-use crate::tui::parts::text_field::TextField;
+use crate::tui::parts::frame::{Frame, PromptContext, is_readable};
+use crate::tui::parts::text_field::width_after_label;
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
+use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::revealed_pieces;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-/// Maximum rows of a text answer being edited; longer text scrolls.
-const MAX_LINE_ROWS: usize = 6;
+/// Maximum rows of the text field; longer text scrolls.
+const MAX_FIELD_ROWS: usize = 6;
 /// Label of the key that scrolls content that does not fit.
 const SCROLL_LABEL: &str = "scroll";
 
@@ -32,23 +32,18 @@ impl QuestionPrompt {
         let cells = usize::from(width.saturating_sub(4));
         let body = match (questions.list.get(self.page), self.pages.get(self.page)) {
             (Some(question), Some(page)) => {
-                let text = wrap_revealed(&question.text, theme.strong, cells, theme).len() + 1;
-                let preview_rows = estimate_preview_rows(question, cells);
-                let list_rows = lay_out_rows(question, page, picker_width(question, cells), theme).lines.len();
-                match preview_rows {
-                    0 => text + list_rows,
-                    _ if cells >= SIDE_PREVIEW_WIDTH => text + list_rows.max(preview_rows),
-                    _ => text + list_rows + 1 + preview_rows,
-                }
+                let text_rows = wrap_revealed(&question.text, theme.strong, cells, theme).len() + 1;
+                let picker_rows = lay_out_rows(question, page, picker_width(question, cells), theme).lines.len();
+                text_rows + content_rows(picker_rows, estimate_preview_rows(question, cells), cells)
             }
             _ => self.lay_out_review(questions, cells, theme).len(),
         };
-        let input_rows = self.line_height(cells, MAX_LINE_ROWS * 2);
-        let rows = body + 2 + self.build_footers(questions, theme).len() + input_rows;
+        let note_rows = usize::from(!questions.dropped.is_empty());
+        let rows = body + 2 + note_rows + self.field_height(cells, MAX_FIELD_ROWS * 2);
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
-    /// Draws the prompt. `sub_agent` is the one that asks, or `None` for the main session.
+    /// Draws the prompt. `sub_agent` is the name of the sub-agent that asks; `None` for the main session.
     pub fn draw(
         &self,
         questions: &Questions,
@@ -72,18 +67,18 @@ impl QuestionPrompt {
         if inner.is_empty() {
             return drawn;
         }
-        if self.is_writing() {
-            let rows = self.line_height(usize::from(inner.width), usize::from(inner.height)) as u16;
+        if let Some((kind, field)) = &self.open_field {
+            let rows = self.field_height(usize::from(inner.width), usize::from(inner.height)) as u16;
             inner.height -= rows;
-            let line_area = Rect { y: inner.bottom(), height: rows, ..inner };
-            drawn.cursor = self.draw_line(line_area, buffer, theme);
-            drawn.line_width = usize::from(line_area.width - line_label(self.open_line.as_ref(), line_area.width).1);
+            let field_area = Rect { y: inner.bottom(), height: rows, ..inner };
+            let label = field_label(*kind);
+            drawn.cursor = Some(field.draw_rows_with_label(label, field_area, buffer, theme));
+            drawn.field_width = width_after_label(label, field_area.width);
         }
         let scroll_label = self.draw_body(questions, inner, buffer, context, &mut drawn);
         let hints = self.build_hints(questions, context.keys, scroll_label);
         Frame { hints: &hints, ..frame }.draw_hints(area, buffer, theme);
-        drawn.is_readable =
-            drawn.visible_rows > 0 && inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
+        drawn.is_readable = drawn.visible_rows > 0 && is_readable(inner, area, buffer);
         drawn
     }
 
@@ -97,14 +92,12 @@ impl QuestionPrompt {
         drawn: &mut DrawnPrompt,
     ) -> Option<&'static str> {
         let theme = context.theme;
-        let mut footers = self.build_footers(questions, theme);
-        footers.truncate(usize::from(inner.height / 4));
-        inner.height -= footers.len() as u16;
-        for ((text, style), y) in footers.iter().zip(inner.bottom()..) {
-            let text = width::fit_start(text, usize::from(inner.width));
-            buffer.set_stringn(inner.x, y, text, usize::from(inner.width), *style);
-        }
         let cells = usize::from(inner.width);
+        if !questions.dropped.is_empty() && inner.height >= 4 {
+            inner.height -= 1;
+            let note = format!("truncated: {}", questions.dropped.describe_dropped());
+            buffer.set_stringn(inner.x, inner.bottom(), width::fit_start(&note, cells), cells, theme.warning);
+        }
         let Some((question, page)) = questions.list.get(self.page).zip(self.pages.get(self.page)) else {
             let lines = self.lay_out_review(questions, cells, theme);
             let hidden_rows = lines.len().saturating_sub(usize::from(inner.height));
@@ -130,76 +123,63 @@ impl QuestionPrompt {
         let cells = usize::from(inner.width);
         let height = usize::from(inner.height);
         let text = wrap_revealed(&question.text, theme.strong, cells, theme);
-        let preview_rows = estimate_preview_rows(question, cells);
-        let is_side_by_side = preview_rows > 0 && cells >= SIDE_PREVIEW_WIDTH;
         let picker_cells = picker_width(question, cells);
-        let lines = lay_out_rows(question, draft, picker_cells, theme).lines;
-        let wanted_rows = match (preview_rows, is_side_by_side) {
-            (0, _) => lines.len(),
-            (_, true) => lines.len().max(preview_rows),
-            (_, false) => lines.len() + 1 + preview_rows,
-        };
+        let full_rows = lay_out_rows(question, draft, picker_cells, theme);
+        let preview_rows = estimate_preview_rows(question, cells);
+        let has_side_preview = preview_rows > 0 && cells >= SIDE_PREVIEW_WIDTH;
+        let wanted_rows = content_rows(full_rows.lines.len(), preview_rows, cells);
         // The picker gets up to two thirds of the height, the text the rest, with a blank row between if there is room.
         let min_picker_rows = wanted_rows.min(height - (height / 3).max(usize::from(height > 1)));
         let text_rows = text.len().min(height - min_picker_rows);
         let blank_rows = usize::from(text_rows > 0 && (text_rows + wanted_rows < height || height >= 12));
         let [text_area, remaining] = split_rows(inner, text_rows);
         let [_, content_area] = split_rows(remaining, blank_rows);
-        // The picker has priority: if both do not fit, scrolling past the picker shows the preview.
+        let content_height = usize::from(content_area.height);
+        // If the picker and a preview below it do not both fit, only the picker is shown at first. Scrolling past its end
+        // replaces it by the preview, if that has enough rows; this takes one scroll step.
         let is_tight = preview_rows > 0
-            && !is_side_by_side
-            && lines.len() + 1 + preview_rows.min(MIN_PREVIEW_ROWS) > usize::from(content_area.height);
-        let PickerRows { lines, focused } = match is_tight || is_side_by_side {
-            true => fit_rows(question, draft, picker_cells, theme, usize::from(content_area.height)),
-            false => lay_out_rows(question, draft, picker_cells, theme),
+            && !has_side_preview
+            && full_rows.lines.len() + 1 + preview_rows.min(MIN_PREVIEW_ROWS) > content_height;
+        let replace_steps = usize::from(is_tight && content_height >= 2 * MIN_PREVIEW_ROWS);
+        let PickerRows { lines, focused } = match is_tight || has_side_preview {
+            true => fit_rows(question, draft, picker_cells, theme, content_height),
+            false => full_rows,
         };
         let text_overflow = text.len() - text_rows;
-        // Lines of the focused row that do not fit while the picker has the whole area, before the preview replaces it.
-        let full_row_overflow = focused.len().saturating_sub(usize::from(content_area.height));
-        let shows_only_preview = is_tight
-            && usize::from(content_area.height) >= 2 * MIN_PREVIEW_ROWS
-            && self.scroll > text_overflow + full_row_overflow;
-        let (list_area, preview_area) = match (preview_rows, is_side_by_side) {
-            (0, _) => (content_area, None),
-            (_, false) if is_tight && !shows_only_preview => (content_area, None),
-            (_, true) => {
-                let picker_columns = picker_width(question, cells) as u16;
-                let list_area = Rect { width: picker_columns, ..content_area };
-                draw_divider(Rect { x: list_area.right() + 1, width: 1, ..content_area }, buffer, theme);
-                (
-                    list_area,
-                    Some(Rect {
-                        x: list_area.right() + 3,
-                        width: content_area.width - picker_columns - 3,
-                        ..content_area
-                    }),
-                )
-            }
-            (_, false) => split_preview(content_area, lines.len(), buffer, theme),
+        // Lines of the focused row that do not fit while the picker has the whole area.
+        let full_row_overflow = focused.len().saturating_sub(content_height);
+        let is_picker_replaced = replace_steps > 0 && self.scroll > text_overflow + full_row_overflow;
+        let (list_area, preview_area) = if preview_rows == 0 || is_tight && !is_picker_replaced {
+            (content_area, None)
+        } else if has_side_preview {
+            let list_area = Rect { width: picker_cells as u16, ..content_area };
+            draw_divider(Rect { x: list_area.right() + 1, width: 1, ..content_area }, buffer, theme);
+            let x = list_area.right() + 3;
+            (list_area, Some(Rect { x, width: content_area.right() - x, ..content_area }))
+        } else {
+            split_preview(content_area, lines.len(), buffer, theme)
         };
         let list_rows = usize::from(list_area.height);
         let row_overflow = if is_tight { full_row_overflow } else { focused.len().saturating_sub(list_rows) };
-        // One scroll step switches from the picker to the preview.
-        let switch_steps = usize::from(is_tight && usize::from(content_area.height) >= 2 * MIN_PREVIEW_ROWS);
-        let preview_page =
+        let preview =
             preview_area.map(|area| (area, lay_out_preview(question, draft.cursor, usize::from(area.width), theme)));
         let preview_overflow =
-            preview_page.as_ref().map_or(0, |(area, lines)| lines.len().saturating_sub(usize::from(area.height)));
-        // One offset scrolls everything: the question to its end, then the focused option, then its preview.
-        let max_scroll = text_overflow + row_overflow + switch_steps + preview_overflow;
+            preview.as_ref().map_or(0, |(area, lines)| lines.len().saturating_sub(usize::from(area.height)));
+        // One offset scrolls everything: the text to its end, then the focused row, then the preview.
+        let scroll_before_preview = text_overflow + row_overflow + replace_steps;
+        let max_scroll = scroll_before_preview + preview_overflow;
         let scroll = self.scroll.min(max_scroll);
-        let (text_scroll, row_scroll) =
-            (scroll.min(text_overflow), scroll.saturating_sub(text_overflow).min(row_overflow));
+        let text_scroll = scroll.min(text_overflow);
         draw_scrolled_lines(&text, text_scroll, text_area, buffer, theme);
         let scroll_key = context.keys.first_chord(Scope::Question, Action::ScrollTextDown);
         if text_scroll < text_overflow && text_rows > 1 && !scroll_key.is_empty() {
-            // The count of remaining lines takes a row.
+            // The last row of the text shows the number of hidden lines instead.
             let row = Rect { y: text_area.bottom() - 1, height: 1, ..text_area };
             let note = format!("… {} more lines · {scroll_key}", text_overflow - text_scroll + 1);
             let line = Line::styled(format!("{note:<cells$}"), theme.warning);
             buffer.set_line(row.x, row.y, &line, row.width);
         }
-        let row_scroll = if shows_only_preview { 0 } else { row_scroll };
+        let row_scroll = if is_picker_replaced { 0 } else { (scroll - text_scroll).min(row_overflow) };
         let first_line = focused.end.saturating_sub(list_rows).min(focused.start) + row_scroll;
         for (index, row) in (first_line..).zip(list_area.rows()) {
             if focused.contains(&index) {
@@ -207,35 +187,18 @@ impl QuestionPrompt {
             }
         }
         draw_scrolled_lines(&lines, first_line, list_area, buffer, theme);
-        if let Some((area, lines)) = &preview_page {
-            draw_scrolled_lines(
-                lines,
-                scroll.saturating_sub(text_overflow + row_overflow + switch_steps),
-                *area,
-                buffer,
-                theme,
-            );
+        if let Some((area, lines)) = &preview {
+            draw_scrolled_lines(lines, scroll.saturating_sub(scroll_before_preview), *area, buffer, theme);
         }
-        if switch_steps > 0 && !shows_only_preview && lines.len() < list_rows {
-            let heading = if scroll_key.is_empty() {
-                PREVIEW_HEADING.to_owned()
-            } else {
-                format!("{PREVIEW_HEADING} ↓ {scroll_key}")
-            };
-            draw_preview_heading(&heading, Rect { y: list_area.bottom() - 1, height: 1, ..list_area }, buffer, theme);
+        let is_preview_hidden = replace_steps > 0 && !is_picker_replaced;
+        if is_preview_hidden && lines.len() < list_rows {
+            let key_hint = if scroll_key.is_empty() { String::new() } else { format!(" ↓ {scroll_key}") };
+            let row = Rect { y: list_area.bottom() - 1, height: 1, ..list_area };
+            draw_preview_heading(&format!("{PREVIEW_HEADING}{key_hint}"), row, buffer, theme);
         }
         (drawn.visible_rows, drawn.scroll, drawn.head_scroll) = (list_rows, scroll, text_overflow);
-        let announces_preview = switch_steps > 0 && !shows_only_preview && scroll >= text_overflow + row_overflow;
-        (max_scroll > 0).then_some(if announces_preview { PREVIEW_HEADING } else { SCROLL_LABEL })
-    }
-
-    /// Returns the lines under the picker: a warning if limits truncated the questions.
-    fn build_footers(&self, questions: &Questions, theme: &Theme) -> Vec<(String, Style)> {
-        let mut footers = Vec::new();
-        if !questions.dropped.is_empty() {
-            footers.push((format!("truncated: {}", questions.dropped.describe_dropped()), theme.warning));
-        }
-        footers
+        let is_preview_next = is_preview_hidden && scroll >= text_overflow + row_overflow;
+        (max_scroll > 0).then_some(if is_preview_next { PREVIEW_HEADING } else { SCROLL_LABEL })
     }
 
     /// Lays out the review of all answers.
@@ -248,8 +211,7 @@ impl QuestionPrompt {
             lines.extend(wrap_revealed(&format!("{number}{text}"), theme.dim, cells, theme));
             let answer = page.to_answer(question);
             let mut push_text = |text: &str, style| {
-                let first_prefix = vec![Piece::new("  ", style)];
-                let shape = Shape { width: cells, next_prefix: first_prefix.clone(), first_prefix, verbatim: false };
+                let shape = Shape::with_prefix(cells, Piece::new("  ", style));
                 lines.extend(wrap::wrap_pieces(&revealed_pieces(text, style, theme.mark), &shape).lines);
             };
             match &answer.value {
@@ -268,64 +230,39 @@ impl QuestionPrompt {
         lines
     }
 
-    /// Returns the rows of the text being edited: at most half of the prompt's `inner_rows`. Longer text scrolls.
-    fn line_height(&self, cells: usize, inner_rows: usize) -> usize {
-        let Some((_, field)) = &self.open_line else { return 0 };
-        let label_cells = usize::from(line_label(self.open_line.as_ref(), cells as u16).1);
-        let max_rows = MAX_LINE_ROWS.min((inner_rows / 2).max(1));
-        field.wrap_rows(cells.saturating_sub(label_cells).max(1)).0.len().min(max_rows)
-    }
-
-    /// Draws the line being edited. Returns the cursor position.
-    fn draw_line(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
-        let (kind, field) = self.open_line.as_ref()?;
-        let (label, label_cells) = line_label(self.open_line.as_ref(), area.width);
-        let columns = usize::from(area.width - label_cells);
-        buffer.set_stringn(area.x, area.y, label, usize::from(label_cells), theme.prompt);
-        let (x, (row, cell)) = match kind {
-            LineKind::Note => {
-                let (text, cursor) = field.visible_part(columns);
-                buffer.set_stringn(area.x + label_cells, area.y, text, columns, theme.text);
-                (area.x + label_cells, (0, cursor))
-            }
-            LineKind::TextAnswer => {
-                let (rows, (row, cell)) = field.wrap_rows(columns.max(1));
-                let first = (row + 1).saturating_sub(usize::from(area.height));
-                for (text, row_area) in rows.iter().skip(first).zip(area.rows()) {
-                    buffer.set_stringn(area.x + label_cells, row_area.y, text, columns, theme.text);
-                }
-                (area.x + label_cells, (row - first, cell))
-            }
-        };
-        let x = x.saturating_add(cell as u16).min(area.right().saturating_sub(1));
-        Some(Position { x, y: (area.y + row as u16).min(area.bottom().saturating_sub(1)) })
+    /// Returns the rows of the text field being edited: at most half of the prompt's `inner_rows`; 0 if there is none.
+    fn field_height(&self, cells: usize, inner_rows: usize) -> usize {
+        let Some((kind, field)) = &self.open_field else { return 0 };
+        let max_rows = MAX_FIELD_ROWS.min((inner_rows / 2).max(1));
+        let field_cells = width_after_label(field_label(*kind), cells as u16);
+        field.wrap_rows(field_cells.max(1)).0.len().min(max_rows)
     }
 }
 
-/// Returns the label of the line being edited, and its width in cells.
-fn line_label(open_line: Option<&(LineKind, TextField)>, width: u16) -> (&'static str, u16) {
-    let label = match open_line {
-        Some((LineKind::TextAnswer, _)) => "Your own answer ",
-        Some((LineKind::Note, _)) => "note ",
-        None => "",
-    };
-    let label = width::cut_to_width(label, usize::from(width / 2));
-    (label, width::text_width(label) as u16)
+/// Returns the label of the text field being edited.
+fn field_label(kind: FieldKind) -> &'static str {
+    match kind {
+        FieldKind::TextAnswer => "Your own answer ",
+        FieldKind::Note => "note ",
+    }
 }
 
-/// Wraps text with marks for invisible characters.
-fn wrap_revealed(text: &str, style: Style, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
-    wrap::wrap_pieces(&revealed_pieces(text, style, theme.mark), &Shape::with_width(cells)).lines
+/// Returns the rows for the picker and the preview; `preview_rows` is 0 without one.
+fn content_rows(picker_rows: usize, preview_rows: usize, cells: usize) -> usize {
+    match preview_rows {
+        0 => picker_rows,
+        _ if cells >= SIDE_PREVIEW_WIDTH => picker_rows.max(preview_rows),
+        _ => picker_rows + 1 + preview_rows,
+    }
 }
 
-/// Splits an area after a number of rows.
+/// Splits an area into the part of the first `rows` rows and the rest.
 pub(super) fn split_rows(area: Rect, rows: usize) -> [Rect; 2] {
     let rows = (rows as u16).min(area.height);
     [Rect { height: rows, ..area }, Rect { y: area.y + rows, height: area.height - rows, ..area }]
 }
 
-/// Draws lines from index `first` on. If not all fit, draws a scrollbar thumb on the line at the right, which is the
-/// frame or the divider.
+/// Draws lines from index `first` on. If not all fit, draws a scrollbar thumb on the border or divider at the right.
 fn draw_scrolled_lines(lines: &[Line<'_>], first: usize, area: Rect, buffer: &mut Buffer, theme: &Theme) {
     let edge = area.right() + 1;
     for (line, row) in lines.iter().skip(first).zip(area.rows()) {

@@ -3,7 +3,7 @@
 use super::{KeyResult, QuestionPrompt};
 use crate::agent::{Event, WaitingCall};
 use crate::chat::{Answer, AnswerStatus, CallId, Decider};
-use crate::tui::keys::{Action, Chord, Keymap, Scope};
+use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt, PromptCommand, PromptFacts};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -42,7 +42,7 @@ impl Prompt for QuestionPrompt {
     fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {
         (self.visible_rows, self.scroll, self.question_scroll) =
             (drawn.visible_rows.max(1), drawn.scroll, drawn.head_scroll);
-        self.line_width = drawn.line_width.max(1);
+        self.field_width = drawn.field_width.max(1);
         if drawn.is_readable {
             self.first_drawn.get_or_insert(now);
         }
@@ -54,19 +54,18 @@ impl Prompt for QuestionPrompt {
 
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>> {
         let Some(WaitingCall::Answer { call, questions, .. }) = facts.agent.waiting_call() else { return None };
-        let (before, action) = (self.page, facts.context.keys.lookup(Scope::Question, key));
+        let (previous_page, action) = (self.page, facts.context.keys.lookup(Scope::Question, key));
         let turns_page = matches!(action, Some(Action::NextQuestion | Action::PreviousQuestion));
         Some(match self.handle_key(key, facts.context.keys, questions, facts.context.listening) {
             KeyResult::PassedOn => return None,
             KeyResult::Explained(message) => vec![PromptCommand::Explain(message)],
             // A repeat of the key that answered one question must not answer the next.
-            KeyResult::Handled if self.page != before && !turns_page => vec![PromptCommand::IgnoreRepeats],
+            KeyResult::Handled if self.page != previous_page && !turns_page => vec![PromptCommand::IgnoreRepeats],
             KeyResult::Handled => Vec::new(),
             KeyResult::Selected => vec![PromptCommand::IgnoreRepeats],
             KeyResult::Parked => vec![PromptCommand::ReturnParked],
             KeyResult::Answered(answer) => {
-                let after = self.first_drawn.map_or(Duration::ZERO, |drawn| facts.now.saturating_sub(drawn));
-                let by = Decider::from_key(Chord::from(key).to_string(), after);
+                let by = self.decider(key, facts.now);
                 let event = Event::QuestionsAnswered { call: call.id.clone(), answer, by };
                 vec![PromptCommand::IgnoreRepeats, PromptCommand::Agent(event)]
             }
@@ -78,11 +77,11 @@ impl Prompt for QuestionPrompt {
     }
 
     fn is_writing(&self) -> bool {
-        self.open_line.is_some()
+        self.open_field.is_some()
     }
 
     fn insert_paste(&mut self, text: &str) -> bool {
-        let Some((_, line)) = &mut self.open_line else { return false };
+        let Some((_, line)) = &mut self.open_field else { return false };
         line.insert(text);
         true
     }

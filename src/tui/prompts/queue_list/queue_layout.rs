@@ -1,10 +1,10 @@
-//! Rendering of the queue list: one row per call, and details of the selected call below.
+//! Drawing of the queue list: one row per call, and below them details of the call under the cursor.
 
 use super::{QueueList, QueueRow};
 use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::call_summary::{CallSummary, summarize_arguments};
-use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext, hidden_rows_text};
+use crate::tui::parts::frame::{Frame, PromptContext, hidden_rows_text, inner_area, is_readable};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::text_field::TextField;
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
@@ -15,18 +15,21 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-/// Maximum cells of a tool's name and of the access of a call.
+/// Maximum cells of a tool's name.
 const MAX_TOOL_CELLS: usize = 14;
+/// Maximum cells of a call's access.
 const MAX_ACCESS_CELLS: usize = 18;
-/// Maximum rows of details for the selected call.
+/// Maximum rows of details.
 const MAX_DETAIL_ROWS: usize = 3;
 /// Maximum rows the list asks for.
 const MAX_ROWS: usize = 16;
 
-/// Visible rows of the list, and the rows for details with the line above them.
+/// Division of the height between rows and details.
 struct QueueLayout {
+    /// First visible row.
     first: usize,
     visible_rows: usize,
+    /// Rows for the details and the line above them.
     detail_rows: usize,
 }
 
@@ -38,19 +41,19 @@ impl QueueList {
 
     pub fn draw(&self, rows: &[QueueRow], context: &PromptContext<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = *context;
-        let selected = self.cursor.min(rows.len().saturating_sub(1));
-        let ticked = rows.iter().filter(|row| self.ticked.contains(&row.call)).count();
+        let cursor_row = self.cursor.min(rows.len().saturating_sub(1));
+        let selected_count = rows.iter().filter(|row| self.selected.contains(&row.call)).count();
         let QueueLayout { first, visible_rows, detail_rows } =
-            self.divide_height(rows.len(), selected, area.intersection(buffer.area));
-        let ticked_text = (ticked > 0).then(|| format!("{ticked} selected"));
-        let position_text = Some(format!("{} of {}", selected + 1, rows.len()));
+            self.divide_height(rows.len(), cursor_row, area.intersection(buffer.area));
+        let selected_text = (selected_count > 0).then(|| format!("{selected_count} selected"));
+        let position_text = Some(format!("{} of {}", cursor_row + 1, rows.len()));
         let hidden_text = hidden_rows_text(first, rows.len().saturating_sub(first + visible_rows));
-        let right_parts: Vec<String> = [ticked_text, position_text, hidden_text].into_iter().flatten().collect();
+        let right_parts: Vec<String> = [selected_text, position_text, hidden_text].into_iter().flatten().collect();
         let right_title = right_parts.join(" · ");
         let frame = Frame {
             title: "Queue",
             right_title: &right_title,
-            hints: &self.hints(keys, ticked),
+            hints: &self.hints(keys, selected_count),
             message,
             is_listening: listening.is_listening() || self.is_writing(),
             is_destructive: false,
@@ -67,9 +70,9 @@ impl QueueList {
         }
         let columns = column_widths(rows, usize::from(inner.width));
         for ((index, row), row_area) in rows.iter().enumerate().skip(first).zip(inner.rows().take(visible_rows)) {
-            self.draw_row(row, index == selected, columns, row_area, buffer, theme);
+            self.draw_row(row, index == cursor_row, columns, row_area, buffer, theme);
         }
-        if let Some(row) = rows.get(selected).filter(|_| detail_rows > 0) {
+        if let Some(row) = rows.get(cursor_row).filter(|_| detail_rows > 0) {
             let y = inner.bottom() - detail_rows as u16;
             let line = "─".repeat(usize::from(inner.width));
             buffer.set_stringn(inner.x, y, line, usize::from(inner.width), theme.border_dim);
@@ -78,46 +81,44 @@ impl QueueList {
                 buffer.set_line(inner.x, y, line, inner.width);
             }
         }
-        let is_readable = inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
-        DrawnPrompt { cursor, visible_rows, is_readable, ..DrawnPrompt::default() }
+        DrawnPrompt { cursor, visible_rows, is_readable: is_readable(inner, area, buffer), ..DrawnPrompt::default() }
     }
 
     /// Divides the height between rows and details. If every call and some details fit, every call is shown.
-    fn divide_height(&self, rows: usize, selected: usize, area: Rect) -> QueueLayout {
-        let inner_height =
-            usize::from(area.height).saturating_sub(if area.height < 3 || area.width < 5 { 0 } else { 2 });
-        let height = inner_height.saturating_sub(usize::from(self.denial_message.is_some()));
+    fn divide_height(&self, rows: usize, cursor_row: usize, area: Rect) -> QueueLayout {
+        let height = usize::from(inner_area(area).height).saturating_sub(usize::from(self.denial_message.is_some()));
         let detail_rows = match height.saturating_sub(rows) {
+            // The list scrolls in favour of the details if three of its rows stay visible.
             0..=1 if height > MAX_DETAIL_ROWS + rows.min(3) => MAX_DETAIL_ROWS + 1,
             0..=1 => 0,
             free => free.min(MAX_DETAIL_ROWS + 1),
         };
         let visible_rows = height - detail_rows;
-        let first = (selected + 1).saturating_sub(visible_rows.div_ceil(2)).min(rows.saturating_sub(visible_rows));
+        let first = (cursor_row + 1).saturating_sub(visible_rows.div_ceil(2)).min(rows.saturating_sub(visible_rows));
         QueueLayout { first, visible_rows, detail_rows }
     }
 
-    /// Draws one row: cursor, tick, number, tool, summary, access.
+    /// Draws one row: cursor, selection mark, number, tool, summary, access.
     fn draw_row(
         &self,
         row: &QueueRow,
-        is_selected: bool,
+        has_cursor: bool,
         (tool_cells, access_cells): (usize, usize),
         area: Rect,
         buffer: &mut Buffer,
         theme: &Theme,
     ) {
-        if is_selected {
+        if has_cursor {
             buffer.set_style(area, theme.selected);
         }
-        // The selected row has a single style, because not every colour is readable on its background.
-        let row_style = |style| if is_selected { theme.text.patch(theme.selected) } else { style };
-        let tick = match (row.can_deny, self.ticked.contains(&row.call)) {
+        // The row of the cursor has a single style, because not every colour is readable on its background.
+        let row_style = |style| if has_cursor { theme.text.patch(theme.selected) } else { style };
+        let selection_mark = match (row.can_deny, self.selected.contains(&row.call)) {
             (false, _) => "    ",
             (true, true) => "[x] ",
             (true, false) => "[ ] ",
         };
-        let prefix = format!("{} {tick}{:>3} ", if is_selected { "❯" } else { " " }, row.number);
+        let prefix = format!("{} {selection_mark}{:>3} ", if has_cursor { "❯" } else { " " }, row.number);
         let cells = usize::from(area.width);
         let mut x = area.x;
         let mut draw_column = |text: &str, cells: usize, style| {
@@ -131,8 +132,8 @@ impl QueueList {
         draw_column(" ", 1, row_style(theme.text));
         draw_column(&row.summary, summary_cells, row_style(theme.dim));
         draw_column(" ", 1, row_style(theme.text));
-        let style = match (row.is_destructive, row.needs_care) {
-            // On the background of the prompt, so that its colour is readable in the selected row too.
+        let style = match (row.is_destructive, row.is_sensitive) {
+            // On the background of the prompt, so that the colour is readable in the row of the cursor too.
             (true, _) => Style::reset().patch(theme.background).patch(theme.text).patch(theme.danger),
             (false, true) => row_style(theme.warning),
             (false, false) => row_style(theme.dim),
@@ -141,7 +142,7 @@ impl QueueList {
     }
 }
 
-/// Returns the details of the selected call: the text its row has no room for, and its other arguments.
+/// Returns the details of a call: its identifying argument if the row may have cut it, and the other arguments.
 fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec<Line<'static>> {
     let CallSummary { subject, others } = summarize_arguments(&row.arguments);
     let subject = if row.arguments.is_empty() { &row.summary } else { &subject };
@@ -157,7 +158,7 @@ fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec
         pieces.extend(revealed_pieces(value, theme.text, theme.mark));
     }
     let mut lines = wrap::wrap_pieces(&pieces, &wrap::Shape::with_width(cells)).lines;
-    // Blank lines are dropped: there are few rows, and the prompt of the call shows everything.
+    // Blank lines are dropped, because there are few rows. The prompt of the call shows everything.
     lines.retain(|line| line.width() > 0);
     let hidden_lines = lines.len().saturating_sub(rows);
     if hidden_lines > 0 {
@@ -169,12 +170,12 @@ fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec
     lines
 }
 
-/// Returns the text of a column with marks for invisible characters; only its start can be visible.
+/// Returns the start of a column's text, which is all that can be visible, with marks for invisible characters.
 fn column_text(text: &str) -> String {
     reveal::reveal_line(width::cut_to_width(text, 200))
 }
 
-/// Returns the cells of the columns for tool and access: no more than the longest text needs.
+/// Returns the cells of the columns for the tool and for the access. A column is no wider than its longest text.
 fn column_widths(rows: &[QueueRow], cells: usize) -> (usize, usize) {
     let widest = |text: fn(&QueueRow) -> &str| {
         rows.iter().map(|row| width::text_width(&column_text(text(row)))).max().unwrap_or(0)
@@ -196,17 +197,17 @@ fn draw_denial_message(calls: usize, field: &TextField, area: Rect, buffer: &mut
 
 impl QueueList {
     /// Returns the key hints, from the longest to the shortest.
-    fn hints(&self, keys: &Keymap, ticked: usize) -> Vec<String> {
+    fn hints(&self, keys: &Keymap, selected_count: usize) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Queue, action);
         if self.is_writing() {
-            let line_key = |action| keys.first_chord(Scope::TextField, action);
-            let (accept_key, close_key) = (line_key(Action::Accept), line_key(Action::Close));
+            let field_key = |action| keys.first_chord(Scope::TextField, action);
+            let (accept_key, close_key) = (field_key(Action::Accept), field_key(Action::Close));
             return vec![
                 format!("{accept_key} deny with this message · {close_key} back"),
                 format!("{accept_key} deny · {close_key} back"),
             ];
         }
-        let deny_label = match ticked {
+        let deny_label = match selected_count {
             0 => "deny".to_owned(),
             1 => "deny selected".to_owned(),
             count => format!("deny {count}"),

@@ -2,8 +2,8 @@
 
 use super::{KeyResult, QueueList, queue_rows};
 use crate::agent::{self, Event};
-use crate::chat::{CallId, Decider, Decision};
-use crate::tui::keys::{Chord, Scope};
+use crate::chat::Decision;
+use crate::tui::keys::Scope;
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt, PromptCommand, PromptFacts};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -36,7 +36,7 @@ impl Prompt for QueueList {
 
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>> {
         let mut commands = vec![PromptCommand::IgnoreRepeats];
-        match self.key(key, facts.context.keys, &queue_rows(facts.agent), facts.context.listening) {
+        match self.handle_key(key, facts.context.keys, &queue_rows(facts.agent), facts.context.listening) {
             KeyResult::PassedOn => return None,
             KeyResult::Handled => return Some(Vec::new()),
             KeyResult::Explained(message) => return Some(vec![PromptCommand::Explain(message.to_owned())]),
@@ -46,15 +46,9 @@ impl Prompt for QueueList {
                 commands.extend([PromptCommand::CloseQueue, PromptCommand::Agent(event)]);
             }
             KeyResult::Deny(calls, message) => {
-                let elapsed =
-                    self.first_drawn.map_or(Duration::ZERO, |first_drawn| facts.now.saturating_sub(first_drawn));
-                let by = Decider::from_key(Chord::from(key).to_string(), elapsed);
-                let deny = |call: CallId| Event::CallDecided {
-                    call,
-                    decision: Decision::Deny(message.clone()),
-                    by: by.clone(),
-                };
-                // The last call is denied first, so that no call is planned again in vain.
+                let (decision, by) = (Decision::Deny(message), self.decider(key, facts.now));
+                let deny = |call| Event::CallDecided { call, decision: decision.clone(), by: by.clone() };
+                // The last call is denied first, so that no call is planned again just before it is denied.
                 commands.extend(calls.into_iter().rev().map(deny).map(PromptCommand::Agent));
             }
         }

@@ -5,6 +5,7 @@ use crate::agent::Preapproval;
 use crate::chat::{CommandLine, Plan, Preview, ToolCall, Work};
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::prompts::prompt::Prompt;
+use crate::tui::tests::buffer_text;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
@@ -18,12 +19,11 @@ fn draw_list(width: u16, height: u16, list: &mut QueueList, rows: &[QueueRow]) -
     let context = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
     let drawn = list.draw(rows, &context, area, &mut buffer);
     list.record_frame(Duration::ZERO, drawn);
-    let lines = buffer.content.chunks(usize::from(width.max(1)));
-    lines.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).collect::<Vec<_>>().join("\n")
+    buffer_text(&buffer)
 }
 
 fn press_key(list: &mut QueueList, rows: &[QueueRow], code: KeyCode) -> KeyResult {
-    list.key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default(), rows, Listening::Ready)
+    list.handle_key(&KeyEvent::from(code), &Keymap::default(), rows, Listening::Ready)
 }
 
 /// A denial without a message.
@@ -40,7 +40,7 @@ fn queue_row(number: usize, tool: &str, summary: &str, access: &str) -> QueueRow
         summary: summary.into(),
         arguments: String::new(),
         access: access.into(),
-        needs_care: access == "destroys",
+        is_sensitive: access == "destroys",
         is_destructive: access == "destroys",
         can_open,
         can_deny,
@@ -119,7 +119,7 @@ fn r18_calls_cannot_be_approved_from_the_list() {
 }
 
 #[test]
-fn r15_a_denial_message_is_for_ticked_calls_or_the_selected_one() {
+fn r15_a_denial_message_is_for_selected_calls_or_the_one_under_the_cursor() {
     let (mut list, rows) = (QueueList::default(), sample_rows());
     assert_eq!(press_key(&mut list, &rows, KeyCode::Char('m')), KeyResult::Handled);
     assert!(list.is_writing() && list.insert_paste("n\no"));
@@ -135,8 +135,8 @@ fn r15_a_denial_message_is_for_ticked_calls_or_the_selected_one() {
     }
     let screen = draw_list(60, 12, &mut list, &rows);
     assert!(screen.contains("deny 2 because not now"), "{screen}");
-    let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
-    let result = list.key(&enter, &Keymap::default(), &rows, Listening::Until(Duration::MAX));
+    let enter = KeyEvent::from(KeyCode::Enter);
+    let result = list.handle_key(&enter, &Keymap::default(), &rows, Listening::Until(Duration::MAX));
     assert_eq!(result, KeyResult::Explained(TOO_SOON_AFTER_PASTE), "an enter that came with a paste ends nothing");
     // The first of them has started in the meantime.
     let result = press_key(&mut list, &rows[1..], KeyCode::Enter);
@@ -144,7 +144,7 @@ fn r15_a_denial_message_is_for_ticked_calls_or_the_selected_one() {
 }
 
 #[test]
-fn destructive_calls_keep_their_colour_in_the_selected_row() {
+fn destructive_calls_keep_their_colour_under_the_cursor() {
     for name in ["dark", "light", "colour-blind", "high-contrast", "terminal"] {
         let theme = crate::tui::theme::Themes::bundled().choose_theme(name, None);
         let (mut list, rows, keys) = (QueueList::default(), sample_rows(), Keymap::default());
@@ -162,7 +162,7 @@ fn destructive_calls_keep_their_colour_in_the_selected_row() {
 }
 
 #[test]
-fn a_denial_is_for_ticked_calls_or_the_selected_one() {
+fn a_denial_is_for_selected_calls_or_the_one_under_the_cursor() {
     let (mut list, rows) = (QueueList::default(), sample_rows());
     assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denied_without_message(vec!["c1".into()]));
     press_key(&mut list, &rows, KeyCode::Char(' '));
@@ -176,11 +176,15 @@ fn a_denial_is_for_ticked_calls_or_the_selected_one() {
     press_key(&mut list, &rows, KeyCode::Home);
     press_key(&mut list, &rows, KeyCode::Char(' '));
     press_key(&mut list, &rows, KeyCode::End);
-    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denied_without_message(vec!["c5".into()]), "unticked");
+    assert_eq!(
+        press_key(&mut list, &rows, KeyCode::Char('n')),
+        denied_without_message(vec!["c5".into()]),
+        "unselected"
+    );
 }
 
 #[test]
-fn tick_all_skips_approved_calls() {
+fn select_all_skips_approved_calls() {
     let mut rows = sample_rows();
     rows.push(queue_row(6, "bash_exec", "ls", "approved"));
     let mut list = QueueList::default();
@@ -204,13 +208,16 @@ fn r03_a_list_that_does_not_listen_denies_nothing() {
     let rows = sample_rows();
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(Duration::MAX)] {
         for code in [KeyCode::Char('n'), KeyCode::Char(' '), KeyCode::Enter] {
-            let key = KeyEvent::new(code, KeyModifiers::NONE);
-            let result = QueueList::default().key(&key, &Keymap::default(), &rows, listening);
+            let key = KeyEvent::from(code);
+            let result = QueueList::default().handle_key(&key, &Keymap::default(), &rows, listening);
             assert_eq!(result, KeyResult::PassedOn, "{code:?}");
         }
     }
     let repeat = KeyEvent::new_with_kind(KeyCode::Char('n'), KeyModifiers::NONE, KeyEventKind::Repeat);
-    assert_eq!(QueueList::default().key(&repeat, &Keymap::default(), &rows, Listening::Ready), KeyResult::Handled);
+    assert_eq!(
+        QueueList::default().handle_key(&repeat, &Keymap::default(), &rows, Listening::Ready),
+        KeyResult::Handled
+    );
 }
 
 #[test]
@@ -253,7 +260,7 @@ fn a_row_shows_what_is_known_about_its_call() {
     let intent = Ok(crate::chat::Intent::Act(Box::new(plan)));
     crate::agent::update(&mut state, crate::agent::Event::CallPlanned { turn, call: "a".into(), intent });
     let rows = queue_rows(&state);
-    assert_eq!((rows[0].access.as_str(), rows[0].summary.as_str(), rows[0].needs_care), ("destroys", "ls", true));
+    assert_eq!((rows[0].access.as_str(), rows[0].summary.as_str(), rows[0].is_sensitive), ("destroys", "ls", true));
     assert_eq!((rows[1].access.as_str(), rows[1].summary.as_str()), ("not planned yet", "1"));
     assert_eq!(state.pending()[1].preapproval, Preapproval::default());
 }
@@ -262,16 +269,16 @@ proptest! {
     #[test]
     fn r34_every_size_and_key_works(width in 0u16..70, height in 0u16..20, count in 0usize..9, letters in "[ nlyv^e]{0,9}") {
         let rows: Vec<QueueRow> = (0..count).map(|n| queue_row(n, "tool", "summary", "runs")).collect();
-        let mut waits = QueueList::default();
+        let mut list = QueueList::default();
         for letter in letters.chars() {
-            draw_list(width, height, &mut waits, &rows);
+            draw_list(width, height, &mut list, &rows);
             let code = match letter {
                 'v' => KeyCode::End,
                 '^' => KeyCode::Up,
                 'e' => KeyCode::Enter,
                 letter => KeyCode::Char(letter),
             };
-            press_key(&mut waits, &rows, code);
+            press_key(&mut list, &rows, code);
         }
     }
 }

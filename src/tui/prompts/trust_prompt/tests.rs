@@ -5,9 +5,10 @@ use crate::chat::{Digest, Edit};
 use crate::text::width;
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::prompts::prompt::Prompt;
+use crate::tui::tests::buffer_text;
 use crate::tui::theme::Theme;
-use crossterm::event::{KeyCode, KeyModifiers};
-use ratatui::buffer::{Buffer, Cell};
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::path::Path;
 
@@ -52,12 +53,11 @@ fn draw_prompt(prompt: &mut TrustPrompt, (width, height): (u16, u16), now: u64) 
     let trust_context = TrustContext { home: Some(Path::new("/home/a")), context_window: Some(8_000) };
     let drawn = prompt.draw(trust_context, &context, area, &mut buffer);
     prompt.record_frame(Duration::from_millis(now), drawn);
-    let row = |cells: &[Cell]| cells.iter().map(Cell::symbol).collect::<String>().trim_end().to_owned();
-    buffer.content.chunks(usize::from(width.max(1))).map(row).collect()
+    buffer_text(&buffer).lines().map(str::to_owned).collect()
 }
 
 fn press_key(prompt: &mut TrustPrompt, code: KeyCode) -> KeyResult {
-    prompt.key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default(), Listening::Ready)
+    prompt.handle_key(&KeyEvent::from(code), &Keymap::default(), Listening::Ready)
 }
 
 /// Returns every row of the prompt, paged from the top to the end.
@@ -129,7 +129,7 @@ fn r68_approval_counts_only_after_the_end_was_shown() {
     let screen = draw_prompt(&mut prompt, (60, 13), 0).join("\n");
     assert!(screen.contains("y trust these versions"), "{screen}");
     assert_eq!(press_key(&mut prompt, KeyCode::Char('y')), KeyResult::Trust);
-    prompt.mark_storing();
+    prompt.is_storing = true;
     assert_eq!(press_key(&mut prompt, KeyCode::Char('n')), KeyResult::Handled, "the decision is being stored");
 }
 
@@ -137,17 +137,17 @@ fn r68_approval_counts_only_after_the_end_was_shown() {
 fn r68_early_keys_do_not_answer_and_esc_never_trusts() {
     let keys = Keymap::default();
     let mut prompt = trust_prompt(vec![instructions_file("Use tabs.", TrustState::Unknown)]);
-    let y = KeyEvent::new(KeyCode::Char('y'), KeyModifiers::NONE);
-    let esc = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
-    assert_eq!(prompt.key(&esc, &keys, Listening::Unseen), KeyResult::PassedOn, "it was not drawn yet");
+    let y = KeyEvent::from(KeyCode::Char('y'));
+    let esc = KeyEvent::from(KeyCode::Esc);
+    assert_eq!(prompt.handle_key(&esc, &keys, Listening::Unseen), KeyResult::PassedOn, "it was not drawn yet");
     draw_prompt(&mut prompt, (60, 24), 100);
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(Duration::from_millis(600))] {
-        assert_eq!(prompt.key(&y, &keys, listening), KeyResult::PassedOn, "{listening:?}");
+        assert_eq!(prompt.handle_key(&y, &keys, listening), KeyResult::PassedOn, "{listening:?}");
     }
     let repeat = KeyEvent { kind: KeyEventKind::Repeat, ..y };
-    assert_eq!(prompt.key(&repeat, &keys, Listening::Ready), KeyResult::Handled);
-    assert_eq!(prompt.key(&esc, &keys, Listening::Until(Duration::from_millis(600))), KeyResult::Close);
-    assert_eq!(prompt.key(&y, &keys, Listening::Ready), KeyResult::Trust);
+    assert_eq!(prompt.handle_key(&repeat, &keys, Listening::Ready), KeyResult::Handled);
+    assert_eq!(prompt.handle_key(&esc, &keys, Listening::Until(Duration::from_millis(600))), KeyResult::Close);
+    assert_eq!(prompt.handle_key(&y, &keys, Listening::Ready), KeyResult::Trust);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn trusted_files_can_be_read_and_revoked() {
     assert!(screen.contains("Files trusted in this project"), "{screen}");
     assert!(screen.contains("n revoke trust · esc close"), "{screen}");
     assert!(
-        matches!(press_key(&mut prompt, KeyCode::Char('y')), KeyResult::Explained(words) if words.contains("Already trusted"))
+        matches!(press_key(&mut prompt, KeyCode::Char('y')), KeyResult::Explained(message) if message.contains("Already trusted"))
     );
     assert_eq!(press_key(&mut prompt, KeyCode::Char('n')), KeyResult::Refuse);
 }
@@ -253,9 +253,9 @@ fn r34_every_size_draws_and_60_by_15_can_read_it_all() {
 proptest::proptest! {
     #[test]
     fn r68_no_text_is_drawn_left_of_the_bar(text in "(\\PC|[\0-\u{ff}]|[╭╮╰╯│─\n]|AGENTS\\.md|\u{202e}|\u{200d}|漢){1,80}", width in 20_u16..70) {
-        let mut card = trust_prompt(vec![instructions_file(&format!("a{text}b"), TrustState::Unknown)]);
+        let mut prompt = trust_prompt(vec![instructions_file(&format!("a{text}b"), TrustState::Unknown)]);
         // Tall enough for a single page: a last page of several would repeat rows of the one before it.
-        let rows = read_all_rows(&mut card, (width, 300));
+        let rows = read_all_rows(&mut prompt, (width, 300));
         let inside = |row: &String| row.trim_start_matches('│').trim_end_matches('│').trim().to_owned();
         let rows: Vec<String> = rows.iter().map(inside).collect();
         // In a narrow prompt the heading takes several rows.

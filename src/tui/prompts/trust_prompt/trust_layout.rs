@@ -1,14 +1,17 @@
-//! Rendering of the trust prompt: the effects of the files first, then their contents. A bar at the left marks
-//! everything that comes from a file, and a file cannot draw over it.
+//! Drawing of the trust prompt: the effects of the files first, then their contents. A bar at the left marks every line that
+//! comes from a file. No text of a file can hide the bar.
 
-use super::{TrustPrompt, describe_effects, describe_size, trust_state};
+use super::{TrustPrompt, describe_effects, describe_size, describe_trust};
 use crate::config::project_files::{ProjectFile, ProjectFileKind};
 use crate::config::trust::TrustState;
-use crate::text::{reveal, width};
+use crate::text::reveal;
+use crate::text::truncation::abbreviate_home;
 use crate::tui::host::InspectionReason;
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext};
+use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::prompts::prompt::{DrawnPrompt, PromptFacts};
+use crate::tui::prompts::scrolled_body::ScrolledBody;
+use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, revealed_pieces};
 use crate::tui::theme::Theme;
@@ -25,7 +28,7 @@ const FILE_BAR: &str = "│ ";
 /// Values from outside the prompt that its layout needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TrustContext<'a> {
-    /// The user's home directory, shortened to `~`.
+    /// Home directory of the user, shown as `~`.
     pub home: Option<&'a Path>,
     /// Context window of the model in tokens, if known.
     pub context_window: Option<u64>,
@@ -38,7 +41,7 @@ impl<'a> TrustContext<'a> {
 }
 
 impl TrustPrompt {
-    /// Returns the rows needed at this width; with fewer, the prompt scrolls.
+    /// Returns the rows the prompt needs at this width. It scrolls in fewer.
     pub fn preferred_height(&self, trust_context: TrustContext<'_>, width: u16, theme: &Theme) -> u16 {
         let rows = self.wrapped_lines(trust_context, usize::from(width.saturating_sub(4)), theme).len() + 2;
         u16::try_from(rows).unwrap_or(u16::MAX)
@@ -52,7 +55,7 @@ impl TrustPrompt {
         buffer: &mut Buffer,
     ) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = *context;
-        // This frame may be the one that shows the end, and no other frame follows to update the hints.
+        // This frame may be the first to show the end, and no later frame is guaranteed to update the hints.
         let needed_rows = usize::from(self.preferred_height(trust_context, area.width, theme));
         let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
         let frame = Frame {
@@ -67,24 +70,13 @@ impl TrustPrompt {
             return DrawnPrompt::default();
         }
         let lines = self.wrapped_lines(trust_context, usize::from(inner.width), theme);
-        let rows = usize::from(inner.height);
-        let scroll = self.scroll.min(lines.len().saturating_sub(rows));
-        let hidden_lines = lines.len().saturating_sub(scroll + rows);
-        // The count of the remaining lines takes a row itself.
-        let shown_rows = if hidden_lines > 0 && rows > 1 { rows - 1 } else { rows };
-        for (row, line) in inner.rows().zip(lines.iter().skip(scroll).take(shown_rows)) {
-            buffer.set_line(row.x, row.y, line, row.width);
-        }
-        if shown_rows < rows {
-            let note = format!("{} more lines", hidden_lines + 1);
-            let columns = usize::from(inner.width);
-            let text = width::fit_start(&note, columns).into_owned();
-            buffer.set_stringn(inner.x, inner.bottom() - 1, text, columns, theme.warning);
-        }
-        let is_readable = rows > 0 && inner.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
-        DrawnPrompt { scroll, visible_rows: rows, is_readable, is_at_end: hidden_lines == 0, ..DrawnPrompt::default() }
+        let body = ScrolledBody { line_count: lines.len(), scroll: self.scroll };
+        body.draw(area, inner, buffer, theme, |index, row, buffer| {
+            buffer.set_line(row.x, row.y, &lines[index], row.width);
+        })
     }
 
+    /// Returns whether a file has changed since it was trusted.
     fn has_changed(&self) -> bool {
         self.files.untrusted().any(|file| file.trust_state == TrustState::Changed)
     }
@@ -151,12 +143,7 @@ impl PromptLines<'_> {
                 theme.warning,
             );
         }
-        let folder = &prompt.files.folder;
-        let folder = match trust_context.home.and_then(|home| folder.strip_prefix(home).ok()) {
-            Some(relative) if relative.as_os_str().is_empty() => "~".to_owned(),
-            Some(relative) => format!("~/{}", relative.display()),
-            None => folder.display().to_string(),
-        };
+        let folder = abbreviate_home(&prompt.files.folder, trust_context.home);
         self.push_text(&reveal::reveal_line(&folder), theme.strong);
         let explanation = match (prompt.is_trusted(), prompt.has_changed()) {
             (true, _) => {
@@ -171,35 +158,32 @@ impl PromptLines<'_> {
                 .to_owned(),
         };
         self.push_text(&explanation, theme.text);
+        // Trusted files next to changed ones are only named, because the user has read them before.
+        let is_trusted = prompt.is_trusted();
+        let is_shown = |file: &ProjectFile| is_trusted || file.trust_state != TrustState::Trusted;
         for file in &prompt.files.files {
             self.lines.push(Line::default());
-            self.push_file(
-                file,
-                trust_context.context_window,
-                prompt.is_trusted() || file.trust_state != TrustState::Trusted,
-            );
+            self.push_file(file, trust_context.context_window, is_shown(file));
         }
         if !prompt.files.other_names.is_empty() {
             self.lines.push(Line::default());
             let names: Vec<String> = prompt.files.other_names.iter().map(|name| reveal::reveal_line(name)).collect();
             self.push_text(&format!(".aye/ also contains {}, which aye does not read", names.join(", ")), theme.dim);
         }
-        let is_trusted = prompt.is_trusted();
-        for file in prompt.files.usable().filter(|file| is_trusted || file.trust_state != TrustState::Trusted) {
+        for file in prompt.files.usable().filter(|file| is_shown(file)) {
             self.lines.push(Line::default());
             self.push_contents(file);
         }
     }
 
-    /// Adds the heading of a file and, if `shows_effects`, its effects. They are omitted for a trusted file next to a
-    /// changed one, because the user has read them before.
+    /// Adds the heading of a file and, if `shows_effects`, its effects.
     fn push_file(&mut self, file: &ProjectFile, context_window: Option<u64>, shows_effects: bool) {
         let theme = self.theme;
         let mut pieces = vec![Piece::new(file.name.clone(), theme.accent)];
         if !matches!(file.kind, ProjectFileKind::Unusable(_)) {
             pieces.push(Piece::new(format!(" · {}", describe_size(file, context_window)), theme.dim));
             let style = if file.trust_state == TrustState::Trusted { theme.dim } else { theme.prompt };
-            pieces.push(Piece::new(format!(" · {}", trust_state(file)), style));
+            pieces.push(Piece::new(format!(" · {}", describe_trust(file.trust_state)), style));
         }
         self.lines.extend(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)).lines);
         for effect in describe_effects(file).into_iter().filter(|_| shows_effects) {
@@ -241,15 +225,13 @@ impl PromptLines<'_> {
 
     /// Adds text, with invisible characters marked.
     fn push_text(&mut self, text: &str, style: Style) {
-        self.push_prefixed("", text, style);
+        self.lines.extend(wrap_revealed(text, style, self.width, self.theme));
     }
 
     /// Adds text with a prefix before each of its lines.
     fn push_prefixed(&mut self, prefix: &str, text: &str, style: Style) {
         let pieces = revealed_pieces(text, style, self.theme.mark);
-        let prefix_pieces = || vec![Piece::new(prefix, self.theme.border_dim)];
-        let shape =
-            Shape { width: self.width, first_prefix: prefix_pieces(), next_prefix: prefix_pieces(), verbatim: false };
+        let shape = Shape::with_prefix(self.width, Piece::new(prefix, self.theme.border_dim));
         self.lines.extend(wrap::wrap_pieces(&pieces, &shape).lines);
     }
 }

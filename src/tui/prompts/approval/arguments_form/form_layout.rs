@@ -1,8 +1,8 @@
 //! Layout of the form: one row per field, the focused one always visible, and an error or type line at the bottom.
 
 use super::{Field, FieldText, Form};
+use crate::text::reveal::reveal_to_string;
 use crate::text::width;
-use crate::tui::text::revealed_pieces;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -21,7 +21,7 @@ impl Form {
         matches!(self.fields.get(self.focused), Some(Field { text: FieldText::Multiline(_), .. }))
     }
 
-    /// Draws as many fields as fit. Returns the cursor position.
+    /// Draws the fields that fit, among them the focused one. Returns the cursor position, if it is in a drawn field.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         let rows = usize::from(area.height);
         let footer_rows = usize::from(rows > 1);
@@ -32,8 +32,7 @@ impl Form {
         let mut cursor = None;
         for (index, row) in (first..self.fields.len()).zip(area.rows().take(field_rows)) {
             let is_focused = index == self.focused;
-            let field_cursor = self.fields[index].draw(is_focused, name_cells, row, buffer, theme);
-            cursor = cursor.or(field_cursor.filter(|_| is_focused));
+            cursor = cursor.or(self.fields[index].draw(is_focused, name_cells, row, buffer, theme));
         }
         if footer_rows > 0 {
             let row = area.bottom() - 1;
@@ -50,6 +49,7 @@ impl Form {
 }
 
 impl Field {
+    /// Draws the field in a row, with its name in a column of `name_cells`. Returns the cursor position if it is focused.
     fn draw(
         &self,
         is_focused: bool,
@@ -81,13 +81,9 @@ impl Field {
                 None
             }
             FieldText::Multiline(text) => {
-                let lines = text.lines().count();
-                let first_line_pieces =
-                    revealed_pieces(text.lines().next().unwrap_or_default(), theme.text, theme.mark);
-                let first_line: String = first_line_pieces.into_iter().map(|piece| piece.text).collect();
-                let count = format!("{lines} lines: ");
+                let count = format!("{} lines: ", text.lines().count());
                 let x = draw_text(buffer, x, &count, theme.dim);
-                draw_text(buffer, x, &first_line, theme.text);
+                draw_text(buffer, x, &reveal_to_string(text.lines().next().unwrap_or_default()), theme.text);
                 None
             }
         }

@@ -1,6 +1,7 @@
 //! Tests of typing into the form and drawing it.
 
 use super::*;
+use crate::tui::tests::buffer_text;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
@@ -22,7 +23,7 @@ fn open_form(arguments: Value) -> Form {
 }
 
 fn press_key(form: &mut Form, code: KeyCode) -> KeyResult {
-    form.handle_key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default())
+    form.handle_key(&KeyEvent::from(code), &Keymap::default())
 }
 
 fn fill_field(form: &mut Form, name: &str, text: &str) {
@@ -34,9 +35,7 @@ fn draw_form(form: &Form, width: u16, height: u16) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
     form.draw(area, &mut buffer, &crate::tui::theme::Theme::without_colours());
-    let rows = buffer.content.chunks(usize::from(width.max(1)));
-    let rows = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
-    rows.map(|row| row.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    buffer_text(&buffer)
 }
 
 #[test]

@@ -2,13 +2,12 @@
 
 use super::*;
 use crate::chat::Edit;
-use crate::tui::tests::buffer_text as picture;
 
 /// A prompt with the choice of scope open and the second scope selected.
 fn prompt_with_scope(options: Vec<GrantOption>) -> Approval {
     let keys = Keymap::default();
     let mut prompt = Approval::new("1".into());
-    let mut choice = ScopeChoice::open(options, Path::new("/home/ada/src/app"), &keys, ms(0)).unwrap();
+    let mut choice = ScopeChoice::new(options, Path::new("/home/ada/src/app"), &keys, ms(0)).unwrap();
     choice.handle_action(Action::Down, &keys, true, ms(5000));
     prompt.open_scope(choice);
     prompt
@@ -29,20 +28,14 @@ fn the_scope_explains_a_rule_before_showing_it_and_offers_enter_at_the_end() {
     let plan = command_plan("sh check.sh");
     for size in [(80, 16), (60, 12)] {
         let mut prompt = prompt_with_scope(script_scopes());
-        let screen = picture(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 6000));
+        let screen = screen_text(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 6000));
         let position_of = |text: &str| screen.find(text);
         assert!(position_of("90 days") < position_of("[[rule]]") || position_of("[[rule]]").is_none(), "{screen}");
         assert!(position_of("90 days").is_some() && position_of("would have covered").is_some(), "{screen}");
         assert!(screen.contains("end jump to the end, then enter"), "{screen}");
         assert!(!screen.contains("╰─ enter"), "{screen}");
-        prompt.handle_key(
-            &KeyEvent::new(KeyCode::End, KeyModifiers::NONE),
-            &Keymap::default(),
-            &plan,
-            Listening::Ready,
-            ms(7000),
-        );
-        let screen = picture(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 8000));
+        press_key(&mut prompt, &plan, KeyCode::End, 7000);
+        let screen = screen_text(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 8000));
         assert!(screen.contains("╰─ enter approve and grant") || screen.contains("╰─ enter grant"), "{screen}");
     }
 }
@@ -54,7 +47,7 @@ fn a_long_prompt_shows_its_warning_at_the_top() {
     plan.destroys = Some("deletes old.txt".into());
     let warning_row = |plan: &Plan, size| {
         let mut prompt = Approval::new("1".into());
-        let screen = picture(&draw_prompt(&mut prompt, plan, size, Listening::Ready, 0));
+        let screen = screen_text(&draw_prompt(&mut prompt, plan, size, Listening::Ready, 0));
         let row = screen.lines().position(|line| line.contains("warning: this"));
         (row, screen)
     };
@@ -78,7 +71,7 @@ fn every_hint_has_a_key_and_a_label() {
     let plan = command_plan("cargo test");
     for width in 30..130 {
         let mut prompt = Approval::new("1".into());
-        let screen = picture(&draw_prompt(&mut prompt, &plan, (width, 10), Listening::Ready, 0));
+        let screen = screen_text(&draw_prompt(&mut prompt, &plan, (width, 10), Listening::Ready, 0));
         let hints = screen.lines().next_back().unwrap_or_default();
         let hints = hints.trim_matches(['╰', '╯', '─', ' ']);
         assert!(hints.split(" · ").all(|hint| hint.contains(' ')), "{width}: {screen}");

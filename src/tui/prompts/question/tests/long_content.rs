@@ -186,11 +186,11 @@ fn the_review_page_shows_every_answer_and_opens_questions() {
     let mut prompt = QuestionPrompt::new("1".into(), &several_questions);
     press_keys(&mut prompt, &several_questions, "2nso!>>");
     let screen = draw_prompt(&mut prompt, &several_questions, (80, 12));
-    assert_eq!(prompt.page(), 3);
+    assert_eq!(prompt.page, 3);
     assert!(screen.contains("1 of 3 answered") && screen.contains("a Clock trait"), "{screen}");
     assert!(screen.contains("no answer: sent as skipped"), "{screen}");
     press_keys(&mut prompt, &several_questions, "3");
-    assert_eq!(prompt.page(), 2);
+    assert_eq!(prompt.page, 2);
 }
 
 #[test]
@@ -273,12 +273,7 @@ fn a_truncated_question_shows_the_remaining_lines_and_the_key() {
     let screen = draw_prompt(&mut prompt, &question_set, (60, 11));
     assert!(screen.contains("more lines · shift-down"), "{screen}");
     for _ in 0..9 {
-        prompt.handle_key(
-            &KeyEvent::new(KeyCode::Down, KeyModifiers::SHIFT),
-            &Keymap::default(),
-            &question_set,
-            Listening::Ready,
-        );
+        press_key(&mut prompt, &question_set, KeyEvent::new(KeyCode::Down, KeyModifiers::SHIFT));
         draw_prompt(&mut prompt, &question_set, (60, 11));
     }
     let screen = draw_prompt(&mut prompt, &question_set, (60, 11));
@@ -295,12 +290,7 @@ fn a_preview_off_screen_is_announced_with_its_key() {
         let screen = draw_prompt(&mut prompt, &question_set, size);
         assert!(screen.contains("shift-down preview"), "{screen}");
         assert_eq!(screen.contains("── preview ↓ shift-down ──"), size.1 == 12, "{screen}");
-        prompt.handle_key(
-            &KeyEvent::new(KeyCode::Down, KeyModifiers::SHIFT),
-            &Keymap::default(),
-            &question_set,
-            Listening::Ready,
-        );
+        press_key(&mut prompt, &question_set, KeyEvent::new(KeyCode::Down, KeyModifiers::SHIFT));
         let screen = draw_prompt(&mut prompt, &question_set, size);
         assert!(screen.contains("── preview ──") && screen.contains("│ line "), "{screen}");
     }

@@ -47,12 +47,7 @@ fn an_emptied_note_is_removed() {
     let mut prompt = QuestionPrompt::new("1".into(), &single_question);
     press_keys(&mut prompt, &single_question, "2nab!n");
     for _ in 0..2 {
-        prompt.handle_key(
-            &KeyEvent::new(KeyCode::Backspace, KeyModifiers::NONE),
-            &Keymap::default(),
-            &single_question,
-            Listening::Ready,
-        );
+        press_key(&mut prompt, &single_question, KeyCode::Backspace.into());
     }
     let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "!!") else { panic!("not sent") };
     assert_eq!(answer.answers[0], QuestionAnswer::new("clock", AnswerValue::Selected(vec![1])));
@@ -65,7 +60,7 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
     press_keys(
         &mut prompt,
         &single_question,
-        "4The first line^^of a longer answer, which is wrapped where the card is too narrow for it^last",
+        "4The first line^^of a longer answer, which is wrapped where the area is too narrow for it^last",
     );
     insta::assert_snapshot!(draw_prompt(&mut prompt, &single_question, (60, 15)), @r#"
 ╭─ Question · clock ───────────────────────────────────────╮
@@ -80,7 +75,7 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
 │ Your own answer The first line                           │
 │                                                          │
 │                 of a longer answer, which is wrapped     │
-│                 where the card is too narrow for it      │
+│                 where the area is too narrow for it      │
 │                 last                                     │
 ╰─ enter send · alt-enter new line · esc back, keep text ──╯
 "#);
@@ -89,26 +84,16 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
 │ Which clock should the test use?                         │
 │       widen the window to 200 ms                         │
 │ ❯ 4   Write an answer…                                   ┃
-│ Your own answer where the card is too narrow for it      │
+│ Your own answer where the area is too narrow for it      │
 │                 last                                     │
 ╰─ enter send · alt-enter new line · esc back, keep text ──╯
 "#);
     for _ in 0..9 {
-        prompt.handle_key(
-            &KeyEvent::new(KeyCode::Up, KeyModifiers::NONE),
-            &Keymap::default(),
-            &single_question,
-            Listening::Ready,
-        );
+        press_key(&mut prompt, &single_question, KeyCode::Up.into());
     }
     press_keys(&mut prompt, &single_question, "So: ");
     for _ in 0..9 {
-        prompt.handle_key(
-            &KeyEvent::new(KeyCode::Up, KeyModifiers::NONE),
-            &Keymap::default(),
-            &single_question,
-            Listening::Ready,
-        );
+        press_key(&mut prompt, &single_question, KeyCode::Up.into());
     }
     press_keys(&mut prompt, &single_question, "So: ");
     assert!(draw_prompt(&mut prompt, &single_question, (60, 7)).contains("So: "));
@@ -122,7 +107,7 @@ fn r05_newlines_of_a_paste_break_lines_and_send_nothing() {
     let single_question = questions(vec![question("clock", false)]);
     let mut prompt = QuestionPrompt::new("1".into(), &single_question);
     press_keys(&mut prompt, &single_question, "4one");
-    let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
+    let enter = KeyEvent::from(KeyCode::Enter);
     let until_later = Listening::Until(Duration::from_secs(9));
     assert_eq!(prompt.handle_key(&enter, &Keymap::default(), &single_question, until_later), KeyResult::Handled);
     assert!(prompt.insert_paste("two\nthree"));
