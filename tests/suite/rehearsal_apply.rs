@@ -320,7 +320,7 @@ fn r30_applies_a_commands_changes_once_and_repeating_it_needs_a_capital() {
     assert!(program.file("beside").is_some() && program.file("old.txt").is_none());
     // Applied changes are no longer listed, and commands that ran live are not offered again.
     submit_message(&mut program, "/rehearsal");
-    let screen = program.until("run live since");
+    let screen = program.until("later run live");
     assert!(!screen.contains("~ check.sh") && screen.contains("ran · exit 3"), "{screen}");
     assert!(screen.contains("ran · applied"), "{screen}");
     program.press_keys("\x1b");

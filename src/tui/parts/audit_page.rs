@@ -1,10 +1,8 @@
-//! The record of a call as text: a row of the list and a page. Used by the screen and by `aye audit`.
+//! The record of a call as text: a row of a list, and a page. Used by the screen and by `aye audit`.
 
 use crate::chat::audit::{Integrity, Record, outcome_name};
 use crate::chat::reviewer::describe_hooks_not_run;
-use crate::chat::{
-    Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Grant, Outcome, Preconditions,
-};
+use crate::chat::{Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Outcome, Preconditions};
 use crate::text::{clean, escape_sequences, reveal, width};
 use crate::tui::parts::quantities::{format_bytes, format_duration};
 use crate::tui::parts::sub_agent_name::quote_name;
@@ -13,15 +11,17 @@ use crate::tui::text::wrap::{Shape, wrap_pieces};
 use ratatui::style::Style;
 use std::time::Duration;
 
-/// Lines shown of arguments, messages and results unless all of them are requested.
+/// Maximum lines of one text, such as the arguments or the result, unless all lines are requested.
 const SHORT_TEXT_LINES: usize = 6;
-/// Minimum and maximum width of the column for times and labels, in cells.
-const LABEL_CELLS: (usize, usize) = (11, 24);
+/// Minimum width of the column for times and labels, in cells.
+const MIN_LABEL_CELLS: usize = 11;
+/// Maximum width of that column.
+const MAX_LABEL_CELLS: usize = 24;
 
-/// Returns the time at which an entry was written; empty if unknown.
+/// Returns the time at which the entry with this index was written; empty if unknown.
 pub type EntryTime<'a> = &'a dyn Fn(usize) -> String;
 
-/// Returns the texts of a row in the list: the call, and its decision and outcome.
+/// Returns the texts of a row in the list: mark and tool of the call, and its decision, outcome and summary.
 pub fn audit_row_texts(record: &Record<'_>) -> (String, String) {
     let mark = match record.outcome() {
         _ if record.failure_status().is_some() => "✗",
@@ -61,7 +61,7 @@ fn summarize_decision(record: &Record<'_>) -> String {
     }
 }
 
-/// Returns the name of an outcome as the user reads it; its name in JSON is that of the first version.
+/// Returns the name of an outcome as the user reads it, which can differ from its name in JSON.
 fn outcome_label(outcome: &Outcome) -> &'static str {
     if matches!(outcome, Outcome::Refused(_)) { "denied" } else { outcome_name(outcome) }
 }
@@ -96,31 +96,28 @@ fn decider_name(decider: &Decider) -> &'static str {
     }
 }
 
-/// Returns everything known about the call as lines of this width. `is_full` includes texts of
-/// any length and the names of the environment variables.
+/// Returns everything known about the call as lines of this width. Long texts are cut, and environment variables are only
+/// counted, unless `is_full`.
 pub fn audit_page_lines(record: &Record<'_>, entry_time: EntryTime<'_>, width: usize, is_full: bool) -> Vec<String> {
     let times = std::iter::once(record.reply_index).chain(record.steps.iter().map(|(index, _)| *index));
     let label_cells = times
         .map(|index| width::text_width(&entry_time(index)) + 2)
         .max()
         .unwrap_or(0)
-        .clamp(LABEL_CELLS.0, LABEL_CELLS.1);
+        .clamp(MIN_LABEL_CELLS, MAX_LABEL_CELLS);
     let max_lines = if is_full { usize::MAX } else { SHORT_TEXT_LINES };
     let mut page = Page { lines: Vec::new(), label_cells, width: width.max(1), max_lines };
     let caller = record.sub_agent.map_or_else(|| "the model".to_owned(), quote_name);
     page.push_text(&entry_time(record.reply_index), &format!("{caller} called {}", record.call.name));
     page.push_text("", &record.call.arguments);
     for (index, entry) in &record.steps {
-        page.push_step(&entry_time(*index), entry);
+        if let Some(text) = describe_step(entry) {
+            page.push_text(&entry_time(*index), &text);
+        }
     }
     if record.outcome().is_none() {
-        page.push_text(
-            "",
-            match record.is_allowed() {
-                true => "allowed, but no outcome is recorded",
-                false => "waiting for a decision",
-            },
-        );
+        let is_allowed = record.is_allowed();
+        page.push_text("", if is_allowed { "allowed, but no outcome is recorded" } else { "waiting for a decision" });
     }
     if let Some(Entry::Planned { access, preconditions, destroys, .. }) = record.last_plan() {
         page.push_facts(access, preconditions, destroys.as_deref());
@@ -146,38 +143,33 @@ struct Page {
 }
 
 impl Page {
-    /// Adds a label and a text, with invisible characters marked.
+    /// Adds a text with marks for invisible characters, after a label that may be empty.
     fn push_text(&mut self, label: &str, text: &str) {
         self.push_wrapped(label, &reveal::reveal_to_string(text));
     }
 
+    /// Adds a clean text after a label that may be empty.
     fn push_wrapped(&mut self, label: &str, text: &str) {
-        // A narrow page has a single column.
-        let has_columns = self.width >= 3 * self.label_cells;
-        let column = if has_columns { self.label_cells } else { 0 };
-        let inline_label = if has_columns || label.is_empty() { String::new() } else { format!("{label} ") };
-        let gap = column.saturating_sub(width::text_width(label));
-        let first_prefix = if has_columns {
-            format!("{}{}", width::cut_to_width(label, column), " ".repeat(gap))
-        } else {
-            inline_label
+        // A narrow page has no column for labels: they are part of the text.
+        let has_column = self.width >= 3 * self.label_cells;
+        let column = if has_column { self.label_cells } else { 0 };
+        let first_prefix = match (has_column, label) {
+            (true, _) => {
+                let label = width::cut_to_width(label, column);
+                format!("{label}{}", " ".repeat(column - width::text_width(label)))
+            }
+            (false, "") => String::new(),
+            (false, label) => format!("{label} "),
         };
-        let piece = |text: String| vec![Piece::new(text, Style::new())];
-        let shape = Shape {
-            width: self.width,
-            first_prefix: piece(first_prefix),
-            next_prefix: piece(" ".repeat(column)),
-            verbatim: false,
-        };
-        // Text beyond the limit is not laid out, to save time.
+        let prefix = |text: String| vec![Piece::new(text, Style::new())];
+        let (first_prefix, next_prefix) = (prefix(first_prefix), prefix(" ".repeat(column)));
+        let shape = Shape { width: self.width, first_prefix, next_prefix, verbatim: false };
+        // Text that cannot be within the maximum number of lines is not laid out, to save time.
         let end = self.max_lines.saturating_mul(4 * self.width.max(16)).min(text.len());
         let visible = text.get(..text.floor_char_boundary(end)).unwrap_or_default();
         let lines = wrap_pieces(&[Piece::new(visible, Style::new())], &shape).lines;
         let is_cut = visible.len() < text.len() || lines.len() > self.max_lines;
-        for line in lines.iter().take(self.max_lines) {
-            let line: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
-            self.lines.push(line.trim_end().to_owned());
-        }
+        self.lines.extend(lines.iter().take(self.max_lines).map(|line| line.to_string().trim_end().to_owned()));
         if is_cut {
             let note = format!("… {} in total; see --json", format_bytes(text.len()));
             let line = format!("{}{}", " ".repeat(column), width::fit_start(&note, self.width.saturating_sub(column)));
@@ -185,13 +177,7 @@ impl Page {
         }
     }
 
-    fn push_step(&mut self, time: &str, entry: &Entry) {
-        if let Some(text) = describe_step(entry) {
-            self.push_text(time, &text);
-        }
-    }
-
-    /// Adds the folder and timeout of a command, what the call destroys, and the files among its preconditions.
+    /// Adds the folder and timeout of a command, the warning of a destructive call, and the files among the preconditions.
     fn push_facts(&mut self, access: &Access, preconditions: &Preconditions, destroys: Option<&str>) {
         if let Access::Run(line) = access {
             self.push_text("folder", &format!("{} · timeout {} s", line.folder.display(), line.seconds));
@@ -230,19 +216,16 @@ impl Page {
                     .steps
                     .iter()
                     .any(|(_, entry)| matches!(entry, Entry::Settled { sha256, .. } if !sha256.is_none()));
-                // A call that failed may not have run; its result says so.
-                let run_suffix = match record.outcome() {
-                    Some(Outcome::Failed(_)) if has_run => Some("attempt"),
-                    Some(_) if has_run => Some("run"),
-                    Some(_) | None => None,
+                let text = match (record.last_decision().is_some(), record.outcome().filter(|_| has_run)) {
+                    // A call that failed may not have run; its result says so.
+                    (true, Some(Outcome::Failed(_))) => "unchanged from prompt to attempt",
+                    (true, Some(_)) => "unchanged from prompt to run",
+                    (true, None) => "unchanged from prompt to decision",
+                    (false, Some(Outcome::Failed(_))) => "unchanged from plan to attempt",
+                    (false, Some(_)) => "unchanged from plan to run",
+                    (false, None) => "unchanged since it was planned",
                 };
-                let text = match (record.last_decision().is_some(), run_suffix) {
-                    (true, None) => "unchanged from prompt to decision".to_owned(),
-                    (true, Some(end)) => format!("unchanged from prompt to {end}"),
-                    (false, None) => "unchanged since it was planned".to_owned(),
-                    (false, Some(end)) => format!("unchanged from plan to {end}"),
-                };
-                self.push_text("", &text);
+                self.push_text("", text);
             }
             Integrity::Broken(reason) => self.push_text("", &format!("warning: {reason}")),
             Integrity::Unknown => {}
@@ -299,19 +282,19 @@ pub fn describe_step(entry: &Entry) -> Option<String> {
     })
 }
 
-/// Describes a decision in full.
 fn describe_decision(decision: &Decision) -> String {
     match decision {
         Decision::Once => "approved once".to_owned(),
         Decision::Selected(rejected) => format!("approved, {} rejected", rejected.len()),
-        Decision::Always(grant) => format!("approved with a grant: {}", Grant::describe_grant(grant)),
+        Decision::Always(grant) => format!("approved with a grant: {}", grant.describe_grant()),
         Decision::Edited(arguments) => format!("edited the arguments to {arguments}"),
         Decision::Deny(message) if message.is_empty() => "denied".to_owned(),
         Decision::Deny(message) => format!("denied: {message}"),
     }
 }
 
-/// Describes the key of a decision and the time since the prompt appeared.
+/// Describes the key of a decision and the delay after the prompt was first drawn: ` · y · 1.2 s after it was shown`. Empty
+/// if no key was pressed.
 fn describe_key_press(decider: Option<&Decider>) -> String {
     match decider {
         Some(Decider::User { key, after_ms }) => {

@@ -11,8 +11,11 @@ use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-/// Lines shown of a result unless all of it is requested.
+/// Maximum lines of a result, unless all lines are requested.
 const SHORT_RESULT_LINES: usize = 8;
+
+/// Status of a call of the dry run that the user has run live after the dry run.
+const LATER_RUN_LIVE: &str = "later run live";
 
 /// Returns the tree as lines, indented by two blanks per folder.
 pub fn tree_lines(summary: &DryRunSummary, width: usize, theme: &Theme) -> Vec<Line<'static>> {
@@ -21,10 +24,8 @@ pub fn tree_lines(summary: &DryRunSummary, width: usize, theme: &Theme) -> Vec<L
         let indent = " ".repeat(2 * branch.depth);
         let has_conflict = summary.changes[branch.changes.clone()].iter().any(|change| change.has_conflict);
         let style = if has_conflict { theme.danger } else { theme.text };
-        let pieces = [
-            Piece::new(name, style),
-            Piece::new(if note.is_empty() { String::new() } else { format!("  {note}") }, theme.dim),
-        ];
+        let gap = if note.is_empty() { "" } else { "  " };
+        let pieces = [Piece::new(name, style), Piece::new(format!("{gap}{note}"), theme.dim)];
         let first_prefix = vec![Piece::new(indent.clone(), theme.text)];
         let next_prefix = vec![Piece::new(format!("{indent}    "), theme.text)];
         wrap_pieces(&pieces, &Shape { width, first_prefix, next_prefix, verbatim: false }).lines
@@ -32,8 +33,8 @@ pub fn tree_lines(summary: &DryRunSummary, width: usize, theme: &Theme) -> Vec<L
     build_tree(&summary.changes).iter().flat_map(lay_out_branch).collect()
 }
 
-/// Returns the texts of a row of the tree: `~ main.rs` and `+3 −1`.
-pub fn branch_texts(summary: &DryRunSummary, branch: &TreeRow) -> (String, String) {
+/// Returns the name of a row of the tree, such as `~ main.rs`, and the summary of its change, such as `+3 −1`.
+fn branch_texts(summary: &DryRunSummary, branch: &TreeRow) -> (String, String) {
     let name = escape_to_line(&branch.name.to_string_lossy());
     let slash = if branch.is_folder { "/" } else { "" };
     let sign = if branch.symbol.is_empty() { String::new() } else { format!("{} ", branch.symbol) };
@@ -41,22 +42,30 @@ pub fn branch_texts(summary: &DryRunSummary, branch: &TreeRow) -> (String, Strin
     (format!("{sign}{name}{slash}"), change.map(|change| escape_to_line(&change.summarize())).unwrap_or_default())
 }
 
-/// Returns the texts of a row in the list: name, notes, and the text at the right edge. Notes that only repeat the sign
-/// or the slash are removed.
-pub fn branch_row_texts(summary: &DryRunSummary, branch: &TreeRow) -> (String, String, String) {
+/// Texts of a change in a list.
+pub struct ChangeRow {
+    pub name: String,
+    /// Notes about the change, joined; may be empty.
+    pub notes: String,
+    /// Text at the right edge; may be empty.
+    pub right_text: String,
+}
+
+/// Returns the list row of a row of the tree. Notes that only repeat the sign or the slash are omitted.
+pub fn branch_row(summary: &DryRunSummary, branch: &TreeRow) -> ChangeRow {
     let (name, _) = branch_texts(summary, branch);
     let Some(change) = summary.changes.get(branch.changes.start).filter(|_| !branch.symbol.is_empty()) else {
-        return (name, String::new(), String::new());
+        return ChangeRow { name, notes: String::new(), right_text: String::new() };
     };
     let redundant = ["deleted", "a folder", "new folder"];
     let notes: Vec<&str> = change.notes.iter().map(String::as_str).filter(|note| !redundant.contains(note)).collect();
     let changed_diff = change.diff.as_ref().filter(|diff| diff.added + diff.removed > 0);
     let line_counts = changed_diff.map(|diff| format!("+{} −{}", diff.added, diff.removed));
     let right_text = if change.has_conflict { "CONFLICT".to_owned() } else { line_counts.unwrap_or_default() };
-    (name, escape_to_line(&notes.join(" · ")), right_text)
+    ChangeRow { name, notes: escape_to_line(&notes.join(" · ")), right_text }
 }
 
-/// Returns the texts of a call in the list: the call, and the origin of its result.
+/// Returns the texts of a call in the list: the call with a mark, and the origin of its result.
 pub fn step_row_texts(summary: &DryRunSummary, step: &RehearsedCall) -> (String, String) {
     let mark = step.origin.as_ref().map_or(" ", ResultOrigin::symbol);
     let mark = if step.failure_status().is_some() { "✗" } else { mark };
@@ -65,12 +74,13 @@ pub fn step_row_texts(summary: &DryRunSummary, step: &RehearsedCall) -> (String,
         None => format!("{mark} {} {}", step.tool, step.summary),
     };
     let origin = step.origin.as_ref().map_or("", ResultOrigin::as_str);
-    let text_if = |condition: bool, text| condition.then_some(text);
-    let applied = summary.is_applied(step) && !step.is_run_live;
-    let parts =
-        [Some(origin), step.failure_status(), text_if(step.is_run_live, "run live since"), text_if(applied, "applied")];
-    let details: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-    (call_text, details.join(" · "))
+    let later = match (step.is_run_live, summary.is_applied(step)) {
+        (true, _) => LATER_RUN_LIVE,
+        (false, true) => "applied",
+        (false, false) => "",
+    };
+    let parts = [origin, step.failure_status().unwrap_or_default(), later].into_iter();
+    (call_text, parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · "))
 }
 
 /// Returns the lines of a change in full.
@@ -85,16 +95,15 @@ pub fn change_lines(change: &DryRunChange, width: usize, theme: &Theme) -> Vec<L
     match &change.diff {
         Some(diff) => {
             lines.extend(diff::lay_out_diff(diff, width, theme));
-            let notes = change.notes.join("; ");
-            if !notes.is_empty() {
-                lines.extend(wrap_revealed(&notes, theme.warning, width, theme));
+            if !change.notes.is_empty() {
+                lines.extend(wrap_revealed(&change.notes.join("; "), theme.warning, width, theme));
             }
         }
         None => {
             let slash = if change.is_folder { "/" } else { "" };
             let path = escape_to_line(&change.path.to_string_lossy());
             push_text(&format!("{} {path}{slash}", change.kind.symbol()), theme.strong);
-            // A new folder is no reason for a warning.
+            // The note of a new folder is no warning.
             let style = if change.kind == ChangeKind::Created && change.is_folder { theme.dim } else { theme.warning };
             push_text(&change.notes.join("; "), style);
         }
@@ -102,13 +111,13 @@ pub fn change_lines(change: &DryRunChange, width: usize, theme: &Theme) -> Vec<L
     lines
 }
 
-/// Returns the texts of a change outside the project: `+ /a/b`, notes, and the text at the right edge.
-pub fn outside_row_texts(outside: &OutsideChange) -> (String, String, String) {
+/// Returns the list row of a change outside the project.
+pub fn outside_row(outside: &OutsideChange) -> ChangeRow {
     let change = &outside.change;
     let slash = if change.is_folder { "/" } else { "" };
     let name = escape_to_line(&format!("{} {}{slash}", change.kind.symbol(), change.path.display()));
     let right_text = if change.has_conflict { "CONFLICT" } else { "outside the project" };
-    (name, escape_to_line(&outside.summarize()), right_text.to_owned())
+    ChangeRow { name, notes: escape_to_line(&outside.summarize()), right_text: right_text.to_owned() }
 }
 
 /// Returns the lines of a change outside the project in full.
@@ -121,7 +130,7 @@ pub fn outside_change_lines(outside: &OutsideChange, width: usize, theme: &Theme
     lines
 }
 
-/// Returns the lines of a call with its result; only the first lines of the result unless `is_full`.
+/// Returns the lines of a call with its result. The result is cut unless `is_full`.
 pub fn step_lines(step: &RehearsedCall, is_full: bool, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut push_text = |text: &str, style: Style, continuation: &str| {
@@ -139,7 +148,7 @@ pub fn step_lines(step: &RehearsedCall, is_full: bool, width: usize, theme: &The
         push_text(&format!("✗ {status}"), theme.danger, "  ");
     }
     if step.is_run_live {
-        push_text("run live since", theme.accent, "");
+        push_text(LATER_RUN_LIVE, theme.accent, "");
     }
     if !step.changed_paths.is_empty() {
         push_text(&format!("changed {}", step.changed_paths.join(", ")), theme.dim, "  ");

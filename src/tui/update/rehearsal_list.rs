@@ -9,7 +9,7 @@ use crate::tui::host::{HostRequest, Rehearsal, RehearsalRequest};
 use crate::tui::overlay::{ConfirmedAction, List, Overlay, ReaderBody, RehearsalPart, RehearsalView, RowAction};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::rehearsal_lines::{branch_row_texts, escape_to_line, outside_row_texts, step_row_texts};
+use crate::tui::parts::rehearsal_lines::{branch_row, escape_to_line, outside_row, step_row_texts};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
     }
     push_row(Row::new("Show everything"), RowAction::Read(RehearsalPart::All));
     for branch in build_tree(&summary.changes) {
-        let (name, secondary, detail) = branch_row_texts(&summary, &branch);
+        let texts = branch_row(&summary, &branch);
         let sign = if branch.symbol.is_empty() { String::new() } else { format!("{} ", branch.symbol) };
         let path = summary.changes[branch.changes.start]
             .path
@@ -87,15 +87,17 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
             .find(|path| path.components().count() == branch.depth + 1);
         let slash = if branch.is_folder { "/" } else { "" };
         let full_name = path.map(|path| format!("{sign}{}{slash}", escape_to_line(&path.to_string_lossy())));
-        let row = Row::new(&full_name.unwrap_or_else(|| name.clone())).with_secondary(&secondary).with_detail(&detail);
-        push_row(row.in_tree(branch.depth, &name).with_sign(), RowAction::Read(RehearsalPart::Changes(branch.changes)));
+        let row = Row::new(full_name.as_ref().unwrap_or(&texts.name));
+        let row = row.with_secondary(&texts.notes).with_detail(&texts.right_text);
+        push_row(
+            row.in_tree(branch.depth, &texts.name).with_sign(),
+            RowAction::Read(RehearsalPart::Changes(branch.changes)),
+        );
     }
     for (index, change) in summary.outside.changes.iter().enumerate() {
-        let (name, secondary, detail) = outside_row_texts(change);
-        push_row(
-            Row::new(&name).with_secondary(&secondary).with_detail(&detail),
-            RowAction::Read(RehearsalPart::Outside(index)),
-        );
+        let texts = outside_row(change);
+        let row = Row::new(&texts.name).with_secondary(&texts.notes).with_detail(&texts.right_text);
+        push_row(row, RowAction::Read(RehearsalPart::Outside(index)));
     }
     if let Some(text) = summary.outside.describe_temporary() {
         push_row(Row::new(&text).with_detail("outside the project"), RowAction::Read(RehearsalPart::All));
