@@ -50,7 +50,7 @@ struct DrawnFrame {
     visible_rows: usize,
 }
 
-/// Effect of a key.
+/// Result of a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyResult {
     /// The action is confirmed.
@@ -112,7 +112,7 @@ impl Confirmation {
     }
 
     /// Handles a key that is not a repeat of the last answer (see [`super::listening::Presses`]).
-    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
+    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
         self.message.clear();
         let (top, page) = (self.top.get(), self.last_frame.get().visible_rows.saturating_sub(1).max(1));
         let action = keys.lookup(Scope::Approval, key);

@@ -42,7 +42,7 @@ impl Help {
     }
 
     /// Handles a key while the page is open. No key is passed on.
-    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
+    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
         let (top, page) = (self.scroll.get(), self.visible_rows.get());
         let new_top = match keys.lookup(Scope::Page, key) {
             Some(Action::Close) => return KeyResult::Close,
@@ -156,13 +156,13 @@ mod tests {
         for _ in 0..20 {
             screens.push_str(&draw(&help, (84, 10)));
             let down = KeyEvent::from(KeyCode::PageDown);
-            assert_eq!(help.key(&down, &Keymap::default()), KeyResult::Handled);
+            assert_eq!(help.handle_key(&down, &Keymap::default()), KeyResult::Handled);
         }
         for row in Keymap::default().help_rows(&[Scope::Approval, Scope::Anywhere]) {
             assert!(screens.contains(row.label), "{}", row.label);
         }
         let esc = KeyEvent::from(KeyCode::Esc);
-        assert_eq!(help.key(&esc, &Keymap::default()), KeyResult::Close);
+        assert_eq!(help.handle_key(&esc, &Keymap::default()), KeyResult::Close);
     }
 
     #[test]

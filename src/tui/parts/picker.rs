@@ -213,7 +213,7 @@ impl Picker {
     }
 
     /// Handles a key. Keys without a meaning in the list go to the filter.
-    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Pick {
+    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap) -> Pick {
         let last_position = self.last_position();
         match keys.lookup(Scope::List, key) {
             Some(Action::Accept) => self.pick_selected(false),
@@ -257,7 +257,7 @@ impl Picker {
             Some(Action::LineEnd) => return self.move_cursor(self.last_position()),
             _ => {}
         }
-        match self.filter.key(key, keys) {
+        match self.filter.handle_key(key, keys) {
             KeyResult::Changed => self.update_filter(),
             KeyResult::Cancelled => Pick::Close,
             KeyResult::Accepted => self.pick_selected(false),

@@ -47,7 +47,7 @@ impl From<StoredTextField> for TextField {
     }
 }
 
-/// Effect of a key on a text field.
+/// Result of a key press in a text field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyResult {
     /// The key has no meaning here.
@@ -91,7 +91,7 @@ impl TextField {
     }
 
     /// Handles a key while the field has the focus.
-    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
+    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
         let Some(action) = keys.lookup(Scope::TextField, key) else {
             return match Chord::from(key).typed_character() {
                 Some(c) => {
@@ -252,7 +252,7 @@ mod tests {
     fn check_field(start: &str, presses: &[(KeyCode, KeyModifiers)], expected: &str) {
         let mut field = TextField::new(start);
         for (code, modifiers) in presses {
-            field.key(&KeyEvent::new(*code, *modifiers), &Keymap::default());
+            field.handle_key(&KeyEvent::new(*code, *modifiers), &Keymap::default());
         }
         assert_eq!(field.text(), expected);
     }
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_field_with_line_breaks_wraps_into_rows() {
         let press = |field: &mut TextField, code, modifiers| {
-            field.key(&KeyEvent::new(code, modifiers), &Keymap::default());
+            field.handle_key(&KeyEvent::new(code, modifiers), &Keymap::default());
         };
         let mut field = TextField::multiline("one\r\ntwo three\x1b[2J");
         assert_eq!(field.text(), "one\ntwo three");

@@ -98,8 +98,8 @@ impl Toasts {
         self.list.len() != count
     }
 
-    /// Removes the `Error` toasts that could be read before a key was pressed now. `area` is where toasts are drawn. Returns
-    /// whether any was removed.
+    /// Handles a key press: removes the `Error` toasts that were visible long enough to be read. `area` is the area of the
+    /// toasts. Returns whether any was removed.
     pub fn dismiss_read_errors(&mut self, area: Rect, now: Duration) -> bool {
         let (drawn_count, _) = self.fit_rows(area.width, area.height);
         // A toast that had no room starts to be read now.

@@ -139,33 +139,33 @@ impl Approval {
     ) -> KeyResult {
         let is_repeat = key.kind != KeyEventKind::Press;
         // An Enter that arrives with a paste, or repeats while held, submits nothing.
-        let can_submit = !is_repeat && !matches!(listening, Listening::Until(_));
+        let is_pasting = matches!(listening, Listening::Until(_));
         if let ApprovalView::Form(form) = &mut self.view {
             return match form.handle_key(key, keys) {
-                arguments_form::KeyResult::Submit(arguments) if can_submit => {
-                    self.build_decision(Decision::Edited(arguments), key, now)
-                }
-                arguments_form::KeyResult::Submit(_) if !is_repeat => {
+                arguments_form::KeyResult::Submit(_) if is_repeat => KeyResult::Handled,
+                arguments_form::KeyResult::Submit(_) if is_pasting => {
                     KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned())
                 }
-                arguments_form::KeyResult::Submit(_) | arguments_form::KeyResult::Handled => KeyResult::Handled,
+                arguments_form::KeyResult::Submit(arguments) => {
+                    self.build_decision(Decision::Edited(arguments), key, now)
+                }
+                arguments_form::KeyResult::Handled => KeyResult::Handled,
                 arguments_form::KeyResult::PassedOn => KeyResult::PassedOn,
                 arguments_form::KeyResult::Close => self.show_view(ApprovalView::Plan),
                 arguments_form::KeyResult::OpenEditor(text) => KeyResult::OpenEditor(text),
             };
         }
         if let ApprovalView::DenyMessage(field) = &mut self.view {
-            return match field.key(key, keys) {
-                text_field::KeyResult::Accepted if can_submit => {
+            return match field.handle_key(key, keys) {
+                text_field::KeyResult::Accepted if is_repeat => KeyResult::Handled,
+                text_field::KeyResult::Accepted if is_pasting => KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned()),
+                text_field::KeyResult::Accepted => {
                     let message = field.text().trim().to_owned();
                     self.build_decision(Decision::Deny(message), key, now)
                 }
-                text_field::KeyResult::Accepted if !is_repeat => KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned()),
                 text_field::KeyResult::Cancelled => self.show_view(ApprovalView::Plan),
                 text_field::KeyResult::PassedOn => KeyResult::PassedOn,
-                text_field::KeyResult::Handled | text_field::KeyResult::Changed | text_field::KeyResult::Accepted => {
-                    KeyResult::Handled
-                }
+                text_field::KeyResult::Handled | text_field::KeyResult::Changed => KeyResult::Handled,
             };
         }
         if self.is_choosing_scope() {

@@ -51,7 +51,7 @@ pub trait Prompt: Debug {
     /// Returns the time of the first readable frame since the prompt was opened or restored.
     fn first_drawn(&self) -> Option<Duration>;
 
-    /// Returns the user as the one who decides with this key now.
+    /// Returns the user as decider, with this key and its delay after the first readable frame.
     fn decider(&self, key: &KeyEvent, now: Duration) -> Decider {
         let delay = self.first_drawn().map_or(Duration::ZERO, |first_drawn| now.saturating_sub(first_drawn));
         Decider::from_key(Chord::from(key).to_string(), delay)
@@ -223,7 +223,7 @@ impl Prompts {
         self.open_queue.as_deref().or_else(|| self.current.as_deref().filter(|prompt| !prompt.is_parked()))
     }
 
-    /// Returns [`Self::front`] for changes.
+    /// Returns the same prompt as [`Self::front`].
     pub fn front_mut(&mut self) -> Option<&mut Box<dyn Prompt>> {
         self.open_queue.as_mut().or_else(|| self.current.as_mut().filter(|prompt| !prompt.is_parked()))
     }

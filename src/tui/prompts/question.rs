@@ -138,7 +138,7 @@ impl QuestionPrompt {
             field.move_rows(self.field_width, if direction == Action::Up { -1 } else { 1 });
             return KeyResult::Handled;
         }
-        match field.key(key, keys) {
+        match field.handle_key(key, keys) {
             // Enter that arrives with a paste is part of the pasted text.
             text_field::KeyResult::Accepted if matches!(listening, Listening::Until(_)) => {
                 if kind != FieldKind::TextAnswer {

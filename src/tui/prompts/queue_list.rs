@@ -254,7 +254,7 @@ impl QueueList {
         listening: Listening,
     ) -> KeyResult {
         let Some((calls, field)) = &mut self.denial_message else { return KeyResult::Handled };
-        match field.key(key, keys) {
+        match field.handle_key(key, keys) {
             text_field::KeyResult::Accepted if key.kind != KeyEventKind::Press => KeyResult::Handled,
             // An Enter within a paste does not end the message.
             text_field::KeyResult::Accepted if matches!(listening, Listening::Until(_)) => {

@@ -20,7 +20,7 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect>
         return Vec::new();
     };
     let elapsed = confirmation.first_drawn().map_or(Duration::ZERO, |first_drawn| now.saturating_sub(first_drawn));
-    let result = confirmation.key(key, &state.keys, listening);
+    let result = confirmation.handle_key(key, &state.keys, listening);
     match result {
         KeyResult::Scrolled => return Vec::new(),
         KeyResult::Explained => {

@@ -23,7 +23,7 @@ pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEv
     let Some(overlay) = state.viewport.overlays.last_mut() else { return Vec::new() };
     let pick = match overlay {
         Overlay::Help(help) => {
-            return match help.key(&key, keys) {
+            return match help.handle_key(&key, keys) {
                 help_page::KeyResult::Close => close_overlay(state),
                 help_page::KeyResult::Handled => Vec::new(),
             };
@@ -37,12 +37,12 @@ pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEv
             return Vec::new();
         }
         Overlay::ApiKey(field) => {
-            let result = field.key(&key, keys);
+            let result = field.handle_key(&key, keys);
             return provider_list::handle_api_key_input(state, result, key.kind);
         }
         Overlay::Links(_) => return link_letters::handle_link_key(state, &key),
         Overlay::Confirmation(..) => return confirmation_keys::handle_confirmation_key(state, &key),
-        Overlay::List(picker, _) => picker.key(&key, keys),
+        Overlay::List(picker, _) => picker.handle_key(&key, keys),
     };
     handle_pick(state, cache, pick)
 }

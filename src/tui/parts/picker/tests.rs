@@ -36,7 +36,7 @@ fn press_keys(picker: &mut Picker, chords: &str) -> Pick {
     let keys = Keymap::default();
     let mut result = Pick::Handled;
     for chord in chords.split(' ') {
-        result = picker.key(&key(chord), &keys);
+        result = picker.handle_key(&key(chord), &keys);
     }
     result
 }

@@ -108,7 +108,7 @@ impl Form {
         }
         let Some(field) = self.fields.get_mut(self.focused) else { return KeyResult::Close };
         let result = match &mut field.text {
-            FieldText::Line(input) => input.key(key, keys),
+            FieldText::Line(input) => input.handle_key(key, keys),
             FieldText::Multiline(_) => match keys.lookup(Scope::TextField, key) {
                 Some(Action::Accept) => text_field::KeyResult::Accepted,
                 Some(Action::Close) => text_field::KeyResult::Cancelled,
