@@ -203,7 +203,8 @@ impl QuestionPrompt {
         KeyResult::Handled
     }
 
-    /// Handles a digit or Space on the focused row: toggles a multiple-choice option, or selects a single one.
+    /// Handles a digit or Space on the focused row: in a multiple-choice question it toggles the option, otherwise it
+    /// selects the option.
     fn toggle_option(&mut self, questions: &Questions) -> KeyResult {
         if self.open_text_answer(questions) {
             return KeyResult::Handled;
@@ -223,7 +224,7 @@ impl QuestionPrompt {
     }
 
     /// Handles Enter on the focused row: selects the option and continues. In a multiple-choice question it continues with
-    /// the selected options, or selects the first one.
+    /// the options selected so far; if there are none, it only selects the option.
     fn accept_option(&mut self, questions: &Questions) -> KeyResult {
         if self.open_text_answer(questions) {
             return KeyResult::Handled;

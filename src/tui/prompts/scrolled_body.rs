@@ -7,15 +7,16 @@ use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// A body of `line_count` lines, scrolled so that line `scroll` is the first visible one.
+/// A body of `line_count` lines, scrolled so that the line with index `scroll` is the first visible one. A larger `scroll`
+/// than possible shows the end.
 pub struct ScrolledBody {
     pub line_count: usize,
     pub scroll: usize,
 }
 
 impl ScrolledBody {
-    /// Draws the visible lines into the `inner` part of the prompt's `area`. `draw_line` draws the line with this index
-    /// into this row. If not all remaining lines fit, the last row shows how many are hidden. Returns the visible part.
+    /// Draws the visible lines into the `inner` part of the prompt's `area`, each with `draw_line(index, row, buffer)`. If
+    /// lines remain below, the last row shows their number instead of a line. Returns the visible part.
     pub fn draw(
         self,
         area: Rect,

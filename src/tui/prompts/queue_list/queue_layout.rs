@@ -88,7 +88,7 @@ impl QueueList {
     fn divide_height(&self, rows: usize, cursor_row: usize, area: Rect) -> QueueLayout {
         let height = usize::from(inner_area(area).height).saturating_sub(usize::from(self.denial_message.is_some()));
         let detail_rows = match height.saturating_sub(rows) {
-            // The list scrolls in favour of the details if three of its rows stay visible.
+            // Details are shown although not all calls fit, if at least three calls stay visible.
             0..=1 if height > MAX_DETAIL_ROWS + rows.min(3) => MAX_DETAIL_ROWS + 1,
             0..=1 => 0,
             free => free.min(MAX_DETAIL_ROWS + 1),
