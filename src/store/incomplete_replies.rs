@@ -12,7 +12,7 @@ pub const INCOMPLETE_REASON: &str = "aye exited before it was complete";
 const KINDS: [&[u8]; 2] = [b"\"entry\":{\"kind\":\"grown\"", b"\"entry\":{\"kind\":\"printed\""];
 
 /// A line with a piece of a reply or of an output. It has a kind like an entry, so that older versions skip it by name.
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 pub(super) struct Line<'a> {
     pub(super) seq: u64,
     #[serde(default)]
@@ -20,7 +20,7 @@ pub(super) struct Line<'a> {
     pub(super) entry: Kind<'a>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Kind<'a> {
     Grown(Cow<'a, PartialReply>),

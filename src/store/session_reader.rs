@@ -360,6 +360,8 @@ impl Reading {
 fn collect_incomplete(lines: &[Line], mut pieces: Vec<incomplete_replies::Line<'static>>) -> IncompleteReplies {
     let mut replies = IncompleteReplies::default();
     pieces.sort_by_key(|line| line.seq);
+    // In a file with every line twice, output would otherwise be shown twice.
+    pieces.dedup();
     let mut pieces = pieces.into_iter().peekable();
     for line in lines {
         while let Some(piece) = pieces.next_if(|piece| piece.seq < line.seq) {

@@ -3,7 +3,7 @@
 
 use crate::support::folder::Folder;
 use crate::support::pick_count;
-use aye::chat::{Entry, Session};
+use aye::chat::{Entry, Message, Session};
 use aye::store::{Header, Log, SessionLog, Sessions, StoredSession, new_id};
 use std::collections::HashSet;
 use std::path::Path;
@@ -165,6 +165,27 @@ fn r52_a_damaged_session_loads_and_continues() {
     assert!(DAMAGES.len() > 30);
     let listed: HashSet<_> = sessions.list_all().unwrap().into_iter().map(|listed| listed.id).collect();
     assert!(ids.iter().all(|id| listed.contains(id)), "a session is missing in the list");
+}
+
+#[test]
+fn r52_a_session_with_every_line_twice_sends_each_call_once() {
+    let home = Folder::new();
+    let sessions = Sessions::new(home.path().to_owned());
+    let (id, entries) = (new_id(), sample_entries());
+    let mut log = sessions.begin_session(&Header::new(id.clone(), Path::new("/p"), "m", false));
+    entries.iter().for_each(|entry| log.append(entry).unwrap());
+    let path = log.path().to_owned();
+    drop(log);
+    let once = std::fs::read_to_string(&path).unwrap();
+    let sent = Session::replay(entries.clone()).messages(0, usize::MAX);
+    let call_count = sent.iter().filter(|message| matches!(message, Message::Tool { .. })).count();
+    assert!(call_count > 0, "{sent:?}");
+    for twice in [once.lines().map(|line| format!("{line}\n{line}\n")).collect(), once.repeat(2)] {
+        std::fs::write(&path, twice).unwrap();
+        let read = sessions.read(&id).unwrap();
+        assert_eq!(read.entries, entries);
+        assert_eq!(Session::replay(read.entries).messages(0, usize::MAX), sent);
+    }
 }
 
 #[test]

@@ -206,3 +206,23 @@ fn restores_output_of_unsettled_calls() {
         (3, 0, 0, 7)
     );
 }
+
+#[test]
+fn r52_in_a_file_with_every_line_twice_a_piece_counts_once() {
+    let home = tempfile::tempdir().unwrap();
+    let mut log = SessionLog::new(home.path(), &header());
+    log.append(&user_message("go")).unwrap();
+    for text in ["one\n", "one\n", "two\n"] {
+        log.append_output_piece(&PartialOutput { call: "a".into(), text: text.into() }).unwrap();
+    }
+    log.append_reply_piece(&reply_piece(0, "half ")).unwrap();
+    log.append_reply_piece(&reply_piece(5, "a reply")).unwrap();
+    let once = std::fs::read_to_string(log.path()).unwrap();
+    let twice: String = once.lines().map(|line| format!("{line}\n{line}\n")).collect();
+    for content in [once.clone(), twice, once.repeat(2)] {
+        std::fs::write(log.path(), content).unwrap();
+        let session = session_reader::read(log.path()).unwrap();
+        assert_eq!(session.unfinished_outputs, HashMap::from([("a".into(), "one\none\ntwo\n".to_owned())]));
+        assert_eq!(session.entries, [user_message("go"), replied("half a reply", Some(INCOMPLETE_REASON))]);
+    }
+}
