@@ -105,9 +105,11 @@ const MAX_TEMPORARY_AGE: Duration = Duration::from_secs(3600);
 fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
     let parent = path.parent().unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
-    let builder =
-        builder.prefix(TEMPORARY_NAME.0).rand_bytes(TEMPORARY_NAME.1).permissions(Permissions::from_mode(FILE_MODE));
-    let file = builder.tempfile_in(parent)?;
+    let builder = builder.prefix(TEMPORARY_NAME.0).rand_bytes(TEMPORARY_NAME.1);
+    // Unlike `tempfile_in`, this adds no path to an error: the user knows the file by its own name.
+    let file = builder.make_in(parent, |path| {
+        OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(path)
+    })?;
     // Without locks, only the age shows whether it is still being written.
     let _ = file.as_file().try_lock();
     Ok(file)
@@ -236,6 +238,18 @@ mod tests {
         assert_eq!(write_temporary(&path, fail_midway, true).unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no temporary file remains");
+    }
+
+    #[test]
+    fn r53_an_error_names_no_temporary_file() {
+        let home = tempfile::tempdir().unwrap();
+        for error in [
+            replace(&home.path().join("none/01J.jsonl"), b"x").unwrap_err(),
+            replace_soon(&home.path().join("none/01J.json"), b"x").unwrap_err(),
+            create_file(&home.path().join("none/01J.jsonl"), |_| Ok(())).unwrap_err(),
+        ] {
+            assert_eq!(error.to_string(), "No such file or directory (os error 2)");
+        }
     }
 
     #[test]
