@@ -66,7 +66,13 @@ impl Drafts {
             true => remove_if_exists(&path).map(|()| None),
             false => serde_json::to_vec(unsent)
                 .map_err(io::Error::from)
-                .and_then(|bytes| private_files::replace_soon(&path, &bytes))
+                .and_then(|bytes| {
+                    // The folder may have been removed since the program started.
+                    if !self.folder.exists() {
+                        private_files::create_folder(&self.folder)?;
+                    }
+                    private_files::replace_soon(&path, &bytes)
+                })
                 .map(Some),
         };
         let lock = result.map_err(Error::with_path(&path))?;

@@ -54,6 +54,10 @@ impl History {
     }
 
     fn add_line(&self, text: &str) -> io::Result<()> {
+        // The folder may have been removed since the program started.
+        if !self.folder.exists() {
+            private_files::create_folder(&self.folder)?;
+        }
         // The lock prevents losing a line that another session appends while shortening replaces the file. If the lock
         // is
         // not free soon (its holder may be suspended), the line is added without it.

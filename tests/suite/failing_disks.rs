@@ -5,7 +5,7 @@ use crate::support::preload;
 use crate::support::program::Setup;
 use crate::support::report_skipped;
 use crate::support::service::Service;
-use crate::support::stored_files::{NO_TITLES, write_settings};
+use crate::support::stored_files::{NO_TITLES, read_entries, write_settings};
 use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
 use rustix::mount::{MountFlags, mount_remount};
 use serde_json::json;
@@ -162,6 +162,44 @@ fn r53_shows_a_disk_that_became_read_only_and_asks_before_quitting() {
     std::fs::rename(copy, data.join(format!("sessions/{id}.jsonl"))).unwrap();
     let mut program = Setup::with_home(&program.root, &[&flags[..], &["--continue"]].concat()).start();
     program.until("Second.");
+}
+
+#[test]
+fn r53_a_data_folder_removed_under_a_running_session_is_made_again() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start([text_answer("First."), text_answer("Second.")]));
+    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]);
+    write_settings(&setup, NO_TITLES);
+    let root = setup.root.clone();
+    let data = root.path().join("home/aye/data");
+    let mut program = setup.start();
+    program.until("Messages go to");
+    submit_message(&mut program, "one");
+    program.until_idle("First.");
+    let has_texts = |texts: &[&str]| {
+        let saved = format!("{:?}", read_entries(root.path()));
+        texts.iter().all(|text| saved.contains(text))
+    };
+    std::fs::remove_dir_all(&data).unwrap();
+    submit_message(&mut program, "two");
+    program.until_idle("Second.");
+    program.until_condition("the session is saved whole", |_| has_texts(&["one", "First.", "two", "Second."]));
+    program.type_text("unsent words");
+    let folder_contains = |folder: &str, text: &str| {
+        let files = std::fs::read_dir(data.join(folder)).into_iter().flatten().flatten();
+        files.into_iter().any(|file| std::fs::read_to_string(file.path()).is_ok_and(|all| all.contains(text)))
+    };
+    program.until_condition("the draft is saved", |_| folder_contains("drafts", "unsent words"));
+    program.until_condition("the message is in the history", |_| folder_contains("history", "two"));
+    assert!(!program.screen().contains("not saved"), "{}", program.screen());
+    // Removed again, and nothing is sent before the end.
+    std::fs::remove_dir_all(&data).unwrap();
+    program.type_text("!");
+    program.press_keys("\x04");
+    program.press_until("\x03\x03", "aye --resume");
+    assert_eq!(program.wait_for_exit(), 0);
+    assert!(has_texts(&["one", "First.", "two", "Second."]), "the session is lost");
+    assert!(folder_contains("drafts", "unsent words!"), "the draft is lost");
 }
 
 #[test]

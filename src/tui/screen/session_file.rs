@@ -21,9 +21,9 @@ impl Screen {
         Ok(())
     }
 
-    /// Tries once more to save the session on leaving. Returns a description of the lost entries if that fails.
+    /// Tries once more to save the session on leaving, also if its file was removed meanwhile. Returns a description of
+    /// the lost entries if that fails.
     pub(super) fn save_or_describe_loss(&mut self) -> Option<String> {
-        self.state.session.saving.unsaved()?;
         let unsaved = self.link.file.save();
         self.state.session.saving.record_result(unsaved, Duration::ZERO);
         let reason = &self.state.session.saving.unsaved()?.reason;
