@@ -164,6 +164,64 @@ const MAX_PENDING_OUTPUT: usize = 256 << 10;
 mod tests {
     use super::*;
 
+    /// Output every 300 ms for three seconds: each piece is saved within a second.
+    #[tokio::test(start_paused = true)]
+    async fn r51_new_output_is_saved_within_a_second() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Arc::new(crate::project::disk::Disk::new(folder.path()).unwrap());
+        let tools = Arc::new(crate::tools::Toolbox::with_builtin_tools(crate::tools::ToolSettings::default()));
+        let (runtime, mut events) = crate::runtime::Runtime::new(
+            Arc::new(crate::llm::scripted::Scripted::new([])),
+            tools,
+            project,
+            None,
+            Box::new(NoLog),
+        );
+        let context = runtime.context.clone();
+        let call = ToolCall { id: "a".into(), name: "bash_exec".into(), arguments: String::new() };
+        let output_added = Arc::new(Notify::new());
+        let progress = progress_sender(&context, TurnId(1), &call, output_added.clone());
+        let print = async {
+            for _ in 0..10 {
+                progress(CommandProgress { latest: "x", new_output: "x" });
+                tokio::time::sleep(Duration::from_millis(300)).await;
+            }
+            tokio::time::sleep(Duration::from_secs(60)).await;
+        };
+        tokio::select! {
+            () = print => {}
+            never = request_output_saves(&context, TurnId(1), &call, &output_added) => match never {},
+        }
+        let (mut unsaved, mut saves) = (0, 0);
+        while let Ok(event) = events.try_recv() {
+            match event {
+                Event::CallProgressed { .. } => unsaved += 1,
+                Event::OutputSaveDue { .. } => (unsaved, saves) = (0, saves + 1),
+                other => panic!("{other:?}"),
+            }
+            // Four pieces arrive in a second.
+            assert!(unsaved <= 4, "output older than a second is not saved");
+        }
+        assert_eq!(unsaved, 0);
+        assert!((3..=5).contains(&saves), "about once a second: {saves}");
+    }
+
+    struct NoLog;
+
+    impl crate::store::Log for NoLog {
+        fn append(&mut self, _: &crate::chat::Entry) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn append_reply_piece(&mut self, _: &crate::chat::PartialReply) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn append_output_piece(&mut self, _: &crate::chat::PartialOutput) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn r27_a_call_that_never_ends_is_stopped_after_three_minutes() {
         let started = tokio::time::Instant::now();

@@ -298,5 +298,8 @@ fn a_raw_reply_is_printed_byte_for_byte() {
     assert_eq!(print(&["--raw"]).0, format!("{reply}\n"));
     assert_eq!(print(&[]).0, "[31mred[0m<U+E0041><U+200B>end\n");
     let (help, ..) = Setup::new(&["--help"]).run_piped("");
-    assert!(help.contains("--raw"), "{help}");
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["--raw", "byte for byte", "control characters except line feed and tab are removed"] {
+        assert!(help.contains(part), "{part}: {help}");
+    }
 }

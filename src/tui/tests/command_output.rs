@@ -164,6 +164,16 @@ fn escape_sequences_in_a_file_hide_nothing() {
 }
 
 #[test]
+fn r32_escape_sequences_in_a_reply_are_shown_as_marks() {
+    let text = "\x1b[2J\x1b[Hbegin\n\nmiddle\r\x1b[1Aend\u{e0041}\x1b[2K";
+    let mut screen = Screen::with_entries([user_message("go"), reply_entry(text), turn_end()]);
+    let screen_text = screen.screen_text();
+    for part in ["<U+001B>[2J<U+001B>[Hbegin", "middle<U+000D><U+001B>[1Aend<U+E0041><U+001B>[2K"] {
+        assert!(screen_text.contains(part), "{part}: {screen_text}");
+    }
+}
+
+#[test]
 fn very_long_output_costs_only_its_visible_lines() {
     let mut screen = coloured_screen();
     approve_command(&mut screen);

@@ -192,6 +192,13 @@ fn a_partial_answer_is_saved_within_half_a_second() {
         screen.advance_ms(500);
         assert!(last_draft(&screen).questions.concat().contains(text), "{text}");
     }
+    // Also while the user goes on typing, a key every 100 ms.
+    let text = "abcdefghijklmnopqrstuvwxyz";
+    for (index, key) in text.char_indices() {
+        screen.type_text(&key.to_string());
+        let older_keys = &text[..(index + 1).saturating_sub(5)];
+        assert!(last_draft(&screen).questions.concat().contains(older_keys), "{older_keys}");
+    }
 }
 
 #[test]
