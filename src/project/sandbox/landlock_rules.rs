@@ -30,7 +30,11 @@ pub fn landlock_support() -> SandboxSupport {
         };
         complete.and_then(Ruleset::create).is_ok()
     };
-    let newest = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1].into_iter().find(|abi| is_supported(*abi));
+    support_by([ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1].into_iter().find(|abi| is_supported(*abi)))
+}
+
+/// Returns the support by a kernel with these rules as its newest; `None` if it has none.
+fn support_by(newest: Option<ABI>) -> SandboxSupport {
     match newest {
         None => {
             SandboxSupport::Unsupported(format!("this kernel{} has no Landlock, or it is disabled", kernel_release()))
@@ -116,4 +120,20 @@ pub(super) fn add_path_rule(
     let Ok((opened, is_folder)) = open_without_links(path) else { return Ok(rules) };
     let access = if is_folder { access } else { access & AccessFs::from_file(ABI::V5) };
     rules.add_rule(PathBeneath::new(opened, access)).map_err(|_| SandboxError::FileRules)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernel_without_signal_rules_still_has_a_sandbox() {
+        for (abi, expected) in [(ABI::V3, false), (ABI::V4, false), (ABI::V5, false), (ABI::V6, true)] {
+            let SandboxSupport::Supported { landlock, signals } = support_by(Some(abi)) else { panic!("{abi:?}") };
+            assert_eq!((landlock, signals), (abi as u8, expected));
+        }
+        for abi in [None, Some(ABI::V1), Some(ABI::V2)] {
+            assert!(matches!(support_by(abi), SandboxSupport::Unsupported(_)), "{abi:?}");
+        }
+    }
 }
