@@ -102,6 +102,33 @@ fn notices_a_name_created_by_another_program_in_a_trusted_folder() {
 }
 
 #[test]
+fn only_changed_folders_are_read_again() {
+    let project = Project::new();
+    fs::write(project.path_of(".env"), "secret").unwrap();
+    project.wait_for_trusted_times();
+    let docs = project.path_of("docs");
+    // An entry that is not on the disk: reading the folder removes it.
+    let remembered = (OsStr::new("remembered").to_owned(), ScannedEntry::Withheld(Reason::Sensitive));
+    let change_entries = |change: &dyn Fn(&mut ScannedFolder) -> bool| {
+        let mut cache = project.files.cache.lock().unwrap();
+        change(cache.folders.iter_mut().find(|folder| folder.path == docs).unwrap())
+    };
+    let is_remembered = || change_entries(&|folder| folder.entries.contains(&remembered));
+    change_entries(&|folder| {
+        folder.entries.push(remembered.clone());
+        true
+    });
+    project.files.current_listing();
+    assert!(is_remembered(), "no folder changed");
+    fs::write(project.path_of("src/new"), "x").unwrap();
+    project.files.current_listing();
+    assert!(is_remembered(), "another folder changed");
+    fs::write(project.path_of("docs/new"), "x").unwrap();
+    project.files.current_listing();
+    assert!(!is_remembered(), "its folder changed");
+}
+
+#[test]
 fn notices_a_hard_link_from_either_side() {
     let project = Project::new();
     fs::write(project.path_of(".env"), "secret").unwrap();
