@@ -223,6 +223,15 @@ mod tests {
     }
 
     #[test]
+    fn manual_lists_the_exact_lines() {
+        let page = include_str!("../../docs/sandbox.md");
+        let listed: Vec<String> = EXACT_COMMANDS.iter().map(|command| format!("`{command}`")).collect();
+        let intro = format!("only {} exact command lines run without approval", listed.len());
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains(&intro) && page.contains(&listed.join(", ")), "{listed:?}");
+    }
+
+    #[test]
     fn exact_lines_have_no_operands_or_shell_syntax() {
         for command in EXACT_COMMANDS {
             let parsed_line = command_line::parse_command_line(command);
