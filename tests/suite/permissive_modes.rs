@@ -49,6 +49,17 @@ fn judge_with(
     arguments: &[&str],
     calls: &[(&str, Value)],
 ) -> (Vec<Judged>, String) {
+    let home = home.map(|home| ("AYE_HOME", home));
+    judge_in(place, home.as_slice(), arguments, calls)
+}
+
+/// The same with these variables.
+fn judge_in(
+    place: &Arc<Folder>,
+    variables: &[(&str, &Path)],
+    arguments: &[&str],
+    calls: &[(&str, Value)],
+) -> (Vec<Judged>, String) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut answers: Vec<_> =
         calls.iter().map(|call| calls_answer_after(Duration::ZERO, std::slice::from_ref(call))).collect();
@@ -57,8 +68,8 @@ fn judge_with(
     let flags = ["-p", "go", "--base-url", &service.base_url, "--model", "m"];
     let flags = [&flags[..], arguments].concat();
     let mut setup = Setup::with_home(place, &flags);
-    if let Some(home) = home {
-        setup = setup.env("AYE_HOME", home.to_str().unwrap());
+    for (name, path) in variables {
+        setup = setup.env(name, path.to_str().unwrap());
     }
     let (out, err, _) = setup.run_piped("");
     let log = find_session_file(place.path()).unwrap_or_else(|| panic!("no session: {out}{err}"));
@@ -178,6 +189,57 @@ fn r14_no_mode_writes_own_settings_wherever_the_folder_is() {
     let (judged, _) = judge(&root, Some(&home), "full", &calls);
     check(&judged, "refuse", "full", &calls);
     assert!(!home.join("config/config.toml").exists() && !home.join("config/rules.toml").exists());
+}
+
+#[test]
+fn r14_own_folders_of_the_system_are_protected_by_their_real_path() {
+    for mode in ["auto", "full"] {
+        let root = create_project(&[("a.txt", "x\n")]);
+        let base = root.path().canonicalize().unwrap();
+        // Without AYE_HOME the system decides where the folders are. Their names say nothing.
+        let real = base.join("dotfiles/settings");
+        store_key(&real);
+        std::fs::create_dir(base.join("moved")).unwrap();
+        symlink(&real, base.join("moved/aye")).unwrap();
+        symlink(&real, base.join("project/linked")).unwrap();
+        let variables = [
+            ("AYE_HOME", Path::new("")),
+            ("XDG_CONFIG_HOME", &base.join("moved")),
+            ("XDG_DATA_HOME", &base.join("stored")),
+        ];
+        let file = real.join("config.toml");
+        let calls = [
+            read_call(&real.join("credentials.toml")),
+            read_call(&base.join("moved/aye/credentials.toml")),
+            read_call(Path::new("linked/credentials.toml")),
+            bash_call("tac linked/credentials.toml"),
+            ("write_file", json!({ "path": file, "content": "x" })),
+            ("write_file", json!({ "path": "linked/config.toml", "content": "x" })),
+            bash_call(&format!("echo x > {}", file.display())),
+            bash_call("cp a.txt linked/config.toml"),
+            bash_call(&format!("no-such-program >> {}", base.join("stored/aye/sessions/x").display())),
+        ];
+        let (judged, sent) = judge_in(&root, &variables, &["--mode", mode], &calls);
+        check(&judged, "refuse", mode, &calls);
+        assert!(!sent.contains(KEY) && !file.exists(), "{mode}");
+    }
+}
+
+#[test]
+fn r12_reading_commands_run_in_the_read_only_sandbox_in_every_mode() {
+    if !crate::sandbox_escapes::is_there() {
+        return;
+    }
+    for mode in ["plan", "ask", "auto", "full"] {
+        // The policy judges the names in the command; the sandbox also withholds the targets of links.
+        let root = create_project(&[("notes", "KEY=hunter2\n")]);
+        symlink("notes", root.path().join("project/.env")).unwrap();
+        let calls = [bash_call("cat notes")];
+        let (judged, sent) = judge(&root, None, mode, &calls);
+        check(&judged, "allow", mode, &calls);
+        assert!(judged[0].text().contains("Withheld by the read-only sandbox: notes"), "{mode}: {judged:?}");
+        assert!(!sent.contains("hunter2"), "{mode}");
+    }
 }
 
 #[test]
@@ -314,8 +376,18 @@ fn r20_full_mode_asks_before_writes_to_files_that_other_programs_execute() {
 
 #[test]
 fn r20_full_mode_asks_before_a_command_changes_the_system() {
-    let calls = ["date -s 12:00", "hostname other", "git config --global user.name x", "pip install x", "apt update"]
-        .map(bash_call);
+    let calls = [
+        "date -s 12:00",
+        "hostname other",
+        "git config --global user.name x",
+        "pip install x",
+        "apt update",
+        "brew install x",
+        "npm install -g x",
+        "systemctl restart x",
+        "service x stop",
+    ]
+    .map(bash_call);
     let (judged, _) = judge(&create_project(&[]), None, "full", &calls);
     check(&judged, "ask", "full", &calls);
 }
