@@ -8,7 +8,7 @@ use crate::support::print_uncaptured;
 use crate::support::program::program;
 use crate::support::stored_files::share_program;
 use evidence::Effect;
-use generate::{Generator, Recipe};
+use generate::{Generator, Line, Recipe, Takes};
 use scratch::PROJECTS;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -148,6 +148,65 @@ fn in_the_read_only_sandbox_no_line_changes_or_discloses_anything() {
     if is_there() {
         try_lines(&mut Trials::in_sandbox(&base), SANDBOXED);
     }
+}
+
+/// A kind of mutation, the minimum number of lines that contain it, and whether the arguments of a program do.
+type Mutation = (&'static str, usize, fn(&Recipe, &[String]) -> bool);
+
+/// The mutations that the generator must make.
+const MUTATIONS: &[Mutation] = &[
+    ("options in one word", 1000, |recipe, words| {
+        let is_short = |name: char| recipe.options.iter().any(|choice| choice.short_name() == Some(name));
+        let is_bundle = |short_names: &str| short_names.chars().count() > 1 && short_names.chars().all(is_short);
+        words.iter().filter_map(|word| word.strip_prefix('-')).any(is_bundle)
+    }),
+    ("an abbreviated option", 100, |recipe, words| {
+        let is_abbreviated = |word: &String| {
+            word.len() > 2 && recipe.options.iter().any(|choice| choice.name.starts_with(word.as_str()))
+        };
+        words.iter().any(|word| word.starts_with("--") && recipe.choice(word).is_none() && is_abbreviated(word))
+    }),
+    ("a missing value", 10, |recipe, words| {
+        words.last().and_then(|word| recipe.choice(word)).is_some_and(|choice| choice.takes == Takes::Required)
+    }),
+    ("a word after an option with an optional value", 50, |recipe, words| {
+        let takes_optional = |word: &String| recipe.choice(word).is_some_and(|choice| choice.takes == Takes::Optional);
+        words.iter().zip(words.iter().skip(1)).any(|(word, next)| takes_optional(word) && words::is_decoy(next))
+    }),
+    ("an option after an operand", 200, |recipe, words| {
+        words.first().is_some_and(|word| !word.starts_with('-'))
+            && words.iter().any(|word| recipe.choice(word).is_some())
+    }),
+    ("a repeated option", 120, |recipe, words| {
+        words.iter().enumerate().any(|(at, word)| recipe.choice(word).is_some() && words[..at].contains(word))
+    }),
+    ("unusual quotes", 50, |_, words| {
+        // An attached value has quotes of its own.
+        let starts_with_letter = |word: &&String| word.starts_with(|c: char| c.is_ascii_alphanumeric());
+        words.iter().filter(starts_with_letter).any(|word| {
+            let quoted_at = word.find(['\\', '\'', '"']);
+            quoted_at.is_some_and(|at| word[..at].ends_with(|c: char| c.is_ascii_alphanumeric()))
+        })
+    }),
+];
+
+#[test]
+fn generated_lines_contain_every_mutation() {
+    let recipes = programs::recipes();
+    let mut generator = Generator::new(1, &recipes);
+    let lines: Vec<Line> = (0..6 * LINES).map(|_| generator.line()).collect();
+    let count = |contains: &fn(&Recipe, &[String]) -> bool| {
+        let is_mutated = |line: &&Line| {
+            let starts_line =
+                |recipe: &&Recipe| recipe.words.split(' ').eq(line.0.iter().take(recipe.words.split(' ').count()));
+            let recipe = recipes.iter().filter(starts_line).max_by_key(|recipe| recipe.words.len());
+            recipe.is_some_and(|recipe| contains(recipe, &line.0[recipe.words.split(' ').count()..]))
+        };
+        lines.iter().filter(is_mutated).count()
+    };
+    let counts: Vec<(&str, usize)> = MUTATIONS.iter().map(|(name, _, contains)| (*name, count(contains))).collect();
+    let is_enough = |((_, minimum, _), (_, count)): (&Mutation, &(&str, usize))| count >= minimum;
+    assert!(MUTATIONS.iter().zip(&counts).all(is_enough), "{counts:?}");
 }
 
 /// The kinds of mistakes that tables of options have had, each with what its line does.

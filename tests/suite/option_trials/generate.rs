@@ -18,6 +18,13 @@ pub struct Recipe {
     pub may_run: bool,
 }
 
+impl Recipe {
+    /// The option of exactly this name.
+    pub fn choice(&self, name: &str) -> Option<&Choice> {
+        self.options.iter().find(|choice| choice.name == name)
+    }
+}
+
 /// One name of an option.
 #[derive(Clone, Copy)]
 pub struct Choice {
@@ -42,7 +49,7 @@ pub enum Takes {
 
 impl Choice {
     /// The character of a short option.
-    pub(super) fn short_name(&self) -> Option<char> {
+    pub fn short_name(&self) -> Option<char> {
         let mut chars = self.name.strip_prefix('-')?.chars();
         chars.next().filter(|name| *name != '-' && chars.next().is_none())
     }
