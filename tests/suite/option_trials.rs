@@ -32,7 +32,7 @@ const NOBODY: u32 = 65534;
 /// The scratch folder, in the environment of the process in which the trials run.
 const INSIDE: &str = "AYE_TEST_SCRATCH";
 /// Lines in `cargo test`, judged by the policy.
-const LINES: usize = 1000;
+const LINES: usize = 3000;
 /// Lines in `cargo test`, in the read-only sandbox.
 const SANDBOXED: usize = 150;
 
@@ -194,7 +194,7 @@ const MUTATIONS: &[Mutation] = &[
 fn generated_lines_contain_every_mutation() {
     let recipes = programs::recipes();
     let mut generator = Generator::new(1, &recipes);
-    let lines: Vec<Line> = (0..6 * LINES).map(|_| generator.line()).collect();
+    let lines: Vec<Line> = (0..2 * LINES).map(|_| generator.line()).collect();
     let count = |contains: &fn(&Recipe, &[String]) -> bool| {
         let is_mutated = |line: &&Line| {
             let starts_line =
