@@ -58,6 +58,8 @@ impl ContentSource {
 /// If the entry cannot be determined, for example below a folder without permission. The project's content is not
 /// visible then in any case.
 pub fn read_entry(path: &Path) -> io::Result<OverlayEntry> {
+    #[cfg(test)]
+    super::nested_folder_tests::LOOKED_UP.set(super::nested_folder_tests::LOOKED_UP.get() + 1);
     Ok(metadata_if_exists(path)?.map_or(OverlayEntry::Absent, |meta| interpret_entry(meta, || path.to_owned())))
 }
 
