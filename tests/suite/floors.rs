@@ -203,6 +203,18 @@ fn no_colour_is_named_outside_the_themes() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
+/// The test harness hides what `println!` and `eprintln!` write in a test that passes.
+#[test]
+fn a_test_that_is_left_out_says_so_where_it_is_seen() {
+    let mut failures = Vec::new();
+    for (file, text) in read_sources() {
+        let reports = text.lines().filter(|line| line.to_lowercase().contains("\"left out"));
+        let unseen = reports.filter(|line| !line.contains("\"LEFT OUT: ") || line.contains("println!"));
+        failures.extend(unseen.map(|line| format!("{file}: {}", line.trim())));
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
 #[test]
 fn nothing_is_left_open() {
     let mut failures = Vec::new();

@@ -2,6 +2,7 @@
 
 use super::*;
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::Command;
 
@@ -53,7 +54,7 @@ fn every_version_and_hash_is_parsed_like_git() {
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path();
         if run_git(root, &["init", "-q", "--object-format", hash]).is_none() {
-            eprintln!("left out: git is not installed");
+            let _ = writeln!(io::stderr(), "LEFT OUT: the index of git: git is not installed");
             return;
         }
         let long_path = format!("src/{}/x", "n".repeat(200));
@@ -81,7 +82,7 @@ fn only_staging_changes_the_digest() {
     let temporary = tempfile::tempdir().unwrap();
     let root = temporary.path();
     if run_git(root, &["init", "-q"]).is_none() {
-        eprintln!("left out: git is not installed");
+        let _ = writeln!(io::stderr(), "LEFT OUT: the index of git: git is not installed");
         return;
     }
     fs::write(root.join("a"), "one\n").unwrap();

@@ -4,6 +4,7 @@ use super::super::batch::{ItemOutcome, apply_item, draft_batch};
 use super::*;
 use crate::project::disk::Disk;
 use std::fs;
+use std::io::{self, Write};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ impl RepositoryFixture {
     /// Creates a project with two commits and a dry run with this change. `None` if git is not installed.
     fn new(change: impl Fn(&Path)) -> Option<Self> {
         if Command::new("git").arg("--version").output().is_err() {
-            eprintln!("left out: git is not installed");
+            let _ = writeln!(io::stderr(), "LEFT OUT: the state of a repository: git is not installed");
             return None;
         }
         let temporary = tempfile::tempdir().unwrap();

@@ -23,7 +23,7 @@ fn git_apply(folder: &Path, patch: &[u8], options: &[&str]) -> Option<(bool, Str
     command.env("GIT_CEILING_DIRECTORIES", folder.ancestors().nth(2)?);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let Ok(mut child) = child else {
-        let _ = writeln!(io::stderr(), "left out: git apply, git is not installed");
+        let _ = writeln!(io::stderr(), "LEFT OUT: git apply: git is not installed");
         return None;
     };
     child.stdin.take()?.write_all(patch).ok();
@@ -226,7 +226,7 @@ fn r30_patch_paths_are_relative_to_the_repository() {
     let top = temporary.path().canonicalize().unwrap();
     let init = Command::new("git").args(["init", "-q", "--object-format=sha256", "."]).current_dir(&top).output();
     if !init.is_ok_and(|output| output.status.success()) {
-        let _ = writeln!(io::stderr(), "left out: a project inside a repository, git is not installed");
+        let _ = writeln!(io::stderr(), "LEFT OUT: a project inside a repository: git is not installed");
         return;
     }
     let root = top.join("sub folder");

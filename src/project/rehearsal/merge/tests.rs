@@ -144,7 +144,7 @@ fn can_mount(base: &Path) -> bool {
     let is_mounted = fixture.run_over_overlay("echo x > probe").is_some()
         && fixture.overlay_path(PENDING_FOLDER).join("probe").exists();
     if !is_mounted {
-        let _ = writeln!(io::stderr(), "left out: cannot mount an overlay here");
+        let _ = writeln!(io::stderr(), "LEFT OUT: merges compared with the kernel: no overlay can be mounted here");
     }
     is_mounted
 }
