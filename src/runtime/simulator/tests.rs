@@ -187,7 +187,7 @@ async fn r30_if_the_model_fails_the_result_is_a_sample_with_the_reason() {
 #[tokio::test]
 async fn r30_the_same_call_is_simulated_once_and_later_calls_are_shown_its_result() {
     let secret = "{\"pin\":\"1234\",\"nested\":[{\"API_KEY\":\"abc\",\"max_tokens\":5}],\"note\":\"sk-proj4bcdEFGH1jklMN0pqrST\"}";
-    let setup = SimulatorSetup::new(COMMAND, vec![command_answer("8"), command_answer("9")]);
+    let setup = SimulatorSetup::new(COMMAND, vec![command_answer("DB_PASSWORD=hunter2\n8"), command_answer("9")]);
     let (first_result, origin) = setup.rehearse_call(secret).await;
     assert!(!origin.is_reused);
     let spaced = secret.replace(':', " : ");
@@ -202,7 +202,7 @@ async fn r30_the_same_call_is_simulated_once_and_later_calls_are_shown_its_resul
         other => panic!("{other:?}"),
     };
     let (first_request, second_request) = (user_message(0), user_message(1));
-    for secret in ["1234", "abc\"", "sk-proj4"] {
+    for secret in ["1234", "abc\"", "sk-proj4", "hunter2"] {
         assert!(
             !first_request.contains(secret) && !second_request.contains(secret),
             "{secret}: {first_request} {second_request}"
