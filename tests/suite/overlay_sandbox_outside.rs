@@ -5,7 +5,7 @@ use crate::overlay_sandbox_escapes::is_there;
 use crate::support::folder::Folder;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::overlay_project::{EmptyProject, command_line, open_overlay};
-use crate::support::own_process::{NOBODY, own_process, start_process};
+use crate::support::own_process::{NOBODY, folder_of_process, own_process, start_process};
 use crate::support::program::program;
 use crate::support::report_skipped;
 use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
@@ -147,7 +147,7 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
 /// Runs in a process of root or of an ordinary user, after file systems were mounted below `/tmp` and in the home.
 #[tokio::test]
 async fn child_with_mounts() {
-    let Some(root) = std::env::var_os("AYE_TEST_APART").map(std::path::PathBuf::from) else { return };
+    let Some(root) = folder_of_process() else { return };
     let mounted = fs::read_to_string("/proc/self/mountinfo").unwrap();
     assert!(mounted.contains(" /tmp/aye-mounted ") && mounted.contains("/home/disk "), "{mounted}");
     test_overlay_sandbox(&program(), &root.join("project"), &root.join("layers")).unwrap();
@@ -248,7 +248,7 @@ async fn r30_command_creating_very_many_files_is_stopped_before_the_disk_is_full
 /// Runs in a user namespace that allows no further mount namespaces.
 #[test]
 fn child_at_the_namespace_limit() {
-    let Some(root) = std::env::var_os("AYE_TEST_APART").map(std::path::PathBuf::from) else { return };
+    let Some(root) = folder_of_process() else { return };
     let why = test_overlay_sandbox(&program(), &root.join("project"), &root.join("layers")).unwrap_err();
     assert!(why.contains("(user.max_mnt_namespaces = 0). Raise it with `sysctl`"), "{why}");
     assert!(!why.contains("No space left"), "{why}");

@@ -19,8 +19,8 @@ pub const NOBODY: u32 = 65534;
 /// Otherwise starts that process, as the current user and, for root, as an ordinary user too, and checks that the test
 /// passes.
 pub fn own_process(test: &str) -> Option<PathBuf> {
-    if let Some(root) = std::env::var_os(FOLDER) {
-        return Some(root.into());
+    if let Some(root) = folder_of_process() {
+        return Some(root);
     }
     start_process(test, None, &[]);
     if !rustix::process::geteuid().is_root() {
@@ -32,6 +32,11 @@ pub fn own_process(test: &str) -> Option<PathBuf> {
         false => report_skipped("an ordinary user may make no namespaces here"),
     }
     None
+}
+
+/// Returns the folder of the test if [`start_process`] started this process.
+pub fn folder_of_process() -> Option<PathBuf> {
+    std::env::var_os(FOLDER).map(PathBuf::from)
 }
 
 /// Starts the process through a wrapper command, if any. `ROOT` in its arguments is replaced by the folder of the test.
