@@ -144,6 +144,27 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
     assert!(command_output(&writable_shell, &root, &[], "echo x > /etc/new").await.contains("denied"));
 }
 
+#[tokio::test]
+async fn r30_a_refused_write_fails_in_the_words_of_the_live_sandbox() {
+    let Some(root) = own_process("overlay_sandbox_outside::r30_a_refused_write_fails_in_the_words_of_the_live_sandbox")
+    else {
+        return;
+    };
+    if !is_there() || !crate::sandbox_escapes::is_there() {
+        return;
+    }
+    let (live_shell, shell) = (Shell::new(program()), create_shell(&root, false));
+    let sandbox = CommandSandbox::enforced(SandboxAccess::default());
+    for command in ["echo x > ~/new", "mkdir ~/.cache", "echo x > /var/tmp/aye-new", "echo x > /etc/new", "mkdir /new"]
+    {
+        let line = CommandLine { sandbox: sandbox.clone(), ..command_line(command, &root.join("project")) };
+        let live = live_shell.run_command(&line, &|_| {}).await.unwrap();
+        let rehearsed = shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap();
+        assert!(live.output.contains("Permission denied"), "{command}: {live:?}");
+        assert_eq!((rehearsed.output, rehearsed.exit), (live.output, live.exit), "{command}");
+    }
+}
+
 /// Runs in a process of root or of an ordinary user, after file systems were mounted below `/tmp` and in the home.
 #[tokio::test]
 async fn child_with_mounts() {
