@@ -76,6 +76,22 @@ async fn r30_commands_and_file_tools_see_each_others_changes() {
     assert_eq!(rehearsal.origin(Path::new("b.txt")).unwrap().digest, Some(aye::chat::Digest::of_bytes(b"b\r\n")));
 }
 
+/// In the sandbox it would only fail.
+#[tokio::test]
+async fn r30_a_command_that_needs_the_network_is_simulated_although_there_is_an_overlay_sandbox() {
+    if !is_there() {
+        return;
+    }
+    // Its result is known without a model.
+    let call = calls("bash_exec", json!({ "command": "touch made", "network": "to ask" }));
+    let mut scene = scene_with_sandbox([call, calls("list_files", json!({})), says("Would do.")]);
+    scene.say("go").await;
+    let outcomes = scene.outcomes();
+    let why = "The command needs network access, which this dry run does not have. Simulated result:";
+    assert!(matches!(&outcomes[0], Outcome::Rehearsed(text) if text.contains(why)), "{outcomes:?}");
+    assert!(!outcomes[1].text().contains("made"), "{outcomes:?}");
+}
+
 #[tokio::test]
 async fn r30_without_overlay_sandbox_nothing_runs_and_results_repeat() {
     let mut scene = Scene::dry_run([
