@@ -15,6 +15,7 @@ use crate::chat::{ApplyOptions, CallId, DryRunSummary, ForkMode, SessionId};
 use crate::policy::Mode;
 use crate::text::link::LinkTarget;
 use ratatui::text::Line;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -128,8 +129,8 @@ pub struct Reader {
     pub text: Arc<str>,
     /// Kind of the text.
     pub body: ReaderBody,
-    /// First visible line.
-    pub top: usize,
+    /// First visible line. A value past the end is corrected when the page is drawn.
+    pub top: Cell<usize>,
     /// Cached layout.
     pub layout: LineCache<()>,
 }

@@ -127,7 +127,7 @@ fn toasts_do_not_cover_the_reply() {
             title: "a page".into(),
             text: lines.join("\n").into(),
             body: ReaderBody::Plain,
-            top: 0,
+            top: Default::default(),
             layout: Default::default(),
         }));
         let screen_text = screen.screen_text();

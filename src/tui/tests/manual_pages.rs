@@ -21,6 +21,22 @@ fn help_with_a_topic_opens_its_page() {
 }
 
 #[test]
+fn scrolling_up_from_the_end_of_a_page_has_an_effect_at_once() {
+    let mut screen = Screen::new();
+    screen.send_text("/help providers");
+    screen.press_key("end");
+    let end = screen.screen_text();
+    for past_end in ["end", "down", "page-down"] {
+        screen.press_key(past_end);
+        assert_eq!(screen.screen_text(), end, "{past_end}");
+        screen.press_key("up");
+        assert_ne!(screen.screen_text(), end, "{past_end}");
+        screen.press_key("down");
+        assert_eq!(screen.screen_text(), end, "{past_end}");
+    }
+}
+
+#[test]
 fn every_page_fits_every_width() {
     let mut screen = Screen::new();
     for topic in crate::manual::TOPICS {

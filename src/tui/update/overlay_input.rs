@@ -31,7 +31,10 @@ pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEv
         Overlay::Reader(reader) => {
             match keys.lookup(Scope::Page, &key) {
                 Some(Action::Close) => return close_overlay(state),
-                Some(action) => reader.top = scroll_position(action, reader.top, page_height).unwrap_or(reader.top),
+                Some(action) => {
+                    let top = reader.top.get();
+                    reader.top.set(scroll_position(action, top, page_height).unwrap_or(top));
+                }
                 None => {}
             }
             return Vec::new();
@@ -66,7 +69,7 @@ pub fn paste_into_overlay(state: &mut State, cache: &mut LayoutCache, text: &str
 pub fn scroll_overlay(state: &mut State, cache: &mut LayoutCache, lines: isize) -> Vec<Effect> {
     let pick = match state.viewport.overlays.last_mut() {
         Some(Overlay::Reader(reader)) => {
-            reader.top = reader.top.saturating_add_signed(lines);
+            reader.top.set(reader.top.get().saturating_add_signed(lines));
             return Vec::new();
         }
         Some(Overlay::List(picker, _)) => picker.scroll(lines.signum()),

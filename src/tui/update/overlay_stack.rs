@@ -6,6 +6,7 @@ use crate::tui::overlay::{List, Overlay, Reader, ReaderBody};
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::state::State;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Opens a text in the pager. `is_terminal_output` is true if the text was written for a terminal.
@@ -24,7 +25,7 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, is_terminal_outpu
 
 /// Opens a text of this kind in the pager.
 pub fn push_reader(state: &mut State, title: &str, text: Arc<str>, body: ReaderBody) {
-    let reader = Reader { title: title.to_owned(), text, body, top: 0, layout: LineCache::default() };
+    let reader = Reader { title: title.to_owned(), text, body, top: Cell::default(), layout: LineCache::default() };
     state.viewport.overlays.push(Overlay::Reader(reader));
 }
 

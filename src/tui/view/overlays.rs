@@ -127,7 +127,8 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     let frame = Frame { title: &reader.title, right_title: "", hints: &hints, is_listening: true, ..Frame::default() };
     let inside = frame.draw(area, buffer, &state.theme);
     let lines = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme);
-    let top = reader.top.min(lines.len().saturating_sub(usize::from(inside.height)));
+    let top = reader.top.get().min(lines.len().saturating_sub(usize::from(inside.height)));
+    reader.top.set(top);
     set_lines(&lines[top..], inside, buffer);
 }
 
