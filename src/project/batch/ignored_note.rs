@@ -29,6 +29,7 @@ pub(super) fn describe_ignored_files(
     let listed = counts.keys().take(LISTED_PLACES).cloned().collect::<Vec<_>>().join(", ");
     let more = match counts.len().saturating_sub(LISTED_PLACES) {
         0 => String::new(),
+        1 => " and 1 more place".to_owned(),
         more => format!(" and {more} more places"),
     };
     Ok((count > 0)

@@ -173,6 +173,19 @@ fn batch_without_a_repository_notes_that_no_file_is_ignored() {
 }
 
 #[test]
+fn note_about_ignored_files_counts_the_places_that_it_does_not_name() {
+    for (count, more) in [(3, ""), (4, " and 1 more place"), (5, " and 2 more places")] {
+        let project = RehearsedProject::new(&[(".git/HEAD", "ref: refs/heads/main\n"), (".gitignore", "*.o\n")]);
+        for name in &["a.o", "b.o", "c.o", "d.o", "e.o"][..count] {
+            project.rehearse_write(name, "x\n");
+        }
+        let note = project.draft_source().0.notes.join("\n");
+        let expected = format!("Not included: {count} files ignored by git (a.o, b.o, c.o{more}). ");
+        assert!(note.starts_with(&expected), "{note}");
+    }
+}
+
+#[test]
 fn sensitive_file_has_a_note_and_outside_access() {
     let project = RehearsedProject::new(&[]);
     project.rehearse_write(".env", "KEY=x\n");

@@ -78,7 +78,8 @@ fn list_gained_commits(
     }
     let more = lines.len().saturating_sub(MAX_LISTED);
     notes.extend(lines.into_iter().take(MAX_LISTED));
-    notes.extend((more > 0).then(|| format!("  and {more} more commits")));
+    let commits = if more == 1 { "commit" } else { "commits" };
+    notes.extend((more > 0).then(|| format!("  and {more} more {commits}")));
     is_reached
 }
 

@@ -121,6 +121,21 @@ fn commits_branches_and_tags_are_one_item_that_names_them() {
 }
 
 #[test]
+fn commits_that_are_not_listed_are_counted() {
+    for (count, last) in [(20, "commit 1"), (21, "and 1 more commit"), (22, "and 2 more commits")] {
+        let add_commits = |copy: &Path| {
+            for number in 1..=count {
+                run_git(copy, &["commit", "-q", "--allow-empty", "-m", &format!("commit {number}")]);
+            }
+        };
+        let Some(fixture) = RepositoryFixture::new(add_commits) else { return };
+        let notes = fixture.draft_item().0.notes;
+        let listed: Vec<&String> = notes.iter().filter(|note| note.contains("commit")).collect();
+        assert!(listed.last().is_some_and(|note| note.ends_with(last)), "{notes:?}");
+    }
+}
+
+#[test]
 fn changes_that_may_lose_commits_are_destructive() {
     for (change, expected) in [
         (
