@@ -110,10 +110,20 @@ impl Parser {
         }
         self.searched = self.bytes.len();
         if self.bytes.len() - start > PASTE_CHUNK {
-            let cut = self.bytes.len() - PASTE_END.len();
+            let cut = self.find_cut(self.bytes.len() - PASTE_END.len());
             return Some((paste_text(&self.bytes[start..cut]), cut));
         }
         None
+    }
+
+    /// Returns the last offset up to `end` that cuts neither a character nor CRLF. Bytes that are not UTF-8 are cut
+    /// anywhere.
+    fn find_cut(&self, end: usize) -> usize {
+        let is_inside = |cut: usize| {
+            let is_continuation = self.bytes[cut] & 0xc0 == 0x80;
+            is_continuation || self.bytes[cut - 1..=cut] == *b"\r\n"
+        };
+        (end - 3..=end).rev().find(|cut| !is_inside(*cut)).unwrap_or(end)
     }
 }
 

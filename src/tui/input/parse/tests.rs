@@ -75,6 +75,25 @@ fn r05_paste_without_end_does_not_block_the_keyboard() {
 }
 
 #[test]
+fn pieces_of_a_large_paste_cut_neither_a_character_nor_a_line_break() {
+    for (unit, line) in [("é", "é"), ("漢", "漢"), ("👩", "👩"), ("\r\n", "\n")] {
+        for shift in 0..4 {
+            let text = format!("{}{}", "x".repeat(shift), unit.repeat(PASTE_CHUNK / unit.len() + 100_000));
+            let mut parser = Parser::default();
+            // Cut at another offset each time, as reads from a terminal are.
+            let bytes = format!("\x1b[200~{text}\x1b[201~").into_bytes();
+            let inputs: Vec<TerminalInput> = bytes.chunks(65_537).flat_map(|read| parser.parse_bytes(read)).collect();
+            assert!(inputs.len() > 1, "{unit:?} {shift}: {}", inputs.len());
+            let pasted: String = inputs
+                .into_iter()
+                .map(|input| if let TerminalInput::Paste(text) = input { text } else { panic!("{input:?}") })
+                .collect();
+            assert!(pasted == text.replace(unit, line), "{unit:?} {shift}: the paste changed");
+        }
+    }
+}
+
+#[test]
 fn escape_without_more_bytes_is_the_esc_key() {
     let mut parser = Parser::default();
     assert_eq!(parser.parse_bytes(b"\x1b"), []);
