@@ -1,7 +1,7 @@
 //! Input of real terminals, whole and in pieces.
 
 use super::*;
-use crossterm::event::KeyModifiers as M;
+use crossterm::event::{KeyEventKind, KeyModifiers as M};
 use proptest::prelude::*;
 
 fn key(code: KeyCode, modifiers: M) -> TerminalInput {
@@ -39,6 +39,8 @@ fn parses_keys_of_the_legacy_and_the_new_protocol() {
     check_input("\x1b[27;2;13~", &[key(KeyCode::Enter, M::SHIFT)]);
     check_input("\x1b[99;5u", &[key(KeyCode::Char('c'), M::CONTROL)]);
     check_input("\x1b[121;1:3u", &[]);
+    let release_of_enter = KeyEvent { kind: KeyEventKind::Release, ..KeyEvent::new(KeyCode::Enter, M::NONE) };
+    check_input("\x1b[13;1:3u", &[TerminalInput::Key(release_of_enter)]);
 }
 
 #[test]
