@@ -118,7 +118,8 @@ impl StatusBar {
 pub fn format_tokens(count: u64) -> String {
     match count {
         0..1000 => count.to_string(),
-        1000..1_000_000 => format!("{:.1}k", count as f64 / 1e3),
+        // 999,950 would be rounded to 1000.0k.
+        1000..999_950 => format!("{:.1}k", count as f64 / 1e3),
         _ => format!("{:.1}M", count as f64 / 1e6),
     }
 }
@@ -162,6 +163,8 @@ mod tests {
     #[test]
     fn numbers_are_formatted_briefly() {
         assert_eq!([format_tokens(950), format_tokens(14_200), format_tokens(1_300_000)], ["950", "14.2k", "1.3M"]);
+        assert_eq!([format_tokens(999), format_tokens(1000)], ["999", "1.0k"]);
+        assert_eq!([format_tokens(999_949), format_tokens(999_950)], ["999.9k", "1.0M"]);
         assert_eq!([format_dollars(0.0), format_dollars(0.001), format_dollars(0.031)], ["$0", "<$0.01", "$0.03"]);
     }
 }
