@@ -77,6 +77,26 @@ fn characters_are_inserted_at_the_cursor() {
 }
 
 #[test]
+fn alt_d_deletes_to_the_end_of_the_next_word_and_at_the_end_of_a_line_to_the_next() {
+    for (before, after) in [
+        ("one| two", "one|"),
+        ("one|\ntwo", "one|two"),
+        ("one|..\ntwo", "one|two"),
+        ("one |  \n two", "one | two"),
+        ("one|e\u{301}, two", "one|, two"),
+        ("one|..", "one|"),
+        ("one|", "one|"),
+    ] {
+        assert_keys(before, "alt-d", after);
+        for restore in ["ctrl-_", "ctrl-y"] {
+            let mut composer = composer_with(before);
+            press_keys(&mut composer, &format!("alt-d {restore}"));
+            assert_eq!(composer.folded_text().0, before.replace('|', ""), "{before:?} {restore}");
+        }
+    }
+}
+
+#[test]
 fn a_chord_with_the_super_key_is_not_text() {
     let mut composer = composer_with("a|");
     let super_v = KeyEvent::new(KeyCode::Char('v'), KeyModifiers::SUPER);

@@ -302,7 +302,12 @@ impl TextBuffer {
         self.move_word_right();
         let (end_line, end_offset) = self.cursor();
         self.move_to(line, offset);
-        let characters = if end_line == line { self.lines()[line][offset..end_offset].chars().count() } else { 1 };
+        let count_characters = |end: usize| self.lines()[line][offset..end].chars().count();
+        let characters = match end_line == line {
+            true => count_characters(end_offset),
+            // To the start of the next line: the rest of this one and the line break.
+            false => count_characters(self.lines()[line].len()) + 1,
+        };
         self.area.delete_str(characters);
     }
 
