@@ -50,7 +50,9 @@ fn known_secrets(connector: &Connector) -> Vec<String> {
     let mut secrets: Vec<String> = connector.credentials.keys().map(|key| key.expose().to_owned()).collect();
     for profile in connector.settings.config.profiles.values() {
         secrets.extend(profile.key_env.as_ref().and_then(|name| std::env::var(name).ok()));
-        secrets.extend(profile.headers.values().chain(profile.query.values()).chain(&profile.proxy).cloned());
+        // `none` is no address: it turns the proxy off.
+        let proxy = profile.proxy.iter().filter(|proxy| *proxy != "none");
+        secrets.extend(profile.headers.values().chain(profile.query.values()).chain(proxy).cloned());
     }
     secrets
 }

@@ -130,6 +130,19 @@ fn r57_journal_contains_content_on_request_but_no_keys() {
 }
 
 #[test]
+fn setting_without_a_proxy_is_no_secret() {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start([text_answer("None of these, none.")]));
+    let setup = Setup::new(&["-p", "--profile", "mine", "--debug-content", "hi"]);
+    let base_url = &service.base_url;
+    write_settings(&setup, &format!("[profiles.mine]\nbase_url = \"{base_url}\"\nmodel = \"m\"\nproxy = \"none\"\n"));
+    let root = setup.root.clone();
+    assert_eq!(setup.run_piped("").2, 0);
+    let journal = &read_journals(root.path())[0];
+    assert!(journal.contains("None of these, none."), "{journal}");
+}
+
+#[test]
 fn records_panics_and_headless_runs_and_works_without_a_journal_folder() {
     let mut program = Setup::new(&[]).env("AYE_PANIC", "other").start();
     assert_eq!(program.wait_for_exit(), 101);
