@@ -92,7 +92,9 @@ pub fn tls_port_error(status: u16, body: &str, url: &Url) -> Option<Error> {
     expects_tls.then(|| {
         let https_url = replace_scheme(url, "https");
         let origin = address::format_origin(url);
-        Error::InvalidAddress(format!("Cannot talk to {origin}: this port speaks TLS. Use {https_url} as the address"))
+        Error::InvalidAddress(format!(
+            "Cannot talk to {origin}: this port speaks TLS. Begin the address with {https_url}"
+        ))
     })
 }
 
@@ -100,7 +102,7 @@ pub fn tls_port_error(status: u16, body: &str, url: &Url) -> Option<Error> {
 pub fn not_http_error(url: &Url) -> Error {
     let (origin, https_url) = (address::format_origin(url), replace_scheme(url, "https"));
     Error::InvalidAddress(format!(
-        "Cannot talk to {origin}: the response is not HTTP. If the port speaks TLS, use {https_url} as the address"
+        "Cannot talk to {origin}: the response is not HTTP. If the port speaks TLS, begin the address with {https_url}"
     ))
 }
 
@@ -109,7 +111,7 @@ pub fn not_tls_error(url: &Url) -> Error {
     let (origin, http_url) = (address::format_origin(url), replace_scheme(url, "http"));
     Error::InvalidAddress(format!(
         "Cannot talk to {origin}: the server does not speak TLS on this port. For an unencrypted connection, \
-         use {http_url} as the address"
+         begin the address with {http_url}"
     ))
 }
 
@@ -144,7 +146,7 @@ mod tests {
     fn a_tls_port_is_detected_by_known_error_texts() {
         let url = Url::parse("http://h:8443/v1").unwrap();
         let error_text = |status, body: &str| tls_port_error(status, body, &url).map(|error| error.to_string());
-        let expected = "Cannot talk to http://h:8443: this port speaks TLS. Use https://h:8443 as the address.";
+        let expected = "Cannot talk to http://h:8443: this port speaks TLS. Begin the address with https://h:8443.";
         assert_eq!(error_text(400, "Client sent an HTTP request to an HTTPS server.").as_deref(), Some(expected));
         assert_eq!(error_text(400, "the HTTPS proxy refused"), None);
         assert_eq!(error_text(500, "Client sent an HTTP request to an HTTPS server."), None);

@@ -214,9 +214,10 @@ fn connection_advice(origin: &str, cause: &str) -> &'static str {
     }
 }
 
-/// Returns advice if the server closed an unencrypted connection, because it may expect TLS.
+/// Returns advice if the server closed or reset an unencrypted connection, because it may expect TLS.
 fn tls_advice(origin: &str, cause: &str) -> String {
-    match origin.strip_prefix("http://").filter(|_| cause.starts_with(CONNECTION_CLOSED)) {
+    let is_closed = cause.starts_with(CONNECTION_CLOSED) || cause.to_lowercase().contains("connection reset");
+    match origin.strip_prefix("http://").filter(|_| is_closed) {
         Some(host) => format!(". If the port speaks TLS, use https://{host} in the address."),
         None => String::new(),
     }

@@ -122,8 +122,8 @@ fn suggests_https_for_a_port_that_speaks_tls() {
     let (err, code) = run_with_base_url(&format!("http://127.0.0.1:{}/v1", service.port));
     let origin = format!("127.0.0.1:{}", service.port);
     let expected = format!(
-        "aye: Cannot talk to http://{origin}: the response is not HTTP. If the port speaks TLS, use https://{origin} \
-         as the address.\n"
+        "aye: Cannot talk to http://{origin}: the response is not HTTP. If the port speaks TLS, begin the address \
+         with https://{origin}.\n"
     );
     assert_eq!((err, code), (expected, 1));
     assert_eq!(service.connection_count(), 1, "the request is not retried");
@@ -136,7 +136,7 @@ fn suggests_https_for_a_port_that_speaks_tls() {
         let (port, requested) = start_server(move |_| http_response(400, kind, words));
         let (err, _) = run_with_base_url(&format!("http://127.0.0.1:{port}/v1"));
         let expected = format!(
-            "aye: Cannot talk to http://127.0.0.1:{port}: this port speaks TLS. Use https://127.0.0.1:{port} as the address.\n"
+            "aye: Cannot talk to http://127.0.0.1:{port}: this port speaks TLS. Begin the address with https://127.0.0.1:{port}.\n"
         );
         assert_eq!((err, requested.lock().unwrap().len()), (expected, 1));
     }
@@ -151,7 +151,7 @@ fn suggests_http_for_a_port_without_tls() {
     let (err, code) = run_with_base_url(&format!("https://127.0.0.1:{port}/v1"));
     let expected = format!(
         "aye: Cannot talk to https://127.0.0.1:{port}: the server does not speak TLS on this port. For an unencrypted \
-         connection, use http://127.0.0.1:{port} as the address.\n"
+         connection, begin the address with http://127.0.0.1:{port}.\n"
     );
     assert_eq!((err, code), (expected, 1));
 }

@@ -118,7 +118,7 @@ fn server_without_tls_or_with_an_old_version_is_reported() {
         run_failing(&format!("https://127.0.0.1:{clear}/v1"), &[]),
         format!(
             "aye: Cannot talk to https://127.0.0.1:{clear}: the server does not speak TLS on this port. For an \
-             unencrypted connection, use http://127.0.0.1:{clear} as the address.\n"
+             unencrypted connection, begin the address with http://127.0.0.1:{clear}.\n"
         )
     );
     // A server that knows TLS 1.0 at most refuses the version.

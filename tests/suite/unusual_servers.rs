@@ -193,23 +193,33 @@ async fn r49_failing_provider_gets_five_requests_before_the_error() {
         (
             Answer::body(502, "text/html", &["retry-after-ms: 20"], page),
             "The provider failed (502): the server sent a web page titled “502 Bad Gateway”",
+            "",
         ),
-        (Answer::default().with_step(Step::Reset), "No answer from ORIGIN: Connection reset by peer"),
+        (
+            Answer::default().with_step(Step::Reset),
+            "No answer from ORIGIN: Connection reset by peer",
+            " in the address.",
+        ),
         (
             Answer::default().raw("HTTP/1.1 200 OK\r\nx: ").raw("x".repeat(1 << 20)),
             "No answer from ORIGIN: message head is too large",
+            "",
         ),
     ];
-    let running: Vec<_> =
-        cases.map(|(answer, message)| tokio::spawn(async move { (run_print(vec![answer]).await, message) })).into();
+    let running: Vec<_> = cases
+        .map(|(answer, message, advice)| tokio::spawn(async move { (run_print(vec![answer]).await, message, advice) }))
+        .into();
     for case in running {
-        let ((out, err, code, asked), message) = case.await.unwrap();
+        let ((out, err, code, asked), message, advice) = case.await.unwrap();
         assert_eq!((out.as_str(), code, asked), ("", 1, 5), "{err}");
         let lines: Vec<&str> = err.lines().collect();
         assert_eq!(lines.len(), 5, "four waits and the end: {err}");
         assert!(lines.iter().all(|line| line.starts_with(&format!("aye: {message}"))), "{err}");
         assert!(lines[..4].iter().all(|line| line.contains("; trying again in ")), "{err}");
-        assert!(lines[4].ends_with(". Gave up after 5 attempts."), "{err}");
+        // A port that expects TLS may reset an unencrypted connection.
+        assert_eq!(lines[4].contains(". If the port speaks TLS, use https://"), !advice.is_empty(), "{err}");
+        let end = if advice.is_empty() { "." } else { advice };
+        assert!(lines[4].ends_with(&format!("{end} Gave up after 5 attempts.")), "{err}");
         assert!(!err.contains("os error"), "{err}");
     }
 }

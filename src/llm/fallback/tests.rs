@@ -163,6 +163,12 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             "No answer from https://api.example.com: Connection reset by peer",
         ),
         (
+            Error::NoResponse { origin: "http://h:1".into(), cause: "Connection reset by peer".into() },
+            true,
+            true,
+            "No answer from http://h:1: Connection reset by peer. If the port speaks TLS, use https://h:1 in the address.",
+        ),
+        (
             Error::NoResponse { origin: "http://h:1".into(), cause: "the server closed the connection".into() },
             true,
             true,
