@@ -2,7 +2,8 @@
 //!
 //! A self-signed server certificate is often marked as an authority, as plain `openssl req -x509` does. WebPKI rejects
 //! such a certificate for a server. It is accepted here if the user named exactly this certificate, byte for byte; its
-//! name and dates are still checked.
+//! name and dates are still checked. Plain `openssl req -x509` writes the name only as the common name of the subject,
+//! so that counts if there is no other.
 
 use super::Error;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -109,6 +110,31 @@ fn is_ca_certificate_error(error: &rustls::Error) -> bool {
     }
 }
 
+/// Returns whether the name was rejected because the certificate has no alternative names.
+fn has_no_names(error: &rustls::Error) -> bool {
+    match error {
+        rustls::Error::InvalidCertificate(CertificateError::NotValidForNameContext { presented, .. }) => {
+            presented.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether a common name in the certificate is this name. It need not be parsed further: the user named exactly
+/// this certificate.
+fn has_common_name(certificate: &[u8], name: &str) -> bool {
+    // DER of the attribute 2.5.4.3; a text follows, with its type and length.
+    const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
+    let starts =
+        certificate.windows(COMMON_NAME.len()).zip(COMMON_NAME.len()..).filter(|(part, _)| *part == COMMON_NAME);
+    starts.map(|(_, start)| &certificate[start..]).any(|text| match text {
+        [0x0c | 0x13 | 0x16, length @ 0..=127, rest @ ..] => {
+            rest.get(..usize::from(*length)).is_some_and(|text| text.eq_ignore_ascii_case(name.as_bytes()))
+        }
+        _ => false,
+    })
+}
+
 impl ServerCertVerifier for NamedVerifier {
     fn verify_server_cert(
         &self,
@@ -120,7 +146,10 @@ impl ServerCertVerifier for NamedVerifier {
     ) -> Result<ServerCertVerified, rustls::Error> {
         match self.default_verifier.verify_server_cert(presented, intermediates, name, ocsp, now) {
             Err(error) if is_ca_certificate_error(&error) && self.is_named(presented) => {
-                verify_server_name(&ParsedCertificate::try_from(presented)?, name)?;
+                match verify_server_name(&ParsedCertificate::try_from(presented)?, name) {
+                    Err(error) if has_no_names(&error) && has_common_name(presented, &name.to_str()) => {}
+                    result => result?,
+                }
                 Ok(ServerCertVerified::assertion())
             }
             result => result,

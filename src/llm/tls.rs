@@ -1,5 +1,6 @@
 //! Explains TLS errors and how to fix them.
 
+use rustls::pki_types::ServerName;
 use rustls::{AlertDescription, CertificateError, Error};
 
 /// Explains a TLS error for the user. Returns `None` for lost connections and internal errors.
@@ -45,8 +46,15 @@ fn explain_certificate_error(error: &CertificateError) -> String {
         CertificateError::NotValidYet => "its certificate is not valid yet. Check the clock of this machine".to_owned(),
         CertificateError::NotValidForNameContext { expected, presented } => {
             let names: Vec<&str> = presented.iter().map(|name| extract_name(name)).take(5).collect();
-            let names = if names.is_empty() { "no name at all".to_owned() } else { names.join(", ") };
-            format!("its certificate is for {names}, not for {}", expected.to_str())
+            let host = expected.to_str();
+            if names.is_empty() {
+                let kind = if matches!(expected, ServerName::DnsName(_)) { "DNS" } else { "IP" };
+                return format!(
+                    "its certificate is for no name at all, not for {host}. Create one with this name, with openssl by \
+                     -addext subjectAltName={kind}:{host}"
+                );
+            }
+            format!("its certificate is for {}, not for {host}", names.join(", "))
         }
         CertificateError::NotValidForName => "its certificate is for another name".to_owned(),
         CertificateError::Revoked => "its certificate was revoked".to_owned(),
@@ -72,7 +80,7 @@ fn format_date(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustls::pki_types::{ServerName, UnixTime};
+    use rustls::pki_types::UnixTime;
     use std::time::Duration;
 
     #[test]
@@ -102,7 +110,11 @@ mod tests {
             wrong_name_error(&["DnsName(\"localhost\")", "DnsName(\"b.example\")"]),
             "its certificate is for localhost, b.example, not for api.example.com",
         );
-        check(wrong_name_error(&[]), "its certificate is for no name at all, not for");
+        check(
+            wrong_name_error(&[]),
+            "its certificate is for no name at all, not for api.example.com. Create one with this name, with openssl by \
+             -addext subjectAltName=DNS:api.example.com",
+        );
         check(CertificateError::BadEncoding, "its certificate cannot be used: ");
     }
 

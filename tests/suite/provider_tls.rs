@@ -139,16 +139,21 @@ fn server_without_tls_or_with_an_old_version_is_reported() {
 
 #[test]
 fn a_certificate_made_as_an_authority_is_accepted_if_the_user_named_exactly_it() {
-    let (shown, pem) = ServerCertificate::self_signed_authority("127.0.0.1", 2090);
-    let named = authority_file(&pem);
-    let path = named.path().to_str().unwrap();
-    let service = TlsService::start(shown, stream_reply("hello"));
-    let base = format!("https://127.0.0.1:{}/v1", service.port);
-    let (out, err, code) = run_print(&base, &[("SSL_CERT_FILE", path)]);
-    assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0));
-    let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
-    write_settings(&setup, &format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nca_file = \"{path}\"\n"));
-    assert_eq!(setup.run_piped(""), ("hello\n".to_owned(), String::new(), 0));
+    for (shown, pem) in [
+        ServerCertificate::self_signed_authority("127.0.0.1", 2090),
+        ServerCertificate::self_signed_common_name("127.0.0.1", 2090),
+    ] {
+        let named = authority_file(&pem);
+        let path = named.path().to_str().unwrap();
+        let service = TlsService::start(shown, stream_reply("hello"));
+        let base = format!("https://127.0.0.1:{}/v1", service.port);
+        let (out, err, code) = run_print(&base, &[("SSL_CERT_FILE", path)]);
+        assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0));
+        let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
+        let profile = format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nca_file = \"{path}\"\n");
+        write_settings(&setup, &profile);
+        assert_eq!(setup.run_piped(""), ("hello\n".to_owned(), String::new(), 0));
+    }
 }
 
 #[test]
@@ -158,7 +163,9 @@ fn no_other_certificate_made_as_an_authority_is_accepted() {
     let variables = [("SSL_CERT_FILE", named.path().to_str().unwrap())];
     let elsewhere = ServerCertificate::self_signed_authority("model.example.test", 2090);
     let expired = ServerCertificate::self_signed_authority("127.0.0.1", 2001);
+    let longer_name = ServerCertificate::self_signed_common_name("127.0.0.10", 2090);
     let (elsewhere_file, expired_file) = (authority_file(&elsewhere.1), authority_file(&expired.1));
+    let longer_name_file = authority_file(&longer_name.1);
     let path = |file: &tempfile::NamedTempFile| file.path().to_str().unwrap().to_owned();
     for (shown, environment, expected) in [
         // Another certificate of the same name.
@@ -174,6 +181,12 @@ fn no_other_certificate_made_as_an_authority_is_accepted() {
             "its certificate is for model.example.test, not for 127.0.0.1.",
         ),
         (expired.0, &[("SSL_CERT_FILE", path(&expired_file).as_str())], "its certificate expired on 2001-01-01."),
+        (
+            longer_name.0,
+            &[("SSL_CERT_FILE", path(&longer_name_file).as_str())],
+            "its certificate is for no name at all, not for 127.0.0.1. Create one with this name, with openssl by -addext \
+             subjectAltName=IP:127.0.0.1.",
+        ),
     ] {
         let (err, received) = connect_to(shown, environment);
         assert!(err.starts_with(&format!("aye: Cannot trust https://127.0.0.1:PORT: {expected}")), "{err}");

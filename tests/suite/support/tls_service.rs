@@ -1,6 +1,6 @@
 //! A service behind TLS with a certificate of any kind, and the requests it received.
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -41,13 +41,27 @@ pub struct ServerCertificate {
 }
 
 impl ServerCertificate {
-    /// A self-signed certificate of an authority, as plain `openssl req -x509` creates it, for this host and until this
-    /// year; and the certificate in PEM.
+    /// A self-signed certificate of an authority, as `openssl req -x509` creates it with a `subjectAltName`, for this
+    /// host and until this year; and the certificate in PEM.
     pub fn self_signed_authority(host: &str, last_year: i32) -> (Self, String) {
-        let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.not_after = date_time_ymd(last_year, 1, 1);
+        Self::sign_authority(params)
+    }
+
+    /// The same with the host only in the subject, as plain `openssl req -x509` creates it.
+    pub fn self_signed_common_name(host: &str, last_year: i32) -> (Self, String) {
+        let mut params = CertificateParams::default();
+        params.distinguished_name = DistinguishedName::new();
+        params.distinguished_name.push(DnType::OrganizationName, "Internet Widgits Pty Ltd");
+        params.distinguished_name.push(DnType::CommonName, host);
+        params.not_after = date_time_ymd(last_year, 1, 1);
+        Self::sign_authority(params)
+    }
+
+    fn sign_authority(mut params: CertificateParams) -> (Self, String) {
+        let key = KeyPair::generate().unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let certificate = params.self_signed(&key).unwrap();
         (Self { chain: vec![certificate.der().clone()], key: key.serialize_der() }, certificate.pem())
     }
