@@ -52,6 +52,19 @@ fn r48_a_reply_is_complete_only_with_an_end_marker() {
 }
 
 #[test]
+fn choice_0_is_the_reply_even_if_another_choice_arrives_first() {
+    let choice_event = |index: u64, text: &str| json!({"choices": [{"index": index, "delta": {"content": text}}]});
+    let other_first =
+        [choice_event(1, "other"), choice_event(0, "reply"), choice_event(1, "more"), finish_event("stop")];
+    let expected = [text_chunk("reply"), done_chunk(FinishReason::Stop)];
+    assert_eq!(collect_events(&other_first, End::Marked), expected);
+    let both = json!({"choices": [
+        {"index": 1, "delta": {"content": "other"}}, {"index": 0, "delta": {"content": "reply"}},
+    ]});
+    assert_eq!(collect_events(&[both, finish_event("stop")], End::Marked), expected);
+}
+
+#[test]
 fn r48_finish_reasons_are_recognized() {
     for (reason, finish) in [
         ("stop", FinishReason::Stop),
