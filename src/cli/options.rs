@@ -107,7 +107,8 @@ pub struct ConnectionOptions {
 
     /// Provider address, such as http://127.0.0.1:8080/v1
     ///
-    /// The key of the profile in use is sent to it; without --profile, the key in OPENAI_API_KEY.
+    /// The key of the profile in use is sent to it. If --profile, AYE_PROFILE and the settings name none, that is the
+    /// key in OPENAI_API_KEY.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
 

@@ -2,6 +2,7 @@
 
 use crate::support::program::Setup;
 use crate::support::report_skipped;
+use crate::support::stored_files::write_settings;
 use crate::support::tls_service::{ServerCertificate, TlsService, read_request, serve_connections, stream_reply};
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -169,9 +170,14 @@ fn key_of_the_profile_is_sent_to_the_base_url_flag_as_help_says() {
     };
     let base = format!("http://127.0.0.1:{port}/v1");
     let keys = [("OPENAI_API_KEY", "key-of-openai"), ("GROQ_API_KEY", "key-of-groq")];
-    for (profile, sent) in [(&[][..], "key-of-openai"), (&["--profile", "groq"], "key-of-groq")] {
+    for (profile, settings, sent) in [
+        (&[][..], "", "key-of-openai"),
+        (&["--profile", "groq"], "", "key-of-groq"),
+        (&[], "[model]\nprofile = \"groq\"\n", "key-of-groq"),
+    ] {
         let arguments = [&["-p", "--base-url", &base, "--model", "m", "hi"], profile].concat();
         let setup = keys.iter().fold(Setup::new(&arguments), |setup, (name, key)| setup.env(name, key));
+        write_settings(&setup, settings);
         assert_eq!(setup.run_piped("").0, "hello\n");
         let heard = std::mem::take(&mut *heard.lock().unwrap()).join("");
         assert!(heard.contains(&format!("authorization: bearer {sent}\r\n")), "{heard}");
@@ -183,7 +189,11 @@ fn key_of_the_profile_is_sent_to_the_base_url_flag_as_help_says() {
     };
     let (help, _, _) = Setup::new(&["--help"]).run_piped("");
     let about = help.split("--base-url").nth(1).and_then(|rest| rest.split("--profile <").next());
-    mentions_profile_key(about.expect("help has the flag"));
+    let about = about.expect("help has the flag");
+    mentions_profile_key(about);
+    assert!(["--profile", "AYE_PROFILE", "settings"].iter().all(|name| about.contains(name)), "{about}");
+    let readme = include_str!("../../README.md");
+    mentions_profile_key(readme.lines().find(|line| line.contains("--base-url")).expect("README has the flag"));
     let manual = include_str!("../../docs/providers.md");
     let line = manual.lines().position(|line| line.contains("`--base-url` uses")).expect("the manual says it");
     mentions_profile_key(&manual.lines().skip(line).take(2).collect::<Vec<_>>().join(" "));
