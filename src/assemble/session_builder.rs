@@ -164,11 +164,12 @@ impl SessionBuilder {
         model: &ConnectedModel,
         connector: &Connector,
     ) -> Result<Session> {
-        let copy = store::fork_session_as(&self.places, id, &self.folder, fork_mode, rehearsal::remove_folder)
-            .map_err(|error| match error {
+        let copy = store::fork_session(&self.places, id, &self.folder, fork_mode, rehearsal::remove_folder).map_err(
+            |error| match error {
                 store::Error::Copy { .. } => anyhow::Error::from(error),
                 error => UsageError::from_error(error).into(),
-            })?;
+            },
+        )?;
         let mut session = self.continue_session(&copy.id, model, connector)?;
         if !copy.has_header {
             session.notices.push(NO_HEADER_NOTICE.to_owned());

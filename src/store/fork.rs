@@ -30,18 +30,6 @@ pub struct Fork {
 }
 
 impl Fork {
-    fn new(places: &Places, from: &SessionId, delete_folder: DeleteFolder) -> Self {
-        Self {
-            id: new_id(),
-            from: from.clone(),
-            has_header: false,
-            has_changed_mode: false,
-            places: places.clone(),
-            delete_folder,
-            is_kept: false,
-        }
-    }
-
     /// Keeps the copy.
     pub fn keep(mut self) {
         self.is_kept = true;
@@ -60,27 +48,14 @@ impl Drop for Fork {
     }
 }
 
-/// Copies a session with its unsent draft and its rehearsal. Lines are copied as they are, also damaged ones and an
-/// incomplete last one. `folder` is the working folder if the header does not name one; `delete_folder` deletes the
-/// overlay of a copy that is not kept.
+/// Copies a session with its unsent draft and, unless `mode` makes the copy live, its overlay. Lines are copied as they
+/// are, also damaged ones and an incomplete last one. `folder` is the working folder of the copy if the original has no
+/// readable header. `delete_folder` deletes the overlay of a copy that is not kept.
 ///
 /// # Errors
 /// [`Error::Missing`] if there is no such session, [`Error::Io`] if it cannot be read, [`Error::Copy`] if the copy
 /// cannot be written.
 pub fn fork_session(
-    places: &Places,
-    from: &SessionId,
-    folder: &Path,
-    delete_folder: DeleteFolder,
-) -> Result<Fork, Error> {
-    fork_session_as(places, from, folder, ForkMode::Unchanged, delete_folder)
-}
-
-/// Like `fork_session`, but the copy can become a dry run, or live. A live copy has no rehearsal of its own.
-///
-/// # Errors
-/// Same as `fork_session`.
-pub fn fork_session_as(
     places: &Places,
     from: &SessionId,
     folder: &Path,
@@ -98,7 +73,7 @@ pub fn fork_session_as(
     let mut original = BufReader::new(file.take(bytes));
     let line = first_line(&mut original).map_err(to_read_error)?;
 
-    let mut copy = Fork::new(places, from, delete_folder);
+    let id = new_id();
     let (header, after_header) = split_header(&line);
     let original_header = header.and_then(|header| serde_json::from_slice::<Header>(header).ok());
     let was_dry_run = original_header.is_none_or(|header| header.dry_run);
@@ -107,10 +82,17 @@ pub fn fork_session_as(
         ForkMode::Live => false,
         ForkMode::DryRun => true,
     };
-    copy.has_changed_mode = dry_run != was_dry_run;
-    let header = header.and_then(|header| copied_header(header, &copy.id, from, dry_run));
-    copy.has_header = header.is_some();
-    let mut beginning = header.unwrap_or_else(|| default_header(&copy.id, from, folder, dry_run));
+    let header = header.and_then(|header| copied_header(header, &id, from, dry_run));
+    let copy = Fork {
+        id: id.clone(),
+        from: from.clone(),
+        has_header: header.is_some(),
+        has_changed_mode: dry_run != was_dry_run,
+        places: places.clone(),
+        delete_folder,
+        is_kept: false,
+    };
+    let mut beginning = header.unwrap_or_else(|| default_header(&id, from, folder, dry_run));
     beginning.push(b'\n');
     if !after_header.trim_ascii().is_empty() {
         beginning.extend_from_slice(after_header);
@@ -120,16 +102,16 @@ pub fn fork_session_as(
         let (from, path) = (from.clone(), path.to_owned());
         move |source| Error::Copy { from, path, source }
     };
-    let (original_overlay, copied_overlay) = (places.rehearsal(from), places.rehearsal(&copy.id));
+    let (original_overlay, copied_overlay) = (places.rehearsal(from), places.rehearsal(&id));
     if mode != ForkMode::Live {
         overlay_copy::copy_overlays(&original_overlay, &copied_overlay)
             .map_err(|(path, source)| to_copy_error(&path)(source))?;
     }
-    Drafts::new(places).copy(from, &copy.id).map_err(|error| match error {
+    Drafts::new(places).copy(from, &id).map_err(|error| match error {
         Error::Io { path, source } => to_copy_error(&path)(source),
         error => error,
     })?;
-    let path = session_header::session_path(&places.sessions(), &copy.id);
+    let path = session_header::session_path(&places.sessions(), &id);
     private_files::create_file(&path, |file| {
         file.write_all(&beginning)?;
         io::copy(&mut original, file).map(drop)
@@ -138,7 +120,7 @@ pub fn fork_session_as(
     Ok(copy)
 }
 
-/// Returns the first readable line with its line feed; lines that are too long are skipped.
+/// Returns the first line that is not too long, with its line feed.
 fn first_line(original: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     loop {

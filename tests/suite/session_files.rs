@@ -104,7 +104,8 @@ fn child_that_forks_until_it_is_killed() {
     let places = Places::within(&shared_folder());
     loop {
         let empty = aye::project::rehearsal::remove_folder;
-        aye::store::fork_session(&places, &session_id(), Path::new("/project"), empty).unwrap().keep();
+        let mode = aye::chat::ForkMode::Unchanged;
+        aye::store::fork_session(&places, &session_id(), Path::new("/project"), mode, empty).unwrap().keep();
     }
 }
 

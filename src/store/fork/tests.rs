@@ -24,6 +24,10 @@ fn create_home(bytes: &[u8]) -> (tempfile::TempDir, Places) {
     (home, places)
 }
 
+fn copy_session(places: &Places, folder: &str) -> Result<Fork, Error> {
+    fork_session(places, &old_id(), Path::new(folder), ForkMode::Unchanged, remove_folder)
+}
+
 fn read_session(places: &Places, id: &SessionId) -> StoredSession {
     session_reader::read(&session_header::session_path(&places.sessions(), id)).unwrap()
 }
@@ -49,7 +53,7 @@ fn copy_is_independent_of_the_open_session() {
         .append(&Entry::Titled { title: "the name".into(), by: crate::chat::TitleSource::User, usage: None })
         .unwrap();
     let before = fs::read(original_log.path()).unwrap();
-    let copy = fork_session(&places, &old_id(), Path::new("/elsewhere"), remove_folder).unwrap();
+    let copy = copy_session(&places, "/elsewhere").unwrap();
     let id = copy.id.clone();
     assert!(copy.has_header);
     copy.keep();
@@ -97,7 +101,7 @@ fn r51_copies_damaged_session_as_it_reads() {
     ] {
         let (_home, places) = create_home(text.as_bytes());
         let before = read_session(&places, &old_id());
-        let copy = fork_session(&places, &old_id(), Path::new("/here"), remove_folder).unwrap();
+        let copy = copy_session(&places, "/here").unwrap();
         let session = read_session(&places, &copy.id);
         assert_eq!((&session.entries, &session.times), (&before.entries, &before.times), "{case}");
         assert_eq!(session.last_seq, before.last_seq, "{case}");
@@ -118,7 +122,7 @@ fn r51_copies_damaged_session_as_it_reads() {
 fn keeps_unknown_header_fields() {
     let newer = header_line().replacen("\"aye\":1", "\"aye\":9", 1).replacen('}', ",\"later\":[1,2]}", 1);
     let (_home, places) = create_home(format!("{newer}\n").as_bytes());
-    let copy = fork_session(&places, &old_id(), Path::new("/"), remove_folder).unwrap();
+    let copy = copy_session(&places, "/").unwrap();
     let text = fs::read_to_string(session_header::session_path(&places.sessions(), &copy.id)).unwrap();
     let new_header: Value = serde_json::from_str(&text).unwrap();
     assert!(text.starts_with("{\"aye\":9,"), "{text}");
@@ -135,7 +139,7 @@ fn copies_draft_and_rehearsal_independently() {
     fs::create_dir_all(overlay.join("upper/a")).unwrap();
     fs::write(overlay.join("upper/a/b"), "rehearsed").unwrap();
     std::os::unix::fs::symlink("/etc/passwd", overlay.join("upper/link")).unwrap();
-    let copy = fork_session(&places, &from, Path::new("/"), remove_folder).unwrap();
+    let copy = copy_session(&places, "/").unwrap();
     let copied_draft = Owner::Session(copy.id.clone());
     assert_eq!(drafts.load(&copied_draft).unsent, draft);
     let copied_overlay = places.rehearsal(&copy.id);
@@ -166,7 +170,7 @@ fn discarded_or_failed_copy_leaves_no_files() {
     Drafts::new(&places).save(&Owner::Session(old_id()), &UnsentText::from_text("unsent")).unwrap();
     fs::create_dir_all(places.rehearsal(&old_id()).join("upper")).unwrap();
     let before = all_files(&places);
-    let copy = fork_session(&places, &old_id(), Path::new("/"), remove_folder).unwrap();
+    let copy = copy_session(&places, "/").unwrap();
     assert_eq!(all_files(&places).len(), before.len() + 3);
     drop(copy);
     assert_eq!(all_files(&places), before);
@@ -175,7 +179,7 @@ fn discarded_or_failed_copy_leaves_no_files() {
     fs::remove_dir_all(places.drafts()).unwrap();
     fs::write(places.drafts(), "in the way").unwrap();
     let before = all_files(&places);
-    let error = fork_session(&places, &old_id(), Path::new("/"), remove_folder).unwrap_err();
+    let error = copy_session(&places, "/").unwrap_err();
     assert!(matches!(error, Error::Copy { .. }), "{error}");
     assert!(error.to_string().starts_with("Cannot copy session 01J: /"), "{error}");
     assert_eq!(all_files(&places), before);
@@ -184,7 +188,10 @@ fn discarded_or_failed_copy_leaves_no_files() {
 #[test]
 fn rejects_files_that_are_not_sessions() {
     let (_home, places) = create_home(b"");
-    let error = |name: &str| fork_session(&places, &SessionId(name.into()), Path::new("/"), remove_folder).unwrap_err();
+    let error = |name: &str| {
+        let from = SessionId(name.into());
+        fork_session(&places, &from, Path::new("/"), ForkMode::Unchanged, remove_folder).unwrap_err()
+    };
     assert_eq!(error("01X").to_string(), "no session matches 01X");
     fs::create_dir(places.sessions().join("01D.jsonl")).unwrap();
     let pipe = places.sessions().join("01P.jsonl");
