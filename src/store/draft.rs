@@ -46,8 +46,8 @@ impl Drafts {
         Self { folder: places.drafts(), sessions: places.sessions() }
     }
 
-    /// Reads a draft. A new session takes over the draft that a program which has ended left in the same project; of
-    /// several drafts, the one written last.
+    /// Reads a draft. A new session takes over a draft of the same project whose program has ended; if there are
+    /// several, the one written last.
     pub fn load(&self, owner: &Owner) -> LoadedDraft {
         match owner {
             Owner::Session(id) => self.read_with_notice(id),
@@ -55,11 +55,11 @@ impl Drafts {
         }
     }
 
-    /// Replaces a draft as a whole; an empty one is removed. It does not wait for the disk. The returned file is locked
-    /// while it is open, so that other programs do not take over a new session's draft.
+    /// Replaces a draft as a whole, without waiting for the disk. An empty draft is removed, and `None` is returned. The
+    /// returned file is locked while it is open, so that other programs do not take over a new session's draft.
     ///
     /// # Errors
-    /// [`Error::Io`] if it cannot be written; then the old one is still there.
+    /// [`Error::Io`] if the draft cannot be written; the old draft is kept then.
     pub fn save(&self, owner: &Owner, unsent: &UnsentText) -> Result<Option<File>, Error> {
         let path = self.draft_path(owner);
         let result = match unsent.is_empty() {
@@ -89,10 +89,8 @@ impl Drafts {
     /// [`Error::Io`] if it cannot be renamed.
     pub fn rename_new(&self, id: &SessionId, project: &Path) -> Result<(), Error> {
         let new = self.draft_path(&Owner::New(id.clone(), project.to_owned()));
-        match fs::rename(&new, self.draft_path(&Owner::Session(id.clone()))) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::with_path(&new)(error)),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        let renamed = self.draft_path(&Owner::Session(id.clone()));
+        ignore_missing(fs::rename(&new, renamed)).map_err(Error::with_path(&new))
     }
 
     /// Removes all drafts of a session.
@@ -209,9 +207,7 @@ impl Drafts {
 }
 
 fn read_draft(path: &Path) -> Result<UnsentText, String> {
-    let mut file = private_files::open_read(path).map_err(|error| error.to_string())?;
-    let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut file, &mut bytes).map_err(|error| error.to_string())?;
+    let bytes = private_files::read_file(path).map_err(|error| error.to_string())?;
     serde_json::from_slice(&bytes).map_err(|error| error.to_string())
 }
 
@@ -237,10 +233,12 @@ fn set_aside(path: &Path, reason: &str) -> String {
 }
 
 fn remove_if_exists(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
+    ignore_missing(fs::remove_file(path))
+}
+
+/// Returns success if the error means that the file does not exist.
+fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
+    result.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
 /// Returns a short file name for a folder with any name.

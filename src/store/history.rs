@@ -45,7 +45,7 @@ impl History {
         messages
     }
 
-    /// Adds a message. Blank and very long messages are not kept.
+    /// Adds a message. Blank messages and those longer than [`MAX_MESSAGE_BYTES`] are ignored.
     pub fn add_message(&self, text: &str) -> Result<(), Error> {
         if text.trim().is_empty() || text.len() > MAX_MESSAGE_BYTES {
             return Ok(());
@@ -58,13 +58,12 @@ impl History {
         if !self.folder.exists() {
             private_files::create_folder(&self.folder)?;
         }
-        // The lock prevents losing a line that another session appends while shortening replaces the file. If the lock
-        // is
-        // not free soon (its holder may be suspended), the line is added without it.
+        // The lock prevents losing a line that another session appends while this one replaces the file to shorten it.
+        // If the lock is not free soon (its holder may be suspended), the line is added without it.
         let folder = File::open(&self.folder)?;
         let is_locked = session_log::lock_with_retries(&folder).is_ok();
-        let mut file = match private_files::open_append(&self.path, false) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => private_files::open_append(&self.path, true)?,
+        let mut file = match private_files::open_append(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => private_files::create_append(&self.path)?,
             result => result?,
         };
         let bytes = private_files::read_or_empty(&self.path);

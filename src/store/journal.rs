@@ -7,13 +7,13 @@ use super::{new_id, private_files};
 use crate::text::{redaction, truncation};
 use std::fmt;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Size at which another file is started. The previous one is kept, so a run has at most two.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-/// Number of files kept, the newest.
+/// Maximum number of files. The newest are kept.
 const MAX_FILES: usize = 20;
 /// Maximum bytes of content in one line.
 const MAX_CONTENT_BYTES: usize = 64 << 10;
@@ -40,15 +40,15 @@ struct Inner {
 
 impl Journal {
     /// Creates the journal of this run in `folder`. The file is created with the first line. With `logs_content`,
-    /// session text is logged too, without these keys.
+    /// session text is logged too, with `keys` redacted.
     pub fn new(folder: PathBuf, logs_content: bool, keys: Vec<String>) -> Self {
         let keys = keys.into_iter().filter(|key| key.len() >= MIN_KEY_BYTES).collect();
         let name = new_id().0;
         Self(Some(Arc::new(Inner { folder, name, logs_content, keys, file: Mutex::default() })))
     }
 
-    /// Logs an event. The caller must not pass text of a user, model, tool or provider. `"` is replaced, because it
-    /// marks content in the file.
+    /// Logs an event. The caller must not pass text of a user, model, tool or provider. `"` is replaced by `'`, because
+    /// it marks content in the file.
     pub fn note(&self, note: impl fmt::Display) {
         if let Some(inner) = &self.0 {
             inner.write(&note.to_string().replace(CONTENT_QUOTE, "'"));
@@ -86,7 +86,7 @@ impl Inner {
         }
     }
 
-    /// Creates this run's file. If `is_continued`, the run already has one, which is renamed first.
+    /// Creates this run's file. `is_continued` means that the run already has a file, which is renamed first.
     fn open(&self, is_continued: bool) -> Option<File> {
         let file = self.folder.join(format!("{}.log", self.name));
         if is_continued {
@@ -95,17 +95,22 @@ impl Inner {
             private_files::create_folder(&self.folder).ok()?;
             delete_oldest(&self.folder);
         }
-        private_files::open_append(&file, true).ok()
+        private_files::create_append(&file).ok()
     }
+}
+
+/// Returns the files of all runs, oldest first; empty if there is no journal.
+fn list_logs(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = private_files::list_folder(folder)?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "log"));
+    // File names sort by the start of their runs.
+    files.sort();
+    Ok(files)
 }
 
 /// Deletes the oldest files to make room for another.
 fn delete_oldest(folder: &Path) {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> =
-        files.filter(|path| path.extension().is_some_and(|extension| extension == "log")).collect();
-    // File names sort by the start of their runs.
-    files.sort();
+    let files = list_logs(folder).unwrap_or_default();
     let excess = files.len().saturating_sub(MAX_FILES - 1);
     for file in &files[..excess] {
         let _ = fs::remove_file(file);

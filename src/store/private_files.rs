@@ -5,7 +5,7 @@ use rustix::io::Errno;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::NamedTempFile;
 
@@ -23,32 +23,31 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a file for appending. With `new` it must not exist yet, otherwise it must exist. Does not follow a link or
-/// wait for a pipe; permissions of others are removed.
-pub fn open_append(path: &Path, new: bool) -> io::Result<File> {
-    let file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create_new(new)
-        .mode(FILE_MODE)
-        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
-        .open(path)
-        .map_err(explain_error)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other(NO_FILE));
-    }
+/// Opens an existing file for reading and appending. Does not follow a link or wait for a pipe; permissions of others
+/// are removed.
+pub fn open_append(path: &Path) -> io::Result<File> {
+    let file = open_file(OpenOptions::new().read(true).append(true), path)?;
+    remove_others_access(&file)?;
+    Ok(file)
+}
+
+/// Creates a file for reading and appending. Fails if the path exists.
+pub fn create_append(path: &Path) -> io::Result<File> {
+    let file = open_file(OpenOptions::new().read(true).append(true).create_new(true).mode(FILE_MODE), path)?;
     remove_others_access(&file)?;
     Ok(file)
 }
 
 /// Opens a file for reading. Does not follow a link or wait for a pipe, and changes nothing, not even permissions.
 pub fn open_read(path: &Path) -> io::Result<File> {
+    open_file(OpenOptions::new().read(true), path)
+}
+
+/// Opens a regular file without following a link or waiting for a pipe.
+fn open_file(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(explain_error)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other(NO_FILE));
-    }
-    Ok(file)
+    let file = options.custom_flags(flags).open(path).map_err(explain_error)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other(NO_FILE)) }
 }
 
 /// Error for a folder, a pipe or a device.
@@ -63,11 +62,24 @@ fn explain_error(error: io::Error) -> io::Error {
     }
 }
 
+/// Returns the content of a regular file.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_read(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Returns the content of a file; empty if it does not exist, is unreadable or is not a regular file.
 pub fn read_or_empty(path: &Path) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let result = open_read(path).and_then(|mut file| file.read_to_end(&mut bytes));
-    if result.is_ok() { bytes } else { Vec::new() }
+    read_file(path).unwrap_or_default()
+}
+
+/// Returns the paths of a folder's entries, in any order. A missing folder counts as empty.
+pub fn list_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => Ok(entries?.flatten().map(|entry| entry.path()).collect()),
+    }
 }
 
 /// Removes all permissions of others, if any.
@@ -80,24 +92,30 @@ pub fn remove_others_access(file: &File) -> io::Result<()> {
 
 /// Replaces a file atomically; it is on disk when this returns.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_temporary(path, |file| file.write_all(bytes), true)?.persist(path)?;
+    let file = write_temporary(path, |file| file.write_all(bytes))?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
     Ok(())
 }
 
 /// Like [`replace`], without waiting for the disk: it survives a crash of the program, but maybe not a power failure.
 /// The returned file is locked for this process while open.
 pub fn replace_soon(path: &Path, bytes: &[u8]) -> io::Result<File> {
-    Ok(write_temporary(path, |file| file.write_all(bytes), false)?.persist(path)?)
+    Ok(write_temporary(path, |file| file.write_all(bytes))?.persist(path)?)
 }
 
 /// Creates a new file atomically; it is on disk when this returns.
 pub fn create_file(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    write_temporary(path, write, true)?.persist_noclobber(path)?;
+    let file = write_temporary(path, write)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path)?;
     Ok(())
 }
 
-/// Prefix of temporary file names, and the number of random characters after it.
-const TEMPORARY_NAME: (&str, usize) = (".half-", 8);
+/// Prefix of temporary file names.
+const TEMPORARY_PREFIX: &str = ".half-";
+/// Number of random characters after the prefix.
+const RANDOM_CHARS: usize = 8;
 /// Age after which a temporary file counts as abandoned.
 const MAX_TEMPORARY_AGE: Duration = Duration::from_secs(3600);
 
@@ -105,7 +123,7 @@ const MAX_TEMPORARY_AGE: Duration = Duration::from_secs(3600);
 fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
     let parent = path.parent().unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix(TEMPORARY_NAME.0).rand_bytes(TEMPORARY_NAME.1);
+    builder.prefix(TEMPORARY_PREFIX).rand_bytes(RANDOM_CHARS);
     // Unlike `tempfile_in`, this adds no path to an error: the user knows the file by its own name.
     let file = builder.make_in(parent, |path| {
         OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(path)
@@ -119,15 +137,13 @@ fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
 pub fn remove_abandoned(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let suffix = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_NAME.0));
-        if suffix.is_none_or(|suffix| {
-            suffix.len() != TEMPORARY_NAME.1 || !suffix.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        }) {
+        let suffix = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_PREFIX)).unwrap_or_default();
+        if suffix.len() != RANDOM_CHARS || !suffix.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             continue;
         }
         let Ok(file) = open_read(&entry.path()) else { continue };
-        let age =
-            file.metadata().and_then(|metadata| metadata.modified()).ok().and_then(|modified| modified.elapsed().ok());
+        let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
+        let age = modified.and_then(|modified| modified.elapsed().ok());
         if age.is_some_and(|age| age > MAX_TEMPORARY_AGE) && file.try_lock().is_ok() {
             // Leftovers are harmless.
             let _ = fs::remove_file(entry.path());
@@ -136,17 +152,10 @@ pub fn remove_abandoned(folder: &Path) {
 }
 
 /// Writes a temporary file next to this path.
-fn write_temporary(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-    syncs: bool,
-) -> io::Result<NamedTempFile> {
+fn write_temporary(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<NamedTempFile> {
     let mut file = temporary_file(path)?;
     write(file.as_file_mut())?;
     remove_others_access(file.as_file())?;
-    if syncs {
-        file.as_file().sync_all()?;
-    }
     Ok(file)
 }
 
@@ -168,7 +177,7 @@ mod tests {
         assert_eq!(mode(&inside), 0o700);
         fs::write(&file, "x").unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
-        open_append(&file, false).unwrap();
+        open_append(&file).unwrap();
         assert_eq!(mode(&file), 0o600);
         fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
         replace(&file, b"y").unwrap();
@@ -181,7 +190,7 @@ mod tests {
         let pipe = home.path().join("pipe");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
         for path in [&pipe, home.path()] {
-            assert_eq!(open_append(path, false).unwrap_err().to_string(), "it is not a file");
+            assert_eq!(open_append(path).unwrap_err().to_string(), "it is not a file");
             assert_eq!(open_read(path).unwrap_err().to_string(), "it is not a file");
             assert_eq!(read_or_empty(path), b"");
         }
@@ -235,7 +244,7 @@ mod tests {
             file.write_all(b"ne")?;
             Err(io::ErrorKind::StorageFull.into())
         };
-        assert_eq!(write_temporary(&path, fail_midway, true).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(write_temporary(&path, fail_midway).unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no temporary file remains");
     }
@@ -258,10 +267,10 @@ mod tests {
         let (target, link) = (home.path().join("target"), home.path().join("link"));
         fs::write(&target, "x").unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        let error = open_append(&link, false).unwrap_err().to_string();
+        let error = open_append(&link).unwrap_err().to_string();
         assert_eq!(error, "it is a symbolic link, which is not followed");
         assert_eq!(open_read(&link).unwrap_err().to_string(), error);
-        assert!(open_append(&link, true).is_err());
+        assert!(create_append(&link).is_err());
         assert_eq!((read_or_empty(&link), read_or_empty(&target)), (vec![], b"x".to_vec()));
     }
 }

@@ -7,11 +7,11 @@ use crate::chat::{CallId, Entry, Session, SessionId, TitleSource};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Cursor, Read as _, Seek, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Bytes within which the header ends.
+/// The header ends within this many bytes.
 const MAX_HEADER_BYTES: u64 = 8 << 10;
 /// Bytes read from the start of a file: the header and the first message.
 const HEAD_BYTES: u64 = 64 << 10;
@@ -99,7 +99,7 @@ impl Sessions {
         self.session_files().map_or(0, |files| files.len())
     }
 
-    /// Returns those of the fifty last changed sessions that another process has open. Changes nothing, and holds each
+    /// Returns which of the fifty last changed sessions another process has open. Changes nothing, and holds each
     /// lock only for the check.
     pub fn open_elsewhere(&self) -> Vec<SessionId> {
         let files = self.session_files().unwrap_or_default().into_iter().take(MAX_OPEN_CHECKS);
@@ -154,7 +154,7 @@ impl Sessions {
         copies.filter_map(|listed| self.read(&listed.id).ok()).collect()
     }
 
-    /// Returns the only session whose ID is or starts with `name`, ignoring case.
+    /// Returns the session whose ID is `name`, or the only session whose ID starts with `name`, ignoring case.
     pub fn find_id(&self, name: &str) -> Result<SessionId, Error> {
         let prefix = name.trim().to_ascii_uppercase();
         let mut candidates: Vec<SessionId> = self.session_files()?.into_iter().map(|file| file.id).collect();
@@ -171,17 +171,13 @@ impl Sessions {
 
     /// Returns the files, last changed first. Inaccessible ones count as oldest.
     pub(super) fn session_files(&self) -> Result<Vec<SessionFile>, Error> {
-        let entries = match fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(Error::with_path(&self.folder)(error)),
-        };
+        let paths = private_files::list_folder(&self.folder).map_err(Error::with_path(&self.folder))?;
         let to_session_file = |path: PathBuf| {
             let id = id_of(&path)?;
             let modified = fs::metadata(&path).and_then(|metadata| metadata.modified());
             Some(SessionFile { id, path, modified: modified.unwrap_or(SystemTime::UNIX_EPOCH) })
         };
-        let mut files: Vec<SessionFile> = entries.filter_map(|entry| to_session_file(entry.ok()?.path())).collect();
+        let mut files: Vec<SessionFile> = paths.into_iter().filter_map(to_session_file).collect();
         files.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.id.cmp(&a.id)));
         Ok(files)
     }
@@ -244,7 +240,7 @@ fn project_of(file: &SessionFile, project: &Path) -> ProjectOf {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return ProjectOf::Other,
         Err(error) => return ProjectOf::Unknown(error.to_string()),
     };
-    match session_reader::read_from(&mut Cursor::new(&head)) {
+    match session_reader::read_from(&head[..]) {
         Ok(StoredSession { header: Some(header), .. }) => project_if(header.is_in_project(project)),
         Ok(session) => match folder_in(&head) {
             Some(folder) if folder != project.to_string_lossy() => ProjectOf::Other,
@@ -262,7 +258,7 @@ fn folder_in(head: &[u8]) -> Option<String> {
     serde_json::Deserializer::from_slice(&line[position + FIELD.len()..]).into_iter().next()?.ok()
 }
 
-/// Returns whether a file belongs to this project, as far as it is readable.
+/// Returns whether a file belongs to this project. False if its header is unreadable.
 pub(super) fn belongs_to(file: &SessionFile, project: &Path) -> bool {
     matches!(project_of(file, project), ProjectOf::This)
 }
@@ -305,11 +301,14 @@ fn fill_listing(path: &Path, listed: &mut Listed) -> io::Result<()> {
     let mut file = open_regular(path)?;
     listed.bytes = file.metadata()?.len();
     let (head, tail) = if listed.bytes <= HEAD_BYTES + TAIL_BYTES {
-        (read_part(&mut file, listed.bytes, true)?, StoredSession::default())
+        (session_reader::read_from((&file).take(listed.bytes))?, StoredSession::default())
     } else {
-        let head = read_part(&mut file, HEAD_BYTES, true)?;
+        let head = session_reader::read_from((&file).take(HEAD_BYTES))?;
         file.seek(SeekFrom::Start(listed.bytes - TAIL_BYTES))?;
-        (head, read_part(&mut file, TAIL_BYTES, false)?)
+        let mut tail = BufReader::new((&file).take(TAIL_BYTES));
+        // The first line may be incomplete.
+        tail.skip_until(b'\n')?;
+        (head, session_reader::read_without_header(tail)?)
     };
     match head.header {
         Some(header) => {
@@ -330,17 +329,6 @@ fn fill_listing(path: &Path, listed: &mut Listed) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a part of a file. At the beginning the first line is the header, elsewhere it is skipped.
-fn read_part(file: &mut File, bytes: u64, beginning: bool) -> io::Result<StoredSession> {
-    let mut text = Vec::new();
-    file.take(bytes).read_to_end(&mut text)?;
-    if beginning {
-        return session_reader::read_from(&mut Cursor::new(text));
-    }
-    let start = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1);
-    session_reader::read_without_header(&mut Cursor::new(&text[start..]))
-}
-
 /// Returns whether a prompt was open when the last entry was written.
 fn has_open_prompt(entries: &[Entry]) -> bool {
     let mut open_calls: HashSet<&CallId> = HashSet::new();
@@ -351,18 +339,7 @@ fn has_open_prompt(entries: &[Entry]) -> bool {
             Entry::Decided { call, .. } | Entry::Answered { call, .. } | Entry::Settled { call, .. } => {
                 open_calls.remove(call);
             }
-            Entry::UserMessage { .. }
-            | Entry::Replied { .. }
-            | Entry::Planned { .. }
-            | Entry::Ended { .. }
-            | Entry::Titled { .. }
-            | Entry::Revoked { .. }
-            | Entry::Compacted { .. }
-            | Entry::Reviewed { .. }
-            | Entry::FellBack { .. }
-            | Entry::SubAgent { .. }
-            | Entry::Switched { .. }
-            | Entry::DryRunChanged { .. } => {}
+            _ => {}
         }
     }
     !open_calls.is_empty()

@@ -103,7 +103,7 @@ fn create_locked(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         private_files::create_folder(folder)?;
     }
-    lock_new(path, private_files::open_append(path, true)?)
+    lock_new(path, private_files::create_append(path)?)
 }
 
 /// Locks a file that was just created. If that fails, removes it, so that the next attempt can create it.
@@ -117,7 +117,7 @@ fn lock_new(path: &Path, file: File) -> io::Result<File> {
 /// # Errors
 /// [`Error::Busy`] if another process has it open, [`Error::Missing`] if it does not exist or was removed meanwhile.
 pub(super) fn open_locked(path: &Path, id: &SessionId) -> Result<File, Error> {
-    let file = private_files::open_append(path, false).map_err(|source| match source.kind() {
+    let file = private_files::open_append(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => Error::Missing(id.0.clone()),
         _ => Error::with_path(path)(source),
     })?;
@@ -148,7 +148,7 @@ impl Log for SessionLog {
             current.read_to_end(&mut content)?;
         }
         content.extend_from_slice(&self.queued);
-        let mut copy = private_files::open_append(file, true)?;
+        let mut copy = private_files::create_append(file)?;
         let result = copy.write_all(&content).and_then(|()| copy.sync_all());
         // An incomplete file is removed, so that the name is free for the next attempt.
         result.inspect_err(|_| drop(std::fs::remove_file(file)))

@@ -1,18 +1,17 @@
 //! Reads the end of the journal for a bug report: only notes, no content.
 
-use super::CONTENT_QUOTE;
+use super::{CONTENT_QUOTE, list_logs};
 use crate::store::private_files;
-use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Number of runs shown, the newest.
+/// Maximum number of runs shown. The newest are shown.
 const MAX_RUNS: usize = 5;
-/// Maximum bytes of all notes.
+/// Maximum bytes of all shown notes together.
 const MAX_TOTAL_BYTES: usize = 64 << 10;
-/// Maximum characters of a note; the program writes none longer.
+/// Maximum characters shown of a note. The program writes no longer notes.
 const MAX_NOTE_CHARS: usize = 400;
-/// Maximum bytes read of a file; none is longer.
+/// Maximum bytes read of a file. The program writes no longer files.
 const MAX_FILE_BYTES: u64 = 2 << 20;
 
 /// The end of one journal file.
@@ -32,15 +31,7 @@ pub struct JournalEnd {
 /// # Errors
 /// If the folder exists but cannot be listed. Unreadable files are skipped.
 pub fn read_tail(folder: &Path) -> io::Result<Vec<JournalEnd>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "log"));
-    // File names sort by the start of their runs.
-    files.sort();
+    let files = list_logs(folder)?;
     let mut remaining_bytes = MAX_TOTAL_BYTES;
     let mut ends = Vec::new();
     for file in files.iter().rev().take(MAX_RUNS) {
@@ -82,6 +73,7 @@ fn is_note(line: &str) -> bool {
 mod tests {
     use super::super::Journal;
     use super::*;
+    use std::fs;
 
     #[test]
     fn r57_shows_neither_content_nor_foreign_lines() {

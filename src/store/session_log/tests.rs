@@ -284,7 +284,7 @@ fn existing_file_is_not_overwritten() {
 fn r54_new_file_that_cannot_be_locked_is_removed() {
     let home = tempfile::tempdir().unwrap();
     let path = session_path(home.path(), &header().id);
-    let file = private_files::open_append(&path, true).unwrap();
+    let file = private_files::create_append(&path).unwrap();
     // A parallel reader of all sessions may be faster.
     let reader = File::open(&path).unwrap();
     reader.try_lock().unwrap();
