@@ -11,30 +11,23 @@ pub const INCOMPLETE_REASON: &str = "aye exited before it was complete";
 /// Start of the `entry` field of a line with a piece of a reply or of an output.
 const KINDS: [&[u8]; 2] = [b"\"entry\":{\"kind\":\"grown\"", b"\"entry\":{\"kind\":\"printed\""];
 
-/// A line with a piece of a reply or of an output. It has a kind like an entry, so that older versions skip it by name.
+/// A line with a piece of a reply or of an output. It looks like an entry of an unknown kind, so that older versions
+/// skip it and name the kind.
 #[derive(PartialEq, Serialize, Deserialize)]
 pub(super) struct Line<'a> {
     pub(super) seq: u64,
     #[serde(default)]
     pub(super) at: u64,
-    pub(super) entry: Kind<'a>,
+    pub(super) entry: Piece<'a>,
 }
 
 #[derive(PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub(super) enum Kind<'a> {
-    Grown(Cow<'a, PartialReply>),
-    Printed(Cow<'a, PartialOutput>),
-}
-
-impl<'a> Line<'a> {
-    pub(super) fn reply_piece(seq: u64, time_ms: u64, piece: &'a PartialReply) -> Self {
-        Self { seq, at: time_ms, entry: Kind::Grown(Cow::Borrowed(piece)) }
-    }
-
-    pub(super) fn output_piece(seq: u64, time_ms: u64, piece: &'a PartialOutput) -> Self {
-        Self { seq, at: time_ms, entry: Kind::Printed(Cow::Borrowed(piece)) }
-    }
+#[serde(tag = "kind")]
+pub(super) enum Piece<'a> {
+    #[serde(rename = "grown")]
+    Reply(Cow<'a, PartialReply>),
+    #[serde(rename = "printed")]
+    Output(Cow<'a, PartialOutput>),
 }
 
 /// Returns whether a line that starts like an entry is a piece of a reply or of an output.
@@ -43,7 +36,7 @@ pub(super) fn is_piece(line: &[u8]) -> bool {
     KINDS.iter().any(|kind| head.windows(kind.len()).any(|window| window == *kind))
 }
 
-/// Incomplete replies and outputs while the lines of a file are read in order.
+/// Replies and outputs that are incomplete so far, while the lines of a file are read in order.
 #[derive(Default)]
 pub(super) struct IncompleteReplies {
     replies: Vec<IncompleteReply>,
@@ -62,8 +55,8 @@ impl IncompleteReplies {
     /// Adds a piece of a reply or an output.
     pub(super) fn add_piece(&mut self, line: &Line<'_>) {
         match &line.entry {
-            Kind::Grown(piece) => self.add_reply_piece(piece, line.at),
-            Kind::Printed(piece) => self.outputs.entry(piece.call.clone()).or_default().push_str(&piece.text),
+            Piece::Reply(piece) => self.add_reply_piece(piece, line.at),
+            Piece::Output(piece) => self.outputs.entry(piece.call.clone()).or_default().push_str(&piece.text),
         }
     }
 
@@ -82,7 +75,7 @@ impl IncompleteReplies {
         reply.reasoning.append(&piece.reasoning);
     }
 
-    /// Processes an entry; some entries complete a reply.
+    /// Removes the replies and outputs that this entry completes.
     pub(super) fn process_entry(&mut self, entry: &Entry) {
         if let Entry::Settled { call, .. } = entry.unwrap_sub_agent() {
             self.outputs.remove(call);
@@ -132,7 +125,7 @@ impl IncompleteReplies {
     }
 }
 
-/// Returns whether no reply is in progress after this entry.
+/// Returns whether this entry ends the reply that is in progress.
 fn is_end(entry: &Entry) -> bool {
     matches!(entry, Entry::Replied { .. } | Entry::Ended { .. } | Entry::UserMessage { .. })
 }

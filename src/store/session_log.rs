@@ -1,9 +1,11 @@
 //! A session's file: a header, then one line of JSON per entry; append-only.
 
+use super::incomplete_replies::{self, Piece};
 use super::session_header::session_path;
-use super::{Error, Header, Log, StoredSession, incomplete_replies, line_parts, private_files, session_reader};
+use super::{Error, Header, Log, StoredSession, line_parts, private_files, session_reader};
 use crate::chat::{Entry, PartialOutput, PartialReply, SessionId};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +16,7 @@ use std::time::{Duration, SystemTime};
 pub struct SessionLog {
     path: PathBuf,
     file: Option<File>,
-    /// Bytes not yet written: whole lines, except that the first may be the rest of a partly written one.
+    /// Bytes not written yet: whole lines, except that the first may be the rest of a partly written line.
     queued: Vec<u8>,
     /// Number of entries in `queued`, complete or in part.
     unsaved: usize,
@@ -37,8 +39,8 @@ impl SessionLog {
         Self { path: session_path(sessions, &header.id), file: None, queued, unsaved: 0, seq: 1 }
     }
 
-    /// Opens an existing session and reads it. The file is not changed; later entries are appended, after the restored
-    /// incomplete replies.
+    /// Opens an existing session and reads it. The file is not changed. Incomplete replies that were restored from
+    /// pieces are queued: the next write appends them as entries.
     pub fn open(sessions: &Path, id: &SessionId) -> Result<(Self, StoredSession), Error> {
         let path = session_path(sessions, id);
         let mut file = open_locked(&path, id)?;
@@ -60,13 +62,15 @@ impl SessionLog {
         &self.path
     }
 
-    /// Returns whether entries are queued: after a failed write, or restored ones of a session that was just opened.
+    /// Returns whether entries are queued: because a write failed, or because they were restored when the session was
+    /// opened.
     pub fn has_unwritten(&self) -> bool {
         self.queued.len() > 1 && self.seq > 1
     }
 
-    /// Appends a line that is not an entry.
-    fn append_line(&mut self, line: incomplete_replies::Line<'_>) -> io::Result<()> {
+    /// Appends a piece of a reply or of an output, which is not an entry.
+    fn append_piece(&mut self, piece: Piece<'_>) -> io::Result<()> {
+        let line = incomplete_replies::Line { seq: self.seq, at: now_ms(), entry: piece };
         line_parts::push_line(&mut self.queued, line.seq, line.at, &serde_json::to_string(&line)?)?;
         self.seq = self.seq.saturating_add(1);
         self.write_out()
@@ -159,11 +163,11 @@ impl Log for SessionLog {
     }
 
     fn append_reply_piece(&mut self, piece: &PartialReply) -> io::Result<()> {
-        self.append_line(incomplete_replies::Line::reply_piece(self.seq, now_ms(), piece))
+        self.append_piece(Piece::Reply(Cow::Borrowed(piece)))
     }
 
     fn append_output_piece(&mut self, piece: &PartialOutput) -> io::Result<()> {
-        self.append_line(incomplete_replies::Line::output_piece(self.seq, now_ms(), piece))
+        self.append_piece(Piece::Output(Cow::Borrowed(piece)))
     }
 }
 

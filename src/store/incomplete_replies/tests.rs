@@ -171,7 +171,9 @@ fn older_versions_skip_pieces_by_kind() {
         seq: u64,
         entry: serde_json::Value,
     }
-    let line = serde_json::to_string(&Line::reply_piece(7, 1, &reply_piece(0, "x"))).unwrap();
+    let line =
+        serde_json::to_string(&Line { seq: 7, at: 1, entry: super::Piece::Reply(Cow::Owned(reply_piece(0, "x"))) })
+            .unwrap();
     let outline: Outline = serde_json::from_str(&line).unwrap();
     assert_eq!((outline.seq, outline.entry["kind"].as_str()), (7, Some("grown")));
     assert!(is_piece(line.as_bytes()) && serde_json::from_value::<Entry>(outline.entry).is_err());
