@@ -7,10 +7,10 @@ pub fn format_entry_time(time_ms: u64) -> String {
     let Some(time) = time.filter(|_| time_ms > 0) else { return String::new() };
     let now = jiff::Zoned::now();
     let time = time.to_zoned(now.time_zone().clone());
-    let format = match () {
-        () if time.date() == now.date() => "%H:%M:%S",
-        () if time.year() == now.year() => "%-d %b %H:%M:%S",
-        () => "%-d %b %Y %H:%M:%S",
+    let format = match (time.date() == now.date(), time.year() == now.year()) {
+        (true, _) => "%H:%M:%S",
+        (_, true) => "%-d %b %H:%M:%S",
+        _ => "%-d %b %Y %H:%M:%S",
     };
     time.strftime(format).to_string()
 }
@@ -21,11 +21,11 @@ pub fn format_time(time: std::time::SystemTime) -> String {
     let Ok(time) = jiff::Timestamp::try_from(time) else { return String::new() };
     let time = time.to_zoned(now.time_zone().clone());
     let is_yesterday = now.date().yesterday().is_ok_and(|day| day == time.date());
-    let format = match () {
-        () if time.date() == now.date() => "%H:%M",
-        () if is_yesterday => "yesterday %H:%M",
-        () if time.year() == now.year() => "%-d %b",
-        () => "%-d %b %Y",
+    let format = match (time.date() == now.date(), is_yesterday, time.year() == now.year()) {
+        (true, ..) => "%H:%M",
+        (_, true, _) => "yesterday %H:%M",
+        (.., true) => "%-d %b",
+        _ => "%-d %b %Y",
     };
     time.strftime(format).to_string()
 }

@@ -49,7 +49,7 @@ impl Places {
             private_files::remove_abandoned(folder);
         }
         // Settings that are links, for example into a dotfiles repository, are written at their target.
-        for file in [self.settings(), self.rules(), self.trusted(), self.credentials()] {
+        for file in self.config_files() {
             let real = file.canonicalize().ok();
             let target_folder = real.as_deref().and_then(Path::parent).filter(|_| file.is_symlink());
             target_folder.into_iter().for_each(private_files::remove_abandoned);
@@ -57,16 +57,20 @@ impl Places {
         Ok(())
     }
 
+    fn config_files(&self) -> [PathBuf; 4] {
+        [self.settings(), self.rules(), self.trusted(), self.credentials()]
+    }
+
     /// Returns the folders that belong to aye: settings and data.
     pub fn own_folders(&self) -> [&Path; 2] {
         [&self.config, &self.data]
     }
 
-    /// Returns aye's own folders, and the targets of its settings files if they are links: the project may be a
-    /// repository of such files.
+    /// Returns aye's own folders, and the files elsewhere that its settings files are links to: the project may be a
+    /// repository of settings files.
     pub fn own_paths(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = self.own_folders().into_iter().map(resolve_links).collect();
-        for file in [self.settings(), self.rules(), self.trusted(), self.credentials()] {
+        for file in self.config_files() {
             let file = resolve_links(&file);
             if !paths.iter().any(|folder| file.starts_with(folder)) {
                 paths.push(file);

@@ -18,13 +18,13 @@ use std::path::Path;
 
 /// Maximum characters of a shown line.
 const MAX_LINE_CHARS: usize = 160;
-/// Characters before the word in a truncated line.
+/// Characters kept before the longest word when a hit is truncated.
 const CHARS_BEFORE: usize = 40;
-/// Characters before the word if there is little room.
+/// Characters kept before the first word by [`SearchWords::trim_before_match`].
 const CHARS_BEFORE_SHORT: usize = 16;
 /// Characters of the longest word that are used to select lines.
 const MAX_PREFIX_CHARS: usize = 200;
-/// Bytes from the end of a file within which an incomplete reply lies.
+/// An incomplete reply lies within this many bytes from the end of a file.
 const MAX_TAIL_BYTES: u64 = 4 << 20;
 
 /// Search words. All of them must occur in the same message, ignoring case.
@@ -102,8 +102,8 @@ impl SearchWords {
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         words.dedup();
         let longest = words.first()?;
-        // As written in the file, with some characters escaped. A very long word is matched by its beginning first,
-        // then compared completely.
+        // In the file some characters are escaped. A very long word is matched by its beginning first, then compared
+        // completely.
         let beginning: String = longest.chars().take(MAX_PREFIX_CHARS).collect();
         let escaped = serde_json::to_string(&beginning).ok()?;
         let escaped = escaped.strip_prefix('"')?.strip_suffix('"')?;
@@ -152,8 +152,9 @@ impl SearchWords {
         let index = self.words.first().and_then(|word| lowercase.find(word.as_str())).unwrap_or(0);
         let skipped = lowercase[..index].chars().count().saturating_sub(CHARS_BEFORE);
         let excerpt: String = line.chars().skip(skipped).take(MAX_LINE_CHARS).collect();
-        let (start, end) = (skipped > 0, line.chars().count() > skipped + MAX_LINE_CHARS);
-        format!("{}{excerpt}{}", if start { "…" } else { "" }, if end { "…" } else { "" })
+        let before = if skipped > 0 { "…" } else { "" };
+        let after = if line.chars().count() > skipped + MAX_LINE_CHARS { "…" } else { "" };
+        format!("{before}{excerpt}{after}")
     }
 }
 
@@ -179,9 +180,8 @@ impl Sessions {
                 continue;
             }
             let mut hits = FileHits::new(words, scope);
-            match search_file(&mut searcher, &file.path, &mut hits) {
-                Ok(()) => {}
-                Err(error) => unreadable.push((file.id.clone(), error.to_string())),
+            if let Err(error) = search_file(&mut searcher, &file.path, &mut hits) {
+                unreadable.push((file.id.clone(), error.to_string()));
             }
             if hits.hits.is_empty() {
                 continue;
@@ -301,7 +301,7 @@ fn match_entry(entry: &Entry, words: &SearchWords) -> Option<(HitSource, String)
         Entry::Titled { title, .. } => match_text(HitSource::Title, title),
         Entry::Planned { summary, preview, .. } => match &**preview {
             Preview::Command(line) => match_text(HitSource::Call, &line.command),
-            Preview::Text(_) | Preview::Edit(_) | Preview::Batch(_) => match_text(HitSource::Call, summary),
+            _ => match_text(HitSource::Call, summary),
         },
         Entry::Asked { questions, .. } => {
             let mut text = String::new();
@@ -329,16 +329,7 @@ fn match_entry(entry: &Entry, words: &SearchWords) -> Option<(HitSource, String)
             match_text(HitSource::User, &text)
         }
         Entry::Decided { decision: Decision::Deny(text), .. } => match_text(HitSource::User, text),
-        Entry::Decided { .. }
-        | Entry::Settled { .. }
-        | Entry::Reviewed { .. }
-        | Entry::Ended { .. }
-        | Entry::Compacted { .. }
-        | Entry::FellBack { .. }
-        | Entry::Revoked { .. }
-        | Entry::SubAgent { .. }
-        | Entry::Switched { .. }
-        | Entry::DryRunChanged { .. } => None,
+        _ => None,
     }
 }
 

@@ -26,9 +26,9 @@ enum Job {
 #[derive(Debug)]
 struct Files {
     drafts: Drafts,
-    /// The file read or written last. While open, it locks a new session's draft.
+    /// The file read or written last. It stays open because that locks the draft of a new session.
     file: Option<File>,
-    /// True if that file may not be on disk yet.
+    /// True if the content of `file` may not be on disk yet.
     is_unsynced: bool,
     /// The draft read or written last. The same content is not written twice.
     last_draft: Option<(Owner, UnsentText)>,
@@ -56,7 +56,7 @@ impl DraftWriter {
     /// Writes the queued drafts. Blocks, also while another thread writes.
     ///
     /// # Errors
-    /// [`Error::Io`] for the first that cannot be written; it and the following stay queued.
+    /// [`Error::Io`] for the first draft that cannot be written. This draft and the following ones stay queued.
     pub fn write(&self) -> Result<(), Error> {
         let mut files = lock_mutex(&self.0.files);
         let mut jobs = std::mem::take(&mut *lock_mutex(&self.0.queue)).into_iter();
@@ -93,7 +93,7 @@ impl DraftWriter {
     /// Reads a draft after writing all queued ones. A new session takes over the draft of a process that has ended, or
     /// of this process's previous new session. Blocks.
     pub fn load(&self, owner: &Owner) -> LoadedDraft {
-        // The job stays in the queue after an error, and the user was told by the caller of `write`.
+        // After an error the draft stays in the queue, and the caller of `write` reports the error.
         let _ = self.write();
         let mut files = lock_mutex(&self.0.files);
         files.file = None;

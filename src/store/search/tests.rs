@@ -118,7 +118,7 @@ fn searches_questions_answers_titles_commands_but_no_outputs() {
                 staged: None,
                 sha256: Digest::default(),
             },
-            Entry::SubAgent { call, entry: Box::new(replied("beneath: needle")) },
+            Entry::SubAgent { call, entry: Box::new(replied("sub-agent: needle")) },
             Entry::Titled { title: "The needle".into(), by: TitleSource::User, usage: None },
         ],
     );
@@ -129,7 +129,7 @@ fn searches_questions_answers_titles_commands_but_no_outputs() {
             ("01A", HitSource::Question, "Which needle?"),
             ("01A", HitSource::User, "my own needle"),
             ("01B", HitSource::Call, "grep needle a"),
-            ("01B", HitSource::Model, "beneath: needle"),
+            ("01B", HitSource::Model, "sub-agent: needle"),
             ("01B", HitSource::Title, "The needle"),
         ],
     );
