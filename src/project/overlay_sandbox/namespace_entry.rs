@@ -2,7 +2,7 @@
 
 use super::overlay_mounts;
 use super::overlay_spec::{IN_OVERLAY_ARGUMENT, OverlaySpec};
-use super::setup_error::{SetupError, SetupStep};
+use super::setup_error::{AtStep, SetupError, SetupStep};
 use crate::project::guard::lifeline::{Report, send_report};
 use crate::project::rehearsal::lock_overlay;
 use crate::project::sandbox::namespaces;
@@ -42,27 +42,26 @@ fn enter_namespaces(arguments: &[OsString]) -> Result<u8, SetupError> {
     // The list of paths stays on the lifeline for the first process to read.
     let spec = OverlaySpec::parse_arguments(spec_arguments.iter().cloned(), |_| Ok(Vec::new()))?;
     // Holds the lock on the overlay until this process exits, so that no other process writes in it.
-    let _lock = lock_overlay(&spec.overlay_folder).map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
-    overlay_mounts::create_overlay_folders(&spec).map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
+    let _lock = lock_overlay(&spec.overlay_folder).at_step(SetupStep::OverlayFolders)?;
+    overlay_mounts::create_overlay_folders(&spec).at_step(SetupStep::OverlayFolders)?;
     // Inherited open files must not lead out of the overlay sandbox.
-    namespaces::close_files_on_exec().map_err(|errno| SetupError::at_step(SetupStep::Namespaces)(errno.into()))?;
+    namespaces::close_files_on_exec().at_step(SetupStep::Namespaces)?;
     leave_namespaces()?;
     let mut first_process = Command::new("/proc/self/exe");
     first_process.arg("guard").arg(IN_OVERLAY_ARGUMENT).args(spec_arguments).args(command);
-    let status = first_process.status().map_err(SetupError::at_step(SetupStep::FirstProcess))?;
+    let status = first_process.status().at_step(SetupStep::FirstProcess)?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
 /// Creates the namespaces. Root can do this directly; another user becomes the only user of a new user namespace first.
 fn leave_namespaces() -> Result<(), SetupError> {
-    let to_error = |errno: rustix::io::Errno| SetupError::at_step(SetupStep::Namespaces)(errno.into());
-    let current = capabilities(None).map_err(to_error)?;
+    let current = capabilities(None).at_step(SetupStep::Namespaces)?;
     if current.effective.contains(CapabilitySet::SYS_ADMIN) {
-        return namespaces::unshare_namespaces(NAMESPACES).map_err(to_error);
+        return namespaces::unshare_namespaces(NAMESPACES).at_step(SetupStep::Namespaces);
     }
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    namespaces::unshare_namespaces(NAMESPACES | UnshareFlags::NEWUSER).map_err(to_error)?;
+    namespaces::unshare_namespaces(NAMESPACES | UnshareFlags::NEWUSER).at_step(SetupStep::Namespaces)?;
     let write_map = |file: &str, mapping: String| fs::write(format!("/proc/self/{file}"), mapping);
     let map_user = || {
         write_map("setgroups", "deny".to_owned())?;
@@ -70,7 +69,7 @@ fn leave_namespaces() -> Result<(), SetupError> {
         write_map("gid_map", format!("{group} {group} 1"))?;
         keep_capabilities()
     };
-    map_user().map_err(SetupError::at_step(SetupStep::UserMapping))
+    map_user().at_step(SetupStep::UserMapping)
 }
 
 /// Makes the capabilities of the namespace's only user survive the start of the next program.

@@ -3,7 +3,7 @@
 use super::mount_calls::{attach, clone_mount, mount_empty, restrict_mount};
 use super::overlay_mounts::{mount_memory, mount_proc, mount_project, open_overlay_folders};
 use super::overlay_spec::{OverlaySpec, WritablePlace};
-use super::setup_error::{SetupError, SetupStep};
+use super::setup_error::{AtStep, SetupError, SetupStep};
 use super::{masks, resource_limits, root_file_system};
 use crate::chat::SandboxAccess;
 use crate::project::sandbox::SandboxSpec;
@@ -32,29 +32,27 @@ const SHARED_MEMORY_LIMIT: u64 = 256 << 20;
 /// namespaces.
 pub fn set_up_mounts(spec: &OverlaySpec) -> Result<SandboxSpec, SetupError> {
     // The parent process holds the lock on the overlay, so this process must not outlive it.
-    set_parent_process_death_signal(Some(Signal::KILL))
-        .map_err(|errno| SetupError::at_step(SetupStep::FirstProcess)(errno.into()))?;
-    check_single_file_system(&spec.folder).map_err(SetupError::at_step(SetupStep::Project))?;
-    let project = mount_project(spec).map_err(SetupError::at_step(SetupStep::Overlay))?;
+    set_parent_process_death_signal(Some(Signal::KILL)).at_step(SetupStep::FirstProcess)?;
+    check_single_file_system(&spec.folder).at_step(SetupStep::Project)?;
+    let project = mount_project(spec).at_step(SetupStep::Overlay)?;
     let devices = DEVICES.map(|device| (device, clone_mount(Path::new(device))));
-    let null_device = clone_mount(Path::new("/dev/null")).map_err(SetupError::at_step(SetupStep::Devices))?;
-    let proc_mount = mount_proc().map_err(SetupError::at_step(SetupStep::Processes))?;
-    resource_limits::set_kernel_limits(&proc_mount).map_err(SetupError::at_step(SetupStep::ResourceLimits))?;
+    let null_device = clone_mount(Path::new("/dev/null")).at_step(SetupStep::Devices)?;
+    let proc_mount = mount_proc().at_step(SetupStep::Processes)?;
+    resource_limits::set_kernel_limits(&proc_mount).at_step(SetupStep::ResourceLimits)?;
     match spec.shows_whole_disk {
         true => mount_whole_disk(spec, &project, &proc_mount)?,
         false => root_file_system::build_root(spec, project, &proc_mount)?,
     }
-    restrict_mount(Path::new("/proc"), false, MountRestriction::ReadOnly)
-        .map_err(SetupError::at_step(SetupStep::Processes))?;
-    mount_empty(Path::new("/dev"), 0o755).map_err(SetupError::at_step(SetupStep::Devices))?;
+    restrict_mount(Path::new("/proc"), false, MountRestriction::ReadOnly).at_step(SetupStep::Processes)?;
+    mount_empty(Path::new("/dev"), 0o755).at_step(SetupStep::Devices)?;
     let own_files = spec.own_paths.iter().chain(&spec.unreadable).filter(|path| path.is_file());
     let masked: Vec<PathBuf> = spec.masked.iter().chain(own_files).cloned().collect();
-    masks::mask_all(&masked, &null_device).map_err(SetupError::at_step(SetupStep::Masks))?;
-    mount_devices(devices).map_err(SetupError::at_step(SetupStep::Devices))?;
+    masks::mask_all(&masked, &null_device).at_step(SetupStep::Masks)?;
+    mount_devices(devices).at_step(SetupStep::Devices)?;
     // Without the loopback programs cannot connect even to themselves; nothing else depends on it.
     let _ = bring_up_loopback();
     // The current folder is still the live one.
-    std::env::set_current_dir(&spec.folder).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
+    std::env::set_current_dir(&spec.folder).at_step(SetupStep::OtherOverlays)?;
     let places = spec.places.iter().map(|place| place.path.clone());
     let write = places.chain(["/dev/shm".into()]).collect();
     let access = SandboxAccess { write, network: true, sockets: false };
@@ -68,29 +66,28 @@ fn mount_whole_disk(spec: &OverlaySpec, project: &OwnedFd, proc_mount: &OwnedFd)
         |WritablePlace { path, .. }: &WritablePlace| open_overlay_folders(&spec.overlay_folder, path)?.mount_over(path);
     let overlays: Vec<(&Path, io::Result<OwnedFd>)> =
         spec.overlay_places().map(|place| (place.path.as_path(), mount_place(place))).collect();
-    restrict_mount(Path::new("/"), true, MountRestriction::ReadOnly)
-        .map_err(SetupError::at_step(SetupStep::ReadOnlyDisk))?;
+    restrict_mount(Path::new("/"), true, MountRestriction::ReadOnly).at_step(SetupStep::ReadOnlyDisk)?;
     for (place, overlay) in overlays {
-        attach_place_overlay(place, overlay, spec).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
+        attach_place_overlay(place, overlay, spec).at_step(SetupStep::OtherOverlays)?;
     }
     let (inside_project, outside_project): (Vec<&PathBuf>, Vec<&PathBuf>) =
         spec.own_paths.iter().partition(|path| path.starts_with(&spec.folder));
     let hide_all = |folders: &[&PathBuf]| folders.iter().try_for_each(|folder| hide_own_folder(folder, spec));
-    hide_all(&outside_project).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
-    attach(project, &spec.folder).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
-    hide_all(&inside_project).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
-    attach(proc_mount, Path::new("/proc")).map_err(SetupError::at_step(SetupStep::Processes))
+    hide_all(&outside_project).at_step(SetupStep::OtherOverlays)?;
+    attach(project, &spec.folder).at_step(SetupStep::OtherOverlays)?;
+    hide_all(&inside_project).at_step(SetupStep::OtherOverlays)?;
+    attach(proc_mount, Path::new("/proc")).at_step(SetupStep::Processes)
 }
 
 /// Refuses `/` as the project, and a project that contains a mount point, because an overlay shows only one file
 /// system.
 fn check_single_file_system(folder: &Path) -> io::Result<()> {
     if folder.parent().is_none() {
-        return Err(io::Error::from_raw_os_error(rustix::io::Errno::BUSY.raw_os_error()));
+        return Err(rustix::io::Errno::BUSY.into());
     }
     let is_nested = |(_, mount): &(PathBuf, PathBuf)| mount.starts_with(folder) && mount != folder;
     if read_mounts()?.iter().any(is_nested) {
-        return Err(io::Error::from_raw_os_error(rustix::io::Errno::XDEV.raw_os_error()));
+        return Err(rustix::io::Errno::XDEV.into());
     }
     Ok(())
 }

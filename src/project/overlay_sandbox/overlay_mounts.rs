@@ -82,27 +82,12 @@ fn open_folder(path: &Path) -> io::Result<OwnedFd> {
 /// Mounts the project's overlay and returns the detached mount. The command's writes go to a separate folder on top of
 /// the earlier changes, unless the overlay lies inside the project.
 pub fn mount_project(spec: &OverlaySpec) -> io::Result<OwnedFd> {
-    let overlay_folder = &spec.overlay_folder;
-    match is_inside(&spec.folder, overlay_folder) {
-        true => mount_single(&spec.folder, overlay_folder),
-        false => {
-            let lower = [open_folder(&overlay_folder.join(UPPER))?, open_folder(&spec.folder)?];
-            mount_overlay(
-                &lower,
-                &open_folder(&overlay_folder.join(PENDING_FOLDER))?,
-                &open_folder(&overlay_folder.join(WORK_FOLDER))?,
-            )
-        }
+    let open = |name: &str| open_folder(&spec.overlay_folder.join(name));
+    let (project, upper, work) = (open_folder(&spec.folder)?, open(UPPER)?, open(WORK_FOLDER)?);
+    match is_inside(&spec.folder, &spec.overlay_folder) {
+        true => mount_overlay(&[project], &upper, &work),
+        false => mount_overlay(&[upper, project], &open(PENDING_FOLDER)?, &work),
     }
-}
-
-/// Mounts an overlay over a folder. The changes of this command are not separated from the earlier ones.
-fn mount_single(folder: &Path, overlay_folder: &Path) -> io::Result<OwnedFd> {
-    mount_overlay(
-        &[open_folder(folder)?],
-        &open_folder(&overlay_folder.join(UPPER))?,
-        &open_folder(&overlay_folder.join(WORK_FOLDER))?,
-    )
 }
 
 /// Mounts an overlay over folders, the topmost first. Folders are passed as open files, so that no part of their names

@@ -1,6 +1,6 @@
 //! Specification of an overlay sandbox, as passed to the processes that set it up.
 
-use super::setup_error::{SetupError, SetupStep};
+use super::setup_error::{AtStep, SetupError, SetupStep};
 use crate::project::rehearsal::{OUTSIDE_FOLDER, UPPER};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -167,7 +167,7 @@ impl OverlaySpec {
                 _ => return Err(malformed),
             }
         }
-        let bytes = read_list(path_bytes.ok_or(malformed)?).map_err(SetupError::at_step(SetupStep::Specification))?;
+        let bytes = read_list(path_bytes.ok_or(malformed)?).at_step(SetupStep::Specification)?;
         for entry in bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
             let path = absolute(OsStr::from_bytes(&entry[1..]).into())?;
             match entry[0] {

@@ -7,7 +7,7 @@
 use super::mount_calls::{attach, clone_read_only, mount_empty, restrict_mount};
 use super::overlay_mounts::{OverlayFolders, ROOT_FOLDER, mount_memory, open_overlay_folders};
 use super::overlay_spec::OverlaySpec;
-use super::setup_error::{SetupError, SetupStep};
+use super::setup_error::{AtStep, SetupError, SetupStep};
 use crate::project::sandbox::namespaces::MountRestriction;
 use crate::project::sandbox::system_paths::{BUILD_PATHS, CLOSED_SUBFOLDERS, FILES, HARDWARE_PATHS, PROGRAMS};
 use crate::project::sandbox::{SandboxSupport, kernel_support};
@@ -47,15 +47,11 @@ enum RootEntry {
 /// Builds the root and makes it the root of this process. `project` is the project with its overlay, `processes` the
 /// `/proc` of the new namespace; both are detached mounts.
 pub fn build_root(spec: &OverlaySpec, project: OwnedFd, processes: &OwnedFd) -> Result<(), SetupError> {
-    let entries = gather_entries(spec, project).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
-    enter_root(&spec.overlay_folder.join(ROOT_FOLDER)).map_err(SetupError::at_step(SetupStep::Root))?;
-    fs::create_dir("/proc")
-        .and_then(|()| attach(processes, Path::new("/proc")))
-        .map_err(SetupError::at_step(SetupStep::Processes))?;
-    let mut builder = RootBuilder {
-        root_device: device_of(Path::new("/")).map_err(SetupError::at_step(SetupStep::Root))?,
-        closed: Vec::new(),
-    };
+    let entries = gather_entries(spec, project).at_step(SetupStep::OtherOverlays)?;
+    enter_root(&spec.overlay_folder.join(ROOT_FOLDER)).at_step(SetupStep::Root)?;
+    fs::create_dir("/proc").and_then(|()| attach(processes, Path::new("/proc"))).at_step(SetupStep::Processes)?;
+    let mut builder =
+        RootBuilder { root_device: device_of(Path::new("/")).at_step(SetupStep::Root)?, closed: Vec::new() };
     // Mount points inside a private folder must exist before the overlay is mounted over it.
     let is_in_private = |entry: &(PathBuf, RootEntry)| {
         let is_private_around = |(path, kind): &(PathBuf, RootEntry)| {
@@ -64,17 +60,17 @@ pub fn build_root(spec: &OverlaySpec, project: OwnedFd, processes: &OwnedFd) -> 
         entries.iter().any(is_private_around)
     };
     for (path, kind) in entries.iter().filter(|entry| is_in_private(entry)) {
-        create_mount_point(path, kind).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
+        create_mount_point(path, kind).at_step(SetupStep::OtherOverlays)?;
     }
     for (path, kind) in &entries {
-        builder.put_entry(path, kind).map_err(SetupError::at_step(SetupStep::OtherOverlays))?;
+        builder.put_entry(path, kind).at_step(SetupStep::OtherOverlays)?;
     }
     let leave_old_root = || {
         unmount(OLD_ROOT, UnmountFlags::DETACH)?;
         fs::remove_dir(OLD_ROOT)?;
         builder.close_empty_folders()
     };
-    leave_old_root().map_err(SetupError::at_step(SetupStep::Root))
+    leave_old_root().at_step(SetupStep::Root)
 }
 
 /// Makes an empty folder the root of this process. The old root stays reachable in a subfolder.

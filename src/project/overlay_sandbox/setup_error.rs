@@ -38,6 +38,7 @@ pub enum SetupStep {
 }
 
 impl SetupStep {
+    /// All steps in the order of their declaration: the index of a step is its number in a report.
     const ALL: [Self; 14] = [
         Self::Specification,
         Self::OverlayFolders,
@@ -102,6 +103,21 @@ impl std::fmt::Display for SetupError {
     }
 }
 
+/// Attributes an error to a step of setting up the overlay sandbox.
+pub trait AtStep<T> {
+    fn at_step(self, step: SetupStep) -> Result<T, SetupError>;
+}
+
+impl<T, E: Into<io::Error>> AtStep<T> for Result<T, E> {
+    fn at_step(self, step: SetupStep) -> Result<T, SetupError> {
+        self.map_err(|error| {
+            let error: io::Error = error.into();
+            let errno = error.raw_os_error().and_then(|code| u8::try_from(code).ok());
+            SetupError { step, errno: errno.unwrap_or(0) }
+        })
+    }
+}
+
 /// System limits on the number of namespaces, with their names in messages.
 const NAMESPACE_LIMITS: [(&str, &str); 6] = [
     ("user.max_user_namespaces", "user namespaces"),
@@ -156,14 +172,6 @@ impl SetupError {
         None
     }
 
-    /// Converts an I/O error at this step.
-    pub fn at_step(step: SetupStep) -> impl FnOnce(io::Error) -> Self {
-        move |error| {
-            let errno = error.raw_os_error().and_then(|code| u8::try_from(code).ok());
-            Self { step, errno: errno.unwrap_or(0) }
-        }
-    }
-
     /// Returns whether the overlay's disk is full, which is temporary. The same error number from another step means a
     /// limit on namespaces or mounts.
     pub fn is_disk_full(self) -> bool {
@@ -173,8 +181,7 @@ impl SetupError {
 
     /// Encodes the error as the two bytes sent over the guard's lifeline.
     pub fn to_bytes(self) -> [u8; 2] {
-        let index = SetupStep::ALL.iter().position(|step| *step == self.step);
-        [index.and_then(|index| u8::try_from(index).ok()).unwrap_or(0), self.errno]
+        [self.step as u8, self.errno]
     }
 
     /// Decodes the error from its two bytes.

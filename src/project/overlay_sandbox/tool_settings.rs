@@ -1,6 +1,7 @@
 //! Tool settings in a project. They count as sensitive because other programs read them, but commands of a dry run see
 //! those that contain nothing like a credential: without them, builds and commits that succeed live would fail.
 
+use crate::chat::sensitive_paths::is_sensitive;
 use crate::text::redaction::redact;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ pub fn is_visible_setting(project: &Path, path: &Path) -> bool {
     let parent = setting.parent().unwrap_or(Path::new(""));
     let is_within_cargo = setting.starts_with(".cargo") || parent.ends_with(".cargo");
     let outer_folder = if is_within_cargo { parent.parent().unwrap_or(parent) } else { parent };
-    !crate::chat::sensitive_paths::is_sensitive(outer_folder) && is_harmless(path)
+    !is_sensitive(outer_folder) && is_harmless(path)
 }
 
 fn is_harmless(path: &Path) -> bool {
@@ -50,7 +51,7 @@ fn is_harmless(path: &Path) -> bool {
             for entry in entries {
                 let Ok(entry) = entry else { return false };
                 // A file with a sensitive name may hold a secret that its content does not reveal as one.
-                if is_secret_name(&entry.path()) {
+                if is_sensitive(Path::new(&entry.file_name())) {
                     return false;
                 }
                 pending.push(entry.path());
@@ -68,10 +69,6 @@ fn is_harmless(path: &Path) -> bool {
         }
     }
     files.iter().all(|file| holds_no_credential(file))
-}
-
-fn is_secret_name(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| crate::chat::sensitive_paths::is_sensitive(Path::new(name)))
 }
 
 fn holds_no_credential(file: &Path) -> bool {
