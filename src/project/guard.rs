@@ -110,6 +110,17 @@ impl GuardSandbox {
             Err(error) => Err(Report::SandboxFailed(error.byte())),
         }
     }
+
+    /// Applies the sandbox to this thread and everything it starts.
+    fn apply_to_thread(&self) -> Result<(), SandboxError> {
+        match self {
+            Self::Unrestricted => Ok(()),
+            Self::Usual(spec) => spec.apply_to_thread(),
+            Self::Overlay(spec, _) => overlay_sandbox::apply_sandbox(spec),
+            #[cfg(target_os = "linux")]
+            Self::ReadOnly(spec, private_folder) => spec.apply_to_thread(private_folder.as_deref()),
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -190,30 +201,15 @@ fn read_input(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
 /// Starts the command in its sandbox. The inner result is the error if the sandbox could not be set up; the command is
 /// then not started.
 fn start_command(mut command: Command, sandbox: GuardSandbox) -> io::Result<Result<Child, SandboxError>> {
-    let starter = match sandbox {
-        GuardSandbox::Unrestricted => return command.spawn().map(Ok),
-        GuardSandbox::Usual(spec) => {
-            thread::Builder::new().spawn(move || spawn_confined(command, spec.apply_to_thread()))?
-        }
-        GuardSandbox::Overlay(spec, _) => {
-            thread::Builder::new().spawn(move || spawn_confined(command, overlay_sandbox::apply_sandbox(&spec)))?
-        }
-        #[cfg(target_os = "linux")]
-        GuardSandbox::ReadOnly(read_only, private) => thread::Builder::new()
-            .spawn(move || spawn_confined(command, read_only.apply_to_thread(private.as_deref())))?,
-    };
-    // A thread that panicked has started nothing.
-    starter.join().unwrap_or(Ok(Err(SandboxError::FileRules)))
-}
-
-fn spawn_confined(
-    mut command: Command,
-    sandbox_result: Result<(), SandboxError>,
-) -> io::Result<Result<Child, SandboxError>> {
-    match sandbox_result {
+    if matches!(sandbox, GuardSandbox::Unrestricted) {
+        return command.spawn().map(Ok);
+    }
+    let starter = thread::Builder::new().spawn(move || match sandbox.apply_to_thread() {
         Ok(()) => command.spawn().map(Ok),
         Err(error) => Ok(Err(error)),
-    }
+    })?;
+    // A thread that panicked has started nothing.
+    starter.join().unwrap_or(Ok(Err(SandboxError::FileRules)))
 }
 
 /// Reads the next bytes from the lifeline.

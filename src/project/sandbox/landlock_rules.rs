@@ -82,6 +82,11 @@ pub fn apply_file_rules(spec: &SandboxSpec) -> Result<(), SandboxError> {
     for path in spec.access.write.iter().flat_map(|path| paths_without(path, &spec.protected)) {
         rules = add_path_rule(rules, &path, read_write | AccessFs::IoctlDev)?;
     }
+    enforce_rules(rules)
+}
+
+/// Applies a ruleset to this thread. Fails if the kernel does not enforce it.
+pub(super) fn enforce_rules(rules: RulesetCreated) -> Result<(), SandboxError> {
     let status = rules.restrict_self().map_err(|_| SandboxError::FileRules)?;
     let is_enforced = status.ruleset != RulesetStatus::NotEnforced && status.no_new_privs;
     if is_enforced { Ok(()) } else { Err(SandboxError::FileRules) }

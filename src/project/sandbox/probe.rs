@@ -43,14 +43,7 @@ impl TestedOperation {
     ];
 
     fn bit(self) -> u8 {
-        match self {
-            Self::WriteInside => 1,
-            Self::WriteOutside => 2,
-            Self::UseNetwork => 4,
-            Self::OpenSocket => 8,
-            Self::SendSignal => 16,
-            Self::UseWithheld => 32,
-        }
+        1 << self as u8
     }
 
     /// Describes the failure.

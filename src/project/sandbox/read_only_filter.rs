@@ -5,13 +5,12 @@
 //! newer than this list.
 
 use super::SandboxError;
-use super::seccomp_filter::{ARCH, apply_program, denied_syscalls, hidden_syscall_program};
+use super::seccomp_filter::{
+    DENY, SyscallRules, apply_program, compile_rules, condition, denied_syscalls, hidden_syscall_program,
+};
 use crate::chat::SandboxAccess;
 use libc::c_long;
-use seccompiler::{
-    SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, sock_filter,
-};
-use std::collections::BTreeMap;
+use seccompiler::{SeccompAction, SeccompCmpOp, SeccompRule, sock_filter};
 
 /// Allowed syscalls that exist on every architecture.
 #[rustfmt::skip]
@@ -100,25 +99,17 @@ pub fn apply_syscall_filters(signals: bool) -> Result<(), SandboxError> {
 /// Returns two filters: one that checks arguments of syscalls, and the list of allowed syscalls. The list is applied
 /// last, because it does not allow applying filters.
 fn filter_programs(signals: bool) -> Result<[Vec<sock_filter>; 2], SandboxError> {
-    let arch = ARCH.ok_or(SandboxError::SyscallRules)?;
-    let deny = SeccompAction::Errno(libc::EPERM.cast_unsigned());
-    let to_error = |_| SandboxError::SyscallRules;
     let signal_syscalls = if signals { SIGNAL_SYSCALLS } else { &[] };
     let allowed =
         ALLOWED.iter().chain(OLD_CALLS).chain(signal_syscalls).map(|syscall| (*syscall, Vec::new())).collect();
-    let allowed = SeccompFilter::new(allowed, deny.clone(), SeccompAction::Allow, arch).map_err(to_error)?;
-    let denied = read_only_denied_syscalls().map_err(to_error)?;
-    let denied = SeccompFilter::new(denied, SeccompAction::Allow, deny, arch).map_err(to_error)?;
-    let compile =
-        |filter: SeccompFilter| -> Result<Vec<sock_filter>, SandboxError> { filter.try_into().map_err(to_error) };
-    let allow_program = hidden_syscall_program(FIRST_UNKNOWN).into_iter().chain(compile(allowed)?).collect();
-    Ok([compile(denied)?, allow_program])
+    let allow_program = compile_rules(allowed, SeccompAction::Allow, DENY)?;
+    let allow_program = hidden_syscall_program(FIRST_UNKNOWN).into_iter().chain(allow_program).collect();
+    let denied = read_only_denied_syscalls().map_err(|_| SandboxError::SyscallRules)?;
+    Ok([compile_rules(denied, DENY, SeccompAction::Allow)?, allow_program])
 }
 
 /// Returns the denied syscalls: those that every sandbox denies, and further ones for a command that only reads.
-fn read_only_denied_syscalls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
-    let condition =
-        |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
+fn read_only_denied_syscalls() -> Result<SyscallRules, seccompiler::BackendError> {
     let mut denied = denied_syscalls(&SandboxAccess::default())?;
     let not_queries =
         QUERY_IOCTLS.iter().map(|code| condition(1, SeccompCmpOp::Ne, *code)).collect::<Result<_, _>>()?;

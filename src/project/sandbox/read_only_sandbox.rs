@@ -4,13 +4,12 @@
 //! list of allowed syscalls (`read_only_filter`). Root loses every capability except reading. Not restricted: sizes
 //! and times of any file whose path is known (Landlock has no rule for them), and listing the project's folders.
 
-use super::landlock_rules::{DEVICES, NEWEST_ABI, OLDEST_ABI, add_path_rule};
+use super::landlock_rules::{DEVICES, NEWEST_ABI, OLDEST_ABI, add_path_rule, enforce_rules};
 use super::rule_paths::{open_without_links, paths_without};
 use super::system_paths::{CLOSED_SUBFOLDERS, FILES, PROGRAMS};
 use super::{SandboxError, SandboxSupport, read_only_filter, root_capabilities};
 use landlock::{
-    Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
-    RulesetStatus, Scope,
+    Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated, Scope,
 };
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -77,13 +76,15 @@ impl ReadOnlySpec {
             return Err(SandboxError::WritablePath);
         }
         let mut spec = Self { folder: folder.into(), temporary: temporary.into(), ..Self::default() };
+        if !spec.folder.is_absolute() || !spec.temporary.is_absolute() {
+            return Err(SandboxError::WritablePath);
+        }
         let count = lifeline(LENGTH_BYTES).ok().and_then(|count| Some(u64::from_le_bytes(count.try_into().ok()?)));
         let count = count.and_then(|count| usize::try_from(count).ok()).filter(|count| *count <= MAX_PATH_BYTES);
         let bytes = lifeline(count.ok_or(SandboxError::WritablePath)?).map_err(|_| SandboxError::WritablePath)?;
         for entry in bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
             let path = PathBuf::from(OsString::from_vec(entry[1..].to_vec()));
-            let paths = [&spec.folder, &spec.temporary, &path];
-            if !paths.iter().all(|path| path.is_absolute()) {
+            if !path.is_absolute() {
                 return Err(SandboxError::WritablePath);
             }
             match entry[0] {
@@ -93,11 +94,7 @@ impl ReadOnlySpec {
                 _ => return Err(SandboxError::WritablePath),
             }
         }
-        if spec.folder.is_absolute() && spec.temporary.is_absolute() {
-            Ok(spec)
-        } else {
-            Err(SandboxError::WritablePath)
-        }
+        Ok(spec)
     }
 
     /// Applies the sandbox to this thread and everything it starts. `private_folder` is the only writable folder.
@@ -114,7 +111,8 @@ impl ReadOnlySpec {
         let read_access = AccessFs::ReadFile | AccessFs::ReadDir;
         let mut rules = create_ruleset().map_err(|_| SandboxError::FileRules)?;
         for folder in PROGRAMS.map(Path::new) {
-            let closed: Vec<PathBuf> = self.closed.iter().chain(&self.not_programs()).cloned().collect();
+            let closed: Vec<PathBuf> =
+                self.closed.iter().cloned().chain(CLOSED_SUBFOLDERS.map(PathBuf::from)).collect();
             // If the project contains this folder, its programs may be executed; whether they may be read is decided
             // by the list of the project's files.
             if closed.iter().any(|closed| folder.starts_with(closed)) {
@@ -149,13 +147,7 @@ impl ReadOnlySpec {
             let permitted = !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::Execute);
             rules = add_path_rule(rules, folder, AccessFs::from_all(OLDEST_ABI) & permitted)?;
         }
-        let status = rules.restrict_self().map_err(|_| SandboxError::FileRules)?;
-        let is_enforced = status.ruleset != RulesetStatus::NotEnforced && status.no_new_privs;
-        if is_enforced { Ok(()) } else { Err(SandboxError::FileRules) }
-    }
-
-    fn not_programs(&self) -> Vec<PathBuf> {
-        CLOSED_SUBFOLDERS.map(PathBuf::from).to_vec()
+        enforce_rules(rules)
     }
 }
 

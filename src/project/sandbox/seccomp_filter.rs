@@ -9,7 +9,7 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// This processor architecture, if its filters are known to be right.
+/// This processor architecture; `None` if this program has no filters for it.
 pub(super) const ARCH: Option<TargetArch> = if cfg!(target_arch = "x86_64") {
     Some(TargetArch::x86_64)
 } else if cfg!(target_arch = "aarch64") {
@@ -42,9 +42,8 @@ const HIDDEN_SYSCALLS: [u32; 4] = [425, 426, 427, 435];
 /// First syscall number of x32, the second syscall interface of x86-64.
 const X32: u32 = 0x4000_0000;
 
-/// Error numbers EPERM and ENOSYS.
-const EPERM_ERRNO: u32 = 1;
-const ENOSYS_ERRNO: u32 = 38;
+/// Result of a denied syscall.
+pub(super) const DENY: SeccompAction = SeccompAction::Errno(libc::EPERM.cast_unsigned());
 
 /// Address families.
 const UNIX: u64 = 1;
@@ -70,14 +69,25 @@ pub fn is_architecture_known() -> bool {
 
 /// Applies the filter to this thread.
 pub fn apply_syscall_filter(access: &SandboxAccess) -> Result<(), SandboxError> {
-    let arch = ARCH.ok_or(SandboxError::SyscallRules)?;
-    let deny = SeccompAction::Errno(EPERM_ERRNO);
+    apply_program(&filter_program(access)?)
+}
+
+fn filter_program(access: &SandboxAccess) -> Result<Vec<sock_filter>, SandboxError> {
     let rules = denied_syscalls(access).map_err(|_| SandboxError::SyscallRules)?;
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, deny, arch);
-    let filter_program: Vec<sock_filter> =
-        filter.and_then(TryInto::try_into).map_err(|_| SandboxError::SyscallRules)?;
-    let program: Vec<sock_filter> = hidden_syscall_program(X32).into_iter().chain(filter_program).collect();
-    apply_program(&program)
+    let program = compile_rules(rules, DENY, SeccompAction::Allow)?;
+    Ok(hidden_syscall_program(X32).into_iter().chain(program).collect())
+}
+
+/// Compiles rules to a filter program. A syscall gets the result `if_matched` if one of its rules matches or it has an
+/// empty list of rules; all other syscalls get `otherwise`.
+pub(super) fn compile_rules(
+    rules: SyscallRules,
+    if_matched: SeccompAction,
+    otherwise: SeccompAction,
+) -> Result<Vec<sock_filter>, SandboxError> {
+    let arch = ARCH.ok_or(SandboxError::SyscallRules)?;
+    let filter = SeccompFilter::new(rules, otherwise, if_matched, arch);
+    filter.and_then(TryInto::try_into).map_err(|_| SandboxError::SyscallRules)
 }
 
 /// Applies one filter program to this thread.
@@ -94,7 +104,7 @@ pub(super) fn hidden_syscall_program(first_hidden: u32) -> Vec<sock_filter> {
     const RETURN: u16 = 0x06;
     const ERRNO: u32 = 0x0005_0000;
     let instruction = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    let return_enosys = instruction(RETURN, 0, 0, ERRNO | ENOSYS_ERRNO);
+    let return_enosys = instruction(RETURN, 0, 0, ERRNO | libc::ENOSYS.cast_unsigned());
     let mut program =
         vec![instruction(LOAD, 0, 0, 0), instruction(IF_AT_LEAST, 0, 1, first_hidden), return_enosys.clone()];
     for number in HIDDEN_SYSCALLS {
@@ -103,18 +113,26 @@ pub(super) fn hidden_syscall_program(first_hidden: u32) -> Vec<sock_filter> {
     program
 }
 
+/// Rules by syscall number.
+pub(super) type SyscallRules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Creates a condition on the lower half of an argument, which is the part that the kernel reads.
+pub(super) fn condition(
+    argument: u8,
+    operator: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+}
+
 /// Returns the denied syscalls with their rules. A syscall without rules is always denied, otherwise if one of its
 /// rules matches.
-pub(super) fn denied_syscalls(
-    access: &SandboxAccess,
-) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
-    let condition =
-        |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
+pub(super) fn denied_syscalls(access: &SandboxAccess) -> Result<SyscallRules, seccompiler::BackendError> {
     let equal = |argument, value| condition(argument, SeccompCmpOp::Eq, value);
     let not_equal = |argument, value| condition(argument, SeccompCmpOp::Ne, value);
     let masked_equal = |argument, mask, value| condition(argument, SeccompCmpOp::MaskedEq(mask), value);
 
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    let mut rules = SyscallRules::new();
     for syscall in DENIED {
         rules.insert(*syscall, Vec::new());
     }
@@ -194,11 +212,7 @@ pub(super) mod tests {
 
     fn complete_filter(network: bool, sockets: bool) -> Vec<sock_filter> {
         let access = SandboxAccess { network, sockets, ..SandboxAccess::default() };
-        let rules = denied_syscalls(&access).unwrap();
-        let deny = SeccompAction::Errno(EPERM_ERRNO);
-        let filter = SeccompFilter::new(rules, SeccompAction::Allow, deny, ARCH.unwrap()).unwrap();
-        let filter_program: Vec<sock_filter> = filter.try_into().unwrap();
-        hidden_syscall_program(X32).into_iter().chain(filter_program).collect()
+        filter_program(&access).unwrap()
     }
 
     #[test]
