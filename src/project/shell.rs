@@ -26,10 +26,12 @@ pub struct Shell {
     program: PathBuf,
     /// Environment of every command, fixed at creation so that the approval prompt shows the actual variables.
     environment: Vec<(OsString, OsString)>,
-    /// Paths that no sandboxed command writes, and files that none reads.
-    closed_paths: (Vec<PathBuf>, Vec<PathBuf>),
-    /// Withheld files of every folder in which a command without approval ran.
-    withheld: read_only_run::SensitiveFileCaches,
+    /// aye's own paths, which no sandboxed command writes.
+    protected: Vec<PathBuf>,
+    /// aye's files of keys, which no sandboxed command reads.
+    unreadable: Vec<PathBuf>,
+    /// Cached scan of every folder in which a command without approval ran.
+    scans: read_only_run::SensitiveFileCaches,
 }
 
 /// Outcome of a command. A failed command is not an error: the model reads its output like any other.
@@ -71,15 +73,16 @@ impl Shell {
         Self {
             program,
             environment: command_environment(std::env::vars_os(), &[]),
-            closed_paths: Default::default(),
-            withheld: Default::default(),
+            protected: Vec::new(),
+            unreadable: Vec::new(),
+            scans: Default::default(),
         }
     }
 
     /// Closes aye's own paths: no sandboxed command writes in the folders `protected` or reads the files
     /// `unreadable`.
     pub fn with_closed_paths(self, protected: Vec<PathBuf>, unreadable: Vec<PathBuf>) -> Self {
-        Self { closed_paths: (protected, unreadable), withheld: Default::default(), ..self }
+        Self { protected, unreadable, scans: Default::default(), ..self }
     }
 
     /// Removes further variables that hold keys from the environment of every command.
@@ -192,19 +195,27 @@ impl Shell {
             output: Output::default(),
         })
     }
-}
 
-impl Shell {
-    /// Returns the paths that no sandboxed command writes, and the files that none reads.
-    pub(super) fn closed_paths(&self) -> (&[PathBuf], &[PathBuf]) {
-        (&self.closed_paths.0, &self.closed_paths.1)
+    /// Returns the paths that no sandboxed command writes: aye's own.
+    pub(super) fn protected_paths(&self) -> &[PathBuf] {
+        &self.protected
+    }
+
+    /// Returns the files that no sandboxed command reads: aye's keys.
+    pub(super) fn unreadable_files(&self) -> &[PathBuf] {
+        &self.unreadable
     }
 
     /// Returns the guard's arguments for the sandbox shown in the approval prompt.
     fn sandbox_arguments(&self, line: &CommandLine) -> Vec<OsString> {
         let CommandSandbox::Enforced(access) = &line.sandbox else { return Vec::new() };
-        let (protected, unreadable) = self.closed_paths.clone();
-        SandboxSpec { folder: line.folder.clone(), access: (**access).clone(), protected, unreadable }.to_arguments()
+        let spec = SandboxSpec {
+            folder: line.folder.clone(),
+            access: (**access).clone(),
+            protected: self.protected.clone(),
+            unreadable: self.unreadable.clone(),
+        };
+        spec.to_arguments()
     }
 }
 
@@ -315,5 +326,5 @@ impl RunningCommand {
     }
 }
 
-/// Seconds. Longer than any command runs, and small enough for clock arithmetic.
+/// Seconds of a year. No command runs longer, and a greater time limit could overflow the clock.
 const YEAR: u64 = 365 * 24 * 60 * 60;

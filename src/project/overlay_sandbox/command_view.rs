@@ -85,13 +85,12 @@ pub(super) fn create_spec(
     view: View,
     disclosed: &DisclosedPaths,
 ) -> OverlaySpec {
-    let (own_paths, unreadable) = shell.closed_paths();
     let home = variable_path(shell, "HOME").filter(|home| home.is_absolute());
     let spec = OverlaySpec {
         folder: line.folder.clone(),
         overlay_folder: overlay_folder.to_owned(),
-        own_paths: own_paths.to_vec(),
-        unreadable: unreadable.to_vec(),
+        own_paths: shell.protected_paths().to_vec(),
+        unreadable: shell.unreadable_files().to_vec(),
         shows_whole_disk: view == View::Live,
         ..OverlaySpec::default()
     };

@@ -29,7 +29,7 @@ impl Shell {
         &self,
         line: &CommandLine,
         runs_git: bool,
-        named: &[PathBuf],
+        named_files: &[PathBuf],
         progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
     ) -> Result<(CommandOutcome, Arc<Listing>), Error> {
         let environment = read_only_environment(&line.folder, &self.environment);
@@ -47,7 +47,7 @@ impl Shell {
             let (arguments, mut used_listing) = (sandbox.to_arguments(), None);
             let paths = async {
                 let listing = listing.await.map_err(io::Error::other)?;
-                let openable = shell.openable_named_files(&line.folder, named, &listing);
+                let openable = shell.openable_named_files(&line.folder, named_files, &listing);
                 let bytes = sandbox.with_open_paths(&listing, runs_git, openable).encode_paths();
                 used_listing = Some(listing);
                 Ok(bytes)
@@ -57,24 +57,28 @@ impl Shell {
         }
         #[cfg(not(target_os = "linux"))]
         {
-            let _ = (runs_git, named, listing, shell);
+            let _ = (runs_git, named_files, listing, shell);
             Err(Error::SandboxFailed(crate::project::sandbox::SandboxError::FileRules))
         }
     }
 
+    /// Returns all of aye's own paths.
+    fn own_paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.protected.iter().chain(&self.unreadable)
+    }
+
     /// Returns the cached scan of one folder.
     pub(in crate::project) fn sensitive_files_in(&self, folder: &Path) -> Arc<SensitiveFiles> {
-        let mut lists = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
-        let own_paths = || self.closed_paths.0.iter().chain(&self.closed_paths.1).cloned().collect();
-        let list = || Arc::new(SensitiveFiles::new(folder.to_owned(), own_paths()));
-        lists.entry(folder.to_owned()).or_insert_with(list).clone()
+        let mut scans = self.scans.lock().unwrap_or_else(PoisonError::into_inner);
+        let own_paths = || self.own_paths().cloned().collect();
+        let new_scan = || Arc::new(SensitiveFiles::new(folder.to_owned(), own_paths()));
+        scans.entry(folder.to_owned()).or_insert_with(new_scan).clone()
     }
 
     /// Returns the named files that are withheld only because of their own names, so that the command may open them.
     #[cfg(target_os = "linux")]
     fn openable_named_files(&self, folder: &Path, named_files: &[PathBuf], listing: &Listing) -> Vec<PathBuf> {
-        let (own_paths, unreadable) = &self.closed_paths;
-        let is_own = |path: &Path| own_paths.iter().chain(unreadable).any(|own_path| path.starts_with(own_path));
+        let is_own = |path: &Path| self.own_paths().any(|own_path| path.starts_with(own_path));
         let is_listed = |path: &Path| {
             let entry = WithheldPath { path: path.to_owned(), reason: Reason::Sensitive };
             listing.withheld.contains(&entry)
@@ -89,8 +93,7 @@ impl Shell {
         let home = value("HOME").and_then(|home| Path::new(home).canonicalize().ok());
         let temporary = std::env::temp_dir();
         let temporary = temporary.canonicalize().unwrap_or(temporary);
-        let (own_paths, unreadable) = &self.closed_paths;
-        let closed: Vec<PathBuf> = [line.folder.clone()].iter().chain(own_paths).chain(unreadable).cloned().collect();
+        let closed: Vec<PathBuf> = [&line.folder].into_iter().chain(self.own_paths()).cloned().collect();
         let private_folders: Vec<PathBuf> = home.into_iter().chain([temporary.clone()]).collect();
         let programs = value("PATH").map(|path| program_folders(path, &closed, &private_folders)).unwrap_or_default();
         ReadOnlySpec {
