@@ -7,7 +7,7 @@
 //! for a command unless something changed.
 //!
 //! A file with several names is opened only if all its names are in the project and none of them is sensitive, or if it
-//! is in a folder that package managers and build tools fill with links (`is_package_folder`). Files that are not
+//! is in a folder that package managers and build tools fill with links (`PACKAGE_FOLDERS`). Files that are not
 //! scanned because the project is too large count as sensitive.
 
 mod folder_watches;
@@ -32,6 +32,8 @@ const MAX_FOLDERS: usize = 20_000;
 const MAX_ENTRIES: usize = 400_000;
 /// Number of times a scan is repeated because the project changed during it.
 const MAX_ATTEMPTS: usize = 3;
+/// Names of folders that package managers and build tools fill with hard links to their own store.
+const PACKAGE_FOLDERS: [&str; 4] = ["node_modules", "site-packages", ".pnpm-store", "target"];
 /// Folders that contain no project files.
 const SYSTEM_FOLDERS: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
 
@@ -74,7 +76,7 @@ impl SensitiveFiles {
         if mounted != cache.mounted {
             (cache.mounted, cache.listing) = (mounted, None);
         }
-        if let (true, Some(listing)) = (cache.watches.exclude_changes(), &cache.listing) {
+        if let (true, Some(listing)) = (cache.watches.prove_unchanged(), &cache.listing) {
             return listing.clone();
         }
         cache.watches.start(&cache.folders);
@@ -153,17 +155,17 @@ impl SensitiveFiles {
     /// Returns all withheld paths, after finding the names of files that have several.
     fn find_withheld(&self, cache: &mut ScanCache) -> Vec<WithheldPath> {
         let search = group_names(&cache.folders);
-        // The names of a file that had all of them in the meantime may have changed since.
+        // Forget files of which all names are known now: if a name is missing later, the folders are searched again.
         cache.searched.retain(|inode| search.unknown.contains(inode));
-        if search.unknown.iter().any(|inode| !cache.searched.contains(inode)) {
-            // A file that had one name when its folder was read may have another one now.
-            for folder in &mut cache.folders {
-                folder.rescan(&self.root, &|path| self.is_closed(path));
-            }
-            let search = group_names(&cache.folders);
-            cache.searched.extend(&search.unknown);
+        if search.unknown.iter().all(|inode| cache.searched.contains(inode)) {
             return search.withheld;
         }
+        // A file that had one name when its folder was read may have another one now.
+        for folder in &mut cache.folders {
+            folder.rescan(&self.root, &|path| self.is_closed(path));
+        }
+        let search = group_names(&cache.folders);
+        cache.searched.extend(&search.unknown);
         search.withheld
     }
 }
@@ -175,9 +177,16 @@ struct NameSearch {
     unknown: Vec<(u64, u64)>,
 }
 
-/// One name of a file with several: its path, the file's number of names, and whether this name is sensitive.
-type FileName = (PathBuf, u64, bool);
+/// One name of a file that has several.
+struct FileName {
+    path: PathBuf,
+    /// Number of names of the file.
+    name_count: u64,
+    /// True if this name is sensitive.
+    is_sensitive: bool,
+}
 
+/// Returns the withheld paths that the names in these folders determine.
 fn group_names(folders: &[ScannedFolder]) -> NameSearch {
     let mut withheld = Vec::new();
     let mut names_by_inode: HashMap<(u64, u64), Vec<FileName>> = HashMap::new();
@@ -191,23 +200,24 @@ fn group_names(folders: &[ScannedFolder]) -> NameSearch {
                 ScannedEntry::LinkTo(path) => {
                     withheld.push(WithheldPath { path: path.clone(), reason: Reason::Sensitive });
                 }
-                ScannedEntry::Several { inode, name_count: names, is_sensitive: sensitive } => {
-                    names_by_inode.entry(*inode).or_default().push((path, *names, *sensitive));
+                ScannedEntry::Several { inode, name_count, is_sensitive } => {
+                    let name = FileName { path, name_count: *name_count, is_sensitive: *is_sensitive };
+                    names_by_inode.entry(*inode).or_default().push(name);
                 }
             }
         }
     }
     let mut unknown = Vec::new();
     for (inode, names) in names_by_inode {
-        let all_known = names.iter().all(|(_, count, _)| *count == names.len() as u64);
-        let has_sensitive_name = names.iter().any(|(_, _, sensitive)| *sensitive);
+        let all_known = names.iter().all(|name| name.name_count == names.len() as u64);
+        let has_sensitive_name = names.iter().any(|name| name.is_sensitive);
         if !all_known {
             unknown.push(inode);
         }
-        for (path, _, is_sensitive_name) in names {
+        for FileName { path, is_sensitive, .. } in names {
             // Package managers keep one copy of a file for all projects.
             let is_packaged = is_in_package_folder(&path);
-            let reason = match (is_sensitive_name, has_sensitive_name, all_known || is_packaged) {
+            let reason = match (is_sensitive, has_sensitive_name, all_known || is_packaged) {
                 (true, _, _) => Reason::Sensitive,
                 (false, true, _) => Reason::HardLinkToSensitive,
                 (false, false, false) => Reason::HardLinkedOutside,
@@ -229,12 +239,8 @@ pub fn is_only_name(path: &Path) -> bool {
 
 /// Returns whether a file is in a folder that package managers and build tools fill with hard links to their own store.
 pub fn is_in_package_folder(file: &Path) -> bool {
+    let is_package_folder = |name: &OsStr| PACKAGE_FOLDERS.iter().any(|package_folder| name == *package_folder);
     file.ancestors().skip(1).filter_map(Path::file_name).any(is_package_folder)
-}
-
-/// Returns whether package managers and build tools fill folders of this name with hard links to their own store.
-fn is_package_folder(name: &OsStr) -> bool {
-    ["node_modules", "site-packages", ".pnpm-store", "target"].iter().any(|package_folder| name == *package_folder)
 }
 
 #[cfg(test)]

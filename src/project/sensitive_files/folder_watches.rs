@@ -31,8 +31,9 @@ pub(super) enum FolderWatches {
 }
 
 impl FolderWatches {
-    /// Returns whether nothing can have changed since the folders were last compared with the disk. Removes all events.
-    pub(super) fn exclude_changes(&mut self) -> bool {
+    /// Returns true only if nothing can have changed since the folders were last compared with the disk. Removes all
+    /// events.
+    pub(super) fn prove_unchanged(&mut self) -> bool {
         let Self::Active { queue, root, root_inode, is_confirmed } = self else { return false };
         if FolderStamp::from_path(root).is_none_or(|stamp| stamp.inode != *root_inode) {
             *self = Self::None;

@@ -226,7 +226,7 @@ fn watched_project() -> Option<Project> {
 impl Project {
     /// Returns whether the folders are watched and no event tells of a change.
     fn is_silent(&self) -> bool {
-        self.files.cache.lock().unwrap().watches.exclude_changes()
+        self.files.cache.lock().unwrap().watches.prove_unchanged()
     }
 }
 
