@@ -1,6 +1,8 @@
 //! Reads the project's current branch from git's files, without running a program.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Size limit of a branch file in bytes. A larger file is ignored.
@@ -10,7 +12,7 @@ const SIZE_LIMIT: u64 = 4096;
 /// characters of the commit on a detached HEAD. `None` outside a repository, or if git's files cannot be read.
 pub fn current_branch(folder: &Path) -> Option<String> {
     let git = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists())?;
-    let head = read_small_file(&git_folder(git)?.join("HEAD"))?;
+    let head = String::from_utf8(read_small_file(&git_folder(git)?.join("HEAD"))?).ok()?;
     let head = head.trim();
     let name = match head.strip_prefix("ref: ") {
         Some(name) => name.strip_prefix("refs/heads/").unwrap_or(name),
@@ -19,22 +21,24 @@ pub fn current_branch(folder: &Path) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Returns git's folder for the path of a `.git` entry. In a linked work tree the entry is a file that names it.
+/// Returns git's folder for the path of a `.git` entry. In a linked work tree or a submodule the entry is a file that
+/// names the folder.
 pub(super) fn git_folder(git: PathBuf) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);
     }
     let content = read_small_file(&git)?;
-    let target = Path::new(content.trim().strip_prefix("gitdir: ")?).to_owned();
-    Some(if target.is_absolute() { target } else { git.parent()?.join(target) })
+    let target = content.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+    // An absolute target replaces the parent.
+    Some(git.parent()?.join(OsStr::from_bytes(target)))
 }
 
-fn read_small_file(path: &Path) -> Option<String> {
+fn read_small_file(path: &Path) -> Option<Vec<u8>> {
     let metadata = fs::metadata(path).ok()?;
     if !metadata.is_file() || metadata.len() > SIZE_LIMIT {
         return None;
     }
-    fs::read_to_string(path).ok()
+    fs::read(path).ok()
 }
 
 #[cfg(test)]

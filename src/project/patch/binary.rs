@@ -1,5 +1,6 @@
 //! Binary contents in a patch: compressed and in base 85, 52 bytes per line.
 
+use super::object_id::changed_error;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::io::{self, Read, Write};
@@ -20,7 +21,7 @@ pub fn write_literal(content: impl Read, size: u64, out: &mut dyn Write) -> io::
     let copied = io::copy(&mut content.take(size + 1), &mut encoder)?;
     let lines = encoder.finish()?;
     if copied != size {
-        return Err(io::Error::other("it changed while the patch was written. Run the command again"));
+        return Err(changed_error());
     }
     lines.finish_literal()
 }

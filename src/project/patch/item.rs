@@ -1,6 +1,6 @@
 //! A changed path in a patch: its state before and after, without content.
 
-use super::object_id::Algorithm;
+use super::object_id::{Algorithm, changed_error};
 use crate::project::atomic_file::READ_FLAGS;
 use crate::project::rehearsal::{Change, FileNode, Rehearsal, UPPER};
 use crate::project::{READ_LIMIT, Reader};
@@ -230,7 +230,7 @@ fn max_encoded_size(size: u64) -> u64 {
 pub(super) fn open_regular(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::from(openat(CWD, path, READ_FLAGS, Mode::empty())?);
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it changed while the patch was written. Run the command again"));
+        return Err(changed_error());
     }
     Ok(Box::new(file))
 }

@@ -54,7 +54,7 @@ impl Algorithm {
             context.update(&chunk[..length]);
         }
         if total != size {
-            return Err(io::Error::other("it changed while the patch was written. Run the command again"));
+            return Err(changed_error());
         }
         let mut digits = String::new();
         for byte in context.finish().as_ref() {
@@ -62,6 +62,11 @@ impl Algorithm {
         }
         Ok(ObjectId(digits))
     }
+}
+
+/// Returns the error for a file that changed after the patch was planned.
+pub(super) fn changed_error() -> io::Error {
+    io::Error::other("it changed while the patch was written. Run the command again")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Git repository of a project, as far as a patch depends on it.
 
 use super::object_id::Algorithm;
+use crate::project::branch::git_folder;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -32,14 +33,7 @@ impl Repository {
 
 /// Returns the git folder of the work tree with this top folder.
 fn resolve_git_folder(top: &Path) -> Option<PathBuf> {
-    let git = top.join(".git");
-    if git.join("HEAD").symlink_metadata().is_ok() {
-        return Some(git);
-    }
-    // In a worktree or submodule `.git` is a file that names the folder.
-    let content = git.symlink_metadata().ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(&git).ok())?;
-    let target = content.strip_prefix(b"gitdir: ")?.trim_ascii_end();
-    Some(top.join(OsStr::from_bytes(target))).filter(|git| git.join("HEAD").exists())
+    git_folder(top.join(".git")).filter(|git| git.join("HEAD").symlink_metadata().is_ok())
 }
 
 fn read_algorithm(git: &Path) -> Algorithm {
