@@ -3,14 +3,11 @@
 
 mod live_change;
 
+use super::rehearsal::records::{append_records, path_bytes, read_records};
 use super::rehearsal::{Change, FileNode, Fingerprint, Rehearsal};
 use super::{Error, Location, Reader, path};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-use std::ffi::OsString;
-use std::fs;
-use std::io::{self, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// File next to the overlay that records applied changes, so that they are not conflicts afterwards.
@@ -19,8 +16,8 @@ const APPLIED_FILE: &str = "applied";
 /// One line of [`APPLIED_FILE`].
 #[derive(Serialize, Deserialize)]
 struct AppliedRecord {
-    /// Path as bytes, because it may not be Unicode.
-    path: Vec<u8>,
+    #[serde(with = "path_bytes")]
+    path: PathBuf,
     /// State that was applied. Older versions stored only a hash under this name.
     #[serde(flatten)]
     state: AppliedState,
@@ -47,10 +44,7 @@ impl Rehearsal {
         if path.parent().is_some_and(|folder| self.has_live_folder(folder)) {
             return false;
         }
-        let mut parents: Vec<&Path> =
-            path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()).collect();
-        parents.reverse();
-        for folder in parents {
+        for folder in path::list_parents(path) {
             let exists = self.root().join(folder).symlink_metadata().is_ok_and(|meta| meta.is_dir());
             match self.origin(folder).filter(|_| !exists) {
                 Some(origin) if origin.is_folder() && !self.was_applied(folder) => return true,
@@ -95,37 +89,27 @@ impl Rehearsal {
 
     /// Returns every path at which something was applied.
     pub fn applied_paths(&self) -> HashSet<PathBuf> {
-        let bytes = fs::read(self.overlay_folder().join(APPLIED_FILE)).unwrap_or_default();
-        let lines = bytes.split(|byte| *byte == b'\n');
-        let lines = lines.filter_map(|line| serde_json::from_slice::<AppliedRecord>(line).ok());
-        lines.map(|line| PathBuf::from(OsString::from_vec(line.path))).collect()
+        self.applied_records().map(|record| record.path).collect()
     }
 
     /// Records the new state before it is applied, so that an interruption does not leave a conflict.
     fn record_applied(&self, path: &Path, after: &FileNode) -> Result<(), Error> {
         let state = AppliedState::Current { holds: Fingerprint::from_node(after) };
-        let line = AppliedRecord { path: path.as_os_str().as_bytes().to_vec(), state };
-        let append = || {
-            let mut text = serde_json::to_vec(&line)?;
-            // If an interruption truncated the last line, this ends it.
-            text.insert(0, b'\n');
-            text.push(b'\n');
-            let file = self.overlay_folder().join(APPLIED_FILE);
-            fs::OpenOptions::new().create(true).append(true).open(file)?.write_all(&text)
-        };
-        append().map_err(|source: io::Error| Error::in_overlay(path, source))
+        let record = AppliedRecord { path: path.to_owned(), state };
+        append_records(&self.overlay_folder().join(APPLIED_FILE), &[record])
+            .map_err(|source| Error::in_overlay(path, source))
     }
 
     /// Returns the states that were applied at a path.
     fn applied_states(&self, path: &Path) -> impl Iterator<Item = Fingerprint> {
-        let bytes = fs::read(self.overlay_folder().join(APPLIED_FILE)).unwrap_or_default();
-        let lines = bytes.split(|byte| *byte == b'\n');
-        let lines = lines.filter_map(|line| serde_json::from_slice::<AppliedRecord>(line).ok());
-        let records: Vec<AppliedRecord> = lines.filter(|line| line.path == path.as_os_str().as_bytes()).collect();
-        records.into_iter().map(|record| match record.state {
+        self.applied_records().filter(move |record| record.path == path).map(|record| match record.state {
             AppliedState::Current { holds } => holds,
             AppliedState::Legacy { holds } => Fingerprint::from_hash(holds),
         })
+    }
+
+    fn applied_records(&self) -> impl Iterator<Item = AppliedRecord> {
+        read_records(&self.overlay_folder().join(APPLIED_FILE)).into_iter()
     }
 }
 

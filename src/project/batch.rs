@@ -6,6 +6,7 @@ mod moves;
 
 use super::groups::GroupClassifier;
 use super::operations::determine_access;
+use super::path::list_parents;
 use super::rehearsal::{Change, FileNode, Rehearsal};
 use super::{Error, FileKind, Reader, change_summary, git_state};
 use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation, find_repository};
@@ -70,7 +71,7 @@ pub fn draft_batch(
         let Some(change) = rehearsal.change_at(path)? else { continue };
         if is_emptied_folder {
             folders.push(describe_operation(&change));
-        } else if !(is_new_folder(&change) && has_new_below(rehearsal, &changed_paths, path)?) {
+        } else if !(change.is_new_folder() && has_new_below(rehearsal, &changed_paths, path)?) {
             examined.push(examine_change(rehearsal, group, &change));
         }
     }
@@ -102,9 +103,8 @@ fn folder_state(rehearsal: &Rehearsal, path: &Path) -> (bool, bool) {
 
 /// Returns whether a parent folder was replaced by another file type, which removes this path with it.
 fn is_in_replaced(rehearsal: &Rehearsal, path: &Path) -> bool {
-    let parents = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
     let kind = |folder: &Path| rehearsal.file_kind(&rehearsal.locate_below(rehearsal.root().join(folder)));
-    parents.into_iter().any(|folder| kind(folder).is_some_and(|kind| kind != FileKind::Folder))
+    list_parents(path).into_iter().any(|folder| kind(folder).is_some_and(|kind| kind != FileKind::Folder))
 }
 
 /// Returns whether the dry run created or changed something in a folder, so that the folder is created along with it.
@@ -115,10 +115,6 @@ fn has_new_below(rehearsal: &Rehearsal, changed_paths: &[PathBuf], path: &Path) 
         }
     }
     Ok(false)
-}
-
-fn is_new_folder(change: &Change) -> bool {
-    matches!((&change.before, &change.after), (FileNode::Nothing, FileNode::Folder { .. }))
 }
 
 fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> ExaminedChange {
@@ -162,7 +158,7 @@ fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> Exami
         FileNode::Folder { .. } => NodeSummary::Folder,
         FileNode::Link(_) | FileNode::Other(_) => NodeSummary::Other,
     };
-    // A move is recognised even if the source or the target changed since.
+    // Use the state before the dry run, so that a move is recognised even if its source or target changed since.
     let origin = rehearsal.origin(&change.path);
     let before = match origin.as_ref().map(|origin| (origin.is_nothing(), origin.file_digest())) {
         Some((true, _)) => NodeSummary::Nothing,
@@ -275,9 +271,7 @@ pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[u
 
 /// Returns a path in a folder to be removed that the dry run did not delete.
 fn find_unknown_entry(rehearsal: &Rehearsal, changes: &[Change]) -> Option<PathBuf> {
-    let removes_folder = |change: &&Change| {
-        matches!(change.before, FileNode::Folder { .. }) && !matches!(change.after, FileNode::Folder { .. })
-    };
+    let removes_folder = |change: &&Change| change.before.is_folder() && !change.after.is_folder();
     changes.iter().filter(removes_folder).find_map(|folder| {
         let entries = std::fs::read_dir(rehearsal.root().join(&folder.path)).ok()?.flatten();
         let mut paths = entries.map(|entry| folder.path.join(entry.file_name()));
@@ -287,15 +281,11 @@ fn find_unknown_entry(rehearsal: &Rehearsal, changes: &[Change]) -> Option<PathB
 
 /// Creates the missing parent folders that the dry run created, each with its mode.
 fn make_folders(rehearsal: &Rehearsal, path: &Path) -> Result<(), Error> {
-    let mut parents: Vec<&Path> = path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
-    parents.reverse();
-    for folder in parents {
-        if rehearsal.root().join(folder).symlink_metadata().is_ok() {
-            continue;
-        }
-        match rehearsal.change_at(folder)? {
-            Some(change) if is_new_folder(&change) => rehearsal.apply_change(&change)?,
-            Some(_) | None => {}
+    for folder in list_parents(path) {
+        if rehearsal.root().join(folder).symlink_metadata().is_err()
+            && let Some(change) = rehearsal.change_at(folder)?.filter(Change::is_new_folder)
+        {
+            rehearsal.apply_change(&change)?;
         }
     }
     Ok(())

@@ -35,7 +35,7 @@ pub fn summarize(rehearsal: &Rehearsal, entries: &[Entry]) -> Result<DryRunSumma
 pub fn list_changes(rehearsal: &Rehearsal) -> Result<Vec<DryRunChange>, Error> {
     let (mut changes, mut trail) = (Vec::new(), Trail::default());
     for path in rehearsal.overlay_paths()? {
-        if let Some(change) = rehearsal.change_at_along(&path, &mut trail)? {
+        if let Some(change) = rehearsal.change_with_trail(&path, &mut trail)? {
             changes.push(describe_change(rehearsal, &change));
         }
     }
@@ -71,8 +71,8 @@ fn describe_node_change(change: &Change, has_conflict: bool) -> DryRunChange {
         (_, _) => ChangeKind::Modified,
     };
     let is_folder = match kind {
-        ChangeKind::Deleted => is_folder(&change.before),
-        ChangeKind::Created | ChangeKind::Modified => is_folder(&change.after),
+        ChangeKind::Deleted => change.before.is_folder(),
+        ChangeKind::Created | ChangeKind::Modified => change.after.is_folder(),
     };
     DryRunChange {
         path: change.path.clone(),
@@ -121,7 +121,7 @@ fn describe_details(change: &Change) -> Vec<String> {
         }
         (FileNode::Nothing, after) => {
             if diff_change(change).is_none() {
-                notes.push(if is_folder(after) { "new folder".to_owned() } else { describe_node(after) });
+                notes.push(if after.is_folder() { "new folder".to_owned() } else { describe_node(after) });
             }
             if let FileNode::File { mode, .. } = after
                 && mode & 0o111 != 0
@@ -162,8 +162,4 @@ fn describe_size(bytes: &[u8]) -> String {
         1 => format!("1 byte{kind}"),
         count => format!("{count} bytes{kind}"),
     }
-}
-
-fn is_folder(node: &FileNode) -> bool {
-    matches!(node, FileNode::Folder { .. })
 }

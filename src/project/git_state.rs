@@ -12,7 +12,7 @@ use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation};
 use commits::read_rehearsed;
 use std::path::{Path, PathBuf};
 
-/// Remedy if the state cannot be applied.
+/// End of every message that says that the state cannot be applied.
 const REMEDY: &str =
     "Nothing in it was changed. Run the git commands of the dry run again, or take its patch: aye rehearsal diff";
 
@@ -30,7 +30,7 @@ enum Phase {
 fn read_live(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
     match rehearsal.live_node(path) {
         FileNode::File { bytes, .. } => Some(bytes),
-        FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
+        _ => None,
     }
 }
 
@@ -179,10 +179,7 @@ fn describe_change(
     notes: &mut Vec<String>,
     destroys: &mut Vec<String>,
 ) {
-    let node_text = |node: &FileNode| match node {
-        FileNode::File { bytes, .. } => Some(String::from_utf8_lossy(bytes).trim().to_owned()),
-        FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
-    };
+    let node_text = |node: &FileNode| Some(String::from_utf8_lossy(node.file_bytes()?).trim().to_owned());
     let (before, after) = (node_text(&change.before), node_text(&change.after));
     let name = relative.display().to_string();
     let mut describe_ref = |name: &str, before: Option<&str>, after: Option<&str>| {
@@ -203,10 +200,7 @@ fn describe_change(
             }
         }
     } else if name == "index" {
-        let index_digest = |node: &FileNode| match node {
-            FileNode::File { bytes, .. } => Some(git_index::staged_digest(bytes)),
-            FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
-        };
+        let index_digest = |node: &FileNode| node.file_bytes().map(git_index::staged_digest);
         if index_digest(&change.before) != index_digest(&change.after) {
             notes.push("index: staged content changes with the commits".to_owned());
         }

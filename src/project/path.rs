@@ -87,6 +87,14 @@ pub fn resolve_links(path: &Path, link: &dyn Fn(&Path) -> Option<PathBuf>) -> Re
     Ok(real)
 }
 
+/// Returns the folders that contain a relative path, outermost first.
+pub fn list_parents(relative: &Path) -> Vec<&Path> {
+    let mut parents: Vec<&Path> =
+        relative.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()).collect();
+    parents.reverse();
+    parents
+}
+
 /// Returns the components of a path, last one first.
 fn reversed_components(path: &Path) -> Vec<OsString> {
     let names = path.components().filter_map(|part| match part {

@@ -21,6 +21,7 @@ mod overlay_walk;
 #[cfg(test)]
 mod own_files_tests;
 mod pending_changes;
+pub(super) mod records;
 mod rehearsal_writer;
 mod removal;
 #[cfg(test)]
@@ -79,6 +80,15 @@ pub struct Rehearsal {
     whole_writes: Mutex<HashMap<PathBuf, Digest>>,
 }
 
+/// Place from which the dry run reads a path.
+enum FileSource<'a> {
+    /// The overlay's entry, with its path on disk. `shows_project` is true if it is a folder in which the content of the
+    /// project's folder is visible too.
+    Overlay { path: PathBuf, meta: Metadata, shows_project: bool },
+    /// Another reader, and the location for it.
+    Reader(&'a dyn Reader, Location),
+}
+
 impl Rehearsal {
     /// Opens the overlay in `overlay_folder`, a folder outside the project. The folder is created at the first write.
     pub fn new(disk: Arc<Disk>, overlay_folder: PathBuf) -> Self {
@@ -121,6 +131,23 @@ impl Rehearsal {
     fn find_source(&self, relative: &Path) -> io::Result<ContentSource> {
         self.merge_pending()?;
         overlay::find_source(&self.upper, self.root(), relative)
+    }
+
+    /// Returns the place from which a path is read.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] if the dry run deleted the path.
+    fn file_source(&self, location: &Location) -> Result<FileSource<'_>, Error> {
+        let Some(relative) = self.path_below(location) else {
+            let (reader, location) = self.outside_reader(location);
+            return Ok(FileSource::Reader(reader, location));
+        };
+        let content = self.locate_source(location, &relative)?;
+        match content.overlay_entry {
+            Some((path, meta)) => Ok(FileSource::Overlay { path, meta, shows_project: content.shows_project }),
+            None if content.shows_project => Ok(FileSource::Reader(&*self.disk, location.clone())),
+            None => Err(Error::Missing(location.display_path.clone())),
+        }
     }
 
     /// Like `find_source`, with the project's error type.
@@ -168,8 +195,8 @@ impl Rehearsal {
     }
 
     /// Creates the folder of the changes if needed, and first records the git state and the mode of the project's own
-    /// folder. The mode is recorded only here: in a folder created later or by an older
-    /// version, a mode that was set cannot be distinguished from the initial one.
+    /// folder. The mode is recorded only now: once the folder of the changes exists, its initial mode cannot be
+    /// distinguished from one that a command set.
     fn prepare_overlay_locked(&self) -> io::Result<()> {
         if self.upper.symlink_metadata().is_ok() {
             return Ok(());
@@ -201,16 +228,14 @@ impl Rehearsal {
 
     /// Fails if a parent of the path is a file.
     fn check_parents(&self, location: &Location) -> Result<(), Error> {
-        for folder in location.display_path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
-            match self.visible_metadata(&self.locate_below(self.root().join(folder))) {
-                Some(meta) if !meta.is_dir() => {
-                    let source = std::io::ErrorKind::NotADirectory.into();
-                    return Err(Error::Io { path: location.display_path.clone(), source });
-                }
-                Some(_) | None => {}
-            }
+        let is_file = |folder: &Path| {
+            let metadata = self.visible_metadata(&self.locate_below(self.root().join(folder)));
+            metadata.is_some_and(|metadata| !metadata.is_dir())
+        };
+        match path::list_parents(&location.display_path).into_iter().any(is_file) {
+            true => Err(Error::Io { path: location.display_path.clone(), source: io::ErrorKind::NotADirectory.into() }),
+            false => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -225,51 +250,32 @@ impl Reader for Rehearsal {
     }
 
     fn read(&self, location: &Location) -> Result<Vec<u8>, Error> {
-        let Some(relative) = self.path_below(location) else {
-            let (reader, location) = self.outside_reader(location);
-            return reader.read(&location);
-        };
-        let content = self.locate_source(location, &relative)?;
-        match content.overlay_entry {
-            Some((overlay_path, _)) => atomic_file::read_file(&overlay_path, &location.display_path),
-            None if content.shows_project => self.disk.read(location),
-            None => Err(Error::Missing(location.display_path.clone())),
+        match self.file_source(location)? {
+            FileSource::Overlay { path, .. } => atomic_file::read_file(&path, &location.display_path),
+            FileSource::Reader(reader, location) => reader.read(&location),
         }
     }
 
     fn open(&self, location: &Location) -> Result<Box<dyn io::Read + Send>, Error> {
-        let Some(relative) = self.path_below(location) else {
-            let (reader, location) = self.outside_reader(location);
-            return reader.open(&location);
-        };
-        let content = self.locate_source(location, &relative)?;
-        match content.overlay_entry {
-            Some((overlay_path, _)) => Ok(Box::new(atomic_file::open_file(&overlay_path, &location.display_path)?)),
-            None if content.shows_project => self.disk.open(location),
-            None => Err(Error::Missing(location.display_path.clone())),
+        match self.file_source(location)? {
+            FileSource::Overlay { path, .. } => Ok(Box::new(atomic_file::open_file(&path, &location.display_path)?)),
+            FileSource::Reader(reader, location) => reader.open(&location),
         }
     }
 
     /// A file of the overlay is a separate copy, unless a command created a hard link.
     fn link_count(&self, location: &Location) -> u64 {
-        let Some(relative) = self.path_below(location) else {
-            let (reader, location) = self.outside_reader(location);
-            return reader.link_count(&location);
-        };
-        match self.find_source(&relative) {
-            Ok(ContentSource { overlay_entry: Some((_, meta)), .. }) if meta.is_file() => meta.nlink(),
-            Ok(ContentSource { overlay_entry: None, shows_project: true }) => self.disk.link_count(location),
-            Ok(_) | Err(_) => 1,
+        match self.file_source(location) {
+            Ok(FileSource::Overlay { meta, .. }) if meta.is_file() => meta.nlink(),
+            Ok(FileSource::Reader(reader, location)) => reader.link_count(&location),
+            Ok(FileSource::Overlay { .. }) | Err(_) => 1,
         }
     }
 
     fn name_check(&self) -> NameCheck<'_> {
         let disk_check = self.disk.name_check();
         Box::new(move |location| {
-            let shows_disk = self.path_below(location).is_some_and(|relative| {
-                self.find_source(&relative)
-                    .is_ok_and(|content| content.overlay_entry.is_none() && content.shows_project)
-            });
+            let shows_disk = self.path_below(location).is_some_and(|relative| self.shows_live_content(&relative));
             // The other names of a file in the overlay are not searched for, so any of them may be that of a secret.
             if shows_disk {
                 disk_check(location)
@@ -314,28 +320,18 @@ impl Reader for Rehearsal {
     }
 
     fn list_names(&self, location: &Location) -> Result<Vec<String>, Error> {
-        let Some(relative) = self.path_below(location) else {
-            let (reader, location) = self.outside_reader(location);
-            return reader.list_names(&location);
-        };
-        let content = self.locate_source(location, &relative)?;
-        let Some((overlay_path, _)) = content.overlay_entry else {
-            return if content.shows_project {
-                self.disk.list_names(location)
-            } else {
-                Err(Error::Missing(location.display_path.clone()))
-            };
+        let (overlay_path, shows_project) = match self.file_source(location)? {
+            FileSource::Overlay { path, shows_project, .. } => (path, shows_project),
+            FileSource::Reader(reader, location) => return reader.list_names(&location),
         };
         if !overlay_path.is_dir() {
-            let source = std::io::ErrorKind::NotADirectory.into();
+            let source = io::ErrorKind::NotADirectory.into();
             return Err(Error::Io { path: location.display_path.clone(), source });
         }
-        let (entries, listing_error) = overlay_walk::visible_entries(
-            Some(&overlay_path),
-            content.shows_project.then_some(location.real.as_path()),
-        );
+        let project_folder = shows_project.then_some(location.real.as_path());
+        let (entries, listing_error) = overlay_walk::visible_entries(Some(&overlay_path), project_folder);
         if let Some(source) = listing_error {
-            let source = std::io::Error::other(format!("some of its entries cannot be read: {source}"));
+            let source = io::Error::other(format!("some of its entries cannot be read: {source}"));
             return Err(Error::from_io(&location.display_path, source));
         }
         entries.into_keys().map(|name| name.into_string().map_err(Error::for_name)).collect()

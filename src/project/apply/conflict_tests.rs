@@ -3,6 +3,7 @@
 use super::*;
 use crate::project::change_summary;
 use crate::project::test_project::RehearsedProject;
+use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 /// Helpers of these tests.

@@ -70,13 +70,8 @@ fn set_mode(real: &Path, display_path: &Path, expected_mode: u32, after: &FileNo
     let file = rustix::fs::openat(&parents.folder, name, flags, Mode::empty()).map_err(to_error)?;
     let stat = rustix::fs::fstat(&file).map_err(to_error)?;
     let kind = FileType::from_raw_mode(stat.st_mode as RawMode);
-    let is_expected_kind = match after {
-        FileNode::Folder { .. } => kind == FileType::Directory,
-        FileNode::Nothing | FileNode::File { .. } | FileNode::Link(_) | FileNode::Other(_) => {
-            kind == FileType::RegularFile
-        }
-    };
-    if !is_expected_kind || Mode::from_raw_mode(stat.st_mode as RawMode).as_raw_mode() != expected_mode as RawMode {
+    let expected_kind = if after.is_folder() { FileType::Directory } else { FileType::RegularFile };
+    if kind != expected_kind || Mode::from_raw_mode(stat.st_mode as RawMode).as_raw_mode() != expected_mode as RawMode {
         return Err(Error::Changed(display_path.to_owned()));
     }
     let mode = Mode::from_raw_mode(*mode as RawMode);
@@ -98,7 +93,7 @@ fn remove_entry(real: &Path, display_path: &Path, before: &FileNode) -> Result<(
     let (parents, name) = open_parent(real, display_path, None)?;
     temporary_names::remove_leftovers(&parents.folder);
     let folder = &parents.folder;
-    if matches!(before, FileNode::Folder { .. }) {
+    if before.is_folder() {
         return unlinkat(folder, name, AtFlags::REMOVEDIR).map_err(to_error);
     }
     let exchanged = temporary_names::exchange_name(distinguishing_bytes(before).as_slice());
@@ -118,7 +113,7 @@ fn distinguishing_bytes(node: &FileNode) -> Option<&[u8]> {
     match node {
         FileNode::File { bytes, .. } => Some(bytes),
         FileNode::Link(target) => Some(target.as_os_str().as_bytes()),
-        FileNode::Nothing | FileNode::Folder { .. } | FileNode::Other(_) => None,
+        _ => None,
     }
 }
 
@@ -143,10 +138,7 @@ fn replace_entry(real: &Path, display_path: &Path, before: &FileNode, after: &Fi
     let (parents, name) = open_parent(real, display_path, None)?;
     temporary_names::remove_leftovers(&parents.folder);
     let folder = &parents.folder;
-    let unlink_flags = |node: &FileNode| match node {
-        FileNode::Folder { .. } => AtFlags::REMOVEDIR,
-        FileNode::Nothing | FileNode::File { .. } | FileNode::Link(_) | FileNode::Other(_) => AtFlags::empty(),
-    };
+    let unlink_flags = |node: &FileNode| if node.is_folder() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
     let new_name = temporary_names::new_file_name();
     let exchanged = temporary_names::exchange_name(
         &distinguishing_bytes(before).into_iter().chain(distinguishing_bytes(after)).collect::<Vec<_>>(),

@@ -1,6 +1,6 @@
 //! Note about files that are ignored by git and therefore not part of the batch.
 
-use super::{Error, Group, GroupClassifier, Path, PathBuf, Rehearsal};
+use super::{Error, Group, GroupClassifier, PathBuf, Rehearsal, list_parents};
 use std::collections::BTreeMap;
 
 /// Number of places that the note lists by name.
@@ -17,10 +17,7 @@ pub(super) fn describe_ignored_files(
         if rehearsal.change_at(path)?.is_none() {
             continue;
         }
-        let mut parents: Vec<&Path> =
-            path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()).collect();
-        parents.reverse();
-        let folder = parents.into_iter().find(|parent| groups.classify(parent, true) == Group::Ignored);
+        let folder = list_parents(path).into_iter().find(|parent| groups.classify(parent, true) == Group::Ignored);
         let location = folder.map_or_else(|| path.display().to_string(), |folder| format!("{}/", folder.display()));
         *counts.entry(location).or_default() += 1;
     }

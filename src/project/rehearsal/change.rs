@@ -20,6 +20,13 @@ pub struct Change {
     pub after: FileNode,
 }
 
+impl Change {
+    /// Returns whether the dry run creates a folder here, where nothing existed.
+    pub fn is_new_folder(&self) -> bool {
+        self.before == FileNode::Nothing && self.after.is_folder()
+    }
+}
+
 impl Rehearsal {
     /// Returns all changes sorted by path, so that a folder comes before its entries. Changes without effect are
     /// omitted. This loads all files at once; use `overlay_paths` and `change_at` to go one by one.
@@ -29,7 +36,7 @@ impl Rehearsal {
         let mut changes = Vec::new();
         let mut trail = Trail::default();
         for path in self.overlay_paths()? {
-            changes.extend(self.change_at_along(&path, &mut trail)?);
+            changes.extend(self.change_with_trail(&path, &mut trail)?);
         }
         Ok(changes)
     }
@@ -49,29 +56,18 @@ impl Rehearsal {
     /// Like `overlay_paths`, unsorted.
     pub(super) fn collect_overlay_paths(&self) -> Result<HashSet<PathBuf>, Error> {
         self.merge_pending().map_err(|error| Error::in_overlay(Path::new(ROOT_PATH), error))?;
-        let mut paths = HashSet::new();
+        let mut paths = self.collect_paths_in(&self.upper)?;
         if self.origin(Path::new(ROOT_PATH)).is_some() {
             paths.insert(PathBuf::from(ROOT_PATH));
         }
-        self.collect_paths_below(&self.upper, vec![(PathBuf::new(), false)], &mut paths)?;
         Ok(paths)
     }
 
-    /// Like `collect_overlay_paths`, for the unmerged changes of a command in this folder.
-    pub(super) fn collect_paths_in(&self, folder: &Path) -> Result<HashSet<PathBuf>, Error> {
+    /// Collects the paths of all entries in `upper`: the folder of all changes, or that of a command's unmerged changes.
+    pub(super) fn collect_paths_in(&self, upper: &Path) -> Result<HashSet<PathBuf>, Error> {
         let mut paths = HashSet::new();
-        self.collect_paths_below(folder, vec![(PathBuf::new(), false)], &mut paths)?;
-        Ok(paths)
-    }
-
-    /// Collects the paths of all entries below `folders` in `upper`, a folder of the overlay. The flag of each
-    /// folder is true if the overlay hides the project's content of it.
-    fn collect_paths_below(
-        &self,
-        upper: &Path,
-        mut folders: Vec<(PathBuf, bool)>,
-        paths: &mut HashSet<PathBuf>,
-    ) -> Result<(), Error> {
+        // Folders still to be read, each with true if the overlay hides the project's content of it.
+        let mut folders = vec![(PathBuf::new(), false)];
         while let Some((folder, is_hidden)) = folders.pop() {
             let entries = match overlay::read_entries(&upper.join(&folder)) {
                 Ok(entries) => entries,
@@ -86,7 +82,7 @@ impl Rehearsal {
             if is_hidden && is_in_project {
                 let names: HashSet<&OsString> = entries.iter().map(|(name, _)| name).collect();
                 for name in list_entries(&self.root().join(&folder)).iter().filter(|name| !names.contains(name)) {
-                    self.add_paths_below(folder.join(name), is_in_project, paths);
+                    self.add_paths_below(folder.join(name), is_in_project, &mut paths);
                 }
             }
             for (name, entry) in entries {
@@ -96,7 +92,7 @@ impl Rehearsal {
                     Err(error) if !is_inaccessible(&error) => return Err(Error::in_overlay(&path, error)),
                     Err(_) => drop(paths.insert(path)),
                     Ok(OverlayEntry::Deleted | OverlayEntry::Other(_)) => {
-                        self.add_paths_below(path, is_in_project, paths)
+                        self.add_paths_below(path, is_in_project, &mut paths)
                     }
                     Ok(OverlayEntry::Folder { hides, .. }) => {
                         paths.insert(path.clone());
@@ -105,7 +101,7 @@ impl Rehearsal {
                 }
             }
         }
-        Ok(())
+        Ok(paths)
     }
 
     /// Returns the change at one path, if any.
@@ -113,16 +109,16 @@ impl Rehearsal {
     /// # Errors
     /// If the overlay's disk fails.
     pub fn change_at(&self, path: &Path) -> Result<Option<Change>, Error> {
-        self.change_at_along(path, &mut Trail::default())
+        self.change_with_trail(path, &mut Trail::default())
     }
 
     /// Like `change_at`, for one of many paths in sorted order: each folder on the way is read only once.
     ///
     /// # Errors
     /// If the overlay's disk fails.
-    pub fn change_at_along(&self, path: &Path, trail: &mut Trail) -> Result<Option<Change>, Error> {
+    pub fn change_with_trail(&self, path: &Path, trail: &mut Trail) -> Result<Option<Change>, Error> {
         self.merge_pending().map_err(|error| Error::in_overlay(path, error))?;
-        let (overlay_path, after) = match overlay::find_source_along(&self.upper, self.root(), path, trail) {
+        let (overlay_path, after) = match overlay::find_source_with_trail(&self.upper, self.root(), path, trail) {
             Ok(ContentSource { overlay_entry: Some((entry_path, _)), .. }) => {
                 (Some(entry_path.clone()), read_node(&entry_path))
             }

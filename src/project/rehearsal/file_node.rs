@@ -31,6 +31,20 @@ pub enum FileNode {
     Other(String),
 }
 
+impl FileNode {
+    pub fn is_folder(&self) -> bool {
+        matches!(self, Self::Folder { .. })
+    }
+
+    /// Returns the content of a file; `None` if this is not a file.
+    pub fn file_bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::File { bytes, .. } => Some(bytes),
+            _ => None,
+        }
+    }
+}
+
 /// Reads the content of a path.
 pub fn read_node(path: &Path) -> FileNode {
     read_node_in(CWD, path)

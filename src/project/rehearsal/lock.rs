@@ -14,11 +14,10 @@ const LOCK_FILE: &str = "lock";
 pub fn lock_overlay(overlay_folder: &Path) -> io::Result<File> {
     loop {
         fs::create_dir_all(overlay_folder)?;
-        let path = overlay_folder.join(LOCK_FILE);
-        let Some(file) = open_lock_file(&path)? else { continue };
-        flock(&file, FlockOperation::LockExclusive)?;
-        if is_current_lock(&file, &path) {
-            return Ok(file);
+        match lock_existing(overlay_folder) {
+            // Another process has just removed the overlay.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            result => return result,
         }
     }
 }
@@ -28,10 +27,7 @@ pub fn lock_overlay(overlay_folder: &Path) -> io::Result<File> {
 /// # Errors
 /// [`io::ErrorKind::NotFound`] if there is no overlay.
 pub fn lock_existing(overlay_folder: &Path) -> io::Result<File> {
-    let path = overlay_folder.join(LOCK_FILE);
-    let Some(file) = open_lock_file(&path)? else { return Err(io::ErrorKind::NotFound.into()) };
-    flock(&file, FlockOperation::LockExclusive)?;
-    if is_current_lock(&file, &path) { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
+    take_lock(overlay_folder, FlockOperation::LockExclusive)
 }
 
 /// Takes the lock without waiting and without creating the overlay's folder.
@@ -40,9 +36,13 @@ pub fn lock_existing(overlay_folder: &Path) -> io::Result<File> {
 /// [`io::ErrorKind::ResourceBusy`] if another process holds the lock, and [`io::ErrorKind::NotFound`] if there is no
 /// overlay.
 pub fn try_lock(overlay_folder: &Path) -> io::Result<File> {
+    take_lock(overlay_folder, FlockOperation::NonBlockingLockExclusive)
+}
+
+fn take_lock(overlay_folder: &Path, operation: FlockOperation) -> io::Result<File> {
     let path = overlay_folder.join(LOCK_FILE);
-    let Some(file) = open_lock_file(&path)? else { return Err(io::ErrorKind::NotFound.into()) };
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+    let file = File::options().create(true).append(true).open(&path)?;
+    match flock(&file, operation) {
         Ok(()) if is_current_lock(&file, &path) => Ok(file),
         Ok(()) => Err(io::ErrorKind::NotFound.into()),
         Err(Errno::WOULDBLOCK) => Err(io::Error::new(
@@ -50,15 +50,6 @@ pub fn try_lock(overlay_folder: &Path) -> io::Result<File> {
             "a command of this dry run is still running; stop it, or wait until it ends",
         )),
         Err(errno) => Err(errno.into()),
-    }
-}
-
-/// Opens the lock file, or creates it. Returns `None` if the overlay's folder does not exist.
-fn open_lock_file(path: &Path) -> io::Result<Option<File>> {
-    match File::options().create(true).append(true).open(path) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
     }
 }
 

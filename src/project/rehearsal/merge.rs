@@ -123,8 +123,8 @@ impl Merge<'_> {
         Ok(())
     }
 
-    /// Merges one entry of a folder. If it is a folder on both sides that does not replace the old one, returns the
-    /// pair of folders to be merged and whether the project's folder is visible there.
+    /// Merges one entry of a folder. If the command's folder must be merged with a folder of the overlay, returns the two
+    /// open folders, and whether the project's folder is visible through the overlay's; otherwise `None`.
     fn merge_entry(
         &mut self,
         source: &OwnedFd,
@@ -139,13 +139,13 @@ impl Merge<'_> {
         if kind == FileType::Directory {
             let attributes = self.enter_folder(source, name, path.clone(), &metadata)?;
             let inner = openat(source, name, FOLDER_FLAGS, Mode::empty())?;
-            let is_opaque = is_opaque(&inner)?;
+            let is_opaque = has_opaque_attribute(&inner)?;
             match old {
                 Some(old) if is_folder(&old) && !is_opaque => {
                     self.journal.record(&path, attributes);
                     grant_owner_access(target, name, &old)?;
                     let target_inner = openat(target, name, FOLDER_FLAGS, Mode::empty())?;
-                    let shows_project = frame.shows_project && !self::is_opaque(&target_inner)?;
+                    let shows_project = frame.shows_project && !has_opaque_attribute(&target_inner)?;
                     return Ok(Some(((inner, target_inner), shows_project)));
                 }
                 Some(old) => {
@@ -243,7 +243,7 @@ fn stat_entry(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<Stat>> {
 }
 
 /// Returns whether a folder hides the content below it.
-fn is_opaque(folder: &OwnedFd) -> io::Result<bool> {
+fn has_opaque_attribute(folder: &OwnedFd) -> io::Result<bool> {
     let mut value = [0u8; 8];
     match fgetxattr(folder, super::overlay::OPAQUE_ATTRIBUTE, &mut value[..]) {
         Ok(length) => Ok(length > 0 && value[0] == b'y'),

@@ -4,25 +4,25 @@
 use super::file_node::{FileNode, read_node};
 use super::fingerprint::{Fingerprint, OriginKind};
 use super::overlay::{self, OverlayEntry};
+use super::records::{append_records, path_bytes, read_records};
 use super::{ROOT_PATH, Rehearsal};
 use crate::project::Reader;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
-use std::io::{self, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 
-/// File name, next to `upper`.
+/// File of the records, next to `upper`.
 const ORIGINS_FILE: &str = "origins";
 
-/// One line of the file.
+/// One line of [`ORIGINS_FILE`].
 #[derive(Serialize, Deserialize)]
 struct OriginRecord {
-    /// Path as bytes, because it may not be Unicode.
-    path: Vec<u8>,
+    #[serde(with = "path_bytes")]
+    path: PathBuf,
     #[serde(flatten)]
     fingerprint: Fingerprint,
 }
@@ -116,7 +116,7 @@ impl Rehearsal {
     }
 
     /// Returns whether the project's own content is visible at this path.
-    fn shows_live_content(&self, path: &Path) -> bool {
+    pub(super) fn shows_live_content(&self, path: &Path) -> bool {
         self.find_source(path).is_ok_and(|content| content.overlay_entry.is_none() && content.shows_project)
     }
 
@@ -129,7 +129,7 @@ impl Rehearsal {
     ) -> io::Result<()> {
         let mut origins = self.known_origins();
         let origins = origins.get_or_insert_with(|| read_origins(&self.overlay_folder));
-        let (mut lines, mut new_records) = (Vec::new(), Vec::new());
+        let mut new_records = Vec::new();
         for path in paths {
             let previous = origins.get(path);
             if previous.is_some() && !is_outdated(path) {
@@ -139,20 +139,14 @@ impl Rehearsal {
             if previous == Some(&fingerprint) {
                 continue;
             }
-            // Ends a line truncated by a full disk.
-            lines.push(b'\n');
-            let line = OriginRecord { path: path.as_os_str().as_bytes().to_vec(), fingerprint: fingerprint.clone() };
-            serde_json::to_writer(&mut lines, &line)?;
-            new_records.push((path.to_owned(), fingerprint));
+            new_records.push(OriginRecord { path: path.to_owned(), fingerprint });
         }
         if new_records.is_empty() {
             return Ok(());
         }
-        lines.push(b'\n');
         fs::create_dir_all(&self.overlay_folder)?;
-        let mut file = fs::OpenOptions::new().create(true).append(true).open(self.overlay_folder.join(ORIGINS_FILE))?;
-        file.write_all(&lines)?;
-        origins.extend(new_records);
+        append_records(&self.overlay_folder.join(ORIGINS_FILE), &new_records)?;
+        origins.extend(new_records.into_iter().map(|record| (record.path, record.fingerprint)));
         Ok(())
     }
 
@@ -173,13 +167,8 @@ impl Rehearsal {
     }
 }
 
-/// Reads the file. Truncated lines are skipped; the last line for a path counts.
-fn read_origins(folder: &Path) -> HashMap<PathBuf, Fingerprint> {
-    let bytes = fs::read(folder.join(ORIGINS_FILE)).unwrap_or_default();
-    let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<OriginRecord>(line).ok());
-    let mut origins = HashMap::new();
-    for line in lines {
-        origins.insert(PathBuf::from(std::ffi::OsString::from_vec(line.path)), line.fingerprint);
-    }
-    origins
+/// Reads the recorded states by path. The last record for a path counts.
+fn read_origins(overlay_folder: &Path) -> HashMap<PathBuf, Fingerprint> {
+    let records = read_records::<OriginRecord>(&overlay_folder.join(ORIGINS_FILE));
+    records.into_iter().map(|record| (record.path, record.fingerprint)).collect()
 }

@@ -4,17 +4,17 @@
 //! of a file tool is recorded with the hash of its content; content that differs from the record was written by a
 //! command.
 
-use super::overlay::OUTSIDE_FOLDER;
+use super::overlay::{self, OUTSIDE_FOLDER};
+use super::records::{append_records, path_bytes, read_records};
 use super::{
-    Change, Error, FileNode, Location, ROOT_PATH, Reader, Rehearsal, Trail, WalkEntry, Writer, lock, overlay_walk, path,
+    Change, Error, Location, ROOT_PATH, Reader, Rehearsal, Trail, WalkEntry, Writer, lock, overlay_walk, path,
 };
 use crate::chat::Digest;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,22 +23,24 @@ const WRITES_FILE: &str = "written";
 /// Folders of the kernel, in which a dry run rejects writes like the kernel does in a live run.
 const KERNEL_FOLDERS: [&str; 2] = ["/proc", "/sys"];
 
-/// One line of the file.
+/// One line of [`WRITES_FILE`].
 #[derive(Serialize, Deserialize)]
 struct ToolWrite {
-    /// Absolute path as bytes, because it may not be Unicode.
-    path: Vec<u8>,
+    /// Absolute path.
+    #[serde(with = "path_bytes")]
+    path: PathBuf,
     sha256: Digest,
     /// True if no part of the content comes from a live file.
     #[serde(rename = "whole")]
     is_whole: bool,
 }
 
+/// A changed path outside the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutsideChange {
     /// The change, with an absolute path.
     pub change: Change,
-    /// True if a file tool wrote exactly this content. Only then it can be applied.
+    /// True if a file tool wrote exactly this content. Other changes cannot be applied.
     pub is_by_tool: bool,
     /// True if a file tool wrote this content and the live file has changed since then.
     pub is_conflict: bool,
@@ -54,10 +56,8 @@ pub struct OutsideChanges {
 
 /// Reads the records of a second overlay, by absolute path. The last record for a path counts.
 fn read_tool_writes(outside: &Path) -> HashMap<PathBuf, ToolWrite> {
-    let bytes = fs::read(outside.join(WRITES_FILE)).unwrap_or_default();
-    let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-    let by_path = |record: ToolWrite| (PathBuf::from(std::ffi::OsString::from_vec(record.path.clone())), record);
-    lines.map(by_path).collect()
+    let records = read_records::<ToolWrite>(&outside.join(WRITES_FILE));
+    records.into_iter().map(|record| (record.path.clone(), record)).collect()
 }
 
 /// Returns the files outside the project that file tools changed in part, so that they still contain live content.
@@ -126,18 +126,9 @@ impl Rehearsal {
     }
 
     fn record_write(&self, path: &Path, sha256: Digest, is_whole: bool) -> io::Result<()> {
-        let line = ToolWrite { path: path.as_os_str().as_bytes().to_vec(), sha256, is_whole };
-        // Ends a line truncated by a full disk.
-        let mut text = vec![b'\n'];
-        serde_json::to_writer(&mut text, &line)?;
-        text.push(b'\n');
         fs::create_dir_all(&self.overlay_folder)?;
-        fs::OpenOptions::new().create(true).append(true).open(self.overlay_folder.join(WRITES_FILE))?.write_all(&text)
-    }
-
-    /// Returns the records of file tools' writes by absolute path.
-    fn tool_writes(&self) -> HashMap<PathBuf, ToolWrite> {
-        read_tool_writes(&self.overlay_folder)
+        let record = ToolWrite { path: path.to_owned(), sha256, is_whole };
+        append_records(&self.overlay_folder.join(WRITES_FILE), &[record])
     }
 
     /// Returns whether the overlay itself, not a link in it, holds exactly the content written by a `write_file` of
@@ -152,7 +143,7 @@ impl Rehearsal {
                 .is_some_and(|(_, meta)| meta.is_file() && std::os::unix::fs::MetadataExt::nlink(&meta) == 1)
         });
         is_own
-            && outside.tool_writes().get(&location.real).is_some_and(|write| {
+            && read_tool_writes(&outside.overlay_folder).get(&location.real).is_some_and(|write| {
                 let result = outside.read(&as_system_location(location));
                 write.is_whole && result.is_ok_and(|bytes| Digest::of_bytes(&bytes) == write.sha256)
             })
@@ -211,7 +202,7 @@ impl Rehearsal {
     pub fn outside_changes(&self) -> Result<OutsideChanges, Error> {
         let mut result = OutsideChanges::default();
         let Some(outside) = self.outside_overlay() else { return Ok(result) };
-        let (tool_writes, temporary) = (outside.tool_writes(), temporary_folders());
+        let (tool_writes, temporary) = (read_tool_writes(&outside.overlay_folder), temporary_folders());
         let mut trail = Trail::default();
         for relative in outside.overlay_paths()? {
             let path = Path::new("/").join(&relative);
@@ -221,27 +212,23 @@ impl Rehearsal {
             let tool_write = tool_writes.get(&path);
             let is_temporary = temporary.iter().any(|folder| path.starts_with(folder));
             if is_temporary && tool_write.is_none() {
-                let content = super::overlay::find_source_along(&outside.upper, outside.root(), &relative, &mut trail);
+                let content = overlay::find_source_with_trail(&outside.upper, outside.root(), &relative, &mut trail);
                 let is_folder =
                     content.is_ok_and(|content| content.overlay_entry.is_some_and(|(_, meta)| meta.is_dir()));
                 result.temporary += usize::from(!is_folder);
                 continue;
             }
-            let Some(change) = outside.change_at_along(&relative, &mut trail)? else { continue };
-            let is_by_tool = match (&change.after, tool_write) {
-                (FileNode::File { bytes, .. }, Some(tool_write)) => Digest::of_bytes(bytes) == tool_write.sha256,
-                (_, _) => false,
-            };
+            let Some(change) = outside.change_with_trail(&relative, &mut trail)? else { continue };
+            let after = change.after.file_bytes().map(Digest::of_bytes);
+            let is_by_tool = tool_write.is_some_and(|tool_write| after.as_ref() == Some(&tool_write.sha256));
             let is_conflict = is_by_tool && outside.is_conflict(&relative);
             result.changes.push(OutsideChange { change: Change { path, ..change }, is_by_tool, is_conflict });
         }
         // A new folder is created together with its files, so it needs no entry of its own.
         let paths: Vec<PathBuf> = result.changes.iter().map(|change| change.change.path.clone()).collect();
         result.changes.retain(|change| {
-            let is_new =
-                matches!((&change.change.before, &change.change.after), (FileNode::Nothing, FileNode::Folder { .. }));
             let path = &change.change.path;
-            !is_new || !paths.iter().any(|other| other != path && other.starts_with(path))
+            !change.change.is_new_folder() || !paths.iter().any(|other| other != path && other.starts_with(path))
         });
         Ok(result)
     }

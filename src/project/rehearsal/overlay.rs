@@ -137,7 +137,7 @@ fn read_attribute(path: &Path, name: &str) -> io::Result<Option<u8>> {
 /// # Errors
 /// If the overlay's entry at the path or at a folder on the way cannot be read.
 pub fn find_source(upper: &Path, root: &Path, relative: &Path) -> io::Result<ContentSource> {
-    find_source_along(upper, root, relative, &mut Trail::default())
+    find_source_with_trail(upper, root, relative, &mut Trail::default())
 }
 
 /// Folders of the overlay on the way to the last requested path, outermost first: each with its relative path, its
@@ -147,7 +147,12 @@ pub struct Trail(Vec<(PathBuf, Metadata, bool)>);
 
 /// Like `find_source`, and keeps the folders on the way in `trail`: for many paths in sorted order each folder is read
 /// once. The overlay must not change in the meantime.
-pub fn find_source_along(upper: &Path, root: &Path, relative: &Path, trail: &mut Trail) -> io::Result<ContentSource> {
+pub fn find_source_with_trail(
+    upper: &Path,
+    root: &Path,
+    relative: &Path,
+    trail: &mut Trail,
+) -> io::Result<ContentSource> {
     while trail.0.last().is_some_and(|(folder, ..)| !relative.starts_with(folder) || folder == relative) {
         trail.0.pop();
     }

@@ -7,7 +7,6 @@ use super::overlay::{self, OverlayEntry};
 use crate::chat::MAX_CHANGED_PATHS;
 use crate::project::Reader;
 use std::collections::{BTreeSet, HashMap};
-use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -25,11 +24,17 @@ enum PathMetadata {
         hides: bool,
         mode: u32,
     },
-    /// Anything else: inode, mode, size, modification time, change time.
-    Other(u64, u32, u64, (i64, i64), (i64, i64)),
+    /// Anything else. Times are seconds and nanoseconds.
+    Other {
+        inode: u64,
+        mode: u32,
+        size: u64,
+        modified: (i64, i64),
+        changed: (i64, i64),
+    },
 }
 
-/// Returns the metadata of one entry.
+/// Returns the metadata of one entry; `None` if it is absent or unreadable.
 fn entry_metadata(entry: io::Result<OverlayEntry>) -> Option<PathMetadata> {
     match entry {
         // Unreadable entries are reported when the overlay is read.
@@ -38,17 +43,22 @@ fn entry_metadata(entry: io::Result<OverlayEntry>) -> Option<PathMetadata> {
         Ok(OverlayEntry::Folder { hides, meta }) => {
             Some(PathMetadata::Folder { hides: hides.unwrap_or(true), mode: meta.mode() })
         }
-        Ok(OverlayEntry::Other(meta)) => Some(other_metadata(&meta)),
+        Ok(OverlayEntry::Other(meta)) => Some(PathMetadata::Other {
+            inode: meta.ino(),
+            mode: meta.mode(),
+            size: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }),
     }
 }
 
 impl Rehearsal {
-    /// Takes a snapshot; `None` if commands write in a separate folder.
+    /// Takes a snapshot if commands write in `upper` directly; `None` if they write in a separate folder.
     pub fn snapshot_inside(&self) -> Option<Snapshot> {
-        super::overlay::is_inside(self.root(), &self.overlay_folder).then(|| self.take_snapshot())
+        overlay::is_inside(self.root(), &self.overlay_folder).then(|| self.take_snapshot())
     }
 
-    /// Takes a snapshot.
     fn take_snapshot(&self) -> Snapshot {
         let mut paths = HashMap::new();
         let mut folders = vec![PathBuf::new()];
@@ -67,7 +77,7 @@ impl Rehearsal {
 
     /// Returns the sorted paths of the project that changed in the overlay since `before`. For a folder that was
     /// created or deleted only the folder itself is listed, and the list is limited to the first `MAX_CHANGED_PATHS`
-    /// paths. A folder that exists in the overlay only for the sake of its entries did not change.
+    /// paths. A folder that exists in the overlay only because of its entries did not change.
     pub fn changed_since(&self, before: &Snapshot) -> Vec<PathBuf> {
         let current = self.take_snapshot();
         let new = current.0.iter().filter(|(path, metadata)| before.0.get(*path) != Some(*metadata));
@@ -99,11 +109,6 @@ impl Rehearsal {
         }
         changed
     }
-}
-
-fn other_metadata(meta: &Metadata) -> PathMetadata {
-    let modified = (meta.mtime(), meta.mtime_nsec());
-    PathMetadata::Other(meta.ino(), meta.mode(), meta.len(), modified, (meta.ctime(), meta.ctime_nsec()))
 }
 
 #[cfg(test)]
