@@ -162,7 +162,8 @@ pub fn with_overlay_settings(environment: Vec<(OsString, OsString)>) -> Vec<(OsS
     environment.into_iter().chain(settings).collect()
 }
 
-/// Returns the environment of a command, derived from aye's own. `keys` are further variables that hold keys.
+/// Returns the environment of a command, derived from aye's own. Variables whose names suggest a secret are removed,
+/// and also those in `keys`, which hold keys although their names may not suggest it.
 pub fn command_environment(
     own_variables: impl Iterator<Item = (OsString, OsString)>,
     keys: &[String],

@@ -11,8 +11,8 @@ use std::path::Path;
 const MAX_DEPTH: usize = 64;
 
 /// Walks `under`, sorted by path. If it is a file, only that file is visited. Dot files are visited only if `hidden` is
-/// set. Links that lead into the project are
-/// visited but not followed. Links that lead out of it, pipes, devices and unreadable folders are skipped.
+/// set. Links that lead into the project are visited but not followed. Links that lead out of it, pipes, devices and
+/// unreadable folders are skipped.
 pub fn walk_disk(
     root: &Path,
     under: &Location,

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 /// Number of bytes of an entry before its object id: times, device, inode, mode, owner and size.
-const STAT: usize = 40;
+const STAT_BYTES: usize = 40;
 /// Offset of the mode in these bytes.
 const MODE_OFFSET: usize = 24;
 /// Flag of an entry with two more bytes of flags.
@@ -74,11 +74,12 @@ fn parse_entries(bytes: &[u8], hash_length: usize) -> Option<(Vec<IndexEntry>, &
     let mut previous = (Vec::new(), 0);
     let mut entries = Vec::new();
     for _ in 0..count {
-        let flags = u16::from_be_bytes(remaining.get(STAT + hash_length..STAT + hash_length + 2)?.try_into().ok()?);
+        let flags =
+            u16::from_be_bytes(remaining.get(STAT_BYTES + hash_length..STAT_BYTES + hash_length + 2)?.try_into().ok()?);
         let is_extended = flags & EXTENDED != 0;
-        let fixed_length = STAT + hash_length + if is_extended { 4 } else { 2 };
+        let fixed_length = STAT_BYTES + hash_length + if is_extended { 4 } else { 2 };
         let mut staged = remaining.get(MODE_OFFSET..MODE_OFFSET + 4)?.to_vec();
-        staged.extend(remaining.get(STAT..fixed_length)?);
+        staged.extend(remaining.get(STAT_BYTES..fixed_length)?);
         let mut name_bytes = remaining.get(fixed_length..)?;
         let mut path = Vec::new();
         if version == 4 {

@@ -25,6 +25,7 @@ pub const ANSWER_LIMIT: usize = 64 * 1024;
 /// Bytes kept of its stderr. The rest is read and dropped.
 const STDERR_LIMIT: usize = 4 * 1024;
 
+/// A hook of the settings.
 #[derive(Debug, Clone)]
 pub struct Hook {
     /// Path of aye, which guards the hook.
@@ -34,14 +35,13 @@ pub struct Hook {
     /// Folder in which it runs.
     working_folder: PathBuf,
     environment: Vec<(OsString, OsString)>,
-    /// Time limit.
     time_limit: Duration,
 }
 
 impl Hook {
     /// Creates a hook with this command line, which runs in the user's home folder `working_folder` for at most
-    /// `seconds`. `aye_path` is the path of aye; `keys` names further environment variables that hold keys; they are
-    /// removed from its environment.
+    /// `seconds`. `aye_path` is the path of aye. `keys` names environment variables that hold keys, which the hook does
+    /// not get, in addition to those whose names suggest a secret.
     pub fn new(
         aye_path: PathBuf,
         command_line: Vec<String>,

@@ -59,8 +59,8 @@ impl Output {
         String::from_utf8_lossy(&last[cut..]).into_owned()
     }
 
-    /// Returns the output since the last call, from and to character boundaries. If it exceeds the part kept from the
-    /// end, only its last part.
+    /// Returns the output since the last call, starting and ending at character boundaries. If it exceeds `TAIL` bytes,
+    /// returns only its last part, after `…`.
     pub fn take_new(&mut self) -> String {
         let new_bytes = usize::try_from(self.received - self.reported).unwrap_or(usize::MAX);
         let kept_bytes = self.head.len() + self.tail.len();

@@ -22,7 +22,7 @@ pub fn index_of(names: &[&str]) -> Vec<u8> {
     bytes.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
     for name in names {
         let start = bytes.len();
-        bytes.extend([1; STAT + 20]);
+        bytes.extend([1; STAT_BYTES + 20]);
         bytes.extend(u16::try_from(name.len()).unwrap().to_be_bytes());
         bytes.extend(name.bytes());
         let length = (bytes.len() - start + 1).next_multiple_of(8);
@@ -102,7 +102,7 @@ fn only_staging_changes_the_digest() {
 #[test]
 fn truncated_or_invalid_index_is_none() {
     let mut bytes = b"DIRC\0\0\0\x02\0\0\0\x01".to_vec();
-    bytes.extend([0; STAT + 20]);
+    bytes.extend([0; STAT_BYTES + 20]);
     bytes.extend([0, 1, b'a', 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     bytes.extend([0; 20]);
     assert_eq!(parse_index(&bytes).map(|entries| entries.len()), Some(1));
