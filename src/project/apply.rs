@@ -32,8 +32,8 @@ enum AppliedState {
 }
 
 impl Rehearsal {
-    /// Returns whether the live path is neither in its state before the rehearsal first changed it nor in a state that
-    /// was applied since. Compares content, mode, file type, and the folders on the way.
+    /// Returns whether the live path changed outside the rehearsal: its state is neither the one before the rehearsal
+    /// first changed it nor one that was applied since. Compares content, mode, file type, and the folders on the way.
     pub fn is_conflict(&self, path: &Path) -> bool {
         let live = self.live_fingerprint(path);
         let is_original = self.origin(path).unwrap_or_default().matches(&live);

@@ -53,10 +53,10 @@ pub fn open_file(real: &Path, display_path: &Path) -> Result<File, Error> {
 /// together with its missing folders below `top`.
 ///
 /// The new file is written next to the old one and moved into place atomically, so after a full disk or a crash the old
-/// file remains, and no new folders. If the file system can exchange the two, the old file is checked
-/// once more afterwards and put back if it changed. Remains of a crash are removed by the next write in the same
-/// folder. The owner is kept, and also the mode unless `after` has one. Hard links to the old file are broken, and
-/// extended attributes are not copied.
+/// file remains, and no new folders. If the file system can exchange the two files, the old one is checked once more
+/// after the exchange and put back if it changed. Remains of a crash are removed by the next write in the same folder.
+/// The owner is kept, and also the mode unless `after` has one. Hard links to the old file are broken, and extended
+/// attributes are not copied.
 pub fn replace_file(
     real: &Path,
     display_path: &Path,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Variables that every command gets, whatever the user's terminal has.
 const ALWAYS_SET: [(&str, &str); 4] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1")];
 
-/// Endings of names whose values are hidden from commands. Compared case-insensitively.
+/// Endings of the names of variables that may hold a secret and that no command gets. Compared case-insensitively.
 const SECRET_ENDINGS: [&str; 13] = [
     "_KEY",
     "_KEYS",
@@ -23,9 +23,9 @@ const SECRET_ENDINGS: [&str; 13] = [
     "_PASSPHRASE",
     "_AUTH",
 ];
-/// Parts of names whose values are hidden from commands.
+/// Parts of such names.
 const SECRET_PARTS: [&str; 7] = ["PASSWORD", "PASSWD", "CREDENTIAL", "PRIVATE_KEY", "SECRET_", "ACCESS_KEY", "API_KEY"];
-/// Whole names whose values are hidden from commands: short ones, and sockets of agents that hold keys.
+/// Whole names of such variables: short ones, and those of sockets of agents that hold keys.
 const SECRET_NAMES: [&str; 8] =
     ["KEY", "TOKEN", "SECRET", "APIKEY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "PGPASSFILE"];
 

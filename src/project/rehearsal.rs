@@ -82,8 +82,8 @@ pub struct Rehearsal {
 
 /// Place from which the dry run reads a path.
 enum FileSource<'a> {
-    /// The overlay's entry, with its path on disk. `shows_project` is true if it is a folder in which the content of the
-    /// project's folder is visible too.
+    /// The overlay's entry, with its path on disk. `shows_project` is true if it is a folder in which the content of
+    /// the project's folder is visible too.
     Overlay { path: PathBuf, meta: Metadata, shows_project: bool },
     /// Another reader, and the location for it.
     Reader(&'a dyn Reader, Location),

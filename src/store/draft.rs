@@ -36,7 +36,7 @@ pub struct LoadedDraft {
     pub unsent: UnsentText,
     /// Notices for the user.
     pub notices: Vec<String>,
-    /// The open file of a new session's draft: the lock.
+    /// The file of a new session's draft, which is locked while it is open.
     lock: Option<File>,
 }
 
@@ -55,8 +55,8 @@ impl Drafts {
         }
     }
 
-    /// Replaces a draft as a whole, without waiting for the disk. An empty draft is removed, and `None` is returned. The
-    /// returned file is locked while it is open, so that other programs do not take over a new session's draft.
+    /// Replaces a draft as a whole, without waiting for the disk. An empty draft is removed, and `None` is returned.
+    /// The returned file is locked while it is open, so that other programs do not take over a new session's draft.
     ///
     /// # Errors
     /// [`Error::Io`] if the draft cannot be written; the old draft is kept then.

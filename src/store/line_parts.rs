@@ -73,7 +73,7 @@ pub(super) fn is_part(line: &[u8]) -> bool {
     head.windows(KIND.len()).any(|window| window == KIND.as_bytes())
 }
 
-/// Lines that were read in part or joined.
+/// Joins the parts of lines while a file is read.
 #[derive(Default)]
 pub(super) struct PartJoiner {
     incomplete: BTreeMap<u64, IncompleteLine>,

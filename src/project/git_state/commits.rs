@@ -83,7 +83,7 @@ fn list_gained_commits(
     is_reached
 }
 
-/// Reads a commit stored as a loose object, and returns whether it is missing in the live project.
+/// Reads a commit stored as a loose object. Returns it with true if the live project does not have it.
 fn read_commit(rehearsal: &Rehearsal, git: &Path, id: &str) -> Option<(Commit, bool)> {
     let path = git.join("objects").join(id.get(..2)?).join(id.get(2..)?);
     let packed = read_rehearsed(rehearsal, &path)?;

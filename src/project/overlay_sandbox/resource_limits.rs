@@ -21,7 +21,8 @@ const MIN_FREE_BYTES: u64 = 256 << 20;
 const MIN_FREE_INODES: u64 = 20_000;
 /// Mount points of in-memory file systems.
 const MEMORY_MOUNTS: [&str; 2] = ["/dev/shm", "/"];
-/// Shared memory of a process in bytes from which only its proportional share is counted, which takes longer to read.
+/// If a process maps at least this many bytes of shared memory, only its proportional share is counted. The share takes
+/// longer to read.
 const LARGE_SHARED: u64 = 16 << 20;
 /// Bytes of a page. Counts are slightly inexact on systems with larger pages.
 const PAGE_SIZE: u64 = 4096;

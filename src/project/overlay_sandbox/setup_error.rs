@@ -105,6 +105,7 @@ impl std::fmt::Display for SetupError {
 
 /// Attributes an error to a step of setting up the overlay sandbox.
 pub trait AtStep<T> {
+    /// Converts the error, if any, to that of this step. Keeps the system's error number.
     fn at_step(self, step: SetupStep) -> Result<T, SetupError>;
 }
 

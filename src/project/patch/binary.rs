@@ -10,7 +10,8 @@ const DIGITS: &[u8; 85] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 /// Bytes per line.
 const LINE_BYTES: usize = 52;
 
-/// Writes `size` bytes as one literal, including the empty line that ends it. Uses a few hundred kilobytes of memory.
+/// Writes content of `size` bytes as one literal, including the empty line that ends it. Uses a few hundred kilobytes
+/// of memory.
 ///
 /// # Errors
 /// If the content does not have exactly this size any more.

@@ -63,7 +63,8 @@ impl Rehearsal {
         Ok(paths)
     }
 
-    /// Collects the paths of all entries in `upper`: the folder of all changes, or that of a command's unmerged changes.
+    /// Collects the paths of all entries in `upper`: the folder of all changes, or that of a command's unmerged
+    /// changes.
     pub(super) fn collect_paths_in(&self, upper: &Path) -> Result<HashSet<PathBuf>, Error> {
         let mut paths = HashSet::new();
         // Folders still to be read, each with true if the overlay hides the project's content of it.

@@ -39,6 +39,7 @@ pub fn try_lock(overlay_folder: &Path) -> io::Result<File> {
     take_lock(overlay_folder, FlockOperation::NonBlockingLockExclusive)
 }
 
+/// Takes the lock of an existing overlay. [`io::ErrorKind::NotFound`] means that there is none.
 fn take_lock(overlay_folder: &Path, operation: FlockOperation) -> io::Result<File> {
     let path = overlay_folder.join(LOCK_FILE);
     let file = File::options().create(true).append(true).open(&path)?;

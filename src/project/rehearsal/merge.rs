@@ -92,7 +92,7 @@ impl Merge<'_> {
                 self.restore_folder(&target, &name, &path.join(&name))?;
             }
             let parents = match path.file_name() {
-                // Opened first: after the mode is set, even the owner may have no access.
+                // Open the parents first: after the mode is set, even the owner may have no access.
                 Some(name) => Some((
                     openat(&source, "..", FOLDER_FLAGS, Mode::empty())?,
                     openat(&target, "..", FOLDER_FLAGS, Mode::empty())?,
@@ -123,8 +123,8 @@ impl Merge<'_> {
         Ok(())
     }
 
-    /// Merges one entry of a folder. If the command's folder must be merged with a folder of the overlay, returns the two
-    /// open folders, and whether the project's folder is visible through the overlay's; otherwise `None`.
+    /// Merges one entry of a folder. If the command's folder must be merged with a folder of the overlay, returns the
+    /// two open folders, and whether the project's folder is visible through the overlay's; otherwise `None`.
     fn merge_entry(
         &mut self,
         source: &OwnedFd,

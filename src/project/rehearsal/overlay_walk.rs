@@ -138,7 +138,7 @@ impl OverlayWalk<'_> {
     }
 }
 
-/// Sources of a subfolder: the overlay's path and the project's path.
+/// Folders on disk whose entries are visible in a subfolder: one of the overlay and one of the project, if any.
 type FolderPaths = (Option<PathBuf>, Option<PathBuf>);
 
 /// Visible entries of a folder, by name.

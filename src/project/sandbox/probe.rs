@@ -124,6 +124,7 @@ fn run_read_only_probe(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     failure_bits(&checks).into()
 }
 
+/// Returns the bits of all operations whose check failed. The flag of each operation is true if its check failed.
 fn failure_bits(checks: &[(TestedOperation, bool)]) -> u8 {
     checks.iter().filter(|(_, has_failed)| *has_failed).fold(0, |bits, (operation, _)| bits | operation.bit())
 }

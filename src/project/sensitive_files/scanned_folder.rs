@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Two changes closer together than this may have the same time: some systems store whole seconds.
+/// Two changes within this interval may have the same time: some file systems store whole seconds.
 const TIME_RESOLUTION: Duration = Duration::from_millis(2100);
-/// Maximum number of threads that check folders, and the number of folders that justify a thread.
+/// Maximum number of threads that check folders.
 const MAX_THREADS: usize = 4;
+/// Minimum number of folders that each thread checks.
 const FOLDERS_PER_THREAD: usize = 500;
-/// Number of trailing path components that determine whether a path is sensitive, if its parent folder is not.
+/// If the parent folder of a path is not sensitive, this many last components determine whether the path is.
 const DECIDING_COMPONENTS: usize = 4;
 
 /// A relevant entry of a folder. Plain files and links are not stored.

@@ -35,7 +35,7 @@ struct PathLevel {
     name: OsString,
     /// Metadata of the original, for the copy.
     metadata: Stat,
-    /// True if the original was temporarily made accessible.
+    /// True if the mode of the original was changed to read it. It is restored when the copy leaves the folder.
     was_opened: bool,
     /// Metadata of the parent folder.
     parent: Stat,
