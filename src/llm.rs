@@ -6,10 +6,11 @@
 //! A request passes through `prepared_request` (adjusts the conversation for strict providers), the request module of
 //! its API (builds async-openai's types) and `unsupported_params` (removes parameters that the provider rejected). An
 //! async-openai client sends these parameters through the middleware `service`, which appends the conversation,
-//! serialized separately (`request_body`). A reply
-//! passes through these modules, in this order: [`client`] (connection), `transport` (status), `response_body` (bytes,
-//! decompressed by `decompression`), `service` (kind of response), `events` (complete events), async-openai's stream,
-//! the modules of the API (events to chunks), `reply` (state of a reply), `retry` (retries after a wait, see
+//! serialized separately (`request_body`).
+//!
+//! A reply passes through these modules, in this order: [`client`] (connection), `transport` (status), `response_body`
+//! (bytes, decompressed by `decompression`), `service` (kind of response), `events` (complete events), async-openai's
+//! stream, the modules of the API (events to chunks), `reply` (state of a reply), `retry` (retries after a wait, see
 //! `timeouts`), [`openai`] (the model), `auth` (its key), `default_model` and [`fallback`] (choice between models).
 //! `tests/wire/` records what real providers send.
 
@@ -36,6 +37,7 @@ pub mod events;
 pub mod fallback;
 #[cfg(test)]
 mod fuzz_tests;
+mod json_request;
 pub mod key_command;
 pub mod local_servers;
 mod loopback;
@@ -77,11 +79,14 @@ pub use settings::{Api, Quirks, Settings};
 use crate::chat::{Chunk, Request};
 use futures::stream::BoxStream;
 
+/// A reply as it is received: its chunks, then the end or an error.
+pub type ReplyStream = BoxStream<'static, Result<Chunk, Error>>;
+
 /// A model that streams replies.
 pub trait Llm: Send + Sync {
     /// Requests one reply. The stream ends after [`Chunk::Done`] or the first error; dropping it closes the connection
     /// immediately. If it ends without either, the reply was truncated.
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>>;
+    fn stream(&self, request: Request) -> ReplyStream;
 
     /// Returns whether the model accepts images.
     fn accepts_images(&self) -> bool {

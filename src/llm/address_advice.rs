@@ -1,7 +1,7 @@
 //! Detects addresses that reach a server but not its models, and suggests a better address.
 
-use super::address::add_query;
 use super::client::HttpClient;
+use super::json_request::get_json;
 use super::{Error, address, models};
 use reqwest::Url;
 use reqwest::header::HeaderMap;
@@ -12,8 +12,8 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum bytes of the probe's response that are read.
 const MAX_PROBE_BYTES: usize = 1 << 20;
 
-/// Returns advice for a base address at which there are no models. If the `/v1` may be missing, probes the address with
-/// it; headers and query are sent to the same origin only.
+/// Returns advice for a base address at which there are no models. If `/v1` may be missing from the address, tries the
+/// address with it; that is the same origin, so headers and query may be sent.
 pub async fn advise_address(
     client: &HttpClient,
     base: &Url,
@@ -52,7 +52,7 @@ pub async fn add_advice(
     }
 }
 
-/// Returns whether a path segment is a version, such as `v1` or `v1beta`.
+/// Returns whether a path segment of the address is a version, such as `v1` or `v1beta`.
 pub fn has_version(base: &Url) -> bool {
     let is_version = |segment: &str| {
         let mut characters = segment.chars();
@@ -64,22 +64,8 @@ pub fn has_version(base: &Url) -> bool {
 async fn has_models(client: &HttpClient, base: &Url, query: &[(String, String)], headers: &HeaderMap) -> bool {
     let mut url = base.clone();
     url.set_path(&format!("{}/models", base.path()));
-    add_query(&mut url, query);
-    let probe = async {
-        let mut response = client.http.get(url).headers(headers.clone()).send().await.ok()?;
-        if !response.status().is_success() {
-            return None;
-        }
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.ok()? {
-            body.extend_from_slice(&chunk);
-            if body.len() > MAX_PROBE_BYTES {
-                return None;
-            }
-        }
-        models::parse_models(&serde_json::from_slice(&body).ok()?)
-    };
-    matches!(tokio::time::timeout(PROBE_TIMEOUT, probe).await, Ok(Some(_)))
+    let list = get_json(&client.http, url, query, headers, MAX_PROBE_BYTES, PROBE_TIMEOUT).await;
+    list.is_some_and(|list| models::parse_models(&list).is_some())
 }
 
 /// Returns an error if the response means that this port expects TLS.
@@ -115,7 +101,7 @@ pub fn not_tls_error(url: &Url) -> Error {
     ))
 }
 
-/// Returns host and port of the address after another scheme. A default port stays omitted.
+/// Returns the origin of the address with another scheme. A default port stays omitted.
 pub fn replace_scheme(url: &Url, scheme: &str) -> String {
     let rest = address::format_origin(url).split_once("://").map_or_else(String::new, |(_, rest)| rest.to_owned());
     format!("{scheme}://{rest}")

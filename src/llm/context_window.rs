@@ -1,7 +1,7 @@
 //! Determines the context window of a model from the various formats of providers.
 
-use super::address::add_query;
-use futures::StreamExt;
+use super::json_request::get_json;
+use super::models::model_name;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Url};
 use serde_json::Value;
@@ -27,50 +27,29 @@ pub(super) async fn request_context_window(
     model: &str,
 ) -> Option<u64> {
     let root = base.as_str().trim_end_matches('/');
-    let get_json_at = async |address: String| get_json(http, &address, query, headers).await;
+    let get_json_at = async |address: String| {
+        get_json(http, Url::parse(&address).ok()?, query, headers, MAX_RESPONSE_BYTES, REQUEST_TIMEOUT).await
+    };
     let entry = find_model_entry(&get_json_at(format!("{root}/models")).await?, model)?;
     let listed_window = read_window(&entry);
     let name = model_name(&entry).unwrap_or(model).to_owned();
     // Local servers report the window in effect at other endpoints.
     let server_root = root.trim_end_matches("/v1");
-    let loaded_window = match entry.get("owned_by").and_then(Value::as_str).unwrap_or_default() {
+    let loaded_models_path = match entry.get("owned_by").and_then(Value::as_str).unwrap_or_default() {
         "llamacpp" => {
             let props = get_json_at(format!("{server_root}/props")).await;
-            props.and_then(|props| parse_token_count(props.get("default_generation_settings")?.get("n_ctx")?))
+            let loaded_window =
+                props.and_then(|props| parse_token_count(props.get("default_generation_settings")?.get("n_ctx")?));
+            return loaded_window.or(listed_window);
         }
         // LM Studio
-        "organization_owner" => {
-            let list = get_json_at(format!("{server_root}/api/v0/models")).await;
-            list.and_then(|list| read_window(&self::find_model_entry(&list, &name)?))
-        }
+        "organization_owner" => "api/v0/models",
         // Ollama
-        "library" => {
-            let list = get_json_at(format!("{server_root}/api/ps")).await;
-            list.and_then(|list| read_window(&self::find_model_entry(&list, &name)?))
-        }
-        _ => None,
+        "library" => "api/ps",
+        _ => return listed_window,
     };
-    loaded_window.or(listed_window)
-}
-
-async fn get_json(http: &Client, address: &str, query: &[(String, String)], headers: &HeaderMap) -> Option<Value> {
-    let mut address = Url::parse(address).ok()?;
-    add_query(&mut address, query);
-    let request = async {
-        let response = http.get(address).headers(headers.clone()).send().await.ok()?;
-        if !response.status().is_success() {
-            return None;
-        }
-        let (mut body, mut chunks) = (Vec::new(), response.bytes_stream());
-        while let Some(chunk) = chunks.next().await {
-            body.extend_from_slice(&chunk.ok()?);
-            if body.len() > MAX_RESPONSE_BYTES {
-                return None;
-            }
-        }
-        serde_json::from_slice(&body).ok()
-    };
-    tokio::time::timeout(REQUEST_TIMEOUT, request).await.ok().flatten()
+    let loaded_models = get_json_at(format!("{server_root}/{loaded_models_path}")).await;
+    loaded_models.and_then(|list| read_window(&find_model_entry(&list, &name)?)).or(listed_window)
 }
 
 /// Returns the entry of the model in a list, the first one if `model` is empty, or the only one whatever its name.
@@ -82,10 +61,6 @@ fn find_model_entry(list: &Value, model: &str) -> Option<Value> {
     // A server with one model uses it for every name.
     let single_entry = || lists.first().filter(|list| list.len() == 1).and_then(|list| list.first());
     named_entry.or_else(single_entry).cloned()
-}
-
-fn model_name(entry: &Value) -> Option<&str> {
-    ["id", "name", "model"].iter().find_map(|key| entry.get(*key)?.as_str())
 }
 
 /// Reads the context window from an entry.

@@ -57,16 +57,19 @@ pub struct Price {
     pub output: f64,
 }
 
-/// Parses a model list. Returns `None` if the value is not a list.
+/// Parses a model list. Returns `None` if the body contains no list.
 pub fn parse_models(body: &Value) -> Option<Vec<Model>> {
     let list = ["data", "models"].iter().find_map(|key| body.get(*key)?.as_array()).or_else(|| body.as_array())?;
     Some(list.iter().filter_map(parse_model).collect())
 }
 
+/// Returns the name of the model that an object in a model list describes.
+pub fn model_name(entry: &Value) -> Option<&str> {
+    ["id", "name", "model"].iter().find_map(|key| entry.get(*key)?.as_str())
+}
+
 fn parse_model(entry: &Value) -> Option<Model> {
-    let id = ["id", "name", "model"]
-        .iter()
-        .find_map(|key| entry.get(*key)?.as_str())
+    let id = model_name(entry)
         .or_else(|| entry.as_str())
         .filter(|id| !id.trim().is_empty() && id.len() <= MAX_NAME_BYTES && !id.chars().any(char::is_control))?;
     let window_keys = ["context_length", "max_model_len", "context_window", "max_context_length"];
