@@ -14,6 +14,13 @@ pub struct Image {
     pub data: String,
 }
 
+impl Image {
+    /// Returns the image as a `data:` URL.
+    pub fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.mime_type, self.data)
+    }
+}
+
 /// Size of an image in pixels and in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageSize {

@@ -1,6 +1,6 @@
 //! Arguments of one tool call as providers send them: in pieces, repeated, wrapped, or next to an empty object.
 
-use super::tolerant_json::{self, SurrogateJoiner};
+use super::tolerant_json::{self, SurrogateJoiner, is_json_object};
 use serde_json::Value;
 
 /// Arguments of one call received so far.
@@ -29,14 +29,14 @@ impl Pieces {
 
     /// Returns whether the text received is a complete JSON object.
     pub fn is_complete(&self) -> bool {
-        self.text.trim_end().ends_with('}') && is_object(&self.text)
+        self.text.trim_end().ends_with('}') && is_json_object(&self.text)
     }
 
     /// Returns the arguments as a JSON object if the text can be read as one, otherwise the text itself, which every
     /// tool rejects. An incomplete object is never completed. No arguments become `{}`.
     pub fn into_arguments(self) -> String {
         let text = SurrogateJoiner::convert_all(&self.text);
-        if is_object(&text) {
+        if is_json_object(&text) {
             return text;
         }
         if matches!(text.trim(), "" | "null") {
@@ -46,18 +46,14 @@ impl Pieces {
             return object;
         }
         match self.last {
-            Some(last) if is_object(&last) => last,
+            Some(last) if is_json_object(&last) => last,
             _ => {
                 // Repairs the text, not a parsed value, so that duplicate keys remain visible.
                 let repaired = tolerant_json::repair_json(&text);
-                if is_object(&repaired) { SurrogateJoiner::convert_all(&repaired) } else { text }
+                if is_json_object(&repaired) { SurrogateJoiner::convert_all(&repaired) } else { text }
             }
         }
     }
-}
-
-fn is_object(text: &str) -> bool {
-    serde_json::from_str::<serde_json::Map<_, _>>(text).is_ok()
 }
 
 /// Returns the only object in the text if everything else repeats it, packs it into a string, or is empty.

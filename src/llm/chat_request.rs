@@ -1,8 +1,10 @@
 //! Request body for chat completions, built from async-openai's types.
 //!
-//! Three parts are added to the types because they have no place for them: parameters in the provider's own terms
-//! (`reasoning_effort` has only OpenAI's seven values there, and the name of the reply limit is a setting), `content:
-//! null` and `reasoning_content` of a reply, and the data of `echo`, which providers attach even to single calls.
+//! The types lack three things, which are added to their JSON:
+//! - parameters with other values or names than OpenAI's: any `reasoning_effort`, and the configured name of the reply
+//!   limit;
+//! - `content: null` and `reasoning_content` in a reply;
+//! - provider data that must be sent back (`echo`), in a reply or in one of its calls.
 
 use super::echo;
 use super::prepared_request::PreparedRequest;
@@ -21,11 +23,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// Names of parameters that cannot be set with `parameters` of the profile.
+/// Parameters that the user's own parameters cannot change.
 const FIXED: [&str; 4] = ["messages", "model", "stream", "tools"];
 
 /// Builds the body of a chat completion. The user's own parameters are passed on unchanged and override the defaults
-/// set here; `null` removes a default. They cannot change the model, the messages, the tools or `stream`.
+/// set here; `null` removes a default. They cannot change those in `FIXED`.
 pub fn build_chat_body(mut prepared: PreparedRequest<'_>) -> RequestBody {
     let tools = std::mem::take(&mut prepared.tools);
     let has_tools = !tools.is_empty();
@@ -41,7 +43,7 @@ pub fn build_chat_body(mut prepared: PreparedRequest<'_>) -> RequestBody {
     body.extend(effort.map(|effort| ("reasoning_effort".to_owned(), json!(effort))));
     body.extend(prepared.own_parameters(&FIXED).map(|(name, value)| (name.clone(), value.clone())));
     body.extend(prepared.reply_limit(default_limit_name(&prepared.host)).map(|(name, limit)| (name, json!(limit))));
-    prepared.remove_unsent(&mut body, "messages", has_tools);
+    prepared.drop_unsendable_parameters(&mut body, "messages", has_tools);
     let messages = std::mem::take(&mut prepared.messages);
     RequestBody::new(body, "messages", messages.into_iter().map(|message| ChatMessage::new(message, &prepared)))
 }
@@ -117,9 +119,8 @@ impl ChatMessage {
 /// Returns the text of a user message with the images it mentions.
 fn user_content(text: String, prepared: &PreparedRequest<'_>) -> ChatCompletionRequestUserMessageContent {
     let image_part = |image: &crate::chat::Image| {
-        let url = format!("data:{};base64,{}", image.mime_type, image.data);
         UserPart::ImageUrl(ChatCompletionRequestMessageContentPartImage {
-            image_url: ImageUrl { url, detail: None },
+            image_url: ImageUrl { url: image.data_url(), detail: None },
             prompt_cache_breakpoint: None,
         })
     };

@@ -1,5 +1,6 @@
 //! One request in preparation: the conversation adjusted so that strict providers accept it, and its parameters.
 
+use super::tolerant_json::is_json_object;
 use super::{Api, Settings, address};
 use crate::chat::image::{self, Image};
 use crate::chat::{CallId, Message, Request, ToolCall, ToolSpec};
@@ -9,14 +10,14 @@ use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Parameter names that providers use for the limit of a reply.
-const LIMITS: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+const LIMIT_NAMES: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
 /// A request that is ready to be serialized.
 #[derive(Debug)]
 pub struct PreparedRequest<'a> {
     /// Name of the model.
     pub model: String,
-    /// The conversation as adjusted by `fit_conversation`.
+    /// The conversation, adjusted for strict providers.
     pub messages: Vec<Message>,
     /// Tools that may be called. Empty if no tools may be offered.
     pub tools: Vec<ToolSpec>,
@@ -58,12 +59,12 @@ impl<'a> PreparedRequest<'a> {
         self.images.iter().filter(move |image| names.contains(&image.name.as_str()))
     }
 
-    /// Returns the parameter name and the value of the reply limit: the smallest of all limits that are set. The name
-    /// comes from the quirks, else from a limit in the user's own parameters, else it is `default_name`. If the user's
-    /// parameter of this name is `null`, there is no limit.
+    /// Returns the parameter name and the value of the reply limit; `None` if no limit is set, or if the user's own
+    /// parameter of that name is `null`. The value is the smallest of the limits that are set. The name comes from the
+    /// quirks, else from a limit in the user's own parameters, else it is `default_name`.
     pub fn reply_limit(&self, default_name: &str) -> Option<(String, u64)> {
         let parameters = &self.settings.parameters;
-        let name_in_parameters = || LIMITS.into_iter().find(|name| parameters.contains_key(*name));
+        let name_in_parameters = || LIMIT_NAMES.into_iter().find(|name| parameters.contains_key(*name));
         let name =
             self.settings.quirks.max_tokens_parameter.as_deref().or_else(name_in_parameters).unwrap_or(default_name);
         if parameters.get(name).is_some_and(Value::is_null) {
@@ -79,9 +80,9 @@ impl<'a> PreparedRequest<'a> {
         self.settings.parameters.iter().filter(|(name, _)| !fixed.contains(&name.as_str()))
     }
 
-    /// Removes parameters that are `null`, and the conversation, which is serialized apart. Without tools, also removes
-    /// the parameters about tools, which some providers would reject.
-    pub fn remove_unsent(&self, body: &mut Map<String, Value>, conversation_key: &str, has_tools: bool) {
+    /// Removes the parameters that are `null`, and the conversation, which is serialized separately. Without tools, also
+    /// removes the parameters about tools, which some providers would reject.
+    pub fn drop_unsendable_parameters(&self, body: &mut Map<String, Value>, conversation_key: &str, has_tools: bool) {
         let tool_keys = ["tool_choice", "parallel_tool_calls"];
         body.retain(|name, value| {
             !value.is_null() && name != conversation_key && (has_tools || !tool_keys.contains(&name.as_str()))
@@ -165,21 +166,12 @@ fn is_blank(text: &str) -> bool {
     text.trim_start().is_empty()
 }
 
+/// Replaces arguments that are not a JSON object, and a name that is not made of at most 64 ASCII letters, digits, `_`
+/// and `-`. Providers reject a conversation with such a call, and with it every later request.
 fn sanitize_call(call: &mut ToolCall) {
-    if !is_valid_arguments(&call.arguments) {
+    if !is_json_object(&call.arguments) {
         call.arguments = "{}".to_owned();
     }
-    sanitize_name(call);
-}
-
-/// Returns whether the arguments are a JSON object. Providers reject a conversation with any other arguments, and with
-/// it every later request.
-fn is_valid_arguments(arguments: &str) -> bool {
-    serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
-}
-
-/// Replaces an invalid tool name made up by a model. Valid names have up to 64 ASCII letters, digits, `_` and `-`.
-fn sanitize_name(call: &mut ToolCall) {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if call.name.is_empty() {
         call.name = "unknown".to_owned();

@@ -1,10 +1,9 @@
 //! Tolerant JSON parsing for common deviations of providers.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Offset that moves unpaired surrogates, which JSON can escape and text cannot contain, into the last private use
-/// plane.
-/// `SurrogateJoiner` joins or replaces them.
+/// plane. `SurrogateJoiner` joins or replaces them.
 const SURROGATE_OFFSET: u32 = 0x10_0000;
 
 /// Parses JSON and, if that fails, repairs it first: NaN, infinities and out-of-range numbers become null, raw control
@@ -14,6 +13,11 @@ const SURROGATE_OFFSET: u32 = 0x10_0000;
 /// Returns the error of the original text if it cannot be repaired, mainly if it is incomplete.
 pub fn parse_json(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).or_else(|error| serde_json::from_str(&repair_json(text)).map_err(|_| error))
+}
+
+/// Returns whether a text is a JSON object, without any repair.
+pub fn is_json_object(text: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(text).is_ok()
 }
 
 /// Repairs common errors in JSON text. An incomplete text stays incomplete.

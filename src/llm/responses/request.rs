@@ -55,7 +55,7 @@ pub fn build_responses_body(mut prepared: PreparedRequest<'_>) -> RequestBody {
     body.extend(
         prepared.reply_limit("max_output_tokens").map(|(name, limit)| (name, json!(limit.max(MIN_REPLY_LIMIT)))),
     );
-    prepared.remove_unsent(&mut body, "input", has_tools);
+    prepared.drop_unsendable_parameters(&mut body, "input", has_tools);
     RequestBody::new(body, "input", messages.flat_map(|message| message_items(message, &prepared)))
 }
 
@@ -77,8 +77,7 @@ fn message_items(message: Message, prepared: &PreparedRequest<'_>) -> Vec<InputE
 /// Returns the text of a user message with the images it mentions.
 fn user_content(text: String, prepared: &PreparedRequest<'_>) -> EasyInputContent {
     let image_part = |image: &Image| {
-        let url = format!("data:{};base64,{}", image.mime_type, image.data);
-        InputContent::from(InputImageContent { image_url: Some(url), ..InputImageContent::default() })
+        InputContent::from(InputImageContent { image_url: Some(image.data_url()), ..InputImageContent::default() })
     };
     let image_parts: Vec<InputContent> = prepared.images_in(&text).map(image_part).collect();
     if image_parts.is_empty() {
