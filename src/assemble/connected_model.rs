@@ -1,14 +1,14 @@
 //! The model of this run: the configured one, the tour, or none.
 
-use crate::chat::{Chunk, Request};
+use crate::chat::Request;
 use crate::config::{self, Connection, Key, Origin};
 use crate::llm::client::{ConnectionOptions, Proxy};
 use crate::llm::key_command::KeyCommand;
 use crate::llm::tour::Tour;
-use crate::llm::{Api, AuthProvider, DefaultModel, Error, Llm, Quirks, Secret, Settings, timeouts};
+use crate::llm::{Api, AuthProvider, DefaultModel, Error, Llm, Quirks, ReplyStream, Secret, Settings, timeouts};
 use crate::project::guard::own_program;
 use crate::tui::host;
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,7 +121,7 @@ impl ConnectedModel {
 struct NoProvider;
 
 impl Llm for NoProvider {
-    fn stream(&self, _: Request) -> BoxStream<'static, Result<Chunk, Error>> {
+    fn stream(&self, _: Request) -> ReplyStream {
         let reason = "Cannot send the message: no provider is configured. Press alt-c to connect to one";
         stream::iter([Err(Error::InvalidAddress(reason.to_owned()))]).boxed()
     }

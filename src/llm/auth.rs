@@ -3,10 +3,10 @@
 use super::chunk_queue::is_visible;
 use super::models::Model;
 use super::timeouts::Timeouts;
-use super::{Error, Llm, OpenAi, Secret, Settings, address};
+use super::{Error, Llm, OpenAi, ReplyStream, Secret, Settings, address};
 use crate::chat::{Chunk, Request};
 use async_trait::async_trait;
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -156,7 +156,7 @@ fn is_key_rejected(error: &Error) -> bool {
 }
 
 impl Llm for AuthProvider {
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
+    fn stream(&self, request: Request) -> ReplyStream {
         if self.0.source.is_none()
             && let (Some(provider), _) = self.known_provider()
         {
@@ -194,9 +194,9 @@ enum State {
     /// Nothing was sent.
     Unsent,
     /// Reply with a key that may be outdated, and the number of key requests until then.
-    First(BoxStream<'static, Result<Chunk, Error>>, u64),
+    First(ReplyStream, u64),
     /// Final reply: part of it was shown, or its key is new.
-    Last(BoxStream<'static, Result<Chunk, Error>>),
+    Last(ReplyStream),
 }
 
 impl PendingRequest {

@@ -1,9 +1,9 @@
 //! Uses a provider's first chat model if no model is configured.
 
 use super::timeouts::Timeouts;
-use super::{AuthProvider, Error, Llm, retry};
+use super::{AuthProvider, Error, Llm, ReplyStream, retry};
 use crate::chat::{Chunk, Request};
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
@@ -36,7 +36,7 @@ impl DefaultModel {
     }
 
     /// Streams the retries of the model list and then the name of the model.
-    fn stream_name(&self) -> BoxStream<'static, Result<Chunk, Error>> {
+    fn stream_name(&self) -> ReplyStream {
         let this = self.clone();
         retry::stream_with_retries(self.timeouts.clone(), move |_| {
             let this = this.clone();
@@ -47,7 +47,7 @@ impl DefaultModel {
 }
 
 impl Llm for DefaultModel {
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
+    fn stream(&self, request: Request) -> ReplyStream {
         if !request.model.is_empty() {
             return self.provider.stream(request);
         }

@@ -10,9 +10,9 @@
 //! | a conversation that is too long or not allowed, with any status | no |
 
 use super::chunk_queue::is_visible;
-use super::{Error, Llm, retry};
+use super::{Error, Llm, ReplyStream, retry};
 use crate::chat::{Chunk, Message, Request};
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,7 +44,7 @@ impl Fallback {
 }
 
 impl Llm for Fallback {
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
+    fn stream(&self, request: Request) -> ReplyStream {
         // Results of calls go to the model that made them; the next user message tries the first one again.
         let has_tool_result = matches!(request.messages.last(), Some(Message::Tool { .. }));
         let fallback_request = Request { model: self.model.clone(), ..request.clone() };
@@ -70,7 +70,7 @@ impl Llm for Fallback {
 
 struct Reply {
     models: Fallback,
-    reply: BoxStream<'static, Result<Chunk, Error>>,
+    reply: ReplyStream,
     /// Request for the second model, until it is sent.
     fallback_request: Option<Request>,
     is_shown: bool,

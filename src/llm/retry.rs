@@ -6,33 +6,34 @@
 //! | reset, closed connection, incomplete response | yes |
 //! | no connection, unknown host | yes, except for a local server |
 //! | no quota left; a conversation that is too long or not allowed | no |
-//! | any other response, idle timeout, certificate | no |
+//! | any other response, idle timeout, untrusted certificate | no |
 
-use super::Error;
 use super::chunk_queue::is_visible;
 use super::error::is_quota_error;
 use super::loopback::is_local_origin;
 use super::timeouts::{Pulse, Timeouts, Wait};
+use super::{Error, ReplyStream};
 use crate::chat::Chunk;
 use futures::StreamExt;
-use futures::stream::{self, BoxStream};
+use futures::stream;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
 /// Maximum number of attempts.
 const MAX_ATTEMPTS: u32 = 5;
-/// Maximum total wait. Waits requested by the provider do not count if a user sees them.
+/// Maximum total wait. With an interactive user, waits that the provider asked for do not count.
 const MAX_TOTAL_WAIT: Duration = Duration::from_secs(120);
 /// First wait of exponential backoff. Each later one is twice as long.
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 /// First wait after a failed connection, because a network needs a few seconds to recover.
 const FIRST_UNREACHABLE_BACKOFF: Duration = Duration::from_secs(2);
 
-pub(super) type Reply = BoxStream<'static, Result<Chunk, Error>>;
-
 /// Streams a reply with retries. Every wait is announced before it begins; dropping the stream cancels it. A silence is
 /// announced when half of the idle limit has passed.
-pub fn stream_with_retries(timeouts: Timeouts, attempt: impl FnMut(&Pulse) -> Reply + Send + 'static) -> Reply {
+pub fn stream_with_retries(
+    timeouts: Timeouts,
+    attempt: impl FnMut(&Pulse) -> ReplyStream + Send + 'static,
+) -> ReplyStream {
     let retries = Retries {
         start_attempt: Box::new(attempt),
         timeouts,
@@ -54,16 +55,17 @@ pub fn stream_with_retries(timeouts: Timeouts, attempt: impl FnMut(&Pulse) -> Re
 }
 
 struct Retries {
-    start_attempt: Box<dyn FnMut(&Pulse) -> Reply + Send>,
+    start_attempt: Box<dyn FnMut(&Pulse) -> ReplyStream + Send>,
     timeouts: Timeouts,
     pulse: Pulse,
-    reply: Option<Reply>,
+    reply: Option<ReplyStream>,
     /// Number of the current attempt, starting at 1.
     attempt: u32,
-    /// Wait before the attempt, with its reason and kind.
+    /// Wait before the current attempt, with the reason and the kind of the previous error.
     wait: Option<(Wait, String, String)>,
-    /// Total of the waits that count towards the limit.
+    /// Total of the waits that count towards [`MAX_TOTAL_WAIT`].
     total_wait: Duration,
+    /// Part of the reply was shown.
     was_shown: bool,
     /// The current silence was announced.
     is_quiet: bool,
@@ -73,14 +75,7 @@ impl Retries {
     async fn next_chunk(&mut self) -> Option<Result<Chunk, Error>> {
         if let Some((wait, reason, kind)) = &mut self.wait {
             if let Some(remaining) = wait.wait_to_end().await {
-                let (reason, kind) = (reason.clone(), kind.clone());
-                return Some(Ok(Chunk::Retrying {
-                    attempt: self.attempt,
-                    max_attempts: MAX_ATTEMPTS,
-                    wait: remaining,
-                    reason,
-                    kind,
-                }));
+                return Some(Ok(retrying_chunk(self.attempt, remaining, reason.clone(), kind.clone())));
             }
             self.wait = None;
         }
@@ -114,8 +109,8 @@ impl Retries {
         }
         let requested = requested_wait(&error);
         let wait = requested.unwrap_or_else(|| backoff(&error, self.attempt, random_fraction()));
-        let is_counted = requested.is_none() || !self.timeouts.is_interactive();
-        let total_wait = if is_counted { self.total_wait + wait } else { self.total_wait };
+        let counts_towards_limit = requested.is_none() || !self.timeouts.is_interactive();
+        let total_wait = if counts_towards_limit { self.total_wait + wait } else { self.total_wait };
         if total_wait > MAX_TOTAL_WAIT || requested.is_some_and(|wait| wait > self.timeouts.longest_wait) {
             return Err(self.final_error(error));
         }
@@ -124,11 +119,9 @@ impl Retries {
         self.attempt += 1;
         let (reason, kind) = (error.reason_text(), error.kind_name());
         self.wait = Some((self.timeouts.start_wait(wait), reason.clone(), kind.clone()));
-        Ok(Chunk::Retrying { attempt: self.attempt, max_attempts: MAX_ATTEMPTS, wait, reason, kind })
+        Ok(retrying_chunk(self.attempt, wait, reason, kind))
     }
-}
 
-impl Retries {
     /// Returns the final error, with the number of attempts if there were several and nothing was shown.
     fn final_error(&self, error: Error) -> Error {
         match self.attempt > 1 && !self.was_shown {
@@ -138,6 +131,12 @@ impl Retries {
     }
 }
 
+/// Announces the wait before an attempt.
+fn retrying_chunk(attempt: u32, wait: Duration, reason: String, kind: String) -> Chunk {
+    Chunk::Retrying { attempt, max_attempts: MAX_ATTEMPTS, wait, reason, kind }
+}
+
+/// Returns the wait that the provider asked for, if any.
 fn requested_wait(error: &Error) -> Option<Duration> {
     match error {
         // A zero wait or a moment in the past is not useful.
@@ -176,7 +175,8 @@ pub(super) fn is_retryable(error: &Error) -> bool {
     }
 }
 
-/// Returns whether the error is about the conversation itself, which would fail again with any retry and provider.
+/// Returns whether the error is about the conversation itself. The same conversation would fail again, with any
+/// provider.
 pub(super) fn is_about_conversation(code: Option<&str>, message: &str) -> bool {
     let text = format!("{} {message}", code.unwrap_or_default()).to_lowercase().replace(['_', '-'], " ");
     let phrases = [

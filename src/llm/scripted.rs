@@ -1,8 +1,8 @@
 //! A model with scripted replies, for tests.
 
-use super::{Error, Llm};
+use super::{Error, Llm, ReplyStream};
 use crate::chat::{CallId, Chunk, FinishReason, Request, ToolCall, Usage};
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,7 +42,7 @@ impl Scripted {
 }
 
 impl Llm for Scripted {
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
+    fn stream(&self, request: Request) -> ReplyStream {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
         let reply = self.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let no_reply_left = || fails(Error::InvalidReply("The script has no reply left".to_owned()));
@@ -150,7 +150,7 @@ impl Reply {
     }
 
     /// Streams the reply, at once or paced. Dropping the stream stops it.
-    pub(super) fn play_reply(mut self, chars_per_second: Option<u32>) -> BoxStream<'static, Result<Chunk, Error>> {
+    pub(super) fn play_reply(mut self, chars_per_second: Option<u32>) -> ReplyStream {
         let is_open = !matches!(self.items.last(), Some(Err(_) | Ok(Chunk::Done(_))));
         if is_open && !self.is_cut {
             self.items.push(Ok(Chunk::Done(FinishReason::Stop)));

@@ -8,9 +8,8 @@ mod texts;
 
 pub use files::write_files;
 
-use super::{Error, Llm};
-use crate::chat::{Chunk, Request};
-use futures::stream::BoxStream;
+use super::{Llm, ReplyStream};
+use crate::chat::Request;
 
 /// Speed of the replies in characters per second.
 const SPEED: u32 = 150;
@@ -41,7 +40,7 @@ impl Default for Tour {
 }
 
 impl Llm for Tour {
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
+    fn stream(&self, request: Request) -> ReplyStream {
         scene::next_reply(&request.messages).play_reply(self.speed)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::files::FILES;
 use super::*;
-use crate::chat::{Message, ToolCall};
+use crate::chat::{Chunk, Message, ToolCall};
 use futures::StreamExt;
 use serde_json::Value;
 

@@ -2,11 +2,11 @@
 
 use crate::agent::{Effect, Event};
 use crate::chat::{Chunk, FinishReason, Request, TurnId};
-use crate::llm::{Error, Llm};
+use crate::llm::{Error, Llm, ReplyStream};
 use crate::project::disk::Disk;
 use crate::runtime::Runtime;
 use crate::tools::Toolbox;
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 struct TimedParts(Vec<Result<Chunk, Error>>, Duration);
 
 impl Llm for TimedParts {
-    fn stream(&self, _: Request) -> BoxStream<'static, Result<Chunk, Error>> {
+    fn stream(&self, _: Request) -> ReplyStream {
         let pause = self.1;
         let send_after_pause = move |piece| async move {
             if !pause.is_zero() {
