@@ -3,7 +3,7 @@
 
 use aye::agent;
 use aye::chat::{Digest, Ending, Entry, Outcome, Session, SessionId, ToolCall};
-use aye::llm::chat_collector::{ChatCollector, ChunkQueue, End};
+use aye::llm::chat_collector::{ChatCollector, ChunkQueue, Collector, End};
 use aye::policy::Policy;
 use aye::store::{Header, Log, SessionLog};
 use aye::text::link::LinkTarget;

@@ -1,7 +1,7 @@
 //! Streams of a provider: packet boundaries do not matter, and every reply ends once.
 
 use aye::chat::Chunk;
-use aye::llm::chat_collector::{ChatCollector, ChunkQueue, End};
+use aye::llm::chat_collector::{ChatCollector, ChunkQueue, Collector, End};
 use aye::llm::events::{Decoder, Event};
 use aye::llm::responses;
 use std::collections::HashSet;

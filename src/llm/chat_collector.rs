@@ -1,13 +1,14 @@
-//! Collects chat completion events into chunks. Pure: the same events give the same chunks.
+//! Collects chat completion events into chunks.
 
 use super::Error;
 use super::calls::Calls;
 use super::chat_events::{self, Delta, REPLY_INDEX};
-pub use super::chunk_queue::{ChunkQueue, End, is_visible};
+use super::chunk_queue::CLOSED_EARLY;
+pub use super::chunk_queue::{ChunkQueue, Collector, End, is_visible};
 use super::echo::EchoData;
 use super::other_choice::OtherChoice;
 use super::provider_error::ProviderError;
-use super::reasoning_tags::{Piece, ReasoningSplitter};
+use super::reasoning_tags::ReasoningSplitter;
 use super::tolerant_json::SurrogateJoiner;
 use super::unreadable_events::UnreadableEvents;
 use crate::chat::reply_limit::ReplySize;
@@ -17,7 +18,7 @@ use serde_json::Value;
 /// Maximum number of tool calls in one reply.
 pub const MAX_CALLS: usize = 1000;
 
-/// State of one reply.
+/// A chat completion reply so far.
 #[derive(Debug, Default)]
 pub struct ChatCollector {
     splitter: ReasoningSplitter,
@@ -38,7 +39,7 @@ pub struct ChatCollector {
     saw_chat_event: bool,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
-    /// The last event with content only marked the end of the reply.
+    /// The last event with content or an end marker had only the marker.
     is_ending: bool,
     /// Something visible to the user has arrived.
     was_shown: bool,
@@ -48,14 +49,9 @@ pub struct ChatCollector {
     origin: String,
 }
 
-impl ChatCollector {
-    /// Creates the state for a reply from `origin`; `wants_reasoning` means that its reasoning must be sent back.
-    pub fn for_origin(origin: String, wants_reasoning: bool) -> Self {
-        Self { origin, echo_data: EchoData::new(wants_reasoning), ..Self::default() }
-    }
-
-    /// Processes one event. Must not be called after an error.
-    pub fn collect_event(&mut self, event: &Value, out: &mut ChunkQueue) {
+impl Collector for ChatCollector {
+    /// Must not be called after an error.
+    fn collect_event(&mut self, event: &Value, out: &mut ChunkQueue) {
         let old_length = out.len();
         let (mut has_content, mut has_end) = (false, false);
         self.echo_data.collect_event(event, REPLY_INDEX);
@@ -77,13 +73,37 @@ impl ChatCollector {
         }
     }
 
-    /// Skips an unreadable event that begins with `start`. The rest of the reply is still used.
-    pub fn skip_event(&mut self, start: String) {
+    fn skip_event(&mut self, start: String) {
         self.unreadable.add_event(start);
     }
 
-    /// Collects the first other choice in case choice 0 never arrives. Once choice 0 has arrived, it is the reply and
-    /// the other choice is dropped.
+    /// Some providers send an end marker with every event, so a marker in an event with text is not final.
+    fn is_ending(&self) -> bool {
+        self.is_ending
+    }
+
+    fn finish(&mut self, end: End, out: &mut ChunkQueue) {
+        if !self.has_ended {
+            self.use_other_choice(out);
+        }
+        if std::mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        self.flush(out);
+        if let Err(error) = self.emit_end(end, out) {
+            out.push_back(Err(error));
+        }
+    }
+}
+
+impl ChatCollector {
+    /// Creates the state for a reply from `origin`; `wants_reasoning` means that its reasoning must be sent back.
+    pub fn for_origin(origin: String, wants_reasoning: bool) -> Self {
+        Self { origin, echo_data: EchoData::new(wants_reasoning), ..Self::default() }
+    }
+
+    /// Collects the first choice with another index than 0, in case choice 0 never arrives. Once choice 0 arrives, it is
+    /// the reply and the other choice is dropped.
     fn collect_choice(&mut self, event: &Value, out: &mut ChunkQueue) {
         if self.has_reply || self.has_ended {
             return;
@@ -172,50 +192,25 @@ impl ChatCollector {
         }
     }
 
-    /// Returns whether only the token usage can still follow. Some providers send an end marker with every event, so a
-    /// marker in an event with text is not final.
-    pub fn is_ending(&self) -> bool {
-        self.is_ending
-    }
-
-    /// Ends the reply: emits its calls and [`Chunk::Done`] if it is complete, otherwise an error.
-    pub fn finish(&mut self, end: End, out: &mut ChunkQueue) {
-        if !self.has_ended {
-            self.use_other_choice(out);
-        }
-        if std::mem::replace(&mut self.has_ended, true) {
-            return;
-        }
-        self.flush(out);
+    /// Emits the calls and [`Chunk::Done`] of a complete reply; returns the error of an incomplete one.
+    fn emit_end(&mut self, end: End, out: &mut ChunkQueue) -> Result<(), Error> {
         let finish = match (self.finish.take(), end) {
             (Some(finish), _) => finish,
             (None, End::Marked | End::Unmarked) if self.saw_foreign_event && !self.saw_chat_event => {
                 let message = "Cannot read the reply: its events are not chat completion events. Check `base_url` and \
                              `api` of the profile.";
-                out.push_back(Err(Error::InvalidReply(message.to_owned())));
-                return;
+                return Err(Error::InvalidReply(message.to_owned()));
             }
             (None, End::Marked | End::Unmarked) if let Some(error) = self.unreadable.error_without_end() => {
-                out.push_back(Err(error));
-                return;
+                return Err(error);
             }
             (None, End::Marked) => FinishReason::Stop,
-            (None, End::Unmarked) => {
-                let cause = "the provider closed it before the reply was complete";
-                out.push_back(Err(Error::ConnectionLost(cause.to_owned())));
-                return;
-            }
-            (None, End::Failed(error)) => {
-                out.push_back(Err(error));
-                return;
-            }
+            (None, End::Unmarked) => return Err(Error::ConnectionLost(CLOSED_EARLY.to_owned())),
+            (None, End::Failed(error)) => return Err(error),
         };
         let extras = self.calls.extras();
         let calls = self.calls.take_calls();
-        if let Some(error) = self.unreadable.error_at_end(self.was_shown, !calls.is_empty()) {
-            out.push_back(Err(error));
-            return;
-        }
+        self.unreadable.check_end(self.was_shown, !calls.is_empty())?;
         let mark = self.unreadable.take_mark(self.was_shown);
         if !mark.is_empty() {
             out.push_back(Ok(Chunk::Text(mark.to_owned())));
@@ -227,14 +222,15 @@ impl ChatCollector {
         }
         out.extend(calls.into_iter().map(|call| Ok(Chunk::Call(call))));
         out.push_back(Ok(Chunk::Done(finish)));
+        Ok(())
     }
 
     fn emit_text(&mut self, text: &str, out: &mut ChunkQueue) {
-        for piece in self.splitter.split_text(text) {
-            if let Piece::Reasoning(thought) = &piece {
-                self.echo_data.collect_tagged(thought);
+        for chunk in self.splitter.split_text(text) {
+            if let Chunk::Reasoning(reasoning) = &chunk {
+                self.echo_data.collect_tagged(reasoning);
             }
-            out.push_back(Ok(chunk_from_piece(piece)));
+            out.push_back(Ok(chunk));
         }
     }
 
@@ -244,7 +240,7 @@ impl ChatCollector {
         if let Some(half) = self.text_surrogates.finish() {
             self.emit_text(half, out);
         }
-        out.extend(self.splitter.finish().map(|piece| Ok(chunk_from_piece(piece))));
+        out.extend(self.splitter.finish().map(Ok));
     }
 
     fn abort_reply(&mut self, message: String, out: &mut ChunkQueue) {
@@ -261,15 +257,6 @@ impl ChatCollector {
             Some(status) if !self.was_shown => fault.into_error(status, None),
             _ => Error::InStream(fault.sentence()),
         }));
-    }
-}
-
-/// Converts a piece into a chunk.
-pub fn chunk_from_piece(piece: Piece) -> Chunk {
-    match piece {
-        Piece::Reasoning(text) => Chunk::Reasoning(text),
-        Piece::Text(text) => Chunk::Text(text),
-        Piece::WasReasoning => Chunk::WasReasoning,
     }
 }
 

@@ -61,9 +61,9 @@ impl EchoData {
     }
 
     /// Collects reasoning found between tags in the text.
-    pub fn collect_tagged(&mut self, thought: &str) {
+    pub fn collect_tagged(&mut self, reasoning: &str) {
         if self.wants_reasoning {
-            self.tagged.push_str(thought);
+            self.tagged.push_str(reasoning);
         }
     }
 

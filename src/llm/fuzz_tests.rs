@@ -1,9 +1,9 @@
 //! Property tests: decoding any input never panics and does not depend on chunk boundaries.
 
 use super::Error;
-use super::chat_collector::{ChatCollector, ChunkQueue, End};
+use super::chat_collector::{ChatCollector, ChunkQueue, Collector, End};
 use super::events::{Decoder, Event};
-use super::reasoning_tags::{Piece, ReasoningSplitter};
+use super::reasoning_tags::ReasoningSplitter;
 use super::responses;
 use crate::chat::Chunk;
 use proptest::prelude::*;
@@ -173,15 +173,16 @@ fn tagged_text() -> impl Strategy<Value = String> {
 fn split_reasoning(text: &str, size: usize) -> (String, String) {
     let characters: Vec<char> = text.chars().collect();
     let mut splitter = ReasoningSplitter::default();
-    let mut pieces: Vec<Piece> =
+    let mut chunks: Vec<Chunk> =
         characters.chunks(size).flat_map(|piece| splitter.split_text(&piece.iter().collect::<String>())).collect();
-    pieces.extend(splitter.finish());
+    chunks.extend(splitter.finish());
     let (mut reasoning, mut reply) = (String::new(), String::new());
-    for piece in pieces {
-        match piece {
-            Piece::Reasoning(text) => reasoning.push_str(&text),
-            Piece::Text(text) => reply.push_str(&text),
-            Piece::WasReasoning => reasoning.push_str(&std::mem::take(&mut reply)),
+    for chunk in chunks {
+        match chunk {
+            Chunk::Reasoning(text) => reasoning.push_str(&text),
+            Chunk::Text(text) => reply.push_str(&text),
+            Chunk::WasReasoning => reasoning.push_str(&std::mem::take(&mut reply)),
+            other => panic!("{other:?}"),
         }
     }
     (reasoning, reply)

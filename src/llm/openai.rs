@@ -1,9 +1,10 @@
 //! Client for one model of an OpenAI-compatible provider.
 
+use super::chunk_queue::Collector;
 use super::client::HttpClient;
 use super::models::Model;
 use super::prepared_request::{self, PreparedRequest};
-use super::reply::{Collector, Reply};
+use super::reply::Reply;
 use super::request_body::RequestBody;
 use super::service::{Service, SharedReply};
 use super::settings::{Api, Settings};
@@ -11,11 +12,12 @@ use super::timeouts::{Pulse, Timeouts};
 use super::transport::{Transport, unwrap_error};
 use super::unsupported_params::UnsupportedParams;
 use super::{
-    Error, Llm, Secret, address, chat_collector, chat_request, client, context_window, models_request, responses, retry,
+    Error, Llm, ReplyStream, Secret, address, chat_collector, chat_request, client, context_window, models_request,
+    responses, retry,
 };
 use crate::chat::{Chunk, Request};
 use async_openai::traits::RequestOptionsBuilder;
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -71,9 +73,7 @@ impl OpenAi {
         };
         result.await.map_err(|error| settings.complete_error(error))
     }
-}
 
-impl OpenAi {
     /// Requests the context window in tokens of this model, or of the first one if `model` is empty. Returns `None` on
     /// any error.
     pub async fn context_window(&self, model: &str) -> Option<u64> {
@@ -85,7 +85,7 @@ impl OpenAi {
 }
 
 impl Llm for OpenAi {
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
+    fn stream(&self, request: Request) -> ReplyStream {
         let inner = self.0.clone();
         let prepared = PreparedRequest::new(request, &inner.settings);
         let origin = prepared_request::echo_origin(&inner.settings, &prepared.model);
@@ -122,11 +122,7 @@ impl Inner {
         self.client.get_or_try_init(|| client::spawn_build_client(base.clone(), options())).await.cloned()
     }
 
-    fn stream_attempt(
-        self: Arc<Self>,
-        body: Arc<PreparedBody>,
-        pulse: Pulse,
-    ) -> BoxStream<'static, Result<Chunk, Error>> {
+    fn stream_attempt(self: Arc<Self>, body: Arc<PreparedBody>, pulse: Pulse) -> ReplyStream {
         let chunks = {
             let inner = self.clone();
             async move {
@@ -136,8 +132,9 @@ impl Inner {
                 }
             }
         };
-        let mask_error = move |item: Result<Chunk, Error>| item.map_err(|error| self.settings.complete_error(error));
-        stream::once(chunks).flatten().map(mask_error).boxed()
+        let complete_error =
+            move |item: Result<Chunk, Error>| item.map_err(|error| self.settings.complete_error(error));
+        stream::once(chunks).flatten().map(complete_error).boxed()
     }
 
     /// Opens a reply. Repeats the request once if the provider rejects a parameter that can be omitted.
@@ -166,19 +163,19 @@ impl Inner {
         let headers = service.request_headers();
         let client = transport.openai_client(move |factory| service.clone().send(factory));
         let (origin, wants_reasoning) = (origin.to_owned(), self.settings.quirks.send_reasoning);
-        let (events, collector) = match self.settings.api {
+        let (events, collector): (_, Box<dyn Collector>) = match self.settings.api {
             Api::Chat => {
                 let chat = client.chat().headers(headers).query(&transport.query).map_err(unwrap_error)?;
                 let events = chat.create_stream_byot::<_, Value>(&body.parameters).await.map_err(unwrap_error)?;
                 let collector = chat_collector::ChatCollector::for_origin(origin, wants_reasoning);
-                (events, Collector::Chat(Box::new(collector)))
+                (events, Box::new(collector))
             }
             Api::Responses => {
                 let responses = client.responses().headers(headers).query(&transport.query).map_err(unwrap_error)?;
                 let result = responses.create_stream_byot::<_, Value>(&body.parameters).await;
                 let events = result.map_err(|error| responses::reclassify_error(unwrap_error(error)))?;
                 let collector = responses::ResponsesCollector::for_origin(origin, wants_reasoning);
-                (events, Collector::Responses(Box::new(collector)))
+                (events, Box::new(collector))
             }
         };
         Ok(Reply::new(events, shared_reply, collector))

@@ -1,23 +1,27 @@
 //! Separates reasoning between tags from the reply text. A tag counts at the start of a reply, later only if the reply
 //! has already contained reasoning, and never inside code.
 
-/// Reasoning tags of known models.
+use crate::chat::Chunk;
+
+/// Opening and closing reasoning tags of known models.
 const TAGS: [(&str, &str); 4] =
     [("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<thought>", "</thought>"), ("[THINK]", "[/THINK]")];
 
 /// Maximum bytes of possible leading whitespace that are held back.
 const MAX_LEADING_BLANKS: usize = 4096;
 
-/// Splits a stream of text into reasoning and reply text. A possible beginning of a tag is held back until it is
-/// decided.
+/// Splits a stream of text into chunks of reasoning and of reply text. Text that may begin a tag is held back until
+/// more text decides it. [`Chunk::WasReasoning`] follows from a closing tag without an opening one: some chat templates
+/// write the opening tag, so that the model writes only the closing one.
 #[derive(Debug, Default)]
 pub struct ReasoningSplitter {
     state: TagState,
     pending: String,
     line: MarkdownLine,
-    /// The reply has contained tagged reasoning: later blocks are reasoning too.
+    /// The reply has contained tagged reasoning, so later tags count too.
     has_reasoning: bool,
-    /// The provider sends reasoning separately, or an opening tag was text: a closing tag alone is then text.
+    /// A closing tag without an opening one is text, because the provider sends reasoning separately or an opening tag
+    /// was text.
     is_lone_close_text: bool,
 }
 
@@ -26,22 +30,13 @@ enum TagState {
     /// Only whitespace so far.
     #[default]
     Start,
-    /// Directly after an opening tag; a line break belongs to the tag.
+    /// Directly after the opening tag with this index in [`TAGS`]; a line break belongs to the tag.
     Opened(usize),
+    /// In reasoning that ends with the closing tag with this index.
     InTag(usize),
     /// After reasoning; whitespace before the text is dropped.
     AfterReasoning,
     Text,
-}
-
-/// A piece of reasoning or text.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Piece {
-    Reasoning(String),
-    Text(String),
-    /// All text so far was reasoning: some chat templates write the opening tag, so that the model writes only the
-    /// closing one.
-    WasReasoning,
 }
 
 impl ReasoningSplitter {
@@ -50,8 +45,8 @@ impl ReasoningSplitter {
         self.is_lone_close_text = true;
     }
 
-    /// Processes more text and returns the pieces that are decided.
-    pub fn split_text(&mut self, text: &str) -> Vec<Piece> {
+    /// Processes more text and returns the chunks that are decided.
+    pub fn split_text(&mut self, text: &str) -> Vec<Chunk> {
         self.pending.push_str(text);
         let mut out = Vec::new();
         loop {
@@ -81,12 +76,12 @@ impl ReasoningSplitter {
                 TagState::InTag(tag) => {
                     let close = TAGS[tag].1;
                     if let Some(end) = self.pending.find(close) {
-                        push_piece(&mut out, Piece::Reasoning(self.pending[..end].to_owned()));
+                        push_nonempty(&mut out, Chunk::Reasoning(self.pending[..end].to_owned()));
                         self.pending.drain(..end + close.len());
                         self.state = TagState::AfterReasoning;
                     } else {
                         let decided = self.pending.len() - partial_tag_length(&self.pending, close);
-                        push_piece(&mut out, Piece::Reasoning(self.pending.drain(..decided).collect()));
+                        push_nonempty(&mut out, Chunk::Reasoning(self.pending.drain(..decided).collect()));
                         return out;
                     }
                 }
@@ -108,17 +103,17 @@ impl ReasoningSplitter {
     }
 
     /// Returns the text that was held back, at the end of the reply.
-    pub fn finish(&mut self) -> Option<Piece> {
+    pub fn finish(&mut self) -> Option<Chunk> {
         let pending = std::mem::take(&mut self.pending);
         match self.state {
             _ if pending.is_empty() => None,
-            TagState::Opened(_) | TagState::InTag(_) => Some(Piece::Reasoning(pending)),
-            TagState::Start | TagState::AfterReasoning | TagState::Text => Some(Piece::Text(pending)),
+            TagState::Opened(_) | TagState::InTag(_) => Some(Chunk::Reasoning(pending)),
+            TagState::Start | TagState::AfterReasoning | TagState::Text => Some(Chunk::Text(pending)),
         }
     }
 
     /// Emits text up to a tag or a possible beginning of one. Returns whether a tag was found and processing continues.
-    fn split_plain_text(&mut self, out: &mut Vec<Piece>) -> bool {
+    fn split_plain_text(&mut self, out: &mut Vec<Chunk>) -> bool {
         let mut position = 0;
         while let Some(byte) = self.pending.as_bytes().get(position).copied() {
             let may_be_tag = matches!(byte, b'<' | b'[') && !self.line.is_code();
@@ -131,35 +126,35 @@ impl ReasoningSplitter {
                     position += 1;
                 }
                 Tag::Undecided => {
-                    push_piece(out, Piece::Text(self.pending.drain(..position).collect()));
+                    push_nonempty(out, Chunk::Text(self.pending.drain(..position).collect()));
                     return false;
                 }
                 Tag::Opens(tag) => {
-                    push_piece(out, Piece::Text(self.pending.drain(..position).collect()));
+                    push_nonempty(out, Chunk::Text(self.pending.drain(..position).collect()));
                     self.pending.drain(..TAGS[tag].0.len());
                     self.state = TagState::Opened(tag);
                     return true;
                 }
                 Tag::Closes(tag) => {
-                    push_piece(out, Piece::Text(self.pending.drain(..position).collect()));
-                    out.push(Piece::WasReasoning);
+                    push_nonempty(out, Chunk::Text(self.pending.drain(..position).collect()));
+                    out.push(Chunk::WasReasoning);
                     self.pending.drain(..TAGS[tag].1.len());
                     (self.state, self.has_reasoning) = (TagState::AfterReasoning, true);
                     return true;
                 }
             }
         }
-        push_piece(out, Piece::Text(std::mem::take(&mut self.pending)));
+        push_nonempty(out, Chunk::Text(std::mem::take(&mut self.pending)));
         false
     }
 
-    /// Returns the tag at a position, if tags count here: after reasoning, an opening tag at the start of
-    /// a line; before any, a closing tag without an opening one at the start or end of its line.
+    /// Returns the tag at a position, if tags count there. Once the reply has contained reasoning, that is an opening
+    /// tag at the start of a line; until then, a closing tag without an opening one at the start or end of its line.
     fn find_tag(&self, position: usize) -> Tag {
         let remaining = &self.pending[position..];
         let mut is_undecided = false;
         for (tag, (open, close)) in TAGS.iter().enumerate() {
-            if self.has_reasoning && self.line.is_blank() {
+            if self.has_reasoning && self.line.is_blank {
                 if remaining.starts_with(open) {
                     return Tag::Opens(tag);
                 }
@@ -167,7 +162,7 @@ impl ReasoningSplitter {
             }
             if !self.has_reasoning && !self.is_lone_close_text {
                 match remaining.strip_prefix(close) {
-                    Some(following) if self.line.is_blank() || following.starts_with(['\r', '\n']) => {
+                    Some(following) if self.line.is_blank || following.starts_with(['\r', '\n']) => {
                         return Tag::Closes(tag);
                     }
                     Some(following) => is_undecided |= following.is_empty(),
@@ -194,10 +189,13 @@ enum Tag {
 struct MarkdownLine {
     /// Only whitespace since the line began.
     is_blank: bool,
-    /// Length of the current run of backticks or tildes, and whether it began its line.
+    /// Length of the current run of backticks or tildes.
     run_length: usize,
+    /// The run began its line.
     is_run_at_line_start: bool,
+    /// The backtick or tilde of the run.
     run_byte: u8,
+    /// Inside inline code.
     is_in_code: bool,
     /// Character and length of the fence that opened the current fenced code block.
     fence: Option<(u8, usize)>,
@@ -253,16 +251,12 @@ impl MarkdownLine {
         self.finish_run();
         self.is_in_code || self.fence.is_some()
     }
-
-    fn is_blank(&self) -> bool {
-        self.is_blank
-    }
 }
 
-fn push_piece(out: &mut Vec<Piece>, piece: Piece) {
-    match &piece {
-        Piece::Reasoning(text) | Piece::Text(text) if text.is_empty() => {}
-        Piece::Reasoning(_) | Piece::Text(_) | Piece::WasReasoning => out.push(piece),
+/// Appends a chunk of text or reasoning, unless it is empty.
+fn push_nonempty(out: &mut Vec<Chunk>, chunk: Chunk) {
+    if !matches!(&chunk, Chunk::Reasoning(text) | Chunk::Text(text) if text.is_empty()) {
+        out.push(chunk);
     }
 }
 
@@ -277,14 +271,15 @@ mod tests {
 
     fn split_reasoning(pieces: &[&str]) -> (String, String) {
         let mut splitter = ReasoningSplitter::default();
-        let mut split_pieces: Vec<Piece> = pieces.iter().flat_map(|piece| splitter.split_text(piece)).collect();
-        split_pieces.extend(splitter.finish());
+        let mut chunks: Vec<Chunk> = pieces.iter().flat_map(|piece| splitter.split_text(piece)).collect();
+        chunks.extend(splitter.finish());
         let (mut reasoning, mut reply) = (String::new(), String::new());
-        for piece in split_pieces {
-            match piece {
-                Piece::Reasoning(text) => reasoning.push_str(&text),
-                Piece::Text(text) => reply.push_str(&text),
-                Piece::WasReasoning => reasoning.push_str(&std::mem::take(&mut reply)),
+        for chunk in chunks {
+            match chunk {
+                Chunk::Reasoning(text) => reasoning.push_str(&text),
+                Chunk::Text(text) => reply.push_str(&text),
+                Chunk::WasReasoning => reasoning.push_str(&std::mem::take(&mut reply)),
+                other => panic!("{other:?}"),
             }
         }
         (reasoning, reply)

@@ -1,9 +1,9 @@
 //! A reply being received, common to both APIs.
 
-use super::chunk_queue::{ChunkQueue, End};
+use super::Error;
+use super::chunk_queue::{ChunkQueue, Collector, End};
 use super::events::Event;
 use super::service::SharedReply;
-use super::{Error, chat_collector, responses};
 use crate::chat::Chunk;
 use async_openai::error::OpenAIError;
 use futures::stream::{Stream, StreamExt};
@@ -14,54 +14,6 @@ use std::time::Duration;
 /// Time to wait for the token usage after the end of a reply.
 const USAGE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Collector of the events of one API.
-#[derive(Debug)]
-pub enum Collector {
-    /// Chat completions.
-    Chat(Box<chat_collector::ChatCollector>),
-    /// Responses.
-    Responses(Box<responses::ResponsesCollector>),
-}
-
-impl Collector {
-    fn collect_event(&mut self, event: &Value, out: &mut ChunkQueue) {
-        match self {
-            Self::Chat(collector) => collector.collect_event(event, out),
-            Self::Responses(collector) => collector.collect_event(event, out),
-        }
-    }
-
-    fn skip_event(&mut self, start: String) {
-        match self {
-            Self::Chat(collector) => collector.skip_event(start),
-            Self::Responses(collector) => collector.skip_event(start),
-        }
-    }
-
-    /// Returns whether only the token usage can still follow.
-    fn is_ending(&self) -> bool {
-        match self {
-            Self::Chat(collector) => collector.is_ending(),
-            Self::Responses(_) => false,
-        }
-    }
-
-    /// Returns whether nothing can follow.
-    fn has_ended(&self) -> bool {
-        match self {
-            Self::Chat(_) => false,
-            Self::Responses(collector) => collector.has_ended(),
-        }
-    }
-
-    fn finish(&mut self, end: End, out: &mut ChunkQueue) {
-        match self {
-            Self::Chat(collector) => collector.finish(end, out),
-            Self::Responses(collector) => collector.finish(end, out),
-        }
-    }
-}
-
 /// Events of one response, as async-openai yields them.
 pub type Events = Pin<Box<dyn Stream<Item = Result<Value, OpenAIError>> + Send>>;
 
@@ -69,14 +21,14 @@ pub type Events = Pin<Box<dyn Stream<Item = Result<Value, OpenAIError>> + Send>>
 pub struct Reply {
     events: Events,
     shared: SharedReply,
-    collector: Collector,
+    collector: Box<dyn Collector>,
     ready: ChunkQueue,
     is_open: bool,
 }
 
 impl Reply {
     /// Creates a reply from these events; `shared` is also held by the service that produces them.
-    pub fn new(events: Events, shared: SharedReply, collector: Collector) -> Self {
+    pub fn new(events: Events, shared: SharedReply, collector: Box<dyn Collector>) -> Self {
         Self { events, shared, collector, ready: ChunkQueue::new(), is_open: true }
     }
 

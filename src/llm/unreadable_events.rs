@@ -1,7 +1,7 @@
 //! Unreadable events of a reply, and when they make the whole reply unusable.
 //!
-//! An event is *damaged* if it begins like JSON: it may have contained a part of the reply. Any other, such as a
-//! plain-text keep-alive, contained none.
+//! An unreadable event is *damaged* if it begins like JSON: it may have contained a part of the reply. Any other
+//! unreadable event, such as a plain-text keep-alive, contained none.
 
 use super::Error;
 
@@ -13,6 +13,7 @@ pub const DAMAGE_MARK: &str = "\u{fffd}";
 pub struct UnreadableEvents {
     /// Start of the first one.
     start: Option<String>,
+    /// At least one of them is damaged.
     is_damaged: bool,
     /// A damaged event is not yet marked in the text.
     is_unmarked: bool,
@@ -37,22 +38,24 @@ impl UnreadableEvents {
         self.start.as_deref().map(unreadable_event_error)
     }
 
-    /// Returns the error of a reply with an end marker, if nothing readable was shown, or if it has calls whose
-    /// arguments may lack the content of a damaged event. Such calls must not run.
-    pub fn error_at_end(&self, was_shown: bool, has_calls: bool) -> Option<Error> {
-        let start = self.start.as_deref()?;
-        match (has_calls && self.is_damaged, was_shown || has_calls) {
-            (true, _) => Some(Error::ConnectionLost(format!(
+    /// Checks a reply with an end marker.
+    ///
+    /// # Errors
+    /// Fails if nothing readable was shown, or if the reply has calls whose arguments may lack the content of a damaged
+    /// event. Such calls must not run.
+    pub fn check_end(&self, was_shown: bool, has_calls: bool) -> Result<(), Error> {
+        match &self.start {
+            Some(start) if has_calls && self.is_damaged => Err(Error::ConnectionLost(format!(
                 "an event is not valid JSON ({start}), so its tool calls may be incomplete and were not run"
             ))),
-            (false, false) => Some(unreadable_event_error(start)),
-            (false, true) => None,
+            Some(start) if !was_shown && !has_calls => Err(unreadable_event_error(start)),
+            Some(_) | None => Ok(()),
         }
     }
 }
 
 /// Returns the error of a reply that is unusable because of an event that begins with `start`.
-pub fn unreadable_event_error(start: &str) -> Error {
+fn unreadable_event_error(start: &str) -> Error {
     Error::InvalidReply(format!("Cannot read the reply: an event is not valid JSON: {start}"))
 }
 
@@ -64,17 +67,15 @@ mod tests {
     fn a_damaged_event_is_marked_once_and_stops_calls() {
         let mut events = UnreadableEvents::default();
         assert_eq!(
-            (events.take_mark(true), events.error_without_end(), events.error_at_end(false, true)),
-            ("", None, None)
+            (events.take_mark(true), events.error_without_end(), events.check_end(false, true)),
+            ("", None, Ok(()))
         );
         events.add_event("keep-alive".into());
-        assert_eq!((events.take_mark(true), events.error_at_end(true, true)), ("", None));
-        assert!(events.error_without_end().is_some() && events.error_at_end(false, false).is_some());
+        assert_eq!((events.take_mark(true), events.check_end(true, true)), ("", Ok(())));
+        assert!(events.error_without_end().is_some() && events.check_end(false, false).is_err());
         events.add_event("{\"choices".into());
         assert_eq!((events.take_mark(false), events.take_mark(true), events.take_mark(true)), ("", DAMAGE_MARK, ""));
-        assert_eq!(events.error_at_end(true, false), None);
-        assert!(
-            matches!(events.error_at_end(true, true), Some(Error::ConnectionLost(cause)) if cause.contains("not run"))
-        );
+        assert_eq!(events.check_end(true, false), Ok(()));
+        assert!(matches!(events.check_end(true, true), Err(Error::ConnectionLost(cause)) if cause.contains("not run")));
     }
 }

@@ -1,14 +1,13 @@
 //! Emits the items of a reply as chunks: text and reasoning once, calls with their progress.
 
 use super::items;
-use super::slots::{Kind, MAX_ITEMS, Slots};
+use super::slots::{Kind, MAX_ITEMS, Slot, Slots, Update};
 use crate::chat::reply_limit::ReplySize;
 use crate::chat::{Chunk, ToolCall};
 use crate::llm::calls::Calls;
-use crate::llm::chat_collector::chunk_from_piece;
 use crate::llm::chat_events::{CallPart, non_empty_text};
 use crate::llm::chunk_queue::ChunkQueue;
-use crate::llm::reasoning_tags::{Piece, ReasoningSplitter};
+use crate::llm::reasoning_tags::ReasoningSplitter;
 use crate::llm::unreadable_events::UnreadableEvents;
 use serde_json::Value;
 
@@ -38,8 +37,8 @@ impl ItemWriter {
 
     /// Emits the text that was held back because a reasoning tag may have begun.
     pub fn flush_text(&mut self, out: &mut ChunkQueue) {
-        let pieces = self.splitter.finish().into_iter().collect();
-        self.emit_pieces(self.last_text_slot, pieces, out);
+        let held_back = self.splitter.finish();
+        self.emit_chunks(self.last_text_slot, held_back, out);
     }
 
     /// Appends a piece of the arguments of a call.
@@ -59,16 +58,16 @@ impl ItemWriter {
             Some(Kind::Message) => match item.get("content") {
                 Some(Value::Array(parts)) => {
                     for (part_index, part) in (0..).zip(parts.iter().take(MAX_ITEMS)) {
-                        self.emit_text(slot, part_index, &part_text(part).0, true, out);
+                        self.emit_text(slot, part_index, &part_text(part).0, Update::Complete, out);
                     }
                 }
-                content => self.emit_text(slot, 0, &non_empty_text(content).unwrap_or_default(), true, out),
+                content => self.emit_text(slot, 0, &non_empty_text(content).unwrap_or_default(), Update::Complete, out),
             },
             Some(Kind::Reasoning) => {
                 for name in ["summary", "content"] {
                     let parts = item.get(name).and_then(Value::as_array).into_iter().flatten();
                     for (part_index, part) in (0..).zip(parts.take(MAX_ITEMS)) {
-                        self.emit_reasoning(slot, name, part_index, &part_text(part).0, true, out);
+                        self.emit_reasoning(slot, name, part_index, &part_text(part).0, Update::Complete, out);
                     }
                 }
                 let stored = items::stored_reasoning(item, self.wants_reasoning);
@@ -115,55 +114,49 @@ impl ItemWriter {
         }
     }
 
-    /// Emits a piece of the text of a part, or what its final text adds.
-    pub fn emit_text(&mut self, slot: usize, part_index: u64, text: &str, is_final: bool, out: &mut ChunkQueue) {
-        let item = self.slots.slot_mut(slot);
-        let (new_text, _) = if is_final {
-            item.complete_text("text", part_index, text)
-        } else {
-            item.append_text("text", part_index, text)
-        };
+    /// Emits the text of a part that was not received before.
+    pub fn emit_text(&mut self, slot: usize, part_index: u64, text: &str, update: Update, out: &mut ChunkQueue) {
+        let (new_text, _) = self.slots.slot_mut(slot).update_text("text", part_index, text, update);
         if new_text.is_empty() {
             return;
         }
         self.size.add(new_text);
         self.is_out_of_order |= slot < self.last_text_slot;
         self.last_text_slot = slot;
-        // The final text has no gap to mark.
-        let mark = if is_final { "" } else { self.unreadable.take_mark(self.was_shown) };
-        let pieces = self.splitter.split_text(&format!("{mark}{new_text}"));
-        self.emit_pieces(slot, pieces, out);
+        let mark = match update {
+            Update::Piece => self.unreadable.take_mark(self.was_shown),
+            // Complete text has no gap to mark.
+            Update::Complete => "",
+        };
+        let chunks = self.splitter.split_text(&format!("{mark}{new_text}"));
+        self.emit_chunks(slot, chunks, out);
     }
 
-    fn emit_pieces(&mut self, slot: usize, pieces: Vec<Piece>, out: &mut ChunkQueue) {
-        for piece in pieces {
-            if let Piece::Text(text) = &piece {
+    fn emit_chunks(&mut self, slot: usize, chunks: impl IntoIterator<Item = Chunk>, out: &mut ChunkQueue) {
+        for chunk in chunks {
+            if let Chunk::Text(text) = &chunk {
                 self.slots.slot_mut(slot).bytes += text.len();
             }
-            out.push_back(Ok(chunk_from_piece(piece)));
+            out.push_back(Ok(chunk));
         }
     }
 
-    /// Emits a piece of the reasoning of a part, or what its final text adds. `name` is `summary` or `content`; of an
-    /// item that has both, only the one that arrives first is emitted.
+    /// Emits the reasoning of a part that was not received before. `name` is `summary` or `content`; of an item that
+    /// has both, only the one that arrives first is emitted.
     pub fn emit_reasoning(
         &mut self,
         slot: usize,
         name: &'static str,
         part_index: u64,
         text: &str,
-        is_final: bool,
+        update: Update,
         out: &mut ChunkQueue,
     ) {
         let item = self.slots.slot_mut(slot);
         if item.has_other_reasoning(name) || text.is_empty() {
             return;
         }
-        let (new_text, is_new_part) = if is_final {
-            item.complete_text(name, part_index, text)
-        } else {
-            item.append_text(name, part_index, text)
-        };
+        let (new_text, is_new_part) = item.update_text(name, part_index, text, update);
         if !new_text.is_empty() {
             self.size.add(new_text);
             let gap = if is_new_part && self.has_reasoning { "\n\n" } else { "" };
@@ -193,14 +186,14 @@ impl ItemWriter {
         self.slots.iter().any(|slot| slot.kind == Kind::Call && !slot.is_complete_call())
     }
 
-    /// Returns whether the provider did not mark a call as complete, so that pieces of it may be missing.
+    /// Returns whether the provider did not mark a call as complete. Pieces of such a call may be missing.
     pub fn has_unmarked_call(&self) -> bool {
         self.slots.iter().any(|slot| slot.kind == Kind::Call && !slot.is_complete)
     }
 
     /// Returns the stored form of all items, or `None` if they add nothing to the text and the calls.
     pub fn stored_items(&self) -> Option<Value> {
-        let stored: Vec<Value> = self.slots.iter().filter_map(super::slots::Slot::stored_item).collect();
+        let stored: Vec<Value> = self.slots.iter().filter_map(Slot::stored_item).collect();
         let is_useful = !self.is_out_of_order && items::is_worth_storing(&stored);
         is_useful.then_some(Value::Array(stored))
     }

@@ -1,19 +1,19 @@
-//! Collects events of the responses API into chunks. Pure: the same events give the same chunks.
+//! Collects events of the responses API into chunks.
 //!
 //! Most of a reply arrives several times: in pieces, with its complete part, with its complete item, and with the
 //! complete response. Text is emitted once; text missing from the pieces is taken from a later repetition.
 
 use super::item_writer::{ItemWriter, part_text};
-use super::slots::{Kind, MAX_ITEMS};
+use super::slots::{Kind, MAX_ITEMS, Update};
 use crate::chat::{Chunk, Echo, FinishReason, Usage};
 use crate::llm::Error;
 use crate::llm::chat_collector::parse_finish_reason;
 use crate::llm::chat_events::{self, non_empty_text};
-use crate::llm::chunk_queue::{ChunkQueue, End, is_visible};
+use crate::llm::chunk_queue::{CLOSED_EARLY, ChunkQueue, Collector, End, is_visible};
 use crate::llm::provider_error::{ProviderError, clip};
 use serde_json::Value;
 
-/// State of one reply.
+/// A reply of the responses API so far.
 #[derive(Debug, Default)]
 pub struct ResponsesCollector {
     origin: String,
@@ -24,14 +24,9 @@ pub struct ResponsesCollector {
     has_ended: bool,
 }
 
-impl ResponsesCollector {
-    /// Creates the state for a reply from `origin`; `wants_reasoning` means that unencrypted reasoning is sent back.
-    pub fn for_origin(origin: String, wants_reasoning: bool) -> Self {
-        Self { origin, items: ItemWriter::new(wants_reasoning), ..Self::default() }
-    }
-
-    /// Processes one event. Events after the end of the reply or after an error are ignored.
-    pub fn collect_event(&mut self, event: &Value, out: &mut ChunkQueue) {
+impl Collector for ResponsesCollector {
+    /// Events after the end of the reply or after an error are ignored.
+    fn collect_event(&mut self, event: &Value, out: &mut ChunkQueue) {
         if self.has_ended() {
             return;
         }
@@ -48,75 +43,74 @@ impl ResponsesCollector {
             None if chat_events::parse_error(event).is_some() => self.fail_reply(event, out),
             None => {}
         }
-        if let (Some(message), false) = (self.items.size.excess_error(), self.has_failed) {
+        let too_many_items = || {
+            self.items
+                .slots
+                .has_too_many()
+                .then(|| format!("The reply was aborted: it has more than {MAX_ITEMS} items"))
+        };
+        if let (Some(message), false) = (self.items.size.excess_error().or_else(too_many_items), self.has_failed) {
             self.has_failed = true;
             out.push_back(Err(Error::InvalidReply(message)));
-        }
-        if self.items.slots.has_too_many() && !self.has_failed {
-            self.has_failed = true;
-            out.push_back(Err(Error::InvalidReply(format!(
-                "The reply was aborted: it has more than {MAX_ITEMS} items"
-            ))));
         }
         self.items.was_shown |=
             out.iter().skip(old_length).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
     }
 
-    /// Skips an unreadable event that begins with `start`. Most of its content is repeated later.
-    pub fn skip_event(&mut self, start: String) {
+    fn skip_event(&mut self, start: String) {
         self.items.unreadable.add_event(start);
     }
 
-    /// Returns whether nothing can follow.
-    pub fn has_ended(&self) -> bool {
+    fn has_ended(&self) -> bool {
         self.has_ended || self.has_failed || self.finish.is_some()
     }
 
-    /// Ends the reply: emits its echo, calls and [`Chunk::Done`] if it is complete, otherwise an error. Only the
-    /// provider's own end event completes a reply, not the end of the stream.
-    pub fn finish(&mut self, end: End, out: &mut ChunkQueue) {
+    fn finish(&mut self, end: End, out: &mut ChunkQueue) {
         if std::mem::replace(&mut self.has_ended, true) || self.has_failed {
             return;
         }
         self.items.flush_text(out);
+        if let Err(error) = self.emit_end(end, out) {
+            out.push_back(Err(error));
+        }
+    }
+}
+
+impl ResponsesCollector {
+    /// Creates the state for a reply from `origin`; `wants_reasoning` means that unencrypted reasoning is sent back.
+    pub fn for_origin(origin: String, wants_reasoning: bool) -> Self {
+        Self { origin, items: ItemWriter::new(wants_reasoning), ..Self::default() }
+    }
+
+    /// Emits the echo, the calls and [`Chunk::Done`] of a complete reply; returns the error of an incomplete one. Only
+    /// the provider's own end event completes a reply, not the end of the stream.
+    fn emit_end(&mut self, end: End, out: &mut ChunkQueue) -> Result<(), Error> {
         let finish = match (self.finish.take(), end) {
             (Some(finish), _) => finish,
             (None, End::Marked | End::Unmarked) => {
-                let cause = "the provider closed it before the reply was complete";
-                let connection_lost = || Error::ConnectionLost(cause.to_owned());
-                out.push_back(Err(self.items.unreadable.error_without_end().unwrap_or_else(connection_lost)));
-                return;
+                let connection_lost = || Error::ConnectionLost(CLOSED_EARLY.to_owned());
+                return Err(self.items.unreadable.error_without_end().unwrap_or_else(connection_lost));
             }
-            (None, End::Failed(error)) => {
-                out.push_back(Err(error));
-                return;
-            }
+            (None, End::Failed(error)) => return Err(error),
         };
         let calls = self.items.finished_calls();
         // A call without the provider's completion mark was assembled from pieces, and one of them may have been in an
         // unreadable event.
         let has_unmarked_call = self.items.has_unmarked_call();
-        if let Some(error) =
-            self.items.unreadable.error_at_end(self.items.was_shown || !calls.is_empty(), has_unmarked_call)
-        {
-            out.push_back(Err(error));
-            return;
-        }
+        self.items.unreadable.check_end(self.items.was_shown || !calls.is_empty(), has_unmarked_call)?;
         if finish == FinishReason::Stop {
             if self.items.has_incomplete_call() {
-                out.push_back(Err(Error::ConnectionLost("a tool call was never completed".to_owned())));
-                return;
+                return Err(Error::ConnectionLost("a tool call was never completed".to_owned()));
             }
             let echo = self.items.stored_items().map(|data| Echo { origin: self.origin.clone(), data });
             out.extend(echo.map(|echo| Ok(Chunk::Echo(echo))));
         }
         out.extend(calls.into_iter().map(|call| Ok(Chunk::Call(call))));
         out.push_back(Ok(Chunk::Done(finish)));
+        Ok(())
     }
 
     fn collect_typed(&mut self, kind: &str, event: &Value, out: &mut ChunkQueue) {
-        let index_at = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or(0);
-        let part_index = index_at("content_index");
         match kind {
             "output_item.added" => {
                 let item = &event["item"];
@@ -128,53 +122,35 @@ impl ResponsesCollector {
             }
             "output_item.done" => {
                 if let Some(kind) = Kind::from_item(&event["item"]) {
-                    let slot = self.items.slots.find_item(kind, event, false);
+                    let slot = self.items.slots.find_item(kind, event, Update::Complete);
                     self.items.complete_item(slot, &event["item"], out);
                 }
             }
-            "output_text.delta" | "refusal.delta" => {
-                let (slot, text) = (self.items.slots.find_item(Kind::Message, event, true), delta_text(event));
-                self.items.emit_text(slot, part_index, &text, false, out);
-            }
-            "output_text.done" | "refusal.done" => {
-                let text = non_empty_text(event.get("text")).or_else(|| non_empty_text(event.get("refusal")));
-                let slot = self.items.slots.find_item(Kind::Message, event, false);
-                self.items.emit_text(slot, part_index, &text.unwrap_or_default(), true, out);
-            }
-            "content_part.done" => {
-                let (text, is_reasoning) = part_text(&event["part"]);
-                if is_reasoning {
-                    let slot = self.items.slots.find_item(Kind::Reasoning, event, false);
-                    self.items.emit_reasoning(slot, "content", part_index, &text, true, out);
-                } else if !text.is_empty() {
-                    let slot = self.items.slots.find_item(Kind::Message, event, false);
-                    self.items.emit_text(slot, part_index, &text, true, out);
-                }
-            }
+            "output_text.delta" | "refusal.delta" => self.collect_text(event, Update::Piece, out),
+            "output_text.done" | "refusal.done" => self.collect_text(event, Update::Complete, out),
+            "content_part.done" => match part_text(&event["part"]) {
+                (_, true) => self.collect_reasoning("content", event, Update::Complete, out),
+                (text, false) if text.is_empty() => {}
+                (_, false) => self.collect_text(event, Update::Complete, out),
+            },
             "reasoning_summary_text.delta" | "reasoning_summary.delta" => {
-                let slot = self.items.slots.find_item(Kind::Reasoning, event, true);
-                self.items.emit_reasoning(slot, "summary", index_at("summary_index"), &delta_text(event), false, out);
+                self.collect_reasoning("summary", event, Update::Piece, out);
             }
             "reasoning_summary_text.done" | "reasoning_summary_part.done" => {
-                let text = non_empty_text(event.get("text")).unwrap_or_else(|| part_text(&event["part"]).0);
-                let slot = self.items.slots.find_item(Kind::Reasoning, event, false);
-                self.items.emit_reasoning(slot, "summary", index_at("summary_index"), &text, true, out);
+                self.collect_reasoning("summary", event, Update::Complete, out);
             }
             "reasoning_text.delta" | "reasoning.delta" => {
-                let slot = self.items.slots.find_item(Kind::Reasoning, event, true);
-                self.items.emit_reasoning(slot, "content", part_index, &delta_text(event), false, out);
+                self.collect_reasoning("content", event, Update::Piece, out);
             }
             "reasoning_text.done" | "reasoning.done" => {
-                let text = non_empty_text(event.get("text")).unwrap_or_default();
-                let slot = self.items.slots.find_item(Kind::Reasoning, event, false);
-                self.items.emit_reasoning(slot, "content", part_index, &text, true, out);
+                self.collect_reasoning("content", event, Update::Complete, out);
             }
             "function_call_arguments.delta" => {
-                let slot = self.items.slots.find_item(Kind::Call, event, true);
-                self.items.append_arguments(slot, &delta_text(event), out);
+                let slot = self.items.slots.find_item(Kind::Call, event, Update::Piece);
+                self.items.append_arguments(slot, &event_text(event, Update::Piece), out);
             }
             "function_call_arguments.done" => {
-                let slot = self.items.slots.find_item(Kind::Call, event, false);
+                let slot = self.items.slots.find_item(Kind::Call, event, Update::Complete);
                 self.items.update_identity(slot, event);
                 self.items.complete_arguments(slot, event.get("arguments"));
                 self.items.emit_call_progress(slot, out);
@@ -185,6 +161,20 @@ impl ResponsesCollector {
             }
             _ => {}
         }
+    }
+
+    /// Processes an event with text of a message.
+    fn collect_text(&mut self, event: &Value, update: Update, out: &mut ChunkQueue) {
+        let slot = self.items.slots.find_item(Kind::Message, event, update);
+        let part_index = index_at(event, "content_index");
+        self.items.emit_text(slot, part_index, &event_text(event, update), update, out);
+    }
+
+    /// Processes an event with reasoning. `name` is `summary` or `content`.
+    fn collect_reasoning(&mut self, name: &'static str, event: &Value, update: Update, out: &mut ChunkQueue) {
+        let slot = self.items.slots.find_item(Kind::Reasoning, event, update);
+        let part_index = index_at(event, &format!("{name}_index"));
+        self.items.emit_reasoning(slot, name, part_index, &event_text(event, update), update, out);
     }
 
     /// Processes the complete response.
@@ -252,7 +242,15 @@ fn status_from_code(code: &str) -> Option<u16> {
     }
 }
 
-fn delta_text(event: &Value) -> String {
-    let delta = event.get("delta");
-    non_empty_text(delta).or_else(|| non_empty_text(delta?.get("text"))).unwrap_or_default()
+fn index_at(event: &Value, key: &str) -> u64 {
+    event.get(key).and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// Returns the text of an event: the piece that it adds, or the complete text.
+fn event_text(event: &Value, update: Update) -> String {
+    let text = match update {
+        Update::Piece => non_empty_text(event.get("delta")).or_else(|| non_empty_text(event.get("delta")?.get("text"))),
+        Update::Complete => non_empty_text(event.get("text")).or_else(|| non_empty_text(event.get("refusal"))),
+    };
+    text.unwrap_or_else(|| part_text(&event["part"]).0)
 }

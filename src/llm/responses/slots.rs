@@ -2,6 +2,7 @@
 
 use super::items;
 use crate::llm::chat_events::non_empty_text;
+use crate::llm::tolerant_json::is_json_object;
 use serde_json::Value;
 
 /// Kind of an item. All other kinds are ignored.
@@ -27,15 +28,25 @@ impl Kind {
     }
 }
 
+/// Content of an event about an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Update {
+    /// A further piece.
+    Piece,
+    /// Everything, including the pieces that have arrived.
+    Complete,
+}
+
 /// One item so far.
 #[derive(Debug)]
 pub struct Slot {
     pub kind: Kind,
+    /// Index in the reply, if the provider gave one.
     index: Option<u64>,
     id: Option<String>,
     /// The provider marked the item as complete.
     pub is_complete: bool,
-    /// Parts received, by name and index.
+    /// Parts received: name, index and text.
     parts: Vec<(&'static str, u64, String)>,
     /// Tool of a call.
     pub name: String,
@@ -47,23 +58,25 @@ pub struct Slot {
     pub reasoning: Option<Value>,
     /// Phase of a message.
     pub phase: Option<Value>,
-    /// Number of bytes of the reply text in this item.
+    /// Number of bytes that this message has of the reply text.
     pub bytes: usize,
 }
 
 impl Slot {
-    /// Appends text to a part. Returns the text, and whether it is the first of this part.
-    pub fn append_text<'a>(&mut self, name: &'static str, part_index: u64, text: &'a str) -> (&'a str, bool) {
+    /// Adds text to a part. Returns the text that was not received before, and whether the part is new.
+    pub fn update_text<'a>(
+        &mut self,
+        name: &'static str,
+        part_index: u64,
+        text: &'a str,
+        update: Update,
+    ) -> (&'a str, bool) {
         let (part, is_new) = self.part_text(name, part_index);
-        part.push_str(text);
-        (text, is_new)
-    }
-
-    /// Sets the final text of a part. Returns the end of it that was not received before. Differing earlier text is
-    /// kept.
-    pub fn complete_text<'a>(&mut self, name: &'static str, part_index: u64, text: &'a str) -> (&'a str, bool) {
-        let (part, is_new) = self.part_text(name, part_index);
-        let new_text = text.strip_prefix(part.as_str()).unwrap_or_default();
+        let new_text = match update {
+            Update::Piece => text,
+            // If it does not continue the pieces, they are kept and it is ignored.
+            Update::Complete => text.strip_prefix(part.as_str()).unwrap_or_default(),
+        };
         part.push_str(new_text);
         (new_text, is_new)
     }
@@ -86,8 +99,7 @@ impl Slot {
 
     /// Returns whether a call is complete: it was marked as such, or its arguments are a complete JSON object.
     pub fn is_complete_call(&self) -> bool {
-        !self.name.is_empty()
-            && (self.is_complete || serde_json::from_str::<serde_json::Map<String, Value>>(&self.arguments).is_ok())
+        !self.name.is_empty() && (self.is_complete || is_json_object(&self.arguments))
     }
 
     /// Returns the stored form of the item.
@@ -130,9 +142,9 @@ impl Slots {
     }
 
     /// Returns the position of the item an event belongs to, and adds the item if there is none. Ids and indexes may
-    /// both be wrong: some providers use a new id in every event, some the same index for every item, some neither one.
-    /// An event that adds a piece (`is_addition`) matches a complete item only by its id.
-    pub fn find_item(&mut self, kind: Kind, event: &Value, is_addition: bool) -> usize {
+    /// both be wrong: some providers use a new id in every event, some the same index for every item, and some send
+    /// neither. A piece matches a complete item only by its id.
+    pub fn find_item(&mut self, kind: Kind, event: &Value, update: Update) -> usize {
         let (index, id) = item_index_and_id(event);
         let find_last = |matches_slot: &dyn Fn(&Slot) -> bool| {
             self.0.iter().rposition(|slot| slot.kind == kind && matches_slot(slot))
@@ -140,8 +152,8 @@ impl Slots {
         let belongs_to_other_index =
             |slot: &Slot| slot.is_complete && index.is_some() && slot.index.is_some() && slot.index != index;
         let by_id = id.as_ref().and_then(|_| find_last(&|slot| slot.id == id && !belongs_to_other_index(slot)));
-        let by_index =
-            || index.and_then(|_| find_last(&|slot| slot.index == index && !(is_addition && slot.is_complete)));
+        let is_open_to_update = |slot: &Slot| update == Update::Complete || !slot.is_complete;
+        let by_index = || index.and_then(|_| find_last(&|slot| slot.index == index && is_open_to_update(slot)));
         let by_missing_index = || find_last(&|slot| !slot.is_complete && (index.is_none() || slot.index.is_none()));
         by_id.or_else(by_index).or_else(by_missing_index).unwrap_or_else(|| self.push_slot(kind, index, id))
     }

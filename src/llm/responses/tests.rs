@@ -5,7 +5,7 @@ mod errors;
 use super::*;
 use crate::chat::reply_limit::{MAX_BYTES, ReplySize};
 use crate::chat::{CallId, Chunk, Echo, FinishReason, Message, Request, ToolCall, ToolSpec};
-use crate::llm::chunk_queue::{ChunkQueue, End};
+use crate::llm::chunk_queue::{ChunkQueue, Collector, End};
 use crate::llm::prepared_request::{PreparedRequest, echo_origin};
 use crate::llm::{Api, Quirks, Settings};
 use serde_json::json;
