@@ -24,7 +24,11 @@ pub struct ReplySize(usize);
 impl ReplySize {
     /// Adds a part of the reply.
     pub fn add(&mut self, text: &str) {
-        self.0 = self.0.saturating_add(json_string_bytes(text));
+        self.add_bytes(json_string_bytes(text));
+    }
+
+    pub fn add_bytes(&mut self, bytes: usize) {
+        self.0 = self.0.saturating_add(bytes);
     }
 
     /// Returns an error if the reply is too long.

@@ -14,6 +14,7 @@ pub struct Calls {
 
 #[derive(Debug, Default)]
 struct Slot {
+    /// Index that the provider gave the call, if any.
     index: Option<u64>,
     id: Option<String>,
     name: String,
@@ -25,7 +26,7 @@ impl Calls {
     /// Adds the parts of one event. Returns the name and the number of argument bytes of the call that changed last.
     pub fn add_parts(&mut self, parts: Vec<CallPart>) -> Option<(String, usize)> {
         let mut changed_call = None;
-        // Parts of one event without any identification are separate calls.
+        // Parts of one event that have neither index, id nor name are separate calls.
         let mut changed_slots = Vec::new();
         for part in parts {
             let index = match self.find_slot(&part, &changed_slots) {
@@ -63,7 +64,8 @@ impl Calls {
                 self.continue_slot(slot_index, part, is_same_id)
             }
             (None, Some(_)) if by_id.is_some() => by_id.and_then(|index| self.continue_slot(index, part, true)),
-            // Some providers give every part a new id: without a name it can only continue an existing call.
+            // Some providers give every part a new id. A part with a name, or without arguments, begins a call; any
+            // other part continues the last one.
             (None, Some(_)) if part.name.is_some() || part.arguments.is_empty() => None,
             (None, _) => {
                 let index = self.slots.len().checked_sub(1).filter(|at| !changed_slots.contains(at))?;
@@ -72,17 +74,17 @@ impl Calls {
         }
     }
 
-    /// Returns the provider data of each call, in the order of `Calls::take_calls`.
-    pub fn extras(&self) -> Vec<Option<Value>> {
-        self.slots.iter().filter(|slot| slot.has_content()).map(|slot| slot.provider_data.clone()).collect()
-    }
-
     /// Returns `index` unless the part begins another call. A part with the same id begins another call only if it has
     /// another name and the arguments so far are complete.
     fn continue_slot(&self, index: usize, part: &CallPart, is_same_id: bool) -> Option<usize> {
         let slot = &self.slots[index];
         let begins_call = if is_same_id { slot.is_complete_and_renamed(part) } else { slot.is_followed_by(part) };
         (!begins_call).then_some(index)
+    }
+
+    /// Returns the provider data of each call, in the order of `Calls::take_calls`.
+    pub fn extras(&self) -> Vec<Option<Value>> {
+        self.slots.iter().filter(|slot| slot.has_content()).map(|slot| slot.provider_data.clone()).collect()
     }
 
     /// Returns all calls in the order in which they began. Ids are unique within the reply: a missing or duplicate id

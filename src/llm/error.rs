@@ -77,7 +77,7 @@ pub enum Error {
     /// The address of the provider or of a proxy is invalid. Not retried.
     #[error("{0}.")]
     InvalidAddress(String),
-    /// The last of several attempts failed.
+    /// The last of several attempts failed, for the reason `last`.
     #[error("{}. Gave up after {attempts} attempts.", last.to_string().trim_end_matches('.'))]
     RetriesExhausted {
         /// Number of attempts, at least two.
@@ -85,7 +85,7 @@ pub enum Error {
         /// Error of the last attempt.
         last: Box<Error>,
     },
-    /// The response was not a reply of a model.
+    /// The response was not a reply of a model, or no request could be made with the settings of the profile.
     #[error("{0}")]
     InvalidReply(String),
     /// The provider reported an error inside the stream.

@@ -44,12 +44,12 @@ pub fn classify_result(text: &str) -> CallResult<'_> {
 }
 
 /// The user's answer to the clock question.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub enum Choice {
     /// One of the three options, counted from 0.
     Option(usize),
     /// An answer in the user's own words.
-    OwnWords(String),
+    OwnWords,
     /// No answer: skipped, postponed or declined.
     None,
 }
@@ -64,7 +64,7 @@ pub fn parse_choice(text: &str, labels: &[&str]) -> Choice {
     match labels.iter().position(|label| *label == answer) {
         Some(index) => Choice::Option(index),
         None if answer.trim().is_empty() => Choice::None,
-        None => Choice::OwnWords(answer.to_owned()),
+        None => Choice::OwnWords,
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
         };
         let check = |text: &str, expected: Choice| assert_eq!(parse_choice(text, &["a", "b"]), expected, "{text}");
         check(&answer(r#""b""#), Choice::Option(1));
-        check(&answer(r#""a sundial""#), Choice::OwnWords("a sundial".into()));
+        check(&answer(r#""a sundial""#), Choice::OwnWords);
         check(&answer("null"), Choice::None);
         check(r#"{"type":"question_answers","status":"declined","answers":[]}"#, Choice::None);
         check("The person said no.", Choice::None);

@@ -5,6 +5,7 @@ use super::files::{LIBRARY, TEST, find_line};
 use super::texts;
 use crate::chat::{CallId, Chunk, Message, ToolCall};
 use crate::llm::scripted::{Reply, says, thinks};
+use crate::text::truncation::truncate_end;
 use serde_json::{Value, json};
 
 /// Prefixes of the tour's call ids, by which it recognizes their results.
@@ -17,7 +18,7 @@ const RUN: &str = "tour_run";
 /// Options of the question about the clock.
 const LABELS: [&str; 3] = ["tokio::time::pause", "a Clock trait", "the real clock"];
 
-/// Returns the next reply. Each scene is played once, or again if it was stopped before its calls were made.
+/// Returns the next reply. Each scene is played once; one that was stopped before its calls were made is played again.
 pub fn next_reply(messages: &[Message]) -> Reply {
     let result_of = |id: &str| find_result(messages, id);
     let reply = match (result_of(READ), result_of(ASK), result_of(EDIT), result_of(RUN)) {
@@ -25,11 +26,11 @@ pub fn next_reply(messages: &[Message]) -> Reply {
         (Some(read), None, ..) => question_scene(&read),
         (_, Some(ask), None, None) => match call_result::parse_choice(&ask, &LABELS) {
             Choice::Option(index) => edit_scene(index, ""),
-            Choice::OwnWords(_) => edit_scene(0, texts::OWN_WORDS),
+            Choice::OwnWords => edit_scene(0, texts::OWN_WORDS),
             Choice::None => command_scene(texts::NO_CHOICE),
         },
         (_, _, Some(edit), None) => command_scene(&describe_edit_result(&edit, is_dry_run(messages))),
-        (_, Some(ask), edit, Some(run)) => match count_replies_after(messages, RUN) {
+        (_, Some(ask), edit, Some(run)) => match count_replies_after_closing(messages) {
             None => closing_scene(
                 &run,
                 edit.filter(|_| !is_dry_run(messages)).and_then(|edit| find_edit_location(&ask, &edit)),
@@ -41,7 +42,7 @@ pub fn next_reply(messages: &[Message]) -> Reply {
     let has_started = messages.iter().any(|message| matches!(message, Message::Model { .. }));
     let is_interruption = has_started
         && matches!(messages.last(), Some(Message::User(_)))
-        && count_replies_after(messages, RUN).is_none();
+        && count_replies_after_closing(messages).is_none();
     if is_interruption { reply.preceded_by(texts::AGAIN) } else { reply }
 }
 
@@ -78,7 +79,7 @@ fn question_scene(read: &str) -> Reply {
         .push_chunk(build_call(ASK, "ask_question", question_arguments))
 }
 
-/// Returns the edit for each option: path, old text, new text.
+/// Returns the edit for an option: path, old text, new text.
 fn edit_for_choice(choice: usize) -> (&'static str, &'static str, &'static str) {
     match choice {
         0 => (
@@ -109,17 +110,18 @@ fn is_dry_run(messages: &[Message]) -> bool {
 }
 
 fn describe_edit_result(edit: &str, dry_run: bool) -> String {
-    match call_result::classify_result(edit) {
-        CallResult::Output(_) if dry_run => {
-            "This is a dry run: the change was rehearsed and the file is unchanged.".to_owned()
+    let remark = match call_result::classify_result(edit) {
+        CallResult::Output(output) if !dry_run => {
+            let first_line = output.lines().next().unwrap_or_default();
+            return format!("The tool reports: “{}”", truncate_end(first_line, 160));
         }
-        CallResult::Denied => {
-            "You denied the edit, so the file is unchanged. The tour continues without it.".to_owned()
+        CallResult::Output(_) | CallResult::Rehearsed => {
+            "This is a dry run: the change was rehearsed and the file is unchanged."
         }
-        CallResult::Rehearsed => "This is a dry run: the change was rehearsed and the file is unchanged.".to_owned(),
-        CallResult::Stopped => "The edit was stopped. Check the file before you rely on it.".to_owned(),
-        CallResult::Output(output) => format!("The tool reports: “{}”", first_line(output)),
-    }
+        CallResult::Denied => "You denied the edit, so the file is unchanged. The tour continues without it.",
+        CallResult::Stopped => "The edit was stopped. Check the file before you rely on it.",
+    };
+    remark.to_owned()
 }
 
 fn command_scene(remark: &str) -> Reply {
@@ -145,7 +147,7 @@ fn closing_scene(run: &str, edit_location: Option<(&str, usize)>) -> Reply {
 fn find_edit_location(ask: &str, edit: &str) -> Option<(&'static str, usize)> {
     let choice = match call_result::parse_choice(ask, &LABELS) {
         Choice::Option(index) => index,
-        Choice::OwnWords(_) => 0,
+        Choice::OwnWords => 0,
         Choice::None => return None,
     };
     let (path, old, _) = edit_for_choice(choice);
@@ -164,18 +166,12 @@ fn find_result(messages: &[Message], id: &str) -> Option<String> {
     })
 }
 
-/// Returns how many replies followed the closing scene, which answers the call `id`. `None` before the closing scene.
-fn count_replies_after(messages: &[Message], id: &str) -> Option<usize> {
-    let position =
-        messages.iter().rposition(|message| matches!(message, Message::Tool { call, .. } if call.0.starts_with(id)))?;
+/// Returns how many replies followed the closing scene, which is the reply to the result of the command; `None` before
+/// the closing scene.
+fn count_replies_after_closing(messages: &[Message]) -> Option<usize> {
+    let position = messages
+        .iter()
+        .rposition(|message| matches!(message, Message::Tool { call, .. } if call.0.starts_with(RUN)))?;
     let replies = messages[position..].iter().filter(|message| matches!(message, Message::Model { .. })).count();
     replies.checked_sub(1)
-}
-
-fn first_line(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(160) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
 }
