@@ -155,10 +155,10 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         }
         Event::RulesLoaded { rules, notices: _ } => ctx.state.rules = rules,
         Event::InstructionsChanged(instructions) => ctx.state.set_instructions(instructions),
-        Event::GrantRevoked { given_on, description, by } => {
+        Event::GrantRevoked { granting_call, description, by } => {
             let has_grant = |call: &CallId| ctx.state.session.grants().iter().any(|grant| grant.call == *call);
-            if given_on.as_ref().is_none_or(has_grant) {
-                ctx.record_entry(Entry::Revoked { given_on, description, by });
+            if granting_call.as_ref().is_none_or(has_grant) {
+                ctx.record_entry(Entry::Revoked { granting_call, description, by });
             }
         }
         Event::ModeChanged(mode) => ctx.state.policy.mode = mode,

@@ -140,7 +140,7 @@ pub enum Event {
     /// The user revoked a grant or a rule. A rule has been removed from its file by now.
     GrantRevoked {
         /// Call on whose approval prompt the grant was given; `None` for a rule.
-        given_on: Option<CallId>,
+        granting_call: Option<CallId>,
         /// Description of the grant or rule.
         description: String,
         by: Decider,

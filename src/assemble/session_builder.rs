@@ -181,7 +181,7 @@ impl SessionBuilder {
             let grants: Vec<_> = session.state.session.grants().to_vec();
             for SessionGrant { grant, call, .. } in grants {
                 let description = format!("{}: {}", grant.tool, grant.describe_grant());
-                let event = Event::GrantRevoked { given_on: Some(call), description, by: Decider::Headless };
+                let event = Event::GrantRevoked { granting_call: Some(call), description, by: Decider::Headless };
                 session.effects.extend(agent::update(&mut session.state, event));
             }
         }

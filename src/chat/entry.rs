@@ -189,7 +189,8 @@ pub enum Entry {
     Revoked {
         /// The call on whose prompt the grant was given, for a grant of this session; `None` for a rule of a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        given_on: Option<CallId>,
+        #[serde(rename = "given_on")]
+        granting_call: Option<CallId>,
         /// Description of what was revoked.
         #[serde(rename = "what")]
         description: String,

@@ -106,8 +106,8 @@ impl Session {
             }
             Entry::SubAgent { call, entry } => self.apply_sub_agent_entry(index, call, entry),
             Entry::Reviewed { usage, .. } => self.usage += usage.unwrap_or_default(),
-            Entry::Revoked { given_on, .. } => {
-                if let Some(call) = given_on {
+            Entry::Revoked { granting_call, .. } => {
+                if let Some(call) = granting_call {
                     self.grants.retain(|grant| grant.call != *call);
                 }
             }

@@ -88,7 +88,7 @@ fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
     submit_message(&mut program, "once more");
     program.until_prompt("touch three");
     assert_eq!(program.file("three"), None);
-    let revoked = |entry: &Entry| matches!(entry, Entry::Revoked { given_on: None, .. });
+    let revoked = |entry: &Entry| matches!(entry, Entry::Revoked { granting_call: None, .. });
     assert!(read_session(&Setup::with_home(&user.root, &[])).iter().any(revoked), "the revocation is in the session");
 }
 

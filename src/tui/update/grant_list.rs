@@ -161,7 +161,10 @@ pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) -
     match approval.source {
         ApprovalSource::Session(grant) => {
             state.show_notice(&format!("Revoked: {description}"), Kind::Info);
-            agent_events::handle_agent_event(state, Event::GrantRevoked { given_on: Some(grant.call), description, by })
+            agent_events::handle_agent_event(
+                state,
+                Event::GrantRevoked { granting_call: Some(grant.call), description, by },
+            )
         }
         ApprovalSource::Rule(rule) => vec![Effect::Request(HostRequest::Rule(RuleRequest::Revoke { rule, by }))],
     }
@@ -170,5 +173,5 @@ pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) -
 /// Records that a rule was removed from its file.
 pub fn record_rule_revoked(state: &mut State, description: String, by: Decider) -> Vec<Effect> {
     state.show_notice(&format!("Revoked: {description}"), Kind::Info);
-    agent_events::handle_agent_event(state, Event::GrantRevoked { given_on: None, description, by })
+    agent_events::handle_agent_event(state, Event::GrantRevoked { granting_call: None, description, by })
 }
