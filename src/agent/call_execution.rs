@@ -1,14 +1,14 @@
 //! Execution of calls: planning, verdict, decision, run and outcome.
 
 use super::call_judgement::judge_call;
-use super::call_settlement::{digest_call, is_inside_read, settle_call, settle_unstarted};
+use super::call_settlement::{digest_call, settle_call, settle_unstarted};
 use super::call_start::{await_answers, start_call};
 use super::state::{CallStage, PendingCall};
 use super::update_context::UpdateContext;
 use super::{Effect, Phase, call_edit, model_requests, preapproval, sub_agent};
 use crate::chat::{
-    Access, Answer, CallId, Decider, Decision, Digest, Ending, Entry, Intent, Outcome, PartialOutput, Plan,
-    ResultOrigin, ToolCall, TurnId,
+    Answer, CallId, Decider, Decision, Digest, Ending, Entry, Intent, Outcome, PartialOutput, ResultOrigin, ToolCall,
+    TurnId,
 };
 use std::time::Duration;
 
@@ -36,9 +36,9 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
         for (index, pending) in calls.iter().enumerate() {
             match &pending.stage {
                 CallStage::Settled => {}
-                CallStage::Running(plan) if is_inside_read(plan) => all_settled = false,
+                CallStage::Running(plan) if plan.access.is_inside_read() => all_settled = false,
                 CallStage::Delegated(_) => all_settled = false,
-                // The tool still plans for the queue view. Its plan must not be mistaken for the plan to run.
+                // Its tool is planning for the queue view. That plan must not be mistaken for the plan to run.
                 CallStage::Waiting if pending.preapproval.is_planning => return,
                 CallStage::Waiting if all_settled || !pending.has_effects && !pending.preapproval.is_approved() => {
                     next = Some(index);
@@ -70,11 +70,6 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
         );
         settle_unstarted(ctx, &call.id, Outcome::Refused(refusal));
     }
-}
-
-/// Returns whether the plan only reads, inside or outside the project.
-fn is_any_read(plan: &Plan) -> bool {
-    is_inside_read(plan) || matches!(plan.access, Access::ReadSensitive(_))
 }
 
 /// Handles the plan of a call.
@@ -189,13 +184,13 @@ pub(super) fn finish_call(
     let CallStage::Running(plan) = &pending.stage else { return };
     let (outcome, origin) = match outcome {
         // A read returns the same result in a dry run as live.
-        Outcome::Rehearsed(text) if is_any_read(plan) && !matches!(origin, Some(ResultOrigin::Simulated(_))) => {
+        Outcome::Rehearsed(text) if plan.access.is_read() && !matches!(origin, Some(ResultOrigin::Simulated(_))) => {
             (Outcome::Done(text), None)
         }
         other => (other, origin),
     };
     let sha256 = digest_call(&pending.call, plan);
-    let (call, has_effects) = (pending.call.clone(), !is_inside_read(plan));
+    let (call, has_effects) = (pending.call.clone(), !plan.access.is_inside_read());
     ctx.state.turn.repeated_calls.count_outcome(&call, &outcome, has_effects);
     settle_call(ctx, id, (outcome, origin), duration, sha256);
     // Previews of the other calls may be outdated now.

@@ -1,6 +1,5 @@
 //! Verdict on the plan of a call, before its reviews, and a new one for waiting calls that a grant covers.
 
-use super::call_settlement::is_inside_read;
 use super::state::{CallStage, PendingCall, State};
 use super::update_context::UpdateContext;
 use super::{apply_turn, reviews, sub_agent};
@@ -18,7 +17,7 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
         .take_while(|other| other.call.id != *id)
         .all(|other| other.stage == CallStage::Settled);
     let Some(pending) = ctx.state.pending_mut(id) else { return };
-    if !is_inside_read(&plan) && !earlier_settled && !is_early {
+    if !plan.access.is_inside_read() && !earlier_settled && !is_early {
         // The call was planned while earlier reads were running. It is planned again once they are settled.
         pending.has_effects = true;
         pending.stage = CallStage::Waiting;
@@ -37,7 +36,7 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
         }
         // The user sees the result of an edit before it runs.
         Verdict::Allow(_) if is_edited => Verdict::Ask("edited arguments".to_owned()),
-        // A model in a loop does not notice it.
+        // A model that repeats a call with the same outcome is in a loop and does not notice it.
         Verdict::Allow(_) if let Some(reason) = &repeat_reason => Verdict::Ask(reason.clone()),
         Verdict::Ask(reason) if ask_again => Verdict::Ask(format!("{reason}. Changed since you approved it")),
         verdict => verdict,
@@ -66,8 +65,8 @@ pub(super) fn replan_covered_calls(ctx: &mut UpdateContext<'_>) {
 }
 
 impl State {
-    /// Returns the narrowest permission mode in which this call would run without asking; `None` if there is none, or if
-    /// the mode is not why it asks.
+    /// Returns the narrowest permission mode in which this call would run without approval; `None` if there is none, or
+    /// if the call needs no approval in the current mode.
     pub fn mode_allowing(&self, tool: &str, plan: &Plan) -> Option<Mode> {
         let judge = |mode| {
             let policy = Policy { mode, ..self.policy };

@@ -3,7 +3,7 @@
 use super::call_output::CallOutput;
 use super::state::CallStage;
 use super::update_context::UpdateContext;
-use crate::chat::{Access, CallId, Digest, Entry, Outcome, Plan, ResultOrigin, ToolCall};
+use crate::chat::{CallId, Digest, Entry, Outcome, Plan, ResultOrigin, ToolCall};
 use std::time::Duration;
 
 /// Returns the digest of a call and its plan, recorded with each decision and outcome.
@@ -16,7 +16,8 @@ pub(super) fn settle_unstarted(ctx: &mut UpdateContext<'_>, id: &CallId, outcome
     settle_call(ctx, id, (outcome, None), Duration::ZERO, Digest::default());
 }
 
-/// Settles a call; does nothing if the call is already settled.
+/// Settles a call with an outcome and, if it was rehearsed, the origin of its result. `sha256` is the digest of the plan
+/// that ran. Does nothing if the call is already settled.
 pub(super) fn settle_call(
     ctx: &mut UpdateContext<'_>,
     id: &CallId,
@@ -34,14 +35,9 @@ pub(super) fn settle_call(
     match outcome {
         Outcome::Done(_) | Outcome::Rehearsed(_) => ctx.state.turn.clear_failures(&call.name),
         Outcome::Failed(_) => ctx.state.turn.count_failure(&call),
-        // The call was not run, so its failure count stays: a refusal must not allow the same call again.
+        // The call was not run, so its failure count stays: a call that is refused because of it stays refused.
         Outcome::Refused(_) | Outcome::Interrupted(_) => {}
     }
     let took_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     ctx.record_entry(Entry::Settled { call: id.clone(), outcome, took_ms, sha256, staged: origin });
-}
-
-/// Returns whether the plan only reads inside the project, or has no effect.
-pub(super) fn is_inside_read(plan: &Plan) -> bool {
-    matches!(plan.access, Access::Nothing | Access::Read(_))
 }

@@ -1,6 +1,6 @@
 //! Reviewers of calls, a review in progress and its context.
 
-use crate::chat::{Access, Plan, Reviewer};
+use crate::chat::{Plan, Reviewer};
 use crate::policy::Verdict;
 
 /// Reviewers named in the settings.
@@ -61,7 +61,7 @@ impl HookReviewer {
     pub(super) fn reviews_call(&self, tool: &str, plan: &Plan) -> bool {
         match &self.tools {
             Some(tools) => tools.iter().any(|name| name == tool),
-            None => !reads_inside_project(plan),
+            None => !plan.access.is_inside_read(),
         }
     }
 }
@@ -75,8 +75,4 @@ impl Reviewers {
         let is_skipped = |hook: &&HookReviewer| !hook.in_dry_run && hook.reviews_call(tool, plan);
         self.hooks.iter().filter(is_skipped).map(|hook| hook.name.clone()).collect()
     }
-}
-
-pub(super) fn reads_inside_project(plan: &Plan) -> bool {
-    matches!(plan.access, Access::Nothing | Access::Read(_))
 }

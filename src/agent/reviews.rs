@@ -7,7 +7,7 @@
 use super::Effect;
 use super::call_settlement::digest_call;
 use super::call_start::apply_verdict;
-use super::reviewers::{PendingReview, ReviewContext, reads_inside_project};
+use super::reviewers::{PendingReview, ReviewContext};
 use super::state::CallStage;
 use super::update_context::UpdateContext;
 use crate::chat::{Access, CallId, Entry, Plan, Reach, Review, ReviewVerdict, Reviewer};
@@ -89,7 +89,7 @@ fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut pending_review:
     ctx.effects.push(Effect::ReviewCall { turn, call, plan, round, context: Box::new(context) });
 }
 
-/// Returns the next reviewer; `None` if no reviewer could change the verdict.
+/// Returns the next reviewer; `None` if no remaining reviewer could change the verdict.
 fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, pending_review: &mut PendingReview) -> Option<Reviewer> {
     if matches!(pending_review.verdict, Verdict::Deny(_)) {
         return None;
@@ -104,7 +104,7 @@ fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, pending_review: &mut Pendi
     let was_model_asked = pending_review.hooks_done > reviewers.hooks.len();
     // A dry run gives the verdict `rehearse` instead of `allow`: nothing is left to review unless a hook approved the
     // call.
-    let would_run = matches!(pending_review.verdict, Verdict::Allow(_)) && !reads_inside_project(&pending_review.plan);
+    let would_run = matches!(pending_review.verdict, Verdict::Allow(_)) && !pending_review.plan.access.is_inside_read();
     if !reviewers.has_model_reviewer || was_model_asked || !would_run {
         return None;
     }
@@ -139,7 +139,7 @@ pub(super) fn handle_review(ctx: &mut UpdateContext<'_>, id: &CallId, round: u64
     let mut pending_review = (**pending_review).clone();
     let sha256 = digest_call(&pending.call, &pending_review.plan);
     let Review { verdict: advice, reason: why, is_failed, took_ms, usage } = review;
-    // An answer that this reviewer may not give requires approval.
+    // A verdict that this reviewer may not give requires approval.
     let advice = if pending_review.reviewer.allowed_verdicts().contains(&advice) { advice } else { ReviewVerdict::Ask };
     let (reviewer, earlier_verdict) = (pending_review.reviewer.clone(), pending_review.verdict.as_str().to_owned());
     let was_ask = matches!(pending_review.verdict, Verdict::Ask(_));
@@ -161,8 +161,8 @@ pub(super) fn handle_review(ctx: &mut UpdateContext<'_>, id: &CallId, round: u64
     ctx.continue_calls();
 }
 
-/// Combines a verdict with the answer of a reviewer. Also returns the new value of `must_ask`: true if no later hook
-/// can lift the need for approval.
+/// Combines a verdict with the advice of a reviewer and its reason (`why`). Also returns the new value of `must_ask`:
+/// true if no later hook can lift the need for approval.
 fn combine_advice(
     verdict: Verdict,
     must_ask: bool,

@@ -25,6 +25,18 @@ pub enum Access {
     Run(CommandAccess),
 }
 
+impl Access {
+    /// Returns whether the call reads at most files of the project that hold no secrets, and has no other effect.
+    pub fn is_inside_read(&self) -> bool {
+        matches!(self, Self::Nothing | Self::Read(_))
+    }
+
+    /// Returns whether the call has no effect but reading, anywhere.
+    pub fn is_read(&self) -> bool {
+        self.is_inside_read() || matches!(self, Self::ReadSensitive(_))
+    }
+}
+
 /// A command that does more than read inside the project, and what is known about it before it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandAccess {
@@ -41,12 +53,12 @@ pub struct CommandAccess {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "sensitive")]
     pub is_sensitive: bool,
-    /// True if it may read such a path. The target of a redirection is only written.
+    /// True if it may read such a path, unlike a command that only redirects its output to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "discloses")]
     pub may_disclose: bool,
-    /// Files of the project that may hold secrets, relative to it; the command names each of them as spelled here. Set
-    /// only if the command just reads and would run without approval if these files held no secrets; empty if in doubt.
+    /// Files of the project that may hold secrets, relative to it, spelled as the command names them. Set only if they
+    /// are the only reason why the command needs approval, and it only reads; empty if in doubt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named_secrets: Vec<PathBuf>,
 }

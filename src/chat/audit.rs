@@ -5,9 +5,7 @@ mod record_json;
 mod tests;
 
 use super::tool::parse_failure_status;
-use super::{
-    Access, CallId, Decider, Decision, Digest, DisplayedPlan, Entry, Outcome, Preview, ResultOrigin, ToolCall,
-};
+use super::{CallId, Decider, Decision, Digest, DisplayedPlan, Entry, Outcome, Preview, ResultOrigin, ToolCall};
 pub use record_json::outcome_name;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -137,15 +135,20 @@ impl<'a> Record<'a> {
 
     /// Returns the status of a command that ran and failed: `exit 3`.
     pub fn failure_status(&self) -> Option<&'a str> {
-        let Some(Entry::Planned { preview, .. }) = self.last_plan() else { return None };
         let settlement = self.find_last_step(|entry| matches!(entry, Entry::Settled { .. }))?;
-        match (&**preview, settlement) {
-            (
-                Preview::Command(_),
-                Entry::Settled { outcome: Outcome::Done(text) | Outcome::Rehearsed(text), staged, .. },
-            ) if staged.as_ref().is_none_or(ResultOrigin::is_ran) => parse_failure_status(text),
+        match settlement {
+            Entry::Settled { outcome: Outcome::Done(text) | Outcome::Rehearsed(text), staged, .. }
+                if self.is_command() && staged.as_ref().is_none_or(ResultOrigin::is_ran) =>
+            {
+                parse_failure_status(text)
+            }
             _ => None,
         }
+    }
+
+    /// Returns whether it was planned as a command.
+    pub fn is_command(&self) -> bool {
+        matches!(self.last_plan(), Some(Entry::Planned { preview, .. }) if matches!(**preview, Preview::Command(_)))
     }
 
     /// Returns the short description, if the call was planned.
@@ -158,11 +161,8 @@ impl<'a> Record<'a> {
 
     /// Returns the digest of what was shown last.
     pub fn sha256(&self) -> Option<&'a Digest> {
-        let shown_entry = self.find_last_step(|entry| matches!(entry, Entry::Planned { .. } | Entry::Asked { .. }))?;
-        match shown_entry {
-            Entry::Planned { sha256, .. } | Entry::Asked { sha256, .. } => {
-                Some(sha256).filter(|sha256| !sha256.is_none())
-            }
+        match self.find_last_step(|entry| matches!(entry, Entry::Planned { .. } | Entry::Asked { .. }))? {
+            Entry::Planned { sha256, .. } | Entry::Asked { sha256, .. } if !sha256.is_none() => Some(sha256),
             _ => None,
         }
     }
@@ -207,7 +207,7 @@ impl<'a> Record<'a> {
                         return Integrity::Broken("the recorded plan was modified");
                     }
                     // If the call is planned again and is then denied or only reads, no reviewer is asked again.
-                    let needs_review = verdict != "refuse" && !matches!(access, Access::Nothing | Access::Read(_));
+                    let needs_review = verdict != "refuse" && !access.is_inside_read();
                     if reviewed_digest.take().is_some_and(|digest| digest != sha256) && needs_review {
                         return Integrity::Broken("the reviewed plan is not the plan that was shown");
                     }
@@ -247,7 +247,7 @@ impl<'a> Record<'a> {
         if has_digest { Integrity::Intact } else { Integrity::Unknown }
     }
 
-    fn find_last_step(&self, predicate: impl Fn(&Entry) -> bool) -> Option<&'a Entry> {
+    pub(super) fn find_last_step(&self, predicate: impl Fn(&Entry) -> bool) -> Option<&'a Entry> {
         self.steps.iter().rev().map(|(_, entry)| *entry).find(|entry| predicate(entry))
     }
 }

@@ -1,7 +1,7 @@
 //! Counts of the calls of a dry run.
 
 use super::dry_run_summary::live_ask_reason;
-use super::{Access, CallId, Entry, Outcome, Preview, ResultOrigin, pluralize};
+use super::{CallId, Entry, Outcome, Preview, ResultOrigin, pluralize};
 use std::collections::{HashMap, HashSet};
 
 /// Counts of the calls in a dry run or in one turn of it.
@@ -23,13 +23,19 @@ pub struct DryRunCounts {
     pub calls: usize,
 }
 
+/// A call as last planned.
+struct PlannedCall {
+    only_reads: bool,
+    /// True if the policy or the user allowed it to run live.
+    is_allowed: bool,
+    is_command: bool,
+}
+
 impl DryRunCounts {
     /// Counts the calls in these entries.
     pub fn from_entries(entries: &[Entry]) -> Self {
         let mut counts = Self::default();
-        // For each call, whether it does more than read and whether it may start live.
-        let mut call_access: HashMap<&CallId, (bool, bool)> = HashMap::new();
-        let mut commands: HashSet<&CallId> = HashSet::new();
+        let mut planned_calls: HashMap<&CallId, PlannedCall> = HashMap::new();
         let mut asked_calls: HashSet<&CallId> = HashSet::new();
         for entry in entries {
             let entry = entry.unwrap_sub_agent();
@@ -39,19 +45,17 @@ impl DryRunCounts {
             }
             match entry {
                 Entry::Planned { call, access, preview, verdict, reason, .. } => {
-                    // Reading has no effect, whoever approved it.
-                    let only_reads = matches!(access, Access::Nothing | Access::Read(_) | Access::ReadSensitive(_));
                     if live_ask_reason(verdict, reason).is_some() {
                         asked_calls.insert(call);
                     }
-                    call_access.insert(call, (!only_reads, verdict == "allow"));
-                    if matches!(**preview, Preview::Command(_)) {
-                        commands.insert(call);
-                    }
+                    let is_command = matches!(**preview, Preview::Command(_));
+                    let planned =
+                        PlannedCall { only_reads: access.is_read(), is_allowed: verdict == "allow", is_command };
+                    planned_calls.insert(call, planned);
                 }
                 Entry::Decided { call, decision, .. } if decision.is_approval() => {
-                    if let Some((_, may_start)) = call_access.get_mut(call) {
-                        *may_start = true;
+                    if let Some(planned) = planned_calls.get_mut(call) {
+                        planned.is_allowed = true;
                     }
                 }
                 Entry::Settled { outcome: Outcome::Rehearsed(_), staged: Some(origin), .. } if origin.is_withheld() => {
@@ -59,12 +63,13 @@ impl DryRunCounts {
                 }
                 Entry::Settled { call, outcome: Outcome::Rehearsed(_), staged, .. } => {
                     counts.rehearsed += 1;
-                    counts.ran +=
-                        usize::from(staged.as_ref().is_some_and(ResultOrigin::is_ran) && commands.contains(call));
+                    let is_command = planned_calls.get(call).is_some_and(|planned| planned.is_command);
+                    counts.ran += usize::from(is_command && staged.as_ref().is_some_and(ResultOrigin::is_ran));
                 }
                 // Only calls that ran have a digest.
                 Entry::Settled { call, sha256, staged: None, .. } if !sha256.is_none() => {
-                    counts.live_effects += usize::from(call_access.get(call) == Some(&(true, true)));
+                    let has_effect = |planned: &PlannedCall| planned.is_allowed && !planned.only_reads;
+                    counts.live_effects += usize::from(planned_calls.get(call).is_some_and(has_effect));
                 }
                 _ => {}
             }
@@ -84,9 +89,9 @@ impl DryRunCounts {
     /// Describes the counts: `4 calls rehearsed, 2 ran in the overlay sandbox, 1 withheld, 1 denied, nothing changed
     /// on disk`. Withheld and denied calls are mentioned only if there are any.
     pub fn describe_counts(self) -> String {
-        let Self { rehearsed, withheld, would_ask: _, ran, live_effects: changed_on_disk, denied, calls: _ } = self;
+        let Self { rehearsed, withheld, ran, live_effects, denied, .. } = self;
         let calls = pluralize(rehearsed, "call");
-        let on_disk = match changed_on_disk {
+        let on_disk = match live_effects {
             0 => "nothing changed on disk".to_owned(),
             count => format!("{} changed something on disk", pluralize(count, "call")),
         };
@@ -105,7 +110,7 @@ impl DryRunCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{CommandLine, Decider, Digest, Ending, SimulationSource};
+    use crate::chat::{Access, CommandLine, Decider, Digest, Ending, SimulationSource};
 
     fn plan_entry(call: &str, access: Access, verdict: &str) -> Entry {
         Entry::Planned {
