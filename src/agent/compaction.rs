@@ -63,27 +63,25 @@ pub(super) fn compact_if_needed(ctx: &mut UpdateContext<'_>, turn: TurnId) -> bo
     if ctx.state.fits_context_window(ctx.state.next_request_tokens()) {
         return false;
     }
-    let is_requested = {
-        let kept_tokens = ctx.state.effective_context_window().unwrap_or(u64::MAX).saturating_mul(KEPT_PERCENT) / 100;
-        let (state, end) = (&*ctx.state, ctx.state.session.entries().len());
-        let turn_starts = state.sent_turn_starts();
-        let first_start = turn_starts.first().copied().unwrap_or(0);
-        let fits_kept_tokens =
-            |start: &usize| state.correct_estimate(state.session.token_estimate_between(*start, end)) <= kept_tokens;
-        // The running turn is never summarized, however long it is.
-        let last_start =
-            turn_starts.iter().copied().find(fits_kept_tokens).or(turn_starts.last().copied()).unwrap_or(0);
-        let cuts: Vec<usize> =
-            turn_starts.into_iter().filter(|&start| start > first_start && start <= last_start).collect();
-        request_summary(ctx, turn, &cuts, true)
-    };
+    let kept_tokens = ctx.state.effective_context_window().unwrap_or(u64::MAX).saturating_mul(KEPT_PERCENT) / 100;
+    let (state, end) = (&*ctx.state, ctx.state.session.entries().len());
+    let turn_starts = state.sent_turn_starts();
+    let first_start = turn_starts.first().copied().unwrap_or(0);
+    let fits_kept_tokens =
+        |start: &usize| state.correct_estimate(state.session.token_estimate_between(*start, end)) <= kept_tokens;
+    // The running turn is never summarized, however long it is.
+    let last_start = turn_starts.iter().copied().find(fits_kept_tokens).or(turn_starts.last().copied()).unwrap_or(0);
+    let cuts: Vec<usize> =
+        turn_starts.into_iter().filter(|&start| start > first_start && start <= last_start).collect();
+    let is_requested = request_summary(ctx, turn, &cuts, true);
     if !is_requested {
         ctx.state.truncate_outcomes();
     }
     is_requested
 }
 
-/// Requests a summary up to the last of these entries for which the request fits. Returns whether it was requested.
+/// Requests a summary of the entries before the last of these `cuts` for which the request fits. `continues_turn` is
+/// whether a turn waits for the summary. Returns whether a summary was requested.
 fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], continues_turn: bool) -> bool {
     if ctx.state.turn.compaction_attempts.summaries >= MAX_SUMMARIES {
         return false;
@@ -91,16 +89,17 @@ fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], co
     let (tokens_before, request_limit) =
         (ctx.state.next_request_tokens(), ctx.state.turn.compaction_attempts.request_limit);
     let build_request =
-        |upto: usize, lengths| summary_request::build_summary_request(ctx.state, upto, request_limit, lengths);
+        |upto: usize, limits| summary_request::build_summary_request(ctx.state, upto, request_limit, limits);
     // Two detailed summaries are better than one without details.
-    let fitting_request = summary_request::TRUNCATION_LENGTHS.into_iter().find_map(|lengths| {
-        let fitting_count = cuts.partition_point(|&upto| build_request(upto, lengths).is_some());
+    let fitting_request = summary_request::TEXT_LIMITS.into_iter().find_map(|limits| {
+        let fitting_count = cuts.partition_point(|&upto| build_request(upto, limits).is_some());
         let upto = *cuts.get(fitting_count.checked_sub(1)?)?;
-        build_request(upto, lengths).map(|request| (upto, request))
+        build_request(upto, limits).map(|request| (upto, request))
     });
-    let Some((upto, (request, estimated, request_tokens))) = fitting_request else { return false };
+    let Some((upto, (request, size))) = fitting_request else { return false };
     ctx.state.turn.compaction_attempts.summaries += 1;
-    ctx.state.record_sent_size(estimated, request_tokens);
+    ctx.state.record_sent_size(size);
+    let request_tokens = size.corrected;
     let purpose = ReplyPurpose::Summary(SummaryCut { first_kept: upto, continues_turn, tokens_before, request_tokens });
     ctx.state.phase = Phase::Replying(Box::new(StreamingReply::new(turn, purpose)));
     ctx.effects.push(Effect::RequestReply { turn, request: Box::new(request) });
@@ -164,12 +163,8 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
 /// Returns the tokens of the next request with this summary in place of the entries before `upto`.
 fn tokens_after_summary(state: &State, upto: usize, summary_text: &str) -> u64 {
     let kept_tokens = state.session.token_estimate_between(upto, state.session.entries().len());
-    state.correct_estimate(
-        state.estimate.fixed_tokens
-            + message_tokens::MESSAGE_OVERHEAD
-            + tokens::estimate_text(summary_text)
-            + kept_tokens,
-    )
+    let summary_tokens = message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(summary_text);
+    state.correct_estimate(state.estimate.fixed_tokens + summary_tokens + kept_tokens)
 }
 
 /// Handles a failed summary.
@@ -181,8 +176,7 @@ pub(super) fn handle_summary_failure(ctx: &mut UpdateContext<'_>, why: &str, too
         // The window is smaller than assumed. Without a figure from the provider, half of what was sent is more likely
         // to fit.
         let has_figures = ctx.state.estimate.record_rejection(why);
-        ctx.state.turn.compaction_attempts.request_limit =
-            if has_figures { None } else { Some(cut.request_tokens / 2) };
+        ctx.state.turn.compaction_attempts.request_limit = (!has_figures).then_some(cut.request_tokens / 2);
         let mut cuts: Vec<usize> = ctx.state.sent_turn_starts().into_iter().skip(1).collect();
         cuts.retain(|&start| start < cut.first_kept);
         cuts.push(cut.first_kept);

@@ -12,8 +12,8 @@ pub struct ContextEstimate {
     pub(super) counted_fixed_tokens: Option<u64>,
     /// Value of `fixed_tokens` in the last sent request.
     pub(super) sent_fixed_tokens: u64,
-    /// Tokens of the last sent request: the estimate, and the corrected estimate.
-    pub(super) sent_tokens: (u64, u64),
+    /// Size of the last sent request.
+    pub(super) sent_size: RequestSize,
     /// Correction in percent learned from a rejected request.
     pub(super) learned_percent: Option<u64>,
     /// Limit in tokens learned from rejections: the provider's figure, or the size of a rejected request.
@@ -21,6 +21,15 @@ pub struct ContextEstimate {
     pub(super) truncation: Option<Truncation>,
     /// Tokens saved by truncation in the last counted request.
     pub(super) counted_saved_tokens: u64,
+}
+
+/// Size of a request in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct RequestSize {
+    /// Estimate of this program.
+    pub(super) estimated: u64,
+    /// The estimate, corrected by what the provider has counted so far.
+    pub(super) corrected: u64,
 }
 
 /// Truncation of outcomes in every request.
@@ -50,13 +59,13 @@ impl ContextEstimate {
 
     /// Forgets what was learned about the previous model's window.
     pub(super) fn forget_window(&mut self) {
-        (self.learned_limit, self.learned_percent, self.sent_tokens) = (None, None, (0, 0));
+        (self.learned_limit, self.learned_percent, self.sent_size) = (None, None, RequestSize::default());
     }
 
-    /// Records that the last request exceeded the window. Figures in the provider's message take precedence. Returns
-    /// whether the message contains figures.
+    /// Records that the last request exceeded the window, with the provider's error. Figures in the error take precedence
+    /// over the estimate. Returns whether it contains figures.
     pub(super) fn record_rejection(&mut self, error: &str) -> bool {
-        let (estimated, corrected) = self.sent_tokens;
+        let RequestSize { estimated, corrected } = self.sent_size;
         let figures = parse_token_figures(error);
         if let Some((counted, _)) = figures {
             self.learned_percent = Some(counted.saturating_mul(100) / estimated.max(1));
@@ -87,7 +96,7 @@ fn estimate_fixed_tokens(system: &str, tools: &[ToolSpec]) -> u64 {
     message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(system) + message_tokens::estimate_tools(tools)
 }
 
-/// Parses the length and the limit of a request from a provider's error, such as `request (8677 tokens) exceeds the
+/// Parses the length and the limit in tokens from a provider's error, such as `request (8677 tokens) exceeds the
 /// available context size (4096 tokens)` or `210000 tokens > 200000 maximum`.
 fn parse_token_figures(error: &str) -> Option<(u64, u64)> {
     let mut numbers = Vec::new();
@@ -113,6 +122,7 @@ fn parse_token_figures(error: &str) -> Option<(u64, u64)> {
 /// Attempts of one turn to fit into the context window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CompactionAttempts {
+    /// Number of summaries requested.
     pub(super) summaries: u32,
     /// True if a request that was rejected as too long was sent again.
     pub(super) resent_too_long: bool,

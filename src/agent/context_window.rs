@@ -1,7 +1,7 @@
 //! Estimate of the context window in use, and truncation of old outcomes if the next request would exceed it.
 
 use super::State;
-use super::context_estimate::Truncation;
+use super::context_estimate::{RequestSize, Truncation};
 use crate::chat::Entry;
 use crate::text::{tokens, truncation};
 
@@ -11,7 +11,7 @@ const REPLY_DIVISOR: u64 = 5;
 const MAX_REPLY_TOKENS: u64 = 16_000;
 /// Above this percentage of the window a request is too long even if the estimate is inaccurate.
 const CERTAIN_PERCENT: u64 = 125;
-/// Lengths in bytes to which outcomes are truncated; the first one that suffices is used.
+/// Lengths in bytes to which outcomes are truncated; the longest that suffices is used.
 const TRUNCATION_BYTES: [usize; 5] = [16 << 10, 4 << 10, 1 << 10, 300, 80];
 /// Bounds, in percent, for the correction of the estimate by the provider's count. Values outside them mean that the
 /// provider counts something else.
@@ -41,7 +41,7 @@ impl State {
         let tokens = self.next_request_tokens();
         let is_counted = self.session.token_count().is_some_and(|counted| {
             !counted.is_outdated
-                && counted.resent_estimate == self.session.token_estimate()
+                && counted.with_reply_estimate == self.session.token_estimate()
                 && self.estimate.counted_fixed_tokens() == self.estimate.fixed_tokens
                 && self.queued_messages.is_empty()
         });
@@ -61,14 +61,14 @@ impl State {
         self.request_tokens(self.session.token_estimate().saturating_sub(self.estimate.saved_tokens()))
     }
 
-    /// Returns the tokens of a request whose messages have this estimate.
+    /// Returns the tokens of a request with the system prompt, the tools and messages of this estimate.
     pub(super) fn request_tokens(&self, messages_estimate: u64) -> u64 {
         match self.session.token_count() {
             Some(counted) if !counted.is_outdated => {
                 let counted_estimate = self.estimate.counted_fixed_tokens()
-                    + counted.resent_estimate.saturating_sub(self.estimate.counted_saved_tokens);
+                    + counted.with_reply_estimate.saturating_sub(self.estimate.counted_saved_tokens);
                 let current_estimate = self.estimate.fixed_tokens + messages_estimate;
-                (counted.resent + self.correct_estimate(current_estimate.saturating_sub(counted_estimate)))
+                (counted.with_reply + self.correct_estimate(current_estimate.saturating_sub(counted_estimate)))
                     .saturating_sub(self.correct_estimate(counted_estimate.saturating_sub(current_estimate)))
             }
             Some(_) | None => self.correct_estimate(self.estimate.fixed_tokens + messages_estimate),
@@ -86,8 +86,8 @@ impl State {
     }
 
     /// Records the size of a request about to be sent.
-    pub(super) fn record_sent_size(&mut self, estimated: u64, corrected: u64) {
-        self.estimate.sent_tokens = (estimated, corrected);
+    pub(super) fn record_sent_size(&mut self, size: RequestSize) {
+        self.estimate.sent_size = size;
         self.estimate.sent_fixed_tokens = self.estimate.fixed_tokens;
     }
 
@@ -109,9 +109,8 @@ impl State {
     }
 
     /// Truncates long outcomes until the next request fits: older ones first and no more than needed. User messages are
-    /// never truncated. Returns whether the request became shorter.
-    pub(super) fn truncate_outcomes(&mut self) -> bool {
-        let tokens_before = self.next_request_tokens();
+    /// never truncated.
+    pub(super) fn truncate_outcomes(&mut self) {
         let entries = self.session.entries();
         let from = self.session.first_sent_entry();
         let newest = entries.iter().rposition(|entry| matches!(entry, Entry::Replied { .. }));
@@ -138,6 +137,5 @@ impl State {
             }
         }
         self.estimate.truncation = best.filter(|best| best.saved_tokens > 0);
-        self.next_request_tokens() < tokens_before
     }
 }

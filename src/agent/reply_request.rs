@@ -1,5 +1,6 @@
 //! System prompts, and the request for the next reply.
 
+use super::context_estimate::RequestSize;
 use super::streaming_reply::{ReplyPurpose, StreamingReply};
 use super::update_context::UpdateContext;
 use super::{Effect, Phase, State};
@@ -78,7 +79,8 @@ fn drop_retried_replies(messages: &mut Vec<Message>) {
 
 /// Sends the request without further checks.
 pub(super) fn send_request(ctx: &mut UpdateContext<'_>, turn: TurnId) {
-    ctx.state.record_sent_size(ctx.state.estimate_next_request(), ctx.state.next_request_tokens());
+    let size = RequestSize { estimated: ctx.state.estimate_next_request(), corrected: ctx.state.next_request_tokens() };
+    ctx.state.record_sent_size(size);
     ctx.state.phase = Phase::Replying(Box::new(StreamingReply::new(turn, ReplyPurpose::Reply)));
     let request = Box::new(build_reply_request(ctx.state));
     ctx.effects.push(Effect::RequestReply { turn, request });

@@ -1,6 +1,7 @@
 //! The request for a summary of earlier entries, and the parts kept verbatim with the summary.
 
 use super::State;
+use super::context_estimate::RequestSize;
 use crate::chat::summary::escape_tags;
 use crate::chat::{Access, AnswerStatus, Ending, Entry, Message, Outcome, Request, ToolCall, message_tokens};
 use crate::text::escape_sequences;
@@ -14,19 +15,25 @@ const MAX_SUMMARY_TOKENS: u64 = 2_000;
 const SUMMARY_DIVISOR: u64 = 4;
 /// Tokens to summarize at once if the context window is unknown.
 const DEFAULT_SUMMARY_WINDOW: u64 = 100_000;
-/// Limits for the texts in a summary request, in two lists: the second, without details, is used only if no request
-/// with the first one fits. User messages are shortened last, and only here: a session whose user messages alone exceed
-/// the window could not continue otherwise.
-pub(super) const TRUNCATION_LENGTHS: [TruncationSteps; 2] = [
-    &[(8_000, usize::MAX, usize::MAX), (2_000, 16_000, usize::MAX), (600, 4_000, usize::MAX)],
-    &[(200, 1_000, usize::MAX), (80, 300, usize::MAX), (0, 80, usize::MAX), (0, 80, 4_000), (0, 80, 600)],
+/// Limits for the texts in a summary request, in two lists, longest first: the second, without details, is used only if
+/// no request with the first one fits. User messages are shortened last, and only here: a session whose user messages
+/// alone exceed the window could not continue otherwise.
+pub(super) const TEXT_LIMITS: [&[TextLimits]; 2] = [
+    &[
+        TextLimits { outcome: 8_000, other: usize::MAX, user_message: usize::MAX },
+        TextLimits { outcome: 2_000, other: 16_000, user_message: usize::MAX },
+        TextLimits { outcome: 600, other: 4_000, user_message: usize::MAX },
+    ],
+    &[
+        TextLimits { outcome: 200, other: 1_000, user_message: usize::MAX },
+        TextLimits { outcome: 80, other: 300, user_message: usize::MAX },
+        TextLimits { outcome: 0, other: 80, user_message: usize::MAX },
+        TextLimits { outcome: 0, other: 80, user_message: 4_000 },
+        TextLimits { outcome: 0, other: 80, user_message: 600 },
+    ],
 ];
 /// A text with more bytes than this per available token is rejected without an estimate.
 const MAX_BYTES_PER_TOKEN: u64 = 16;
-
-/// Maximum bytes of an outcome, of any other text of the model, and of a user message; longest first. The first triple
-/// with which the request fits is used.
-type TruncationSteps = &'static [(usize, usize, usize)];
 /// Divisor of the context window: user messages kept verbatim take at most a quarter of it. Without a limit one long
 /// paste would displace everything else.
 const VERBATIM_DIVISOR: u64 = 4;
@@ -37,39 +44,44 @@ const MAX_RECENT: usize = 3;
 /// Maximum number of files listed.
 const MAX_LISTED_FILES: usize = 60;
 
-/// Builds the request for a summary of the entries before `upto`, of at most `request_limit` tokens. Also returns its
-/// tokens: the estimate, and the corrected estimate. `None` if it does not fit even with the shortest lengths.
+/// Maximum bytes of the texts in a summary request.
+#[derive(Clone, Copy)]
+pub(super) struct TextLimits {
+    /// Of an outcome.
+    outcome: usize,
+    /// Of any other text that is no user message.
+    other: usize,
+    user_message: usize,
+}
+
+/// Builds the request for a summary of the entries before `upto`, of at most `request_limit` tokens, with the first of
+/// `limits` with which it fits; `None` if there is none. Also returns the size of the request.
 pub(super) fn build_summary_request(
     state: &State,
     upto: usize,
     request_limit: Option<u64>,
-    lengths: TruncationSteps,
-) -> Option<(Request, u64, u64)> {
+    limits: &[TextLimits],
+) -> Option<(Request, RequestSize)> {
     let window = state.effective_context_window();
     let max_tokens =
         window.map_or(MAX_SUMMARY_TOKENS, |window| MAX_SUMMARY_TOKENS.min(window / SUMMARY_DIVISOR)).max(1);
     let available_tokens =
         window.unwrap_or(DEFAULT_SUMMARY_WINDOW).min(request_limit.unwrap_or(u64::MAX)).saturating_sub(max_tokens);
     let max_bytes = usize::try_from(available_tokens.saturating_mul(MAX_BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
-    lengths.iter().find_map(|lengths| {
-        let text = render_entries(state, upto, *lengths, max_bytes)?;
+    limits.iter().find_map(|limits| {
+        let text = render_entries(state, upto, *limits, max_bytes)?;
         let messages = vec![Message::System(SUMMARY_PROMPT.trim().to_owned()), Message::User(text)];
         let estimated = messages.iter().map(message_tokens::estimate_message).sum();
         let corrected = state.correct_estimate(estimated);
         (corrected <= available_tokens).then(|| {
             let (model, max_tokens) = (state.model.name.clone(), u32::try_from(max_tokens).ok());
-            (Request { model, messages, max_tokens, ..Request::default() }, estimated, corrected)
+            (Request { model, messages, max_tokens, ..Request::default() }, RequestSize { estimated, corrected })
         })
     })
 }
 
 /// Renders the earlier entries as data; `None` if the text exceeds `max_bytes`.
-fn render_entries(
-    state: &State,
-    upto: usize,
-    (max_outcome_bytes, max_other_bytes, max_message_bytes): (usize, usize, usize),
-    max_bytes: usize,
-) -> Option<String> {
+fn render_entries(state: &State, upto: usize, limits: TextLimits, max_bytes: usize) -> Option<String> {
     let session = &state.session;
     let mut rendered = String::new();
     fn append_section(rendered: &mut String, heading: &str, text: &str) {
@@ -85,7 +97,7 @@ fn render_entries(
         }
         match entry {
             Entry::UserMessage { text } => {
-                append_section(&mut rendered, "User", &truncate_middle(text, max_message_bytes))
+                append_section(&mut rendered, "User", &truncate_middle(text, limits.user_message))
             }
             Entry::Replied { text, calls, incomplete, .. } => {
                 if !text.trim().is_empty() {
@@ -93,14 +105,14 @@ fn render_entries(
                     append_section(
                         &mut rendered,
                         &format!("Model{incomplete_note}"),
-                        &truncate_middle(text, max_other_bytes),
+                        &truncate_middle(text, limits.other),
                     );
                 }
                 for ToolCall { name, arguments, .. } in calls {
                     append_section(
                         &mut rendered,
                         &format!("Call of {}", truncate_middle(name, 80)),
-                        &truncate_middle(arguments, max_other_bytes.min(4_000)),
+                        &truncate_middle(arguments, limits.other.min(4_000)),
                     );
                 }
             }
@@ -115,14 +127,14 @@ fn render_entries(
                 append_section(
                     &mut rendered,
                     status,
-                    &truncate_middle(&escape_sequences::strip_colors(outcome.text()), max_outcome_bytes),
+                    &truncate_middle(&escape_sequences::strip_colors(outcome.text()), limits.outcome),
                 );
             }
             Entry::Ended { ending: Ending::Interrupted } => {
                 append_section(&mut rendered, "The user stopped the turn", "")
             }
             Entry::Ended { ending: Ending::Failed(why) } => {
-                append_section(&mut rendered, "The turn failed", &truncate_middle(why, max_other_bytes))
+                append_section(&mut rendered, "The turn failed", &truncate_middle(why, limits.other))
             }
             Entry::Ended { ending: Ending::Finished }
             | Entry::Planned { .. }
@@ -142,20 +154,15 @@ fn render_entries(
     Some(format!("<earlier_conversation>\n{}\n</earlier_conversation>\n\nWrite the summary now.", rendered.trim()))
 }
 
-/// Returns the text kept verbatim with a summary up to this entry: the first and the last user messages, open questions
-/// and calls, and changed files. Entries after `upto` are not repeated.
+/// Returns the text kept verbatim with a summary of the entries before `upto`: the first and the last user messages among
+/// these entries, open questions and calls, and changed files.
 pub(super) fn build_verbatim_part(state: &State, upto: usize) -> String {
-    let user_messages: Vec<(usize, &str)> = state
-        .session
-        .entries()
-        .iter()
-        .enumerate()
-        .filter_map(
-            |(index, entry)| {
-                if let Entry::UserMessage { text } = entry { Some((index, text.as_str())) } else { None }
-            },
-        )
-        .collect();
+    let mut user_messages = Vec::new();
+    for (index, entry) in state.session.entries().iter().enumerate() {
+        if let Entry::UserMessage { text } = entry {
+            user_messages.push((index, text.as_str()));
+        }
+    }
     let max_tokens = state
         .effective_context_window()
         .map_or(MAX_VERBATIM_TOKENS, |window| MAX_VERBATIM_TOKENS.min(window / VERBATIM_DIVISOR));
@@ -165,9 +172,8 @@ pub(super) fn build_verbatim_part(state: &State, upto: usize) -> String {
     if let Some((_, first_message)) = user_messages.first().filter(|(index, _)| *index < upto) {
         parts.push(format!("First user message:\n{}", truncate_middle(first_message.trim(), max_bytes)));
     }
-    let last_messages: Vec<_> =
-        user_messages.iter().skip(user_messages.len().saturating_sub(MAX_RECENT).max(1)).collect();
-    for (_, text) in last_messages.into_iter().filter(|(index, _)| *index < upto) {
+    let recent_messages = user_messages.iter().skip(user_messages.len().saturating_sub(MAX_RECENT).max(1));
+    for (_, text) in recent_messages.filter(|(index, _)| *index < upto) {
         parts.push(format!("Later user message:\n{}", truncate_middle(text.trim(), max_bytes)));
     }
     parts.extend(list_open_items(state));

@@ -16,14 +16,14 @@ pub(super) struct TurnState {
     pub(super) compaction_attempts: CompactionAttempts,
     /// Failed calls, with the number of failures in a row.
     pub(super) failed_calls: Vec<(ToolCall, u32)>,
-    /// Calls that have an outcome.
+    /// Completed calls, to detect calls that repeat with the same outcome.
     pub(super) repeated_calls: RepeatedCalls,
-    /// Paths changed by each call while it was rehearsed; `None` unless the calls come from `/apply`.
+    /// Paths changed by each call while it was rehearsed; `None` unless this is an apply turn.
     pub(super) rehearsed_paths: Option<HashMap<CallId, Vec<String>>>,
 }
 
 impl TurnState {
-    /// Returns whether the calls come from `/apply` and not from a model.
+    /// Returns whether the calls apply a dry run (`/rehearsal apply`) instead of coming from a model.
     pub(super) fn is_apply_turn(&self) -> bool {
         self.rehearsed_paths.is_some()
     }

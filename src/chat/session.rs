@@ -50,10 +50,10 @@ pub struct TokenCount {
     pub input: u64,
     /// Estimate for the conversation in that request.
     pub input_estimate: u64,
-    /// Tokens of that request and its reply, as they are sent again.
-    pub resent: u64,
+    /// Tokens of that request and of its reply, as the next request contains them: without reasoning.
+    pub with_reply: u64,
     /// Estimate for the conversation including that reply.
-    pub resent_estimate: u64,
+    pub with_reply_estimate: u64,
     /// True if the conversation was compacted since: then only the ratio of report and estimate is still valid.
     pub is_outdated: bool,
 }
@@ -73,7 +73,7 @@ impl Session {
     pub fn apply(&mut self, entry: Entry) -> &Entry {
         let entry = self.make_readable(entry);
         let index = self.entries.len();
-        let conversation = self.token_estimate();
+        let conversation_tokens = self.token_estimate();
         self.cumulative_tokens.push(self.tokens_before(index) + message_tokens::estimate_entry(&entry));
         match &entry {
             Entry::UserMessage { text } => {
@@ -89,13 +89,12 @@ impl Session {
                         // The provider counts reasoning with a reply, but it is not sent again.
                         let reply_estimate = tokens::estimate_text(text) + message_tokens::estimate_calls(calls);
                         let has_no_reasoning = usage.output <= 2 * reply_estimate + 64;
-                        let resent = usage.input + if has_no_reasoning { usage.output } else { reply_estimate };
-                        let with_reply = conversation + message_tokens::estimate_entry(&entry);
+                        let reply_tokens = if has_no_reasoning { usage.output } else { reply_estimate };
                         self.token_count = Some(TokenCount {
                             input: usage.input,
-                            input_estimate: conversation,
-                            resent,
-                            resent_estimate: with_reply,
+                            input_estimate: conversation_tokens,
+                            with_reply: usage.input + reply_tokens,
+                            with_reply_estimate: conversation_tokens + message_tokens::estimate_entry(&entry),
                             is_outdated: false,
                         });
                     }
