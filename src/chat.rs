@@ -73,6 +73,15 @@ fn pluralize(count: usize, singular: &str) -> String {
     if count == 1 { format!("1 {singular}") } else { format!("{count} {singular}s") }
 }
 
+/// Joins the first `max_items` items and counts the others: `a, b and 4 more`.
+pub(crate) fn join_first(items: &[&str], max_items: usize) -> String {
+    let first_items = &items[..items.len().min(max_items)];
+    match items.len() - first_items.len() {
+        0 => first_items.join(", "),
+        others => format!("{} and {others} more", first_items.join(", ")),
+    }
+}
+
 /// Returns whether a field has its default value, which is not stored.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()

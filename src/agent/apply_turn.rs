@@ -7,6 +7,7 @@ use crate::chat::batch::APPLY_GROUP;
 use crate::chat::dry_run_summary::APPLY_CHANGE;
 use crate::chat::{
     Access, CallId, Decision, Entry, Intent, Item, LiveCall, Outcome, Plan, Preconditions, Preview, ToolCall, Work,
+    join_first,
 };
 use crate::policy::Verdict;
 use serde_json::Value;
@@ -48,13 +49,8 @@ pub(super) fn warn_repeated_changes(
     let rehearsed_paths = ctx.state.turn.rehearsed_paths.as_ref().and_then(|paths| paths.get(id));
     let paths = rehearsed_paths.into_iter().flatten().map(String::as_str);
     let applied_paths: Vec<&str> = paths.filter(|path| is_change_applied(ctx, path)).collect();
-    if let (Preview::Command(_), [_, ..]) = (&plan.preview, applied_paths.as_slice()) {
-        let named_paths = applied_paths.iter().take(MAX_NAMED_PATHS).copied().collect::<Vec<_>>().join(", ");
-        let more_note = match applied_paths.len().saturating_sub(MAX_NAMED_PATHS) {
-            0 => String::new(),
-            count => format!(" and {count} more"),
-        };
-        let warning = format!("repeats applied changes: {named_paths}{more_note}");
+    if matches!(plan.preview, Preview::Command(_)) && !applied_paths.is_empty() {
+        let warning = format!("repeats applied changes: {}", join_first(&applied_paths, MAX_NAMED_PATHS));
         plan.destroys = Some(match plan.destroys.take() {
             Some(destroys) => format!("{warning}; it {destroys}"),
             None => warning,
@@ -91,8 +87,8 @@ pub(super) fn judge_items(ctx: &UpdateContext<'_>, tool: &str, plan: &mut Plan) 
     *destroys = batch.destroys(&[]);
 }
 
-/// Returns whether the group of this call was applied and the user did not reject this path; `None` if the group does
-/// not contain the path.
+/// Returns whether this call applied its group and with it this path, which the user may have rejected; `None` if the
+/// group does not contain the path.
 fn is_in_applied_group(ctx: &UpdateContext<'_>, id: &CallId, path: &str) -> Option<bool> {
     let call = ctx.state.session.find_call(id)?;
     let Some(Preview::Batch(batch)) = call.plan.as_ref().map(|plan| &plan.preview) else { return None };
@@ -113,7 +109,8 @@ fn is_call_done(ctx: &UpdateContext<'_>, id: &CallId) -> bool {
     matches!(entry, Some(Entry::Settled { outcome: Outcome::Done(_), .. }))
 }
 
-/// Returns whether a change has been applied live. A change that no call of this turn applies was applied earlier.
+/// Returns whether the change of a path is applied live. A change that no call of this turn is about was applied
+/// before this turn.
 fn is_change_applied(ctx: &UpdateContext<'_>, path: &str) -> bool {
     let mut is_in_turn = false;
     for call in ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_GROUP) {

@@ -1,7 +1,8 @@
 //! Batches: changes of a dry run that are decided in one approval prompt.
 
 use super::access::as_unicode;
-use super::{Access, Diff, Digest, pluralize};
+use super::edit::describe_line_counts;
+use super::{Access, Diff, Digest, join_first, pluralize};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -45,7 +46,7 @@ pub enum Group {
     Source,
     /// Files that git ignores, such as build output.
     Ignored,
-    /// Files in `.git` that git executes or takes settings from, such as hooks, and all that are not known to be state.
+    /// Files in `.git` that git executes or takes settings from, such as hooks, and every file not known to be state.
     GitSettings,
     /// Commits, branches, tags and the index of one repository.
     Repository,
@@ -272,23 +273,15 @@ impl Batch {
     pub fn destroys(&self, rejected: &[Rejected]) -> Option<String> {
         let descriptions: Vec<&str> =
             self.selected_items(rejected).filter_map(|(_, item)| item.destroys.as_deref()).collect();
-        let named = descriptions.iter().take(MAX_NAMED_PATHS).copied().collect::<Vec<_>>().join(", ");
-        match descriptions.len().saturating_sub(MAX_NAMED_PATHS) {
-            _ if descriptions.is_empty() => None,
-            0 => Some(named),
-            others => Some(format!("{named} and {others} more")),
-        }
+        (!descriptions.is_empty()).then(|| join_first(&descriptions, MAX_NAMED_PATHS))
     }
 
     /// Returns a summary such as `3 changes, +12 −4, 1 cannot be applied`.
     pub fn describe_batch(&self) -> String {
-        let diffs = || self.items.iter().filter_map(|item| item.diff.as_ref());
-        let (added, removed) =
-            diffs().fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));
         let blocked = self.items.iter().filter(|item| item.blocked.is_some()).count();
         let noun = if self.group == Group::Ignored { "file" } else { "change" };
         let mut parts = vec![pluralize(self.items.len(), noun)];
-        parts.extend((added + removed > 0).then(|| format!("+{added} −{removed}")));
+        parts.extend(describe_line_counts(self.items.iter().filter_map(|item| item.diff.as_ref())));
         parts.extend((blocked > 0).then(|| format!("{blocked} cannot be applied")));
         parts.join(", ")
     }

@@ -8,6 +8,7 @@ pub use outside_changes::{BY_COMMAND_NOTE, OutsideChange, OutsideChanges};
 
 use super::audit::{Record, collect_records};
 use super::batch::Group;
+use super::edit::describe_line_counts;
 use super::tool::parse_failure_status;
 use super::{ChangeKind, CommandLine, Diff, Entry, MAX_CHANGED_PATHS, Outcome, Preview, ResultOrigin, pluralize};
 use serde_json::{Value, json};
@@ -129,9 +130,7 @@ impl DryRunSummary {
         let start = copy_entries.iter().rposition(is_start_of_copy).map_or(copy_entries.len(), |index| index + 1);
         let parse_arguments = |arguments: &str| serde_json::from_str::<Value>(arguments).ok();
         for record in collect_records(&copy_entries[start..]) {
-            let is_command = matches!(record.last_plan(), Some(Entry::Planned { preview, .. })
-                if matches!(**preview, Preview::Command(_)));
-            if !is_command || !matches!(record.outcome(), Some(Outcome::Done(_))) {
+            if !record.is_command() || !matches!(record.outcome(), Some(Outcome::Done(_))) {
                 continue;
             }
             let arguments = parse_arguments(&record.arguments());
@@ -144,8 +143,8 @@ impl DryRunSummary {
         }
     }
 
-    /// Returns whether all changes of a command are applied: `changes` lists neither its paths nor paths inside them.
-    /// False if the command changed more paths than are recorded.
+    /// Returns whether all changes of a command are applied: `changes` no longer lists any path that it changed. False if
+    /// the command changed more paths than are recorded.
     pub fn is_applied(&self, call: &RehearsedCall) -> bool {
         let is_listed = |path: &String| self.changes.iter().any(|change| change.path.starts_with(path));
         (1..MAX_CHANGED_PATHS).contains(&call.changed_paths.len()) && !call.changed_paths.iter().any(is_listed)
@@ -157,9 +156,6 @@ impl DryRunSummary {
 
     /// Returns a summary such as `3 files changed, +12 −4, 2 commands`.
     pub fn describe_counts(&self) -> String {
-        let diffs = || self.changes.iter().filter_map(|change| change.diff.as_ref());
-        let (added, removed) =
-            diffs().fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));
         let files = self.changes.iter().filter(|change| !change.is_folder).count();
         let folders = self.changes.len() - files;
         let commands = self.calls.iter().filter(|call| call.command.is_some()).count();
@@ -167,7 +163,7 @@ impl DryRunSummary {
         let outside = self.outside.changes.iter().map(|outside_change| &outside_change.change);
         let conflicts = self.changes.iter().chain(outside).filter(|change| change.has_conflict).count();
         let mut parts = vec![format!("{} changed", pluralize(files, "file"))];
-        parts.extend((added + removed > 0).then(|| format!("+{added} −{removed}")));
+        parts.extend(describe_line_counts(self.changes.iter().filter_map(|change| change.diff.as_ref())));
         parts.extend((folders > 0).then(|| pluralize(folders, "folder")));
         parts.extend((commands > 0).then(|| pluralize(commands, "command")));
         parts.extend((others > 0).then(|| pluralize(others, "other call")));
@@ -176,11 +172,13 @@ impl DryRunSummary {
         parts.join(", ")
     }
 
-    /// Returns the summary as JSON. A renamed field is also given under its old name for one release. `groups` (each
-    /// with `group`, `paths`, `is_excluded`), `changes` (each with `path`, `change`, `folder`, `diff`, `notes`,
-    /// `conflict`, `group`), `outside_project` (`changes`, each with `is_applied` instead of `group`, and the number of
-    /// `temporary` files), `calls` (each with `run_again`, `tool`, `arguments`, `summary`, `command`, `origin`,
-    /// `simulation`, `would_ask`, `hooks_not_run`, `result`, `changed`, `is_run_live`).
+    /// Returns the summary as JSON. A renamed field is also given under its old name for one release.
+    ///
+    /// - `groups`, each with `group`, `paths`, `is_excluded`
+    /// - `changes`, each with `path`, `change`, `folder`, `diff`, `notes`, `conflict`, `group`
+    /// - `outside_project`: `changes`, each with `is_applied` instead of `group`; number of `temporary` files
+    /// - `calls`, each with `run_again`, `tool`, `arguments`, `summary`, `command`, `origin`, `simulation`, `would_ask`,
+    ///   `hooks_not_run`, `result`, `changed`, `is_run_live`
     ///
     /// Old names: `left_out`, `did`, `staged`, `simulated`, `done`.
     pub fn to_json(&self) -> Value {
@@ -222,17 +220,16 @@ pub fn live_ask_reason<'a>(verdict: &str, reason: &'a str) -> Option<&'a str> {
 /// Tool that applies one rehearsed change live.
 pub const APPLY_CHANGE: &str = "apply_change";
 
-/// Returns a rehearsed call, unless it is fully described by the files it changed.
+/// Returns the rehearsed call of a record; `None` if it was not rehearsed, or if its change is listed with the files.
 fn rehearsed_call(record: &Record<'_>) -> Option<RehearsedCall> {
     let Some(Outcome::Rehearsed(result)) = record.outcome() else { return None };
     let Some(Entry::Planned { summary, preview, verdict, reason, hooks_not_run, .. }) = record.last_plan() else {
         return None;
     };
-    let origin = record.steps.iter().rev().find_map(|(_, entry)| match entry {
-        Entry::Settled { staged, .. } => Some(staged.clone()),
+    let origin = match record.find_last_step(|entry| matches!(entry, Entry::Settled { .. })) {
+        Some(Entry::Settled { staged, .. }) => staged.clone(),
         _ => None,
-    });
-    let origin = origin.flatten();
+    };
     let command = match &**preview {
         Preview::Command(line) => Some(line.clone()),
         // Its change is listed with the files.
@@ -267,7 +264,7 @@ pub struct TreeRow {
     /// Change symbol; empty for a folder that only contains changes.
     pub symbol: &'static str,
     pub is_folder: bool,
-    /// Indexes of the changes at this path and below it.
+    /// Indexes of the changes at this path and inside it.
     pub changes: Range<usize>,
 }
 
@@ -285,7 +282,7 @@ pub fn build_tree(changes: &[DryRunChange]) -> Vec<TreeRow> {
         }
         let mut parents: Vec<&Path> = change.path.ancestors().skip(1).filter(|path| *path != Path::new("")).collect();
         parents.reverse();
-        // The first of them are already open.
+        // The first of the parents are already open.
         for folder in parents.into_iter().skip(open_folders.len()) {
             let name = folder.file_name().map(PathBuf::from).unwrap_or_default();
             let depth = folder.components().count() - 1;

@@ -65,6 +65,12 @@ pub enum DiffLine {
     Removed(String),
 }
 
+/// Returns the total of added and removed lines, such as `+12 −4`; `None` if there are none.
+pub(super) fn describe_line_counts<'a>(diffs: impl Iterator<Item = &'a Diff>) -> Option<String> {
+    let (added, removed) = diffs.fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));
+    (added + removed > 0).then(|| format!("+{added} −{removed}"))
+}
+
 impl Edit {
     /// Computes the diff by lines.
     pub fn diff(&self) -> Diff {
@@ -124,9 +130,9 @@ impl Edit {
         self.retain_hunks(has_all, |hunk| !rejected.contains(&hunk))
     }
 
-    /// Returns the edit with only the hunks for whose new start line `is_kept` is true; `None` if the file is new or
-    /// `are_valid` is false for the start lines of all hunks. One diff decides both, because a diff that reaches its time
-    /// limit may have other hunks each time.
+    /// Returns the edit with only the hunks for which `is_kept` is true. Both predicates receive the start lines of hunks
+    /// in the new content. Returns `None` if the file is new, or if `are_valid` is false for the start lines of all hunks.
+    /// The diff is computed once, because a diff that reaches its time limit may have other hunks each time.
     fn retain_hunks(&self, are_valid: impl Fn(&[usize]) -> bool, is_kept: impl Fn(usize) -> bool) -> Option<Self> {
         self.before.as_ref()?;
         let text_diff = self.compare_lines();

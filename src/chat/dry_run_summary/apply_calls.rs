@@ -107,13 +107,13 @@ impl DryRunSummary {
                 && path != folder.path
                 && path.starts_with(&folder.path)
         };
-        for change in self.changes.iter().rev().filter(|altered| altered.kind == ChangeKind::Deleted) {
+        for change in self.changes.iter().rev().filter(|change| change.kind == ChangeKind::Deleted) {
             // Deleting a folder deletes its content.
             if !self.changes.iter().any(|other| is_deleted_with(&change.path, other)) {
                 push_call(change, None);
             }
         }
-        for change in self.changes.iter().filter(|altered| altered.kind != ChangeKind::Deleted) {
+        for change in self.changes.iter().filter(|change| change.kind != ChangeKind::Deleted) {
             match &change.diff {
                 Some(diff) if change.kind == ChangeKind::Modified && diff.hunks.len() > 1 => {
                     diff.hunks.iter().for_each(|hunk| push_call(change, Some(hunk.after)));
