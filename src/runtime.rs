@@ -39,13 +39,20 @@ const EVENT_CAPACITY: usize = 1024;
 pub struct Runtime {
     context: EffectContext,
     log: Box<dyn Log>,
-    running: TurnTasks,
-    /// The request for a session title, which is cancelled by any other request.
+    turn_tasks: TurnTasks,
+    /// The request for a session title, which a request for a reply cancels.
     title_request: JoinSet<()>,
     /// The running request for the size of the context window.
     window_request: JoinSet<()>,
-    /// The request for the context window to make after the next reply. `false` if only a reply with calls starts it.
-    pending_window: Option<(bool, BoxFuture<'static, Option<u64>>)>,
+    /// The request for the context window to make after the next reply.
+    pending_window: Option<WindowRequest>,
+}
+
+/// A request for the size of the context window.
+struct WindowRequest {
+    /// False if only a reply with calls starts the request.
+    after_any_reply: bool,
+    request: BoxFuture<'static, Option<u64>>,
 }
 
 /// Receives the events of a runtime.
@@ -61,27 +68,27 @@ impl Runtime {
         log: Box<dyn Log>,
     ) -> (Self, Events) {
         let (events, receiver) = mpsc::channel(EVENT_CAPACITY);
-        let no_plan_check = Arc::new(|| None);
-        let (reviewers, journal) = (Arc::default(), Journal::default());
-        let rehearsal = CommandRehearsal::Simulated("none was set".into());
-        let simulator = Arc::new(Simulator::new(SimulatorSettings::default()));
         let context = EffectContext {
             llm,
             tools,
             project,
             shell,
-            rehearsal,
-            reviewers,
-            simulator,
-            plan_check: no_plan_check,
-            journal,
+            rehearsal: CommandRehearsal::Simulated("none was set".into()),
+            reviewers: Arc::default(),
+            simulator: Arc::new(Simulator::new(SimulatorSettings::default())),
+            poll_rules: Arc::new(|| None),
+            journal: Journal::default(),
             events,
         };
-        let (title_request, window_request) = (JoinSet::new(), JoinSet::new());
-        (
-            Self { context, log, running: TurnTasks::default(), title_request, window_request, pending_window: None },
-            receiver,
-        )
+        let runtime = Self {
+            context,
+            log,
+            turn_tasks: TurnTasks::default(),
+            title_request: JoinSet::new(),
+            window_request: JoinSet::new(),
+            pending_window: None,
+        };
+        (runtime, receiver)
     }
 
     /// Sets how commands are rehearsed in a dry run.
@@ -103,9 +110,10 @@ impl Runtime {
         self.context.journal = journal;
     }
 
-    /// Sets a check that runs before a tool plans. It returns an event that the agent must handle first, and may block.
-    pub fn set_plan_check(&mut self, plan_check: impl Fn() -> Option<Event> + Send + Sync + 'static) {
-        self.context.plan_check = Arc::new(plan_check);
+    /// Sets the function that is called before each call is planned and returns an event with the rules if they changed.
+    /// It may block. By default the rules never change.
+    pub fn set_rules_poll(&mut self, poll_rules: impl Fn() -> Option<Event> + Send + Sync + 'static) {
+        self.context.poll_rules = Arc::new(poll_rules);
     }
 
     /// Sets the model from the next request on. A reply in progress continues with the previous one.
@@ -117,7 +125,7 @@ impl Runtime {
     /// effect starts. Returns a notice for the user if the session could not be saved: it continues in memory, and the
     /// next append tries again.
     pub fn execute(&mut self, effects: Vec<Effect>) -> Option<String> {
-        let mut notice = None;
+        let mut save_error = None;
         for effect in effects {
             match effect {
                 Effect::AppendEntry(entry) => {
@@ -130,43 +138,37 @@ impl Runtime {
                     }
                     if let Err(error) = self.log.append(&entry) {
                         self.context.journal.note(format_args!("the session could not be saved: {}", error.kind()));
-                        notice = Some(unsaved_notice(&error));
+                        save_error = Some(error);
                     }
                 }
                 Effect::SavePartialReply(reply_piece) => {
-                    if let Err(error) = self.log.append_reply_piece(&reply_piece) {
-                        notice = Some(unsaved_notice(&error));
-                    }
+                    save_error = self.log.append_reply_piece(&reply_piece).err().or(save_error);
                 }
                 Effect::SaveOutput(output_piece) => {
-                    if let Err(error) = self.log.append_output_piece(&output_piece) {
-                        notice = Some(unsaved_notice(&error));
-                    }
+                    save_error = self.log.append_output_piece(&output_piece).err().or(save_error);
                 }
                 Effect::RequestReply { turn, request } => {
                     // A server with a single slot serves one request at a time.
                     self.title_request.abort_all();
-                    self.running.spawn_task(turn, reply_stream::stream_reply(self.context.clone(), turn, *request));
+                    self.turn_tasks.spawn_task(turn, reply_stream::stream_reply(self.context.clone(), turn, *request));
                 }
                 Effect::PlanCall { turn, call, is_apply_call } => {
                     let planning = call_planning::plan_call(self.context.clone(), turn, call, is_apply_call);
-                    self.running.spawn_task(turn, planning);
+                    self.turn_tasks.spawn_task(turn, planning);
                 }
                 Effect::ReviewCall { turn, call, plan, round, context: review_context } => {
                     let review_task =
                         review::review_call(self.context.clone(), turn, call, plan, round, review_context);
-                    self.running.spawn_task(turn, review_task);
+                    self.turn_tasks.spawn_task(turn, review_task);
                 }
                 Effect::RunCall { turn, call, plan, excluded_paths } => {
-                    self.running.spawn_task(
-                        turn,
-                        call_execution::run_call(self.context.clone(), turn, call, plan, excluded_paths),
-                    );
+                    let run = call_execution::run_call(self.context.clone(), turn, call, plan, excluded_paths);
+                    self.turn_tasks.spawn_task(turn, run);
                 }
                 Effect::RehearseCall { turn, call, plan, excluded_paths, approved } => {
-                    let rehearsal_task =
+                    let rehearsal =
                         call_execution::rehearse_call(self.context.clone(), turn, call, plan, excluded_paths, approved);
-                    self.running.spawn_task(turn, rehearsal_task);
+                    self.turn_tasks.spawn_task(turn, rehearsal);
                 }
                 Effect::RequestTitle { request } => {
                     self.title_request.abort_all();
@@ -175,11 +177,13 @@ impl Runtime {
                 Effect::RetryNow => self.context.llm.end_wait(),
                 Effect::CancelTurn { turn } => {
                     self.context.journal.note(format_args!("turn {}: stopped", turn.0));
-                    self.running.abort_turn(turn);
+                    self.turn_tasks.abort_turn(turn);
                 }
             }
         }
-        notice
+        save_error.map(|error| {
+            format!("The session could not be saved: {error}. It continues in memory, and saving is retried.")
+        })
     }
 
     /// Retries saving the session, and returns what still could not be saved.
@@ -203,18 +207,17 @@ impl Runtime {
         request: impl Future<Output = Option<u64>> + Send + 'static,
     ) {
         self.window_request.abort_all();
-        self.pending_window = Some((lasts_beyond_turn, request.boxed()));
+        self.pending_window = Some(WindowRequest { after_any_reply: lasts_beyond_turn, request: request.boxed() });
     }
 
-    /// Makes the request for the context window, if it was not made yet.
-    fn request_window(&mut self, has_calls: bool) {
-        let Some((_, request)) = self.pending_window.take_if(|(lasts_beyond_turn, _)| *lasts_beyond_turn || has_calls)
-        else {
+    /// Makes the request for the context window after a reply, if it was not made yet.
+    fn request_window(&mut self, reply_has_calls: bool) {
+        let Some(window) = self.pending_window.take_if(|window| window.after_any_reply || reply_has_calls) else {
             return;
         };
         let context = self.context.clone();
         self.window_request.spawn(async move {
-            if let Some(window) = request.await {
+            if let Some(window) = window.request.await {
                 context.send_event(Event::ContextWindowChanged(Some(window))).await;
             }
         });
@@ -250,9 +253,4 @@ pub struct Unsaved {
     pub entries: usize,
     /// The error of the system.
     pub reason: String,
-}
-
-/// Returns the notice for the user that the session could not be saved.
-fn unsaved_notice(error: &std::io::Error) -> String {
-    format!("The session could not be saved: {error}. It continues in memory, and saving is retried.")
 }

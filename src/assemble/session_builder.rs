@@ -284,7 +284,7 @@ impl SessionBuilder {
             self.simulator.iter().filter(|_| dry_run).flat_map(|(_, simulator_notices)| simulator_notices.clone()),
         );
         state.rules = rules;
-        runtime.set_plan_check(move || {
+        runtime.set_rules_poll(move || {
             watcher.reload_if_changed().map(|(rules, notices)| Event::RulesLoaded { rules, notices })
         });
         Ok((state, runtime, events, notices))

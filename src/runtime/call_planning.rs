@@ -10,31 +10,22 @@ const MAX_ERROR_BYTES: usize = 16 << 10;
 
 /// Plans a call and sends the plan to the agent, or an error for the model.
 pub(super) async fn plan_call(context: EffectContext, turn: TurnId, call: ToolCall, is_apply_call: bool) {
-    let id = call.id.clone();
-    let (name, noted_call) = (call.name.clone(), call.clone());
     let planning = {
-        let context = context.clone();
+        let (context, call) = (context.clone(), call.clone());
         tokio::task::spawn_blocking(move || {
-            // Check for changed rules first, so that the verdict is based on rules at least as new as the plan.
-            let rules_event = catch_panic(|| (context.plan_check)()).flatten();
-            (
-                rules_event,
-                catch_panic(|| run_planner(&context, &call, is_apply_call))
-                    .unwrap_or_else(|| Err(panic_error(&call.name))),
-            )
+            // First, so that the verdict is based on rules at least as new as the plan.
+            let rules_event = catch_panic(|| (context.poll_rules)()).flatten();
+            let intent = catch_panic(|| run_planner(&context, &call, is_apply_call));
+            (rules_event, intent.unwrap_or_else(|| Err(panic_error(&call.name))))
         })
     };
-    let (rules_event, intent) = planning.await.unwrap_or_else(|_| (None, Err(panic_error(&name))));
-    journal_events::note_step(
-        &context,
-        turn,
-        &noted_call,
-        if intent.is_ok() { "planned" } else { "cannot be planned" },
-    );
+    let (rules_event, intent) = planning.await.unwrap_or_else(|_| (None, Err(panic_error(&call.name))));
+    let step = if intent.is_ok() { "planned" } else { "cannot be planned" };
+    journal_events::note_step(&context, turn, &call, step);
     if let Some(rules_event) = rules_event {
         context.send_event(rules_event).await;
     }
-    context.send_event(Event::CallPlanned { turn, call: id, intent }).await;
+    context.send_event(Event::CallPlanned { turn, call: call.id, intent }).await;
 }
 
 fn run_planner(context: &EffectContext, call: &ToolCall, is_apply_call: bool) -> Result<Intent, String> {

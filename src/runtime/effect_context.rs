@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 #[derive(Clone)]
 pub struct EffectContext {
     pub llm: Arc<dyn Llm>,
-    /// The tools the model may call.
+    /// The tools that the model may call.
     pub tools: Arc<Toolbox>,
     /// The project. In a dry run this is the overlay, and the real folder is not accessible.
     pub project: Arc<dyn Writer>,
@@ -29,8 +29,9 @@ pub struct EffectContext {
     pub reviewers: Arc<Reviewers>,
     /// Produces simulated results in a dry run.
     pub(super) simulator: Arc<Simulator>,
-    /// Returns an event that the agent must handle before it judges a call, such as changed rules.
-    pub(super) plan_check: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
+    /// Called before each call is planned. Returns an event with the rules if they changed; the agent must handle it before
+    /// it judges the call.
+    pub(super) poll_rules: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
     pub(super) journal: Journal,
     pub(super) events: mpsc::Sender<Event>,
 }

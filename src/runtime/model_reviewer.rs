@@ -4,10 +4,10 @@
 //! It never sees text of the assistant about the call or results of tools, because their authors could put an answer
 //! for the reviewer there. All other text that the user did not write is in blocks with an unpredictable mark.
 
-use super::side_request::{format_blocks, read_answer, timeout_error};
+use super::side_request::{format_blocks, request_answer};
 use super::{EffectContext, SideModel};
 use crate::agent::ReviewContext;
-use crate::chat::{Digest, FileContent, FileSnapshot, Message, Plan, Request, Review, ToolCall};
+use crate::chat::{Digest, FileContent, FileSnapshot, Plan, Review, ToolCall};
 use crate::text::truncation;
 use std::fmt::Write as _;
 
@@ -34,18 +34,16 @@ pub(super) async fn ask_model(
     review_context: &ReviewContext,
 ) -> Review {
     let mut usage = None;
-    let answer_future = async {
-        let llm = side_model.llm.clone()?;
+    let request = async {
         let (task_context, task_plan) = (context.clone(), plan.clone());
         let files = tokio::task::spawn_blocking(move || read_named_files(&task_context, &task_plan)).await;
         let files = files.map_err(|_| "a file that the command names could not be read".to_owned())?;
-        let request = build_request(&side_model.model, call, plan, review_context, &files?);
-        read_answer(llm.stream(request), MAX_ANSWER_BYTES, &mut usage).await
+        let text = build_question(call, plan, review_context, &files?);
+        Ok(side_model.build_request(SYSTEM_PROMPT, text, MAX_TOKENS))
     };
-    let review = match tokio::time::timeout(side_model.limit, answer_future).await {
-        Ok(Ok(answer)) => Review::from_answer(&review_context.reviewer, &answer),
-        Ok(Err(error)) => Review::from_error(&error),
-        Err(_) => Review::from_error(&timeout_error(side_model)),
+    let review = match request_answer(side_model, request, MAX_ANSWER_BYTES, &mut usage).await {
+        Ok(answer) => Review::from_answer(&review_context.reviewer, &answer),
+        Err(error) => Review::from_error(&error),
     };
     Review { usage, ..review }
 }
@@ -94,14 +92,8 @@ fn read_named_file(
     Ok(FileExcerpt { name, text: excerpt.into_owned(), note })
 }
 
-/// Builds the request. It contains no tools and no images.
-fn build_request(
-    model: &str,
-    call: &ToolCall,
-    plan: &Plan,
-    review_context: &ReviewContext,
-    files: &[FileExcerpt],
-) -> Request {
+/// Builds the text of the request: user messages, call, facts and files in marked blocks, then the question.
+fn build_question(call: &ToolCall, plan: &Plan, review_context: &ReviewContext, files: &[FileExcerpt]) -> String {
     let mut blocks = Vec::new();
     for user_message in &review_context.user_messages {
         blocks.push(("USER".to_owned(), truncation::truncate_middle(user_message, MAX_MESSAGE_BYTES).into_owned()));
@@ -115,12 +107,7 @@ fn build_request(
     let seed = Digest::of_plan(&call.name, &call.arguments, plan.displayed_plan());
     let mut text = format_blocks(&seed, &blocks);
     text.push_str("\nMust the user be asked first? Answer with one JSON object.");
-    Request {
-        model: model.to_owned(),
-        messages: vec![Message::System(SYSTEM_PROMPT.to_owned()), Message::User(text)],
-        max_tokens: Some(MAX_TOKENS),
-        ..Request::default()
-    }
+    text
 }
 
 fn describe_facts(plan: &Plan, review_context: &ReviewContext) -> String {

@@ -24,7 +24,7 @@ pub(super) fn has_preconditions(plan: &Plan) -> bool {
 pub(super) fn check_preconditions(context: &EffectContext, plan: &Plan) -> Result<(), Error> {
     let changed_error = |subject: String| {
         Err(Error::Failed(format!(
-            "{subject} since the user was shown this call, so it did not run. Check it before you retry."
+            "{subject} since the user was shown this call, so the call did not run. Check it before you retry."
         )))
     };
     for snapshot in plan.preconditions.files.iter().filter(|snapshot| snapshot.new_sha256.is_none()) {
@@ -40,13 +40,10 @@ pub(super) fn check_preconditions(context: &EffectContext, plan: &Plan) -> Resul
     if let Work::Command(line) = &plan.work {
         // The same command line may name other files now: a link has another target, or a file was created.
         if let Some(changed_file) = find_other_file(plan, &line.command, context) {
-            return changed_error(format!(
-                "The files that the command names have changed ({})",
-                changed_file.display()
-            ));
+            let file = changed_file.display();
+            return changed_error(format!("The files that the command names have changed ({file})"));
         }
-        let is_moved = line.folder.canonicalize().is_ok_and(|canonical| canonical != line.folder);
-        if is_moved {
+        if line.folder.canonicalize().is_ok_and(|canonical| canonical != line.folder) {
             return changed_error(format!("{} points to another folder", line.folder.display()));
         }
         if context.shell.as_ref().is_some_and(|shell| shell.variable_names() != plan.preconditions.environment) {
@@ -57,7 +54,7 @@ pub(super) fn check_preconditions(context: &EffectContext, plan: &Plan) -> Resul
 }
 
 /// Compares the files that the command names now with those shown to the user, and returns the path of the first
-/// difference. New files that only grow, such as logs, are ignored.
+/// difference. Files that were not shown and may grow, such as logs, are ignored.
 fn find_other_file(plan: &Plan, command: &str, context: &EffectContext) -> Option<PathBuf> {
     let shown_files = &plan.preconditions.files;
     let current_preconditions = command_preconditions(command, context.project.as_ref());

@@ -1,6 +1,6 @@
 //! Requests outside the conversation, for reviews and simulated results: one answer, limited in length and time.
 
-use crate::chat::{Chunk, Digest, FinishReason, Request, Usage};
+use crate::chat::{Chunk, Digest, FinishReason, Message, Request, Usage};
 use crate::llm::{Error, Llm};
 use futures::{Stream, StreamExt};
 use std::fmt::Write as _;
@@ -25,11 +25,21 @@ impl SideModel {
     pub fn display_name(&self) -> &str {
         if self.model.is_empty() { &self.profile } else { &self.model }
     }
+
+    /// Builds a request with these texts, without tools and images.
+    pub(super) fn build_request(&self, system_prompt: &str, text: String, max_tokens: u32) -> Request {
+        Request {
+            model: self.model.clone(),
+            messages: vec![Message::System(system_prompt.to_owned()), Message::User(text)],
+            max_tokens: Some(max_tokens),
+            ..Request::default()
+        }
+    }
 }
 
 /// Reads the whole answer, at most `max_bytes` long, or returns the error. `usage` is set in either case, if it was
 /// received. Nothing is retried, because the user can be asked instead.
-pub(super) async fn read_answer(
+async fn read_answer(
     mut chunks: impl Stream<Item = Result<Chunk, Error>> + Unpin,
     max_bytes: usize,
     usage: &mut Option<Usage>,
@@ -58,21 +68,18 @@ pub(super) async fn read_answer(
     Err("its answer was cut off".to_owned())
 }
 
-/// Sends a request and reads the answer within the model's time limit.
+/// Waits for a request, sends it and reads the answer, all within the model's time limit. `usage` is set even on an
+/// error, if it was received.
 pub(super) async fn request_answer(
     side_model: &SideModel,
-    request: Request,
+    request: impl Future<Output = Result<Request, String>>,
     max_bytes: usize,
     usage: &mut Option<Usage>,
 ) -> Result<String, String> {
     let llm = side_model.llm.clone()?;
-    let result = tokio::time::timeout(side_model.limit, read_answer(llm.stream(request), max_bytes, usage)).await;
-    result.unwrap_or_else(|_| Err(timeout_error(side_model)))
-}
-
-/// Returns the error for an expired time limit.
-pub(super) fn timeout_error(side_model: &SideModel) -> String {
-    format!("it did not answer within {} s", side_model.limit.as_secs())
+    let answer = async { read_answer(llm.stream(request.await?), max_bytes, usage).await };
+    let result = tokio::time::timeout(side_model.limit, answer).await;
+    result.unwrap_or_else(|_| Err(format!("it did not answer within {} s", side_model.limit.as_secs())))
 }
 
 /// Formats untrusted texts as named blocks. They begin and end with a mark that occurs in none of them and that their

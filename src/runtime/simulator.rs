@@ -4,9 +4,7 @@
 use super::side_request::{self, SideModel};
 use super::{EffectContext, journal_events};
 use crate::chat::reviewer::to_one_line;
-use crate::chat::{
-    Digest, LedgerResult, Message, Plan, Request, SimulatedResult, SimulationSource, ToolCall, ToolSpec, Usage,
-};
+use crate::chat::{Digest, LedgerResult, Plan, Request, SimulatedResult, SimulationSource, ToolCall, ToolSpec, Usage};
 use crate::project::output::CommandProgress;
 use crate::text::redaction::{REDACTED, Redactor, redact};
 use crate::text::{escape_sequences, truncation, unique_keys};
@@ -100,7 +98,7 @@ async fn ask_model(
 ) -> Result<String, String> {
     let earlier_results = earlier_calls(context, context.simulator.ledger().results());
     let request = build_request(model, spec, arguments, &kind.json_schema(), earlier_results);
-    let answer = side_request::request_answer(model, request, MAX_ANSWER_BYTES, usage).await?;
+    let answer = side_request::request_answer(model, async { Ok(request) }, MAX_ANSWER_BYTES, usage).await?;
     let mut value = parse_answer(&answer)?;
     clean_strings(&mut value);
     kind.format_answer(value).map_err(|why| format!("its answer does not match the result schema: {why}"))
@@ -153,12 +151,7 @@ fn build_request(
     blocks.push(("RESULT_SCHEMA".to_owned(), truncate(&result_schema.to_string())));
     let mut text = side_request::format_blocks(&Digest::of_call(&spec.name, arguments, &Digest::default()), &blocks);
     text.push_str("\nWhat does the tool return? Answer with one JSON value.");
-    Request {
-        model: model.model.clone(),
-        messages: vec![Message::System(SYSTEM_PROMPT.to_owned()), Message::User(text)],
-        max_tokens: Some(MAX_TOKENS),
-        ..Request::default()
-    }
+    model.build_request(SYSTEM_PROMPT, text, MAX_TOKENS)
 }
 
 /// Returns the last simulated calls, each with its result.

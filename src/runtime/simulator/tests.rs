@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chat::SimulationLedger;
-use crate::chat::{Access, Entry, Intent, Outcome, PartialReply, Preconditions, Preview, ResultOrigin, Work};
+use crate::chat::{Access, Entry, Intent, Message, Outcome, PartialReply, Preconditions, Preview, ResultOrigin, Work};
 use crate::llm::scripted::{Reply, Scripted, calls, says};
 use crate::project::Reader;
 use crate::runtime::Runtime;
