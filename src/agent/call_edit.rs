@@ -33,7 +33,7 @@ pub(super) fn handle_edit_plan(ctx: &mut UpdateContext<'_>, edit: PendingEdit, i
             ctx.record_entry(Entry::Decided { call: id.clone(), decision, by: edit.by, sha256 });
             return judge_call(ctx, &id, plan);
         }
-        Ok(Intent::Ask(_)) => "the result would be a question".to_owned(),
+        Ok(Intent::Ask(_)) => "these arguments would ask you a question instead of running the tool".to_owned(),
         Err(error) => error,
     };
     let Some(pending) = ctx.state.pending_mut(&id) else { return };

@@ -33,9 +33,8 @@ impl CallOutput {
         (!unsaved.is_empty()).then(|| truncation::truncate_middle(&unsaved, MAX_RECORD_BYTES).into_owned())
     }
 
-    /// Returns the outcome text of an interrupted call: the reason and the output so far.
-    pub(super) fn interrupted_outcome(&self, reason: &str) -> String {
-        format_interrupted_outcome(reason, &self.text)
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 }
 
@@ -54,16 +53,19 @@ mod tests {
     #[test]
     fn returns_output_once_and_bounds_it() {
         let mut output = CallOutput::default();
-        assert_eq!((output.take_unsaved(), output.interrupted_outcome("Stopped.")), (None, "Stopped.".to_owned()));
+        assert_eq!(
+            (output.take_unsaved(), format_interrupted_outcome("Stopped.", output.text())),
+            (None, "Stopped.".to_owned())
+        );
         output.push_output("one\n");
         output.push_output("two\n");
         assert_eq!(output.take_unsaved().as_deref(), Some("one\ntwo\n"));
         assert_eq!(output.take_unsaved(), None);
-        assert_eq!(output.interrupted_outcome("Stopped."), "Stopped. Output until then:\none\ntwo\n");
+        assert_eq!(format_interrupted_outcome("Stopped.", output.text()), "Stopped. Output until then:\none\ntwo\n");
         for number in 0..100_000 {
             output.push_output(&format!("line {number}\n"));
         }
-        let (saved, outcome) = (output.take_unsaved().unwrap(), output.interrupted_outcome("Stopped."));
+        let (saved, outcome) = (output.take_unsaved().unwrap(), format_interrupted_outcome("Stopped.", output.text()));
         assert!(
             saved.len() < 2 * MAX_RECORD_BYTES && outcome.len() < 2 * MAX_OUTCOME_BYTES,
             "{} {}",

@@ -19,10 +19,11 @@ pub(super) struct PendingEdit {
 pub struct Preapproval {
     /// True while its tool plans for the queue view.
     pub(super) is_planning: bool,
-    /// True if that plan is for outdated arguments and must be ignored.
+    /// True if the plan in progress is for outdated arguments and must be ignored.
     pub(super) is_stale: bool,
     /// Result of the last plan for the queue view.
     pub preview: Option<QueuePreview>,
+    /// The plan that the user approved before the call's turn.
     pub(super) approved_plan: Option<Box<Plan>>,
     /// True if the user is asked a second time; adds a note to the reason.
     pub(super) ask_again: bool,

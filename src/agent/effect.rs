@@ -20,7 +20,7 @@ pub enum Effect {
     PlanCall {
         turn: TurnId,
         call: ToolCall,
-        /// True if the call comes from `/apply`. Tools that are not offered to models can only be called then.
+        /// True if the call applies a dry run. Only then may it use a tool that is not offered to models.
         is_apply_call: bool,
     },
     /// Ask a reviewer about a call, without side effects.

@@ -41,7 +41,7 @@ pub fn grant_options(state: &State) -> Vec<GrantOption> {
     {
         return Vec::new();
     }
-    let plans = recorded_plans(state, 0);
+    let plans = recorded_plans(state);
     grant_scopes(&call.name, plan)
         .into_iter()
         .map(|grant| {
@@ -68,7 +68,7 @@ pub fn explain_no_grant(state: &State) -> Option<String> {
 
 /// Returns the grants of this session, then the rules that allow calls, each with the calls it allowed.
 pub fn list_lasting_approvals(state: &State) -> Vec<LastingApproval> {
-    let plans = recorded_plans(state, 0);
+    let plans = recorded_plans(state);
     let calls_matching = |predicate: &dyn Fn(&RecordedPlan<'_>) -> bool| {
         let allowed_plans = plans.iter().filter(|recorded| recorded.is_allowed && predicate(recorded));
         allowed_plans.map(|recorded| (recorded.entry_index, recorded.summary.to_owned())).collect::<Vec<_>>()
@@ -102,10 +102,10 @@ struct RecordedPlan<'a> {
     subject: Subject<'a>,
 }
 
-/// Returns the last plan of every call of the session, starting at an entry.
-fn recorded_plans(state: &State, from: usize) -> Vec<RecordedPlan<'_>> {
+/// Returns the last plan of every call of the session.
+fn recorded_plans(state: &State) -> Vec<RecordedPlan<'_>> {
     let mut plans: Vec<RecordedPlan<'_>> = Vec::new();
-    for (index, entry) in state.session.entries().iter().enumerate().skip(from) {
+    for (index, entry) in state.session.entries().iter().enumerate() {
         let Entry::Planned { call, summary, access, preview, destroys, preconditions, verdict, .. } = entry else {
             continue;
         };

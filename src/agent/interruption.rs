@@ -1,5 +1,6 @@
 //! Settles open calls when the user stops the turn.
 
+use super::call_output::format_interrupted_outcome;
 use super::call_settlement::{digest_call, settle_call};
 use super::state::CallStage;
 use super::update_context::UpdateContext;
@@ -20,9 +21,10 @@ pub(super) fn settle_open_calls(ctx: &mut UpdateContext<'_>) {
             };
             let outcome_text = match &pending.stage {
                 CallStage::Settled => return None,
-                CallStage::Running(_) => pending
-                    .full_output
-                    .interrupted_outcome("The user interrupted this call. Changes it had made remain."),
+                CallStage::Running(_) => format_interrupted_outcome(
+                    "The user interrupted this call. Changes it had made remain.",
+                    pending.full_output.text(),
+                ),
                 CallStage::Delegated(sub_agent) if sub_agent.has_started() => {
                     "The user interrupted the sub-agent. Changes its calls had made remain.".to_owned()
                 }

@@ -6,8 +6,8 @@
 use super::call_judgement::judge_call;
 use super::call_settlement::{digest_call, settle_unstarted};
 use super::call_start::{await_answers, start_call};
-use super::call_state::{Preapproval, QueuePreview};
-use super::state::CallStage;
+use super::call_state::QueuePreview;
+use super::state::{CallStage, PendingCall};
 use super::update_context::UpdateContext;
 use super::{Effect, apply_turn};
 use crate::chat::{CallId, Decider, Decision, Entry, Intent, Outcome, Plan, Work};
@@ -25,9 +25,8 @@ fn plan_next_preview(ctx: &mut UpdateContext<'_>) {
         return;
     }
     let needs_preview =
-        |stage: &CallStage, preapproval: &Preapproval| *stage == CallStage::Waiting && preapproval.preview.is_none();
-    let next = ctx.state.pending().iter().find(|pending| needs_preview(&pending.stage, &pending.preapproval));
-    let Some(call) = next.map(|pending| pending.call.clone()) else {
+        |pending: &&PendingCall| pending.stage == CallStage::Waiting && pending.preapproval.preview.is_none();
+    let Some(call) = ctx.state.pending().iter().find(needs_preview).map(|pending| pending.call.clone()) else {
         ctx.state.queue.is_open = false;
         return;
     };
@@ -171,7 +170,7 @@ pub(super) fn run_if_unchanged(
     approved_plan: &Plan,
     intent: Result<Intent, String>,
 ) {
-    let plan = match intent {
+    let mut plan = match intent {
         Ok(Intent::Act(mut plan)) => {
             if let Some(name) = ctx.state.pending_mut(id).map(|pending| pending.call.name.clone()) {
                 apply_turn::judge_items(ctx, &name, &mut plan);
@@ -192,7 +191,6 @@ pub(super) fn run_if_unchanged(
         return start_call(ctx, call, plan, true);
     }
     pending.preapproval.ask_again = true;
-    let mut plan = plan;
     let _ = plan.set_rejected(&[]);
     judge_call(ctx, id, plan);
 }

@@ -49,7 +49,7 @@ pub struct CurrentModel {
 pub(super) struct ApprovalQueue {
     /// Calls waiting for the user, those of sub-agents included, in the order in which they began to wait.
     pub(super) calls: Vec<CallId>,
-    /// Call whose approval prompt the user opened before its turn.
+    /// Call whose prompt the user opened before its turn.
     pub(super) early_prompt: Option<CallId>,
     /// True while waiting calls are planned for the queue view.
     pub(super) is_open: bool,
@@ -318,9 +318,7 @@ impl State {
     pub fn is_dry_run(&self) -> bool {
         self.policy.dry_run
     }
-}
 
-impl State {
     /// Takes the incomplete reply and leaves the agent idle; the caller sets the next phase.
     pub(super) fn take_streaming_reply(&mut self) -> Option<StreamingReply> {
         match std::mem::replace(&mut self.phase, Phase::Idle) {

@@ -90,7 +90,7 @@ impl<'a> UpdateContext<'a> {
         unique_calls
     }
 
-    /// Has a call planned by its tool, for its turn or for its prompt.
+    /// Requests a plan of a call from its tool, because its turn has come or its prompt is to be shown.
     pub(super) fn request_plan(&mut self, id: &CallId) {
         let Some(turn) = self.state.current_turn() else { return };
         let Some(pending) = self.state.pending_mut(id) else { return };

@@ -41,8 +41,8 @@ impl<'a> WaitingCall<'a> {
 }
 
 impl State {
-    /// Returns the call that waits for the user now. The only source of prompts for frontends. The longest waiting call
-    /// comes first, whether of the turn or of a sub-agent, unless the user opened another prompt before its turn.
+    /// Returns the call whose prompt is shown now; frontends take their prompts only from here. It is the call that has
+    /// waited longest, of the turn or of a sub-agent, unless the user opened the prompt of another call before its turn.
     pub fn waiting_call(&self) -> Option<WaitingCall<'_>> {
         if let Some(early_id) = self.early_prompt_call() {
             let early_call = self.active_calls().find(|(_, pending)| pending.call.id == *early_id);
@@ -86,7 +86,8 @@ impl State {
         })
     }
 
-    /// Returns the position of the waiting call, starting from 1, and the number of calls; `(0, 0)` if none waits.
+    /// Returns the position of the waiting call among the calls being carried out, starting from 1, and their number;
+    /// `(0, 0)` if none waits.
     pub fn waiting_position(&self) -> (usize, usize) {
         let Some(WaitingCall::Approval { call, .. } | WaitingCall::Answer { call, .. }) = self.waiting_call() else {
             return (0, 0);
@@ -127,11 +128,11 @@ impl State {
         pending.pending_edit.is_some() || matches!(pending.stage, CallStage::UnderReview(_)) && has_edited_arguments()
     }
 
-    /// Returns whether the user opened the prompt of a call other than the first one waiting, in the turn or in a
+    /// Returns whether the user opened the prompt of a call other than the first one that waits, in the turn or in a
     /// sub-agent.
-    pub fn is_early_prompt(&self) -> bool {
+    pub fn shows_early_prompt(&self) -> bool {
         let first_waiting = self.pending().iter().find(|pending| pending.as_waiting_call(None).is_some());
-        let has_early_prompt = |sub_agent: &SubAgent| sub_agent.state.is_early_prompt();
+        let has_early_prompt = |sub_agent: &SubAgent| sub_agent.state.shows_early_prompt();
         first_waiting.is_some_and(|first| self.queue.early_prompt.as_ref().is_some_and(|id| *id != first.call.id))
             || self.pending().iter().filter_map(PendingCall::sub_agent).any(has_early_prompt)
     }

@@ -169,7 +169,7 @@ pub enum Entry {
         pinned: String,
         /// Entries before this index are no longer sent.
         upto: usize,
-        /// Estimated tokens of the next request before and after compaction.
+        /// Estimated tokens of the next request: before the compaction, and after it.
         #[serde(default)]
         tokens: (u64, u64),
         /// Token usage of the summary, reported by the provider.
@@ -307,8 +307,9 @@ pub enum Ending {
     Failed(String),
 }
 
-/// Returns for each entry whether it belongs to a dry run, because a copy of a dry run may continue live, and the other
-/// way around. `now` is whether the session is a dry run after the last entry, if known.
+/// Returns for each entry whether it belongs to a dry run. This may change within a session: a copy of a dry run may
+/// continue live, and a copy of a live session as a dry run. `now` is whether the session is a dry run after the last
+/// entry, if known.
 pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
     let changed_mode = |entry: &Entry| match entry {
         Entry::DryRunChanged { dry_run, .. } => Some(*dry_run),

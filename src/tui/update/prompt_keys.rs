@@ -109,7 +109,7 @@ pub fn park_prompt(state: &mut State) -> Option<Vec<Effect>> {
 
 /// Returns a parked prompt to the queue if it was opened before its turn, so that it hides no other prompt.
 fn return_parked_prompt(state: &mut State) -> Vec<Effect> {
-    if !state.agent.is_early_prompt() {
+    if !state.agent.shows_early_prompt() {
         return Vec::new();
     }
     let queue_key = state.keys.first_chord(Scope::Approval, Action::OpenQueue);
