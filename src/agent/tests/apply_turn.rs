@@ -12,11 +12,6 @@ fn apply_request_event(calls: &[&str]) -> Event {
     Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls: calls.iter().map(to_live_call).collect() })
 }
 
-fn plan_apply_call(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {
-    let turn = running_turn(state);
-    update(state, Event::CallPlanned { turn, call: id.into(), intent: Ok(intent) })
-}
-
 #[test]
 fn apply_calls_always_ask_and_no_request_follows() {
     for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
@@ -25,12 +20,12 @@ fn apply_calls_always_ask_and_no_request_follows() {
         state.policy.mode = mode;
         update(&mut state, apply_request_event(&["a", "b"]));
         // Even calls that only read, and calls that the mode allows.
-        plan_apply_call(&mut state, "offered_1", read_intent());
+        receive_plan(&mut state, "offered_1", read_intent());
         assert!(matches!(state.waiting_call(), Some(WaitingCall::Approval { .. })), "{mode:?}");
         let effects = decide_call(&mut state, "offered_1", Decision::Once);
         assert_eq!(describe_effects(&effects)[..2], ["decided offered_1", "RUN offered_1"]);
         finish_call(&mut state, "offered_1");
-        plan_apply_call(&mut state, "offered_2", write_intent());
+        receive_plan(&mut state, "offered_2", write_intent());
         let effects = decide_call(&mut state, "offered_2", Decision::Deny(String::new()));
         assert!(
             !describe_effects(&effects)
@@ -93,11 +88,11 @@ fn repeat_warning(changed_paths: &[&str], decisions: [Decision; 2]) -> Option<St
     ];
     update(&mut state, Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls }));
     for (id, decision) in ["offered_1", "offered_2"].into_iter().zip(decisions) {
-        plan_apply_call(&mut state, id, write_intent());
+        receive_plan(&mut state, id, write_intent());
         decide_call(&mut state, id, decision);
         finish_call(&mut state, id);
     }
-    plan_apply_call(&mut state, "offered_3", command_intent("make"));
+    receive_plan(&mut state, "offered_3", command_intent("make"));
     match state.waiting_call() {
         Some(WaitingCall::Approval { plan, .. }) => plan.destroys.clone(),
         _ => panic!("no prompt"),
@@ -127,7 +122,7 @@ fn r30_no_repeat_warning_for_model_calls() {
     let calls = vec![live_call("bash_exec", json!({ "command": "make" }), &["a"])];
     update(&mut state, Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls }));
     assert!(state.is_applying());
-    plan_apply_call(&mut state, "offered_1", command_intent("make"));
+    receive_plan(&mut state, "offered_1", command_intent("make"));
     decide_call(&mut state, "offered_1", Decision::Deny(String::new()));
     assert!(!state.is_applying());
     send_user_message(&mut state, "go on");
@@ -193,7 +188,7 @@ fn run_plan(effects: &[Effect]) -> Option<&Plan> {
 #[test]
 fn rejected_batch_items_are_recorded_and_passed_to_the_tool() {
     let mut state = state_with_batch();
-    plan_apply_call(&mut state, "offered_1", batch_intent());
+    receive_plan(&mut state, "offered_1", batch_intent());
     let rejected = vec![Rejected { item: 0, hunks: vec![] }, Rejected { item: 2, hunks: vec![7] }];
     let effects = decide_call(&mut state, "offered_1", Decision::Selected(rejected.clone()));
     let plan = run_plan(&effects).expect("it starts");
@@ -210,7 +205,7 @@ fn rejected_batch_items_are_recorded_and_passed_to_the_tool() {
 fn only_batches_can_be_approved_in_part() {
     let mut state = idle_state();
     update(&mut state, apply_request_event(&["a"]));
-    plan_apply_call(&mut state, "offered_1", write_intent());
+    receive_plan(&mut state, "offered_1", write_intent());
     let effects = decide_call(&mut state, "offered_1", Decision::Selected(vec![]));
     assert_eq!(describe_effects(&effects), [""; 0]);
     assert!(matches!(state.waiting_call(), Some(WaitingCall::Approval { .. })));
@@ -224,7 +219,7 @@ fn deny_rule_excludes_only_its_path_from_a_batch() {
     };
     let mut state = state_with_batch();
     state.rules = deny_rules("secrets/**");
-    plan_apply_call(&mut state, "offered_1", batch_intent());
+    receive_plan(&mut state, "offered_1", batch_intent());
     let Some(WaitingCall::Approval { plan, .. }) = state.waiting_call() else { panic!("no prompt") };
     let Preview::Batch(shown_batch) = &plan.preview else { panic!("no batch") };
     let blocked: Vec<bool> = shown_batch.items.iter().map(|item| item.blocked.is_some()).collect();
@@ -232,7 +227,7 @@ fn deny_rule_excludes_only_its_path_from_a_batch() {
     // Without remaining items the call is refused.
     let mut state = state_with_batch();
     state.rules = deny_rules("**");
-    plan_apply_call(&mut state, "offered_1", batch_intent());
+    receive_plan(&mut state, "offered_1", batch_intent());
     assert!(state.waiting_call().is_none() && state.is_idle());
 }
 
@@ -242,14 +237,14 @@ fn early_partial_approval_applies_that_part() {
     let group_call = |group: &str| live_call(crate::chat::batch::APPLY_GROUP, json!({ "group": group }), &[]);
     let calls = vec![group_call("source"), group_call("ignored")];
     update(&mut state, Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls }));
-    plan_apply_call(&mut state, "offered_1", batch_intent());
+    receive_plan(&mut state, "offered_1", batch_intent());
     update(&mut state, Event::EarlyPromptRequested(Some("offered_2".into())));
-    plan_apply_call(&mut state, "offered_2", batch_intent());
+    receive_plan(&mut state, "offered_2", batch_intent());
     let rejected = vec![Rejected { item: 2, hunks: vec![] }];
     let effects = decide_call(&mut state, "offered_2", Decision::Selected(rejected.clone()));
     assert_eq!(run_plan(&effects), None, "not before its turn");
     decide_call(&mut state, "offered_1", Decision::Deny(String::new()));
-    let effects = plan_apply_call(&mut state, "offered_2", batch_intent());
+    let effects = receive_plan(&mut state, "offered_2", batch_intent());
     let plan = run_plan(&effects).expect("its turn has come");
     assert!(matches!(&plan.work, Work::Batch(work) if work.rejected == rejected), "{plan:?}");
 }

@@ -97,7 +97,7 @@ impl Simulation {
         if matches!(plan.access, Access::Read(_)) {
             return;
         }
-        let is_plan_or_decision = |entry: &&Entry| matches!(entry.unwrap_sub_agent(), Entry::Planned { call: of, .. } | Entry::Decided { call: of, .. } if *of == call.id);
+        let is_plan_or_decision = |entry: &&Entry| matches!(entry.unwrap_sub_agent(), Entry::Planned { call: entry_call, .. } | Entry::Decided { call: entry_call, .. } if *entry_call == call.id);
         let last_entry = self.log.iter().rev().find(is_plan_or_decision).map(Entry::unwrap_sub_agent);
         match last_entry {
             Some(Entry::Planned { verdict, .. }) if verdict == "allow" => {
