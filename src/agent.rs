@@ -103,8 +103,8 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         Event::QueuedMessagesWithdrawn => ctx.state.queued_messages.clear(),
         Event::ReplyChunk { chunk, elapsed, .. } => model_requests::handle_chunk(ctx, chunk, elapsed),
         Event::ReplySaveDue { .. } => model_requests::save_partial_reply(ctx),
-        Event::RequestFailed { reason: why, too_long, .. } => {
-            model_requests::handle_request_failure(ctx, why, too_long);
+        Event::RequestFailed { reason, too_long, .. } => {
+            model_requests::handle_request_failure(ctx, reason, too_long);
         }
         Event::CallPlanned { call, intent, .. } => {
             let intent = apply_turn::warn_repeated_changes(ctx, &call, intent);

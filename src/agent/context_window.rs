@@ -24,7 +24,7 @@ pub struct ContextUsage {
     pub tokens: u64,
     /// Context window in tokens, if known.
     pub context_window: Option<u64>,
-    /// True if the provider has not counted all of it.
+    /// True if `tokens` contains an estimate: the provider has not counted everything in the next request.
     pub is_estimated: bool,
 }
 

@@ -55,7 +55,7 @@ pub enum Effect {
     /// Ask the model for a session title in parallel to everything else. Answered by
     /// [`super::Event::TitleSuggested`], or not at all.
     RequestTitle { request: Box<Request> },
-    /// Retry the failed request now.
+    /// End the wait before the next attempt of a failed request.
     RetryNow,
     /// Stop everything that runs for this turn.
     CancelTurn { turn: TurnId },

@@ -81,7 +81,7 @@ pub enum Event {
     },
     /// The user opened the queue of waiting calls.
     QueueOpened,
-    /// The user opened the approval prompt of this call before its turn; `None` returns to the call whose turn it is.
+    /// The user opened the prompt of this call before its turn; `None` returns to the call whose turn it is.
     EarlyPromptRequested(Option<CallId>),
     /// The user or a caller decided on a call.
     CallDecided {
@@ -112,7 +112,7 @@ pub enum Event {
     CompactionRequested,
     /// The context window of the model in tokens changed, or became known or unknown.
     ContextWindowChanged(Option<u64>),
-    /// The user does not want to wait for the next retry of a failed request.
+    /// The user ends the wait before the next attempt of a failed request.
     RetryNow,
     /// The user retries the last turn, which failed. Adds no message and runs no call again; continues from the
     /// recorded outcomes.

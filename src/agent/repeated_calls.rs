@@ -3,11 +3,11 @@
 use crate::chat::{Outcome, ToolCall};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Number of equal calls with equal outcomes after which the user is asked; each approval allows as many again.
-/// Parallel calls are counted when they end.
+/// Number of equal calls with equal outcomes after which the user is asked before another one; each approval allows as
+/// many again. Parallel calls are counted when they end.
 const MAX_REPEATS: u32 = 3;
 
-/// Calls of the current turn, with the last outcome and the number of times in a row.
+/// Calls of the current turn, each with its last outcome and how often it had this outcome in a row.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct RepeatedCalls(Vec<RepeatedCall>);
 
@@ -16,14 +16,14 @@ struct RepeatedCall {
     call_hash: u64,
     outcome_hash: u64,
     times: u32,
-    /// The user is asked from this number on.
+    /// The user is asked before another call if `times` has reached this number.
     ask_from: u32,
 }
 
 impl RepeatedCalls {
     /// Counts a call that has ended. One that may have changed something clears the counts of all others.
     pub(super) fn count_outcome(&mut self, call: &ToolCall, outcome: &Outcome, has_effects: bool) {
-        let (call_hash, outcome_hash) = (hash_value((&call.name, &call.arguments)), hash_value(outcome.text()));
+        let (call_hash, outcome_hash) = (hash_call(call), hash_value(outcome.text()));
         if has_effects {
             self.0.retain(|repeat| repeat.call_hash == call_hash);
         }
@@ -36,7 +36,7 @@ impl RepeatedCalls {
 
     /// Records an approval. A call that was asked about because of repetition may be repeated as often again.
     pub(super) fn record_approval(&mut self, call: &ToolCall) {
-        let call_hash = hash_value((&call.name, &call.arguments));
+        let call_hash = hash_call(call);
         let asked_repeat =
             self.0.iter_mut().find(|repeat| repeat.call_hash == call_hash && repeat.times >= repeat.ask_from);
         if let Some(repeat) = asked_repeat {
@@ -46,10 +46,14 @@ impl RepeatedCalls {
 
     /// Returns the reason to ask about a call that otherwise needs no approval.
     pub(super) fn repeat_reason(&self, call: &ToolCall) -> Option<String> {
-        let call_hash = hash_value((&call.name, &call.arguments));
+        let call_hash = hash_call(call);
         let RepeatedCall { times, ask_from, .. } = self.0.iter().find(|repeat| repeat.call_hash == call_hash)?;
         (times >= ask_from).then(|| format!("{times} equal calls with the same outcome in this turn"))
     }
+}
+
+fn hash_call(call: &ToolCall) -> u64 {
+    hash_value((&call.name, &call.arguments))
 }
 
 fn hash_value(value: impl Hash) -> u64 {

@@ -39,9 +39,9 @@ pub struct StreamingReply {
     pub usage: Option<Usage>,
     /// Time from the request to the first text or call.
     pub thinking_time: Option<Duration>,
-    /// Number of times that text turned out to be reasoning.
+    /// Number of times that all text so far turned out to be reasoning (`Chunk::WasReasoning`).
     pub reclassified: u32,
-    /// Part of the reply that was passed on to be saved.
+    /// Length of the part of the reply that was passed on to be saved.
     pub saved: SavedLength,
 }
 
