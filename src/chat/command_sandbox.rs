@@ -60,9 +60,9 @@ impl CommandSandbox {
         }
     }
 
-    /// Describes the sandbox for the prompt: `network off`, `may write here and in /tmp`. Empty if not specified.
-    /// `network_reason` is the reason why the call wants the network, if it does. Returns the parts of the description,
-    /// each with whether it names access that is normally denied.
+    /// Describes the sandbox for the prompt in parts such as `network off` and `may write here and in /tmp`, each with
+    /// whether it names access that is normally denied. Returns no part if the sandbox is not specified.
+    /// `network_reason` is the reason why the call wants the network, if it does.
     pub fn describe_parts(&self, network_reason: Option<&str>, home: Option<&Path>) -> Vec<(String, bool)> {
         let reason_note = network_reason.map(|reason| format!(" (“{reason}”)")).unwrap_or_default();
         let mut parts = Vec::new();

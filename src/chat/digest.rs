@@ -1,4 +1,4 @@
-//! SHA-256 digests of plans and questions, which prove what exactly a decision was for.
+//! SHA-256 digests. Those of plans and questions are in `plan_digest`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -30,7 +30,7 @@ pub struct Plan {
     pub destroys: Option<String>,
     /// Preconditions, compared again before it runs.
     pub preconditions: Preconditions,
-    /// Data that `act` needs to do exactly this. Never logged.
+    /// Data with which `Tool::run` does exactly this. Never logged.
     pub work: Work,
 }
 

@@ -126,7 +126,8 @@ impl AuthProvider {
         }
     }
 
-    /// Returns the provider with a key newer than that of request number `last_request`. Requests it if needed.
+    /// Returns the provider with a key newer than the one that `last_request` key requests returned. Requests a key unless
+    /// a concurrent caller has done so.
     async fn renew_key(&self, last_request: u64) -> Result<OpenAi, Error> {
         let _guard = self.0.key_lock.lock().await;
         if let (Some(provider), request_count) = self.known_provider()

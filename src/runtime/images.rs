@@ -12,8 +12,8 @@ const MAX_IMAGE_BYTES: usize = 5 << 20;
 /// Maximum number of images per request; the newest are sent.
 const MAX_IMAGES: usize = 20;
 
-/// Adds the images that the user mentioned to the request, if the model accepts images. For one that cannot be added,
-/// the reason is appended to the message.
+/// Adds the images that the user mentioned to the request, if the model accepts images. If an image cannot be added, the
+/// reason is appended to the message that mentions it.
 pub(super) async fn attach_images(context: &EffectContext, request: Request) -> Request {
     let mentions_image = |message: &Message| match message {
         Message::User(text) => !image::find_images(text).is_empty(),
@@ -33,13 +33,13 @@ fn read_images(files: &dyn Reader, mut request: Request) -> Request {
         let Message::User(text) = message else { continue };
         let mut missing = String::new();
         for name in image::find_images(text) {
-            if request.images.iter().any(|picture| picture.name == name) {
+            if request.images.iter().any(|image| image.name == name) {
                 continue;
             }
             let result =
                 if request.images.len() < MAX_IMAGES { read_image(files, name) } else { Err("too many images") };
             match result {
-                Ok(picture) => request.images.push(picture),
+                Ok(image) => request.images.push(image),
                 Err(why) => missing.push_str(&format!("\n[@{name} is not attached: {why}]")),
             }
         }
@@ -57,8 +57,8 @@ fn read_image(files: &dyn Reader, name: &str) -> Result<Image, &'static str> {
     if bytes.len() > MAX_IMAGE_BYTES {
         return Err("larger than 5 MB");
     }
-    let kind = image::detect_type(&bytes).ok_or("not a PNG, JPEG, GIF or WebP image")?;
-    Ok(Image { name: name.to_owned(), mime_type: kind, data: BASE64_STANDARD.encode(bytes) })
+    let mime_type = image::detect_type(&bytes).ok_or("not a PNG, JPEG, GIF or WebP image")?;
+    Ok(Image { name: name.to_owned(), mime_type, data: BASE64_STANDARD.encode(bytes) })
 }
 
 #[cfg(test)]

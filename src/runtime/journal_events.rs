@@ -99,8 +99,8 @@ impl ReplyNotes {
                 ));
                 self.journal.content("why", || why.clone());
             }
-            Some(Ok(Chunk::Silent { silence: since, .. })) => {
-                self.journal.note(format_args!("turn {turn}: silent for {} ms", since.as_millis()));
+            Some(Ok(Chunk::Silent { silence, .. })) => {
+                self.journal.note(format_args!("turn {turn}: silent for {} ms", silence.as_millis()));
             }
             Some(Ok(Chunk::Done(finish))) => {
                 let ending = match finish {

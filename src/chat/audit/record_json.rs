@@ -109,26 +109,16 @@ fn outcome_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Val
 }
 
 fn review_json(entry: &Entry) -> Value {
-    let Entry::Reviewed {
-        reviewer: source,
-        earlier_verdict: earlier,
-        verdict: review_verdict,
-        reason,
-        is_failed,
-        took_ms,
-        usage,
-        sha256,
-        ..
-    } = entry
+    let Entry::Reviewed { reviewer, earlier_verdict, verdict, reason, is_failed, took_ms, usage, sha256, .. } = entry
     else {
         return Value::Null;
     };
-    let (reviewer, name) = match source {
+    let (kind, name) = match reviewer {
         Reviewer::Hook(name) => ("hook", Some(name)),
         Reviewer::Model => ("model", None),
     };
     json!({
-        "reviewer": reviewer, "name": name, "earlier_verdict": verdict_name(earlier), "verdict": review_verdict.as_str(),
+        "reviewer": kind, "name": name, "earlier_verdict": verdict_name(earlier_verdict), "verdict": verdict.as_str(),
         "why": Some(reason).filter(|why| !why.is_empty()), "is_failed": is_failed, "took_ms": took_ms, "usage": usage,
         "sha256": recorded_digest(sha256),
     })
@@ -230,7 +220,7 @@ fn verdict_name(stored: &str) -> &str {
     if stored == "refuse" { "deny" } else { stored }
 }
 
-/// Returns the digest, if one was recorded.
+/// Returns the digest; `None` if none was recorded.
 fn recorded_digest(sha256: &Digest) -> Option<&Digest> {
     Some(sha256).filter(|sha256| !sha256.is_none())
 }

@@ -1,7 +1,7 @@
 //! Conversion of a session to messages for the model.
 
 use super::{CallState, Session};
-use crate::chat::{CallId, Ending, Entry, Message, summary};
+use crate::chat::{CallId, Entry, Message, summary};
 use crate::text::hidden_chars::mark_hidden;
 use crate::text::{escape_sequences, truncation};
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ impl Session {
         last.is_some_and(|entry| !matches!(entry, Entry::Ended { .. }))
     }
 
-    /// Returns how many calls of this dry run the user would have been asked about live.
+    /// Returns how many calls of this dry run would have asked the user in a live session.
     pub fn would_ask_count(&self) -> usize {
         self.would_ask_count
     }
@@ -66,14 +66,15 @@ impl Session {
                 Entry::Settled { call, outcome, .. } => {
                     let Some(result) = open_calls.result_slot(call) else { continue };
                     let limit = if index < truncate_before { max_bytes } else { usize::MAX };
-                    let text = truncation::truncate_middle(&escape_sequences::strip_colors(outcome.text()), limit)
-                        .into_owned();
-                    *result = Some(self.result_text(call, &text));
+                    let plain_text = escape_sequences::strip_colors(outcome.text());
+                    let text = truncation::truncate_middle(&plain_text, limit);
+                    let edit_notice = self.find_call(call).and_then(CallState::edit_notice).unwrap_or_default();
+                    *result = Some(format!("{edit_notice}{text}"));
                     if open_calls.is_settled() {
                         open_calls.append_results(&mut messages);
                     }
                 }
-                Entry::Ended { ending: Ending::Finished | Ending::Interrupted | Ending::Failed(_) }
+                Entry::Ended { .. }
                 | Entry::Planned { .. }
                 | Entry::Asked { .. }
                 | Entry::Decided { .. }
@@ -115,12 +116,6 @@ impl Session {
             Entry::SubAgent { call, entry } => Entry::SubAgent { call, entry: Box::new(self.make_readable(*entry)) },
             entry => entry,
         }
-    }
-
-    /// Returns the result for the model, after a notice if the user changed the call.
-    fn result_text(&self, call: &CallId, outcome: &str) -> String {
-        let edit_notice = self.find_call(call).and_then(CallState::edit_notice).unwrap_or_default();
-        format!("{edit_notice}{outcome}")
     }
 }
 
