@@ -8,7 +8,7 @@ use crate::project::folder_facts;
 use crate::tui::host::HostReply;
 use crate::tui::input::startup;
 use crate::tui::keys::Keymap;
-use crate::tui::overlay::PickedAction;
+use crate::tui::popup::PickedAction;
 use crate::tui::terminal_features::{needs_ascii, reorders_text};
 use crate::tui::theme::catalog::Themes;
 use crate::tui::theme::depth::ColourDepth;

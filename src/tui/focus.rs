@@ -1,15 +1,15 @@
 //! Keyboard focus: which part receives keys, shows the cursor and lists its bindings in key help.
 
 use super::keys::Scope;
-use super::overlay::Overlay;
 use super::parts::listening::Listening;
+use super::popup::Popup;
 use super::state::State;
 
 /// Part of the screen that has the keyboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
-    /// The overlay in front.
-    Overlay,
+    /// The popup in front.
+    Popup,
     /// The search field.
     Search,
     /// The open prompt; keys it does not use go to the composer.
@@ -22,8 +22,8 @@ pub enum Focus {
 
 /// Returns the part that has the keyboard now.
 pub fn current_focus(state: &State) -> Focus {
-    if !state.viewport.overlays.is_empty() {
-        Focus::Overlay
+    if !state.viewport.popups.is_empty() {
+        Focus::Popup
     } else if state.viewport.transcript.search.is_some() {
         Focus::Search
     } else if state.viewport.transcript.selected().is_some() {
@@ -43,11 +43,11 @@ fn prompt_scope(state: &State) -> Option<Scope> {
 /// Returns the scopes whose keys work now, the innermost first.
 pub fn active_scopes(state: &State) -> Vec<Scope> {
     let mut scopes = match current_focus(state) {
-        Focus::Overlay => match state.viewport.overlays.last() {
-            Some(Overlay::List(..)) => vec![Scope::List],
-            Some(Overlay::Confirmation(..)) => vec![Scope::Approval],
-            Some(Overlay::ApiKey(_)) => vec![Scope::TextField],
-            Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_)) | None => vec![Scope::Page],
+        Focus::Popup => match state.viewport.popups.last() {
+            Some(Popup::List(..)) => vec![Scope::List],
+            Some(Popup::Confirmation(..)) => vec![Scope::Approval],
+            Some(Popup::ApiKey(_)) => vec![Scope::TextField],
+            Some(Popup::Help(_) | Popup::Reader(_) | Popup::Links(_)) | None => vec![Scope::Page],
         },
         Focus::Search => vec![Scope::TextField],
         Focus::Transcript => vec![Scope::Transcript],
@@ -59,7 +59,7 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
     if state.is_typing_in_prompt() {
         scopes.insert(0, Scope::TextField);
     }
-    let can_retry = state.can_retry() && !matches!(current_focus(state), Focus::Overlay | Focus::Search);
+    let can_retry = state.can_retry() && !matches!(current_focus(state), Focus::Popup | Focus::Search);
     // Global keys come before the editing keys of the composer, which users know.
     let insert_index = scopes.iter().position(|scope| *scope == Scope::Composer).unwrap_or(scopes.len());
     scopes.splice(

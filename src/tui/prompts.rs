@@ -9,9 +9,9 @@ mod scrolled_body;
 pub mod trust_prompt;
 
 use super::keys::{Action, Scope};
-use super::overlay::Overlay;
 use super::parts::frame::PromptContext;
 use super::parts::listening::{KeyReceiver, Listening};
+use super::popup::Popup;
 use super::state::State;
 use crate::agent::WaitingCall;
 use crate::chat::{CallId, Questions};
@@ -26,11 +26,11 @@ impl State {
     /// Returns whether the open prompt accepts answers now; `None` if no prompt is open.
     pub fn prompt_listening(&self) -> Option<Listening> {
         let prompt = self.prompts.front()?;
-        if !self.viewport.overlays.is_empty()
+        if !self.viewport.popups.is_empty()
             || self.viewport.transcript.search.is_some()
             || self.viewport.transcript.selected().is_some()
         {
-            // An overlay covers the prompt, or keys go to the transcript or its search.
+            // A popup covers the prompt, or keys go to the transcript or its search.
             return Some(Listening::Unseen);
         }
         let receiver = if !self.input.composer.is_empty() && !self.prompts.has_keyboard {
@@ -45,7 +45,7 @@ impl State {
 
     /// Returns whether the confirmation prompt in front accepts answers; `None` if there is none.
     pub fn confirmation_listening(&self) -> Option<Listening> {
-        let Some(Overlay::Confirmation(confirmation, _)) = self.viewport.overlays.last() else { return None };
+        let Some(Popup::Confirmation(confirmation, _)) = self.viewport.popups.last() else { return None };
         let keys = &self.input.recent_keys;
         Some(keys.listening_state(confirmation.first_drawn(), KeyReceiver::Prompt, self.timing.now))
     }

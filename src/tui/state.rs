@@ -4,13 +4,13 @@ use super::effect::Effect;
 use super::host::{Connection, HostRequest, LocalServer, ModelRequest};
 use super::keys::Keymap;
 use super::open_session::OpenSession;
-use super::overlay::Overlay;
 use super::parts::completion::{Candidate, Completion};
 use super::parts::composer::Composer;
 use super::parts::reply_timing::{ReplyTiming, Wait};
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::Transcript;
 use super::parts::transcript::layout_context::LayoutContext;
+use super::popup::Popup;
 use super::prompts::prompt::Prompts;
 use super::slash_command::SlashCommand;
 use super::theme::{Theme, Themes};
@@ -93,8 +93,8 @@ pub struct Viewport {
     pub(super) window_title: String,
     /// Scroll position and selection of the transcript.
     pub transcript: Transcript,
-    /// Open overlays; the last one is in front.
-    pub overlays: Vec<Overlay>,
+    /// Open popups; the last one is in front.
+    pub popups: Vec<Popup>,
 }
 
 impl Default for Viewport {
@@ -104,7 +104,7 @@ impl Default for Viewport {
             has_focus: true,
             window_title: String::new(),
             transcript: Transcript::default(),
-            overlays: Vec::new(),
+            popups: Vec::new(),
         }
     }
 }

@@ -44,7 +44,7 @@ pub struct Theme {
     pub success: Style,
     /// Bar and text of user messages.
     pub user: Style,
-    /// Borders of prompts and overlays that accept keys.
+    /// Borders of prompts and popups that accept keys.
     pub border: Style,
     /// Borders that do not accept keys yet, and lines.
     pub border_dim: Style,

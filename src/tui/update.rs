@@ -15,8 +15,8 @@ mod link_letters;
 mod mode_list;
 mod model_list;
 mod mouse;
-mod overlay_input;
-mod overlay_stack;
+mod popup_input;
+mod popup_stack;
 mod prompt_keys;
 mod provider_list;
 pub mod rehearsal_list;
@@ -33,9 +33,9 @@ pub use session_exit::{interrupt_turn, prepare_exit};
 
 use super::effect::Effect;
 use super::event::Event;
-use super::overlay::{Overlay, PickedAction};
 use super::parts::toast::Kind;
 use super::parts::transcript::layout_cache::LayoutCache;
+use super::popup::{PickedAction, Popup};
 use super::prompts::prompt::DrawnPrompt;
 use super::state::State;
 use std::time::Duration;
@@ -118,7 +118,7 @@ fn is_input(event: &Event) -> bool {
 /// Returns whether the next frame differs because of that.
 pub fn record_frame(state: &mut State, now: Duration, drawn_prompt: Option<DrawnPrompt>) -> bool {
     state.timing.now = now;
-    if let Some(Overlay::Confirmation(confirmation, _)) = state.viewport.overlays.last_mut() {
+    if let Some(Popup::Confirmation(confirmation, _)) = state.viewport.popups.last_mut() {
         return confirmation.record_frame(now);
     }
     let (Some(prompt), Some(frame)) = (state.prompts.front_mut(), drawn_prompt) else { return false };

@@ -3,7 +3,7 @@
 mod ascii;
 mod bars;
 pub mod layout;
-mod overlays;
+mod popups;
 mod sanitize;
 #[cfg(test)]
 pub mod tests;
@@ -61,13 +61,13 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
     bars::draw_footer(state, areas.footer, buffer);
     let mut drawn = draw_prompt_and_composer(state, areas, buffer);
     let toasts = layout::toast_area(state);
-    let overlay = overlays::draw_overlay(state, buffer);
+    let popup = popups::draw_popup(state, buffer);
     state.notices.toasts.draw(toasts, buffer, &state.theme);
-    if let Some(overlay) = overlay {
-        drawn.cursor = overlay.cursor;
+    if let Some(popup) = popup {
+        drawn.cursor = popup.cursor;
         // A covered prompt has not been seen.
-        drawn.prompt = drawn.prompt.filter(|_| overlay.area.is_empty());
-        links.retain(|link| !link.area.intersects(overlay.area));
+        drawn.prompt = drawn.prompt.filter(|_| popup.area.is_empty());
+        links.retain(|link| !link.area.intersects(popup.area));
     }
     links.retain(|link| !link.area.intersects(toasts));
     sanitize::replace_controls(buffer);

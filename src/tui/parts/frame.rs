@@ -1,4 +1,4 @@
-//! The frame of all prompts and overlays: a title, a text at the right, and key hints in the bottom border.
+//! The frame of all prompts and popups: a title, a text at the right, and key hints in the bottom border.
 
 use super::listening::Listening;
 use crate::text::{clean, width};

@@ -24,7 +24,7 @@ fn screen_with_prompt(intent: Intent) -> Screen {
 }
 
 #[test]
-fn the_welcome_screen_and_overlays_are_ascii() {
+fn the_welcome_screen_and_popups_are_ascii() {
     check_ascii(&mut Screen::new(), "the welcome screen");
     for key in ["f1", "ctrl-p", "alt-s", "alt-t", "alt-m", "ctrl-r", "alt-y", "ctrl-o"] {
         let mut screen =

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::tui::host::{HostReply, HostRequest, SessionRequest};
-use crate::tui::overlay::Overlay;
+use crate::tui::popup::Popup;
 
 /// A session with two calls: one approved with `y`, one interrupted while it waited.
 fn screen_with_two_calls() -> Screen {
@@ -55,7 +55,7 @@ fn r15_the_list_shows_decisions_and_a_page_shows_all_details() {
     screen.press_key("esc");
     assert!(screen.screen_text().contains("2 of 2"), "back in the list");
     screen.press_key("esc");
-    assert!(screen.state.viewport.overlays.is_empty());
+    assert!(screen.state.viewport.popups.is_empty());
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn the_list_shows_that_it_is_empty_and_draws_at_every_size() {
             screen.screen_text();
         }
     }
-    let Some(Overlay::Reader(reader)) = screen.state.viewport.overlays.last() else { panic!("the page is open") };
+    let Some(Popup::Reader(reader)) = screen.state.viewport.popups.last() else { panic!("the page is open") };
     assert!(reader.title.contains("2 of 2"));
 }
 
@@ -243,7 +243,7 @@ fn r32_hostile_names_and_very_long_lines_stay_in_their_rows() {
         for (width, height) in [(60, 15), (120, 36), (20, 6)] {
             screen.resize_screen(width, height);
             screen.send_text("/audit");
-            assert_eq!(screen.state.viewport.overlays.len(), 1, "{}", screen.screen_text());
+            assert_eq!(screen.state.viewport.popups.len(), 1, "{}", screen.screen_text());
             for chord in ["enter", "end", "esc"] {
                 let screen_text = screen.screen_text();
                 let is_hidden =

@@ -122,7 +122,7 @@ fn open_in_pager(screen: &mut Screen, id: &str, outcome: &str) -> (String, Strin
     screen.receive_reply("Done.");
     screen.press_key("alt-up");
     screen.press_key("o");
-    let Some(crate::tui::overlay::Overlay::Reader(reader)) = screen.state.viewport.overlays.last() else {
+    let Some(crate::tui::popup::Popup::Reader(reader)) = screen.state.viewport.popups.last() else {
         panic!("{}", screen.screen_text())
     };
     let lines = reader.lay_out_text(100, &screen.state.theme);

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::tui::host::SessionRequest;
-use crate::tui::overlay::{Overlay, Reader, ReaderBody};
 use crate::tui::parts::toast::Kind;
+use crate::tui::popup::{Popup, Reader, ReaderBody};
 
 #[test]
 fn an_error_that_was_read_disappears_with_the_next_key() {
@@ -123,7 +123,7 @@ fn toasts_do_not_cover_the_reply() {
         assert_eq!(complete_lines.count(), line_count, "{screen_text}");
         assert!(screen_text.contains("079 x"), "the end of the reply is seen: {screen_text}");
         // The same above an open page.
-        screen.state.viewport.overlays.push(Overlay::Reader(Reader {
+        screen.state.viewport.popups.push(Popup::Reader(Reader {
             title: "a page".into(),
             text: lines.join("\n").into(),
             body: ReaderBody::Plain,

@@ -45,7 +45,7 @@ fn a_capital_discards_rehearsed_changes_and_n_and_esc_keep_them() {
         assert!(!text.contains("type to filter") && !text.contains("❯ the session"), "{text}");
         screen.advance_ms(2000);
         screen.press_key(chord);
-        assert_eq!((has_discarded(&screen), screen.state.viewport.overlays.len()), (is_discarded, 0), "{chord}");
+        assert_eq!((has_discarded(&screen), screen.state.viewport.popups.len()), (is_discarded, 0), "{chord}");
     }
 }
 
@@ -80,7 +80,7 @@ fn enter_does_not_answer_and_is_explained() {
     screen.press_key("enter");
     let text = screen.screen_text();
     assert!(text.contains("Enter does not answer · Y discard, n keep"), "{text}");
-    assert!(!has_discarded(&screen) && screen.state.viewport.overlays.len() == 1);
+    assert!(!has_discarded(&screen) && screen.state.viewport.popups.len() == 1);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn r12_the_ordinary_approval_key_discards_nothing_and_is_explained() {
     screen.press_key("y");
     let text = screen.screen_text();
     assert!(text.contains("Y discard: this cannot be undone"), "{text}");
-    assert!(!has_discarded(&screen) && screen.state.viewport.overlays.len() == 1);
+    assert!(!has_discarded(&screen) && screen.state.viewport.popups.len() == 1);
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn r34_confirming_needs_the_end_to_be_seen() {
     let facts = vec!["one ".repeat(60)];
     let labels = AnswerLabels { confirm: "do it", cancel: "leave it" };
     let confirmation = Confirmation::new("really?", labels, facts);
-    let action = crate::tui::overlay::ConfirmedAction::DiscardRehearsal(SessionId("01J".into()));
-    screen.state.viewport.overlays.push(crate::tui::overlay::Overlay::Confirmation(confirmation, action));
+    let action = crate::tui::popup::ConfirmedAction::DiscardRehearsal(SessionId("01J".into()));
+    screen.state.viewport.popups.push(crate::tui::popup::Popup::Confirmation(confirmation, action));
     screen.draw_frame();
     screen.advance_ms(2000);
     screen.press_key("y");
@@ -145,7 +145,7 @@ fn a_missing_grant_is_a_note_and_not_a_row() {
     assert!(text.contains("1 of 1") && text.contains("No grants or rules"), "{text}");
     screen.press_key("enter");
     assert!(
-        screen.state.viewport.overlays.len() == 2 && screen.screen_text().contains("1 of 1 · bash_exec"),
+        screen.state.viewport.popups.len() == 2 && screen.screen_text().contains("1 of 1 · bash_exec"),
         "{}",
         screen.screen_text()
     );

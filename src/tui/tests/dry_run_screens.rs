@@ -1,4 +1,4 @@
-//! Dry runs on the screen: marks, the summary of a turn, and the footer under every overlay.
+//! Dry runs on the screen: marks, the summary of a turn, and the footer under every popup.
 
 use super::*;
 use crate::tui::host::SessionRequest;
@@ -121,7 +121,7 @@ fn footer_style(screen: &mut Screen) -> (String, bool) {
 }
 
 #[test]
-fn r30_the_footer_shows_dry_run_at_every_size_under_every_overlay() {
+fn r30_the_footer_shows_dry_run_at_every_size_under_every_popup() {
     let sizes = [(120, 36), (80, 24), (60, 15), (40, 10), (20, 5), (12, 3), (9, 2)];
     let theme = Themes::bundled().all[0].clone();
     for &(width, height) in select_cases(&sizes, 3, 0) {
@@ -135,10 +135,10 @@ fn r30_the_footer_shows_dry_run_at_every_size_under_every_overlay() {
             screen.state.theme = theme.clone();
             screen.send_text("go");
             screen.receive_reply("Done: src/lib.rs:1 and https://example.com/");
-            let overlay_count = screen.state.viewport.overlays.len();
+            let popup_count = screen.state.viewport.popups.len();
             screen.send_text(&format!("/{}", row.names[0]));
             check_footer(&mut screen, row.names[0]);
-            if screen.state.viewport.overlays.len() > overlay_count {
+            if screen.state.viewport.popups.len() > popup_count {
                 screen.press_key("down");
                 check_footer(&mut screen, row.names[0]);
             }

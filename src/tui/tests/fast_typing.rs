@@ -79,7 +79,7 @@ fn a_single_key_answers_after_an_unnoticeable_delay() {
 }
 
 #[test]
-fn r03_keys_typed_in_an_overlay_do_not_answer_the_prompt_below() {
+fn r03_keys_typed_in_a_popup_do_not_answer_the_prompt_below() {
     for chord in ["ctrl-f", "f1", "ctrl-p", "alt-t"] {
         let mut screen = screen_with_approval();
         screen.press_key(chord);
@@ -284,7 +284,7 @@ fn a_session_is_forked_only_between_turns() {
 #[test]
 fn a_session_picked_from_the_list_is_forked() {
     use crate::tui::host::{HostReply, HostRequest, SessionRow};
-    use crate::tui::overlay::PickedAction;
+    use crate::tui::popup::PickedAction;
     let mut screen = Screen::new();
     let effects = update::apply_start_options(
         &mut screen.state,

@@ -1,7 +1,7 @@
 //! Pages of the manual in the reader, opened by `/help TOPIC`.
 
 use super::*;
-use crate::tui::overlay::Overlay;
+use crate::tui::popup::Popup;
 
 #[test]
 fn help_with_a_topic_opens_its_page() {
@@ -12,11 +12,11 @@ fn help_with_a_topic_opens_its_page() {
     assert!(!page.contains("# Sandbox"), "it is rendered: {page}");
     screen.press_key("esc");
     screen.send_text("/help");
-    assert!(matches!(screen.state.viewport.overlays.last(), Some(Overlay::Help(_))));
+    assert!(matches!(screen.state.viewport.popups.last(), Some(Popup::Help(_))));
     screen.press_key("esc");
     screen.send_text("/help nonsense");
     let shown = screen.screen_text();
-    assert!(screen.state.viewport.overlays.is_empty());
+    assert!(screen.state.viewport.popups.is_empty());
     assert!(shown.contains("No help topic “nonsense”. Topics: getting-started, providers"), "{shown}");
 }
 
@@ -41,7 +41,7 @@ fn every_page_fits_every_width() {
     let mut screen = Screen::new();
     for topic in crate::manual::TOPICS {
         screen.send_text(&format!("/help {}", topic.name));
-        let Some(Overlay::Reader(reader)) = screen.state.viewport.overlays.last() else { panic!("{}", topic.name) };
+        let Some(Popup::Reader(reader)) = screen.state.viewport.popups.last() else { panic!("{}", topic.name) };
         for width in [20, 56, 76, 116] {
             let lines = reader.lay_out_text(width, &screen.state.theme);
             assert!(lines.iter().all(|line| line.width() <= width), "{} at {width}", topic.name);

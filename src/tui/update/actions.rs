@@ -2,16 +2,16 @@
 
 use super::transcript_change::change_transcript;
 use super::{
-    agent_events, clipboard_copy, help_lists, link_letters, mode_list, model_list, overlay_stack, prompt_keys,
+    agent_events, clipboard_copy, help_lists, link_letters, mode_list, model_list, popup_stack, prompt_keys,
     provider_list, search_input, session_exit, session_list, theme_list, trust_decision, user_messages,
 };
 use crate::chat::session::CallState;
 use crate::chat::{Entry, ResultOrigin};
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{List, Overlay, PickedAction};
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{Direction, call_layout, entry_layout, layout_cache::LayoutCache};
+use crate::tui::popup::{List, PickedAction, Popup};
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 use std::time::Duration;
@@ -133,7 +133,7 @@ pub fn open_selected_entry(state: &mut State) -> Vec<Effect> {
         | None => None,
     };
     if let Some((title, text)) = title_and_text {
-        overlay_stack::open_reader(state, &title, &text, is_terminal_output);
+        popup_stack::open_reader(state, &title, &text, is_terminal_output);
     }
     Vec::new()
 }
@@ -182,18 +182,18 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
     agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted)
 }
 
-/// Handles Ctrl-C: closes the overlay in front, otherwise stops the turn. A double press quits.
+/// Handles Ctrl-C: closes the popup in front, otherwise stops the turn. A double press quits.
 pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     if state.input.last_quit.is_some_and(|pressed_at| state.timing.now.saturating_sub(pressed_at) < DOUBLE_PRESS) {
         return session_exit::quit(state);
     }
     state.input.last_quit = Some(state.timing.now);
     let mut effects = Vec::new();
-    let is_leaving = matches!(state.viewport.overlays.last(), Some(Overlay::List(_, List::UnsavedSession(_))));
+    let is_leaving = matches!(state.viewport.popups.last(), Some(Popup::List(_, List::UnsavedSession(_))));
     if is_leaving {
         // The list of exit choices stays open, so that the second press quits instead of asking again.
-    } else if !state.viewport.overlays.is_empty() {
-        effects.extend(overlay_stack::close_overlay(state));
+    } else if !state.viewport.popups.is_empty() {
+        effects.extend(popup_stack::close_popup(state));
     } else if state.is_draft_in_prompt() {
         // A question has no timeout: it keeps waiting.
     } else if !state.agent.is_idle() {

@@ -1,14 +1,14 @@
 //! The list of every call of the session, and the page of one call.
 
-use super::overlay_stack;
+use super::popup_stack;
 use crate::chat::audit::{Record, collect_records};
 use crate::chat::{CallId, SessionId};
 use crate::text::{clean, width};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, SessionRequest};
-use crate::tui::overlay::{List, Overlay};
 use crate::tui::parts::audit_page;
 use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 
 /// Maximum columns of a line on a page.
@@ -21,7 +21,7 @@ pub fn open_audit_list(state: &mut State) -> Vec<Effect> {
     let rows = audit_rows(&records, &state.session.entry_times);
     let mut picker = Picker::new("Calls and decisions", "No tool calls yet", rows);
     picker.select(calls.len().saturating_sub(1));
-    state.viewport.overlays.push(Overlay::List(picker, List::Audit(calls)));
+    state.viewport.popups.push(Popup::List(picker, List::Audit(calls)));
     vec![Effect::Request(HostRequest::Session(SessionRequest::ReadEntryTimes(state.session.id.clone())))]
 }
 
@@ -32,8 +32,8 @@ pub fn set_entry_times(state: &mut State, session: &SessionId, times: Vec<String
     }
     state.session.entry_times = times;
     let records = collect_records(state.agent.session.entries());
-    for overlay in &mut state.viewport.overlays {
-        if let Overlay::List(picker, List::Audit(calls)) = overlay {
+    for popup in &mut state.viewport.popups {
+        if let Popup::List(picker, List::Audit(calls)) = popup {
             // A call made after the list was opened appears when it is opened again.
             let listed_records = records.get(..calls.len().min(records.len())).unwrap_or_default();
             picker.set_rows(audit_rows(listed_records, &state.session.entry_times));
@@ -44,7 +44,7 @@ pub fn set_entry_times(state: &mut State, session: &SessionId, times: Vec<String
 /// Opens the page of a call, with the list below it.
 pub fn open_audit_row(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) -> Vec<Effect> {
     let call = calls.get(row).cloned();
-    state.viewport.overlays.push(Overlay::List(picker, List::Audit(calls)));
+    state.viewport.popups.push(Popup::List(picker, List::Audit(calls)));
     if let Some(call) = call {
         open_audit_page(state, &call);
     }
@@ -60,7 +60,7 @@ pub fn open_audit_page(state: &mut State, call: &CallId) {
     let name = clean::clean_line(&records[index].call.name);
     let title = format!("{} of {} · {}", index + 1, records.len(), width::fit_start(&name, 40));
     let text = audit_page::audit_page_lines(&records[index], &entry_time, width, true).join("\n");
-    overlay_stack::open_reader(state, &title, &text, false);
+    popup_stack::open_reader(state, &title, &text, false);
 }
 
 fn audit_rows(records: &[Record<'_>], times: &[String]) -> Vec<Row> {

@@ -5,9 +5,9 @@ use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
 use crate::tui::effect::Effect;
 use crate::tui::external::MAX_CLIPBOARD;
-use crate::tui::overlay::{List, Overlay};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
+use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 
 /// Offers texts to copy: the selected output or summary, the last reply, its code blocks, the last output. A single
@@ -45,7 +45,7 @@ pub fn offer_copy(state: &mut State) -> Vec<Effect> {
         _ => {
             let items = rows.iter().map(|(name, _)| Row::new(name)).collect();
             let texts = rows.into_iter().map(|(_, text)| text).collect();
-            state.viewport.overlays.push(Overlay::List(Picker::new("Copy", "", items), List::CopyTexts(texts)));
+            state.viewport.popups.push(Popup::List(Picker::new("Copy", "", items), List::CopyTexts(texts)));
             Vec::new()
         }
     }

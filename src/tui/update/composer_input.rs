@@ -2,7 +2,7 @@
 
 use super::key_explanations::set_prompt_message;
 use super::{
-    actions, agent_events, overlay_input, prompt_keys, search_input, session_exit, slash_commands, user_messages,
+    actions, agent_events, popup_input, prompt_keys, search_input, session_exit, slash_commands, user_messages,
 };
 use crate::agent::Event;
 use crate::config::problem::find_nearest;
@@ -57,8 +57,8 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
 
 /// Handles pasted text, which is never an answer.
 pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
-    if !state.viewport.overlays.is_empty() {
-        return overlay_input::paste_into_overlay(state, cache, text);
+    if !state.viewport.popups.is_empty() {
+        return popup_input::paste_into_popup(state, cache, text);
     }
     if state.viewport.transcript.search.is_some() {
         return search_input::paste_search_text(state, cache, text);

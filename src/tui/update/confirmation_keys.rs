@@ -5,8 +5,8 @@ use crate::chat::Decider;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, RehearsalRequest};
 use crate::tui::keys::Chord;
-use crate::tui::overlay::{ConfirmedAction, Overlay};
 use crate::tui::parts::confirmation::KeyResult;
+use crate::tui::popup::{ConfirmedAction, Popup};
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use std::time::Duration;
 pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     let (now, chord) = (state.timing.now, Chord::from(key));
     let listening = state.confirmation_listening();
-    let Some((Overlay::Confirmation(confirmation, _), listening)) = state.viewport.overlays.last_mut().zip(listening)
+    let Some((Popup::Confirmation(confirmation, _), listening)) = state.viewport.popups.last_mut().zip(listening)
     else {
         return Vec::new();
     };
@@ -29,17 +29,15 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect>
         }
         KeyResult::Confirmed | KeyResult::Cancelled => {}
     }
-    let overlay = state.viewport.overlays.pop();
+    let popup = state.viewport.popups.pop();
     // The same key must not answer a prompt that becomes visible.
     state.input.recent_keys.record_other_press(now);
     state.input.recent_keys.record_answer(chord, now);
-    match overlay {
-        Some(Overlay::Confirmation(_, ConfirmedAction::DiscardRehearsal(session)))
-            if result == KeyResult::Confirmed =>
-        {
+    match popup {
+        Some(Popup::Confirmation(_, ConfirmedAction::DiscardRehearsal(session))) if result == KeyResult::Confirmed => {
             vec![Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Discard(session)))]
         }
-        Some(Overlay::Confirmation(_, ConfirmedAction::RevokeGrant(grant))) if result == KeyResult::Confirmed => {
+        Some(Popup::Confirmation(_, ConfirmedAction::RevokeGrant(grant))) if result == KeyResult::Confirmed => {
             grant_list::revoke_grant(state, *grant, Decider::from_key(chord.to_string(), elapsed))
         }
         _ => Vec::new(),

@@ -8,11 +8,11 @@ use crate::text::clean::clean_line;
 use crate::text::width;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, RuleRequest, SessionRequest};
-use crate::tui::overlay::{ConfirmedAction, GrantList, List, Overlay};
 use crate::tui::parts::audit_page;
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
+use crate::tui::popup::{ConfirmedAction, GrantList, List, Popup};
 use crate::tui::state::State;
 
 /// Columns for the summary of a call.
@@ -38,7 +38,7 @@ fn show_grants(state: &mut State, row: usize) {
     let mut picker = Picker::new(title, NO_GRANTS, rows);
     picker.select(row);
     update_empty_note(&mut picker, &approvals);
-    state.viewport.overlays.push(Overlay::List(picker, List::Grants(GrantList(approvals, calls))));
+    state.viewport.popups.push(Popup::List(picker, List::Grants(GrantList(approvals, calls))));
 }
 
 /// Shows the note above the calls if there is no grant.
@@ -57,8 +57,8 @@ fn judged_calls(entries: &[Entry]) -> Vec<Record<'_>> {
 /// Refreshes the list after the rules may have changed.
 pub fn refresh_grants(state: &mut State) {
     let approvals = list_lasting_approvals(&state.agent);
-    for overlay in &mut state.viewport.overlays {
-        if let Overlay::List(picker, List::Grants(GrantList(shown_approvals, _))) = overlay {
+    for popup in &mut state.viewport.popups {
+        if let Popup::List(picker, List::Grants(GrantList(shown_approvals, _))) = popup {
             update_empty_note(picker, &approvals);
             shown_approvals.clone_from(&approvals);
         }
@@ -69,8 +69,8 @@ pub fn refresh_grants(state: &mut State) {
 /// Refreshes the list once the times of the session's entries are known.
 pub fn refresh_times(state: &mut State) {
     let judged = judged_calls(state.agent.session.entries());
-    for overlay in &mut state.viewport.overlays {
-        if let Overlay::List(picker, List::Grants(GrantList(approvals, calls))) = overlay {
+    for popup in &mut state.viewport.popups {
+        if let Popup::List(picker, List::Grants(GrantList(approvals, calls))) = popup {
             // A call made after the list was opened appears when it is opened again.
             let listed: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
@@ -147,10 +147,7 @@ pub fn pick_grant(state: &mut State, GrantList(approvals, calls): GrantList, row
         ];
         let labels = AnswerLabels { confirm: "revoke", cancel: "keep" };
         let confirmation = Confirmation::new("Revoke it?", labels, facts);
-        state
-            .viewport
-            .overlays
-            .push(Overlay::Confirmation(confirmation, ConfirmedAction::RevokeGrant(Box::new(approval))));
+        state.viewport.popups.push(Popup::Confirmation(confirmation, ConfirmedAction::RevokeGrant(Box::new(approval))));
     }
     Vec::new()
 }

@@ -1,21 +1,21 @@
 //! The list of keys that work now, the pages of the manual, and the command palette.
 
-use super::overlay_stack;
+use super::popup_stack;
 use crate::manual;
 use crate::tui::effect::Effect;
 use crate::tui::focus;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{List, Overlay, ReaderBody};
 use crate::tui::parts::help_page::Help;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast;
+use crate::tui::popup::{List, Popup, ReaderBody};
 use crate::tui::slash_command::SlashCommand;
 use crate::tui::state::State;
 
 /// Opens the list of the keys that work now.
 pub fn open_help(state: &mut State) -> Vec<Effect> {
     let help = Help::new(focus::active_scopes(state));
-    state.viewport.overlays.push(Overlay::Help(help));
+    state.viewport.popups.push(Popup::Help(help));
     Vec::new()
 }
 
@@ -24,7 +24,7 @@ pub fn open_topic(state: &mut State, name: &str) -> Vec<Effect> {
     match manual::find_topic(name) {
         Some(topic) => {
             let title = format!("Manual: {}", topic.name);
-            overlay_stack::push_reader(state, &title, topic.terminal_text().into(), ReaderBody::Markdown);
+            popup_stack::push_reader(state, &title, topic.terminal_text().into(), ReaderBody::Markdown);
         }
         None => {
             let names: Vec<&str> = manual::topic_names().collect();
@@ -47,6 +47,6 @@ pub fn open_palette(state: &mut State) -> Vec<Effect> {
         Row::new(row.names[0]).with_secondary(row.help).with_detail(&keys)
     };
     let items = state.commands.iter().map(build_row).collect();
-    state.viewport.overlays.push(Overlay::List(Picker::new("Commands", "", items), List::Commands));
+    state.viewport.popups.push(Popup::List(Picker::new("Commands", "", items), List::Commands));
     Vec::new()
 }

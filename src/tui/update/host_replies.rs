@@ -1,7 +1,7 @@
 //! Replies of the host, the part of the program around the screen.
 
 use super::{
-    agent_events, audit_list, grant_list, model_list, overlay_stack, prompt_keys, provider_list, rehearsal_list,
+    agent_events, audit_list, grant_list, model_list, popup_stack, prompt_keys, provider_list, rehearsal_list,
     session_list, trust_decision,
 };
 use crate::tui::effect::Effect;
@@ -47,7 +47,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             }
             state.viewport.transcript = Transcript::default();
             state.session.entry_times.clear();
-            state.viewport.overlays.clear();
+            state.viewport.popups.clear();
             state.prompts = Prompts::default();
             state.session.saving = Saving::default();
             state.restore_unsent(opened.unsent);
@@ -78,7 +78,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         }
         HostReply::RuleRevoked { description, by } => return grant_list::record_rule_revoked(state, description, by),
         HostReply::Rehearsal(result) => return rehearsal_list::show_rehearsal(state, result),
-        HostReply::Rules(text) => overlay_stack::open_reader(state, "rules", &text, false),
+        HostReply::Rules(text) => popup_stack::open_reader(state, "rules", &text, false),
         HostReply::ProjectFiles { files, reason } => {
             return trust_decision::handle_project_files(state, *files, reason);
         }

@@ -1,7 +1,7 @@
 //! Routes a key press to the part of the screen with the focus. A key that is not used there has its global meaning.
 
 use super::actions::{handle_global_key, open_selected_entry, run_transcript_action, stop_or_quit};
-use super::{composer_input, key_explanations, overlay_input, prompt_keys, search_input};
+use super::{composer_input, key_explanations, popup_input, prompt_keys, search_input};
 use crate::tui::effect::Effect;
 use crate::tui::focus::{Focus, current_focus};
 use crate::tui::keys::{Action, Chord, Scope};
@@ -65,9 +65,9 @@ pub fn handle_fast_input(state: &mut State, cache: &mut LayoutCache) -> Vec<Effe
     }
 }
 
-/// Writes a held-back key that turned out to be part of a paste; drops it while an overlay is open.
+/// Writes a held-back key that turned out to be part of a paste; drops it while a popup is open.
 fn write_held_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
-    if state.viewport.overlays.is_empty() {
+    if state.viewport.popups.is_empty() {
         return handle_key_outside_prompt(state, cache, key);
     }
     state.input.recent_keys.record_fast_input(state.timing.now);
@@ -91,11 +91,11 @@ fn is_text_key(key: &KeyEvent) -> bool {
 fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let focus = current_focus(state);
     if !matches!(focus, Focus::Prompt | Focus::Composer) && state.confirmation_listening().is_none() {
-        // A key for an overlay, the search or the transcript must not answer a prompt that gets the focus next.
+        // A key for a popup, the search or the transcript must not answer a prompt that gets the focus next.
         state.input.recent_keys.record_other_press(state.timing.now);
     }
     match focus {
-        Focus::Overlay => overlay_input::handle_overlay_key(state, cache, key),
+        Focus::Popup => popup_input::handle_popup_key(state, cache, key),
         Focus::Search => search_input::handle_search_key(state, cache, key),
         Focus::Transcript => match state.keys.lookup(Scope::Transcript, &key) {
             Some(Action::OpenFull) => open_selected_entry(state),

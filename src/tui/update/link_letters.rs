@@ -4,9 +4,9 @@ use super::clipboard_copy;
 use crate::text::link::LinkTarget;
 use crate::tui::effect::Effect;
 use crate::tui::keys::Chord;
-use crate::tui::overlay::{LINK_LETTERS, LinkLetter, Links, Overlay};
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
+use crate::tui::popup::{LINK_LETTERS, LinkLetter, Links, Popup};
 use crate::tui::state::State;
 use crate::tui::view::{layout, visible_lines};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
@@ -23,14 +23,14 @@ pub fn show_link_letters(state: &mut State, cache: &mut LayoutCache) -> Vec<Effe
     if links.is_empty() {
         state.show_notice("No links on the screen", Kind::Info);
     } else {
-        state.viewport.overlays.push(Overlay::Links(Links { links, toast_rows, pending_address: None }));
+        state.viewport.popups.push(Popup::Links(Links { links, toast_rows, pending_address: None }));
     }
     Vec::new()
 }
 
 /// Handles a key while letters are shown or a web address is to be confirmed.
 pub fn handle_link_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
-    let Some(Overlay::Links(links)) = state.viewport.overlays.pop() else { return Vec::new() };
+    let Some(Popup::Links(links)) = state.viewport.popups.pop() else { return Vec::new() };
     if let Some(address) = links.pending_address {
         return match key.code {
             KeyCode::Enter if key.kind == KeyEventKind::Press => vec![Effect::OpenWeb(address)],
@@ -55,7 +55,7 @@ pub fn open_link(state: &mut State, target: &LinkTarget) -> Vec<Effect> {
         LinkTarget::Web(address) => {
             let toast_rows = layout::compute_areas(state).toasts.height;
             let links = Links { links: Vec::new(), toast_rows, pending_address: Some(address.clone()) };
-            state.viewport.overlays.push(Overlay::Links(links));
+            state.viewport.popups.push(Popup::Links(links));
             Vec::new()
         }
         LinkTarget::Workspace(address) => {

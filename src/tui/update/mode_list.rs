@@ -4,9 +4,9 @@ use super::agent_events;
 use crate::agent::Event;
 use crate::policy::Mode;
 use crate::tui::effect::Effect;
-use crate::tui::overlay::{List, Overlay};
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::parts::toast::Kind;
+use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 
 /// Runs `/mode`: opens the list, or switches to the named mode. A wide mode is confirmed first.
@@ -40,7 +40,7 @@ fn open_mode_list(state: &mut State) -> Vec<Effect> {
     let modes = Mode::ALL.into_iter().map(|mode| (mode, !mode.is_wide() || mode == current_mode)).collect();
     let mut picker = Picker::new("Mode", "", items);
     picker.select(Mode::ALL.into_iter().position(|mode| mode == current_mode).unwrap_or(0));
-    state.viewport.overlays.push(Overlay::List(picker, List::Modes(modes)));
+    state.viewport.popups.push(Popup::List(picker, List::Modes(modes)));
     Vec::new()
 }
 
@@ -52,7 +52,7 @@ pub fn confirm_mode(state: &mut State, mode: Mode) -> Vec<Effect> {
         Row::new(&format!("Switch to {} mode", mode.as_str())).with_secondary(mode.description()),
     ];
     let picker = Picker::new(&format!("Switch to {} mode?", mode.as_str()), "", items);
-    state.viewport.overlays.push(Overlay::List(picker, List::Modes(vec![(current_mode, true), (mode, true)])));
+    state.viewport.popups.push(Popup::List(picker, List::Modes(vec![(current_mode, true), (mode, true)])));
     Vec::new()
 }
 

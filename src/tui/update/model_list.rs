@@ -4,9 +4,9 @@ use super::{agent_events, provider_list};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, ModelList, ModelRequest, ModelRow, Models, PendingConnection};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{List, Overlay};
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::parts::toast::Kind;
+use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 
 /// Opens the list with the model in use; more rows follow once they are known. Without a provider there are no models,
@@ -17,7 +17,7 @@ pub fn open_model_list(state: &mut State) -> Vec<Effect> {
     }
     let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
     let picker = Picker::new("Models", "", Vec::new()).with_typed_choice("use").with_save_key(save_key);
-    state.viewport.overlays.push(Overlay::List(picker, List::Models(Vec::new())));
+    state.viewport.popups.push(Popup::List(picker, List::Models(Vec::new())));
     show_models(state, Models { listed: ModelList::Loading, other_models: Vec::new() });
     vec![Effect::Request(HostRequest::Model(ModelRequest::List))]
 }
@@ -25,7 +25,7 @@ pub fn open_model_list(state: &mut State) -> Vec<Effect> {
 /// Shows the models that are known by now.
 pub fn show_models(state: &mut State, models: Models) {
     let current = current_model(state).to_owned();
-    let Some(Overlay::List(picker, List::Models(shown_rows))) = state.viewport.overlays.last_mut() else { return };
+    let Some(Popup::List(picker, List::Models(shown_rows))) = state.viewport.popups.last_mut() else { return };
     let (mut rows, note) = match models.listed {
         ModelList::Loading => (Vec::new(), "Loading the provider's models…".to_owned()),
         ModelList::Models(rows) if rows.is_empty() => {

@@ -37,8 +37,8 @@ pub fn handle_mouse(state: &mut State, cache: &mut LayoutCache, event: MouseEven
 }
 
 fn scroll_transcript(state: &mut State, cache: &mut LayoutCache, lines: isize) -> Vec<Effect> {
-    if !state.viewport.overlays.is_empty() {
-        return super::overlay_input::scroll_overlay(state, cache, lines);
+    if !state.viewport.popups.is_empty() {
+        return super::popup_input::scroll_popup(state, cache, lines);
     }
     change_transcript(state, cache, |transcript, layouts| transcript.scroll_by(layouts, lines));
     Vec::new()
@@ -47,7 +47,7 @@ fn scroll_transcript(state: &mut State, cache: &mut LayoutCache, lines: isize) -
 fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u16) -> Vec<Effect> {
     let areas = layout::compute_areas(state);
     let (area, click_position) = (areas.transcript, Position::new(column, row));
-    if !state.viewport.overlays.is_empty() {
+    if !state.viewport.popups.is_empty() {
         return Vec::new();
     }
     if areas.scroll_bar().contains(click_position) {

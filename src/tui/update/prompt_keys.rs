@@ -97,7 +97,7 @@ pub fn apply_editor_text_to_prompt(state: &mut State, text: &str) -> bool {
 pub fn scroll_prompt(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
     let is_mouse_over = layout::compute_areas(state).prompt.contains(Position::new(event.column, event.row));
     is_mouse_over
-        && state.viewport.overlays.is_empty()
+        && state.viewport.popups.is_empty()
         && state.prompts.front_mut().is_some_and(|prompt| prompt.scroll_content(lines))
 }
 

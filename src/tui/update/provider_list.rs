@@ -1,13 +1,13 @@
 //! Choosing a provider: a server found on this machine, or an API key that the user enters.
 
-use super::overlay_stack;
+use super::popup_stack;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, LocalServer, ModelRequest};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{List, Overlay, ProviderChoice};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::text_field::{KeyResult, TextField};
 use crate::tui::parts::toast::Kind;
+use crate::tui::popup::{List, Popup, ProviderChoice};
 use crate::tui::state::State;
 use crossterm::event::KeyEventKind;
 
@@ -16,7 +16,7 @@ pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
     let choices = list_providers(state);
     let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
     let picker = Picker::new("Providers", "", provider_rows(&choices)).with_save_key(save_key);
-    state.viewport.overlays.push(Overlay::List(picker, List::Connect(choices)));
+    state.viewport.popups.push(Popup::List(picker, List::Connect(choices)));
     vec![Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))]
 }
 
@@ -24,7 +24,7 @@ pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
 pub fn set_local_servers(state: &mut State, servers: Vec<LocalServer>) {
     state.local_servers = servers;
     let new_choices = list_providers(state);
-    if let Some(Overlay::List(picker, List::Connect(choices))) = state.viewport.overlays.last_mut() {
+    if let Some(Popup::List(picker, List::Connect(choices))) = state.viewport.popups.last_mut() {
         picker.set_rows(provider_rows(&new_choices));
         *choices = new_choices;
     }
@@ -35,7 +35,7 @@ pub fn pick_provider(state: &mut State, choice: ProviderChoice, save: bool) -> V
     match choice {
         ProviderChoice::KeepCurrent => Vec::new(),
         ProviderChoice::EnterKey => {
-            state.viewport.overlays.push(Overlay::ApiKey(TextField::default()));
+            state.viewport.popups.push(Popup::ApiKey(TextField::default()));
             Vec::new()
         }
         ProviderChoice::Server(server) => {
@@ -56,13 +56,13 @@ pub fn pick_provider(state: &mut State, choice: ProviderChoice, save: bool) -> V
 /// Handles a key in the line for the API key.
 pub fn handle_api_key_input(state: &mut State, result: KeyResult, kind: KeyEventKind) -> Vec<Effect> {
     match result {
-        KeyResult::Cancelled => overlay_stack::close_overlay(state),
+        KeyResult::Cancelled => popup_stack::close_popup(state),
         KeyResult::Accepted if kind == KeyEventKind::Press => {
-            let api_key = match state.viewport.overlays.last() {
-                Some(Overlay::ApiKey(field)) => field.text().trim().to_owned(),
+            let api_key = match state.viewport.popups.last() {
+                Some(Popup::ApiKey(field)) => field.text().trim().to_owned(),
                 Some(_) | None => String::new(),
             };
-            let mut effects = overlay_stack::close_overlay(state);
+            let mut effects = popup_stack::close_popup(state);
             if !api_key.is_empty() {
                 effects.extend(switch_provider(state, HostRequest::Model(ModelRequest::SaveKey(api_key))));
             }

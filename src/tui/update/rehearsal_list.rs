@@ -1,16 +1,16 @@
 //! Results of a dry run as a list: each change, each command with its result, and the actions to apply or discard them.
 
-use super::{agent_events, overlay_stack, session_exit};
+use super::{agent_events, popup_stack, session_exit};
 use crate::agent::{ApplyRequest, Event};
 use crate::chat::dry_run_summary::build_tree;
 use crate::chat::{ApplyOptions, DryRunSummary, SessionId};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, Rehearsal, RehearsalRequest};
-use crate::tui::overlay::{ConfirmedAction, List, Overlay, ReaderBody, RehearsalPart, RehearsalView, RowAction};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::rehearsal_lines::{branch_row, escape_to_line, outside_row, step_row_texts};
 use crate::tui::parts::toast::Kind;
+use crate::tui::popup::{ConfirmedAction, List, Popup, ReaderBody, RehearsalPart, RehearsalView, RowAction};
 use crate::tui::state::State;
 use std::sync::Arc;
 
@@ -39,15 +39,15 @@ pub fn run_rehearsal_command(state: &mut State, argument: &str) -> Vec<Effect> {
     }
     let picker = Picker::new("Dry run results", "Loading…", Vec::new());
     let view = RehearsalView { pending_action, ..RehearsalView::default() };
-    state.viewport.overlays.push(Overlay::List(picker, List::Rehearsal(view)));
+    state.viewport.popups.push(Popup::List(picker, List::Rehearsal(view)));
     vec![Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Load(state.session.id.clone())))]
 }
 
 /// Shows the results of the dry run once the host has loaded them.
 pub fn show_rehearsal(state: &mut State, result: Result<Rehearsal, String>) -> Vec<Effect> {
-    let Some(Overlay::List(_, List::Rehearsal(view))) = state.viewport.overlays.last() else { return Vec::new() };
+    let Some(Popup::List(_, List::Rehearsal(view))) = state.viewport.popups.last() else { return Vec::new() };
     let pending_action = view.pending_action.clone();
-    state.viewport.overlays.pop();
+    state.viewport.popups.pop();
     let Rehearsal { session, summary } = match result {
         Ok(rehearsal) => rehearsal,
         Err(reason) => {
@@ -131,14 +131,14 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
     if summary.changes.iter().chain(outside).any(|change| change.has_conflict) {
         picker.set_note("CONFLICT: the real file has changed since; it is not overwritten");
     }
-    state.viewport.overlays.push(Overlay::List(picker, List::Rehearsal(view)));
+    state.viewport.popups.push(Popup::List(picker, List::Rehearsal(view)));
 }
 
 /// Runs the action of a row.
 pub fn pick_rehearsal_row(state: &mut State, picker: Picker, view: RehearsalView, row: usize) -> Vec<Effect> {
     let Some(action) = view.actions.get(row).cloned() else { return Vec::new() };
     if let RowAction::Read(_) = action {
-        state.viewport.overlays.push(Overlay::List(picker, List::Rehearsal(view.clone())));
+        state.viewport.popups.push(Popup::List(picker, List::Rehearsal(view.clone())));
     }
     run_row_action(state, view, action)
 }
@@ -159,7 +159,7 @@ fn run_row_action(state: &mut State, view: RehearsalView, action: RowAction) -> 
                     format!("{} of {}: {text}", index + 1, view.summary.calls.len())
                 }
             };
-            overlay_stack::push_reader(state, &title, "".into(), ReaderBody::Rehearsal(view.summary, part));
+            popup_stack::push_reader(state, &title, "".into(), ReaderBody::Rehearsal(view.summary, part));
             Vec::new()
         }
         RowAction::Apply(options) => offer_changes(state, view.session, &view.summary, options),
@@ -172,8 +172,8 @@ fn run_row_action(state: &mut State, view: RehearsalView, action: RowAction) -> 
             let confirmation = Confirmation::new("Discard the rehearsed changes?", labels, facts).destructive();
             state
                 .viewport
-                .overlays
-                .push(Overlay::Confirmation(confirmation, ConfirmedAction::DiscardRehearsal(view.session)));
+                .popups
+                .push(Popup::Confirmation(confirmation, ConfirmedAction::DiscardRehearsal(view.session)));
             Vec::new()
         }
     }

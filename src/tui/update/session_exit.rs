@@ -4,16 +4,16 @@ use crate::runtime::Unsaved;
 use crate::text::clean::clean_line;
 use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
-use crate::tui::overlay::{List, Overlay};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
+use crate::tui::popup::{List, Popup};
 use crate::tui::session_saving::{UnsavedChoice, alternative_files};
 use crate::tui::state::State;
 
 /// Asks what to do with the unsaved session. Returns `None` if it is saved or the question is already open.
 fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
     let unsaved = state.session.saving.unsaved()?;
-    if matches!(state.viewport.overlays.last(), Some(Overlay::List(_, List::UnsavedSession(_)))) {
+    if matches!(state.viewport.popups.last(), Some(Popup::List(_, List::UnsavedSession(_)))) {
         return None;
     }
     let reason = clean_line(&unsaved.reason).into_owned();
@@ -31,7 +31,7 @@ fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
     let (rows, choices): (Vec<Row>, Vec<UnsavedChoice>) = rows.into_iter().unzip();
     let mut picker = Picker::new("This session is not saved", "", rows);
     picker.set_note(&reason);
-    state.viewport.overlays.push(Overlay::List(picker, List::UnsavedSession(choices)));
+    state.viewport.popups.push(Popup::List(picker, List::UnsavedSession(choices)));
     Some(Vec::new())
 }
 
@@ -61,8 +61,8 @@ pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) -> Vec<Ef
     if !state.session.saving.record_result(unsaved, state.timing.now) {
         return Vec::new();
     }
-    if matches!(state.viewport.overlays.last(), Some(Overlay::List(_, List::UnsavedSession(_)))) {
-        state.viewport.overlays.pop();
+    if matches!(state.viewport.popups.last(), Some(Popup::List(_, List::UnsavedSession(_)))) {
+        state.viewport.popups.pop();
         state.input.recent_keys.record_other_press(state.timing.now);
     }
     if state.session.saving.quits_when_saved {

@@ -4,8 +4,8 @@ use super::session_exit;
 use crate::chat::SessionId;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, SessionRequest, SessionRow};
-use crate::tui::overlay::{List, Overlay, PickedAction, SessionSearch};
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
+use crate::tui::popup::{List, PickedAction, Popup, SessionSearch};
 use crate::tui::state::State;
 use std::collections::HashMap;
 
@@ -19,13 +19,13 @@ pub fn open_session_list(state: &mut State, action: PickedAction) -> Vec<Effect>
         PickedAction::Fork(_) => "Continue in a copy of",
     };
     let picker = Picker::new(title, "Loading sessions…", Vec::new()).with_filter_hint("Filter by title or text");
-    state.viewport.overlays.push(Overlay::List(picker, List::Sessions(SessionSearch::default(), action)));
+    state.viewport.popups.push(Popup::List(picker, List::Sessions(SessionSearch::default(), action)));
     vec![Effect::Request(HostRequest::Session(SessionRequest::List))]
 }
 
 /// Shows the sessions that the host loaded.
 pub fn set_sessions(state: &mut State, rows: Vec<SessionRow>) {
-    if let Some(Overlay::List(picker, List::Sessions(search, _))) = state.viewport.overlays.last_mut() {
+    if let Some(Popup::List(picker, List::Sessions(search, _))) = state.viewport.popups.last_mut() {
         search.rows = rows;
         picker.set_empty_text("No other session here");
         show_session_rows(picker, search, &state.session.id);
@@ -37,7 +37,7 @@ pub fn set_sessions(state: &mut State, rows: Vec<SessionRow>) {
 
 /// Starts a search if a key or paste changed the search text.
 pub fn update_session_search(state: &mut State) -> Vec<Effect> {
-    let Some(Overlay::List(picker, List::Sessions(search, _))) = state.viewport.overlays.last_mut() else {
+    let Some(Popup::List(picker, List::Sessions(search, _))) = state.viewport.popups.last_mut() else {
         return Vec::new();
     };
     let filter = picker.filter_text();
@@ -58,7 +58,7 @@ pub fn update_session_search(state: &mut State) -> Vec<Effect> {
 
 /// Shows search results. Results for another text than the current one are late and dropped.
 pub fn set_search_results(state: &mut State, query: &str, matches: Vec<(SessionId, String)>, is_complete: bool) {
-    let Some(Overlay::List(picker, List::Sessions(search, _))) = state.viewport.overlays.last_mut() else { return };
+    let Some(Popup::List(picker, List::Sessions(search, _))) = state.viewport.popups.last_mut() else { return };
     if search.query != query {
         return;
     }

@@ -1,7 +1,7 @@
 //! Slash commands, which are also the entries of the command palette: their names, labels and what they do.
 
 use super::{
-    actions, agent_events, audit_list, clipboard_copy, grant_list, help_lists, mode_list, model_list, overlay_stack,
+    actions, agent_events, audit_list, clipboard_copy, grant_list, help_lists, mode_list, model_list, popup_stack,
     provider_list, rehearsal_list, search_input, session_exit, session_list, theme_list,
 };
 use crate::agent::{Event, WaitingCall};
@@ -9,8 +9,8 @@ use crate::chat::ForkMode;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, RuleRequest, SessionRequest, TrustRequest};
 use crate::tui::keys::Action;
-use crate::tui::overlay::PickedAction;
 use crate::tui::parts::toast::Kind;
+use crate::tui::popup::PickedAction;
 use crate::tui::slash_command::{RunCommand, SlashCommand};
 use crate::tui::state::State;
 
@@ -162,7 +162,7 @@ fn list_warnings(state: &mut State) -> Vec<Effect> {
     }
     let warnings: Vec<&str> = state.notices.warnings.iter().map(|warning| warning.text.as_str()).collect();
     let text = warnings.join("\n\n");
-    overlay_stack::open_reader(state, "Warnings so far", &text, false);
+    popup_stack::open_reader(state, "Warnings so far", &text, false);
     Vec::new()
 }
 

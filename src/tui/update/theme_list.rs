@@ -1,8 +1,8 @@
 //! The list of themes.
 
 use crate::tui::effect::Effect;
-use crate::tui::overlay::{List, Overlay};
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
+use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 
@@ -40,7 +40,7 @@ pub fn open_themes(state: &mut State) -> Vec<Effect> {
     };
     let mut picker = Picker::new("Themes", "", items);
     picker.select(current_index.map_or(0, |index| index + 1));
-    state.viewport.overlays.push(Overlay::List(picker, List::Themes(current_theme)));
+    state.viewport.popups.push(Popup::List(picker, List::Themes(current_theme)));
     Vec::new()
 }
 

@@ -69,7 +69,7 @@ pub fn draw_header_line(state: &State, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Highlights DRY RUN in the footer, which is otherwise dimmed under an overlay.
+/// Highlights DRY RUN in the footer, which is otherwise dimmed under a popup.
 pub fn highlight_dry_run(state: &State, footer: Rect, buffer: &mut Buffer) {
     if state.agent.is_dry_run() && !footer.is_empty() {
         let columns = width::fit_start("DRY RUN", usize::from(footer.width)).len();

@@ -1,6 +1,6 @@
 //! Layout of the screen, for sizes from one cell up.
 
-use crate::tui::overlay::Overlay;
+use crate::tui::popup::Popup;
 use crate::tui::state::State;
 use ratatui::layout::Rect;
 
@@ -97,34 +97,34 @@ pub fn compute_areas(state: &State) -> Areas {
     }
 }
 
-/// Returns the rows for toasts. While each link shows the letter that opens it (link overlay), the rows for toasts are
+/// Returns the rows for toasts. While each link shows the letter that opens it (`Popup::Links`), the rows for toasts are
 /// fixed, so that no letter moves off its link.
 fn toast_rows(state: &State, width: u16, max_rows: u16) -> u16 {
-    match state.viewport.overlays.last() {
-        Some(Overlay::Links(links)) => links.toast_rows,
+    match state.viewport.popups.last() {
+        Some(Popup::Links(links)) => links.toast_rows,
         Some(_) | None => state.notices.toasts.fit_rows(width, max_rows).1,
     }
 }
 
-/// Returns the area of toasts: above the composer, or above the footer if an overlay covers a prompt. The overlay ends
+/// Returns the area of toasts: above the composer, or above the footer if a popup covers a prompt. The popup ends
 /// above them, so on a low screen there are fewer.
 pub fn toast_area(state: &State) -> Rect {
     let areas = compute_areas(state);
-    if matches!(state.viewport.overlays.last(), None | Some(Overlay::Links(_))) {
+    if matches!(state.viewport.popups.last(), None | Some(Popup::Links(_))) {
         return areas.toasts;
     }
     let bottom = match state.prompts.front() {
         Some(_) => state.viewport.size.1 - areas.footer.height,
         None => areas.toasts.bottom(),
     };
-    // On a very low screen the overlay needs every row.
-    let (_, rows) = state.notices.toasts.fit_rows(areas.toasts.width, bottom / OVERLAY_TOAST_SHARE);
+    // On a very low screen the popup needs every row.
+    let (_, rows) = state.notices.toasts.fit_rows(areas.toasts.width, bottom / POPUP_TOAST_SHARE);
     Rect { y: bottom - rows, height: rows, ..areas.toasts }
 }
 
-/// Toasts use at most one in this many rows; fewer while an overlay is open.
+/// Toasts use at most one in this many rows; fewer while a popup is open.
 const TOAST_SHARE: u16 = 5;
-const OVERLAY_TOAST_SHARE: u16 = 6;
+const POPUP_TOAST_SHARE: u16 = 6;
 
 /// Returns the number of rows of the transcript.
 pub fn transcript_height(state: &State) -> usize {

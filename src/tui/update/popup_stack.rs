@@ -1,10 +1,10 @@
-//! Opens texts in the pager and closes the overlay in front.
+//! Opens texts in the pager and closes the popup in front.
 
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, SessionRequest};
-use crate::tui::overlay::{List, Overlay, Reader, ReaderBody};
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::quantities::format_bytes;
+use crate::tui::popup::{List, Popup, Reader, ReaderBody};
 use crate::tui::state::State;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -26,17 +26,17 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, is_terminal_outpu
 /// Opens a text of this kind in the pager.
 pub fn push_reader(state: &mut State, title: &str, text: Arc<str>, body: ReaderBody) {
     let reader = Reader { title: title.to_owned(), text, body, top: Cell::default(), layout: LineCache::default() };
-    state.viewport.overlays.push(Overlay::Reader(reader));
+    state.viewport.popups.push(Popup::Reader(reader));
 }
 
-/// Closes the overlay in front. A theme that was only previewed is reverted.
-pub fn close_overlay(state: &mut State) -> Vec<Effect> {
-    let closed = state.viewport.overlays.pop();
+/// Closes the popup in front. A theme that was only previewed is reverted.
+pub fn close_popup(state: &mut State) -> Vec<Effect> {
+    let closed = state.viewport.popups.pop();
     // A key typed ahead must not answer a prompt that becomes visible.
     state.input.recent_keys.record_other_press(state.timing.now);
     match closed {
-        Some(Overlay::List(_, List::Themes(previous_theme))) => state.theme = *previous_theme,
-        Some(Overlay::List(_, List::Sessions(search, _))) if !search.query.is_empty() => {
+        Some(Popup::List(_, List::Themes(previous_theme))) => state.theme = *previous_theme,
+        Some(Popup::List(_, List::Sessions(search, _))) if !search.query.is_empty() => {
             return vec![Effect::Request(HostRequest::Session(SessionRequest::Search(String::new())))];
         }
         _ => {}

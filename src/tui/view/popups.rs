@@ -1,68 +1,66 @@
-//! Draws the overlay in front, over everything else.
+//! Draws the popup in front, over everything else.
 
 use super::{bars, layout};
 use crate::text::reveal::reveal_to_string;
 use crate::text::{clean, width};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{Links, List, Overlay, Reader};
 use crate::tui::parts::frame::{Frame, PromptContext, set_lines};
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::status_bar::StatusBar;
 use crate::tui::parts::text_field;
+use crate::tui::popup::{Links, List, Popup, Reader};
 use crate::tui::state::State;
 use crate::tui::text::wrap;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-/// A drawn overlay.
-pub struct DrawnOverlay {
-    /// Area of the overlay; what it covers cannot be clicked.
+/// A drawn popup.
+pub struct DrawnPopup {
+    /// Area of the popup; what it covers cannot be clicked.
     pub area: Rect,
     /// Position of the cursor.
     pub cursor: Option<Position>,
 }
 
-/// Draws the overlay in front, if any.
-pub fn draw_overlay(state: &State, buffer: &mut Buffer) -> Option<DrawnOverlay> {
+/// Draws the popup in front, if any.
+pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
     let theme = &state.theme;
     let screen_area = buffer.area;
-    let area = overlay_area(state, screen_area);
+    let area = popup_area(state, screen_area);
     dim_background(state, buffer);
-    let cursor = match state.viewport.overlays.last()? {
-        Overlay::Help(help) => {
+    let cursor = match state.viewport.popups.last()? {
+        Popup::Help(help) => {
             help.draw(&state.keys, area, buffer, theme);
             None
         }
-        Overlay::List(picker, _) => picker.draw(area, buffer, theme),
-        Overlay::ApiKey(field) => return Some(draw_key_input(state, field, area, buffer)),
-        Overlay::Reader(reader) => {
+        Popup::List(picker, _) => picker.draw(area, buffer, theme),
+        Popup::ApiKey(field) => return Some(draw_key_input(state, field, area, buffer)),
+        Popup::Reader(reader) => {
             draw_reader(state, reader, area, buffer);
             None
         }
-        Overlay::Confirmation(confirmation, _) => {
+        Popup::Confirmation(confirmation, _) => {
             let listening = state.confirmation_listening().unwrap_or(Listening::Unseen);
             confirmation.draw(&PromptContext { listening, keys: &state.keys, theme, message: "" }, area, buffer);
             None
         }
-        Overlay::Links(Links { pending_address: Some(address), .. }) => {
+        Popup::Links(Links { pending_address: Some(address), .. }) => {
             draw_address(state, address, area, buffer);
             None
         }
-        Overlay::Links(links) => {
+        Popup::Links(links) => {
             draw_letters(state, links, buffer);
-            return Some(DrawnOverlay { area: Rect::default(), cursor: None });
+            return Some(DrawnPopup { area: Rect::default(), cursor: None });
         }
     };
-    Some(DrawnOverlay { area, cursor })
+    Some(DrawnPopup { area, cursor })
 }
 
-/// Dims the screen behind the overlay. Theme previews and links keep their colours.
+/// Dims the screen behind the popup. Theme previews and links keep their colours.
 fn dim_background(state: &State, buffer: &mut Buffer) {
-    match state.viewport.overlays.last() {
-        None | Some(Overlay::List(_, List::Themes(_)) | Overlay::Links(_)) => {}
-        Some(
-            Overlay::Help(_) | Overlay::List(..) | Overlay::ApiKey(_) | Overlay::Confirmation(..) | Overlay::Reader(_),
-        ) => {
+    match state.viewport.popups.last() {
+        None | Some(Popup::List(_, List::Themes(_)) | Popup::Links(_)) => {}
+        Some(Popup::Help(_) | Popup::List(..) | Popup::ApiKey(_) | Popup::Confirmation(..) | Popup::Reader(_)) => {
             let screen_area = buffer.area;
             buffer.set_style(screen_area, state.theme.border_dim);
             bars::highlight_dry_run(state, layout::compute_areas(state).footer, buffer);
@@ -71,7 +69,7 @@ fn dim_background(state: &State, buffer: &mut Buffer) {
 }
 
 /// Draws the input of an API key. Only its length is visible.
-fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buffer: &mut Buffer) -> DrawnOverlay {
+fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buffer: &mut Buffer) -> DrawnPopup {
     let theme = &state.theme;
     let key = |action| state.keys.first_chord(Scope::TextField, action);
     let hints = [
@@ -97,7 +95,7 @@ fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buff
     let frame =
         Frame { title: "Enter API key", right_title: "", hints: &hints, is_listening: true, ..Frame::default() };
     let inside = frame.draw(area, buffer, theme);
-    let Some(row) = inside.rows().next() else { return DrawnOverlay { area, cursor: None } };
+    let Some(row) = inside.rows().next() else { return DrawnPopup { area, cursor: None } };
     let dots = "•".repeat(field.text().chars().count());
     let visible_dots = width::fit_end(&dots, usize::from(row.width).saturating_sub(3));
     let (x, _) = buffer.set_stringn(row.x, row.y, "❯ ", usize::from(row.width), theme.accent);
@@ -105,12 +103,12 @@ fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buff
     for (row, line) in inside.rows().skip(2).zip(&lines) {
         buffer.set_line(row.x, row.y, line, row.width);
     }
-    DrawnOverlay { area, cursor: Some(Position { x: x.min(row.right().saturating_sub(1)), y: row.y }) }
+    DrawnPopup { area, cursor: Some(Position { x: x.min(row.right().saturating_sub(1)), y: row.y }) }
 }
 
-/// Returns the area for an overlay. It leaves the first and last row of the screen visible if there is space; in a dry
+/// Returns the area for a popup. It leaves the first and last row of the screen visible if there is space; in a dry
 /// run always the footer. Toasts are drawn below it.
-fn overlay_area(state: &State, screen_area: Rect) -> Rect {
+fn popup_area(state: &State, screen_area: Rect) -> Rect {
     let y = if screen_area.height >= 16 { 1 } else { 0 };
     let footer_rows = y.max(layout::compute_areas(state).footer.height * u16::from(state.agent.is_dry_run()));
     let toasts = layout::toast_area(state);

@@ -1,4 +1,4 @@
-//! Overlays the user opens over the screen: lists, pages, key help.
+//! Popups the user opens over the screen: lists, pages, key help.
 
 use super::host::{LocalServer, ModelRow, SessionRow};
 use super::parts::confirmation::Confirmation;
@@ -19,9 +19,9 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An overlay. It has the keyboard.
+/// A popup. It has the keyboard.
 #[derive(Debug, Clone)]
-pub enum Overlay {
+pub enum Popup {
     /// Key help.
     Help(Help),
     /// Rows to pick from.

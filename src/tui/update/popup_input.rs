@@ -1,6 +1,6 @@
 //! Keys, pastes and the wheel while a list or page is open over the screen.
 
-use super::overlay_stack::close_overlay;
+use super::popup_stack::close_popup;
 use super::{
     audit_list, clipboard_copy, confirmation_keys, grant_list, link_letters, mode_list, model_list, provider_list,
     rehearsal_list, session_exit, session_list, theme_list,
@@ -8,29 +8,29 @@ use super::{
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{List, Overlay};
 use crate::tui::parts::frame::scroll_position;
 use crate::tui::parts::help_page;
 use crate::tui::parts::picker::{Pick, Picker};
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
+use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 
 /// Handles a key while something is open over the screen.
-pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let page_height = usize::from(state.viewport.size.1.saturating_sub(4)).max(1);
     let keys = &state.keys;
-    let Some(overlay) = state.viewport.overlays.last_mut() else { return Vec::new() };
-    let pick = match overlay {
-        Overlay::Help(help) => {
+    let Some(popup) = state.viewport.popups.last_mut() else { return Vec::new() };
+    let pick = match popup {
+        Popup::Help(help) => {
             return match help.handle_key(&key, keys) {
-                help_page::KeyResult::Close => close_overlay(state),
+                help_page::KeyResult::Close => close_popup(state),
                 help_page::KeyResult::Handled => Vec::new(),
             };
         }
-        Overlay::Reader(reader) => {
+        Popup::Reader(reader) => {
             match keys.lookup(Scope::Page, &key) {
-                Some(Action::Close) => return close_overlay(state),
+                Some(Action::Close) => return close_popup(state),
                 Some(action) => {
                     let top = reader.top.get();
                     reader.top.set(scroll_position(action, top, page_height).unwrap_or(top));
@@ -39,49 +39,49 @@ pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEv
             }
             return Vec::new();
         }
-        Overlay::ApiKey(field) => {
+        Popup::ApiKey(field) => {
             let result = field.handle_key(&key, keys);
             return provider_list::handle_api_key_input(state, result, key.kind);
         }
-        Overlay::Links(_) => return link_letters::handle_link_key(state, &key),
-        Overlay::Confirmation(..) => return confirmation_keys::handle_confirmation_key(state, &key),
-        Overlay::List(picker, _) => picker.handle_key(&key, keys),
+        Popup::Links(_) => return link_letters::handle_link_key(state, &key),
+        Popup::Confirmation(..) => return confirmation_keys::handle_confirmation_key(state, &key),
+        Popup::List(picker, _) => picker.handle_key(&key, keys),
     };
     handle_pick(state, cache, pick)
 }
 
 /// Handles pasted text: it goes into the filter of a list or the line of an API key, otherwise it is ignored.
-pub fn paste_into_overlay(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
-    let pick = match state.viewport.overlays.last_mut() {
-        Some(Overlay::List(picker, _)) => picker.paste(text),
-        Some(Overlay::ApiKey(field)) => {
+pub fn paste_into_popup(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
+    let pick = match state.viewport.popups.last_mut() {
+        Some(Popup::List(picker, _)) => picker.paste(text),
+        Some(Popup::ApiKey(field)) => {
             field.insert(text);
             return Vec::new();
         }
-        Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Confirmation(..)) | None => {
+        Some(Popup::Help(_) | Popup::Reader(_) | Popup::Links(_) | Popup::Confirmation(..)) | None => {
             return Vec::new();
         }
     };
     handle_pick(state, cache, pick)
 }
 
-/// Scrolls the overlay in front.
-pub fn scroll_overlay(state: &mut State, cache: &mut LayoutCache, lines: isize) -> Vec<Effect> {
-    let pick = match state.viewport.overlays.last_mut() {
-        Some(Overlay::Reader(reader)) => {
+/// Scrolls the popup in front.
+pub fn scroll_popup(state: &mut State, cache: &mut LayoutCache, lines: isize) -> Vec<Effect> {
+    let pick = match state.viewport.popups.last_mut() {
+        Some(Popup::Reader(reader)) => {
             reader.top.set(reader.top.get().saturating_add_signed(lines));
             return Vec::new();
         }
-        Some(Overlay::List(picker, _)) => picker.scroll(lines.signum()),
-        Some(Overlay::Help(help)) => {
+        Some(Popup::List(picker, _)) => picker.scroll(lines.signum()),
+        Some(Popup::Help(help)) => {
             help.scroll(lines);
             return Vec::new();
         }
-        Some(Overlay::Confirmation(confirmation, _)) => {
+        Some(Popup::Confirmation(confirmation, _)) => {
             confirmation.scroll(lines);
             return Vec::new();
         }
-        Some(Overlay::Links(_) | Overlay::ApiKey(_)) | None => return Vec::new(),
+        Some(Popup::Links(_) | Popup::ApiKey(_)) | None => return Vec::new(),
     };
     handle_pick(state, cache, pick)
 }
@@ -93,9 +93,9 @@ fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Ef
     }
     let (row, save) = match pick {
         Pick::Handled => return Vec::new(),
-        Pick::Close => return close_overlay(state),
+        Pick::Close => return close_popup(state),
         Pick::Moved(row) => {
-            if let Some(Overlay::List(_, List::Themes(_))) = state.viewport.overlays.last()
+            if let Some(Popup::List(_, List::Themes(_))) = state.viewport.popups.last()
                 && let Some((_, theme)) = theme_list::theme_at_row(state, row)
             {
                 state.theme = theme;
@@ -105,7 +105,7 @@ fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Ef
         Pick::Row { row, save } => (Some(row), save),
         Pick::Typed { save } => (None, save),
     };
-    let Some(Overlay::List(picker, list)) = state.viewport.overlays.pop() else { return Vec::new() };
+    let Some(Popup::List(picker, list)) = state.viewport.popups.pop() else { return Vec::new() };
     state.input.recent_keys.record_other_press(state.timing.now);
     match (list, row) {
         (List::Models(_), None) => {
